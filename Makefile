@@ -15,7 +15,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --no-compile --disable-pip-v
 
 # Some tests wait for browsers and servers: one process more than cores keeps all cores busy.
 WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
-PYTEST = pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+PYTEST = pytest -n $(WORKERS) --dist loadfile
 
 # Without bytecode files every process started by the tests would compile all sources again.
 unexport PYTHONDONTWRITEBYTECODE

@@ -197,7 +197,8 @@ def _problem(event, path):
     """The faults that an event of the browser reports."""
     kind, given = event.get("method"), event.get("params", {})
     if kind == "Runtime.exceptionThrown":
-        yield f"exception: {given['exceptionDetails']['text']}"
+        details = given["exceptionDetails"]
+        yield f"exception: {details['text']} {details.get('exception', {}).get('description', '')}"
     elif kind == "Runtime.consoleAPICalled" and given["type"] in ("error", "warning", "assert"):
         yield f"console: {[argument.get('value') for argument in given['args']]}"
     elif kind == "Log.entryAdded" and given["entry"]["level"] in ("error", "warning"):

@@ -54,8 +54,37 @@ CLASSIFIERS["kernel-nb"]().estimator().fit(X, y).predict(X)
 )
 
 
-# Files that take longest, or wait for other processes: several processes start with them.
-FIRST = ("tests/study/test_kills.py",)
+# Files that take longest: several processes start with them. The first to need the smoke study makes it for all.
+FIRST = (
+    "tests/test_other_processors.py",
+    "tests/study/test_kills.py",
+    "tests/cli/test_report.py",
+    "tests/app",
+    "tests/study/test_cluster.py",
+    "tests/test_docs.py",
+    "tests/report/test_study_figures.py",
+    "tests/cli/test_study.py",
+    "tests/study/test_classifiers.py",
+    "tests/test_plugins.py",
+    "tests/cli/test_identify.py",
+    "tests/report/test_figures.py",
+    "tests/identify/test_model.py",
+    "tests/fuzz/test_fuzzing.py",
+    "tests/cli/test_warnings.py",
+    "tests/study/test_run.py",
+    "tests/study/test_scheduler.py",
+    "tests/study/test_stages.py",
+    "tests/measure/test_generated.py",
+    "tests/report/test_sections.py",
+    "tests/test_windows.py",
+    "tests/test_wheel.py",
+    "tests/identify/test_corrected_training.py",
+)
+
+
+def work_unit(nodeid):
+    """What one process runs as a whole: a file, so that its fixtures are made once; all tests that share servers."""
+    return "tests/app" if nodeid.startswith("tests/app/") else nodeid.partition("::")[0]
 
 
 def pytest_configure(config):
@@ -76,15 +105,24 @@ def pytest_ignore_collect(collection_path):
 
 def pytest_collection_modifyitems(config, items):
     """Start with the files that take longest and end with the doctests, so that all processes end together."""
-    if not hasattr(config, "workerinput"):
-        return
-    ranks = {name: number for number, name in enumerate(FIRST)}
+    if hasattr(config, "workerinput"):
+        ranks = {name: number for number, name in enumerate(FIRST)}
+        items.sort(key=lambda item: ranks.get(work_unit(item.nodeid), len(FIRST) + item.nodeid.startswith("src/")))
 
-    def rank(item):
-        file = item.nodeid.partition("::")[0]
-        return ranks.get(file, len(ranks) + file.startswith("src/"))
 
-    items.sort(key=rank)
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """With ``--dist loadfile``, give each process whole work units in that order."""
+    if config.getoption("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            return work_unit(nodeid)
+
+    config.option.loadscopereorder = False
+    return Scheduling(config, log)
 
 
 def made_once(tmp_path_factory, name, make):

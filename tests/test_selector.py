@@ -1,4 +1,4 @@
-"""The selector in the company of scikit-learn."""
+"""The selector with scikit-learn."""
 
 import warnings
 
@@ -100,8 +100,6 @@ def test_fitted_attributes():
     assert len(selector.history_) == 3
     counts = sum(result.mask.astype(int) for result in selector.history_)
     np.testing.assert_array_equal(selector.selection_frequency_, counts / 3)
-    with pytest.warns(DeprecationWarning, match="selection_frequency_ now"):
-        np.testing.assert_array_equal(selector.selection_counts_, counts)
     assert selector.best_score_ == 1 - min(result.error for result in selector.history_)
     assert all(result.n_evaluations == 150 for result in selector.history_)
     assert len({result.mask.tobytes() for result in selector.history_}) > 1
@@ -123,13 +121,7 @@ def test_ranking_is_that_of_rfe():
     assert everything.ranking_.tolist() == [1] * 30
 
 
-def test_the_old_name_of_the_evaluator_warns():
-    selector = quick(GaussianNB(), max_evaluations=40).fit(*WINE)
-    with pytest.warns(DeprecationWarning, match="evaluator_ is called evaluator_name_ now"):
-        assert selector.evaluator_ == selector.evaluator_name_
-
-
-def test_classifiers_of_other_packages_are_asked(monkeypatch):
+def test_classifiers_of_other_packages_are_used(monkeypatch):
     from pqswarm.evaluation import CLASSIFIERS, Classifier, GenericEvaluator
 
     class OwnEvaluator(GenericEvaluator):
@@ -154,7 +146,7 @@ def test_classifiers_of_other_packages_are_asked(monkeypatch):
         assert quick(tree, max_evaluations=40).fit(X, y).evaluator_name_.startswith(f"{name}Evaluator: ")
 
 
-def test_same_seed_same_selection_and_refit_forgets():
+def test_same_seed_same_selection_and_refit_starts_over():
     X, y = WINE
     one, two = quick(GaussianNB()).fit(X, y), quick(GaussianNB(), n_jobs=2).fit(X, y)
     np.testing.assert_array_equal(one.history_[0].errors, two.history_[0].errors)
@@ -165,7 +157,7 @@ def test_same_seed_same_selection_and_refit_forgets():
     np.testing.assert_array_equal(refitted.support_, fresh.support_)
 
 
-def test_global_random_state_is_left_alone():
+def test_global_random_state_is_not_changed():
     before = np.random.get_state()[1].tolist()  # noqa: NPY002
     X, y = WINE
     for state in (None, 3, np.random.RandomState(3)):
@@ -249,7 +241,7 @@ def test_too_many_folds_for_small_classes_warn():
         quick(KNeighborsClassifier(3), max_evaluations=30).fit(X[few], y[few])
 
 
-def test_progress_is_silent_unless_wanted(capsys):
+def test_progress_is_silent_by_default(capsys):
     X, y = WINE
     quick(GaussianNB(), max_evaluations=60).fit(X, y)
     assert capsys.readouterr() == ("", "")
@@ -287,8 +279,8 @@ def test_plot_history(tmp_path):
         ({"n_features_to_select": 3, "algorithm_params": {"size": 3}}, "not both"),
         ({"algorithm_params": [1]}, "algorithm_params must be a mapping"),
         ({"algorithm": "2d-upso", "algorithm_params": {"swarm": 3}}, "unknown parameter of UPSO2DParameters 'swarm'"),
-        ({"random_state": -1}, "random_state must be a non-negative integer"),
-        ({"random_state": "x"}, "random_state must be a non-negative integer"),
+        ({"random_state": -1}, "random_state must be an integer of at least 0"),
+        ({"random_state": "x"}, "random_state must be an integer of at least 0"),
         ({"estimator": "knn"}, "estimator must be a scikit-learn classifier or regressor"),
         ({"max_evaluations": 2.5}, "max_evaluations must be an integer"),
         ({"n_jobs": 0}, "n_jobs must be an integer other than 0"),
@@ -299,7 +291,7 @@ def test_plot_history(tmp_path):
         ({"rule": 3, "n_features_to_select": 3}, "not both"),
         ({"prefilter": "anowa"}, "unknown prefilter 'anowa': did you mean 'anova'"),
         ({"prefilter": 0}, "prefilter must be"),
-        ({"storage": 3}, "storage must be the name of a file"),
+        ({"storage": 3}, "storage must be a file name"),
         ({"outer_cv": 3, "cv": [(range(100), range(100, 178))]}, "outer_cv needs a cv that can split"),
     ],
 )
@@ -336,7 +328,7 @@ def test_scorings_that_cannot_be_used():
 
 
 def test_equal_distances_go_to_the_lower_index():
-    """On integers the score is that of the documented rule, though not scikit-learn's."""
+    """On integers the score follows the documented rule, not scikit-learn's."""
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 3, (60, 5)).astype(float), rng.integers(0, 2, 60)
     selector = quick(KNeighborsClassifier(3, metric="manhattan"), cv=3).fit(X, y)

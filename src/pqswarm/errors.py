@@ -1,7 +1,7 @@
-"""The errors that a user can cause, and correct.
+"""Errors that users can cause and correct.
 
-The command line prints their message without a traceback; a library user can catch them all as
-:class:`PqswarmError` (or as :class:`ValueError`).
+The command line prints their message without a traceback; library users can catch all of them as
+:class:`PqswarmError` or :class:`ValueError`.
 """
 
 import difflib
@@ -13,15 +13,15 @@ _SHOWN = 80  # characters of a wrong value
 
 
 class PqswarmError(ValueError):
-    """A value, option or file given by the user cannot be used; the message says why and what can."""
+    """A value, option or file cannot be used; the message says why and what would work."""
 
 
 class FileFormatError(PqswarmError):
     """A file is damaged, or was not written by pqswarm."""
 
 
-def shorten(value: object, most: int = _SHOWN) -> str:
-    """Return a wrong value as a message shows it: a text as it is, all else as Python writes it, and not too long.
+def shorten(value: object, limit: int = _SHOWN) -> str:
+    """Return a wrong value as messages show it: text as it is, anything else by its repr, shortened.
 
     Examples
     --------
@@ -30,13 +30,13 @@ def shorten(value: object, most: int = _SHOWN) -> str:
     """
     try:
         text = value if isinstance(value, str) else repr(value)
-    except (RecursionError, ValueError):  # too deep; an integer of too many digits
+    except (RecursionError, ValueError):  # nested too deeply, or an integer with too many digits
         return f"a {type(value).__name__}"
-    return text if len(text) <= most else text[: most - 3] + "..."
+    return text if len(text) <= limit else text[: limit - 3] + "..."
 
 
 def unknown_name(what: str, name: object, known: Iterable[str]) -> PqswarmError:
-    """Build the error for a misspelt name: what it was, the nearest known one, and all of them.
+    """Build the error for a misspelt name, with the nearest known name and the list of all names.
 
     Parameters
     ----------

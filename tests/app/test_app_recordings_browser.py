@@ -23,9 +23,10 @@ def tab(app, browser, recordings, fault):
     opened = browser.tab(app.address, width=DESKTOP)
     opened.until("!!document.querySelector('.drop')")
     opened.drop(".drop", fault, fault.with_suffix(".dat"))
-    known = "pq.recordings.store.recordings"
-    opened.until(f"{known}.some(one => one.name === 'fault.cfg') && {known}.some(one => one.name === 'evil.cfg')")
-    opened.until(f"{known}.every(one => ['analysed', 'failed'].includes(one.state) || one.reason)")
+    known, done = "pq.recordings.store.recordings", "['analysed', 'failed'].includes(one.state)"
+    for name in ("fault.cfg", "evil.cfg"):
+        opened.until(f"{known}.some(one => one.name === '{name}' && {done})")
+    opened.until(f"{known}.every(one => {done} || one.reason)")
     opened.until(f"document.querySelectorAll('{ROWS}').length >= 5")
     yield opened
     assert opened.problems() == []
@@ -211,7 +212,7 @@ def test_a_reload_and_a_step_back_show_the_same(start):
 
 def test_wavelet_bands(start):
     open_event(start, "South", "interruption")
-    start.click(".bands button")
+    start.evaluate("document.querySelector('.bands button').click()")
     names = start.until("[...document.querySelectorAll('svg.band')].map(one => one.dataset.band).join(' ')")
     assert len(names.split()) >= 3
     assert "L" in start.evaluate("document.querySelector('svg.band .wave').getAttribute('d')")

@@ -63,7 +63,7 @@ def test_a_cursor_is_dragged_by_five_cycles(tab):
     assert tab.evaluate("+document.querySelector('.cursor[data-cursor=B]').dataset.time") == pytest.approx(
         2.2, abs=1e-3
     )
-    assert tab.evaluate("told.cursors.B") == pytest.approx(2.2, abs=1e-3)
+    assert tab.evaluate("state.cursors.B") == pytest.approx(2.2, abs=1e-3)
     found = tab.evaluate("+document.querySelector('[data-read=value][data-channel=UB][data-cursor=A]').dataset.value")
     assert found == pytest.approx(tab.evaluate("data[1][2.1 * rate]"), rel=1e-5)
 

@@ -29,13 +29,13 @@ window.answer = (from, to, points, wait = 0, signal = null) => new Promise((done
   const level = Float32Array.from({ length: count }, (_, i) => (i >= 200 && i < 249 ? 0.5 : 1));
   const urms = { from: 0.01, step: 0.01, channels: [{ index: 0, low: level, high: null }] };
   signal?.addEventListener("abort", () => { window.aborted = (window.aborted ?? 0) + 1; });
-  const told = { from: first / rate, to: stop / rate, n: parts, step: step / rate, exact, share: 1, channels, urms };
-  setTimeout(() => done(told), wait);
+  const found = { from: first / rate, to: stop / rate, n: parts, step: step / rate, exact, share: 1, channels, urms };
+  setTimeout(() => done(found), wait);
 });
 const view = (from, to, points, signal) => answer(from, to, points, window.wait ?? 0, signal);
 window.viewer = new pq.Waves(document.getElementById("holder"), header, view,
   { thresholds: [0.1, 0.9, 1.1],
-    onevent: (index) => { window.chosen = index; }, onchange: (state) => { window.told = state; } });
+    onevent: (index) => { window.chosen = index; }, onchange: (state) => { window.state = state; } });
 viewer.setEvents(events);
 """
 
@@ -56,12 +56,12 @@ def write_page(path, names=("UA", "UB", "UC", "IA"), title="sag on phase A"):
         {"start": 2.0, "end": 2.5, "kind": "sag", "title": title, "index": 7},
         {"start": 6.0, "end": 6.0, "kind": "transient", "title": "transient", "index": 9},
     ]
-    told = f"const header = {json.dumps(header)}, events = {json.dumps(events)};".replace("<", "\\u003c")
+    data = f"const header = {json.dumps(header)}, events = {json.dumps(events)};".replace("<", "\\u003c")
     style = read_styles("colours.css", "base.css", "waves.css") + "body { padding: 10px; }"
     path.write_text(
         '<!DOCTYPE html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
         f'<link rel="icon" href="data:,"><title>waves</title><style>{style}</style><div id=holder></div>'
-        f"<script>{read_scripts(*VIEWER)}</script><script>{told}{PROVIDER}</script>",
+        f"<script>{read_scripts(*VIEWER)}</script><script>{data}{PROVIDER}</script>",
         encoding="utf-8",
     )
     return path

@@ -31,11 +31,6 @@ def test_a_warning_is_shown_once_in_one_line(tmp_path):
     assert ", 1 classifier, 1 algorithm, 2 runs, 40 evaluations." in checked.stdout
 
 
-def test_old_names_on_the_command_line_are_warned_of(tmp_path):
-    run = run_command("train", "--classifier", "nb", "--events-per-class", 5, "-o", "m.npz", "-j", 1, cwd=tmp_path)
-    assert "warning: classifier 'nb' is called 'kernel-nb' now." in run.stderr.splitlines()
-
-
 def test_plan_check_counts_the_chosen_classes(tmp_path):
     text = plan_text("smoke").replace("seed = 0\n\n[", 'seed = 0\nclasses = ["sag", "swell", "notching"]\n\n[', 1)
     (tmp_path / "mine.toml").write_text(text)

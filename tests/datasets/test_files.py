@@ -106,7 +106,7 @@ def test_cut_files(path, keep):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"format": "something else"}, "its manifest says otherwise"),
+        ({"format": "something else"}, "its manifest names another format"),
         ({"format_version": 99}, "has format version 99, this pqswarm reads version 1"),
         ({"snr": 3}, "no proper 'snr'"),
         ({"snr": ["loud", 3]}, "noise levels are not numbers"),
@@ -172,7 +172,7 @@ def test_a_header_that_promises_a_huge_array_costs_nothing(path):
 
 def test_compressed_members_are_refused(path):
     rewrite(path, parts(path), zipfile.ZIP_DEFLATED)
-    with pytest.raises(FileFormatError, match="is not stored as pqswarm does"):
+    with pytest.raises(FileFormatError, match="is compressed or too large"):
         load_dataset(path)
 
 
@@ -189,7 +189,7 @@ def test_foreign_files(tmp_path):
     rewrite(broken, {"manifest.json": "{not json"})
     with pytest.raises(FileFormatError, match="its manifest is not readable"):
         load_dataset(broken)
-    with pytest.raises(PqswarmError, match=r"there is no file .*none.npz; `pqswarm dataset --out"):
+    with pytest.raises(PqswarmError, match=r"there is no file .*none.npz: `pqswarm dataset --out"):
         load_dataset(tmp_path / "none.npz")
     with pytest.raises(PqswarmError, match="cannot read"):
         load_dataset(tmp_path)

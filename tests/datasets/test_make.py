@@ -16,8 +16,8 @@ from pqswarm.events import (
     NOISE_LEVELS,
     PRESETS,
     SOURCES,
-    Choice,
     Fixed,
+    OneOf,
     Uniform,
     add_noise,
     generate,
@@ -124,7 +124,7 @@ def test_field_preset_makes_features_of_short_captures():
 
 def test_your_own_preset():
     paper = PRESETS["paper"]
-    mine = replace(paper, name="mine", common={**paper.common, "cycles": Choice((31.0, 40.0))}, bench={})
+    mine = replace(paper, name="mine", common={**paper.common, "cycles": OneOf((31.0, 40.0))}, bench={})
     dataset = make_dataset(3, snr=inf, preset=mine)
     assert set(dataset.record[:, 2]) == {31.0, 40.0}
     assert dataset.preset["name"] == "mine"

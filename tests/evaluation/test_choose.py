@@ -1,4 +1,4 @@
-"""Which evaluator stands for an estimator, and the sentence that says why."""
+"""The evaluator chosen for an estimator, and the sentence that says why."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ class OwnPipeline(Pipeline):
         (["passthrough", StandardScaler()], "standard", ", scaled by StandardScaler inside each fold."),
     ],
 )
-def test_the_fast_road(steps, scaling, ending):
+def test_exact_evaluators_are_chosen(steps, scaling, ending):
     X, y, folds = dataset("wine")
     model = make_pipeline(*steps, NEIGHBOURS)
     choice = choose_evaluator(model, X, y, folds, scoring="accuracy")
@@ -68,7 +68,7 @@ def test_the_fast_road(steps, scaling, ending):
         (OwnPipeline([("model", GaussianNB())]), "is not scikit-learn's own Pipeline"),
     ],
 )
-def test_the_slow_road_is_explained(model, because):
+def test_the_generic_evaluator_is_explained(model, because):
     X, y, folds = dataset("wine")
     choice = choose_evaluator(model, X, y, folds)
     assert choice.name == "GenericEvaluator"
@@ -77,7 +77,7 @@ def test_the_slow_road_is_explained(model, because):
     assert choice.reason.endswith(".")
 
 
-def test_all_that_stands_against_the_fast_road_is_named(monkeypatch):
+def test_all_reasons_against_an_exact_evaluator_are_named(monkeypatch):
     X, y, folds = dataset("wine")
     weights = np.linspace(1, 2, 178)
     splits = Splits.from_cv(ShuffleSplit(3, random_state=0), X, y)
@@ -94,7 +94,7 @@ def test_all_that_stands_against_the_fast_road_is_named(monkeypatch):
     assert "X has NaN" in choose_evaluator(model, missing, y, folds).reason
     repeated = Splits.from_cv(RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0), X, y)
     assert choose_evaluator(GaussianNB(), X, y, repeated).reason.endswith(", in 2 partitions.")
-    monkeypatch.setattr(module, "MOST_TABLE", 5 * X.nbytes)
+    monkeypatch.setattr(module, "MAX_TABLE_BYTES", 5 * X.nbytes)
     assert choose_evaluator(GaussianNB(), X, y, repeated).name == "GaussianNBEvaluator"
     scaled = choose_evaluator(make_pipeline(StandardScaler(), GaussianNB()), X, y, repeated)
     assert "its scaled copies of X would take" in scaled.reason
@@ -109,7 +109,7 @@ def test_splits_must_be_splits():
 
 
 @pytest.mark.parametrize("model", [NEIGHBOURS, DecisionTreeClassifier()])
-def test_continuous_targets_are_no_classes(model):
+def test_continuous_targets_are_not_classes(model):
     X, y, folds = dataset("wine")
     for make in (choose_evaluator, lambda model, X, y, folds: GenericEvaluator(X, y, folds, model)):
         with pytest.raises(PqswarmError, match="Unknown label type: continuous"):
@@ -166,11 +166,11 @@ def with_missing():
         (make_pipeline(FunctionTransformer(np.nan_to_num), GaussianNB()), True),
     ],
 )
-def test_who_takes_missing_values(model, takes):
+def test_which_estimators_accept_missing_values(model, takes):
     assert takes_missing(model) is takes
 
 
-def test_missing_values_are_left_to_those_who_take_them():
+def test_missing_values_are_allowed_if_the_estimator_accepts_them():
     X, y, folds = with_missing()
     masks = random_masks(2, 13, 1)
     for model in (DecisionTreeClassifier(random_state=0), make_pipeline(SimpleImputer(), StandardScaler(), NEIGHBOURS)):
@@ -180,7 +180,7 @@ def test_missing_values_are_left_to_those_who_take_them():
                 predicted = model.fit(X[train][:, mask], y[train]).predict(X[test][:, mask])
                 assert np.count_nonzero(predicted != y[test]) == count
     row, column = np.argwhere(np.isnan(X))[0]
-    message = rf"feature {column} of event {row} is NaN, which KNeighborsClassifier does not take: put an imputer"
+    message = rf"feature {column} of event {row} is NaN, which KNeighborsClassifier does not accept: put an imputer"
     with pytest.raises(PqswarmError, match=message):
         choose_evaluator(make_pipeline(StandardScaler(), NEIGHBOURS), X, y, folds)
     with pytest.raises(PqswarmError, match="use scaling='none'"):
@@ -234,14 +234,14 @@ def test_weights_of_a_regressor():
 @pytest.mark.parametrize(
     ("model", "options", "message"),
     [
-        (NEIGHBOURS, {}, "KNeighborsClassifier does not take sample_weight: leave it out"),
-        (make_pipeline(StandardScaler(), NEIGHBOURS), {}, "KNeighborsClassifier does not take sample_weight"),
+        (NEIGHBOURS, {}, "KNeighborsClassifier does not accept sample_weight: leave it out"),
+        (make_pipeline(StandardScaler(), NEIGHBOURS), {}, "KNeighborsClassifier does not accept sample_weight"),
         (GaussianNB(), {"sample_weight": [1.0]}, "sample_weight must hold a finite number of at least 0 for each of"),
         (GaussianNB(), {"sample_weight": -np.ones(178)}, "sample_weight must hold a finite number"),
         (GaussianNB(), {"sample_weight": np.zeros(178)}, "sample_weight must hold a finite number"),
         (GaussianNB(), {"sample_weight": ["a"] * 178}, "sample_weight must hold a finite number"),
-        (GaussianNB(), {"scoring": lambda model, X, y: model.score(X, y)}, "does not take sample_weight"),
-        (GaussianNB(), {"scoring": make_scorer(lambda y, z: float((y == z).mean()))}, "does not take sample_weight"),
+        (GaussianNB(), {"scoring": lambda model, X, y: model.score(X, y)}, "does not accept sample_weight"),
+        (GaussianNB(), {"scoring": make_scorer(lambda y, z: float((y == z).mean()))}, "does not accept sample_weight"),
     ],
 )
 def test_weights_that_cannot_be_used(model, options, message):

@@ -1,4 +1,4 @@
-"""Classifiers by name: grids, descriptions, any estimator by its import path, entry points, old names."""
+"""Classifiers by name: grids, descriptions, any estimator by its import path, entry points."""
 
 import os
 import subprocess
@@ -12,13 +12,11 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import pqswarm
-from pqswarm import evaluation
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import (
     CLASSIFIERS,
     GenericEvaluator,
     GridSearchResult,
-    KernelNBEvaluator,
     find_classifier,
     scaled,
 )
@@ -120,14 +118,14 @@ def test_only_usable_points_are_best_and_the_ring_has_the_colour_of_text():
         ("subprocess.Popen", {"args": "false"}, "estimator subprocess.Popen is not a classifier"),
         ("sklearn.linear_model.Ridge", {}, "estimator sklearn.linear_model.Ridge is not a classifier"),
         ("sklearn.svm.SVC", {"kernal": "rbf"}, "unknown parameter of sklearn.svm.SVC 'kernal': did you mean 'kernel'"),
-        ("sklearn.svm.SVC", {"C": -1}, r"sklearn.svm.SVC\(C=-1\) cannot be made: The 'C' parameter of SVC must be"),
+        ("sklearn.svm.SVC", {"C": -1}, r"SVC\(C=-1\) cannot be constructed: The 'C' parameter of SVC must be"),
         ("sklearn.svm.SVC", {"C": {"a": 1}}, "C in parameters of the classifier must be a number, text"),
         ("sklearn.svm.SVC", 3, "parameters of the classifier must be a mapping of names to values, not 3"),
-        ("sklearn.ensemble.VotingClassifier", {}, "cannot be made: .* missing 1 required .* 'estimators'"),
+        ("sklearn.ensemble.VotingClassifier", {}, "cannot be constructed: .* missing 1 required .* 'estimators'"),
         (3, {}, "estimator of the classifier must be text, not 3"),
     ],
 )
-def test_mistakes_in_estimators_take_one_sentence(path, parameters, message):
+def test_mistakes_in_estimators_are_one_sentence(path, parameters, message):
     with pytest.raises(PqswarmError, match=message) as caught:
         ANY({"estimator": path, "parameters": parameters})
     assert "\n" not in str(caught.value)
@@ -144,7 +142,7 @@ def test_modules_that_fail_are_named(tmp_path, monkeypatch):
 
 
 class Odd(GaussianNB):
-    """It takes any parameter, and predicts a label that nobody has given it."""
+    """Accepts any parameter, and predicts a label that is not in y."""
 
     def __init__(self, **kwargs):
         self.given = kwargs
@@ -201,29 +199,6 @@ def test_classifiers_of_estimators():
     assert find_classifier(pqswarm.KernelNB(0.1, 0.01)) == KERNEL({"bandwidth": 0.1, "floor": 0.01})
     assert find_classifier(GaussianNB(priors=[0.5, 0.5])) is None
     assert find_classifier(DecisionTreeClassifier()) is None
-
-
-def test_old_names_warn():
-    X, y, folds = dataset("wine")
-    with pytest.warns(DeprecationWarning, match="GridSearch is deprecated: use GridSearchResult"):
-        assert evaluation.GridSearch is GridSearchResult
-    with pytest.warns(DeprecationWarning, match="tune_knn is deprecated"):
-        from pqswarm.evaluation import tune_knn
-    assert tune_knn(X, y, folds, (1, 3), metrics=("euclidean",)).names == ("metric", "n_neighbors")
-    with pytest.warns(DeprecationWarning, match="tune_kernel_nb is deprecated"):
-        from pqswarm.evaluation import tune_kernel_nb
-    assert tune_kernel_nb(X, y, folds, widths=(1e-4, 0.05)).best == {"width": 0.05}
-    with pytest.warns(DeprecationWarning, match="width is called bandwidth now"):
-        assert KERNEL({"width": 0.1}) == KERNEL({"bandwidth": 0.1})
-    for wrong in (
-        lambda: KERNEL({"width": 0.1, "bandwidth": 0.2}),
-        lambda: pqswarm.KernelNB(0.2, width=0.1).fit(X, y),
-        lambda: KernelNBEvaluator(X, y, folds, 0.2, width=0.1),
-    ):
-        with pytest.raises(PqswarmError, match="width is the former name of bandwidth: give bandwidth alone"):
-            wrong()
-    with pytest.raises(AttributeError, match="no attribute 'tune_svm'"):
-        evaluation.tune_svm  # noqa: B018
 
 
 PLUGIN = '''

@@ -1,4 +1,4 @@
-"""Every registered classifier keeps the rules; and the rules notice classifiers that do not."""
+"""Every registered classifier passes the checks, and the checks detect faulty ones."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ ALL = [CLASSIFIERS[name](settings) for name in CLASSIFIERS for settings in SETTI
 
 @pytest.fixture(autouse=True)
 def one_thread():
-    """Threads of scikit-learn on data as small as these only wait for each other."""
+    """Threads of scikit-learn only slow down on data this small."""
     with threadpool_limits(1):
         yield
 
@@ -71,7 +71,7 @@ class Depth(Parameters):
 
 
 class Tree(Classifier):
-    """A classifier of one's own, complete."""
+    """A complete custom classifier."""
 
     name, title, Hyperparameters = "tree", "Tree", Depth
 
@@ -79,7 +79,7 @@ class Tree(Classifier):
         return DecisionTreeClassifier(max_depth=self.hyperparameters.depth, random_state=0)
 
 
-def test_a_classifier_of_ones_own():
+def test_a_custom_classifier():
     check_classifier(Tree)
     check_classifier(Tree({"depth": 5}))
     assert Tree().describe() == "Tree with depth 2"
@@ -177,8 +177,8 @@ class Local(Tree):
 @pytest.mark.parametrize(
     ("classifier", "check", "message"),
     [
-        (Other, suite.check_predictions, "does not predict as the estimator"),
-        (Careless, suite.check_predictions, "does not predict as the estimator: scaling 'minmax'"),
+        (Other, suite.check_predictions, "the estimator predicts other labels"),
+        (Careless, suite.check_predictions, "the estimator predicts other labels: scaling 'minmax'"),
         (Miscount, suite.check_predictions, "miscounts|empty"),
         (Threads, suite.check_threads, "depend on n_jobs"),
         (Loose, suite.check_estimator, "seed it"),
@@ -186,8 +186,8 @@ class Local(Tree):
         (Talkative, suite.check_description, "no short description"),
         (Elsewhere, suite.check_declarations, "devices"),
         (Everywhere, suite.check_devices, "is not refused"),
-        (Greedy, suite.check_from_estimator, "anything is taken"),
-        (Permissive, suite.check_hyperparameters, "is taken"),
+        (Greedy, suite.check_from_estimator, "accepted as its estimator"),
+        (Permissive, suite.check_hyperparameters, "is accepted"),
         (Boasting, suite.check_grid, "best point"),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
@@ -198,12 +198,12 @@ def test_the_checks_can_fail(classifier, check, message):
 
 
 def test_the_checks_can_fail_with_hyperparameters():
-    with pytest.raises(AssertionError, match="same classifier again"):
+    with pytest.raises(AssertionError, match="do not restore an equal classifier"):
         suite.check_settings(Forgetful({"depth": 5}))
     with pytest.raises(TypeError, match="not to be sent"):
         suite.check_other_processes(Local())
 
 
-def test_the_estimator_of_another_classifier_is_not_ones_own():
+def test_the_estimator_of_another_classifier_is_not_recognised():
     assert KNNClassifier.from_estimator(KNeighborsClassifier(3, weights="distance")) is None
     assert EstimatorClassifier.from_estimator(DecisionTreeClassifier()) is None

@@ -1,8 +1,7 @@
-"""Evaluators on NVIDIA GPUs: what can be tested without one, and, where there is one, that the counts are the same."""
+"""Evaluators on NVIDIA GPUs: parts that need none, and, if there is one, equal counts."""
 
 import sys
 import types
-from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -21,7 +20,7 @@ from pqswarm.evaluation import (
 )
 from pqswarm.evaluation.backend import CudaBackend
 from pqswarm.evaluation.base import SCALINGS
-from pqswarm.evaluation.cuda import DEVICES, MEMORY, batch_memory, check_device, pieces
+from pqswarm.evaluation.cuda import DEVICES, MEMORY, batch_memory, check_device, pieces, source
 from pqswarm.evaluation.exact.knn.cuda import grid_of
 from pqswarm.evaluation.exact.naive_bayes.cuda import GaussianNBOnCuda
 from tests.evaluation.data import dataset, random_masks
@@ -55,7 +54,7 @@ def test_pieces_cover_the_batch_and_fit(count, each, memory, seed):
 
 
 def wild(seed):
-    """Data whose features differ by many powers of ten, far from zero, some of them constant."""
+    """Features of very different magnitudes, far from zero, some constant."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(90, 9)) * 10.0 ** rng.integers(-12, 13, 9) + 10.0 ** rng.integers(-6, 7, 9)
     X[:, 3] = 7.0
@@ -100,7 +99,7 @@ def test_steps_of_the_kernels_find_the_answers_of_the_cpu(metric, k):
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_windows_and_the_grid_leave_most_pairs_out(metric):
+def test_windows_and_the_grid_skip_most_pairs(metric):
     X, y, folds = dataset("pq")
     evaluator = KNNEvaluator(X, y, folds, metric=metric)
     for mask in random_masks(2, 99, 3):
@@ -124,8 +123,11 @@ def test_grid_of_many_features_keeps_sums_of_squares_in_range():
 
 
 def test_kernels_are_part_of_the_package():
-    for name in ("masks.cu", "knn_arrange.cu", "knn_filter.cu", "knn_decide.cu", "kernel_nb.cu", "gaussian_nb.cu"):
-        assert "__global__" in (files("pqswarm.evaluation") / name).read_text()
+    for name in ("arrange.cu", "filter.cu", "decide.cu"):
+        assert "__global__" in source("pqswarm.evaluation.exact.knn", name)
+    for name in ("kernel.cu", "gaussian.cu"):
+        assert "__global__" in source("pqswarm.evaluation.exact.naive_bayes", name)
+    assert "__global__" in source("pqswarm.evaluation", "masks.cu")
 
 
 def test_devices():
@@ -164,7 +166,7 @@ def fake_cupy(count):
     ("module", "message"),
     [
         (None, r"needs CuPy: pip install 'pqswarm\[gpu\]'"),
-        (fake_cupy(0), "needs an NVIDIA GPU, and there is none"),
+        (fake_cupy(0), "needs an NVIDIA GPU, and none was found"),
         (fake_cupy(None), r"needs an NVIDIA GPU and its driver \(no driver\)"),
     ],
 )
@@ -183,7 +185,7 @@ def test_coarse_products_are_refused(monkeypatch):
 
 
 class FakeCuda(CudaBackend):
-    """The way of a batch to the GPU and back, with the CPU's answers, a few subsets at a time."""
+    """The path of a batch to the GPU and back, with answers of the CPU, a few subsets at a time."""
 
     def __init__(self, evaluator):
         super().__init__(evaluator)
@@ -198,7 +200,7 @@ class FakeCuda(CudaBackend):
         return backend.predict(masks) if predicted else backend.counts(masks)
 
 
-def test_batches_are_cut_and_put_together_again(monkeypatch):
+def test_batches_are_cut_and_reassembled(monkeypatch):
     runtime = types.SimpleNamespace(memGetInfo=lambda: (1 << 20, 16 * MEMORY))
     gpu = types.SimpleNamespace(asarray=np.asarray, cuda=types.SimpleNamespace(runtime=runtime))
     monkeypatch.setattr("pqswarm.evaluation.backend.cupy", lambda: gpu)
@@ -216,7 +218,7 @@ def test_batches_are_cut_and_put_together_again(monkeypatch):
 
 
 class FakeGaussian(GaussianNBOnCuda):
-    """The host's part, with winners from the CPU; some events are left in doubt, with wrong winners."""
+    """The host part, with winners from the CPU; some events are doubtful, with wrong winners."""
 
     def __init__(self, evaluator):
         self.evaluator = evaluator

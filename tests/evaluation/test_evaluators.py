@@ -1,4 +1,4 @@
-"""What all evaluators share, folds, the generic evaluator, and the memory."""
+"""The common part of all evaluators, folds, the generic evaluator, and the cache."""
 
 import multiprocessing
 
@@ -140,7 +140,7 @@ def test_folds_of_scikit_learns_splitters(splitter):
         (TimeSeriesSplit(3), "does not train fold 0 on all other events"),
     ],
 )
-def test_splitters_that_make_no_partition(splitter, message):
+def test_splitters_without_a_partition(splitter, message):
     X, y, _ = dataset("wine")
     with pytest.raises(PqswarmError, match=message):
         Folds.from_splitter(splitter, X, y)
@@ -235,7 +235,7 @@ def test_memo():
     assert np.array_equal(memo.predictions(masks[0]), inner.predictions(masks[0]))
 
 
-def test_memo_is_bounded_and_forgets_what_was_not_asked_for_lately():
+def test_memo_is_bounded_and_drops_subsets_not_requested_lately():
     X, y, folds = dataset("wine")
     inner = Counting(X, y, folds)
     memo = Memo(inner, max_entries=6)
@@ -300,11 +300,11 @@ def test_a_feature_that_varies_in_the_test_events_only():
     X[:, 2] = 1e-14 * np.arange(178)
     X[5, 2] = 1e90
     with pytest.raises(PqswarmError, match="feature 2 hardly varies among the training events of fold"):
-        KNNEvaluator(X, y, folds, scaling="fold")
+        KNNEvaluator(X, y, folds, scaling="minmax")
 
 
 def test_workers_do_not_oversubscribe(monkeypatch):
-    """A worker process takes one thread unless its parent grants more; the main process takes all cores."""
+    """A worker process uses one thread unless its parent grants more; the main process uses all cores."""
     from joblib import cpu_count
 
     assert effective_jobs(None) == effective_jobs(-1) == cpu_count()

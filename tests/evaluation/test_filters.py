@@ -1,4 +1,4 @@
-"""The filters beside slow twins and scikit-learn, what they are meant to see, and data at the edge."""
+"""The filters against slow twins and scikit-learn, on informative features, and on edge cases."""
 
 import numpy as np
 import pytest
@@ -11,12 +11,12 @@ from pqswarm.evaluation import FILTERS, Filter, prefilter
 from pqswarm.evaluation.filters import scores
 from tests.reference import filters as reference
 
-FAST = [name for name in FILTERS.ours if name != "mutual-information"]
+FAST = [name for name in FILTERS.built_in if name != "mutual-information"]
 TWINS = {"mrmr": reference.mrmr, "cfs": reference.cfs}
 
 
 def events(seed, n=40, n_features=7, n_classes=3, levels=None):
-    """Random features of which the first few tell something; whole numbers, full of ties, if levels are given."""
+    """Random features, the first few informative; integers with many ties if levels are given."""
     rng = np.random.default_rng(seed)
     y = rng.integers(n_classes, size=n)
     X = rng.normal(size=(n, n_features)) + y[:, np.newaxis] * np.linspace(1.5, 0, n_features)
@@ -51,7 +51,7 @@ def test_continuous_targets():
         assert FILTERS[name].rank(X, y)[0] in (2, 8)  # body mass index, a serum value
         assert FILTERS[name].rank(X, y) == FILTERS[name].rank(X, labels)
     assert FILTERS["relieff"].needs_classes
-    with pytest.raises(PqswarmError, match="'relieff' needs classes, and y is continuous: take one of anova, mutual"):
+    with pytest.raises(PqswarmError, match="'relieff' needs classes, but y is continuous: use one of anova, mutual"):
         FILTERS["relieff"].scores(X, y)
 
 
@@ -64,7 +64,7 @@ def test_informative_features_come_first(name):
     assert set(FILTERS[name].rank(X, y)[:3]) == {7, 11, 23}
 
 
-def test_copies_are_pushed_back_by_those_that_look_at_redundancy():
+def test_filters_of_redundancy_rank_copies_lower():
     rng = np.random.default_rng(1)
     y = np.arange(200) % 4
     X = rng.normal(size=(200, 6))
@@ -76,7 +76,7 @@ def test_copies_are_pushed_back_by_those_that_look_at_redundancy():
         assert 2 in FILTERS[name].rank(X, y)[:2]
 
 
-def test_relieff_sees_what_two_features_tell_together():
+def test_relieff_detects_interactions_of_two_features():
     rng = np.random.default_rng(0)
     X = rng.random((300, 8))
     y = (X[:, 2] > 0.5) ^ (X[:, 5] > 0.5)
@@ -84,11 +84,11 @@ def test_relieff_sees_what_two_features_tell_together():
     assert set(FILTERS["anova"].rank(X, y)[:2]) != {2, 5}
 
 
-def test_relieff_looks_at_some_of_many_events(monkeypatch):
+def test_relieff_samples_many_events(monkeypatch):
     X, y = load_wine(return_X_y=True)
     every = FILTERS["relieff"].scores(X, y)
     monkeypatch.setattr(scores, "_RELIEF_COST", 0)
-    monkeypatch.setattr(scores, "_FEWEST_EVENTS", 60)
+    monkeypatch.setattr(scores, "_MIN_EVENTS", 60)
     some = FILTERS["relieff"].scores(X, y)
     assert (some == FILTERS["relieff"].scores(X, y)).all()
     assert (some != every).all()
@@ -97,14 +97,14 @@ def test_relieff_looks_at_some_of_many_events(monkeypatch):
 
 def test_beyond_those_chosen_in_turn_relevance_decides(monkeypatch):
     X, y = events(3, n_features=12)
-    monkeypatch.setattr(scores, "_MOST_RANKED", 4)
+    monkeypatch.setattr(scores, "_MAX_RANKED", 4)
     order, relevance = FILTERS["mrmr"].rank(X, y), FILTERS["mutual-information-binned"].scores(X, y)
     assert order[:4] == reference.mrmr(X, y)[:4]
     assert (np.diff(relevance[list(order[4:])]) <= 0).all()
 
 
 @pytest.mark.parametrize("name", FAST)
-def test_data_at_the_edge(name):
+def test_edge_cases(name):
     rank = FILTERS[name].rank
     X, y = events(0, n=4, n_features=5, n_classes=2)
     assert sorted(rank(X, [0, 0, 1, 1])) == list(range(5))
@@ -142,17 +142,17 @@ def test_shapes_are_checked(X, y):
         FILTERS["cfs"].scores(X, y)
 
 
-def test_prefilter_keeps_the_best_and_hands_on_their_order():
+def test_prefilter_keeps_the_best_and_returns_their_order():
     X, y = load_wine(return_X_y=True)
     for name in FAST:
         kept, order = prefilter(X, y, 5, name), FILTERS[name].rank(X, y)
         assert kept.columns.tolist() == sorted(order[:5])
         assert tuple(kept.columns[list(kept.order)].tolist()) == order[:5]
-        assert kept.sentence == f"Of 13 features the 5 that rank first by {FILTERS[name].title} were kept."
+        assert kept.sentence == f"Kept the best 5 of 13 features by {FILTERS[name].title}."
     whole = prefilter(X, y)
     assert (whole.columns == np.arange(13)).all()
     assert whole.order == FILTERS["anova"].rank(X, y)
-    assert whole.sentence.startswith("All 13 features")
+    assert whole.sentence.startswith("Kept all 13 features")
 
 
 @pytest.mark.parametrize("keep", [0, -1, 2.5, True, None])
@@ -166,7 +166,7 @@ def test_prefilter_of_an_unknown_filter():
         prefilter(*load_wine(return_X_y=True), filter="relief")
 
 
-def test_a_filter_of_ones_own_may_need_classes():
+def test_a_custom_filter_may_need_classes():
     mine = Filter("mine", lambda X, y: X.var(axis=0), needs_classes=True)
     assert mine.title == "mine"
     with pytest.raises(PqswarmError, match="filter 'mine' needs classes"):

@@ -52,7 +52,7 @@ def test_however_far_the_nearer_class_wins(width, far):
 
 @pytest.mark.parametrize(("place", "width"), [(1.0, 1e-18), (1e6, 1e-12), (3.7, 1e-15), (0.3, 1e-10)])
 def test_kernels_narrower_than_the_spacing_of_numbers_count_equal_values(place, width):
-    """All training events of the nearest value count, not one of them, also where adding the width changes nothing."""
+    """All training events of the nearest value count, not just one, even if adding the bandwidth changes nothing."""
     X = np.array([[place]] * 5 + [[2 * place]] * 3 + [[place]] * 2 + [[3 * place]] * 7)
     model = pqswarm.KernelNB(width).fit(X, [0] * 8 + [1] * 9)
     scores = model.predict_joint_log_proba([[place], [2 * place], [3 * place]])
@@ -61,7 +61,7 @@ def test_kernels_narrower_than_the_spacing_of_numbers_count_equal_values(place, 
     np.testing.assert_allclose([scores[1, 0], scores[2, 1]], np.log([3 / 17, 7 / 17]) + peak, rtol=1e-14)
 
 
-def test_beyond_all_measure():
+def test_extreme_distances():
     probabilities = pqswarm.KernelNB(0.004).fit([[0.0], [1.0], [2.0]], list("abc")).predict_proba([[1e160]])
     np.testing.assert_allclose(probabilities.sum(), 1.0)
 
@@ -79,7 +79,7 @@ def test_bad_hyperparameters(wrong):
         pqswarm.KernelNB(**wrong).fit([[0.0], [1.0]], [0, 1])
 
 
-def test_the_floor_is_a_share_of_a_uniform_density():
+def test_the_floor_is_a_fraction_of_a_uniform_density():
     X, y = load_iris(return_X_y=True)
     X = (X - X.min(axis=0)) / np.ptp(X, axis=0)
     train, test = np.arange(0, 150, 2), np.arange(1, 150, 2)
@@ -95,11 +95,3 @@ def test_the_floor_is_a_share_of_a_uniform_density():
     expected = np.exp(joint) / np.exp(joint).sum(axis=1, keepdims=True)
     np.testing.assert_allclose(model.predict_proba(X[test]), expected, rtol=1e-9)
     assert model.predict_joint_log_proba([[9.0] * 4]).min() > np.log(0.1**4 / 3) - 0.2
-
-
-def test_width_is_the_old_name_of_the_bandwidth():
-    X, y = load_iris(return_X_y=True)
-    with pytest.warns(DeprecationWarning, match="width is called bandwidth now") as warned:
-        old = clone(pqswarm.KernelNB(width=0.3)).fit(X, y)
-    assert np.array_equal(old.predict_proba(X), pqswarm.KernelNB(0.3).fit(X, y).predict_proba(X))
-    assert warned[0].filename == __file__, "Python shows it only where it is the caller's"

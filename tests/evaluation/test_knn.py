@@ -13,6 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import METRICS, Folds, KNNEvaluator, scaled
+from pqswarm.evaluation.exact.knn.definition import knn_distances
 from tests.evaluation.data import dataset, random_masks
 from tests.reference import classifiers as slow
 
@@ -27,7 +28,7 @@ def scikit_learn(X, y, folds, mask, k, metric):
 
 
 def three_nearest(data, y, folds):
-    """Predictions by the three nearest by Manhattan distance, equal distances to the lower index."""
+    """Predictions by the three nearest neighbours by Manhattan distance, ties to the lower index."""
     apart = squareform(pdist(data, "cityblock"))
     apart[folds.test_fold[:, np.newaxis] == folds.test_fold] = np.inf
     third = np.partition(apart, 2, axis=1)[:, 2:3]
@@ -39,9 +40,9 @@ def three_nearest(data, y, folds):
 
 @pytest.mark.parametrize(("name", "count"), [("wine", 1000), ("breast-cancer", 500), ("pq", 400)])
 def test_thousands_of_masks_against_scikit_learn(name, count):
-    """Predictions are the same wherever the k-th distance is not shared: scikit-learn breaks such ties by chance.
+    """Predictions agree if the k-th distance is unique: scikit-learn breaks ties arbitrarily.
 
-    It is asked for a few masks, and wherever all distances by SciPy come to something else than the evaluator.
+    scikit-learn is run for a few masks, and where distances by SciPy give another result than the evaluator.
     """
     X, y, folds = dataset(name)
     data = scaled(X, X)
@@ -84,7 +85,7 @@ def test_neighbours_and_metrics_against_the_definition(name, k, metric):
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_digits_full_of_ties(metric):
+def test_digits_with_many_ties(metric):
     """Sixteen grey levels: most distances are shared by many events."""
     X, y, folds = dataset("digits")
     evaluator = KNNEvaluator(X, y, folds, 3, metric, scaling="none")
@@ -101,7 +102,7 @@ def test_digits_full_of_ties(metric):
     hnp.arrays(np.int64, st.tuples(st.integers(20, 48), st.integers(1, 4)), elements=st.integers(0, 3)),
     st.integers(1, 15),
     st.sampled_from(METRICS),
-    st.sampled_from(["once", "fold", "none"]),
+    st.sampled_from(["once", "minmax", "none"]),
     st.integers(0, 1000),
 )
 def test_small_data_with_ties_and_duplicates(X, k, metric, scaling, seed):
@@ -116,7 +117,7 @@ def test_small_data_with_ties_and_duplicates(X, k, metric, scaling, seed):
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_single_precision_never_decides(metric):
-    """Distances that differ by less than single precision can tell, and large offsets that swallow it."""
+    """Distances that single precision cannot separate, and large offsets."""
     rng = np.random.default_rng(0)
     base = rng.integers(0, 3, (120, 6)).astype(float)
     X = 1000.0 + base + 1e-9 * rng.standard_normal((120, 6))
@@ -153,7 +154,7 @@ def test_squares_below_the_smallest_double(metric):
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_features_out_of_all_proportion(metric):
+def test_features_of_very_different_scales(metric):
     rng = np.random.default_rng(2)
     X = rng.random((90, 6)) * np.array([1.0, 1e-20, 1e30, 1e-6, 1e8, 0.0]) + np.array([0, 0, 0, 1e6, -1e8, 7])
     y = np.arange(90) % 3
@@ -171,15 +172,15 @@ def test_outliers_under_scaling_by_fold():
     X[7, 2] = 3e5
     folds = Folds(np.arange(60) % 5)
     for metric in METRICS:
-        evaluator = KNNEvaluator(X, y, folds, 3, metric, scaling="fold")
+        evaluator = KNNEvaluator(X, y, folds, 3, metric, scaling="minmax")
         for mask in random_masks(10, 5, seed=3):
-            expected, _ = slow.knn_predictions(X[:, mask], y, list(folds.split()), 3, metric, "fold")
+            expected, _ = slow.knn_predictions(X[:, mask], y, list(folds.split()), 3, metric, "minmax")
             assert np.array_equal(evaluator.predictions(mask), expected)
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_bounds_that_are_sharp(metric):
-    """Events on a line: differences of pivot distances equal the distances, and rounding must not cut them off."""
+def test_sharp_bounds(metric):
+    """Events on a line: pivot differences equal the distances, and rounding must not exclude neighbours."""
     for seed in range(10):
         t = np.random.default_rng(seed).random(300)
         X = np.outer(t, np.random.default_rng(99).random(60) + 0.5)
@@ -192,8 +193,8 @@ def test_bounds_that_are_sharp(metric):
 
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("n", [31, 32, 33, 65, 1023, 1057])
-def test_blocks_that_are_full_and_not(n, metric):
-    """The kernel does 32 events at a time, and looks for near blocks 32 at a time."""
+def test_full_and_partial_blocks(n, metric):
+    """The kernel processes 32 events at a time, and tests 32 blocks at a time."""
     rng = np.random.default_rng(n)
     y = rng.permutation(np.arange(n) % 3)
     folds = Folds(rng.permutation(np.arange(n) % 7))
@@ -229,7 +230,7 @@ def test_features_of_any_kind(n, n_features, k, metric, decades, seed):
         assert np.array_equal(evaluator.predictions(mask), expected)
 
 
-def test_all_events_alike():
+def test_identical_events():
     y = np.arange(40) % 2
     folds = Folds(np.arange(40) // 4)
     predicted = KNNEvaluator(np.zeros((40, 3)), y, folds, 3).predictions([True, False, True])
@@ -237,7 +238,7 @@ def test_all_events_alike():
     assert np.array_equal(predicted, expected)
 
 
-@pytest.mark.parametrize("scaling", ["fold", "none"])
+@pytest.mark.parametrize("scaling", ["minmax", "none"])
 def test_scaling(scaling):
     X, y, folds = dataset("pq")
     evaluator = KNNEvaluator(X, y, folds, scaling=scaling)
@@ -282,7 +283,7 @@ def test_labels_of_any_kind():
 def test_neighbours():
     X, y, folds = dataset("wine")
     found = KNNEvaluator(X, y, folds, 4).neighbours(np.ones(13, bool))
-    d = slow.distances(scaled(X, X), scaled(X, X), "manhattan")
+    d = knn_distances(scaled(X, X), scaled(X, X), "manhattan")
     d[folds.test_fold[:, None] == folds.test_fold] = np.inf
     assert np.array_equal(found, np.sort(np.argsort(d, axis=1, kind="stable")[:, :4]))
 

@@ -1,4 +1,4 @@
-"""The tests of blocks and the vectors of the k-NN kernels, on this processor and as on others."""
+"""The block tests and vectors of the k-NN kernels, on this and on other processors."""
 
 import ctypes
 import itertools
@@ -109,7 +109,7 @@ def test_boxes():
 
 
 def test_bytes_of_levels():
-    """Differences of levels are sums of differences of bytes, and codes are off by no more than they say."""
+    """Differences of levels are sums of differences of bytes, and code errors stay within their bounds."""
     code = vectors.encode
     encode = njit(lambda rows, i, lows, step, shift, codes: code(rows, i, lows, step, shift, codes, 0, 8))
     rows = np.random.default_rng(4).uniform(-1, 1, (40, 16)).astype(np.float32)
@@ -130,7 +130,7 @@ def test_bytes_of_levels():
 
 
 def guarded(array, at_end):
-    """A copy of the array, before or behind which lies memory that must not be touched."""
+    """A copy of the array next to memory that must not be accessed."""
     page = mmap.PAGESIZE
     size = -(-array.nbytes // page) * page
     memory = mmap.mmap(-1, size + 2 * page)
@@ -144,7 +144,7 @@ def guarded(array, at_end):
 
 
 def check_reads():
-    """Look for neighbours where everything outside of the events' arrays is out of bounds."""
+    """Search neighbours with guarded memory around the arrays."""
     rng = np.random.default_rng(5)
     for n, p, metric, at_end in itertools.product((32, 97, 2300), (2, 20), range(3), (True, False)):
         X = rng.integers(0, 4, (n, p)).astype(float) if at_end else rng.standard_normal((n, p))
@@ -162,7 +162,7 @@ def check_reads():
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is guarded as on Linux")
-def test_nothing_outside_of_the_arrays_is_read():
+def test_nothing_outside_the_arrays_is_read():
     program = "from tests.evaluation.test_knn_filters import check_reads; check_reads()"
     subprocess.run(
         [sys.executable, "-c", program], check=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}

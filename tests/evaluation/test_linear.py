@@ -31,14 +31,14 @@ from tests.evaluation.data import random_masks
 
 @pytest.fixture(autouse=True)
 def one_thread():
-    """Threads of scikit-learn on data as small as these only wait for each other."""
+    """Threads of scikit-learn only slow down on data this small."""
     with threadpool_limits(1):
         yield
 
 
 @cache
 def problem(name):
-    """X, y and folds; some made to be difficult."""
+    """X, y and folds; some difficult by design."""
     rng = np.random.default_rng(3)
     loaders = {"wine": load_wine, "iris": load_iris, "breast-cancer": load_breast_cancer, "diabetes": load_diabetes}
     if name in loaders:
@@ -68,7 +68,7 @@ def problem(name):
 
 
 def predict(estimator, X, y, folds):
-    """What scikit-learn predicts, without checks of arguments, which would take most of the time."""
+    """Predictions of scikit-learn without its slow argument checks."""
     predicted = np.empty_like(y)
     with config_context(assume_finite=True, skip_parameter_validation=True), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of constant and collinear features
@@ -106,7 +106,7 @@ def test_labels_are_those_of_scikit_learn(kind, name):
         assert np.array_equal(evaluator.predictions(mask), expected), np.flatnonzero(mask)
 
 
-def test_scikit_learn_is_seldom_asked(monkeypatch):
+def test_scikit_learn_seldom_fits(monkeypatch):
     asked = []
     fit = module.Foldwise.fit
     monkeypatch.setattr(module.Foldwise, "fit", lambda *args: asked.append(1) or fit(*args))
@@ -119,7 +119,7 @@ def test_scikit_learn_is_seldom_asked(monkeypatch):
     assert len(asked) < 0.01 * 3 * 200 * (len(CLASSIFIERS) + 1)
 
 
-def test_tables_that_do_not_fit_are_not_made(monkeypatch):
+def test_tables_that_do_not_fit_are_not_allocated(monkeypatch):
     X, y, folds = problem("collinear")
     masks = random_masks(30, X.shape[1], seed=6)
     masks[:, 0] = True  # constant features alone are refused
@@ -156,7 +156,7 @@ def test_errors_are_those_of_scikit_learn(estimator, name):
             assert np.allclose(errors, np.divide(expected, totals), rtol=1e-9, atol=1e-9), np.flatnonzero(mask)
 
 
-def test_least_squares_through_the_origin():
+def test_regression_through_the_origin():
     X, y, folds = problem("diabetes")
     masks = random_masks(40, X.shape[1], seed=9)
     model = LinearRegression(fit_intercept=False)
@@ -178,20 +178,20 @@ def test_a_refused_subset_does_not_stop_a_search():
         GenericEvaluator(X[:, [6, 6]], y, folds, LDA()).errors([[True, False]])
 
 
-def test_what_is_recognised():
+def test_recognised_estimators():
     assert find_classifier(LDA()).settings == {"solver": "svd", "shrinkage": 0.0}
     assert find_classifier(LDA(solver="lsqr", shrinkage=0.5)).settings["shrinkage"] == 0.5
     assert find_classifier(QDA(reg_param=0.1)).settings == {"reg_param": 0.1}
     assert find_classifier(NearestCentroid(metric="manhattan")).name == "nearest-centroid"
-    strangers = [LDA(priors=[0.5, 0.5]), LDA(solver="lsqr", shrinkage="auto"), LDA(tol=1e-3), QDA(priors=[0.5, 0.5])]
-    strangers += [NearestCentroid(shrink_threshold=0.1), NearestCentroid(priors="empirical")]
-    assert [find_classifier(stranger) for stranger in strangers] == [None] * len(strangers)
-    strangers = [Ridge([1.0, 2.0]), Ridge(solver="sag"), LinearRegression(positive=True), Ridge(positive=True)]
-    strangers += [KNeighborsRegressor(weights="distance"), KNeighborsRegressor(16), LDA()]
-    assert [find_regressor(stranger) for stranger in strangers] == [None] * len(strangers)
+    others = [LDA(priors=[0.5, 0.5]), LDA(solver="lsqr", shrinkage="auto"), LDA(tol=1e-3), QDA(priors=[0.5, 0.5])]
+    others += [NearestCentroid(shrink_threshold=0.1), NearestCentroid(priors="empirical")]
+    assert [find_classifier(other) for other in others] == [None] * len(others)
+    others = [Ridge([1.0, 2.0]), Ridge(solver="sag"), LinearRegression(positive=True), Ridge(positive=True)]
+    others += [KNeighborsRegressor(weights="distance"), KNeighborsRegressor(16), LDA()]
+    assert [find_regressor(other) for other in others] == [None] * len(others)
 
 
-def test_what_is_refused():
+def test_refused_estimators():
     X, y, folds = problem("diabetes")
     with pytest.raises(PqswarmError, match="neg_mean_squared_error"):
         LinearEvaluator(X, y, folds, "neg_mean_square_error")

@@ -1,4 +1,4 @@
-"""Nothing that grows with the square of the events, or with the batch, may slip into the evaluators."""
+"""Memory of evaluators does not grow with the square of the events, or with the batch."""
 
 import subprocess
 import sys
@@ -64,7 +64,7 @@ def test_large_batches_are_cut(name, monkeypatch):
         return predict(masks, empty, lambda part: (rows.append(len(part)), compute(part))[1])
 
     monkeypatch.setattr(evaluator, "_evaluate", spy)
-    monkeypatch.setattr(base, "MOST_BATCH", 8 * 120 * 5)
+    monkeypatch.setattr(base, "MAX_BATCH_BYTES", 8 * 120 * 5)
     assert (evaluator.fold_errors(masks) == whole).all()
     assert sum(rows) == np.count_nonzero(masks.any(axis=1))
     assert max(rows) <= 5
@@ -83,12 +83,12 @@ def test_systems_too_large_are_left_to_scikit_learn(name, monkeypatch):
     evaluator = make(name, X, y, Folds.stratified(y, 4))
     whole = evaluator.fold_errors(masks)
     for limit in (8 * 8 * 4 * 10**2, 0):
-        monkeypatch.setattr(foldwise, "MOST_SOLVED", limit)
-        monkeypatch.setattr(linear_regression, "MOST_SOLVED", 0)
+        monkeypatch.setattr(foldwise, "MAX_SOLVED_BYTES", limit)
+        monkeypatch.setattr(linear_regression, "MAX_SOLVED_BYTES", 0)
         assert np.allclose(evaluator.fold_errors(masks), whole, rtol=1e-9, atol=0)
 
 
-def test_discriminant_analysis_decides_some_events_at_a_time(monkeypatch):
+def test_discriminant_analysis_decides_events_in_parts(monkeypatch):
     from pqswarm.evaluation.exact.linear import lda
 
     X, y = data(150)
@@ -155,7 +155,7 @@ print(peak() - before)
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak of a process is read from /proc")
 @pytest.mark.parametrize("name", ["k-nn", "gaussian-nb"])
-def test_compiled_code_takes_no_square_of_the_events(name):
+def test_compiled_code_takes_no_quadratic_memory(name):
     # 8,000 squared, one byte each, would be 64 MB.
     ran = subprocess.run(
         [sys.executable, "-c", PROGRAM, name, "8000"], capture_output=True, text=True, check=False, timeout=600

@@ -1,4 +1,4 @@
-"""Errors of naive Bayes as they are counted for whole batches, against the predictions of single subsets."""
+"""Errors of naive Bayes counted for whole batches, against the predictions of single subsets."""
 
 import numpy as np
 import pytest
@@ -14,14 +14,14 @@ from tests.evaluation.data import dataset, random_masks
 
 
 def neighbourhood(rng, count, n_features):
-    """Masks that differ from one of them by a feature or two, as searches ask for them, some of them twice."""
+    """Masks that differ from one another by a feature or two, as in searches, some repeated."""
     masks = np.tile(rng.random(n_features) < 0.4, (count, 1))
     masks ^= rng.random(masks.shape) < 1.5 / n_features
     return masks[masks.any(axis=1)]
 
 
 def problem(rng, kind, n, n_features, n_classes):
-    """Random numbers, few different ones in columns that are repeated, or numbers out of all proportion."""
+    """Random numbers, repeated columns of few values, or numbers of very different scales."""
     if kind == "ties":
         X = rng.integers(0, 3, (n, n_features)).astype(float)
         X[:, -1] = X[:, 0]
@@ -49,7 +49,7 @@ def test_counts_are_those_of_the_sums_in_double_precision(kind, n, n_features, n
     rng = np.random.default_rng(seed)
     X, y, folds = problem(rng, kind, n, n_features, n_classes)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(naive_bayes, "_WIDTH", int(rng.choice([32, 1024])))  # one block of events, or several
+        patch.setattr(naive_bayes, "_BLOCK_NUMBERS", int(rng.choice([32, 1024])))  # one block of events, or several
         patch.setattr(naive_bayes, "_MASKS", int(rng.choice([5, 512])))
         patch.setattr(naive_bayes, "_TERMS", 10)  # threads even for little work
         scaling = "none" if kind == "far" else "once"
@@ -121,7 +121,7 @@ def test_labels_are_counted_in_pieces(kind, monkeypatch):
 @given(
     st.sampled_from(["plain", "ties", "far"]),
     st.integers(1, 6),
-    st.sampled_from(["once", "fold", "none"]),
+    st.sampled_from(["once", "minmax", "none"]),
     st.integers(0, 9),
 )
 def test_gaussian_models_in_doubt_are_those_that_scikit_learn_fits(kind, n_features, scaling, seed):

@@ -1,4 +1,4 @@
-"""Cross-validation of any kind: the errors are those of scikit-learn's cross_val_score."""
+"""Any cross-validation: the errors are those of scikit-learn's cross_val_score."""
 
 import numpy as np
 import pytest
@@ -117,8 +117,8 @@ def test_equal_counts_in_other_repetitions_give_equal_errors():
     assert splits.mean_rates(counts[None])[0] == splits.mean_rates(counts[order][None])[0]
 
 
-def test_training_sets_are_taken_as_they_are_given():
-    """Also in their order: stochastic gradient descent depends on it, and so do neighbours at equal distances."""
+def test_training_sets_are_used_unchanged():
+    """Including their order, which matters to stochastic gradient descent and to equal distances."""
     train, test = np.array([5, 3, 1, 4]), np.array([2, 0])
     splits = Splits([(train, test), ([0, 1, 2, 3], [5, 4])], n_events=6)
     pairs = list(splits.split())
@@ -131,7 +131,7 @@ def test_training_sets_are_taken_as_they_are_given():
     assert [folds.test_fold.tolist() for folds in whole] == [[0, 2, 0, 2, 1, 1]]
 
 
-def test_each_event_on_its_own():
+def test_leave_one_out():
     X, y = disordered()
     (folds,) = Splits.from_cv(LeaveOneOut(), X, y).partitions()
     assert folds.test_fold.tolist() == list(range(178))
@@ -160,12 +160,12 @@ def test_folds_are_splits_that_are_one_partition():
         ([3], "split 0 must be a pair of training and test indices"),
     ],
 )
-def test_what_are_no_splits(pairs, message):
+def test_invalid_splits(pairs, message):
     with pytest.raises(PqswarmError, match=message):
         Splits(pairs, n_events=6)
 
 
-def test_exact_evaluators_want_a_partition():
+def test_exact_evaluators_need_a_partition():
     X, y, _ = dataset("wine")
     splits = Splits.from_cv(ShuffleSplit(3, random_state=0), X, y)
     with pytest.raises(PqswarmError, match="folds must be Folds"):
@@ -191,7 +191,7 @@ def test_predictions_where_each_event_is_tested_once():
 
 
 @pytest.mark.parametrize("cv", [RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0), TimeSeriesSplit(3)])
-def test_memory_of_what_was_chosen(cv):
+def test_chosen_evaluators_can_be_cached(cv):
     X, y = disordered()
     choice = choose_evaluator(GaussianNB(), X, y, Splits.from_cv(cv, X, y))
     memo, masks = Memo(choice.evaluator), random_masks(6, 13, 4)

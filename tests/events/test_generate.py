@@ -27,17 +27,17 @@ PAPER_ORDER = (
 )
 ALL = [
     (preset, source, event_class)
-    for preset in PRESETS.ours
+    for preset in PRESETS.built_in
     for source in SOURCES
     for event_class in (PRESETS[preset].models if source == "model" else PRESETS[preset].bench)
 ]
 
 
 def test_classes_are_the_papers_in_its_order():
-    assert tuple(EVENT_CLASSES.ours) == (*PAPER_ORDER, "impulsive_transient", "voltage_change")
-    assert all(preset.classes == PAPER_ORDER for preset in PRESETS.ours.values())
+    assert tuple(EVENT_CLASSES.built_in) == (*PAPER_ORDER, "impulsive_transient", "voltage_change")
+    assert all(preset.classes == PAPER_ORDER for preset in PRESETS.built_in.values())
     assert all(EVENT_CLASSES[name].model is getattr(models, name) for name in PAPER_ORDER)
-    assert [one.seed_word for one in EVENT_CLASSES.ours.values()] == list(range(16))
+    assert [one.seed_word for one in EVENT_CLASSES.built_in.values()] == list(range(16))
 
 
 @pytest.mark.parametrize(("preset", "source", "event_class"), ALL)

@@ -32,4 +32,4 @@ def golden(preset):
 
 
 if __name__ == "__main__":
-    sys.stdout.write(json.dumps({preset: golden(preset) for preset in PRESETS.ours}, indent=1) + "\n")
+    sys.stdout.write(json.dumps({preset: golden(preset) for preset in PRESETS.built_in}, indent=1) + "\n")

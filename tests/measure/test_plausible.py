@@ -12,7 +12,6 @@ from pqswarm.identify.show.curves import rank_event
 from pqswarm.measure import characterise
 from pqswarm.measure.detect.transients import find_transients
 from pqswarm.measure.steady.flicker import find_flicker
-from pqswarm.measure.visible import visible_classes
 from pqswarm.recordings import Channel, Recording
 
 NOMINAL = 230.0
@@ -96,10 +95,3 @@ def test_channels_that_are_no_supply_voltage_are_listed():
 def test_a_log_of_rms_values_is_refused_in_a_sentence():
     with pytest.raises(PqswarmError, match="samples per cycle"):
         characterise(record(sine(20, rate=80.0), rate=80.0))
-
-
-def test_what_a_capture_can_show():
-    assert "flicker" not in visible_classes(12_800, 50.0, 4.0)
-    assert "notching" not in visible_classes(2000, 50.0, 10.0)
-    assert "oscillatory_transient" not in visible_classes(1000, 50.0, 10.0)
-    assert "flicker_with_harmonics" in visible_classes(3200, 50.0, 10.0)

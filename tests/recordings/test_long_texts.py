@@ -12,7 +12,7 @@ from tests.reference import pqdif
 
 from pqswarm.recordings import RecordingError, read
 from pqswarm.recordings.comtrade.configuration import Configuration
-from pqswarm.recordings.comtrade.reader import _status
+from pqswarm.recordings.comtrade.reader import _status_finder
 from pqswarm.recordings.text import decode
 
 SECONDS = 2.0  # of the processor; what is met again and again takes ten times that
@@ -65,7 +65,7 @@ def test_many_status_channels_are_not_read_row_by_row():
         return np.zeros((stop - first, 2), np.int8)
 
     config = Configuration(1999, [], n_status=4_000_000, status=[("a", 0), ("b", 0)])
-    assert len(_status(config, SimpleNamespace(status=states), slice(0, 100))()) == 2
+    assert len(_status_finder(config, SimpleNamespace(status=states), slice(0, 100))()) == 2
     assert calls == [(0, 100)]
 
 

@@ -18,7 +18,7 @@ OURS = [name for name, search in ALGORITHMS.items() if search.__module__.startsw
 
 
 def golden(name):
-    """Ten subsets, evenly spread over what a run asks for, and the best, as hexadecimal numbers with their errors."""
+    """Ten subsets, evenly spread over a run, and the best, as hexadecimal numbers with their errors."""
     X, y, folds = dataset("breast-cancer")
     evaluator = KNNEvaluator(X, y, folds)
     run = Run(ALGORITHMS[name](evaluator.n_features, seed=3), EVALUATIONS)

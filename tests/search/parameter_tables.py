@@ -15,7 +15,7 @@ or our choice, as explained in [Where the paper is silent](where-the-paper-is-si
 
 def page():
     parts = [HEAD]
-    for name, search in ALGORITHMS.ours.items():
+    for name, search in ALGORITHMS.built_in.items():
         parts.append(f"\n## `{name}`: {search.title}\n\n{search.__doc__.splitlines()[0]}\n")
         parts.append("| parameter | symbol | meaning | range | default |\n|---|---|---|---|---|")
         for row in search.Parameters.table():

@@ -1,4 +1,4 @@
-"""Small problems whose every subset has been evaluated, so that the optimum is known."""
+"""Small problems with all subsets evaluated, so that the optimum is known."""
 
 from functools import cache
 

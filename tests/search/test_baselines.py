@@ -1,11 +1,11 @@
-"""The algorithms that 2D-UPSO is compared with do what is said of them."""
+"""The algorithms compared with 2D-UPSO behave as documented."""
 
 import numpy as np
 import pytest
 from scipy.stats import binomtest
 
 from pqswarm.search import ACO, BPSO, GA, SFFS, CatfishBPSO, ChaoticBPSO, Run, minimize
-from pqswarm.search.aco import deposit, take_probability
+from pqswarm.search.aco import deposit, pheromone_probability
 from pqswarm.search.bpso import binary_velocity
 from pqswarm.search.ga import crossover, fitness, roulette
 from tests.reference import searches
@@ -133,7 +133,7 @@ class TestACO:
         paths = np.array([[True, False, True], [True, True, False]])
         new = deposit(np.ones((2, 3)), paths, np.array([0.5, 0.0]), factor=5, evaporation=0.2, low=0.3, high=1.05)
         np.testing.assert_allclose(new, [[1.05, 1.0, 0.9], [0.8, 0.9, 1.0]])
-        np.testing.assert_allclose(take_probability(new), [1.05 / 1.85, 1.0 / 1.9, 0.9 / 1.9])
+        np.testing.assert_allclose(pheromone_probability(new), [1.05 / 1.85, 1.0 / 1.9, 0.9 / 1.9])
 
     def test_five_of_fifty_ants_leave_pheromone(self):
         search = ACO(10, 0)
@@ -219,16 +219,16 @@ class TestBPSO:
 
 class TestCatfish:
     def run(self, gbest_errors, **options):
-        """Feed a script of least errors; return in which iterations catfish were asked for, and the search."""
+        """Feed a script of lowest errors; return in which iterations catfish were asked for, and the search."""
         search = CatfishBPSO(99, 0, options)
         fired = []
-        for iteration, least in enumerate(gbest_errors):
+        for iteration, lowest in enumerate(gbest_errors):
             masks = search.ask()
             extreme = masks.all(axis=1) | ~masks.any(axis=1)
             if extreme.any():
                 fired.append(iteration)
                 np.testing.assert_array_equal(np.flatnonzero(extreme), self.worst)
-            errors = least + 0.01 * np.random.default_rng(iteration).permutation(30)
+            errors = lowest + 0.01 * np.random.default_rng(iteration).permutation(30)
             count = max(1, round(30 * search.parameters.catfish_share))
             self.worst = np.sort(np.argsort(-errors)[:count])
             search.tell(masks, errors)
@@ -313,9 +313,9 @@ class TestSFFS:
 
         for d in range(1, n + 1):
             found = minimize("sffs", table, 10**5, parameters={"size": d, "overshoot": overshoot})
-            subset, least = searches.sffs(error, n, d, overshoot)
+            subset, lowest = searches.sffs(error, n, d, overshoot)
             assert found.selected.tolist() == subset
-            assert found.error == least
+            assert found.error == lowest
             if not overshoot:
                 assert found.error <= searches.sfs(error, n, d)
 
@@ -333,9 +333,9 @@ class TestSFFS:
 
         d = 1 + seed % 7
         found = minimize("sffs", Table, 10**5, parameters={"size": d})
-        subset, least = searches.sffs(lambda features: values[sum(1 << f for f in features)], 7, d)
+        subset, lowest = searches.sffs(lambda features: values[sum(1 << f for f in features)], 7, d)
         assert found.selected.tolist() == subset
-        assert found.error == least
+        assert found.error == lowest
 
     def test_floats(self):
         """On some problem a removal must pay, or nothing floats."""
@@ -351,7 +351,7 @@ class TestSFFS:
         with pytest.raises(ValueError, match="sffs needs at least 30 evaluations to reach 5 features: raise max_eval"):
             minimize("sffs", problem("wine, 8 features, 3-NN"), 29, parameters={"size": 5})
         stopped = {"parameters": {"size": 5}, "callback": lambda progress: True}
-        with pytest.raises(ValueError, match="no subset of 5 features in 8 evaluations: let it go on"):
+        with pytest.raises(ValueError, match="no subset of 5 features in 8 evaluations: continue it"):
             minimize("sffs", problem("wine, 8 features, 3-NN"), 1000, **stopped)
 
     def test_without_a_size_all_sizes_are_tried(self):

@@ -35,7 +35,7 @@ def test_binary_swarms_equal_their_slow_twin(name, options, twin, randomness):
         np.testing.assert_allclose(fast.velocities, slow.v, rtol=1e-12, atol=1e-12)
 
 
-def test_reinitialised_catfish_are_random_subsets_of_the_wanted_size():
+def test_reinitialised_catfish_are_random_subsets_of_the_required_size():
     search = CatfishBPSO(40, 0, {"catfish_positions": "random", "refresh_gap": 1, "catfish_share": 1.0})
     sized = CatfishBPSO(40, 0, {"catfish_positions": "random", "refresh_gap": 1, "catfish_share": 1.0, "size": 7})
     taken = 0

@@ -1,4 +1,4 @@
-"""Every registered search keeps the rules; and the rules notice searches that do not."""
+"""Every registered search passes the checks, and the checks detect faulty ones."""
 
 import numpy as np
 import pytest
@@ -71,7 +71,7 @@ def test_the_checks_can_fail(search, check):
         check(search)
 
 
-def test_a_run_that_returns_another_subset_is_noticed(monkeypatch):
+def test_a_run_that_returns_another_subset_is_detected(monkeypatch):
     monkeypatch.setattr(Run, "_remember", lambda self, masks, errors, _: _remember_last(self, masks, errors))
     with pytest.raises(AssertionError):
         check_best(BPSO)
@@ -82,7 +82,7 @@ def _remember_last(run, masks, errors):
     run._improvements.append((run.n_evaluations, run.best_error, int(masks[-1].sum())))
 
 
-def test_a_run_that_drops_nothing_from_its_front_is_noticed(monkeypatch):
+def test_a_run_that_drops_nothing_from_its_front_is_detected(monkeypatch):
     def extend(run, mask, error, size):
         run._front[size] = mask, error
 

@@ -10,20 +10,20 @@ TABLE = "breast cancer, 12 features, Gaussian NB"
 
 
 def slow_front(masks, errors):
-    """Sizes and errors of the subsets that no smaller one, or other of the same size, equals; the first of equals."""
-    front, least = [], np.inf
+    """Sizes and errors of the non-dominated subsets; of equals the first."""
+    front, lowest = [], np.inf
     for size in range(1, masks.shape[1] + 1):
         rows = [row for row in range(len(masks)) if masks[row].sum() == size]
         best = min(rows, key=lambda row: errors[row], default=None)
-        if best is not None and errors[best] < least:
+        if best is not None and errors[best] < lowest:
             front.append(masks[best].tolist())
-            least = errors[best]
+            lowest = errors[best]
     return front
 
 
 @pytest.mark.parametrize("name", ["sffs", "ranking", "bpso"])
 @pytest.mark.parametrize("budget", [1, 12, 50, 1000])
-def test_the_front_is_that_of_all_that_was_evaluated(name, budget):
+def test_the_front_is_that_of_all_evaluated_subsets(name, budget):
     table = problem(TABLE)
     run, asked = Run(ALGORITHMS[name](12), budget), []
     while not run.done:
@@ -39,13 +39,13 @@ def test_the_front_is_that_of_all_that_was_evaluated(name, budget):
 
 
 @pytest.mark.parametrize("name", ["sffs", "2d-upso"])
-def test_the_front_of_a_search_that_is_told_a_size_is_its_best(name):
+def test_the_front_of_a_search_with_a_size_is_its_best(name):
     result = minimize(name, problem(TABLE), 500, parameters={"size": 3})
     assert result.front_masks.tolist() == [result.mask.tolist()]
     assert result.front_errors.tolist() == [result.error]
 
 
-def test_a_state_that_was_saved_without_front_goes_on_with_the_best():
+def test_a_state_without_front_resumes_with_the_best():
     table, run = problem(TABLE), Run(ALGORITHMS["bpso"](12), 90)
     run.tell(table.errors(run.ask()))
     before = run.result()
@@ -76,7 +76,7 @@ def test_a_damaged_front_is_refused():
 
 
 def test_of_equals_the_smallest_if_the_search_prefers_it():
-    """The result of a search that never asks twice is the end of its front; of others the first that is best."""
+    """The result of a distinct search is the end of its front; of others the first of the best."""
 
     class Steps:
         n_features = 10

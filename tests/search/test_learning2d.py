@@ -93,7 +93,7 @@ def test_ties_go_to_the_lowest_index():
     assert neighbourhood_best(errors, neighbours=20).tolist() == [0] * 30
 
 
-def test_wheel_without_likelihood_takes_the_likeliest():
+def test_wheel_without_positive_sum_returns_the_likeliest():
     assert cardinality(np.array([-3.0, -1.0, -2.0]), np.array(0.0)) == 2
 
 
@@ -122,7 +122,7 @@ def test_2d_upso_equals_its_slow_twin(seed, randomness):
 
 
 def test_variants_are_the_ends_of_the_unification():
-    """With u = 1 only the global best teaches, with u = 0 only the neighbours' best."""
+    """With u = 1 only the global best counts, with u = 0 only the neighbours' best."""
     table = problem("wine, 8 features, 3-NN")
     for name, u in (("2d-gpso", 1.0), ("2d-lpso", 0.0)):
         one, other = ALGORITHMS[name](8, 3), UPSO2D(8, 3, {"unification": u})
@@ -220,7 +220,7 @@ def test_neighbours_of_2d_lpso():
             np.testing.assert_array_equal(changed, learning_set(masks[best], masks[i]) > 0)
 
 
-def test_a_wanted_size_keeps_what_was_chosen():
+def test_a_required_size_keeps_the_chosen_features():
     search = ALGORITHMS["bpso"](20, 0, {"size": 5})
     rng = np.random.default_rng(0)
     masks = rng.random((400, 20)) < 0.3

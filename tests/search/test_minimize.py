@@ -1,4 +1,4 @@
-"""Runs, budgets, results, callbacks, the registry, and what people get wrong."""
+"""Runs, budgets, results, callbacks, the registry, and mistakes of callers."""
 
 import os
 import subprocess
@@ -32,21 +32,21 @@ EASY = PROBLEMS[:3]
 BOUNDS = (95, 95, 95, 85, 45)
 
 
-@pytest.mark.parametrize(("name", "least"), list(zip(PROBLEMS, BOUNDS, strict=True)))
-def test_2d_upso_finds_the_optimum_of_small_problems(name, least):
+@pytest.mark.parametrize(("name", "lowest"), list(zip(PROBLEMS, BOUNDS, strict=True)))
+def test_2d_upso_finds_the_optimum_of_small_problems(name, lowest):
     table = problem(name)
     found = sum(result.error == table.optimum for result in minimize_many("2d-upso", table, range(100), 2000))
-    assert found >= least
+    assert found >= lowest
 
 
-def test_registry_holds_our_algorithms():
+def test_registry_holds_the_built_in_algorithms():
     names = ["2d-upso", "2d-gpso", "2d-lpso", "2d-clpso", "ga", "aco", "bpso", "cbpso", "chbpso", "sffs", "ranking"]
     assert list(ALGORITHMS)[:11] == names
     assert all(ALGORITHMS[name].name == name for name in names)
     assert "2d-upso" in repr(ALGORITHMS)
-    assert "nobody" not in ALGORITHMS
+    assert "nothing" not in ALGORITHMS
     with pytest.raises(KeyError):
-        ALGORITHMS["nobody"]
+        ALGORITHMS["nothing"]
 
 
 def test_defaults_are_those_of_the_paper():
@@ -85,12 +85,12 @@ def test_wrong_parameters_are_named(given, message):
 
 
 def test_parameters_document_themselves():
-    assert "Share of the global best" in UPSO2DParameters.__doc__
+    assert "Weight of the global best" in UPSO2DParameters.__doc__
     row = next(row for row in UPSO2DParameters.table() if row["name"] == "unification")
     assert row == {
         "name": "unification",
         "symbol": "u",
-        "meaning": "share of the global best against the neighbours' best",
+        "meaning": "weight of the global best relative to the neighbours' best",
         "range": "a number from 0 to 1",
         "default": "0.9",
     }
@@ -123,18 +123,18 @@ def test_failing_evaluators_are_errors_not_scores():
 
     with pytest.raises(PqswarmError, match="errors of shape"):
         minimize("bpso", Short(), 60)
-    with pytest.raises(PqswarmError, match="none of them NaN"):
+    with pytest.raises(PqswarmError, match="none NaN"):
         minimize("bpso", Failing(), 60)
 
 
-def test_minus_infinity_is_no_score_at_any_time():
+def test_minus_infinity_is_never_a_score():
     for budget in (10, 30):
         with pytest.raises(PqswarmError, match="minus infinity"):
             Run(BPSO(20, 0), budget).tell(np.full(budget, -np.inf))
 
 
 def test_losses_above_one_are_searched_as_well_as_rates():
-    """What counts is the order of the errors, not their unit."""
+    """Only the order of the errors matters, not their unit."""
 
     class Problem:
         n_features = 20
@@ -208,8 +208,8 @@ def test_results_keep_improvements_and_derive_the_traces():
     assert result.front_errors[-1] == result.error
 
 
-def test_sffs_says_how_it_is_run():
-    declared = {name: (s.runs_once, s.needs_size, s.deterministic) for name, s in ALGORITHMS.ours.items()}
+def test_algorithms_declare_how_they_run():
+    declared = {name: (s.runs_once, s.needs_size, s.deterministic) for name, s in ALGORITHMS.built_in.items()}
     assert declared.pop("sffs") == (True, True, True)
     assert declared.pop("ranking") == (True, False, True)
     assert set(declared.values()) == {(False, False, False)}
@@ -242,7 +242,7 @@ def test_progress_bar_shows_numbers(capsys):
     assert capsys.readouterr() == ("", "")
 
 
-def test_states_of_others_are_refused():
+def test_states_of_other_searches_are_refused():
     run = Run(BPSO(8, 0), 100)
     with pytest.raises(PqswarmError, match="not that of a run"):
         run.restore({})
@@ -294,11 +294,11 @@ def test_asking_a_finished_run_is_an_error():
     assert run.n_evaluations == 8
     with pytest.raises(PqswarmError, match="the run is done"):
         run.ask()
-    with pytest.raises(PqswarmError, match="has come to its end"):
+    with pytest.raises(PqswarmError, match="has finished: check `done`"):
         run.search.ask()
 
 
-def test_a_search_of_ones_own():
+def test_a_custom_search():
     class Lottery(Search):
         name, title, may_ask_empty = "lottery", "Lottery", False
 
@@ -344,7 +344,7 @@ def test_other_packages_register_by_entry_point(tmp_path, target, expected):
     program = """if True:
         from pqswarm.search import ALGORITHMS
         assert list(ALGORITHMS).count("bpso") == 1 and ALGORITHMS["bpso"].title == "BPSO"
-        assert "mine" in ALGORITHMS and "nobody" not in ALGORITHMS and len(ALGORITHMS) >= 11
+        assert "mine" in ALGORITHMS and "nothing" not in ALGORITHMS and len(ALGORITHMS) >= 11
         try:
             print(ALGORITHMS["mine"].title, ALGORITHMS["mine"].name)
         except ValueError as error:
@@ -360,8 +360,8 @@ def test_other_packages_register_by_entry_point(tmp_path, target, expected):
     assert expected in run.stdout
 
 
-def test_search_costs_little_besides_the_evaluations():
-    """Measured by benchmarks/searches.py; here only a bound that a loop over elements in Python would break."""
+def test_searches_have_little_overhead():
+    """benchmarks/searches.py measures it; this bound only excludes Python loops over elements."""
     runs = [Run(UPSO2D(99, seed)) for seed in range(4)]
     start = time.process_time()
     for _ in range(20):

@@ -1,4 +1,4 @@
-"""MOSAIC, besides what all searches are held to."""
+"""MOSAIC, beyond the checks of all searches."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from tests.search.problems import PROBLEMS, problem
 
 
 class Made:
-    """A problem of many features, of which the first few are wanted; the others cost a little each."""
+    """A problem with many features: the first few help, the others cost a little."""
 
     def __init__(self, n_features, wanted):
         self.n_features, self.wanted = n_features, wanted
@@ -21,7 +21,7 @@ class Made:
 
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_the_optimum_of_small_problems_is_found(name):
-    """By every one of some seeds; benchmarks/searches.py takes 100 of them."""
+    """For each of some seeds; benchmarks/searches.py uses 100."""
     table = problem(name)
     results = minimize_many("mosaic", table, range(5), 2000)
     assert [result.error for result in results] == [table.optimum] * 5
@@ -38,7 +38,7 @@ def test_batches_fill_a_gpu():
 
 
 @pytest.mark.parametrize(("n_features", "budget"), [(5, 31), (60, 1500), (500, 5000)])
-def test_wanted_features_are_found(n_features, budget):
+def test_useful_features_are_found(n_features, budget):
     wanted = min(10, n_features - 2)
     result = minimize("mosaic", Made(n_features, wanted), budget, seed=1)
     assert result.mask[:wanted].all()
@@ -74,7 +74,7 @@ def test_parsimony_buys_smaller_subsets():
     assert sizes[1] < sizes[0]
 
 
-def test_negative_and_infinite_errors_do_no_harm():
+def test_negative_and_infinite_errors_are_handled():
     class Odd(Made):
         def errors(self, masks):
             return np.where(masks[:, 3], np.inf, super().errors(masks) - 2.0)
@@ -86,7 +86,7 @@ def test_negative_and_infinite_errors_do_no_harm():
 
 @pytest.mark.parametrize("seed", [1, 4, 7])
 def test_all_lines_may_end_at_once(seed):
-    """On a smooth slope they do: then all begin, and none has neighbours yet."""
+    """As on a smooth slope: then all lines are new, without neighbours."""
 
     class Slope:
         n_features = 99

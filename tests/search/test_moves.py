@@ -134,7 +134,7 @@ def test_pheromone():
 
 
 class Told:
-    """Errors of made-up events, the last of them as told."""
+    """Made-up errors, the last one as given."""
 
     n_features = 9
 
@@ -150,7 +150,7 @@ def test_a_step_is_taken_by_all_runs_or_by_none():
     runs = [Run(GA(9, seed), 100) for seed in range(3)]
     step(runs, Told())
     for last in (np.nan, -np.inf):
-        with pytest.raises(PqswarmError, match="errors must be 90 numbers, none of them NaN"):
+        with pytest.raises(PqswarmError, match="errors must be 90 numbers, none NaN"):
             step(runs, Told(last))
         assert all(run.n_evaluations == 30 for run in runs)
     step(runs, Told(np.inf))

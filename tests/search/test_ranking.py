@@ -1,4 +1,4 @@
-"""Filters rank features from the data; the search along a ranking tries its beginnings."""
+"""Filters rank features; the ranking search evaluates each prefix of a ranking."""
 
 from math import inf
 from pathlib import Path
@@ -40,11 +40,11 @@ def test_features_without_a_score_come_last():
 
 
 def test_scores_of_the_wrong_number_are_refused():
-    with pytest.raises(PqswarmError, match="filter 'odd' must give one score per feature"):
+    with pytest.raises(PqswarmError, match="filter 'odd' must return one score per feature"):
         Filter("odd", lambda X, y: np.zeros(2)).rank(np.ones((5, 3)), np.arange(5))
 
 
-def test_every_beginning_of_the_ranking_is_tried():
+def test_every_prefix_of_the_ranking_is_evaluated():
     X, y = load_wine(return_X_y=True)
     evaluator = GaussianNBEvaluator(X, y, Folds.stratified(y))
     order = FILTERS["anova"].rank(X, y)
@@ -57,7 +57,7 @@ def test_every_beginning_of_the_ranking_is_tried():
 
 
 @pytest.mark.parametrize("order", [[0, 1], [0] * 13, [-1], "text"])
-def test_an_order_that_is_none(order):
+def test_invalid_orders(order):
     X, y = load_wine(return_X_y=True)
     with pytest.raises(PqswarmError, match="order of RankingParameters must"):
         minimize("ranking", GaussianNBEvaluator(X, y, Folds.stratified(y)), parameters={"order": order})
@@ -97,7 +97,7 @@ def test_titles_of_rankings(name, parameters, title):
     assert AlgorithmPlan(name=name, algorithm="ranking", parameters=parameters).title == title
 
 
-def test_a_filter_of_ones_own_in_the_selector_and_in_a_study(variance, tmp_path):
+def test_a_custom_filter_in_the_selector_and_in_a_study(variance, tmp_path):
     X, y = load_wine(return_X_y=True)
     selector = SwarmSelector(KNeighborsClassifier(), algorithm="ranking", algorithm_params={"filter": "variance"})
     best = selector.fit(X, y).n_features_

@@ -1,4 +1,4 @@
-"""The memory of subsets, and states that grow."""
+"""Known subsets, and states that grow."""
 
 from typing import ClassVar
 
@@ -13,7 +13,7 @@ rng = np.random.default_rng(5)
 
 
 @pytest.mark.parametrize("n_features", [3, 8, 17])
-def test_the_memory_is_a_dictionary(n_features):
+def test_known_subsets_behave_like_a_dictionary(n_features):
     seen, slow = Seen(n_features), {}
     for _ in range(40):
         masks = rng.random((7, n_features)) < 0.5

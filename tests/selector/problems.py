@@ -17,7 +17,7 @@ def quick(estimator=None, **options):
 
 
 def assert_same(one, other):
-    """Two fitted selectors have found the same, to the last bit, on the same way."""
+    """Assert that two fitted selectors have identical results and histories."""
     np.testing.assert_array_equal(one.support_, other.support_)
     assert one.best_score_ == other.best_score_
     assert [point.score for point in one.front_] == [point.score for point in other.front_]

@@ -1,4 +1,4 @@
-"""Data as they come: wide, with NaN, with weights, and cut in every way."""
+"""Wide data, NaN, weights, and any cross-validation."""
 
 import numpy as np
 import pytest
@@ -28,12 +28,12 @@ from tests.selector.problems import WINE, assert_same, quick
 WIDE = make_classification(60, 400, n_informative=5, n_redundant=0, random_state=0)
 
 
-def test_wide_data_are_prefiltered_and_masks_are_of_all_features():
+def test_wide_data_are_prefiltered_and_masks_cover_all_features():
     X, y = WIDE
     masks = []
     options = {"max_evaluations": 60, "n_runs": 2, "prefilter": 300}
     selector = quick(**options, callback=lambda progress: masks.append(progress.mask)).fit(X, y)
-    assert selector.prefilter_ == "Of 400 features the 300 that rank first by ANOVA F were kept."
+    assert selector.prefilter_ == "Kept the best 300 of 400 features by ANOVA F."
     kept = np.zeros(400, dtype=bool)
     kept[np.argsort(-f_classif(X, y)[0])[:300]] = True
     narrow = quick(**options).fit(X[:, kept], y)
@@ -51,7 +51,7 @@ def test_prefilter_by_number_by_name_or_not_at_all():
     X, y = WIDE
     assert quick(prefilter=None, max_evaluations=30).fit(X, y).prefilter_ is None
     ten = quick(prefilter=10, max_evaluations=30).fit(X, y)
-    assert ten.prefilter_.startswith("Of 400 features the 10 that rank first")
+    assert ten.prefilter_.startswith("Kept the best 10 of 400 features")
     assert not ten.support_[np.argsort(-f_classif(X, y)[0])[10:]].any()
     assert quick(prefilter=10, n_features_to_select=12, max_evaluations=30).fit(X, y).support_.sum() == 12
     assert quick(prefilter=13).fit(*WINE).prefilter_ is None
@@ -59,8 +59,8 @@ def test_prefilter_by_number_by_name_or_not_at_all():
     assert_same(small, quick(prefilter=None, max_evaluations=30).fit(*WINE))
 
 
-def test_few_events_leave_few_features_to_the_search():
-    """A filter that has seen the test events would lead a search to features that are good there alone."""
+def test_few_events_keep_few_features():
+    """A filter that sees the test events would mislead the search."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 2000)), np.arange(300) % 2
     X[:, :4] += 0.7 * (2 * y - 1)[:, np.newaxis]
@@ -72,10 +72,8 @@ def test_few_events_leave_few_features_to_the_search():
     errors = folds.mean(axis=1)
     allowed = errors.min() + folds[errors.argmin()].std(ddof=1) / np.sqrt(5)
     kept = next(size for size, error in zip(sizes, errors, strict=True) if error <= allowed)
-    assert selector.prefilter_.startswith(
-        f"Of 2000 features the {kept} that rank first by ANOVA F were kept. With 300 "
-    )
-    assert selector.prefilter_.endswith(f"and {errors[-1]:.2g} if it has not.")
+    assert selector.prefilter_.startswith(f"Kept the best {kept} of 2000 features by ANOVA F. 300 would mislead ")
+    assert selector.prefilter_.endswith(f"and {errors[-1]:.2g} if it does not.")
     misled = quick(prefilter=300).fit(X[few], y[few])
     assert misled.best_score_ > selector.best_score_
     scores = [
@@ -85,18 +83,18 @@ def test_few_events_leave_few_features_to_the_search():
     assert scores[1] > scores[0] + 0.1
 
 
-def test_many_events_leave_many():
+def test_many_events_keep_many_features():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(400, 310)), np.arange(400) % 2
     X[:, :100] += 0.3 * (2 * y - 1)[:, np.newaxis]
     selector = quick(max_evaluations=10).fit(X, y)
-    assert selector.prefilter_ == "Of 310 features the 300 that rank first by ANOVA F were kept."
+    assert selector.prefilter_ == "Kept the best 300 of 310 features by ANOVA F."
 
 
 def test_prefilter_of_a_regression():
     X, y = make_regression(40, 310, n_informative=3, random_state=0)
     selector = quick(LinearRegression(), max_evaluations=10, cv=2).fit(X, np.round(y))
-    assert selector.prefilter_.startswith("Of 310 features the ")
+    assert " of 310 features by " in selector.prefilter_
     assert "ANOVA F" in selector.prefilter_
 
 
@@ -132,7 +130,7 @@ class Telling(BPSO):
         super()._start()
 
 
-def test_an_algorithm_that_takes_an_order_is_told_it():
+def test_an_algorithm_with_an_order_receives_it():
     X, y = WIDE
     quick(algorithm=Telling, prefilter=20, max_evaluations=30).fit(X, y)
     best = np.argsort(-f_classif(X, y)[0])[:20]
@@ -157,7 +155,7 @@ def with_holes():
     return np.where(holes, np.nan, X), y
 
 
-def test_nan_is_left_to_those_who_take_it():
+def test_nan_is_allowed_if_the_estimator_accepts_it():
     X, y = with_holes()
     for estimator in (DecisionTreeClassifier(random_state=0), make_pipeline(SimpleImputer(), GaussianNB())):
         selector = quick(estimator, max_evaluations=20, cv=3).fit(X, y)
@@ -167,7 +165,7 @@ def test_nan_is_left_to_those_who_take_it():
         assert np.isnan(selector.transform(X)).any()
 
 
-def test_nan_is_refused_by_those_who_do_not():
+def test_nan_is_refused_otherwise():
     X, y = with_holes()
     row, column = np.argwhere(np.isnan(X))[0]
     for estimator in (GaussianNB(), None):
@@ -191,11 +189,11 @@ def test_weights():
         model = GaussianNB().fit(X[train][:, selector.support_], y[train], sample_weight=weights[train])
         found.append(model.score(X[test][:, selector.support_], y[test], sample_weight=weights[test]))
     assert selector.best_score_ == pytest.approx(np.mean(found))
-    with pytest.raises(PqswarmError, match="does not take sample_weight"):
+    with pytest.raises(PqswarmError, match="does not accept sample_weight"):
         SwarmSelector(max_evaluations=20).fit(X, y, sample_weight=weights)
     with pytest.raises(PqswarmError, match="sample_weight must hold"):
         quick().fit(X, y, sample_weight=weights[:5])
-    with pytest.raises(PqswarmError, match="fit takes groups and sample_weight, not weight"):
+    with pytest.raises(PqswarmError, match="fit accepts groups and sample_weight, not weight"):
         quick().fit(X, y, weight=weights)
 
 
@@ -238,7 +236,7 @@ def test_time_series():
     assert selector.best_score_ == pytest.approx(score)
 
 
-def test_numbers_are_no_classes():
+def test_continuous_numbers_are_not_classes():
     X, y = WINE
     with pytest.raises(ValueError, match="Unknown label type: continuous"):
         SwarmSelector(max_evaluations=20).fit(X, y + 0.5 * X[:, 0])

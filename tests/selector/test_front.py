@@ -1,4 +1,4 @@
-"""The front of size and score, rules that choose on it, tables and figures of it."""
+"""The front of size and score: rules, tables and figures."""
 
 import pickle
 import sys
@@ -92,7 +92,7 @@ def test_rule_of_a_size_and_select(fitted):
     fitted.select(13)[:] = False
     assert fitted.support_.any()
     with pytest.warns(
-        UserWarning, match=r"no subset of at most 1 features is on the front: its smallest, of 5.*n_features_to_"
+        UserWarning, match=r"front has no subset of at most 1 features: its smallest, of 5.*n_features_to_"
     ):
         large = quick(algorithm_params={"size": 5}, rule=1).fit(*WINE)
     assert large.n_features_ == 5
@@ -128,7 +128,7 @@ def test_frame_without_pandas(monkeypatch, fitted):
         _ = fitted.results_
 
 
-def test_frequency_is_the_share_of_runs():
+def test_frequency_is_the_fraction_of_runs():
     X, y = load_breast_cancer(return_X_y=True)
     selector = quick(n_runs=4).fit(X, y)
     expected = np.mean([result.mask for result in selector.history_], axis=0)

@@ -1,4 +1,4 @@
-"""When a search ends: by a limit, by Ctrl-C, by itself; and what it says before it begins."""
+"""When a search ends: by a limit, by Ctrl-C, by itself; and the warning before it starts."""
 
 import signal
 import threading
@@ -10,15 +10,15 @@ from joblib import parallel_config
 from sklearn.naive_bayes import GaussianNB
 
 from pqswarm import SwarmSelector
-from pqswarm.evaluation import Choice
+from pqswarm.evaluation import EvaluatorChoice
 from pqswarm.search import BPSO, UPSO2D
-from pqswarm.selector.checks import threads_of
+from pqswarm.selector.task import threads_of
 from tests.selector.problems import WINE, assert_same, quick
 
 
 @pytest.fixture(autouse=True)
 def interrupts():
-    """A process that was started in the background of a shell ignores SIGINT; here it takes effect."""
+    """Background processes of a shell ignore SIGINT; restore its effect."""
     previous = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, previous)
@@ -32,7 +32,7 @@ def test_time_stops_after_the_batch_and_not_before_one():
     assert quick(max_time=1e6).fit(*WINE).stop_reason_ == "max_evaluations"
 
 
-def test_time_lets_a_search_reach_the_wanted_size():
+def test_time_lets_a_search_reach_the_required_size():
     selector = quick(algorithm="sffs", max_time=1e-9, n_features_to_select=4).fit(*WINE)
     assert selector.n_features_ == 4
     assert selector.stop_reason_ in ("max_time", "finished")
@@ -87,7 +87,7 @@ class Pressing(GaussianNB):
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_ctrl_c_inside_an_evaluation_forgets_the_batch(jobs):
+def test_ctrl_c_inside_an_evaluation_drops_the_batch(jobs):
     Pressing.left = 5 * 40
     with pytest.warns(UserWarning, match="interrupted"):
         selector = quick(Pressing(), n_jobs=jobs, max_time=1000).fit(*WINE)
@@ -95,14 +95,14 @@ def test_ctrl_c_inside_an_evaluation_forgets_the_batch(jobs):
     assert_same(selector, quick(max_evaluations=30).fit(*WINE))
 
 
-def test_ctrl_c_before_anything_was_evaluated_goes_on():
+def test_ctrl_c_before_any_evaluation_is_raised():
     Pressing.left = 3
     with pytest.raises(KeyboardInterrupt):
         quick(Pressing(), max_time=1000).fit(*WINE)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_ctrl_c_after_the_search_does_without_the_spread():
+def test_ctrl_c_after_the_search_skips_the_spread():
     Pressing.left = 5 * 31  # thirty subsets were evaluated, now the front's are, fold by fold
     with pytest.warns(UserWarning, match="the best of 30 evaluations is kept"):
         selector = quick(Pressing(), max_evaluations=30, max_time=1000).fit(*WINE)
@@ -131,7 +131,7 @@ def test_ctrl_c_while_a_search_learns_waits_until_it_has_learnt():
     assert_same(selector.fit(*WINE), quick(algorithm="bpso").fit(*WINE))
 
 
-def test_a_thread_of_its_own_has_no_signals():
+def test_other_threads_get_no_signals():
     found = []
     thread = threading.Thread(target=lambda: found.append(quick().fit(*WINE)))
     thread.start()
@@ -153,8 +153,8 @@ def test_ctrl_c_in_the_outer_estimate_keeps_the_selection():
     assert not hasattr(selector, "outer_score_")
 
 
-def test_a_slow_search_is_announced(monkeypatch):
-    monkeypatch.setattr(Choice, "measure", lambda self: 0.5)
+def test_a_slow_search_warns(monkeypatch):
+    monkeypatch.setattr(EvaluatorChoice, "measure", lambda self: 0.5)
     words = r"about 450 s \(8 minutes\): 900 evaluations at 0.5 s each.*max_time.*max_evaluations.*faster estimator"
     with pytest.warns(UserWarning, match=words):
         quick(n_runs=3, max_evaluations=100, outer_cv=2).fit(*WINE)
@@ -165,8 +165,8 @@ def test_a_slow_search_is_announced(monkeypatch):
         quick(verbose=1).fit(*WINE)
 
 
-def test_subsets_that_are_quick_together_are_not_announced(monkeypatch):
-    monkeypatch.setattr(Choice, "measure", lambda self: 0.04)  # as if alone each took so long
+def test_subsets_that_are_quick_in_batches_do_not_warn(monkeypatch):
+    monkeypatch.setattr(EvaluatorChoice, "measure", lambda self: 0.04)  # as if alone each took so long
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         quick(max_evaluations=2000).fit(*WINE)

@@ -1,4 +1,4 @@
-"""The honest estimate: the whole selection again in each outer training set."""
+"""Nested cross-validation: the whole selection in each outer training set."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def test_selects_and_fits_in_each_training_set():
     assert not hasattr(selector.set_params(outer_cv=None).fit(X, y), "outer_score_")
 
 
-def test_chance_is_not_praised():
+def test_random_labels_score_at_chance():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 20)), np.repeat([0, 1], 30)
     selector = quick(outer_cv=5, max_evaluations=150).fit(X, y)
@@ -64,7 +64,7 @@ def test_other_scores_and_splits():
     assert shuffled.outer_interval_method_.startswith("t interval")
 
 
-def test_groups_and_weights_go_along():
+def test_groups_and_weights_are_passed_on():
     X, y = WINE
     groups, weights = np.arange(len(y)) % 9, np.linspace(1, 2, len(y))
     options = {"cv": GroupKFold(2), "outer_cv": GroupKFold(3), "max_evaluations": 30}

@@ -1,4 +1,4 @@
-"""A search that goes on where it was interrupted: from its file, or from the last fit."""
+"""Resuming a search: from its file, or from the last fit."""
 
 import os
 import signal
@@ -31,7 +31,7 @@ def stopping_after(batches):
 
 
 @pytest.mark.parametrize("algorithm", ["2d-upso", "ga", "sffs"])
-def test_goes_on_as_if_nothing_had_happened(tmp_path, algorithm):
+def test_resumes_unchanged(tmp_path, algorithm):
     options = {"algorithm": algorithm, "n_runs": 2, "storage": tmp_path / "new" / "wine.npz"}
     whole = quick(**(options | {"storage": None})).fit(*WINE)
     for _ in range(20):
@@ -45,18 +45,18 @@ def test_goes_on_as_if_nothing_had_happened(tmp_path, algorithm):
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["wine.npz"]
 
 
-def test_a_larger_budget_goes_on_and_a_smaller_one_is_refused(tmp_path):
+def test_a_larger_budget_resumes_and_a_smaller_one_is_refused(tmp_path):
     file = str(tmp_path / "wine.npz")
     quick(storage=file, max_evaluations=71).fit(*WINE)
     calls = []
     more = quick(storage=file, callback=lambda progress: calls.append(progress.n_evaluations)).fit(*WINE)
     assert_same(more, quick().fit(*WINE))
     assert calls[0] > 71
-    with pytest.raises(PqswarmError, match="of a search of 200 evaluations: max_evaluations must be at least as many"):
+    with pytest.raises(PqswarmError, match="of a search of 200 evaluations: set max_evaluations to at least that"):
         quick(storage=file, max_evaluations=100).fit(*WINE)
 
 
-def test_patience_counts_on(tmp_path):
+def test_patience_continues(tmp_path):
     options = {"patience": 70, "max_evaluations": 2000}
     with pytest.raises(Stop):
         quick(storage=tmp_path / "wine.npz", callback=stopping_after(2), **options).fit(*WINE)
@@ -71,33 +71,33 @@ def test_other_searches_are_refused(tmp_path):
     for options, message in (
         (
             {"estimator": KNeighborsClassifier(3)},
-            r"other estimator: it was GaussianNB\(.*\), and is now KNeighborsClassifier\(.*",
+            r"different estimator: GaussianNB\(.*\) before, KNeighborsClassifier\(.*",
         ),
-        ({"algorithm": "ga"}, "other algorithm: it was 2d-upso, and is now ga"),
-        ({"algorithm_params": {"swarm_size": 20}}, "other algorithm_params"),
-        ({"n_features_to_select": 4}, "other algorithm_params"),
-        ({"cv": 4}, "other cross-validation"),
-        ({"cv": StratifiedKFold(5, shuffle=True)}, "other cross-validation"),
-        ({"scoring": "f1_macro"}, "other scoring"),
-        ({"n_runs": 2}, "other n_runs: it was 1, and is now 2"),
-        ({"random_state": 1}, "other random_state"),
-        ({"prefilter": None}, "other prefilter"),
+        ({"algorithm": "ga"}, "different algorithm: 2d-upso before, ga now"),
+        ({"algorithm_params": {"swarm_size": 20}}, "different algorithm_params"),
+        ({"n_features_to_select": 4}, "different algorithm_params"),
+        ({"cv": 4}, "different cross-validation"),
+        ({"cv": StratifiedKFold(5, shuffle=True)}, "different cross-validation"),
+        ({"scoring": "f1_macro"}, "different scoring"),
+        ({"n_runs": 2}, "different n_runs: 1 before, 2 now"),
+        ({"random_state": 1}, "different random_state"),
+        ({"prefilter": None}, "different prefilter"),
     ):
-        with pytest.raises(PqswarmError, match=rf"wine\.npz is of another search, with {message}.*: delete that file"):
+        with pytest.raises(PqswarmError, match=rf"wine\.npz is of another search with {message}.*: delete that file"):
             quick(**({"storage": file, "max_evaluations": 30} | options)).fit(X, y)
     for A, b in ((X + 1, y), (X, y[::-1])):
-        with pytest.raises(PqswarmError, match="other data"):
+        with pytest.raises(PqswarmError, match="different data"):
             quick(storage=file, max_evaluations=30).fit(A, b)
     assert file.read_bytes() == content
 
 
-def test_without_a_random_state_that_of_the_file_is_taken(tmp_path):
+def test_without_a_random_state_that_of_the_file_is_used(tmp_path):
     file = tmp_path / "wine.npz"
     one = quick(storage=file, random_state=None).fit(*WINE)
     assert_same(quick(storage=file, random_state=None).fit(*WINE), one)
 
 
-def test_strange_files_are_refused_and_left_alone(tmp_path):
+def test_foreign_files_are_refused_and_not_changed(tmp_path):
     file = tmp_path / "wine.npz"
     quick(storage=file, max_evaluations=30).fit(*WINE)
     good = file.read_bytes()
@@ -109,7 +109,7 @@ def test_strange_files_are_refused_and_left_alone(tmp_path):
             quick(storage=file).fit(*WINE)
         assert file.read_bytes() == bad
     np.savez(file, X=np.arange(3))
-    with pytest.raises(FileFormatError, match="not a file of SwarmSelector"):
+    with pytest.raises(FileFormatError, match="not a SwarmSelector file"):
         quick(storage=file).fit(*WINE)
 
 
@@ -129,14 +129,14 @@ def test_one_process_at_a_time(tmp_path):
         quick(storage=tmp_path / "folder").fit(*WINE)
 
 
-def test_warm_start_goes_on():
+def test_warm_start_resumes():
     selector = quick(max_evaluations=50, warm_start=True, n_runs=2).fit(*WINE)
     assert_same(selector.set_params(max_evaluations=200).fit(*WINE), quick(n_runs=2).fit(*WINE))
     with pytest.raises(
-        PqswarmError, match=r"the last fit is of another search, with other data .*: set warm_start=False"
+        PqswarmError, match=r"the last fit is of another search with different data .*: set warm_start=False"
     ):
         selector.fit(WINE[0] * 2, WINE[1])
-    with pytest.raises(PqswarmError, match="max_evaluations must be at least as many"):
+    with pytest.raises(PqswarmError, match="set max_evaluations to at least that"):
         selector.set_params(max_evaluations=60).fit(*WINE)
     assert_same(selector.set_params(warm_start=False).fit(*WINE), quick(n_runs=2, max_evaluations=60).fit(*WINE))
 
@@ -177,7 +177,7 @@ def test_a_killed_process_is_resumed(tmp_path):
     assert_same(resumed, quick().fit(*WINE))
 
 
-def test_saves_now_and_then(tmp_path, monkeypatch):
+def test_saves_at_intervals(tmp_path, monkeypatch):
     from pqswarm.selector import storage
 
     file, seen = tmp_path / "wine.npz", []

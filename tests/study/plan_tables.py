@@ -83,7 +83,7 @@ def page():
         parts += ["| key | type | range | default | meaning |", "|---|---|---|---|---|", *key_rows(part)]
         parts += ["", f"```toml\n{example}```"]
     parts.append(HYPERPARAMETERS)
-    for kind in CLASSIFIERS.ours.values():
+    for kind in CLASSIFIERS.built_in.values():
         parts += [row(kind.name, one) for one in kind.Hyperparameters.table() if kind.name != "estimator"]
     parts += [OTHERS, *(row(None, one) for one in FeatureOptions.table())]
     return "\n".join(parts) + "\n"
@@ -95,7 +95,7 @@ def key_rows(part):
         field = part.model_fields[key]
         kind, limits = (f"table, {TABLES[key]}", "") if key in TABLES else described(schema)
         if key in NAMES:
-            limits = ", ".join(f"`{name}`" for name in NAMES[key].ours)
+            limits = ", ".join(f"`{name}`" for name in NAMES[key].built_in)
         default = "" if key in TABLES or not field.default else f"`{to_toml(field.default)}`"
         default = "must be given" if field.is_required() else default or ("`0`" if field.default == 0 else "")
         default = "`false`" if field.default is False else DEFAULTS.get((part, key), default)

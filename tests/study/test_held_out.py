@@ -73,7 +73,7 @@ def test_only_what_is_missing_is_tested_again(study_copy, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("scaling", "scaler"), [("fold", MinMaxScaler), ("standard", StandardScaler), ("robust", RobustScaler)]
+    ("scaling", "scaler"), [("minmax", MinMaxScaler), ("standard", StandardScaler), ("robust", RobustScaler)]
 )
 def test_new_events_are_scaled_as_the_plan_says(events, scaling, scaler):
     masks = {"all features": np.ones(99, dtype=bool), "some": np.arange(99) % 7 == 0}

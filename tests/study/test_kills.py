@@ -13,7 +13,7 @@ from tests.study.studies import contents, find, fork_study, plan_toml, survivors
 
 pytestmark = pytest.mark.slow
 
-KILLS = 22
+KILLS = 10  # make torture has a thousand
 LONGEST = {1: 0.4, 2: 0.75}  # time to a kill, by jobs, as a fraction of a whole study; two workers must start first
 
 
@@ -50,7 +50,7 @@ def test_kills_at_random_moments_change_nothing(tmp_path):
     folder, seen = next(folders), {}
     kills, with_checkpoints, with_runs = 0, 0, 0
     # At least that many, and more until enough have hit the searches, however fast the machine is.
-    while kills < KILLS or ((with_checkpoints < 5 or with_runs < 3) and kills < 3 * KILLS):
+    while kills < KILLS or ((with_checkpoints < 4 or with_runs < 2) and kills < 6 * KILLS):
         jobs = 2 if kills % 5 == 0 else 1
         if run_for(rng.uniform(0, LONGEST[jobs]) * whole, plan, folder, jobs):
             assert contents(folder) == undisturbed
@@ -63,15 +63,15 @@ def test_kills_at_random_moments_change_nothing(tmp_path):
         seen = runs
         with_checkpoints += checkpoints > 0
         with_runs += 0 < len(runs) < len(undisturbed["runs"])
-    assert with_checkpoints >= 5
-    assert with_runs >= 3
+    assert with_checkpoints >= 4
+    assert with_runs >= 2
     assert run_for(120, plan, folder, jobs=1)
     assert contents(folder) == undisturbed
 
 
 def test_workers_end_if_their_study_dies_while_they_start(tmp_path):
     """They do not know yet which process to watch."""
-    for pause in (0.0, 0.2, 0.6):
+    for pause in (0.0, 0.4):
         process = fork_study("smoke", tmp_path / str(pause), jobs=2)
         try:
             assert workers_of(process.pid)

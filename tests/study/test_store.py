@@ -146,11 +146,12 @@ def test_an_empty_file_is_what_an_early_kill_leaves(tmp_path):
 
 
 @pytest.mark.parametrize("write", [True, False])
-def test_newer_schema_is_refused(tmp_path, write):
+@pytest.mark.parametrize("schema", [1, 3])
+def test_other_schemas_are_refused(tmp_path, write, schema):
     with Store(tmp_path, write=True) as store:
-        store._db.execute("PRAGMA user_version = 3")
+        store._db.execute(f"PRAGMA user_version = {schema}")
     before = (tmp_path / "study.sqlite").read_bytes()
-    with pytest.raises(FileFormatError, match="has schema 3, but this pqswarm reads 2: use the pqswarm that made it"):
+    with pytest.raises(FileFormatError, match=f"has schema {schema}, but this pqswarm reads 2"):
         Store(tmp_path, write=write)
     assert (tmp_path / "study.sqlite").read_bytes() == before
 

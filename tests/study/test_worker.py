@@ -115,7 +115,7 @@ def test_problems_are_told_apart_by_all_that_decides_errors(problems):
         replace(base, classifier=nb(0.005)),
         replace(base, classifier=CLASSIFIERS["kernel-nb"]({"bandwidth": 0.004, "floor": 0.1})),
         replace(base, classifier=CLASSIFIERS["gaussian-nb"]()),
-        replace(base, scaling="fold"),
+        replace(base, scaling="minmax"),
         replace(base, scaling="standard"),
         replace(base, scaling="robust"),
         problems["k-NN"],

@@ -1,6 +1,6 @@
-"""Files of ours: one zip archive of ``.npy`` arrays and a JSON manifest, readable without pickle.
+"""pqswarm's file format: a zip archive of ``.npy`` arrays and a JSON manifest, readable without pickle.
 
-The same content always gives the same bytes. A file may come from a stranger: everything is checked.
+Equal content gives equal bytes. Files are untrusted: everything is checked.
 """
 
 import hashlib
@@ -39,16 +39,16 @@ DAMAGE = (
     *(zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError),
     *(LookupError, OverflowError, struct.error, zlib.error),
 )
-"""What a damaged archive, or an assembler that is fed with one, may raise."""
+"""What reading or assembling a damaged archive may raise."""
 
 
 @dataclass(frozen=True)
 class Archive:
-    """A kind of file.
+    """A file type.
 
-    `format` is its name in the manifest, `what` it holds in words, such as ``"data set"``, `command` what makes such a
-    file, for messages; files of `older` versions are read too. The manifest must have the entries `keys`, and the file
-    the `arrays`, each of its type. No file of more than `limit` bytes is read.
+    `format` is its name in the manifest, `what` its name in messages, such as ``"data set"``, and `command` the command
+    that writes it. Files of `older` versions are also read. The manifest must have the entries `keys`, the file the
+    `arrays`, with these types. Files above `limit` bytes are refused.
     """
 
     format: str
@@ -61,7 +61,7 @@ class Archive:
     older: tuple[int, ...] = ()
 
     def write(self, path: str | Path, entries: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Path:
-        """Write a file, whole or not at all: `entries` are the manifest's."""
+        """Write a file atomically; `entries` go into the manifest."""
         members = {name: np.asarray(arrays[name], dtype) for name, dtype in self.arrays.items()}
         checksums = {name: hashlib.sha256(_npy_bytes(array)).hexdigest() for name, array in members.items()}
         head = {"format": self.format, "format_version": self.version}
@@ -69,9 +69,9 @@ class Archive:
         return write_atomically(path, lambda file: write_arrays(file, members, {_MANIFEST: manifest}))
 
     def read(self, path: str | Path, assemble: Callable[[dict[str, Any], dict[str, AnyArray]], T]) -> T:
-        """Read a file, checking everything on the way; `assemble` makes the thing from manifest and arrays.
+        """Read and check a file; `assemble` builds the result from manifest and arrays.
 
-        A FileFormatError of `assemble` is completed with the name of the file.
+        The file name is added to a FileFormatError of `assemble`.
         """
         path = Path(path)
         try:
@@ -82,7 +82,7 @@ class Archive:
                 arrays = {name: self._array(archive, name, manifest["sha256"]) for name in self.arrays}
             return assemble(manifest, arrays)
         except FileNotFoundError as error:
-            raise PqswarmError(f"there is no file {path}; `{self.command} --out {path}` would make one.") from error
+            raise PqswarmError(f"there is no file {path}: `{self.command} --out {path}` writes one.") from error
         except FileFormatError as error:
             raise FileFormatError(f"{path} {error}") from error
         except PqswarmError:
@@ -94,7 +94,7 @@ class Archive:
                 f"{path} is damaged, or is not a pqswarm {self.what}: {damage_text(error)}."
             ) from error
         except MemoryError as error:
-            raise PqswarmError(f"{path} does not fit into the memory of this machine.") from error
+            raise PqswarmError(f"{path} does not fit into memory.") from error
 
     def _manifest(self, archive: zipfile.ZipFile) -> dict[str, Any]:
         try:
@@ -104,7 +104,7 @@ class Archive:
                 raise
             raise FileFormatError(f"is damaged: its manifest is not readable ({damage_text(error)}).") from error
         if not isinstance(manifest, dict) or manifest.get("format") != self.format:
-            raise FileFormatError(f"is not a pqswarm {self.what}: its manifest says otherwise.")
+            raise FileFormatError(f"is not a pqswarm {self.what}: its manifest names another format.")
         version = manifest.get("format_version")
         if version not in (self.version, *self.older):
             raise FileFormatError(
@@ -126,19 +126,19 @@ class Archive:
         return array.astype(dtype[1:])
 
     def _member(self, archive: zipfile.ZipFile, name: str, limit: int | None = None) -> bytes:
-        """The content of a member that is stored uncompressed, so that it cannot be larger than the file."""
+        """The content of an uncompressed member, which cannot be larger than the file."""
         try:
             info = archive.getinfo(name)
         except KeyError:
             raise FileFormatError(f"is not a pqswarm {self.what}: it has no {name}.") from None
         plain = info.compress_type == zipfile.ZIP_STORED and info.file_size == info.compress_size
         if not plain or (limit is not None and info.file_size > limit):
-            raise FileFormatError(f"is not a pqswarm {self.what}: {name} is not stored as pqswarm does.")
+            raise FileFormatError(f"is not a pqswarm {self.what}: {name} is compressed or too large.")
         return archive.read(info)
 
 
 def damage_text(error: Exception) -> str:
-    """Return what is wrong with an archive, in a line of at most 200 characters; zipfile quotes kilobytes of the file.
+    """Return an error as one line of at most 200 characters; zipfile may quote kilobytes of the file.
 
     Examples
     --------
@@ -150,9 +150,10 @@ def damage_text(error: Exception) -> str:
 
 
 def read_npy(content: bytes, name: str) -> AnyArray:
-    """Read the content of a ``.npy`` of plain numbers or text; its header is matched, never evaluated.
+    """Read the content of an ``.npy`` file of numbers or text; its header is matched, never evaluated.
 
-    A view of `content` is returned. More than three dimensions, or a length that its header does not say, is an error.
+    The result is a view of `content`. Arrays of more than three dimensions, or of another length than their header
+    says, are refused.
 
     Examples
     --------
@@ -185,7 +186,7 @@ def write_arrays(
     texts: Mapping[str, str] | None = None,
     compression: int = zipfile.ZIP_STORED,
 ) -> None:
-    """Write arrays, and texts before them, as a zip archive that ``numpy.load`` opens; equal content, equal bytes."""
+    """Write texts and arrays as a zip archive that ``numpy.load`` opens; equal content gives equal bytes."""
     with zipfile.ZipFile(file, "w") as archive:
         for name, text in (texts or {}).items():
             archive.writestr(zipfile.ZipInfo(name, _EPOCH), text, compression)

@@ -1,4 +1,4 @@
-"""What the checks of other packages' searches and classifiers share."""
+"""Helpers for the conformance checks of searches and classifiers of other packages."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +15,7 @@ def require(condition: object, message: str) -> None:
 
 
 def refuses(action: Callable[..., object], *arguments: Any, named: str = "", **options: Any) -> bool:
-    """Whether the action raises an error of ours whose message holds `named`."""
+    """Return whether the action raises a PqswarmError whose message contains `named`."""
     try:
         action(*arguments, **options)
     except PqswarmError as error:

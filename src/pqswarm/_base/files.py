@@ -1,4 +1,4 @@
-"""Files are written whole or not at all, and read only if they are files: opening a pipe would wait for ever."""
+"""Atomic writing, and reading of regular files only: opening a pipe could block forever."""
 
 import errno
 import hashlib
@@ -14,14 +14,14 @@ from typing import BinaryIO
 
 from pqswarm.errors import PqswarmError
 
-__all__ = ["file_identity", "open_regular", "read_regular", "sync_folder", "write_atomically"]
+__all__ = ["file_identity", "open_regular", "process_is_alive", "read_regular", "sync_folder", "write_atomically"]
 
 _BINARY = getattr(os, "O_BINARY", 0)
-_AT_ONCE = getattr(os, "O_NONBLOCK", 0)  # do not wait for who writes into a pipe
+_AT_ONCE = getattr(os, "O_NONBLOCK", 0)  # do not wait for a pipe to be written
 
 
 def open_regular(path: str | Path) -> BufferedReader:
-    """Open a file to read; an OSError if there is none, or if it is a folder, a pipe or a device."""
+    """Open a file for reading; raise an OSError if it is missing, a folder, a pipe or a device."""
     try:
         number = os.open(path, os.O_RDONLY | _BINARY | _AT_ONCE)
     except ValueError as error:  # a name with a null byte
@@ -39,7 +39,7 @@ def open_regular(path: str | Path) -> BufferedReader:
 
 
 def read_regular(path: str | Path, limit: int) -> bytes:
-    """Return the content of a file; an OSError as :func:`open_regular` raises it, or if there are more bytes.
+    """Return the content of a file; raise an OSError as :func:`open_regular` does, or if it exceeds the limit.
 
     Examples
     --------
@@ -51,12 +51,12 @@ def read_regular(path: str | Path, limit: int) -> bytes:
     with open_regular(path) as file:
         size = os.fstat(file.fileno()).st_size
         if size > limit:
-            raise OSError(errno.EFBIG, f"it has more than {limit / 1e6:g} MB, more than is read")
-        return file.read(size)  # never the limit: that much would be taken at once
+            raise OSError(errno.EFBIG, f"it is larger than {limit / 1e6:g} MB")
+        return file.read(size)  # not the limit: read() allocates that much at once
 
 
 def file_identity(path: str | Path) -> tuple[int, int] | None:
-    """Return what a file keeps as long as it exists, whatever is written into it; None if there is none."""
+    """Return device and inode, which identify a file whatever is written into it; None if it is missing."""
     try:
         status = os.stat(path)  # noqa: PTH116
     except OSError:
@@ -65,9 +65,9 @@ def file_identity(path: str | Path) -> tuple[int, int] | None:
 
 
 def write_atomically(path: str | Path, content: str | bytes | Callable[[BinaryIO], object]) -> Path:
-    """Write a file, whole or not at all: nobody sees half of it, also after a power cut; an error leaves the old one.
+    """Write a file atomically: readers never see a part of it, also after a power cut; an error leaves the old one.
 
-    Missing folders are made. Text is written as UTF-8, line ends as they are; a function is given the file. A link is
+    Missing folders are created. Text is written as UTF-8 with its line ends; a function receives the file. A link is
     replaced, not followed; folders, pipes and devices are refused.
 
     Examples
@@ -80,13 +80,13 @@ def write_atomically(path: str | Path, content: str | bytes | Callable[[BinaryIO
     path = Path(path)
     if not path.name:
         raise PqswarmError(f"{str(path)!r} is not the name of a file to write.")
-    part = path.with_name(f".{path.name}.{_machine()}-{os.getpid()}-{secrets.token_hex(4)}.part")
+    part = path.with_name(f".{path.name}.{_machine_id()}-{os.getpid()}-{secrets.token_hex(4)}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists() and not path.is_file():
             raise OSError(errno.EINVAL, "it is a folder" if path.is_dir() else "it is not a regular file")
         _remove_abandoned(path)
-        with part.open("xb") as file:  # a file of its own, whatever link somebody has put there
+        with part.open("xb") as file:  # a new file, never a link that was put there
             if callable(content):
                 content(file)
             else:
@@ -103,33 +103,34 @@ def write_atomically(path: str | Path, content: str | bytes | Callable[[BinaryIO
 
 
 def _sync(file: BinaryIO) -> None:
-    """Wait until a file is on the disk: a name that lasts longer than what it names would be half a file."""
+    """Flush a file to disk, so that its name cannot outlive its content."""
     file.flush()
     try:
         os.fsync(file.fileno())
     except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS):  # a file system that does not offer it
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS):  # not supported by this file system
             raise
 
 
 def _remove_abandoned(path: Path) -> None:
-    """Remove what processes of this machine that were killed have left of a file."""
-    if os.name == "nt":  # which does not tell who has ended
+    """Remove partial files left by killed processes of this machine."""
+    if os.name == "nt":  # which cannot tell which processes have ended
         return
-    parts = re.compile(re.escape(f".{path.name}.{_machine()}-") + r"(\d+)-[0-9a-f]+\.part")
+    parts = re.compile(re.escape(f".{path.name}.{_machine_id()}-") + r"(\d+)-[0-9a-f]+\.part")
     with suppress(OSError):
         for one in path.parent.iterdir():
-            if (match := parts.fullmatch(one.name)) and not _is_alive(int(match[1])):
+            if (match := parts.fullmatch(one.name)) and not process_is_alive(int(match[1])):
                 one.unlink(missing_ok=True)
 
 
-def _machine() -> str:
-    """What tells this machine from others that share a folder with it."""
+def _machine_id() -> str:
+    """Distinguish this machine from others that share the folder."""
     name = os.uname().nodename if hasattr(os, "uname") else ""
     return hashlib.sha256(name.encode()).hexdigest()[:6]
 
 
-def _is_alive(pid: int) -> bool:
+def process_is_alive(pid: int) -> bool:
+    """Return whether a process of this machine is running; True if that is unknown."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -140,7 +141,7 @@ def _is_alive(pid: int) -> bool:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the name of a new file last, where folders can be opened."""
+    """Flush a folder to disk, so that the name of a new file lasts, where folders can be opened."""
     with suppress(OSError):
         file = os.open(folder, os.O_RDONLY)
         try:

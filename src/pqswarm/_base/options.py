@@ -1,9 +1,6 @@
-"""Parameters of algorithms and classifiers: frozen, checked, each with its meaning, range and default in one place."""
+"""Parameters of algorithms and classifiers: frozen and checked, with meaning, range and default in one place."""
 
 import dataclasses
-import re
-import sys
-import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
@@ -12,9 +9,7 @@ import numpy as np
 from pqswarm._base.checks import check_name, is_finite, is_integer
 from pqswarm.errors import PqswarmError
 
-__all__ = ["Parameters", "option", "parameters", "warn_renamed"]
-
-_INSIDE = re.compile(r"(pqswarm|pydantic)(?!\.cli\b)(\.|$)")
+__all__ = ["Parameters", "option", "parameters"]
 
 _Class = TypeVar("_Class")
 
@@ -27,39 +22,35 @@ def option(
     high: float | None = None,
     choices: tuple[str, ...] = (),
     symbol: str = "",
-    was: str = "",
 ) -> Any:
     """Declare a field of a parameter class.
 
     Parameters
     ----------
     default : object
-        Its default. Its type is the type of the field: a number, a truth value, text, or None (an integer or
-        nothing). An empty tuple stands for a mapping of names to plain values, kept as sorted pairs, or, with `low`,
-        for a list of integers.
+        Its default, which also sets its type: a number, a bool, text, or None (an integer or None). An empty tuple
+        declares a mapping of names to plain values, stored as sorted pairs, or, with `low`, a list of integers.
     meaning : str
-        What it does, in a few words.
+        What it does, in a phrase.
     low, high : float, optional
-        Least and largest value.
+        Minimum and maximum.
     choices : tuple of str
-        The allowed names, for a field of text; empty if any text will do.
+        The allowed names of a text field; empty allows any text.
     symbol : str
-        The paper's letter for it.
-    was : str
-        Its name in earlier versions, which still works, with a warning.
+        Its symbol in the paper.
 
     Returns
     -------
     object
         A field for :func:`parameters`.
     """
-    metadata = {"meaning": meaning, "low": low, "high": high, "choices": choices, "symbol": symbol, "was": was}
+    metadata = {"meaning": meaning, "low": low, "high": high, "choices": choices, "symbol": symbol}
     return dataclasses.field(default=default, metadata=metadata)
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(option,))
 def parameters(cls: type[_Class]) -> type[_Class]:
-    """Make a frozen dataclass whose docstring lists its fields.
+    """Make a frozen dataclass with a docstring that lists its fields.
 
     Parameters
     ----------
@@ -74,21 +65,13 @@ def parameters(cls: type[_Class]) -> type[_Class]:
     made = dataclasses.dataclass(frozen=True, kw_only=True)(cls)
     lines = [made.__doc__ or "", "", "    Attributes", "    ----------"]
     for field in dataclasses.fields(made):  # type: ignore[arg-type]
-        lines += [f"    {field.name} : {_kind(field)}", f"        {_sentence(field)}"]
+        lines += [f"    {field.name} : {_type_text(field)}", f"        {_option_sentence(field)}"]
     made.__doc__ = "\n".join(lines) + "\n    "
     return made
 
 
-def warn_renamed(old: str, new: str) -> None:
-    """Warn of a former name, in the name of the line outside pqswarm, or in its command line, that used it."""
-    level, frame = 2, sys._getframe(1)
-    while frame.f_back and _INSIDE.match(frame.f_globals.get("__name__", "")):
-        level, frame = level + 1, frame.f_back
-    warnings.warn(f"{old} is called {new} now.", DeprecationWarning, stacklevel=level)
-
-
-def _check(field: "dataclasses.Field[Any]", value: Any, owner: str) -> Any:
-    """Return the value as the field's type, or raise an error that names the field and what is allowed."""
+def _checked_value(field: "dataclasses.Field[Any]", value: Any, owner: str) -> Any:
+    """Return the value in the field's type, or raise an error with the field and what is allowed."""
     wanted, allowed = field.default, field.metadata
     name = f"{field.name} of {owner}"
     if value is None and wanted is None:
@@ -114,21 +97,21 @@ def _check(field: "dataclasses.Field[Any]", value: Any, owner: str) -> Any:
     right = is_integer(value) if integer else is_finite(value)
     low, high = allowed["low"], allowed["high"]
     if not (right and (low is None or value >= low) and (high is None or value <= high)):
-        raise PqswarmError(f"{name} must be {_range(field)}, not {value!r}.")
+        raise PqswarmError(f"{name} must be {_range_text(field)}, not {value!r}.")
     return int(value) if integer else float(value)
 
 
 def _pairs(name: str, value: Any) -> tuple[tuple[str, Any], ...]:
-    """A mapping as sorted pairs, lists as tuples, so that it can be hashed and never changes."""
+    """A mapping as sorted pairs, with lists as tuples: hashable and immutable."""
     given = dict(value) if isinstance(value, Mapping | tuple) else None
     if given is None or not all(isinstance(key, str) for key in given):
         raise PqswarmError(f"{name} must be a mapping of names to values, not {value!r}.")
-    return tuple((key, _plain(f"{key} in {name}", given[key])) for key in sorted(given))
+    return tuple((key, _plain_entry(f"{key} in {name}", given[key])) for key in sorted(given))
 
 
-def _plain(name: str, value: Any) -> Any:
+def _plain_entry(name: str, value: Any) -> Any:
     if isinstance(value, list | tuple):
-        return tuple(_plain(name, entry) for entry in value)
+        return tuple(_plain_entry(name, entry) for entry in value)
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, bool | int | float | str):
@@ -136,7 +119,7 @@ def _plain(name: str, value: Any) -> Any:
     raise PqswarmError(f"{name} must be a number, text, true or false, or a list of those, not {value!r}.")
 
 
-def _kind(field: "dataclasses.Field[Any]") -> str:
+def _type_text(field: "dataclasses.Field[Any]") -> str:
     if field.metadata["choices"]:
         return "{" + ", ".join(repr(choice) for choice in field.metadata["choices"]) + "}"
     if isinstance(field.default, tuple):
@@ -144,7 +127,7 @@ def _kind(field: "dataclasses.Field[Any]") -> str:
     return "int or None" if field.default is None else type(field.default).__name__
 
 
-def _range(field: "dataclasses.Field[Any]") -> str:
+def _range_text(field: "dataclasses.Field[Any]") -> str:
     low, high, choices = (field.metadata[key] for key in ("low", "high", "choices"))
     if choices:
         return " or ".join(choices)
@@ -158,10 +141,10 @@ def _range(field: "dataclasses.Field[Any]") -> str:
     return kind + limits.get((low is not None, high is not None), "") + (", or None" if field.default is None else "")
 
 
-def _sentence(field: "dataclasses.Field[Any]") -> str:
+def _option_sentence(field: "dataclasses.Field[Any]") -> str:
     meaning, symbol = field.metadata["meaning"], field.metadata["symbol"]
     text = meaning[0].upper() + meaning[1:] + (f" ({symbol})" if symbol else "")
-    allowed = "" if field.metadata["choices"] or isinstance(field.default, bool) else f": {_range(field)}"
+    allowed = "" if field.metadata["choices"] or isinstance(field.default, bool) else f": {_range_text(field)}"
     return f"{text}{allowed}. Default {field.default}."
 
 
@@ -171,13 +154,13 @@ def _as_lists(value: Any) -> Any:
 
 @parameters
 class Parameters:
-    """What can be told to an algorithm or a classifier."""
+    """Base class of the parameters of an algorithm or classifier."""
 
-    _owner: ClassVar[str] = ""  # whose they are, for messages; by default they are called by their class
+    _owner: ClassVar[str] = ""  # their owner in messages; the class name by default
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
-            object.__setattr__(self, field.name, _check(field, getattr(self, field.name), self._name()))
+            object.__setattr__(self, field.name, _checked_value(field, getattr(self, field.name), self._name()))
 
     @classmethod
     def _name(cls) -> str:
@@ -191,20 +174,13 @@ class Parameters:
             return given
         if not isinstance(given, Mapping):
             raise PqswarmError(f"parameters must be a {cls.__name__} or a mapping of names to values, not {given!r}.")
-        fields = dataclasses.fields(cls)
-        renamed = {field.metadata["was"]: field.name for field in fields if field.metadata["was"] in given}
-        for old, name in renamed.items():
-            if name in given:
-                raise PqswarmError(f"{old} is the former name of {name}: give {name} alone.")
-            warn_renamed(old, name)
-            given = {name: given[old]} | {key: value for key, value in given.items() if key != old}
-        known = [field.name for field in fields]
+        known = [field.name for field in dataclasses.fields(cls)]
         for name in given:
             check_name(f"parameter of {cls._name()}", name, known)
         return cls(**given)
 
     def settings(self) -> dict[str, Any]:
-        """Return names and values as JSON knows them; :meth:`of` makes equal parameters of them."""
+        """Return names and JSON values; :meth:`of` restores equal parameters from them."""
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         return {
             name: {key: _as_lists(entry) for key, entry in value} if isinstance(value, tuple) else value
@@ -213,13 +189,13 @@ class Parameters:
 
     @classmethod
     def table(cls) -> list[dict[str, str]]:
-        """Return one row for each parameter: name, symbol, meaning, range and default, as text."""
+        """Return one row per parameter with name, symbol, meaning, range and default as text."""
         return [
             {
                 "name": field.name,
                 "symbol": field.metadata["symbol"],
                 "meaning": field.metadata["meaning"],
-                "range": _range(field),
+                "range": _range_text(field),
                 "default": str(field.default),
             }
             for field in dataclasses.fields(cls)

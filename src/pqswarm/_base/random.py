@@ -1,4 +1,4 @@
-"""Named random streams: the same key gives the same numbers, whoever asks and in whatever order."""
+"""Named random streams: the numbers of a stream depend only on its seed and key."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ __all__ = ["checked_seed", "derived_seed", "stream"]
 
 
 def checked_seed(seed: object) -> int:
-    """Return `seed` as a non-negative int, or raise an error that names it."""
+    """Return `seed` as an int of at least 0, or raise an error."""
     return check_integer("seed", seed, 0)
 
 
@@ -20,6 +20,6 @@ def stream(seed: int, key: Sequence[int]) -> np.random.Generator:
 
 
 def derived_seed(seed: int, key: Sequence[int]) -> int:
-    """Return a 63-bit seed of its own for the member `key` of the family `seed`."""
+    """Return the 63-bit seed of the member `key` of the family `seed`."""
     state = np.random.SeedSequence(seed, spawn_key=tuple(key)).generate_state(1, np.uint64)
     return int(state[0] >> np.uint64(1))

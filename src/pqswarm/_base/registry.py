@@ -1,4 +1,4 @@
-"""Things by name: ours, and those of other packages, which are found by their entry points."""
+"""Registries by name: built-in members, and those of other packages, found by entry points."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
@@ -21,50 +21,50 @@ _Member = TypeVar("_Member", bound=_Named)
 
 
 class Registry(Mapping[str, _Member]):
-    """Classes, or objects, that can be asked for by name; those of other packages are imported when first looked up.
+    """Classes or objects by name; those of other packages are imported on first use.
 
-    Another package offers a member by an entry point in its ``pyproject.toml``, for example a search algorithm::
+    Another package adds a member by an entry point in its ``pyproject.toml``, for example a search algorithm::
 
         [project.entry-points."pqswarm.search"]
         my-search = "my_package.my_module:MySearch"
 
-    A member of this process alone, in a notebook say, is added by :meth:`register`. Names of `ours` cannot be taken.
-    Members are instances of `base`, or classes derived from it; `what` they are called stands in messages.
+    :meth:`register` adds a member to this process only, for example in a notebook. Names of `built_in` members cannot
+    be replaced. Members are instances or subclasses of `base`; messages call them `what`.
     """
 
-    def __init__(self, what: str, group: str, base: type, ours: Iterable[_Member]) -> None:
+    def __init__(self, what: str, group: str, base: type, built_in: Iterable[_Member]) -> None:
         self._what, self._group, self._base = what, group, base
-        self._members = {member.name: member for member in ours}
-        self._ours = frozenset(self._members)
+        self._members = {member.name: member for member in built_in}
+        self._built_in = frozenset(self._members)
 
     @property
-    def ours(self) -> dict[str, _Member]:
-        """The members that come with pqswarm, whatever other packages there are."""
-        return {name: member for name, member in self._members.items() if name in self._ours}
+    def built_in(self) -> dict[str, _Member]:
+        """The members that come with pqswarm."""
+        return {name: member for name, member in self._members.items() if name in self._built_in}
 
     @cached_property
     def _entry_points(self) -> dict[str, EntryPoint]:
         """Entry points of other packages."""
-        return {point.name: point for point in entry_points(group=self._group) if point.name not in self._ours}
+        return {point.name: point for point in entry_points(group=self._group) if point.name not in self._built_in}
 
     def register(self, member: _Member) -> _Member:
-        """Add a member in this process, and return it, so that it can decorate a class.
+        """Add a member to this process and return it; can be used as a class decorator.
 
-        Its `name` must be none of ours; what was registered under that name before is replaced.
+        Its `name` must differ from those of built-in members; a member registered earlier under that name is replaced.
         """
         name = getattr(member, "name", None)
-        if not isinstance(name, str) or name in self._ours:
-            raise PqswarmError(f"{self._what} {name!r} cannot be registered: it must have a name of its own.")
-        self._members[name] = self._check(member, f"{self._what} {name!r}")
+        if not isinstance(name, str) or name in self._built_in:
+            raise PqswarmError(f"{self._what} {name!r} cannot be registered: give it a name that is not built in.")
+        self._members[name] = self._check_member(member, f"{self._what} {name!r}")
         return member
 
-    def _check(self, found: object, said: str) -> _Member:
+    def _check_member(self, found: object, described: str) -> _Member:
         if not (isinstance(found, self._base) or (isinstance(found, type) and issubclass(found, self._base))):
-            raise PqswarmError(f"{said}, must be derived from {self._base.__module__}.{self._base.__qualname__}.")
+            raise PqswarmError(f"{described}, must be derived from {self._base.__module__}.{self._base.__qualname__}.")
         return found  # type: ignore[return-value]
 
     def find(self, name: object) -> _Member:
-        """Return the member of that name, or raise an error that names the nearest known one."""
+        """Return the member of that name, or raise an error with the nearest known name."""
         return self[check_name(self._what, name, self)]
 
     def __getitem__(self, name: str) -> _Member:
@@ -72,14 +72,14 @@ class Registry(Mapping[str, _Member]):
             if name not in self._entry_points:
                 raise KeyError(name)
             point = self._entry_points[name]
-            said = f"{self._what} {name!r}, {point.value}"
+            described = f"{self._what} {name!r}, {point.value}"
             try:
                 found = point.load()
-            except Exception as error:  # the code of others may fail in any way
-                raise PqswarmError(f"{said}, cannot be loaded: {error}.") from error
-            member = self._check(found, said)
+            except Exception as error:  # third-party code may raise anything
+                raise PqswarmError(f"{described}, cannot be loaded: {error}.") from error
+            member = self._check_member(found, described)
             if member.name != name:
-                raise PqswarmError(f"{said}, calls itself {member.name!r}: the names must agree.")
+                raise PqswarmError(f"{described}, calls itself {member.name!r}: the names must agree.")
             self._members[name] = member
         return self._members[name]
 

@@ -1,7 +1,7 @@
-"""Text of strangers, fit to be written, and numbers with their nouns.
+"""Sanitise untrusted text, and write counts with their nouns.
 
-What a file says of itself (names, stations, notes), and the name of the file, pass :func:`printable` where they come
-in; what writes them has then only the signs of its own format to escape.
+Text from files (names, stations, notes) and file names pass :func:`printable` on input. Writers then only escape the
+special characters of their own format.
 """
 
 import os
@@ -10,13 +10,13 @@ from pathlib import Path
 
 __all__ = ["count_text", "disarm", "file_text", "printable"]
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # also of full width
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # including full-width forms
 
 
 def file_text(path: str | Path) -> str:
-    r"""Return the name of a file as text that can be written anywhere, as by :func:`printable`.
+    r"""Return a file name as printable text; see :func:`printable`.
 
-    Bytes that are no UTF-8 are shown as ``\xe9``.
+    Bytes that are not valid UTF-8 are shown as ``\xe9``.
 
     Examples
     --------
@@ -25,15 +25,15 @@ def file_text(path: str | Path) -> str:
     """
     try:
         return printable(os.fsencode(path).decode("utf-8", "backslashreplace"))
-    except UnicodeEncodeError:  # half of a pair of surrogates
+    except UnicodeEncodeError:  # a lone surrogate
         return printable(str(path))
 
 
 def printable(text: str) -> str:
-    r"""Return a text in one line that steers neither a terminal nor a reader of the text.
+    r"""Return text as one line without characters that control a terminal or change the direction of text.
 
-    Control characters, ends of lines and paragraphs, marks that turn the direction of text, and halves of pairs of
-    surrogates are shown as escapes. All letters and blanks stay, as do characters of private use.
+    Control characters, line and paragraph separators, direction marks and lone surrogates are shown as escapes.
+    Letters, spaces and private-use characters stay.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def printable(text: str) -> str:
 
 
 def disarm(value: object) -> object:
-    """Return a cell for a spreadsheet, with an apostrophe before a text that would be computed as a formula.
+    """Return a spreadsheet cell, with an apostrophe before text that would be evaluated as a formula.
 
     Examples
     --------
@@ -59,11 +59,11 @@ def disarm(value: object) -> object:
 
 
 def count_text(number: int, noun: str, plural: str = "") -> str:
-    """Write a number with its noun.
+    """Format a count with its noun.
 
     Examples
     --------
-    >>> count_text(1, "channel"), count_text(1200, "recording"), count_text(0, "no disturbance", "times nothing")
-    ('1 channel', '1,200 recordings', '0 times nothing')
+    >>> count_text(1, "channel"), count_text(1200, "recording"), count_text(2, "capture of 1 s", "captures of 1 s")
+    ('1 channel', '1,200 recordings', '2 captures of 1 s')
     """
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

@@ -1,4 +1,4 @@
-"""How many threads to use, and none beside them."""
+"""The number of threads, and a limit on those of BLAS."""
 
 import multiprocessing
 import os
@@ -16,7 +16,7 @@ __all__ = ["effective_jobs", "one_blas_thread"]
 def effective_jobs(n_jobs: int | None) -> int:
     """Return the number of threads to use.
 
-    By default all cores; in a worker process as many as its parent granted through OMP_NUM_THREADS, or one.
+    The default is all cores; in a worker process, the number that its parent set in OMP_NUM_THREADS, or 1.
     """
     if n_jobs is None or n_jobs == -1:
         if multiprocessing.parent_process() is not None:
@@ -30,14 +30,14 @@ def effective_jobs(n_jobs: int | None) -> int:
 
 @cache
 def _blas(scipy_too: bool) -> Any:  # noqa: ARG001
-    """The linear algebra libraries, those of SciPy only once it has been imported."""
+    """The loaded BLAS libraries, including SciPy's once it has been imported."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
 
 
 class _OneThread:
-    """The limit on BLAS threads, which is the process's: the first that asks for it sets it, the last ends it."""
+    """A process-wide limit on BLAS threads: the first user sets it, the last one lifts it."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -47,7 +47,7 @@ class _OneThread:
     def __enter__(self) -> None:
         with self._lock:
             scipy_too = "scipy.linalg" in sys.modules
-            if not self._limits or self._limits[-1][0] < scipy_too:  # it may have been imported meanwhile
+            if not self._limits or self._limits[-1][0] < scipy_too:  # SciPy may have been imported in the meantime
                 self._limits.append((scipy_too, _blas(scipy_too).limit(limits=1, user_api="blas")))
             self._users += 1
 
@@ -62,8 +62,8 @@ _ONE_THREAD = _OneThread()
 
 
 def one_blas_thread() -> AbstractContextManager[None]:
-    """Keep the linear algebra libraries from starting threads of their own, which would get in the way of ours.
+    """Keep BLAS libraries from starting threads, which would compete with those of pqswarm.
 
-    Any number of threads may be inside at once, each more than once.
+    Any number of threads may enter this context, also repeatedly.
     """
     return _ONE_THREAD

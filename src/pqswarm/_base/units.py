@@ -1,4 +1,4 @@
-"""Values with their units as people write them: no powers of ten."""
+"""Values with SI prefixes instead of powers of ten."""
 
 from math import isfinite
 
@@ -8,7 +8,7 @@ _PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"))
 
 
 def scale_of(largest: float) -> tuple[float, str]:
-    """Return the factor and the prefix of the unit in which values up to `largest` are easy to read.
+    """Return the factor and the unit prefix that suit values up to `largest`.
 
     Examples
     --------
@@ -21,7 +21,7 @@ def scale_of(largest: float) -> tuple[float, str]:
 
 
 def unit_text(value: float, unit: str) -> str:
-    """Write a value with four digits and a prefix of its unit; empty if it is not known.
+    """Format a value with four digits and a unit prefix; empty if it is not finite.
 
     Examples
     --------
@@ -35,16 +35,16 @@ def unit_text(value: float, unit: str) -> str:
 
 
 def voltage_text(volts: float) -> str:
-    """Write a voltage [V]: ``"167.3 kV"``; empty if it is not known."""
+    """Format a voltage [V], such as ``"167.3 kV"``; empty if it is not finite."""
     return unit_text(volts, "V")
 
 
 def frequency_text(hertz: float) -> str:
-    """Write a frequency or a sampling rate [Hz]: ``"15.36 kHz"``; empty if it is not known."""
+    """Format a frequency or sampling rate [Hz], such as ``"15.36 kHz"``; empty if it is not finite."""
     return unit_text(hertz, "Hz")
 
 
 def digits_text(value: float, number: int = 4) -> str:
-    """Write a number with that many digits, without a power of ten and without idle zeros."""
+    """Format a number with that many digits, without exponent and trailing zeros."""
     rounded = float(f"{value:.{number}g}")
     return f"{rounded:.0f}" if abs(rounded) >= 10**number else f"{rounded:.10g}"

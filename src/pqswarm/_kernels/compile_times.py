@@ -1,4 +1,4 @@
-"""When functions are compiled, for those who wait: known without loading the compiler."""
+"""When functions are compiled, for progress messages; does not load the compiler."""
 
 import time
 from collections.abc import Callable
@@ -11,7 +11,7 @@ _last = -inf
 
 
 def call_when_compiling(listener: Callable[[], None] | None) -> None:
-    """Call a function once, from any thread, when this process begins to compile, or to wait for one that does."""
+    """Call a function once, from any thread, when this process starts to compile, or to wait for one that does."""
     global _listener
     _listener = listener
 
@@ -26,5 +26,5 @@ def note_compiling() -> None:
 
 
 def last_compiled() -> float:
-    """When this process last compiled something, by :func:`time.monotonic`; -inf if it never has."""
+    """Return when this process last compiled something, by :func:`time.monotonic`; -inf if never."""
     return _last

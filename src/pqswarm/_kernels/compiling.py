@@ -1,12 +1,16 @@
-"""Compiled functions, and the files that keep them from one process to the next, which only save time.
+"""Compile functions by Numba, and cache the machine code from one process to the next.
 
-Numba keeps what it has compiled beside the sources, or in a folder of the user's. Where there is no such folder, where
-the disk is full, or where such a file is not what was written, it gives up, or runs what it finds. Here every file has
-a digest, and what cannot be read or written is compiled again. A file also counts as outdated when another file
-changes whose functions it calls. Processes that begin together compile each function once: the others wait for it.
+Numba's own cache fails, or runs damaged code, if there is no writable folder, the disk is full or a file was altered.
+Here every file has a digest, and code that cannot be read or written is compiled again. Cached code is also outdated
+if a module changes whose functions it calls. Of processes that start together, one compiles each function, and the
+others wait for it.
+
+This subclasses private classes of Numba, so a new release may break it. The environment variable
+``PQSWARM_NUMBA_CACHE=1`` falls back to Numba's own cache.
 """
 
 import hashlib
+import os
 import re
 import sys
 import warnings
@@ -25,12 +29,15 @@ from pqswarm._kernels.compile_times import note_compiling
 __all__ = ["njit"]
 
 _IMPORT = re.compile(r"^from (pqswarm[\w.]*) import", re.MULTILINE)
-_PATIENCE = 60.0  # seconds for which another process may compile the same function
-_told = False
+_PATIENCE = 60.0  # seconds that another process may take to compile the same function
+_FALLBACK = "PQSWARM_NUMBA_CACHE"
+_warned = False
 
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Compile a function as :func:`numba.njit` does; with ``cache=True``, keep it where that is possible."""
+    """Compile a function as :func:`numba.njit` does; ``cache=True`` caches it where possible."""
+    if os.environ.get(_FALLBACK) == "1":
+        return numba.njit(**options)  # type: ignore[no-any-return]
     keep = options.pop("cache", False)
 
     def compiled(function: Callable[..., Any]) -> Any:
@@ -39,50 +46,50 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
             try:
                 made._cache = _CheckedCache(function)
             except (RuntimeError, OSError):
-                _tell("there is no folder that can be written to keep them: name one by NUMBA_CACHE_DIR")
+                _warn_once("there is no writable folder to cache them: set NUMBA_CACHE_DIR")
         return made
 
     return compiled
 
 
-def _tell(why: str) -> None:
-    """Say once why functions are compiled that were, or could have been, compiled before."""
-    global _told
-    if not _told:
-        _told = True
-        warnings.warn(f"functions are compiled anew, which takes a while: {why}.", RuntimeWarning, stacklevel=2)
+def _warn_once(why: str) -> None:
+    """Warn once why functions are compiled although they could come from the cache."""
+    global _warned
+    if not _warned:
+        _warned = True
+        warnings.warn(f"functions are compiled again, which takes a while: {why}.", RuntimeWarning, stacklevel=2)
 
 
 class _CheckedFile(IndexDataCacheFile):
-    """The files of a compiled function: beside that with the code of a signature lies one with the digest of both."""
+    """The files of a compiled function: next to the code of each signature, a digest of code and signature."""
 
     def save(self, key: Any, data: Any) -> None:
         super().save(key, data)
         path = self._path(key)
         with self._open_for_write(f"{path}.sha256") as file:
-            file.write(_digest(key, path))
+            file.write(_code_digest(key, path))
 
     def load(self, key: Any) -> Any:
         path = self._path(key)
         if path is None or not Path(f"{path}.sha256").exists():
             return None
-        if Path(f"{path}.sha256").read_bytes() != _digest(key, path):
-            raise ValueError("it is not what was written")
+        if Path(f"{path}.sha256").read_bytes() != _code_digest(key, path):
+            raise ValueError("the file was altered")
         return super().load(key)
 
     def _path(self, key: Any) -> str | None:
-        """Where the code of a signature is kept, if it is."""
+        """Path of the code of a signature, if it is cached."""
         name = self._load_index().get(key)
         return None if name is None else str(self._data_path(name))
 
     def remove(self) -> None:
-        """Forget what is kept."""
+        """Drop all cached signatures."""
         with suppress(OSError):
             Path(self._index_path).unlink()
 
 
 class _CheckedCache(FunctionCache):
-    """What is kept of a compiled function, if anything."""
+    """The cache of one compiled function."""
 
     _cache_file: _CheckedFile
 
@@ -90,13 +97,13 @@ class _CheckedCache(FunctionCache):
         super().__init__(function)
         stamp = _source_stamp(function.__module__, function.__code__.co_filename)
         self._cache_file = _CheckedFile(self._cache_path, self._impl.filename_base, stamp)
-        # It is held from when nothing was found until that is compiled. Threads of a process never wait for each other:
-        # the compiler lets in one of them at a time.
+        # Held from a cache miss until the function is compiled. Threads of a process never wait for one another: the
+        # compiler admits one at a time.
         path = Path(self._cache_path, f"{self._impl.filename_base}.lock")
         self._lock = FileLock(path, timeout=_PATIENCE, thread_local=False)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return what is kept, if need be after another process has compiled it; None if there is nothing."""
+        """Return the cached code, if need be after another process has compiled it, or None."""
         found, _ = self._look(sig, target_context)
         if found is not None or self._lock.is_locked:
             return found
@@ -104,16 +111,16 @@ class _CheckedCache(FunctionCache):
         with suppress(OSError, NotImplementedError, Timeout):
             self._impl.locator.ensure_cache_path()
             self._lock.acquire()
-            found, error = self._look(sig, target_context)  # again, as it may just have been written
+            found, error = self._look(sig, target_context)  # again: it may just have been written
             if error is not None:
                 self._cache_file.remove()
-                _tell(f"those that were kept in {self._cache_path} cannot be read ({_reason(error)})")
+                _warn_once(f"the cache in {self._cache_path} cannot be read ({_error_reason(error)})")
             if found is not None:
                 self._lock.release()
         return found
 
     def _look(self, sig: Any, target_context: Any) -> tuple[Any, Exception | None]:
-        """Look for what is kept, and for why it cannot be used."""
+        """Return the cached code, and why it cannot be used."""
         try:
             return super().load_overload(sig, target_context), None
         except Exception as error:  # a damaged file may raise anything
@@ -122,28 +129,29 @@ class _CheckedCache(FunctionCache):
             return None, error
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep what was compiled."""
+        """Cache the compiled code."""
         try:
             super().save_overload(sig, data)
         except Exception as error:  # noqa: BLE001
             self._cache_file.remove()
-            _tell(f"they cannot be kept in {self._cache_path} ({_reason(error)}); NUMBA_CACHE_DIR names another folder")
+            reason = _error_reason(error)
+            _warn_once(f"they cannot be cached in {self._cache_path} ({reason}); NUMBA_CACHE_DIR sets another folder")
         finally:
             note_compiling()
             self._lock.release(force=True)
 
 
-def _reason(error: Exception) -> str:
+def _error_reason(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
 
 
-def _digest(key: Any, path: str | None) -> bytes:
+def _code_digest(key: Any, path: str | None) -> bytes:
     return hashlib.sha256(repr(key).encode() + Path(str(path)).read_bytes()).digest()
 
 
 @cache
 def _source_stamp(module: str, path: str) -> str:
-    """A digest of the source of a module, and of those of this package that it imports."""
+    """A digest of the source of a module and of the pqswarm modules that it imports."""
     source = Path(path).read_bytes()
     digest = hashlib.sha256(source)
     for name in sorted(set(_IMPORT.findall(source.decode("utf-8")))):

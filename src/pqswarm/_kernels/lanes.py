@@ -1,9 +1,9 @@
-"""Eight numbers at a time, one of each of eight signals: compiled code.
+"""Vectors of eight numbers, one of each of eight signals.
 
-A sum whose order is fixed cannot be spread over the lanes of a processor's vectors, but eight of them run side by side,
-one in each lane, each in its own order. LLVM cuts eight lanes to the vectors that the processor has, which changes no
-bit. Arrays of lanes are flat and contiguous, float64[8 n], the eight numbers of a place next to each other. With
-Numba's compiler off these are functions of NumPy.
+A sum in fixed order cannot be spread over the lanes of a vector register, but eight such sums can run in parallel, one
+per lane, each in its own order. LLVM splits the eight lanes into the vectors of the processor, which changes no bit.
+Arrays of lanes are flat and contiguous, float64[8 n], with the eight numbers of a position next to each other. If
+Numba's compiler is off, NumPy functions replace these.
 """
 
 import operator
@@ -18,7 +18,7 @@ __all__ = ["LANES", "absolute", "choose", "fill", "find_between", "load", "lower
 
 LANES = 8
 _VECTOR = ir.VectorType(ir.DoubleType(), LANES)
-_ALIGNMENT = 8  # of a number, for an array may begin anywhere
+_ALIGNMENT = 8  # of one number: an array may start anywhere
 
 
 class _Lanes(types.Type):
@@ -36,12 +36,12 @@ _LANES = _Lanes()
 
 
 def _compiled_from(plain):
-    """Decorate the compiled twin of a function of NumPy, which stands in for it if the compiler is off."""
+    """Decorate the compiled twin of a NumPy function, which replaces it if the compiler is off."""
     return lambda twin: plain if config.DISABLE_JIT else intrinsic(twin)
 
 
-def _place(context, builder, kind, array, place):
-    """Pointer to the lanes at a place of an array."""
+def _lanes_pointer(context, builder, kind, array, place):
+    """Pointer to the lanes at a position of an array."""
     data = context.make_array(kind)(context, builder, array).data
     first = builder.mul(place, ir.Constant(place.type, LANES))
     return builder.bitcast(builder.gep(data, [first]), _VECTOR.as_pointer())
@@ -49,21 +49,21 @@ def _place(context, builder, kind, array, place):
 
 @_compiled_from(lambda values, place: values[LANES * place : LANES * (place + 1)].copy())
 def load(_typing, values, place):  # noqa: ARG001
-    """The lanes at a place of an array."""
+    """The lanes at a position of an array."""
 
     def generate(context, builder, signature, arguments):
-        return builder.load(_place(context, builder, signature.args[0], *arguments), align=_ALIGNMENT)
+        return builder.load(_lanes_pointer(context, builder, signature.args[0], *arguments), align=_ALIGNMENT)
 
     return (_LANES(values, types.intp), generate) if values.layout == "C" else None
 
 
 @_compiled_from(lambda lanes, values, place: np.copyto(values[LANES * place : LANES * (place + 1)], lanes))
 def store(_typing, lanes, values, place):  # noqa: ARG001
-    """Write lanes to a place of an array."""
+    """Write lanes to a position of an array."""
 
     def generate(context, builder, signature, arguments):
         lanes, *where = arguments
-        builder.store(lanes, _place(context, builder, signature.args[1], *where), align=_ALIGNMENT)
+        builder.store(lanes, _lanes_pointer(context, builder, signature.args[1], *where), align=_ALIGNMENT)
         return context.get_dummy_value()
 
     return (types.void(_LANES, values, types.intp), generate) if values.layout == "C" else None
@@ -139,7 +139,7 @@ def find_between(_typing, x, low, high):  # noqa: ARG001
 
 
 def _operator(symbol, instruction):
-    """Make `symbol` known for lanes."""
+    """Define an operator for lanes."""
 
     @intrinsic
     def combined(_typing, a, b):  # noqa: ARG001

@@ -1,9 +1,8 @@
-"""Sine, cosine, exponential, logarithm and normal numbers that are the same on every processor.
+"""Sine, cosine, exponential, logarithm and normal numbers with the same bits on every processor.
 
-NumPy and the C library have several versions of these functions and choose by the processor: their last bits
-differ. Here are only sums, products, quotients and operations on bits, which IEEE 754 defines to the last bit.
-Without fast-math LLVM neither contracts nor reorders them, however wide it makes the loops. There are no calls and no
-branches, so that loops over them vectorise.
+NumPy and the C library choose among several versions of these functions by processor, and their last bits differ. This
+module uses only sums, products, quotients and bit operations, which IEEE 754 defines exactly. Without fast-math, LLVM
+neither contracts nor reorders them, at any vector width. There are no calls and no branches, so loops vectorise.
 """
 
 import numpy as np
@@ -15,21 +14,21 @@ __all__ = [
     *("sine", "sines", "sum_of_sines", "tangents"),
 ]
 
-_ROUND = 1.5 * 2.0**52  # added to a number it leaves the nearest integer, in the last bits of the sum
+_ROUND = 1.5 * 2.0**52  # x + _ROUND holds the integer nearest to x in its last bits
 _PER_PI = 0.3183098861837907
-_PI_1 = 3.1415926218032836914  # pi in three parts, of which the first two have room for large multiples
+_PI_1 = 3.1415926218032836914  # pi in three parts; large multiples of the first two are exact
 _PI_2 = 3.1786509424591713469e-08
 _PI_3 = 1.2246467991473532e-16
-_SINE = tuple(1.0 / (k * (k + 1)) for k in range(20, 2, -2))  # the quotients of the terms of its series
+_SINE = tuple(1.0 / (k * (k + 1)) for k in range(20, 2, -2))  # ratios of successive terms of the series
 _TWO_PI = 6.283185307179586
 _LOG2_E = 1.4426950408889634
-_LN2_HIGH = 0.693147180369123816490  # ln 2 in two parts, of which the first has room for multiples
+_LN2_HIGH = 0.693147180369123816490  # ln 2 in two parts; multiples of the first are exact
 _LN2_LOW = 1.90821492927058770002e-10
 _EXPONENTIAL = tuple(1.0 / k for k in range(14, 2, -1))
-_ONE = 0x3FF0000000000000  # the bits of 1,
+_ONE = 0x3FF0000000000000  # bits of 1,
 _SQRT_HALF = 0x3FE6A09E667F3BCD  # of the square root of 1/2,
-_INTEGER = 0x4330000000000000  # and of 2^52, whose fraction may be replaced by an integer
-_FRACTION = 0x000FFFFFFFFFFFFF  # the bits of a number that are its fraction
+_INTEGER = 0x4330000000000000  # and of 2^52, whose fraction can hold an integer
+_FRACTION = 0x000FFFFFFFFFFFFF  # mask of the fraction
 _SMALLEST = 2.0**-1022  # the smallest normal number
 
 
@@ -49,7 +48,7 @@ def _sine_near_zero(r, sign):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def sine(x):
-    """sin(x), with an error below 2.5e-16 for |x| up to 1e8; beyond, it grows."""
+    """sin(x), with an error below 2.5e-16 for |x| up to 1e8; the error grows beyond."""
     shifted = x * _PER_PI + _ROUND
     turns = shifted - _ROUND
     r = ((x - turns * _PI_1) - turns * _PI_2) - turns * _PI_3
@@ -58,7 +57,7 @@ def sine(x):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def cosine(x):
-    """cos(x), as exact as :func:`sine`: the sine of what is left after half turns and a quarter turn."""
+    """cos(x), as exact as :func:`sine`: the sine of the remainder after half turns and a quarter turn."""
     shifted = x * _PER_PI - 0.5 + _ROUND
     turns = shifted - _ROUND + 0.5
     r = ((x - turns * _PI_1) - turns * _PI_2) - turns * _PI_3
@@ -158,7 +157,7 @@ def sum_of_sines(angle, orders, sizes, phases, total):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def make_normal(values):
-    """Turn uniform numbers of [0, 1), of which there are an even number, into standard normal ones (Box and Muller)."""
+    """Turn an even count of uniform numbers in [0, 1) into standard normal ones, in place (Box and Muller)."""
     for i in range(values.size // 2):
         radius = np.sqrt(-2.0 * logarithm_of_normal(1.0 - values[2 * i]))
         angle = _TWO_PI * values[2 * i + 1]

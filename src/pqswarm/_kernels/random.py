@@ -1,7 +1,7 @@
-"""Uniform numbers of a named stream, those of NumPy's generator PCG64, without one: compiled code.
+"""Uniform numbers of a named stream: those of NumPy's PCG64, without a generator object.
 
-Integers modulo 2^64 are the same on every processor. The numbers of a stream follow from each other one by one; here
-every fourth follows from the one four before, so that four are on their way at a time.
+Integers modulo 2^64 are the same on every processor. Each number of a stream follows from the previous one; here each
+follows from the one four before, so that four are computed in parallel.
 """
 
 import numpy as np
@@ -21,15 +21,15 @@ _HALF_WORD = np.uint64(16)
 _INIT_A, _MULTIPLIER_A = np.uint64(0x43B0D7E5), np.uint64(0x931E8875)
 _INIT_B, _MULTIPLIER_B = np.uint64(0x8B51F9DD), np.uint64(0x58F38DED)
 _MIX_LEFT, _MIX_RIGHT = np.uint64(0xCA01F9DD), np.uint64(0x4973F715)
-_HIGH, _LOW = np.uint64(0x2360ED051FC65DA4), np.uint64(0x4385DF649FCCF645)  # what PCG64 multiplies its state by
+_HIGH, _LOW = np.uint64(0x2360ED051FC65DA4), np.uint64(0x4385DF649FCCF645)  # multiplier of PCG64
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
 _TURN, _ALL = np.uint64(58), np.uint64(63)
-_SPARE = np.uint64(11)  # bits that a fraction of 53 bits has no room for
+_SPARE = np.uint64(11)  # bits beyond a fraction of 53 bits
 _UNIT = 2.0**-53
 
 
 def _intrinsic(twin):
-    """Decorate a compiled function; with the compiler off integers of any size take its place."""
+    """Decorate a compiled function; Python integers replace it if the compiler is off."""
     return (lambda a, b: np.uint64(int(a) * int(b) >> 64)) if config.DISABLE_JIT else intrinsic(twin)
 
 
@@ -61,7 +61,7 @@ def _advance(high, low, by_high, by_low, plus_high, plus_low):
 
 @njit(cache=True, nogil=True)
 def _uniform(high, low):
-    """The number of [0, 1) that a state of PCG64 stands for."""
+    """The number in [0, 1) of a state of PCG64."""
     turn = high >> _TURN
     bits = high ^ low
     bits = (bits >> turn) | (bits << ((_ZERO - turn) & _ALL))
@@ -79,7 +79,7 @@ def _scramble(value, constant, multiplier):
 
 @njit(cache=True, nogil=True)
 def _put_words(number, words, count):
-    """Append a number in words of 32 bits, one at least, the lowest first; return how many there are."""
+    """Append a number as one or two 32-bit words, the lower first; return the new count."""
     words[count] = number & _MASK
     if number >> _WORD:
         words[count + 1] = number >> _WORD
@@ -89,7 +89,7 @@ def _put_words(number, words, count):
 
 @njit(cache=True, nogil=True)
 def _seeded(seed, key):
-    """Four numbers of 64 bits that seed the generator of a stream (NumPy's SeedSequence)."""
+    """Four 64-bit numbers that seed the generator of a stream (NumPy's SeedSequence)."""
     words, pool = np.zeros(_POOL + 2 * key.size, np.uint64), np.zeros(_POOL, np.uint64)
     _put_words(seed, words, 0)
     count = _POOL
@@ -114,7 +114,7 @@ def _seeded(seed, key):
 
 @njit(cache=True, nogil=True)
 def fill_uniform(seed, key, out):
-    """Fill `out` with ``stream(seed, key).random(out.size)``; `seed`, uint64, and `key`, uint64[n], are its name."""
+    """Fill `out` with ``stream(seed, key).random(out.size)``; `seed` is uint64, `key` uint64[n]."""
     state = _seeded(seed, key)
     plus_high, plus_low = (state[2] << _ONE) | (state[3] >> _ALL), (state[3] << _ONE) | _ONE
     low = plus_low + state[1]

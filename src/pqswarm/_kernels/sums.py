@@ -1,6 +1,6 @@
-"""Sums of squares, added up in the order of np.sum: compiled code.
+"""Sums of squares in the order of np.sum.
 
-That is eight sums side by side for up to 128 numbers, and beyond that the sum of two sums.
+Up to 128 numbers are added in eight partial sums; longer arrays are the sum of two halves.
 """
 
 from pqswarm._kernels.compiling import njit
@@ -8,7 +8,7 @@ from pqswarm._kernels.lanes import LANES, load, store
 
 __all__ = ["squared_distance", "sum_of_squares"]
 
-_PAIRED = 128  # longer sums are the sum of two
+_PAIRED = 128  # longer arrays are halved
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -287,7 +287,7 @@ window.pq = window.pq || {};
       const rest = all.length - few.length;
       if (!rest) return;
       const still = all.length - moving.length;
-      const more = still === rest ? `${rest} ${rest === 1 ? "does" : "do"} not change: show` : `${rest} more: show`;
+      const more = still === rest ? `show ${rest} constant` : `${rest} more: show`;
       this.rest = pq.el("button", { class: "waves-rest", on: { click: () => {
         this.channels = this.channels === all ? few : all;
         this.folded = !this.channels.length;

@@ -65,7 +65,7 @@ def _options(
 
 
 def _show_warnings_once() -> None:
-    """Show each warning in one line, once, also of old names; other processes, which would repeat them, show none."""
+    """Show each warning in one line, once; other processes, which would repeat them, show none."""
     shown = set()
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -75,7 +75,6 @@ def _show_warnings_once() -> None:
             say(f"warning: {text}")
 
     warnings.showwarning = show
-    warnings.filterwarnings("default", category=DeprecationWarning, module="pqswarm")
     os.environ.setdefault("PYTHONWARNINGS", "ignore")
 
 

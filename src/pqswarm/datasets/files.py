@@ -71,10 +71,10 @@ def load_dataset(path: str | Path) -> Dataset:
     ...     load_dataset(make_dataset(1, snr=40).save(f"{folder}/small.npz"))
     <Dataset: 14 events of 14 classes, 99 features, SNR 40 dB, preset 'paper', seed 0>
     """
-    return _ARCHIVE.read(path, _assemble)
+    return _ARCHIVE.read(path, _build_dataset)
 
 
-def _assemble(manifest: dict[str, Any], arrays: dict[str, AnyArray]) -> Dataset:
+def _build_dataset(manifest: dict[str, Any], arrays: dict[str, AnyArray]) -> Dataset:
     if not isinstance(manifest["preset"].get("name"), str):
         raise FileFormatError("is damaged: the preset of its manifest has no name.")
     try:

@@ -93,7 +93,7 @@ def _read_csv(content: bytes, source: str, label: str | None) -> Samples:
                 )
             labels.append(cells[place].strip())
             lines.append(line)
-            numbers.extend([_number(cells[i], f"{source}, line {line}", names[i]) for i in columns])
+            numbers.extend([_cell_number(cells[i], f"{source}, line {line}", names[i]) for i in columns])
             if len(lines) * len(names) > _MAX_VALUES:
                 raise PqswarmError(f"{source} has more than {_MAX_VALUES} values, more than is read.")
     except csv.Error as error:
@@ -105,7 +105,7 @@ def _read_csv(content: bytes, source: str, label: str | None) -> Samples:
     return assemble(features, labels, kept, source, lambda i: f"line {lines[i]}, column {names[place]!r}")
 
 
-def _number(cell: str, where: str, column: str) -> float:
+def _cell_number(cell: str, where: str, column: str) -> float:
     try:
         return number_of(cell)
     except PqswarmError as error:
@@ -113,8 +113,8 @@ def _number(cell: str, where: str, column: str) -> float:
 
 
 def _read_npz(content: bytes, source: str) -> Samples:
-    arrays = _arrays(content, source)
-    _check_letters(arrays, source)
+    arrays = _known_arrays(content, source)
+    _check_code_points(arrays, source)
     for name in ("X", "y"):
         if name not in arrays:
             raise PqswarmError(f"{source} has no array {name!r}: it must hold X, the features, and y, the labels.")
@@ -122,7 +122,7 @@ def _read_npz(content: bytes, source: str) -> Samples:
     if "feature_names" in arrays and X.ndim == 2 and len(arrays["feature_names"]) != X.shape[1]:
         count = len(arrays["feature_names"])
         raise PqswarmError(f"{source}: feature_names has {count} names for {X.shape[1]} columns of X.")
-    named = {name: _texts(arrays[name], name, source) for name in _ARRAYS[2:] if name in arrays}
+    named = {name: _list_of_texts(arrays[name], name, source) for name in _ARRAYS[2:] if name in arrays}
     if X.dtype.kind not in "fiub":
         raise PqswarmError(f"{source}: X must hold numbers, not text.")
     classes = named.get("class_names")
@@ -140,7 +140,7 @@ def _read_npz(content: bytes, source: str) -> Samples:
     return Samples(made.features, made.y, made.class_names, tuple(names))
 
 
-def _check_letters(arrays: dict[str, AnyArray], source: str) -> None:
+def _check_code_points(arrays: dict[str, AnyArray], source: str) -> None:
     """Refuse code points that do not exist, from which Python cannot make a string."""
     for name, array in arrays.items():
         if array.dtype.kind == "U":
@@ -149,7 +149,7 @@ def _check_letters(arrays: dict[str, AnyArray], source: str) -> None:
                 raise FileFormatError(f"{source} is damaged: {name!r} holds characters that do not exist.")
 
 
-def _texts(array: AnyArray, name: str, source: str) -> list[str]:
+def _list_of_texts(array: AnyArray, name: str, source: str) -> list[str]:
     if array.ndim != 1 or array.dtype.kind != "U":
         raise PqswarmError(f"{source}: {name} must be a list of texts.")
     if array.nbytes > _LONGEST_LIST:
@@ -157,7 +157,7 @@ def _texts(array: AnyArray, name: str, source: str) -> list[str]:
     return [str(text) for text in array]
 
 
-def _arrays(content: bytes, source: str) -> dict[str, AnyArray]:
+def _known_arrays(content: bytes, source: str) -> dict[str, AnyArray]:
     """The known arrays of an archive; sizes are checked before anything is unpacked."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:

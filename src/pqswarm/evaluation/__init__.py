@@ -1,10 +1,9 @@
-"""Exact evaluators: the cross-validated error of feature subsets, many at a time; and the classifiers by name."""
+"""Exact evaluators of the cross-validated error of feature subsets, classifiers by name, and filters."""
 
 from pqswarm._base.options import Parameters, option, parameters
-from pqswarm.evaluation._deprecated import __getattr__ as __getattr__
 from pqswarm.evaluation.backend import ExactEvaluator
 from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator, scaled
-from pqswarm.evaluation.choose import Choice, choose_evaluator
+from pqswarm.evaluation.choose import EvaluatorChoice, choose_evaluator
 from pqswarm.evaluation.classifier import Classifier
 from pqswarm.evaluation.exact.centroid.evaluator import NearestCentroidEvaluator
 from pqswarm.evaluation.exact.knn.evaluator import METRICS, KNNEvaluator
@@ -30,10 +29,10 @@ __all__ = [
     "FILTERS",
     "METRICS",
     "REGRESSORS",
-    "Choice",
     "ClassificationEvaluator",
     "Classifier",
     "Evaluator",
+    "EvaluatorChoice",
     "ExactEvaluator",
     "Filter",
     "Folds",

@@ -1,24 +1,24 @@
-"""Evaluators that compute on the CPU or on a GPU: where is chosen once, when they are made."""
+"""Evaluators that compute on the CPU or on a GPU, chosen when they are constructed."""
 
 from abc import ABC, abstractmethod
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from pqswarm._base.typing import BoolArray, IntArray
-from pqswarm.evaluation.base import ClassificationEvaluator, Scaling
+from pqswarm.evaluation.base import ClassificationEvaluator, EvaluatorOptions
 from pqswarm.evaluation.cuda import batch_memory, check_device, cupy, pieces
 from pqswarm.evaluation.folds import Folds
 
-__all__ = ["Backend", "CudaBackend", "ExactEvaluator"]
+__all__ = ["Backend", "CudaBackend", "ExactEvaluator", "ExactOptions"]
 
-_LABELS = 2**22  # predicted at once at most, for counts
+_LABELS = 2**22  # predicted at once at most
 _Evaluator = TypeVar("_Evaluator", bound=ClassificationEvaluator)
 
 
 class Backend(ABC, Generic[_Evaluator]):
-    """The part of an evaluator that knows where it computes, on the evaluator's data and settings."""
+    """The device-specific part of an evaluator, which works on the evaluator's data and settings."""
 
     def __init__(self, evaluator: _Evaluator) -> None:
         self.evaluator = evaluator
@@ -38,7 +38,7 @@ class Backend(ABC, Generic[_Evaluator]):
 
 
 class CudaBackend(Backend[_Evaluator]):
-    """A backend on an NVIDIA GPU: a batch is computed in pieces that fit into its memory."""
+    """A backend on an NVIDIA GPU; batches are cut into pieces that fit into its memory."""
 
     def __init__(self, evaluator: _Evaluator) -> None:
         super().__init__(evaluator)
@@ -49,11 +49,11 @@ class CudaBackend(Backend[_Evaluator]):
 
     @abstractmethod
     def _bytes_each(self, masks: BoolArray) -> int:
-        """Memory of the GPU that each subset of the batch needs."""
+        """GPU memory per subset of the batch, in bytes."""
 
     @abstractmethod
     def _compute(self, masks: BoolArray, predicted: bool) -> IntArray:
-        """The labels of a batch that fits into the memory if they are wanted, else the counts."""
+        """Labels if `predicted`, else counts, of a batch that fits into the memory."""
 
     def predict(self, masks: BoolArray) -> IntArray:
         """Return the labels of every event for each mask; see :class:`Backend`."""
@@ -70,15 +70,21 @@ class CudaBackend(Backend[_Evaluator]):
         return counts
 
 
+class ExactOptions(EvaluatorOptions, total=False):
+    """Keyword arguments common to exact evaluators with a choice of device; see :class:`ExactEvaluator`."""
+
+    device: str
+
+
 class ExactEvaluator(ClassificationEvaluator):
-    """A fast evaluator whose counts are those of fitting as usual, on every device.
+    """A fast evaluator with exactly the error counts of fitting as usual, on every device.
 
     Parameters
     ----------
     X, y, folds, scaling, n_jobs
         See :class:`ClassificationEvaluator`.
     device : {"cpu", "cuda"}
-        Where to compute: on the CPU, or on an NVIDIA GPU through CuPy. Results do not depend on it.
+        Compute on the CPU, or on an NVIDIA GPU through CuPy. Results do not depend on it.
     """
 
     _backend: Backend[Any]
@@ -89,12 +95,11 @@ class ExactEvaluator(ClassificationEvaluator):
         y: npt.ArrayLike,
         folds: Folds,
         *,
-        scaling: Scaling = "once",
-        n_jobs: int | None = None,
         device: str = "cpu",
+        **options: Unpack[EvaluatorOptions],
     ) -> None:
         check_device(device)
-        super().__init__(X, y, folds, scaling=scaling, n_jobs=n_jobs)
+        super().__init__(X, y, folds, **options)
         self.device = device
 
     def _predict(self, masks: BoolArray) -> IntArray:

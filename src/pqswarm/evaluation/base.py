@@ -1,21 +1,31 @@
-"""What all evaluators share: checked data, checked masks, scaling, threads."""
+"""The common part of all evaluators: checked data and masks, scaling, threads."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, TypedDict, Unpack, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from pqswarm._base.checks import check_name
 from pqswarm._base.threads import effective_jobs
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.folds import CrossValidation, Folds
-from pqswarm.evaluation.memory import MOST_BATCH, check_memory
-from pqswarm.evaluation.scaling import SCALINGS, WITHIN_FOLDS, Scaling, check_scaling, scale, scaled
+from pqswarm.evaluation.memory import MAX_BATCH_BYTES, check_memory
+from pqswarm.evaluation.scaling import SCALINGS, WITHIN_FOLDS, Scaling, scale, scaled
 
-__all__ = ["SCALINGS", "ClassificationEvaluator", "Evaluator", "Scaling", "SubsetError", "check_labels", "scaled"]
+__all__ = [
+    "SCALINGS",
+    "ClassificationEvaluator",
+    "Evaluator",
+    "EvaluatorOptions",
+    "Scaling",
+    "SubsetError",
+    "check_labels",
+    "scaled",
+]
 
 _LARGEST = 1e100  # keeps squares and their sums far from overflow
 
@@ -25,42 +35,48 @@ class SubsetError(PqswarmError):
 
     @classmethod
     def of(cls, estimator: Any, mask: BoolArray | IntArray, error: BaseException) -> "SubsetError":
-        """Return the error that names the estimator, the features of a mask, or of a list, and the reason."""
+        """Return the error with the estimator, the features of a mask or list, and the reason."""
         features = np.flatnonzero(mask) if mask.dtype == np.bool_ else mask
         lines = str(error).strip().splitlines() or [type(error).__name__]
         what = f"{type(estimator).__name__} cannot be used with features {features.tolist()}"
         return cls(f"{what}: {lines[0].rstrip('.')}.")
 
 
+class EvaluatorOptions(TypedDict, total=False):
+    """Keyword arguments common to all evaluators; see :class:`Evaluator`."""
+
+    scaling: Scaling
+    n_jobs: int | None
+
+
 class Evaluator(ABC):
-    """The error of feature subsets, estimated by cross-validation on fixed folds.
+    """The cross-validated error of feature subsets on fixed folds.
 
     Parameters
     ----------
     X : array_like of shape (n_events, n_features)
         Features.
     folds : Folds
-        Which events are tested together.
+        The cross-validation.
     scaling : {"once", "minmax", "standard", "robust", "none"}
-        Scale each feature to [0, 1] once, by its extremes over all events (our choice: the paper is
-        silent); for each fold anew by its training events, as MinMaxScaler, StandardScaler or RobustScaler
-        do; or not at all. ``"fold"`` is the earlier name of ``"minmax"``.
+        Scale each feature to [0, 1] once, by its extremes over all events (our choice: the paper does not say); in
+        each fold by its training events, as MinMaxScaler, StandardScaler or RobustScaler do; or not at all.
     n_jobs : int or None
-        Threads; None or -1 uses all cores, or what a worker process is granted. Results do not depend
-        on it.
+        Threads; None or -1 uses all cores, or those granted to a worker process. Results do not depend on it.
 
     Attributes
     ----------
     n_features : int
-        Width of a mask.
+        Number of features, the length of a mask.
     """
 
-    takes_splits: ClassVar[bool] = False  # whether test sets may overlap, or leave events out
-    takes_nan = False  # whether values may be missing
+    takes_splits: ClassVar[bool] = False  # whether test sets may overlap or omit events
+    takes_nan = False  # whether values may be NaN
     folds: Folds
 
     def __init__(self, X: npt.ArrayLike, folds: Any, *, scaling: Scaling = "once", n_jobs: int | None = None) -> None:
-        self.scaling = check_scaling(scaling)
+        check_name("scaling", scaling, SCALINGS)
+        self.scaling = scaling
         self.data = check_features(X, takes_nan=self.takes_nan)
         allowed: type[CrossValidation] = CrossValidation if self.takes_splits else Folds
         if not isinstance(folds, allowed):
@@ -85,28 +101,28 @@ class Evaluator(ABC):
 
     @property
     def is_loss(self) -> bool:
-        """Whether the error is a loss, and not one minus a score."""
+        """Whether the error is a loss rather than one minus a score."""
         return False
 
     @abstractmethod
     def predictions(self, mask: npt.ArrayLike) -> AnyArray:
-        """Return what is predicted for each event when its fold is tested, by one mask that is not empty."""
+        """Return the prediction for each event when its fold is tested, for one non-empty mask."""
 
     def _evaluate(self, masks: npt.ArrayLike, empty: Any, compute: Callable[[BoolArray], AnyArray]) -> AnyArray:
-        """What `compute` makes of the subsets that are not empty, and `empty` for each that is.
+        """Apply `compute` to the non-empty subsets; empty ones get `empty`.
 
-        A large batch is cut, so that memory for what is predicted, a number for each event and subset, is bounded.
+        Large batches are cut to bound the memory of the predictions, one number per event and subset.
         """
         checked = self.checked_masks(masks)
         found = np.tile(empty, (len(checked), *[1] * np.ndim(empty)))
         some = np.flatnonzero(checked.any(axis=1))
-        at_once = max(1, MOST_BATCH // (8 * len(self.data)))
+        at_once = max(1, MAX_BATCH_BYTES // (8 * len(self.data)))
         for rows in np.array_split(some, -(-some.size // at_once)) if some.size else ():
             found[rows] = compute(checked[rows])
         return found
 
     def checked_masks(self, masks: npt.ArrayLike) -> BoolArray:
-        """Return the masks as a boolean matrix, or raise an error that names what is wrong with them."""
+        """Return the masks as a boolean matrix, or raise an error that says what is wrong."""
         try:
             given = np.asarray(masks)
         except ValueError:
@@ -121,7 +137,7 @@ class Evaluator(ABC):
         return np.ascontiguousarray(given, dtype=np.bool_)
 
     def checked_mask(self, mask: npt.ArrayLike) -> BoolArray:
-        """Return one mask as a boolean vector, or raise an error if it is not one mask, or empty."""
+        """Return one mask as a boolean vector; several masks or an empty one are an error."""
         checked = self.checked_masks(np.atleast_2d(np.asarray(mask)))
         if len(checked) != 1 or not checked.any():
             raise PqswarmError("mask must be one mask that selects at least one feature.")
@@ -129,11 +145,11 @@ class Evaluator(ABC):
 
     @property
     def scales_folds(self) -> bool:
-        """Whether each fold sees the features in a scale of its own."""
+        """Whether the features are scaled separately in each fold."""
         return self.scaling in WITHIN_FOLDS
 
     def fold_data(self, fold: int) -> FloatArray:
-        """Return the features as the classifier that tests `fold` sees them."""
+        """Return the features scaled for the classifier that tests `fold`."""
         with np.errstate(over="ignore"):
             result = scale(self.data, self.folds.train(fold), self.scaling)
         if _exceeds(result):
@@ -145,9 +161,9 @@ class Evaluator(ABC):
         return result
 
     def fold_views(self, copies: int = 1) -> list[FloatArray]:
-        """Return the features as the classifier of each fold sees them; a single one if all see the same.
+        """Return the features scaled for each fold; a single array if all folds share it.
 
-        `copies` tells how much the evaluator keeps of each in all, in multiples of its size, for the check of memory.
+        `copies` is the memory that the evaluator keeps for each, as a multiple of its size, for the memory check.
         """
         if self.scales_folds:
             check_memory(
@@ -158,7 +174,7 @@ class Evaluator(ABC):
         return [self.fold_data(fold) for fold in (range(self.folds.n_folds) if self.scales_folds else [0])]
 
     def in_threads(self, work: Callable[[Any], None], items: list[Any]) -> None:
-        """Do `work` on all items, which must not depend on each other, in `n_jobs` threads."""
+        """Call `work` on all items, which must be independent, in `n_jobs` threads."""
         jobs = min(effective_jobs(self.n_jobs), len(items))
         if jobs <= 1:
             for item in items:
@@ -170,7 +186,7 @@ class Evaluator(ABC):
 
 
 class ClassificationEvaluator(Evaluator):
-    """The cross-validated error rate of a classifier. To add one, write `_predict`; the rest follows from it.
+    """The cross-validated error rate of a classifier. A new evaluator only needs `_predict`.
 
     Parameters
     ----------
@@ -182,13 +198,11 @@ class ClassificationEvaluator(Evaluator):
     Attributes
     ----------
     classes : ndarray
-        The labels, sorted; `labels` holds positions in it.
+        The sorted labels; `labels` holds positions in it.
     """
 
-    def __init__(
-        self, X: npt.ArrayLike, y: npt.ArrayLike, folds: Folds, *, scaling: Scaling = "once", n_jobs: int | None = None
-    ) -> None:
-        super().__init__(X, folds, scaling=scaling, n_jobs=n_jobs)
+    def __init__(self, X: npt.ArrayLike, y: npt.ArrayLike, folds: Folds, **options: Unpack[EvaluatorOptions]) -> None:
+        super().__init__(X, folds, **options)
         self.classes, self.labels = check_labels(y, len(self.data))
 
     @abstractmethod
@@ -208,7 +222,7 @@ class ClassificationEvaluator(Evaluator):
         return found
 
     def error_counts(self, masks: npt.ArrayLike) -> IntArray:
-        """Return the misclassified events of each fold, shape (m, n_folds); of an empty subset all of them."""
+        """Return the misclassified events of each fold, shape (m, n_folds); all events for an empty subset."""
         return self._evaluate(masks, self.folds.sizes, self._counts)
 
     def errors(self, masks: npt.ArrayLike) -> FloatArray:
@@ -220,7 +234,7 @@ class ClassificationEvaluator(Evaluator):
         return self.error_counts(masks) / self.folds.sizes
 
     def predictions(self, mask: npt.ArrayLike) -> AnyArray:
-        """Return the label that each event gets when its fold is tested, for confusion matrices."""
+        """Return the predicted label of each event when its fold is tested, for confusion matrices."""
         checked = self.checked_mask(mask)
         predicted = self._predict(checked[np.newaxis])[0]
         if predicted.min() < 0:
@@ -230,7 +244,7 @@ class ClassificationEvaluator(Evaluator):
 
 
 def check_features(X: npt.ArrayLike, *, takes_nan: bool = False) -> FloatArray:
-    """Return X as a contiguous float matrix, or raise an error that names what is wrong with it."""
+    """Return X as a contiguous float matrix, or raise an error that says what is wrong."""
     try:
         given = np.asarray(X)
         if given.dtype.kind == "c":
@@ -254,7 +268,7 @@ def check_features(X: npt.ArrayLike, *, takes_nan: bool = False) -> FloatArray:
 
 
 def _exceeds(numbers: FloatArray) -> bool:
-    """Whether a number is too large for its square; NaN is not. Nothing of the size of the numbers is made for it."""
+    """Whether a number is too large to be squared, NaN aside; allocates no array."""
     return bool(np.fmax.reduce(numbers, axis=None) > _LARGEST or np.fmin.reduce(numbers, axis=None) < -_LARGEST)
 
 

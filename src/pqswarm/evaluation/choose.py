@@ -1,4 +1,4 @@
-"""Which evaluator stands for an estimator: an exact one where there is one, else fitting as usual; and why."""
+"""Choose the evaluator of an estimator: an exact one if there is one, else fitting as usual; and say why."""
 
 import time
 from dataclasses import dataclass
@@ -14,18 +14,18 @@ from pqswarm.evaluation.base import Evaluator, check_features, check_labels
 from pqswarm.evaluation.estimators import check_classes, pipeline_steps
 from pqswarm.evaluation.folds import CrossValidation, Folds
 from pqswarm.evaluation.generic import GenericEvaluator
-from pqswarm.evaluation.memory import MOST_TABLE
+from pqswarm.evaluation.memory import MAX_TABLE_BYTES
 from pqswarm.evaluation.registry import find_classifier, find_regressor
 from pqswarm.evaluation.repeated import RepeatedEvaluator
 from pqswarm.evaluation.scaling import WITHIN_FOLDS, Scaling
 
-__all__ = ["Choice", "choose_evaluator"]
+__all__ = ["EvaluatorChoice", "choose_evaluator"]
 
-_SLOW = 0.5  # seconds: then one subset says enough
+_SLOW = 0.5  # seconds; above, one subset is timed
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
+class EvaluatorChoice:
     """An evaluator, and why it was chosen.
 
     Attributes
@@ -33,7 +33,7 @@ class Choice:
     evaluator : Evaluator
         The evaluator.
     reason : str
-        Its name and why it was chosen, in a sentence.
+        Its name and why it was chosen, as a sentence.
     """
 
     evaluator: Evaluator
@@ -41,14 +41,14 @@ class Choice:
 
     @property
     def name(self) -> str:
-        """The name of the evaluator; of that of each partition, where there are several."""
+        """The class name of the evaluator, or of the evaluator of each partition."""
         parts = getattr(self.evaluator, "parts", (self.evaluator,))
         return type(parts[0]).__name__
 
     def measure(self) -> float:
-        """Return how many seconds a subset of half the features takes, from at most three, evaluated once.
+        """Return the seconds per subset, timed once on at most three subsets of half the features.
 
-        The first of them also makes what is made once, such as compiled code, and counts only if it is slow.
+        The first includes one-off work such as compilation, and counts only if it is slow.
         """
         return self._seconds
 
@@ -77,11 +77,11 @@ def choose_evaluator(
     scoring: Any = None,
     sample_weight: npt.ArrayLike | None = None,
     n_jobs: int | None = None,
-) -> Choice:
+) -> EvaluatorChoice:
     """Choose the evaluator of feature subsets by an estimator: an exact one if there is one.
 
-    An exact evaluator stands for a bare estimator, and for a pipeline of MinMaxScaler, StandardScaler or RobustScaler,
-    as they are by default, and the estimator. The splits must be one or several partitions.
+    Exact evaluators cover an estimator alone, or in a pipeline after a MinMaxScaler, StandardScaler or RobustScaler
+    with default options. The splits must be one or several partitions.
 
     Parameters
     ----------
@@ -96,13 +96,13 @@ def choose_evaluator(
     scoring : str, callable or None
         See :class:`GenericEvaluator`.
     sample_weight : array_like of shape (n_events,), optional
-        Weights of the events, in fitting and in the score.
+        Weights of the events in fitting and scoring.
     n_jobs : int or None
         Threads; see :class:`Evaluator`.
 
     Returns
     -------
-    Choice
+    EvaluatorChoice
         With ``.evaluator``, ``.reason`` and ``.measure()``.
 
     Examples
@@ -125,8 +125,8 @@ def choose_evaluator(
     if classifies:
         classes, labels = check_labels(y, len(data))
         check_classes(classes[labels])
-    road = _Road.of(estimator, classifies, scoring)
-    against = [road.obstacle] if road.obstacle else []
+    match = _ExactMatch.of(estimator, classifies, scoring)
+    against = [match.why_not] if match.why_not else []
     if sample_weight is not None:
         against.append("events have weights")
     if np.isnan(data).any():
@@ -135,59 +135,59 @@ def choose_evaluator(
     if partitions is None:
         name = getattr(splits, "name", "the splits")
         against.append(f"the splits of {name} are not partitions, each fold trained on all others")
-    elif (needed := _bytes_of_copies(data, partitions, road.scaling)) > MOST_TABLE:
+    elif (needed := _bytes_of_copies(data, partitions, match.scaling)) > MAX_TABLE_BYTES:
         against.append(f"its scaled copies of X would take {needed / 2**30:.0f} GiB")
     if against or partitions is None:
         generic = GenericEvaluator(
             data, y, splits, estimator, scoring, scaling="none", n_jobs=n_jobs, sample_weight=sample_weight
         )
-        return Choice(generic, f"GenericEvaluator: fitted fold by fold, because {', and '.join(against)}.")
-    options: dict[str, Any] = {"scaling": road.scaling, "n_jobs": n_jobs}
+        return EvaluatorChoice(generic, f"GenericEvaluator: fitted fold by fold, because {', and '.join(against)}.")
+    options: dict[str, Any] = {"scaling": match.scaling, "n_jobs": n_jobs}
     if not classifies:
         options["scoring"] = scoring
-    parts = [road.exact.evaluator(data, y, folds, **options) for folds in partitions]
+    parts = [match.exact.evaluator(data, y, folds, **options) for folds in partitions]
     evaluator = parts[0] if len(parts) == 1 else RepeatedEvaluator(parts, splits)
-    by = f", scaled by {road.scaler} inside each fold" if road.scaler else ""
+    by = f", scaled by {match.scaler} inside each fold" if match.scaler else ""
     times = f", in {len(parts)} partitions" if len(parts) > 1 else ""
-    return Choice(evaluator, f"{type(parts[0]).__name__}: exact for {road.exact.describe()}{by}{times}.")
+    return EvaluatorChoice(evaluator, f"{type(parts[0]).__name__}: exact for {match.exact.describe()}{by}{times}.")
 
 
 @dataclass(frozen=True)
-class _Road:
-    """What an estimator is to the exact evaluators: a classifier or regressor and a scaler, or an obstacle."""
+class _ExactMatch:
+    """The exact learner and the scaler that reproduce an estimator, or why there are none."""
 
     exact: Any = None
     scaling: Scaling = "none"
     scaler: str = ""
-    obstacle: str = ""
+    why_not: str = ""
 
     @classmethod
-    def of(cls, estimator: Any, classifies: bool, scoring: Any) -> "_Road":
+    def of(cls, estimator: Any, classifies: bool, scoring: Any) -> "_ExactMatch":
         from sklearn.pipeline import Pipeline
 
         steps = [step for _, step in pipeline_steps(estimator)]
         if isinstance(estimator, Pipeline) and (type(estimator) is not Pipeline or not steps):
-            return cls(obstacle=f"{_in_words(estimator)} is not scikit-learn's own Pipeline")
+            return cls(why_not=f"{_short_repr(estimator)} is not scikit-learn's own Pipeline")
         *before, last = steps
         exact: Any = find_classifier(last) if classifies else find_regressor(last)
         if exact is None:
-            return cls(obstacle=f"there is no exact evaluator for {_in_words(last)}")
+            return cls(why_not=f"there is no exact evaluator for {_short_repr(last)}")
         known = (None, "accuracy") if classifies else (None, *exact.scorings)
         if not any(scoring is one or (isinstance(scoring, str) and scoring == one) for one in known):
-            return cls(obstacle=f"the exact evaluator does not score by {_in_words(scoring)}")
+            return cls(why_not=f"the exact evaluator does not score by {_short_repr(scoring)}")
         if not before:
             return cls(exact)
         scaling = _scaling_of(before[0])
         if len(before) > 1:
-            return cls(obstacle=f"the pipeline has {len(before)} steps before {type(last).__name__}")
+            return cls(why_not=f"the pipeline has {len(before)} steps before {type(last).__name__}")
         if scaling is None:
             kind = "has options that no exact evaluator knows" if _is_scaler(before[0]) else "is not a scaler"
-            return cls(obstacle=f"{_in_words(before[0])} {kind}")
+            return cls(why_not=f"{_short_repr(before[0])} {kind}")
         return cls(exact, scaling, type(before[0]).__name__)
 
 
 def _scaling_of(step: Any) -> Scaling | None:
-    """The scaling that a step of a pipeline is, or None: another transformer, or a scaler with options."""
+    """The scaling of a pipeline step; None for another transformer, or a scaler with options."""
     from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 
     if type(step) is MinMaxScaler and tuple(step.feature_range) == (0, 1) and not step.clip:
@@ -206,12 +206,12 @@ def _is_scaler(step: Any) -> bool:
 
 
 def _bytes_of_copies(data: AnyArray, partitions: tuple[Folds, ...], scaling: Scaling) -> int:
-    """Memory of the features as each fold sees them, in double and single precision."""
+    """Memory of the scaled features of all folds, in double and single precision."""
     copies = sum(folds.n_folds for folds in partitions) if scaling in WITHIN_FOLDS else len(partitions)
     return copies * data.nbytes * 3 // 2
 
 
-def _in_words(thing: Any) -> str:
-    """What something is, in one short line."""
+def _short_repr(thing: Any) -> str:
+    """The repr of an object in one short line."""
     text = " ".join(repr(thing).split())
     return text if len(text) <= 80 else f"{type(thing).__name__}(...)"

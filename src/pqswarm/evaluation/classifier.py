@@ -1,15 +1,12 @@
-"""What a classifier is to pqswarm: hyperparameters, a fast evaluator of subsets, and a scikit-learn estimator."""
+"""Classifiers: hyperparameters, an evaluator of subsets, and a scikit-learn estimator."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from pqswarm._base.options import Parameters
 from pqswarm._base.threads import effective_jobs
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
@@ -18,33 +15,33 @@ from pqswarm.evaluation.cuda import DEVICES, check_device
 from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.generic import GenericEvaluator, first_line
 from pqswarm.evaluation.grid import GridSearchResult
+from pqswarm.evaluation.learner import Learner
 
 __all__ = ["Classifier"]
 
 
-@dataclass(frozen=True)
-class Classifier(ABC):
-    """A classifier with its hyperparameters; equal ones have equal hyperparameters.
+class Classifier(Learner):
+    """A classifier with its hyperparameters; classifiers with equal hyperparameters are equal.
 
-    To add one, derive from this class, give `name`, `title` and `Hyperparameters`, and write :meth:`estimator`. That
-    is enough: subsets are evaluated by fitting as usual, unless `_evaluator` is written too. An entry point in the
-    group ``pqswarm.classifiers`` makes it known, and :mod:`pqswarm.evaluation.conformance` checks it.
+    To add one, derive from this class, set `name`, `title` and `Hyperparameters`, and write :meth:`estimator`. Subsets
+    are then evaluated by fitting as usual. A `fast_evaluator`, or the method `_evaluator`, replaces that. Register it
+    by an entry point in the group ``pqswarm.classifiers``, and check it by :mod:`pqswarm.evaluation.conformance`.
 
     Parameters
     ----------
     hyperparameters : Parameters, mapping or None
-        Hyperparameters; those not named have their defaults.
+        Hyperparameters; the others keep their defaults.
 
     Attributes
     ----------
-    name : str
-        The name under which it is registered, the same in plans, model files and on the command line.
-    title : str
-        Its name in tables and figures.
+    name, title : str
+        The registered name, used in plans, model files and on the command line; the name in tables and figures.
+    fast_evaluator : type or None
+        The evaluator that is constructed with the hyperparameters, if there is one.
     devices : tuple of str
         Where its evaluator computes.
     exact : bool
-        Whether its evaluator is a fast one that gives exactly the errors of fitting as usual.
+        Whether its evaluator is a fast one with exactly the errors of fitting as usual.
     grid : mapping of str to sequence
         The values of each hyperparameter that :meth:`search_grid` tries; empty if there is nothing to search.
 
@@ -61,31 +58,9 @@ class Classifier(ABC):
     True
     """
 
-    name: ClassVar[str]
-    title: ClassVar[str]
-    Hyperparameters: ClassVar[type[Parameters]] = Parameters
     devices: ClassVar[tuple[str, ...]] = ("cpu",)
     exact: ClassVar[bool] = False
     grid: ClassVar[Mapping[str, Sequence[Any]]] = {}
-
-    hyperparameters: Any = None  # of the class `Hyperparameters`
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "hyperparameters", self.Hyperparameters.of(self.hyperparameters))
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The hyperparameters as JSON knows them; ``CLASSIFIERS[name](settings)`` is this classifier again."""
-        return self.hyperparameters.settings()  # type: ignore[no-any-return]
-
-    @abstractmethod
-    def estimator(self) -> Any:
-        """Return the same classifier for scikit-learn, new, seeded, for features that are scaled already."""
-
-    def describe(self) -> str:
-        """Return what it is in a few words, for a sentence: ``"3 nearest neighbours by Manhattan distance"``."""
-        settings = ", ".join(f"{name} {value}" for name, value in self.settings.items())
-        return f"{self.title} with {settings}" if settings else self.title
 
     def evaluator(
         self,
@@ -118,29 +93,31 @@ class Classifier(ABC):
         return self._evaluator(X, y, folds, scaling=scaling, n_jobs=n_jobs, **more)
 
     def _evaluator(self, X: npt.ArrayLike, y: npt.ArrayLike, folds: Folds, **options: Any) -> ClassificationEvaluator:
-        """The evaluator; `options` are `scaling`, `n_jobs` and, where there is a choice, `device`."""
-        return GenericEvaluator(X, y, folds, self.estimator(), **options)
+        """The evaluator; `options` are `scaling`, `n_jobs` and, if there are several `devices`, `device`."""
+        if self.fast_evaluator is None:
+            return GenericEvaluator(X, y, folds, self.estimator(), **options)
+        return super()._evaluator(X, y, folds, **options)  # type: ignore[no-any-return]
 
     def predict_new(
         self, X: FloatArray, y: AnyArray, new: FloatArray, masks: BoolArray, *, n_jobs: int | None = None
     ) -> AnyArray:
-        """Predict the labels of new events, by each subset of the features with a classifier fitted to all others.
+        """Predict the labels of new events by a classifier fitted to all others, for each subset of the features.
 
         Parameters
         ----------
         X, y : ndarray of shape (n_events, n_features), and (n_events,)
-            What to fit to, features scaled.
+            Training events, scaled.
         new : ndarray of shape (n_new, n_features)
-            Events to predict, scaled likewise.
+            Events to predict, in the same scale.
         masks : ndarray of bool, shape (m, n_features)
-            Subsets, none of them empty.
+            Non-empty subsets.
         n_jobs : int or None
             Threads; see :class:`ClassificationEvaluator`.
 
         Returns
         -------
         ndarray of shape (m, n_new)
-            What :meth:`estimator` predicts; ties are decided as the evaluator decides them.
+            The predictions of :meth:`estimator`, with ties broken as by the evaluator.
 
         Examples
         --------
@@ -158,7 +135,7 @@ class Classifier(ABC):
             mask = masks[row]
             try:
                 predicted[row] = self.estimator().fit(X[:, mask], y).predict(new[:, mask])
-            except Exception as error:  # the code of others may fail in any way
+            except Exception as error:  # third-party code may raise anything
                 what = f"{self.describe()} cannot be used with features {np.flatnonzero(mask).tolist()}"
                 raise PqswarmError(f"{what}: {first_line(error)}") from error
 
@@ -177,19 +154,19 @@ class Classifier(ABC):
         scaling: Scaling = "once",
         n_jobs: int | None = None,
     ) -> GridSearchResult | None:
-        """Find the accuracy of all features for each combination of some hyperparameters.
+        """Compute the accuracy of all features at each combination of hyperparameters.
 
         Parameters
         ----------
         X, y, folds, scaling, n_jobs
             See :class:`ClassificationEvaluator`.
         grid : mapping of str to sequence, optional
-            The values to try of each hyperparameter; by default those of the class variable `grid`.
+            The values of each hyperparameter to try; by default the class variable `grid`.
 
         Returns
         -------
         GridSearchResult or None
-            With ``.best``, ``.table()`` and ``.plot()``; None if there is nothing to search, and defaults are used.
+            With ``.best``, ``.table()`` and ``.plot()``; None if there is nothing to search.
 
         Examples
         --------
@@ -218,10 +195,5 @@ class Classifier(ABC):
     def _at_point(
         cls, settings: Mapping[str, Any], X: npt.ArrayLike, y: npt.ArrayLike, folds: Folds, **options: Any
     ) -> tuple[ClassificationEvaluator, bool]:
-        """The evaluator at one point of a grid, and whether a classifier can have these hyperparameters."""
+        """The evaluator at one point of a grid, and whether the classifier accepts these hyperparameters."""
         return cls(settings).evaluator(X, y, folds, **options), True
-
-    @classmethod
-    def from_estimator(cls, estimator: Any) -> "Classifier | None":  # noqa: ARG003
-        """Return the classifier that equals a scikit-learn estimator, whose evaluator stands for it, or None."""
-        return None

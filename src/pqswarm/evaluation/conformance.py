@@ -1,4 +1,4 @@
-"""What every classifier and regressor must do, as checks that also the authors of other packages can run on theirs.
+"""Conformance checks of classifiers and regressors, also for those of other packages.
 
 >>> from pqswarm.evaluation import CLASSIFIERS
 >>> from pqswarm.evaluation.conformance import check_classifier
@@ -32,7 +32,7 @@ _Problem = tuple[FloatArray, AnyArray, Folds]
 
 @cache
 def _problems() -> tuple[_Problem, ...]:
-    """Clouds of events, not easily told apart; in the second, rare classes, text as labels, features of any unit."""
+    """Overlapping classes; the second problem has rare classes, text labels and features of different units."""
     rng = np.random.Generator(np.random.PCG64(11))
     first, second = np.arange(90) % 3, np.repeat([0, 1, 2, 3], (50, 20, 12, 8))
     X = rng.normal(0.0, 1.0, (90, 7)) + first[:, np.newaxis] * np.linspace(0.0, 1.5, 7)
@@ -50,7 +50,7 @@ def _masks(n_features: int) -> BoolArray:
 
 
 def _cross_validate(classifier: Classifier, problem: _Problem, mask: BoolArray, scaling: Scaling) -> AnyArray:
-    """What the estimator predicts for each event when its fold is tested."""
+    """The prediction of the estimator for each event when its fold is tested."""
     from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 
     X, y, folds = problem
@@ -66,7 +66,7 @@ def _cross_validate(classifier: Classifier, problem: _Problem, mask: BoolArray, 
 
 
 def check_declarations(classifier: Classifier) -> None:
-    """It has a name, a title and devices, the CPU among them."""
+    """It has a name, a title and devices, including the CPU."""
     require(classifier.name and classifier.name == classifier.name.lower().strip(), "the name is not in lower case")
     require(isinstance(classifier.title, str) and classifier.title, "there is no title")
     require("cpu" in classifier.devices and set(classifier.devices) <= set(DEVICES), "devices are not among DEVICES")
@@ -74,23 +74,23 @@ def check_declarations(classifier: Classifier) -> None:
 
 
 def check_hyperparameters(classifier: Classifier) -> None:
-    """Hyperparameters are frozen and say what they mean; wrong names and values are refused by name."""
+    """Hyperparameters are frozen and documented; wrong names and values are refused by name."""
     for row in classifier.Hyperparameters.table():
-        require(row["meaning"] and row["range"], f"hyperparameter {row['name']} does not say its meaning or range")
+        require(row["meaning"] and row["range"], f"hyperparameter {row['name']} has no meaning or range")
     for name, wrong in _wrong_values(classifier):
         given = {**classifier.settings, name: wrong}
-        require(refuses(type(classifier), given, named=name), f"{name} = {wrong!r} is taken")
+        require(refuses(type(classifier), given, named=name), f"{name} = {wrong!r} is accepted")
     given = {**classifier.settings, "no_such_thing": 1}
-    require(refuses(type(classifier), given, named="no_such_thing"), "an unknown hyperparameter is taken")
+    require(refuses(type(classifier), given, named="no_such_thing"), "an unknown hyperparameter is accepted")
     try:
         classifier.hyperparameters = None  # type: ignore[misc]
     except dataclasses.FrozenInstanceError:
         return
-    raise AssertionError("hyperparameters can be changed after they were made")
+    raise AssertionError("hyperparameters can be changed")
 
 
 def _wrong_values(classifier: Classifier) -> Iterator[tuple[str, Any]]:
-    """Values beyond the range of each hyperparameter, and of another type."""
+    """Values outside the range of each hyperparameter, and of a wrong type."""
     for field in dataclasses.fields(classifier.Hyperparameters):
         yield field.name, object()
         for limit, beyond in (("low", -1), ("high", 1)):
@@ -99,31 +99,31 @@ def _wrong_values(classifier: Classifier) -> Iterator[tuple[str, Any]]:
 
 
 def check_settings(classifier: Classifier) -> None:
-    """Settings are JSON, and give an equal classifier with the same hash."""
+    """Settings are JSON values, and restore an equal classifier with the same hash."""
     again = type(classifier)(json.loads(json.dumps(classifier.settings)))
-    require(again == classifier and hash(again) == hash(classifier), "settings do not give the same classifier again")
+    require(again == classifier and hash(again) == hash(classifier), "settings do not restore an equal classifier")
     classifier.settings.clear()
     require(again == classifier and again.settings == classifier.settings, "settings can be changed from outside")
 
 
 def check_description(classifier: Classifier) -> None:
-    """The description is a short phrase, and equal for equal classifiers."""
+    """The description is a short phrase, the same for equal classifiers."""
     text = classifier.describe()
     require(isinstance(text, str) and 3 <= len(text) <= 160 and len(text.splitlines()) == 1, "no short description")
     require(text == type(classifier)(classifier.settings).describe(), "equal classifiers have two descriptions")
 
 
 def check_other_processes(classifier: Classifier) -> None:
-    """It can be sent to another process, and is the same there."""
+    """It can be sent to another process unchanged."""
     other = ForkingPickler.loads(ForkingPickler.dumps(classifier))
     require(other == classifier and hash(other) == hash(classifier), "a copy in another process is not equal")
     X, y, folds = _problems()[0]
     one, two = (each.evaluator(X, y, folds).error_counts(_masks(X.shape[1])) for each in (classifier, other))
-    require(np.array_equal(one, two), "a copy in another process finds other errors")
+    require(np.array_equal(one, two), "a copy in another process has other errors")
 
 
 def check_estimator(classifier: Classifier) -> None:
-    """The estimator is new each time, not fitted, can be cloned, and draws nothing that is not seeded."""
+    """Each estimator is new, unfitted, clonable and seeded."""
     from sklearn.base import clone, is_classifier
 
     X, y, _ = _problems()[0]
@@ -131,13 +131,13 @@ def check_estimator(classifier: Classifier) -> None:
     require(one is not two and is_classifier(one), "estimator() does not return a new classifier each time")
     before = np.random.get_state(legacy=True)[1].tolist()  # type: ignore[index]  # noqa: NPY002
     predicted = [each.fit(X[::2], y[::2]).predict(X).tolist() for each in (one, two, clone(two))]
-    require(predicted[0] == predicted[1] == predicted[2], "the estimator does not predict the same twice: seed it")
+    require(predicted[0] == predicted[1] == predicted[2], "the estimator's predictions are not repeatable: seed it")
     after = np.random.get_state(legacy=True)[1].tolist()  # type: ignore[index]  # noqa: NPY002
-    require(before == after, "numpy's global random state was touched")
+    require(before == after, "NumPy's global random state was changed")
 
 
 def check_predictions(classifier: Classifier) -> None:
-    """The evaluator predicts what the estimator predicts, for every scaling, and counts those errors."""
+    """The evaluator predicts as the estimator does, for every scaling, and counts those errors."""
     for problem in _problems():
         X, y, folds = problem
         for scaling in SCALINGS:
@@ -152,19 +152,17 @@ def check_predictions(classifier: Classifier) -> None:
                 expected = _cross_validate(classifier, problem, mask, scaling)
                 found = evaluator.predictions(mask)
                 where = f"scaling {scaling!r}, features {np.flatnonzero(mask).tolist()}"
-                require(np.array_equal(found, expected), f"the evaluator does not predict as the estimator: {where}")
+                require(np.array_equal(found, expected), f"the estimator predicts other labels: {where}")
                 wrong = np.bincount(folds.test_fold[expected != y], minlength=folds.n_folds)
                 require(np.array_equal(count, wrong), f"the evaluator miscounts errors: {where}")
                 mean = (wrong / folds.sizes).mean()
                 require(abs(error - mean) < 1e-12, f"error is not the mean over folds: {where}")
             rates = evaluator.fold_errors(masks)
-            require(
-                np.array_equal(rates, counts / folds.sizes), "errors of folds are not their counts over their sizes"
-            )
+            require(np.array_equal(rates, counts / folds.sizes), "fold errors are not counts over fold sizes")
 
 
 def check_threads(classifier: Classifier) -> None:
-    """Errors do not depend on threads, nor on the batch in which a subset is evaluated."""
+    """Errors depend neither on threads nor on the batch of a subset."""
     X, y, folds = _problems()[1]
     masks = _masks(X.shape[1])
     one, two = (classifier.evaluator(X, y, folds, n_jobs=n_jobs) for n_jobs in (1, 2))
@@ -175,7 +173,7 @@ def check_threads(classifier: Classifier) -> None:
 
 
 def check_devices(classifier: Classifier) -> None:
-    """Devices that it does not have are refused by name."""
+    """Unsupported devices are refused by name."""
     X, y, folds = _problems()[0]
     for device in {"abacus", *DEVICES} - set(classifier.devices):
         refused = refuses(classifier.evaluator, X, y, folds, device=device, named=device)
@@ -183,7 +181,7 @@ def check_devices(classifier: Classifier) -> None:
 
 
 def check_grid(classifier: Classifier) -> None:
-    """A grid search, if there is one, finds the accuracy of all features, and the best point makes a classifier."""
+    """A grid search, if any, reports the accuracy of all features, and its best point is usable."""
     X, y, folds = _problems()[0]
     grid = type(classifier).search_grid(X, y, folds, scaling="once", n_jobs=1)
     if grid is None:
@@ -196,10 +194,10 @@ def check_grid(classifier: Classifier) -> None:
 
 
 def check_from_estimator(classifier: Classifier) -> None:
-    """It recognises its own estimator, or none; and never one of others."""
+    """Only its own estimator is recognised."""
     recognised = type(classifier).from_estimator(classifier.estimator())
-    require(recognised is None or recognised == classifier, "its own estimator makes another classifier")
-    require(type(classifier).from_estimator(object()) is None, "anything is taken for its estimator")
+    require(recognised is None or recognised == classifier, "its own estimator gives another classifier")
+    require(type(classifier).from_estimator(object()) is None, "any object is accepted as its estimator")
 
 
 CHECKS: tuple[Callable[[Classifier], None], ...] = (
@@ -215,7 +213,7 @@ def check_classifier(classifier: type[Classifier] | Classifier) -> None:
     Parameters
     ----------
     classifier : type or Classifier
-        A class derived from :class:`Classifier`, checked with its defaults, or one with hyperparameters.
+        A subclass of :class:`Classifier`, checked with its defaults, or an instance.
 
     Raises
     ------
@@ -228,12 +226,12 @@ def check_classifier(classifier: type[Classifier] | Classifier) -> None:
 
 
 def check_regressor(regressor: type[Regressor] | Regressor) -> None:
-    """Check that a regressor is equal to its copies, knows its estimator, and errs as its estimator does.
+    """Check that a regressor equals its copies, recognises its estimator, and has the errors of its estimator.
 
     Parameters
     ----------
     regressor : type or Regressor
-        A class derived from :class:`Regressor`, checked with its defaults, or one with hyperparameters.
+        A subclass of :class:`Regressor`, checked with its defaults, or an instance.
 
     Raises
     ------
@@ -242,11 +240,11 @@ def check_regressor(regressor: type[Regressor] | Regressor) -> None:
     """
     made = regressor() if isinstance(regressor, type) else regressor
     again = type(made)(json.loads(json.dumps(made.settings)))
-    require(again == made and hash(again) == hash(made), "settings do not give the same regressor again")
+    require(again == made and hash(again) == hash(made), "settings do not restore an equal regressor")
     require(ForkingPickler.loads(ForkingPickler.dumps(made)) == made, "a copy in another process is not equal")
     require(3 <= len(made.describe()) <= 160, "no short description")
-    require(type(made).from_estimator(made.estimator()) in (None, made), "its own estimator makes another regressor")
-    require(type(made).from_estimator(object()) is None, "anything is taken for its estimator")
+    require(type(made).from_estimator(made.estimator()) in (None, made), "its own estimator gives another regressor")
+    require(type(made).from_estimator(object()) is None, "any object is accepted as its estimator")
     for X, y, folds in _problems():
         target = X[:, 0] - 2.0 * X[:, 1] ** 2 + 0.3 * np.unique(y, return_inverse=True)[1]
         masks = _masks(X.shape[1])[:5]
@@ -257,7 +255,7 @@ def check_regressor(regressor: type[Regressor] | Regressor) -> None:
 
 
 def _check_errors(regressor: Regressor, problem: _Problem, masks: BoolArray, scoring: Any, scaling: Scaling) -> None:
-    """Compare the errors and predictions of the evaluator with those of the estimator, and of other batches."""
+    """Compare the errors and predictions of the evaluator with those of the estimator and of other batches."""
     X, y, folds = problem
     evaluator = regressor.evaluator(X, y, folds, scoring=scoring, scaling=scaling, n_jobs=1)
     expected = GenericEvaluator(X, y, folds, regressor.estimator(), scoring, scaling=scaling, n_jobs=1)
@@ -271,4 +269,4 @@ def _check_errors(regressor: Regressor, problem: _Problem, masks: BoolArray, sco
     )
     if scoring is None:
         found, wanted = (each.predictions(masks[0]) for each in (evaluator, expected))
-        require(np.allclose(found, wanted, rtol=1e-8, atol=1e-9), f"predictions are not its own: {where}")
+        require(np.allclose(found, wanted, rtol=1e-8, atol=1e-9), f"predictions are not the estimator's: {where}")

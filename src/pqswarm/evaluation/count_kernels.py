@@ -1,4 +1,4 @@
-"""Counting errors by fold: compiled code, arrays in, arrays out."""
+"""Count errors by fold."""
 
 from pqswarm._kernels.compiling import njit
 
@@ -7,7 +7,7 @@ __all__ = ["count_errors"]
 
 @njit(cache=True, nogil=True)
 def count_errors(predicted, labels, folds, counts):
-    """Set counts[m, f] to the number of events of fold f whose label predicted[m] misses."""
+    """Set counts[m, f] to the number of events of fold f that predicted[m] misclassifies."""
     counts[:, :] = 0
     for row in range(predicted.shape[0]):
         for event in range(labels.size):

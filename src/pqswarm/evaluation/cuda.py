@@ -1,4 +1,4 @@
-"""Evaluators on an NVIDIA GPU: what they share. Nothing here runs without CuPy, and nothing falls back silently."""
+"""The common part of evaluators on an NVIDIA GPU. It needs CuPy; nothing falls back to the CPU silently."""
 
 import os
 from importlib.resources import files
@@ -17,18 +17,18 @@ DEVICES: tuple[str, ...] = ("cpu", "cuda")
 """Where evaluators can compute."""
 
 MEMORY = 1 << 32
-"""Bytes of a large GPU's memory that a batch may take at a time, besides the data; larger batches are cut."""
+"""Maximum bytes of GPU memory per batch, beyond the data; larger batches are cut."""
 
 
 def check_device(device: object) -> None:
-    """Raise an error that says what is missing if evaluators cannot compute there."""
+    """Raise an error that says what is missing if a device cannot be used."""
     check_name("device", device, DEVICES)
     if device == "cuda":
         cupy()
 
 
 def cupy() -> Any:
-    """Return CuPy, or raise an error that says what to install or use."""
+    """Return CuPy, or raise an error that says what to install."""
     try:
         import cupy as found
     except ImportError:
@@ -41,35 +41,35 @@ def cupy() -> Any:
     except found.cuda.runtime.CUDARuntimeError as error:
         raise PqswarmError(f"device 'cuda' needs an NVIDIA GPU and its driver ({error}): use device 'cpu'.") from None
     if not count:
-        raise PqswarmError("device 'cuda' needs an NVIDIA GPU, and there is none: use device 'cpu'.")
+        raise PqswarmError("device 'cuda' needs an NVIDIA GPU, and none was found: use device 'cpu'.")
     if os.environ.get("CUPY_TF32", "0") != "0":
         raise PqswarmError("CUPY_TF32 makes matrix products too coarse for exact counts: unset it.")
     return found
 
 
 def batch_memory(cp: Any) -> int:
-    """Return the bytes that a batch may take: a sixteenth of the GPU's memory, which several threads share."""
+    """Return the bytes per batch: a sixteenth of the GPU's memory, which several threads share."""
     return min(MEMORY, int(cp.cuda.runtime.memGetInfo()[1]) // 16)
 
 
 def pieces(masks: BoolArray, bytes_each: int, memory: int = MEMORY) -> list[IntArray]:
-    """Cut a batch into pieces that fit into the memory, as few and as even as can be, subsets of like size together.
+    """Cut a batch into few, even pieces that fit into the memory, and return the rows of each.
 
-    The rows of each piece are returned: so ordered, no small subset takes the memory of a large one.
+    Subsets are ordered by size, so that small ones do not take the memory of large ones.
     """
-    count, most = len(masks), max(1, memory // max(1, bytes_each))
-    order, number = np.argsort(masks.sum(axis=1), kind="stable"), -(-count // most)
+    count, at_once = len(masks), max(1, memory // max(1, bytes_each))
+    order, number = np.argsort(masks.sum(axis=1), kind="stable"), -(-count // at_once)
     edges = [round(piece * count / number) for piece in range(number + 1)] if count else []
     return [order[start:stop] for start, stop in pairwise(edges)]
 
 
 def source(package: str, *names: str) -> str:
-    """Return the text of files of kernels beside this one, joined."""
+    """Return the concatenated text of CUDA sources of a package."""
     return "".join((files(package) / name).read_text(encoding="utf-8") for name in names)
 
 
 class MaskPacker:
-    """Lists the features of masks on the GPU."""
+    """Lists the selected features of masks on the GPU."""
 
     def __init__(self) -> None:
         self._cp = cupy()

@@ -1,4 +1,4 @@
-"""What a scikit-learn estimator takes: missing values, weights, labels."""
+"""What a scikit-learn estimator accepts: missing values, weights, labels."""
 
 import inspect
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ __all__ = [
 
 
 def pipeline_steps(estimator: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the steps of a pipeline that do something, or the estimator alone, without a name."""
+    """Yield the active steps of a pipeline, or the estimator alone without a name."""
     from sklearn.pipeline import Pipeline
 
     if not isinstance(estimator, Pipeline):
@@ -34,39 +34,40 @@ def pipeline_steps(estimator: Any) -> Iterator[tuple[str, Any]]:
 
 
 def takes_missing(estimator: Any) -> bool:
-    """Whether an estimator takes NaN by its own tags; a pipeline if each step does that the NaN reach."""
+    """Return whether an estimator accepts NaN by its tags; a pipeline, if each step that NaN reaches does."""
     from sklearn.utils import get_tags
 
     for _, step in pipeline_steps(estimator):
         try:
             tags = get_tags(step)
             takes = bool(tags.input_tags.allow_nan or tags.no_validation)
-        except Exception:  # noqa: BLE001 - an estimator of others without tags
+        except Exception:  # noqa: BLE001 - a third-party estimator without tags
             takes = False
         if not takes:
             return False
         module = type(step).__module__
         if not module.startswith("sklearn.preprocessing") or type(step).__name__ == "FunctionTransformer":
-            return True  # an imputer, say; scalers hand NaN on
+            return True  # such as an imputer; scalers pass NaN on
     return True
 
 
 def check_missing(X: FloatArray, estimator: Any, scaling: str) -> None:
-    """Raise an error that names the first feature with NaN, unless the estimator takes it."""
+    """Raise an error with the first NaN, unless the estimator accepts it."""
     row, column = np.argwhere(np.isnan(X))[0]
     where = f"feature {column} of event {row} is NaN"
     if not takes_missing(estimator):
         name = type(list(pipeline_steps(estimator))[-1][1]).__name__
         raise PqswarmError(
-            f"{where}, which {name} does not take: put an imputer before it, such as make_pipeline(SimpleImputer(), "
-            f"{name}()), or take an estimator that does, such as HistGradientBoostingClassifier."
+            f"{where}, which {name} does not accept: put an imputer before it, such as "
+            f"make_pipeline(SimpleImputer(), {name}()), or use an estimator that accepts NaN, such as "
+            f"HistGradientBoostingClassifier."
         )
     if scaling != "none":
-        raise PqswarmError(f"{where}: use scaling='none', and scale inside a pipeline where that is needed.")
+        raise PqswarmError(f"{where}: use scaling='none', and scale in a pipeline if needed.")
 
 
 def check_classes(y: AnyArray) -> None:
-    """Raise scikit-learn's own error if labels are numbers of a regression."""
+    """Raise scikit-learn's error if the labels are continuous."""
     from sklearn.utils.multiclass import check_classification_targets
 
     if y.dtype.kind != "f":
@@ -78,7 +79,7 @@ def check_classes(y: AnyArray) -> None:
 
 
 def check_weights(sample_weight: npt.ArrayLike, n: int) -> FloatArray:
-    """Return the weights of the events, or raise an error that says what they must be."""
+    """Return the checked weights of the events."""
     try:
         weights = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError):
@@ -89,24 +90,24 @@ def check_weights(sample_weight: npt.ArrayLike, n: int) -> FloatArray:
 
 
 def weights_key(estimator: Any) -> str:
-    """Return the argument of `fit` that takes the weights: that of the last step of a pipeline."""
+    """Return the argument of `fit` for the weights; for a pipeline, that of its last step."""
     from sklearn.pipeline import Pipeline
 
     if isinstance(estimator, Pipeline):
         name, last = estimator.steps[-1]
         return f"{name}__{weights_key(last)}"
     if not _takes(estimator.fit, "sample_weight"):
-        raise PqswarmError(f"{type(estimator).__name__} does not take sample_weight: leave it out.")
+        raise PqswarmError(f"{type(estimator).__name__} does not accept sample_weight: leave it out.")
     return "sample_weight"
 
 
 def check_weighted_scorer(scorer: Any, scoring: Any) -> None:
-    """Raise an error if a score cannot be weighted."""
+    """Raise an error if a scorer does not accept weights."""
     if not _takes(getattr(scorer, "_score_func", scorer), "sample_weight"):
-        raise PqswarmError(f"scoring {scoring!r} does not take sample_weight: leave it out, or take another score.")
+        raise PqswarmError(f"scoring {scoring!r} does not accept sample_weight: leave it out, or use another score.")
 
 
 def _takes(function: Any, name: str) -> bool:
-    """Whether a function has an argument of that name, or takes any."""
+    """Whether a function accepts an argument of that name."""
     known = inspect.signature(function).parameters
     return name in known or any(one.kind is one.VAR_KEYWORD for one in known.values())

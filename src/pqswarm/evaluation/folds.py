@@ -1,4 +1,4 @@
-"""A partition of the events into folds: each fold is tested by a classifier trained on all others."""
+"""Partitions of the events into folds; each fold is tested by a classifier trained on the others."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ __all__ = ["CrossValidation", "Folds"]
 
 
 class CrossValidation(ABC):
-    """Pairs of training and test events; it can be handed to scikit-learn as `cv`."""
+    """Pairs of training and test events; scikit-learn accepts it as `cv`."""
 
     @abstractmethod
     def __len__(self) -> int:
@@ -54,13 +54,12 @@ class CrossValidation(ABC):
 
     @abstractmethod
     def partitions(self) -> "tuple[Folds, ...] | None":
-        """Return the partitions that the folds are, one after the other, or None if they are not such."""
+        """Return the partitions that the folds form, in order, or None if they are not partitions."""
 
     def mean_rates(self, counts: IntArray) -> FloatArray:
-        """Return the mean over the folds of each fold's share of counted events, shape (m,), from counts, (m, n_folds).
+        """Return the mean over the folds of the fraction of counted events, shape (m,), from counts, (m, n_folds).
 
-        Equal counts, in whatever folds of the same size, give equal rates to the last bit: sums are of integers, and
-        one division ends them.
+        Equal counts in folds of equal size give equal rates to the last bit: integers are summed, then divided once.
 
         Examples
         --------
@@ -72,10 +71,10 @@ class CrossValidation(ABC):
 
     @cached_property
     def _rate_weights(self) -> tuple[AnyArray, int]:
-        """What a counted event of each fold weighs, and what all events weigh together, as integers."""
+        """The integer weight of an event of each fold, and the total weight."""
         sizes = [int(size) for size in self.sizes]
         whole = lcm(*sizes) * len(sizes)
-        # Beyond what a double holds exactly, Python's integers of any length, slower but as exact.
+        # Python integers, slower, where doubles would not be exact.
         kind = np.int64 if whole < 2**53 else np.object_
         return np.array([lcm(*sizes) // size for size in sizes], dtype=kind), whole
 
@@ -84,7 +83,7 @@ class CrossValidation(ABC):
 class Folds(CrossValidation):
     """A partition of n events into folds.
 
-    It can be handed to scikit-learn as `cv`.
+    scikit-learn accepts it as `cv`.
 
     Parameters
     ----------
@@ -116,12 +115,12 @@ class Folds(CrossValidation):
         object.__setattr__(self, "test_fold", fold)
 
     def __reduce__(self) -> tuple[type[Self], tuple[IntArray]]:
-        # Made anew in another process: pickled arrays can be written, for which kernels would be compiled again.
+        # Rebuilt in another process: unpickled arrays are writable, and kernels would be compiled again for them.
         return type(self), (self.test_fold,)
 
     @classmethod
     def stratified(cls, y: npt.ArrayLike, n_folds: int = 10, seed: int = 0) -> "Folds":
-        """Deal the events of each class out to the folds at random, as evenly as can be.
+        """Distribute the events of each class over the folds at random, as evenly as possible.
 
         Parameters
         ----------
@@ -135,7 +134,7 @@ class Folds(CrossValidation):
         Returns
         -------
         Folds
-            Folds whose sizes, and whose numbers of each class, differ by at most one.
+            Folds whose sizes and class counts differ by at most one.
         """
         labels = np.asarray(y)
         if labels.ndim != 1 or labels.size == 0:
@@ -156,18 +155,18 @@ class Folds(CrossValidation):
 
     @classmethod
     def from_splitter(cls, splitter: Any, X: npt.ArrayLike, y: npt.ArrayLike, groups: Any = None) -> "Folds":
-        """Take the folds of a scikit-learn splitter, or of an iterable of (train, test) indices.
+        """Return the folds of a scikit-learn splitter, or of an iterable of (train, test) indices.
 
-        It is an error if the test sets are not a partition, or a training set is not all the rest.
+        The test sets must be a partition, and each training set must be all other events.
 
         Parameters
         ----------
         splitter : object
-            With a method ``split(X, y)``, or itself an iterable.
+            An object with a method ``split(X, y)``, or an iterable.
         X, y : array_like
-            What to split.
+            The data to split.
         groups : array_like, optional
-            Groups of events, for splitters that want them.
+            Groups of events, for splitters that use them.
 
         Returns
         -------
@@ -182,14 +181,14 @@ class Folds(CrossValidation):
         for number, (train, test) in enumerate(splits):
             if (fold[test] >= 0).any() or np.unique(test).size != len(test):
                 raise PqswarmError(
-                    f"the splitter tests an event twice (fold {number}): take one that makes a partition."
+                    f"the splitter tests an event twice (fold {number}): use one that makes a partition."
                 )
             if len(np.union1d(train, test)) != n or len(train) + len(test) != n:
-                raise PqswarmError(f"the splitter does not train fold {number} on all other events: take a k-fold one.")
+                raise PqswarmError(f"the splitter does not train fold {number} on all other events: use a k-fold one.")
             fold[test] = number
         if (fold < 0).any():
             raise PqswarmError(
-                f"the splitter never tests event {int(np.argmin(fold))}: take one that makes a partition."
+                f"the splitter never tests event {int(np.argmin(fold))}: use one that makes a partition."
             )
         return cls(fold)
 
@@ -207,7 +206,7 @@ class Folds(CrossValidation):
         return self.test_fold.size
 
     def train(self, fold: int) -> IntArray:
-        """Return the events that are not in a fold, ascending."""
+        """Return the events outside a fold, ascending."""
         return np.flatnonzero(self.test_fold != fold)
 
     def test(self, fold: int) -> IntArray:
@@ -215,5 +214,5 @@ class Folds(CrossValidation):
         return np.flatnonzero(self.test_fold == fold)
 
     def partitions(self) -> "tuple[Folds, ...]":
-        """Return itself alone."""
+        """Return this partition."""
         return (self,)

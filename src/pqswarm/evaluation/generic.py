@@ -22,25 +22,25 @@ __all__ = ["GenericEvaluator", "first_line"]
 
 
 class GenericEvaluator(ClassificationEvaluator):
-    """The cross-validated error of any scikit-learn estimator, at that estimator's own speed.
+    """The cross-validated error of any scikit-learn estimator, fitted as usual.
 
-    A failure of the estimator, or a label that `y` does not hold, is an error. A subset that is refused by an estimator
-    that can be used with all features, or with one of them, is as bad as the empty one.
+    A failure of the estimator, or a predicted label that is not in `y`, is an error. If the estimator works with all
+    features or with a single one, a subset that it refuses is as bad as the empty one.
 
     Parameters
     ----------
     X, y, scaling, n_jobs
-        See :class:`ClassificationEvaluator`. NaN in `X` is left to estimators that take it.
+        See :class:`ClassificationEvaluator`. `X` may hold NaN if the estimator accepts it.
     folds : Folds or Splits
-        Any cross-validation; the estimator is fitted to exactly the training sets that it gives.
+        Any cross-validation; the estimator is fitted to exactly these training sets.
     estimator : object
-        A scikit-learn classifier or regressor; it is cloned, never fitted itself.
+        A scikit-learn classifier or regressor; it is cloned, not fitted itself.
     scoring : str, callable or None
-        None counts misclassified events, or takes 1 - R2 of a regressor. The error of a score is 1 - score
-        (accuracy, F1, ...); that of a negated loss is the loss. With a scoring, and for regressors, the error of
-        the empty subset is infinite.
+        None counts misclassified events, or uses 1 - R2 for a regressor. The error of a score is 1 - score (accuracy,
+        F1, ...), that of a negated loss the loss. With a scoring, and for regressors, the error of the empty subset is
+        infinite.
     sample_weight : array_like of shape (n_events,), optional
-        Weights of the events, in fitting and in the score.
+        Weights of the events in fitting and scoring.
 
     Examples
     --------
@@ -98,15 +98,15 @@ class GenericEvaluator(ClassificationEvaluator):
         if self._weights is not None:
             check_weighted_scorer(self._scorer, scoring)
         self._views = self.fold_views()
-        self._is_usable: bool | None = None  # not asked before a subset is refused
+        self._is_usable: bool | None = None  # determined when a subset is first refused
 
     @property
     def is_loss(self) -> bool:
-        """Whether the error is a loss, and not one minus a score."""
+        """Whether the error is a loss rather than one minus a score."""
         return bool(getattr(self._scorer, "_sign", 1) < 0)
 
     def errors(self, masks: npt.ArrayLike) -> FloatArray:
-        """Return the error of each subset; see :class:`GenericEvaluator` for what an error is."""
+        """Return the error of each subset, as :class:`GenericEvaluator` defines it."""
         if self._counts_errors:
             return super().errors(masks)
 
@@ -114,7 +114,7 @@ class GenericEvaluator(ClassificationEvaluator):
             means = np.array([np.mean(row) for row in self._score(masks)])
             return -means if self.is_loss else 1.0 - means
 
-        return self._evaluate(masks, self._of_nothing, mean)
+        return self._evaluate(masks, self._empty_error, mean)
 
     def fold_errors(self, masks: npt.ArrayLike) -> FloatArray:
         """Return the error of each subset in each fold, shape (m, n_folds)."""
@@ -124,11 +124,11 @@ class GenericEvaluator(ClassificationEvaluator):
         def each(masks: BoolArray) -> FloatArray:
             return -self._score(masks) if self.is_loss else 1.0 - self._score(masks)
 
-        return self._evaluate(masks, np.full(self.folds.n_folds, self._of_nothing), each)
+        return self._evaluate(masks, np.full(self.folds.n_folds, self._empty_error), each)
 
     @property
-    def _of_nothing(self) -> float:
-        """The error of the empty subset: a score of 0 may be better than others, so that it is worse than all."""
+    def _empty_error(self) -> float:
+        """The error of the empty subset, worse than all others; a score of 0 may not be."""
         return 1.0 if self._classifies and self.scoring is None else np.inf
 
     def _score(self, masks: BoolArray) -> FloatArray:
@@ -143,7 +143,7 @@ class GenericEvaluator(ClassificationEvaluator):
         def work(row: int) -> None:
             scores = self._attempt(lambda mask: list(self._fit_folds(mask, score)), masks[row])
             if scores is None:
-                found[row] = -np.inf if self.is_loss else 1.0 - self._of_nothing
+                found[row] = -np.inf if self.is_loss else 1.0 - self._empty_error
                 return
             found[row] = scores
             if not np.isfinite(scores).all():
@@ -158,13 +158,13 @@ class GenericEvaluator(ClassificationEvaluator):
         return found
 
     def error_counts(self, masks: npt.ArrayLike) -> IntArray:
-        """Return the misclassified events of each fold; only for classifiers without a scoring, and without weights."""
+        """Return the misclassified events of each fold; only for classifiers without scoring and weights."""
         if not self._counts_errors:
-            raise PqswarmError("error counts exist only for classifiers without a scoring: use errors.")
+            raise PqswarmError("error counts exist only for classifiers without scoring: use errors.")
         return super().error_counts(masks)
 
     def predictions(self, mask: npt.ArrayLike) -> AnyArray:
-        """Return what is predicted for each event when its fold is tested; only if each is tested once."""
+        """Return the prediction for each event when its fold is tested; only if each is tested once."""
         if len(self.folds.partitions() or ()) != 1:
             raise PqswarmError("predictions exist only where each event is tested once: use errors or error_counts.")
         if self._classifies:
@@ -175,7 +175,7 @@ class GenericEvaluator(ClassificationEvaluator):
         return predicted
 
     def _fit_folds(self, mask: BoolArray, use: Callable[[Any, FloatArray, IntArray], Any]) -> Iterator[Any]:
-        """Yield what is made of each fold's fitted model, the features of its test events, and their indices."""
+        """Yield `use` of each fold's fitted model, the features of its test events, and their indices."""
         from sklearn.base import clone
 
         for number, (train, test) in enumerate(self.folds.split()):
@@ -183,12 +183,12 @@ class GenericEvaluator(ClassificationEvaluator):
             weights = {} if self._weights is None else {self._fit_key: self._weights[train]}
             try:
                 found = use(clone(self.estimator).fit(data[train], self.target[train], **weights), data[test], test)
-            except Exception as error:  # the code of others may fail in any way
+            except Exception as error:  # third-party code may raise anything
                 raise SubsetError.of(self.estimator, mask, error) from error
             yield found
 
     def _attempt(self, evaluate: Callable[[BoolArray], list[Any]], mask: BoolArray) -> list[Any] | None:
-        """What a mask evaluates to, None if the estimator refuses it, but not everything."""
+        """Evaluate a mask; None if the estimator refuses it, but not every mask."""
         try:
             return evaluate(mask)
         except SubsetError:
@@ -208,7 +208,7 @@ class GenericEvaluator(ClassificationEvaluator):
         return True
 
     def _labels_of_folds(self, mask: BoolArray) -> Iterator[tuple[IntArray, IntArray]]:
-        """Yield the test events of each fold, and what they are taken for, as positions in `classes`."""
+        """Yield the test events of each fold and their predicted positions in `classes`."""
 
         def predict(model: Any, X: FloatArray, test: IntArray) -> tuple[IntArray, IntArray]:
             labels = np.asarray(model.predict(X))
@@ -246,13 +246,13 @@ class GenericEvaluator(ClassificationEvaluator):
 
 
 def first_line(error: BaseException) -> str:
-    """Return the first line of an error's message, or its kind, as a sentence."""
+    """Return the first line of an error's message, or its type, as a sentence."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return f"{lines[0].rstrip('.')}."
 
 
 def check_target(y: npt.ArrayLike, n: int) -> FloatArray:
-    """Return the targets of a regression as floats, or raise an error that says what they must be."""
+    """Return the checked targets of a regression as floats."""
     target = np.asarray(y)
     if target.shape != (n,) or target.dtype.kind not in "iufb" or not np.isfinite(target.astype(np.float64)).all():
         raise PqswarmError(f"y must hold one finite number for each of the {n} events of X.")

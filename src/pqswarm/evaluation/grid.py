@@ -1,4 +1,4 @@
-"""What a grid search for hyperparameters has found."""
+"""The result of a grid search for hyperparameters."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ __all__ = ["GridSearchResult"]
 
 @dataclass(frozen=True, eq=False)
 class GridSearchResult:
-    """The mean accuracy over the folds, of all features, at each point of a grid.
+    """The mean accuracy of all features over the folds, at each point of a grid.
 
     Attributes
     ----------
@@ -26,8 +26,8 @@ class GridSearchResult:
     accuracies : ndarray of shape (n_points,)
         Mean accuracy over the folds at each point.
     usable : tuple of bool
-        Whether the classifier can have the values of each point; some are there for comparison only, such as the
-        cosine distance of nearest neighbours. Empty: all of them.
+        Whether the classifier accepts each point; some are only for comparison, such as the cosine distance of nearest
+        neighbours. Empty means all.
 
     Examples
     --------
@@ -43,7 +43,7 @@ class GridSearchResult:
 
     @property
     def best(self) -> dict[str, Any]:
-        """The usable hyperparameters of the highest accuracy, the first of equals."""
+        """The usable hyperparameters with the highest accuracy; of equals the first."""
         return dict(zip(self.names, self.points[self._best], strict=True))
 
     @property
@@ -58,7 +58,7 @@ class GridSearchResult:
         ]
 
     def plot(self) -> "Figure":
-        """Draw accuracy against the last hyperparameter, a line for each value of the others; the best is ringed."""
+        """Plot accuracy against the last hyperparameter, a line per value of the others; the best is circled."""
         import matplotlib as mpl
         from matplotlib.figure import Figure
 

@@ -1,6 +1,4 @@
-// What kernels need to know of masks.
-
-// The features of each mask, ascending, and their number. A warp for each mask.
+// List the selected features of each mask, ascending, and count them. One warp per mask.
 extern "C" __global__ __launch_bounds__(128)
 void pack_masks(const bool* __restrict__ masks, int n_masks, int n_features, int widest, int* __restrict__ selections,
                 int* __restrict__ sizes)

@@ -1,4 +1,4 @@
-"""Remember the errors of subsets that were asked for before."""
+"""A cache of the errors of evaluated subsets."""
 
 from threading import Lock
 from typing import Any
@@ -12,29 +12,28 @@ from pqswarm.evaluation.base import Evaluator
 
 __all__ = ["Memo"]
 
-_ENTRY = 170  # bytes that a remembered subset takes, besides a bit for each feature
+_ENTRY = 170  # bytes per cached subset, plus one bit per feature
 
 
 class Memo:
-    """An evaluator that looks up what it has evaluated before.
+    """An evaluator with a cache: late in a search the same subsets recur.
 
-    Late in a search the same subsets come again and again. A subset that is found in the memory still
-    counts as an evaluation.
+    A cached subset still counts as an evaluation.
 
     Parameters
     ----------
     evaluator : Evaluator
-        Who evaluates what is not remembered.
+        Evaluates the subsets that are not cached.
     max_entries : int
-        Subsets remembered at most, 2 or more. When there are half as many new ones since last time, all that were not
-        asked for in between are forgotten.
+        Maximum number of cached subsets, at least 2. After half as many new ones, those not requested in the meantime
+        are dropped.
     max_bytes : int
-        Memory that they may take, by an estimate: with many features, fewer are remembered.
+        Maximum memory, estimated: with many features, fewer subsets are cached.
 
     Attributes
     ----------
     n_evaluations, n_hits : int
-        Subsets asked for, and how many of them were remembered.
+        Subsets requested, and how many were cached.
 
     Examples
     --------
@@ -56,9 +55,9 @@ class Memo:
         self.max_entries = max(2, min(max_entries, max_bytes // (_ENTRY + self.n_features // 8)))
         self.n_evaluations = 0
         self.n_hits = 0
-        self._recent: dict[bytes, float] = {}  # at most half of the entries, as many are
-        self._older: dict[bytes, float] = {}  # not asked for since `_recent` was begun
-        self._lock = Lock()  # several runs may share the memory
+        self._recent: dict[bytes, float] = {}  # at most half of the entries, as in
+        self._older: dict[bytes, float] = {}  # `_older`: not requested since `_recent` was started
+        self._lock = Lock()  # several runs may share the cache
 
     def __len__(self) -> int:
         return len(self._recent) + len(self._older)
@@ -73,7 +72,7 @@ class Memo:
         unknown = [row for row, error in enumerate(known) if error is None]
         new: dict[bytes, float] = {}
         if unknown:
-            rows = {keys[row]: row for row in unknown}  # of equal subsets one is evaluated
+            rows = {keys[row]: row for row in unknown}  # equal subsets are evaluated once
             new = dict(zip(rows, self.evaluator.errors(checked[list(rows.values())]).tolist(), strict=True))
             for row in unknown:
                 known[row] = new[keys[row]]
@@ -84,7 +83,7 @@ class Memo:
         return np.array(known, dtype=np.float64)
 
     def _recall(self, keys: list[bytes]) -> list[float | None]:
-        """The errors that are remembered, which are recent from now on, and None of other subsets."""
+        """The cached errors, which become recent, and None for other subsets."""
         known = list(map(self._recent.get, keys))
         if self._older:
             again = {
@@ -98,28 +97,28 @@ class Memo:
         return known
 
     def _keep(self, new: dict[bytes, float]) -> None:
-        """Take new entries, and forget what is older than half of all that may be remembered."""
+        """Add entries, and drop those older than half of the capacity."""
         half = self.max_entries // 2
         if len(self._recent) + len(new) > half:
             self._recent, self._older = {}, self._recent
         self._recent.update(new if len(new) <= half else list(new.items())[-half:])
 
     def error_counts(self, masks: npt.ArrayLike) -> IntArray:
-        """Return the misclassified events of each fold, not from memory; only where errors are counted."""
+        """Return the misclassified events of each fold, not cached; only if errors are counted."""
         counted: Any = self.evaluator
         return np.asarray(counted.error_counts(masks))
 
     def fold_errors(self, masks: npt.ArrayLike) -> FloatArray:
-        """Return the error of each subset in each fold, not from memory; see :meth:`Evaluator.fold_errors`."""
+        """Return the error of each subset in each fold, not cached; see :meth:`Evaluator.fold_errors`."""
         return self.evaluator.fold_errors(masks)
 
     @property
     def is_loss(self) -> bool:
-        """Whether the error is a loss, and not one minus a score."""
+        """Whether the error is a loss rather than one minus a score."""
         return self.evaluator.is_loss
 
     def predictions(self, mask: npt.ArrayLike) -> AnyArray:
-        """Return the predicted label of each event, not from memory."""
+        """Return the predicted label of each event, not cached."""
         return self.evaluator.predictions(mask)
 
     def checked_masks(self, masks: npt.ArrayLike) -> BoolArray:

@@ -1,32 +1,32 @@
-"""How much memory evaluators may take, and the refusal of what would take more."""
+"""Memory limits of evaluators."""
 
 from pqswarm.errors import PqswarmError
 
-__all__ = ["MOST_BATCH", "MOST_SOLVED", "MOST_TABLE", "check_memory"]
+__all__ = ["MAX_BATCH_BYTES", "MAX_SOLVED_BYTES", "MAX_TABLE_BYTES", "check_memory"]
 
-MOST_TABLE = 4 * 2**30
-"""Bytes of what an evaluator keeps besides the features themselves, such as copies scaled inside the folds."""
+MAX_TABLE_BYTES = 4 * 2**30
+"""Bytes that an evaluator keeps beyond the features, such as copies scaled in each fold."""
 
-MOST_BATCH = 2**27
-"""Bytes of the predictions of subsets that are evaluated together; larger batches are cut."""
+MAX_BATCH_BYTES = 2**27
+"""Bytes of the predictions of a batch of subsets; larger batches are cut."""
 
-MOST_SOLVED = 2**30
-"""Bytes of the systems of equations of a subset, which a thread solves at once."""
+MAX_SOLVED_BYTES = 2**30
+"""Bytes of the systems of equations of a subset that a thread solves together."""
 
 
-def check_memory(what: str, needed: int, remedy: str, most: int = MOST_TABLE) -> None:
-    """Raise an error that names the number if something would take more memory than it may.
+def check_memory(what: str, needed: int, remedy: str, limit: int = MAX_TABLE_BYTES) -> None:
+    """Raise an error if something would exceed a memory limit.
 
     Parameters
     ----------
     what : str
-        What would take it, the beginning of a sentence.
+        What needs the memory, as the start of a sentence.
     needed : int
         Bytes.
     remedy : str
-        What to do instead, the end of the sentence.
-    most : int
-        Bytes that are allowed.
+        What to do instead, as its end.
+    limit : int
+        Allowed bytes.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def check_memory(what: str, needed: int, remedy: str, most: int = MOST_TABLE) ->
     Traceback (most recent call last):
     pqswarm.errors.PqswarmError: the table would take 5.6 GB, more than the 4.3 GB that are allowed: use fewer events.
     """
-    if needed > most:
+    if needed > limit:
         raise PqswarmError(
-            f"{what} would take {needed / 1e9:.1f} GB, more than the {most / 1e9:.1f} GB that are allowed: {remedy}."
+            f"{what} would take {needed / 1e9:.1f} GB, more than the {limit / 1e9:.1f} GB that are allowed: {remedy}."
         )

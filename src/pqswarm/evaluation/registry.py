@@ -1,4 +1,4 @@
-"""The classifiers and regressors by name: ours, and those of other packages."""
+"""The classifiers and regressors by name: built in, and of other packages."""
 
 import warnings
 from typing import Any
@@ -21,22 +21,22 @@ from pqswarm.evaluation.regressors import KNNRegressor, OrdinaryRegressor, Ridge
 __all__ = ["CLASSIFIERS", "REGRESSORS", "find_classifier", "find_regressor"]
 
 
-_OURS: tuple[type[Classifier], ...] = (
+_BUILT_IN: tuple[type[Classifier], ...] = (
     *(KNNClassifier, KernelNBClassifier, GaussianNBClassifier, EstimatorClassifier),
     *(LDAClassifier, QDAClassifier, NearestCentroidClassifier),
 )
 
-CLASSIFIERS: Registry[type[Classifier]] = Registry("classifier", "pqswarm.classifiers", Classifier, _OURS)
+CLASSIFIERS: Registry[type[Classifier]] = Registry("classifier", "pqswarm.classifiers", Classifier, _BUILT_IN)
 """All classifier classes by name."""
 
 REGRESSORS: Registry[type[Regressor]] = Registry(
     "regressor", "pqswarm.regressors", Regressor, (KNNRegressor, OrdinaryRegressor, RidgeRegressor)
 )
-"""All regressor classes by name, those with a fast evaluator."""
+"""All regressor classes by name; each has a fast evaluator."""
 
 
 def find_classifier(estimator: Any) -> Classifier | None:
-    """Return the classifier whose evaluator stands for a scikit-learn estimator.
+    """Return the classifier that equals a scikit-learn estimator.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def find_classifier(estimator: Any) -> Classifier | None:
     Returns
     -------
     Classifier or None
-        The first that has the hyperparameters of the estimator; None if none does.
+        The first with the hyperparameters of the estimator, or None.
 
     Examples
     --------
@@ -54,12 +54,12 @@ def find_classifier(estimator: Any) -> Classifier | None:
     >>> find_classifier(KNeighborsClassifier(5, p=1)).describe()
     '5 nearest neighbours by Manhattan distance'
     """
-    found: Classifier | None = _find(CLASSIFIERS, estimator)
+    found: Classifier | None = _find_member(CLASSIFIERS, estimator)
     return found
 
 
 def find_regressor(estimator: Any) -> Regressor | None:
-    """Return the regressor whose evaluator stands for a scikit-learn estimator.
+    """Return the regressor that equals a scikit-learn estimator.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def find_regressor(estimator: Any) -> Regressor | None:
     Returns
     -------
     Regressor or None
-        The first that has the hyperparameters of the estimator; None if none does.
+        The first with the hyperparameters of the estimator, or None.
 
     Examples
     --------
@@ -77,15 +77,15 @@ def find_regressor(estimator: Any) -> Regressor | None:
     >>> find_regressor(Ridge(2.0)).describe()
     'ridge regression with alpha 2'
     """
-    found: Regressor | None = _find(REGRESSORS, estimator)
+    found: Regressor | None = _find_member(REGRESSORS, estimator)
     return found
 
 
-def _find(registry: Registry[Any], estimator: Any) -> Any:
+def _find_member(registry: Registry[Any], estimator: Any) -> Any:
     for name in registry:
         try:
             member = registry[name]
-        except PqswarmError as error:  # a broken package of others must not keep ours from being found
+        except PqswarmError as error:  # a broken third-party package must not hide the others
             warnings.warn(str(error), stacklevel=3)
             continue
         found = member.from_estimator(estimator)

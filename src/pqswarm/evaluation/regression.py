@@ -1,6 +1,7 @@
-"""What evaluators of regressors share: scores, and errors made of them."""
+"""The common part of the evaluators of regressors: scores and errors."""
 
 from abc import abstractmethod
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -8,11 +9,11 @@ import numpy.typing as npt
 from pqswarm._base.checks import check_name
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.base import Evaluator, Scaling
+from pqswarm.evaluation.base import Evaluator, EvaluatorOptions
 from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.generic import check_target
 
-__all__ = ["SCORINGS", "RegressionEvaluator"]
+__all__ = ["SCORINGS", "RegressionEvaluator", "RegressionOptions"]
 
 SCORINGS: tuple[str, ...] = (
     "r2",
@@ -20,11 +21,17 @@ SCORINGS: tuple[str, ...] = (
     "neg_root_mean_squared_error",
     "neg_mean_absolute_error",
 )
-"""scikit-learn's names of the scores that are computed here."""
+"""scikit-learn's names of the supported scores."""
+
+
+class RegressionOptions(EvaluatorOptions, total=False):
+    """Keyword arguments common to the evaluators of regressors; see :class:`RegressionEvaluator`."""
+
+    scoring: str | None
 
 
 class RegressionEvaluator(Evaluator):
-    """The cross-validated error of a regressor. To add one, write `_predict`; the rest follows from it.
+    """The cross-validated error of a regressor. A new evaluator only needs `_predict`.
 
     The error is that of :class:`GenericEvaluator`: 1 - R2, or the mean loss.
 
@@ -49,11 +56,9 @@ class RegressionEvaluator(Evaluator):
         y: npt.ArrayLike,
         folds: Folds,
         scoring: str | None = None,
-        *,
-        scaling: Scaling = "once",
-        n_jobs: int | None = None,
+        **options: Unpack[EvaluatorOptions],
     ) -> None:
-        super().__init__(X, folds, scaling=scaling, n_jobs=n_jobs)
+        super().__init__(X, folds, **options)
         self.target = check_target(y, len(self.data))
         self.scoring = SCORINGS[0] if scoring is None else scoring
         check_name("scoring", self.scoring, SCORINGS)
@@ -67,15 +72,15 @@ class RegressionEvaluator(Evaluator):
 
     @abstractmethod
     def _predict(self, masks: BoolArray) -> FloatArray:
-        """What is predicted for each event, for each non-empty mask: shape (m, n)."""
+        """Predictions for each non-empty mask and event: shape (m, n)."""
 
     @property
     def is_loss(self) -> bool:
-        """Whether the error is a loss, and not one minus a score."""
+        """Whether the error is a loss rather than one minus a score."""
         return self.scoring != "r2"
 
     def fold_errors(self, masks: npt.ArrayLike) -> FloatArray:
-        """Return the error of each subset in each fold, shape (m, n_folds); that of an empty subset is infinite."""
+        """Return the error of each subset in each fold, shape (m, n_folds); infinite for an empty one."""
         return self._evaluate(masks, np.full(self.folds.n_folds, np.inf), self._fold_errors)
 
     def errors(self, masks: npt.ArrayLike) -> FloatArray:
@@ -83,7 +88,7 @@ class RegressionEvaluator(Evaluator):
         return np.asarray(self.fold_errors(masks).mean(axis=1))
 
     def predictions(self, mask: npt.ArrayLike) -> FloatArray:
-        """Return what is predicted for each event when its fold is tested."""
+        """Return the prediction for each event when its fold is tested."""
         return np.asarray(self._predict(self.checked_mask(mask)[np.newaxis])[0])
 
     def _fold_errors(self, masks: BoolArray) -> FloatArray:
@@ -92,7 +97,7 @@ class RegressionEvaluator(Evaluator):
             return np.asarray(np.add.reduceat(np.abs(missed), self._starts, axis=1) / self.folds.sizes)
         squares = np.add.reduceat(np.square(missed), self._starts, axis=1)
         if self.scoring == "r2":
-            # Where all targets of a fold are equal, scikit-learn's R2 is 1 if all are met, else 0.
+            # If all targets of a fold are equal, scikit-learn's R2 is 1 for a perfect prediction, else 0.
             found = np.divide(squares, self._total, out=np.ones_like(squares), where=self._total > 0)
             return np.where((self._total == 0) & (squares == 0), 0.0, found)
         squares /= self.folds.sizes

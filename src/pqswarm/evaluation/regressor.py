@@ -1,39 +1,35 @@
-"""What a regressor is to pqswarm: hyperparameters, a fast evaluator of subsets, and a scikit-learn estimator."""
+"""Regressors: hyperparameters, a fast evaluator of subsets, and a scikit-learn estimator."""
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar, Unpack
 
 import numpy.typing as npt
 
-from pqswarm._base.options import Parameters
-from pqswarm.evaluation.base import Scaling
 from pqswarm.evaluation.folds import Folds
-from pqswarm.evaluation.regression import SCORINGS, RegressionEvaluator
+from pqswarm.evaluation.learner import Learner
+from pqswarm.evaluation.regression import SCORINGS, RegressionEvaluator, RegressionOptions
 
 __all__ = ["Regressor"]
 
 
-@dataclass(frozen=True)
-class Regressor(ABC):
-    """A regressor with its hyperparameters and a fast evaluator; equal ones have equal hyperparameters.
+class Regressor(Learner):
+    """A regressor with its hyperparameters and a fast evaluator; regressors with equal hyperparameters are equal.
 
-    To add one, derive from this class, give `name`, `title` and `Hyperparameters`, and write :meth:`estimator`,
-    :meth:`from_estimator` and `_evaluator`. An entry point in the group ``pqswarm.regressors`` makes it known, and
-    :mod:`pqswarm.evaluation.conformance` checks it. A regressor without a fast evaluator needs none of this: any
-    is evaluated by :class:`GenericEvaluator`.
+    To add one, derive from this class, set `name`, `title`, `Hyperparameters` and `fast_evaluator`, and write
+    :meth:`estimator` and :meth:`from_estimator`. Register it by an entry point in the group ``pqswarm.regressors``,
+    and check it by :mod:`pqswarm.evaluation.conformance`. A regressor without a fast evaluator needs none of this:
+    :class:`GenericEvaluator` evaluates any.
 
     Parameters
     ----------
     hyperparameters : Parameters, mapping or None
-        Hyperparameters; those not named have their defaults.
+        Hyperparameters; the others keep their defaults.
 
     Attributes
     ----------
-    name : str
-        The name under which it is registered.
-    title : str
-        Its name in tables and figures.
+    name, title : str
+        The name under which it is registered; its name in tables and figures.
+    fast_evaluator : type
+        The evaluator that is constructed with the hyperparameters.
     scorings : tuple of str
         scikit-learn's names of the scores that its evaluator computes exactly.
 
@@ -51,38 +47,10 @@ class Regressor(ABC):
     True
     """
 
-    name: ClassVar[str]
-    title: ClassVar[str]
-    Hyperparameters: ClassVar[type[Parameters]] = Parameters
     scorings: ClassVar[tuple[str, ...]] = SCORINGS
 
-    hyperparameters: Any = None  # of the class `Hyperparameters`
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "hyperparameters", self.Hyperparameters.of(self.hyperparameters))
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The hyperparameters as JSON knows them; ``REGRESSORS[name](settings)`` is this regressor again."""
-        return self.hyperparameters.settings()  # type: ignore[no-any-return]
-
-    @abstractmethod
-    def estimator(self) -> Any:
-        """Return the same regressor for scikit-learn, new, for features that are scaled already."""
-
-    @abstractmethod
-    def describe(self) -> str:
-        """Return what it is in a few words, for a sentence."""
-
     def evaluator(
-        self,
-        X: npt.ArrayLike,
-        y: npt.ArrayLike,
-        folds: Folds,
-        *,
-        scoring: str | None = None,
-        scaling: Scaling = "once",
-        n_jobs: int | None = None,
+        self, X: npt.ArrayLike, y: npt.ArrayLike, folds: Folds, **options: Unpack[RegressionOptions]
     ) -> RegressionEvaluator:
         """Return the evaluator of feature subsets by this regressor.
 
@@ -96,13 +64,4 @@ class Regressor(ABC):
         RegressionEvaluator
             An evaluator whose predictions are those of :meth:`estimator`.
         """
-        return self._evaluator(X, y, folds, scoring=scoring, scaling=scaling, n_jobs=n_jobs)
-
-    @abstractmethod
-    def _evaluator(self, X: npt.ArrayLike, y: npt.ArrayLike, folds: Folds, **options: Any) -> RegressionEvaluator:
-        """The evaluator; `options` are `scoring`, `scaling` and `n_jobs`."""
-
-    @classmethod
-    @abstractmethod
-    def from_estimator(cls, estimator: Any) -> "Regressor | None":
-        """Return the regressor that equals a scikit-learn estimator, whose evaluator stands for it, or None."""
+        return self._evaluator(X, y, folds, **options)  # type: ignore[no-any-return]

@@ -1,6 +1,6 @@
-"""The regressors that come with pqswarm."""
+"""The built-in regressors."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from pqswarm._base.checks import is_finite, is_integer
 from pqswarm._base.options import Parameters
@@ -19,6 +19,7 @@ class KNNRegressor(Regressor):
     title = "k-NN regression"
     Hyperparameters: ClassVar[type[Parameters]] = KNNRegressionHyperparameters
     hyperparameters: KNNRegressionHyperparameters
+    fast_evaluator = KNNRegressionEvaluator
 
     def estimator(self) -> Any:
         """Return scikit-learn's KNeighborsRegressor."""
@@ -27,15 +28,12 @@ class KNNRegressor(Regressor):
         return KNeighborsRegressor(**self.settings, algorithm="brute")
 
     def describe(self) -> str:
-        """Return what it is in a few words."""
+        """Return a short description."""
         count, metric = self.hyperparameters.n_neighbors, self.hyperparameters.metric.capitalize()
         return f"the mean of {count} nearest neighbours by {metric} distance"
 
-    def _evaluator(self, X: Any, y: Any, folds: Any, **options: Any) -> KNNRegressionEvaluator:
-        return KNNRegressionEvaluator(X, y, folds, **self.settings, **options)
-
     @classmethod
-    def from_estimator(cls, estimator: Any) -> Regressor | None:
+    def from_estimator(cls, estimator: Any) -> Self | None:
         """Return the regressor that equals a KNeighborsRegressor with uniform weights."""
         from sklearn.neighbors import KNeighborsRegressor
 
@@ -53,6 +51,7 @@ class OrdinaryRegressor(Regressor):
     title = "Linear regression"
     Hyperparameters: ClassVar[type[Parameters]] = LinearHyperparameters
     hyperparameters: LinearHyperparameters
+    fast_evaluator = LinearEvaluator
 
     def estimator(self) -> Any:
         """Return scikit-learn's LinearRegression."""
@@ -61,20 +60,17 @@ class OrdinaryRegressor(Regressor):
         return LinearRegression(**self.settings)
 
     def describe(self) -> str:
-        """Return what it is in a few words."""
+        """Return a short description."""
         return f"linear regression{'' if self.hyperparameters.fit_intercept else ' through the origin'}"
 
-    def _evaluator(self, X: Any, y: Any, folds: Any, **options: Any) -> LinearEvaluator:
-        return LinearEvaluator(X, y, folds, **self.settings, **options)
-
     @classmethod
-    def from_estimator(cls, estimator: Any) -> Regressor | None:
-        """Return the regressor that equals a LinearRegression whose coefficients may have any sign."""
+    def from_estimator(cls, estimator: Any) -> Self | None:
+        """Return the regressor that equals a LinearRegression without `positive`."""
         from sklearn.linear_model import LinearRegression
 
         if type(estimator) is not LinearRegression or estimator.positive:
             return None
-        if getattr(estimator, "tol", 1e-6) != 1e-6:  # it came with scikit-learn 1.7
+        if getattr(estimator, "tol", 1e-6) != 1e-6:  # since scikit-learn 1.7
             return None
         return cls({"fit_intercept": bool(estimator.fit_intercept)})
 
@@ -86,6 +82,7 @@ class RidgeRegressor(Regressor):
     title = "Ridge regression"
     Hyperparameters: ClassVar[type[Parameters]] = RidgeHyperparameters
     hyperparameters: RidgeHyperparameters
+    fast_evaluator = LinearEvaluator
 
     def estimator(self) -> Any:
         """Return scikit-learn's Ridge."""
@@ -94,16 +91,13 @@ class RidgeRegressor(Regressor):
         return Ridge(**self.settings)
 
     def describe(self) -> str:
-        """Return what it is in a few words."""
+        """Return a short description."""
         where = "" if self.hyperparameters.fit_intercept else " through the origin"
         return f"ridge regression{where} with alpha {self.hyperparameters.alpha:g}"
 
-    def _evaluator(self, X: Any, y: Any, folds: Any, **options: Any) -> LinearEvaluator:
-        return LinearEvaluator(X, y, folds, **self.settings, **options)
-
     @classmethod
-    def from_estimator(cls, estimator: Any) -> Regressor | None:
-        """Return the regressor that equals a Ridge with one alpha, solved directly."""
+    def from_estimator(cls, estimator: Any) -> Self | None:
+        """Return the regressor that equals a Ridge with a single alpha and a direct solver."""
         from sklearn.linear_model import Ridge
 
         if type(estimator) is not Ridge or estimator.positive or estimator.solver not in ("auto", "cholesky"):

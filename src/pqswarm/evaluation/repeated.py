@@ -1,4 +1,4 @@
-"""Several partitions of the same events, each with an evaluator of its own."""
+"""Repeated cross-validation: several partitions of the same events, with one evaluator each."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,12 +15,12 @@ __all__ = ["RepeatedEvaluator"]
 
 
 class RepeatedEvaluator(Evaluator):
-    """The error over several partitions of the events: the mean over all their folds.
+    """The mean error over the folds of several partitions of the events.
 
     Parameters
     ----------
     parts : sequence of Evaluator
-        One for each partition, of the same data.
+        One per partition, on the same data.
     splits : CrossValidation
         The folds of all partitions, in the same order.
 
@@ -48,11 +48,11 @@ class RepeatedEvaluator(Evaluator):
 
     @property
     def is_loss(self) -> bool:
-        """Whether the error is a loss, and not one minus a score."""
+        """Whether the error is a loss rather than one minus a score."""
         return self.parts[0].is_loss
 
     def error_counts(self, masks: npt.ArrayLike) -> IntArray:
-        """Return the misclassified events of each fold, shape (m, n_folds); of an empty subset all of them."""
+        """Return the misclassified events of each fold, shape (m, n_folds); all events for an empty subset."""
         counts = []
         for part in self.parts:
             if not isinstance(part, ClassificationEvaluator):
@@ -71,5 +71,5 @@ class RepeatedEvaluator(Evaluator):
         return np.concatenate([part.fold_errors(masks) for part in self.parts], axis=1)
 
     def predictions(self, mask: npt.ArrayLike) -> AnyArray:  # noqa: ARG002
-        """Refuse, since each event is predicted once in each partition: ask one of `parts`."""
-        raise PqswarmError("events are predicted once in each partition: ask the evaluator of one, in parts.")
+        """Raise an error: each event is predicted once in each partition; use one of `parts`."""
+        raise PqswarmError("each event is predicted once in each partition: use one of the evaluators in parts.")

@@ -1,4 +1,4 @@
-"""Scale features: once by all events, or inside each fold by its training events alone."""
+"""Scale features once by all events, or in each fold by its training events."""
 
 from typing import Literal
 
@@ -7,28 +7,20 @@ import numpy as np
 from pqswarm._base.checks import check_name
 from pqswarm._base.typing import FloatArray, IntArray
 
-__all__ = ["SCALINGS", "WITHIN_FOLDS", "Scaling", "check_scaling", "scale", "scaled"]
+__all__ = ["SCALINGS", "WITHIN_FOLDS", "Scaling", "scale", "scaled"]
 
-Scaling = Literal["once", "minmax", "standard", "robust", "none", "fold"]
+Scaling = Literal["once", "minmax", "standard", "robust", "none"]
 SCALINGS: tuple[Scaling, ...] = ("once", "minmax", "standard", "robust", "none")
-"""How features can be scaled; ``"fold"`` is the earlier name of ``"minmax"``."""
+"""How features can be scaled."""
 
 WITHIN_FOLDS: tuple[Scaling, ...] = ("minmax", "standard", "robust")
-"""Those that learn from the training events of each fold."""
+"""Scalings that are fitted to the training events of each fold."""
 
-_NO_SPAN = 10 * np.finfo(np.float64).eps  # scikit-learn leaves features of a smaller span as wide as they are
-
-
-def check_scaling(scaling: Scaling) -> Scaling:
-    """Return the scaling by its present name, or raise an error that lists all."""
-    if scaling == "fold":
-        return "minmax"
-    check_name("scaling", scaling, SCALINGS)
-    return scaling
+_NO_SPAN = 10 * np.finfo(np.float64).eps  # scikit-learn does not scale features with a smaller span
 
 
 def scale(data: FloatArray, train: IntArray, scaling: Scaling) -> FloatArray:
-    """Return the features as a classifier sees them that is trained on the events `train`.
+    """Return the features scaled for a classifier trained on the events `train`.
 
     Parameters
     ----------
@@ -37,13 +29,13 @@ def scale(data: FloatArray, train: IntArray, scaling: Scaling) -> FloatArray:
     train : ndarray of int
         Training events.
     scaling : {"once", "minmax", "standard", "robust", "none"}
-        As scikit-learn's MinMaxScaler, StandardScaler or RobustScaler by the training events; ``"once"`` goes by the
+        scikit-learn's MinMaxScaler, StandardScaler or RobustScaler fitted to the training events; ``"once"`` uses the
         extremes of all events.
 
     Returns
     -------
     ndarray of shape (n, p)
-        A new array, but for ``"none"``.
+        A new array, except for ``"none"``.
 
     Examples
     --------
@@ -52,25 +44,25 @@ def scale(data: FloatArray, train: IntArray, scaling: Scaling) -> FloatArray:
     >>> {how: scale(data, train, how).ravel().tolist() for how in ("minmax", "standard", "robust")}
     {'minmax': [0.0, 1.0, 4.0], 'standard': [-1.0, 1.0, 7.0], 'robust': [-1.0, 1.0, 7.0]}
     """
-    chosen = check_scaling(scaling)
+    chosen = check_name("scaling", scaling, SCALINGS)
     if chosen == "none":
         return data
     if chosen == "once":
         return scaled(data, data)
     fitted = data[train]
     if chosen == "standard":
-        from sklearn.preprocessing import StandardScaler  # its rule for nearly constant features is its own
+        from sklearn.preprocessing import StandardScaler  # it has its own rule for nearly constant features
 
         return np.ascontiguousarray(StandardScaler().fit(fitted).transform(data))
     if chosen == "robust":
         low, high = np.percentile(fitted, (25.0, 75.0), axis=0)
-        return _shifted(data, np.median(fitted, axis=0), _span(high - low))
+        return _shift_and_divide(data, np.median(fitted, axis=0), _safe_span(high - low))
     low = fitted.min(axis=0)
-    return _shifted(data, low, _span(fitted.max(axis=0) - low))
+    return _shift_and_divide(data, low, _safe_span(fitted.max(axis=0) - low))
 
 
-def _span(span: FloatArray) -> FloatArray:
-    """What to divide by: 1 in place of spans that are nothing but rounding."""
+def _safe_span(span: FloatArray) -> FloatArray:
+    """The divisor: 1 instead of spans that are only rounding."""
     return np.where(span < _NO_SPAN, 1.0, span)
 
 
@@ -80,7 +72,7 @@ def scaled(data: FloatArray, fitted: FloatArray) -> FloatArray:
     Parameters
     ----------
     data, fitted : ndarray of shape (n, p)
-        What to scale, and where to take the extremes from.
+        The data to scale, and the data that give the extremes.
 
     Returns
     -------
@@ -95,11 +87,11 @@ def scaled(data: FloatArray, fitted: FloatArray) -> FloatArray:
     """
     low = fitted.min(axis=0)
     span = fitted.max(axis=0) - low
-    return _shifted(data, low, np.where(span > 0, span, 1.0))
+    return _shift_and_divide(data, low, np.where(span > 0, span, 1.0))
 
 
-def _shifted(data: FloatArray, low: FloatArray, span: FloatArray) -> FloatArray:
-    """Return (data - low) / span, with no more memory than that of the result."""
+def _shift_and_divide(data: FloatArray, low: FloatArray, span: FloatArray) -> FloatArray:
+    """Return (data - low) / span, allocating only the result."""
     result = np.ascontiguousarray(np.subtract(data, low, dtype=np.float64))
     result /= span
     return result

@@ -1,4 +1,4 @@
-"""Cross-validation of any kind: repeated, shuffled, grouped, time series, hold-out, or a list of one's own."""
+"""Any cross-validation: repeated, shuffled, grouped, time series, hold-out, or your own list."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -16,17 +16,16 @@ __all__ = ["Splits"]
 class Splits(CrossValidation):
     """Any sequence of training and test sets.
 
-    Test sets may overlap and leave events out, and a training set may be anything. It can be handed to scikit-learn as
-    `cv`.
+    Test sets may overlap and omit events; training sets are arbitrary. scikit-learn accepts it as `cv`.
 
     Parameters
     ----------
     pairs : iterable of (train, test)
         Indices of the training and test events of each split, or masks over all events.
     n_events : int
-        How many events there are.
+        Number of events.
     name : str
-        What makes the splits, for sentences.
+        The source of the splits, for messages.
 
     Examples
     --------
@@ -41,7 +40,7 @@ class Splits(CrossValidation):
         self.n_events = n_events
         self.name = name
         self._tests: list[IntArray] = []
-        self._trains: list[IntArray | None] = []  # None: all but the test events, ascending
+        self._trains: list[IntArray | None] = []  # None: all other events, ascending
         self._complementary: list[bool] = []
         for number, pair in enumerate(pairs):
             try:
@@ -82,9 +81,9 @@ class Splits(CrossValidation):
         cv : int, splitter, iterable or None
             As in scikit-learn: a number of folds, an object with a method ``split``, or (train, test) indices.
         X, y : array_like
-            What to split.
+            The data to split.
         groups : array_like, optional
-            Groups of events, for splitters that want them.
+            Groups of events, for splitters that use them.
         classifier : bool
             Whether a number means stratified folds.
 
@@ -116,24 +115,24 @@ class Splits(CrossValidation):
         return self.n_events
 
     def train(self, fold: int) -> IntArray:
-        """Return the training events of a split, in the order in which they were given."""
+        """Return the training events of a split, in the given order."""
         given = self._trains[fold]
         return np.delete(np.arange(self.n_events), self._tests[fold]) if given is None else given
 
     def test(self, fold: int) -> IntArray:
-        """Return the test events of a split, in the order in which they were given."""
+        """Return the test events of a split, in the given order."""
         return self._tests[fold]
 
     def partitions(self) -> tuple[Folds, ...] | None:
-        """Return the partitions that the splits are, one after the other, or None if they are not such.
+        """Return the partitions that the splits form, in order, or None if they are not partitions.
 
-        In a partition each event is tested once, and each training set is all but its test set. Then exact evaluators
-        compute all folds of a partition at once.
+        In a partition each event is tested once, and each training set is the rest. Exact evaluators compute all folds
+        of a partition together.
 
         Returns
         -------
         tuple of Folds, or None
-            One for each repetition; their folds are the splits, in the same order.
+            One per repetition; their folds are the splits, in order.
         """
         if not all(self._complementary):
             return None

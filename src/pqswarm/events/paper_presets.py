@@ -5,10 +5,10 @@ from typing import Literal
 
 from pqswarm.errors import unknown_name
 from pqswarm.events.parameters import (
-    Choice,
     EqualTo,
     Fixed,
     LogUniform,
+    OneOf,
     Range,
     Steps,
     Uniform,
@@ -82,7 +82,7 @@ def _series(low: float) -> Ranges:
     return {f"h{k}": Uniform(low, 0.2) for k in (5, 7, 11, 13)}
 
 
-def _notches(per_cycle: Range) -> Ranges:
+def _notch_ranges(per_cycle: Range) -> Ranges:
     return {
         "notches_per_cycle": per_cycle,
         "notch_depth": Uniform(0.1, 0.4),
@@ -176,7 +176,7 @@ def paper_preset(
             "flicker_depth": Uniform(0.0, 0.07),
             "flicker_frequency": Uniform(1, 25, "" if flicker_frequency == "hertz" else "fundamental"),
         },
-        notches=_notches(Fixed(1.0 if notch_period == "cycle" else 2.0)),
+        notches=_notch_ranges(Fixed(1.0 if notch_period == "cycle" else 2.0)),
         series=_series(0.0),
         transient=_TRANSIENT,
         window_of_transient=None if transient_onset == "own" else _WINDOW_FROM_ONSET,
@@ -240,7 +240,7 @@ def stepped_preset() -> Preset:
         models=_model_ranges(
             magnitude={**_MAGNITUDE, "amplitude": amplitude, "offset": Steps(0.01, 0.1, 10)},
             flicker={"flicker_depth": Steps(0.01, 0.07, 7), "flicker_frequency": Steps(1, 25, 25)},
-            notches=_notches(Fixed(1.0)),
+            notches=_notch_ranges(Fixed(1.0)),
             series=spectrum_ranges(_SPECTRA),
             transient=_TRANSIENT,
             window={"duration": Steps(0.5, 30, 60, "cycles"), "start": Fixed(0.0)},
@@ -265,7 +265,7 @@ def field_preset() -> Preset:
         name="field",
         common={
             "sampling_rate": Fixed(25_000.0),
-            "frequency": Choice((50.0, 60.0)),
+            "frequency": OneOf((50.0, 60.0)),
             "cycles": Uniform(4.0, 30.0),
             "amplitude": Uniform(0.9, 1.1),
             "phase": Uniform(0.0, 2 * pi),
@@ -276,7 +276,7 @@ def field_preset() -> Preset:
         models=_model_ranges(
             magnitude={**_MAGNITUDE, "offset": Uniform(0.01, 0.1)},
             flicker={"flicker_depth": Uniform(0.01, 0.07), "flicker_frequency": Uniform(1.0, 25.0)},
-            notches=_notches(Choice((1.0, 2.0, 3.0, 4.0, 5.0, 6.0))),
+            notches=_notch_ranges(OneOf((1.0, 2.0, 3.0, 4.0, 5.0, 6.0))),
             series=_series(0.02),
             transient={
                 "transient_amplitude": LogUniform(0.1, 4.0),

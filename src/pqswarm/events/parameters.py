@@ -15,12 +15,12 @@ from pqswarm.events.catalogue import HARMONICS, PARAMETERS, Parameter, check_par
 
 __all__ = [
     "PARAMETERS",
-    "Choice",
     "EqualTo",
     "Fixed",
     "IndexedBy",
     "LogUniform",
     "NameIndex",
+    "OneOf",
     "Parameter",
     "Range",
     "Steps",
@@ -48,7 +48,7 @@ def record_length(values: Mapping[str, float]) -> float:
     return values["cycles"] / values["frequency"]
 
 
-def _scale(low: float, high: float, unit: Unit, values: Mapping[str, float]) -> tuple[float, float]:
+def _unit_scale(low: float, high: float, unit: Unit, values: Mapping[str, float]) -> tuple[float, float]:
     """Return the factor from the unit of a range to SI units, and the maximum that the record can hold."""
     limit = inf
     scale = 1.0
@@ -73,7 +73,7 @@ def _scale(low: float, high: float, unit: Unit, values: Mapping[str, float]) -> 
 
 def _bounds(low: float, high: float, unit: Unit, values: Mapping[str, float]) -> tuple[float, float]:
     """Convert the ends of a range to SI units and cut it to what the record can hold."""
-    scale, limit = _scale(low, high, unit, values)
+    scale, limit = _unit_scale(low, high, unit, values)
     return low * scale, min(high * scale, limit)
 
 
@@ -156,7 +156,7 @@ class Steps:
 
     def at(self, u: float, values: Mapping[str, float]) -> float:
         """Return the value at the quantile `u`."""
-        scale, limit = _scale(self.low, self.high, self.unit, values)
+        scale, limit = _unit_scale(self.low, self.high, self.unit, values)
         width, last = self.high - self.low, self.number - 1
         if self.high * scale > limit:
             # A value that is the limit but for rounding belongs to those that fit.
@@ -165,7 +165,7 @@ class Steps:
 
 
 @dataclass(frozen=True)
-class Choice:
+class OneOf:
     """One of the given options, in `unit`, all equally likely; see :class:`Uniform` for the units.
 
     Options that the record cannot hold are not drawn.
@@ -176,11 +176,11 @@ class Choice:
 
     def __post_init__(self) -> None:
         if not self.options:
-            raise PqswarmError("options of Choice must hold at least one value.")
+            raise PqswarmError("options of OneOf must hold at least one value.")
 
     def at(self, u: float, values: Mapping[str, float]) -> float:
         """Return the option at the quantile `u`."""
-        scale, limit = _scale(min(self.options), max(self.options), self.unit, values)
+        scale, limit = _unit_scale(min(self.options), max(self.options), self.unit, values)
         fitting = [option for option in self.options if option * scale <= limit * (1.0 + 1e-12)]
         return min(fitting[int(u * len(fitting))] * scale, limit)
 

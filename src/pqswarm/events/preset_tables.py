@@ -11,7 +11,7 @@ from pqswarm._base.toml import explain_mistakes, table_error
 from pqswarm.errors import PqswarmError, shorten, unknown_name
 from pqswarm.events.catalogue import Parameter
 from pqswarm.events.classes import EVENT_CLASSES, is_name
-from pqswarm.events.parameters import Choice, EqualTo, Fixed, LogUniform, Range, Steps, Uniform, WithinRecord
+from pqswarm.events.parameters import EqualTo, Fixed, LogUniform, OneOf, Range, Steps, Uniform, WithinRecord
 
 __all__ = ["PresetTable", "read_range", "read_tables"]
 
@@ -24,43 +24,43 @@ Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Ends = Annotated[list[Number], Field(min_length=2, max_length=2)]
 
 
-class _Table(BaseModel):
+class _RangeTable(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class _Uniform(_Table):
+class _Uniform(_RangeTable):
     kind: Literal["uniform"] = Field(repr=False)
     uniform: Ends
     unit: Any = None
 
 
-class _LogUniform(_Table):
+class _LogUniform(_RangeTable):
     kind: Literal["log_uniform"] = Field(repr=False)
     log_uniform: Annotated[list[Annotated[Number, Field(gt=0)]], Field(min_length=2, max_length=2)]
     unit: Any = None
 
 
-class _Steps(_Table):
+class _Steps(_RangeTable):
     kind: Literal["steps"] = Field(repr=False)
     steps: Ends
     number: Annotated[int, Field(strict=True, ge=2, le=1_000_000)]
     unit: Any = None
 
 
-class _Choice(_Table):
+class _Choice(_RangeTable):
     kind: Literal["choice"] = Field(repr=False)
     choice: Annotated[tuple[Number, ...], Field(min_length=1)]
     unit: Any = None
 
 
-class _Inside(_Table):
+class _Inside(_RangeTable):
     kind: Literal["inside"] = Field(repr=False)
     inside: str
     before: str | None = None
     margin: Annotated[Number, Field(ge=0)] = 0.0
 
 
-class _Same(_Table):
+class _Same(_RangeTable):
     kind: Literal["same"] = Field(repr=False)
     same: str
 
@@ -100,7 +100,7 @@ def read_range(name: str, given: object, allowed: Parameter) -> Range:
     for value in values if unit in ("", "hertz") else ():  # others are checked when they are drawn
         _check_limits(value, allowed)
     if isinstance(table, _Choice):
-        return Choice(values, unit)
+        return OneOf(values, unit)
     low, high = values
     if not low < high:
         raise PqswarmError(f"low must be below high, not {low:g} and {high:g}; a plain number is a fixed value.")

@@ -9,12 +9,12 @@ from pqswarm.errors import PqswarmError
 from pqswarm.events.catalogue import HARMONICS, PARAMETERS, Parameter
 from pqswarm.events.classes import EVENT_CLASSES
 from pqswarm.events.parameters import (
-    Choice,
     EqualTo,
     Fixed,
     IndexedBy,
     LogUniform,
     NameIndex,
+    OneOf,
     Range,
     Steps,
     Uniform,
@@ -66,7 +66,7 @@ def _write_range(spec: Range) -> Any:
             table = {"log_uniform": [_short(low), _short(high)], "unit": unit}
         case Steps(low, high, number, unit):
             table = {"steps": [_short(low), _short(high)], "number": number, "unit": unit}
-        case Choice(options, unit):
+        case OneOf(options, unit):
             table = {"choice": [_short(option) for option in options], "unit": unit}
         case WithinRecord(duration, before, margin):
             table = {"inside": duration, "before": before or "", "margin": _short(margin) or ""}
@@ -117,13 +117,13 @@ def preset_lines(table: Mapping[str, Any], prefix: str = "") -> list[str]:
             continue
         catalogue = EVENT_CLASSES[key].catalogue if key in EVENT_CLASSES else PARAMETERS
         plain = {name: value for name, value in content.items() if key != "bench" or name == "share"}
-        lines += ["", f"[{prefix}{key}]", *_lines(plain, {} if key == "spectra" else catalogue)]
+        lines += ["", f"[{prefix}{key}]", *_toml_lines(plain, {} if key == "spectra" else catalogue)]
         for label in (label for label in content if label not in plain):
-            lines += ["", f"[{prefix}bench.{label}]", *_lines(content[label], PARAMETERS)]
+            lines += ["", f"[{prefix}bench.{label}]", *_toml_lines(content[label], PARAMETERS)]
     return lines
 
 
-def _lines(content: Mapping[str, Any], catalogue: Mapping[str, Parameter]) -> list[str]:
+def _toml_lines(content: Mapping[str, Any], catalogue: Mapping[str, Parameter]) -> list[str]:
     return [f"{name} = {to_toml(value)}{_comment(name, value, catalogue)}" for name, value in content.items()]
 
 

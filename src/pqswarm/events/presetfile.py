@@ -140,7 +140,7 @@ class _Reader:
                 raise unknown_name("key of [bench]", label, ("share", *models))
         bench = {label: self._circuit(label, base) for label in models if label in base.bench or label in self.bench}
         made = Preset(self.name, common, models, bench, self._bench_share(base, bench, len(models)))
-        _check(made)
+        _check_draws(made)
         if self.name in PRESETS and made != PRESETS[self.name]:
             raise PqswarmError(f"name: {self.name!r} is a preset with other ranges: give this one another name.")
         return made
@@ -289,7 +289,7 @@ def _check_complete(ranges: Mapping[str, Range], required: tuple[str, ...]) -> N
         raise PqswarmError(f'{missing} is missing: give it a range, or start from another preset with extends = "...".')
 
 
-def _check(preset: Preset) -> None:
+def _check_draws(preset: Preset) -> None:
     """Draw both ends of every range, and refuse impossible events."""
     for source, classes in (("model", preset.models), ("bench", preset.bench)):
         for label in classes:

@@ -27,7 +27,7 @@ def _weighted_logs(squares, out):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _ranges(bands, n, out):
+def _find_ranges(bands, n, out):
     """Write minimum, maximum, sum and its rounding error (Neumaier's sum) to `out`."""
     minimum, maximum, total, lost = load(bands, 0), load(bands, 0), fill(0.0), fill(0.0)
     for i in range(n):
@@ -84,7 +84,7 @@ def band_functions(bands, n, rounding, scratch, sample, features):
     Values below `rounding`, float64[m], count as zero. `scratch` and `sample` are those of :func:`medians`.
     """
     ranges, scales, sums, middles = np.empty(4 * LANES), np.empty(3 * LANES), np.empty(6 * LANES), np.empty(LANES)
-    _ranges(bands, n, ranges)
+    _find_ranges(bands, n, ranges)
     medians(bands, n, scratch, sample, middles)
     for lane in range(LANES):
         minimum, maximum, total, lost = ranges[lane::LANES]

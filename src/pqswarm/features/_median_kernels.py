@@ -34,7 +34,7 @@ def _sort(lanes, n):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _select(values, rank):
+def _quickselect(values, rank):
     """The element of that rank among `values`, which are reordered (Hoare's quickselect)."""
     low, high = 0, values.size - 1
     while low < high:
@@ -147,6 +147,6 @@ def medians(bands, n, scratch, sample, out):
             whole = sample[:n]
             for i in range(n):
                 whole[i] = bands[LANES * i + lane]
-            middle = _select(whole, rank)
+            middle = _quickselect(whole, rank)
             next_one = whole[rank + 1 :].min() if width == 2 else middle
         out[lane] = 0.5 * (middle + next_one) if width == 2 else middle

@@ -207,7 +207,7 @@ def filter_plan(n_samples: int, level: int, wavelet: str, border: str) -> tuple[
         raise unknown_name("border", border, BORDERS)
     places, lengths = [], [n_samples]
     for _ in range(level):
-        where, length = _places(lengths[-1], low_pass.size, border)
+        where, length = _filter_places(lengths[-1], low_pass.size, border)
         places.append(where)
         lengths.append(length)
     plan = np.concatenate(places), np.array(lengths[1:]), low_pass
@@ -216,7 +216,7 @@ def filter_plan(n_samples: int, level: int, wavelet: str, border: str) -> tuple[
     return plan
 
 
-def _places(n: int, taps: int, border: str) -> tuple[IntArray, int]:
+def _filter_places(n: int, taps: int, border: str) -> tuple[IntArray, int]:
     """The sample at each input of the filters, -1 for none, and the number of coefficients."""
     whole = n + n % 2  # periodization repeats the last sample of an odd number
     length = whole // 2 if border == "periodization" else (n + taps - 1) // 2

@@ -2,13 +2,19 @@
 
 from pqswarm._base.typing import FloatArray
 from pqswarm._base.units import frequency_text
-from pqswarm.measure.steady.notches import FEWEST_SAMPLES
+from pqswarm.measure.steady.notching import MIN_SAMPLES
 from pqswarm.measure.supply.channels import list_reasons
 from pqswarm.measure.supply.survey import Supply
-from pqswarm.measure.visible import FEWEST_CYCLES, FEWEST_SAMPLES_OF_TRANSIENTS, FLICKER_CYCLES, SLOWEST_PERIODS
 from pqswarm.recordings.recording import RecordingSource
 
 __all__ = ["list_caveats"]
+
+_TRANSIENT_CYCLES, _TRANSIENT_SAMPLES = 2.2, 32
+"""Cycles of a capture, and samples per cycle, that the detection of transients needs."""
+_FLICKER_CYCLES = 7.0
+"""Cycles of a capture that the detection of flicker needs: a dozen values of Urms(1/2)."""
+_FLICKER_PERIODS = 1.5
+"""Periods of a modulation that must be seen."""
 
 
 def list_caveats(recording: RecordingSource, supply: Supply, missing: FloatArray) -> tuple[str, ...]:
@@ -38,13 +44,15 @@ def list_caveats(recording: RecordingSource, supply: Supply, missing: FloatArray
         said.append(f"Samples are missing on {', '.join(gaps)}.")
     seconds = recording.n_samples / rate
     cycles = seconds * nominal_frequency
-    if cycles < FLICKER_CYCLES:
+    if cycles < _FLICKER_CYCLES:
         said.append(f"Flicker cannot be detected in {cycles:.1f} cycles, and the frequency is less certain.")
-    elif seconds < SLOWEST_PERIODS:
-        said.append(f"Flicker below {SLOWEST_PERIODS / seconds:.1f} Hz cannot be detected in a {seconds:.2g} s record.")
-    if cycles < FEWEST_CYCLES:
+    elif seconds < _FLICKER_PERIODS:
+        said.append(
+            f"Flicker below {_FLICKER_PERIODS / seconds:.1f} Hz cannot be detected in a {seconds:.2g} s record."
+        )
+    if cycles < _TRANSIENT_CYCLES:
         said.append("Transients cannot be detected in so few cycles.")
-    elif cycle < FEWEST_SAMPLES_OF_TRANSIENTS:
+    elif cycle < _TRANSIENT_SAMPLES:
         said.append(f"Transients cannot be detected at a sampling rate of {frequency_text(rate)}.")
     else:
         highest = frequency_text(rate / 2)
@@ -52,7 +60,7 @@ def list_caveats(recording: RecordingSource, supply: Supply, missing: FloatArray
     orders = min(50, int(0.45 * cycle))
     if orders < 40:
         said.append(f"Harmonics are measured to order {orders}.")
-    if cycle < FEWEST_SAMPLES:
+    if cycle < MIN_SAMPLES:
         said.append(f"Notching cannot be detected at {cycle:.0f} samples per cycle.")
     elif cycle < 100:
         said.append(f"At {cycle:.0f} samples per cycle, notches narrower than two samples cannot be detected.")

@@ -1,8 +1,7 @@
 """From a recording to what happened in it, by IEC 61000-4-30 and in the words of IEEE 1159."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,25 +13,23 @@ from pqswarm.measure.characterisation import ChannelResult, Characterisation, Se
 from pqswarm.measure.detect.rms_events import RmsEventFinder
 from pqswarm.measure.detect.scan import Scan, scan_pages
 from pqswarm.measure.detect.spans import Span, find_spans
-from pqswarm.measure.detect.urms import fill_gaps
 from pqswarm.measure.detect.voltage_changes import find_voltage_changes
-from pqswarm.measure.event import Event, Part
 from pqswarm.measure.group.list import EventList
-from pqswarm.measure.steady import find_steady
-from pqswarm.measure.steady.flicker import drop_modulated, find_flicker, longest_quiet
-from pqswarm.measure.steady.harmonics import Spectrum, measure_spectrum
-from pqswarm.measure.steady.notches import Notches, find_notches
+from pqswarm.measure.steady.finder import SteadyFinder
+from pqswarm.measure.steady.flicker import drop_modulated
+from pqswarm.measure.steady.harmonics import Spectrum
 from pqswarm.measure.supply.survey import Supply, survey
 from pqswarm.measure.thresholds import Thresholds
 from pqswarm.recordings.recording import RecordingSource
+
+if TYPE_CHECKING:
+    from pqswarm.measure.event import Part
 
 __all__ = ["characterise"]
 
 _REFERENCES = ("auto", "nominal", "pre-event")
 _VOLTS = (1e-6, 1e9)
 """What a reference, or a nominal voltage, can be [V]: ratios to it stay finite."""
-_FEWEST = 3
-"""Cycles of a spectrum beside an event."""
 
 
 def characterise(
@@ -107,29 +104,26 @@ def _characterise(
 ) -> Characterisation:
     supply = survey(recording, reference, nominal_voltage, channels)
     scan = scan_pages(recording, supply, levels, block, progress)
-    meter = _Meter(recording, supply, scan, levels)
-    found = [meter.channel(i) for i in range(len(supply.numbers))]
-    urms = np.array([one.urms for one in found])
-    results = tuple(
-        ChannelResult(
-            name=header.name,
-            phase=header.phase,
-            system=system,
-            number=number,
-            reference=reference.volts,
-            reference_source=reference.source,
-            spectrum=one.spectrum,
-        )
-        for header, system, number, reference, one in zip(
-            supply.headers, supply.systems, supply.numbers, supply.references, found, strict=True
-        )
-    )
+    urms, spans = _find_spans(supply, scan, levels)
+    finder = RmsEventFinder(recording, supply, scan, levels)
+    steady_finder = SteadyFinder(recording, supply, scan, levels, urms, spans)
+    transients: list[Part] = []
+    sags: list[Part] = []
+    changes: list[Part] = []
+    results = []
+    for i, own in enumerate(spans):
+        sharp = [one for one in scan.transients[i] if not steady_finder.is_notch(one)]
+        transients += sharp
+        found = finder.find(i, own)
+        sags += [part for part in found if not finder.is_by_transient(part, i, sharp)]
+        if supply.references[i].volts > 0:
+            changes += find_voltage_changes(
+                urms[i], scan.time, own, supply.frequency, levels.voltage_change, supply.part_on(i)
+            )
+        results.append(_channel_result(supply, i, finder.spectrum(i)))
     listed = EventList(recording, supply, scan, urms, levels)
-    large, transients = listed.moving(
-        (part for one in found for part in one.levels), (part for one in found for part in one.transients)
-    )
-    steady = listed.steady(meter.steady(found, [*large, *transients]))
-    changes = listed.changes((part for one in found for part in one.changes), large, steady)
+    large, sharp_events = listed.moving(sags, transients)
+    steady = listed.steady(steady_finder.find([*large, *sharp_events]))
     return Characterisation(
         source=recording.source,
         sampling_rate=recording.sampling_rate,
@@ -137,11 +131,35 @@ def _characterise(
         nominal_frequency=supply.nominal_frequency,
         n_samples=recording.n_samples,
         thresholds=levels,
-        channels=results,
+        channels=tuple(results),
         ignored=supply.ignored,
-        events=listed.finish([*large, *transients, *steady, *changes]),
+        events=listed.finish([*large, *sharp_events, *steady, *listed.changes(changes, large, steady)]),
         caveats=list_caveats(recording, supply, scan.missing),
         series=Series(scan.time, urms, scan.steady),
+    )
+
+
+def _find_spans(supply: Supply, scan: Scan, levels: Thresholds) -> tuple[FloatArray, list[list[Span]]]:
+    """Urms(1/2) [pu], and the spans of each channel; troughs and crests of flicker are none."""
+    volts = np.array([reference.volts if reference.volts > 0 else 1.0 for reference in supply.references])
+    urms: FloatArray = scan.urms / volts[:, None]
+    spans: list[list[Span]] = []
+    for row, reference in zip(urms, supply.references, strict=True):
+        found = find_spans(row, row, levels) if reference.volts > 0 and row.size else []
+        spans.append(drop_modulated(found, row, supply.frequency, levels) if found else [])
+    return urms, spans
+
+
+def _channel_result(supply: Supply, i: int, spectrum: Spectrum | None) -> ChannelResult:
+    header, reference = supply.headers[i], supply.references[i]
+    return ChannelResult(
+        name=header.name,
+        phase=header.phase,
+        system=supply.systems[i],
+        number=supply.numbers[i],
+        reference=reference.volts,
+        reference_source=reference.source,
+        spectrum=spectrum,
     )
 
 
@@ -155,164 +173,3 @@ def _check_reference(reference: str | float, nominal_voltage: float | Mapping[st
     for volts in given:
         if volts is not None and not _VOLTS[0] <= volts <= _VOLTS[1]:
             raise PqswarmError(f"nominal_voltage must be above 0 V (1e-6 to 1e9), not {volts!r}.")
-
-
-@dataclass(frozen=True, eq=False)
-class _Findings:
-    """Urms(1/2) [pu], spectrum and parts of one channel."""
-
-    urms: FloatArray
-    spectrum: Spectrum | None
-    levels: list[Part]
-    transients: list[Part]
-    changes: list[Part]
-    flags: list[Part]
-
-
-@dataclass(frozen=True, eq=False)
-class _Meter:
-    """Turns what the scan found into parts on each channel."""
-
-    recording: RecordingSource
-    supply: Supply
-    scan: Scan
-    thresholds: Thresholds
-
-    @property
-    def _frequency(self) -> float:
-        return self.supply.frequency
-
-    @cached_property
-    def _finder(self) -> RmsEventFinder:
-        return RmsEventFinder(self.recording, self.supply, self.scan, self.thresholds)
-
-    def channel(self, i: int) -> _Findings:
-        """Find what happened on one channel."""
-        reference = self.supply.references[i].volts
-        scale = reference if reference > 0 else 1.0
-        urms: FloatArray = self.scan.urms[i] / scale
-        if not reference > 0 or not urms.size:
-            return _Findings(urms, None, [], [], [], [])
-        spans = find_spans(urms, urms, self.thresholds)
-        spans = drop_modulated(spans, urms, self._frequency, self.thresholds) if spans else []
-        spectrum, notches, flags = self._steady(i, spans, scale)
-        transients = [one for one in self.scan.transients[i] if not self._is_notch(one, i, notches)]
-        levels = self._finder.find(i, spans)
-        levels = [part for part in levels if not self._finder.is_by_transient(part, i, transients)]
-        changes = find_voltage_changes(
-            urms,
-            self.scan.time,
-            spans,
-            self._frequency,
-            self.thresholds.voltage_change,
-            self.supply.part_on(i),
-        )
-        return _Findings(urms, spectrum, levels, transients, changes, flags)
-
-    def steady(self, channels: Sequence[_Findings], events: Sequence[Event]) -> list[Part]:
-        """Find what is steady: with start and end in a long recording, of all of a short one."""
-        flags = [flag for one in channels for flag in one.flags]
-        if not self.scan.is_long:
-            return flags
-        busy = [(event.start, event.end) for event in events]
-        references = [reference.volts for reference in self.supply.references]
-        found = find_steady(self.scan.steady, self.thresholds, quiet=busy, references=references)
-        if self.scan.is_long_for_flicker:
-            return found
-        return [part for part in found if part.kind != "flicker"] + flags
-
-    def _steady(
-        self, i: int, spans: Sequence[Span], scale: float
-    ) -> tuple[Spectrum | None, Notches | None, list[Part]]:
-        """Spectrum on the steadiest cycles of the first pages; notches, and what is steady, in a short recording."""
-        rate, begin = self.recording.sampling_rate, self._finder.first_pages
-        known = self.scan.time < begin.duration - 1 / self._frequency
-        known |= begin.n_samples == self.recording.n_samples
-        filled, _ = fill_gaps(begin.channels[self.supply.numbers[i]].samples, rate / self._frequency)
-        volts, time = self.scan.urms[i][known], self.scan.time[known]
-        spectrum = measure_spectrum(filled, rate, self._frequency, volts, time)
-        if spectrum is None or self.scan.is_long_for_flicker:
-            return spectrum, None, []
-        steady = (spectrum.start, spectrum.cycles)
-        wave = filled / (scale * np.sqrt(2))
-        if self.scan.is_long:
-            flags = self._flags(i, self.scan.urms[i] / scale, spans, spectrum, None, scale)
-            return spectrum, None, [flag for flag in flags if flag.kind == "flicker"]
-        notches = find_notches(wave, rate, self._frequency, *steady, least=self.thresholds.notch)
-        if notches is None or not notches.count:
-            notches = self._steady_notches(i, spans) or notches
-        return spectrum, notches, self._flags(i, self.scan.urms[i] / scale, spans, spectrum, notches, scale)
-
-    def _steady_notches(self, i: int, spans: Sequence[Span]) -> Notches | None:
-        """Notches that all windows of 10 or 12 cycles have, two at least, outside sags and swells."""
-        series, time = self.scan.steady, self.scan.time
-        quiet = np.ones(series.n_windows, dtype=np.bool_)
-        for span in spans:
-            first, last = time[max(span.first - 2, 0)], time[min(span.stop + 2, time.size - 1)]
-            quiet &= (series.edges[1:] < first) | (series.edges[:-1] > last)
-        counts, depths = series.notches[i][quiet], series.notch_depth[i][quiet]
-        having = counts > 0
-        if counts.size < 2 or not having.all():
-            return None
-        return Notches(round(float(np.median(counts[having]))), float(np.median(depths[having])))
-
-    def _is_notch(self, transient: Part, i: int, notches: Notches | None) -> bool:
-        """Whether it is a notch that is not quite like the others; in a long recording, of the windows around it."""
-        if notches is not None:
-            return notches.explain(transient.magnitude)
-        series = self.scan.steady
-        at = int(np.searchsorted(series.edges, transient.start)) - 1
-        around = slice(max(at - 1, 0), at + 2)
-        counts, depths = series.notches[i, around], series.notch_depth[i, around]
-        return (
-            self.scan.is_long
-            and bool((np.nan_to_num(counts) > 0).any())
-            and (transient.magnitude < 3 * float(np.nanmax(depths)))
-        )
-
-    def _flags(
-        self,
-        i: int,
-        urms: FloatArray,
-        spans: Sequence[Span],
-        spectrum: Spectrum,
-        notches: Notches | None,
-        volts: float,
-    ) -> list[Part]:
-        """Find the steady disturbances of a short recording; `volts` is the reference [V]."""
-        found: dict[str, tuple[float, dict[str, float]]] = {}
-        # Between the edges of an event, of one or two cycles nothing steady can be said.
-        enough = spectrum.cycles >= _FEWEST or not spans
-        if enough and spectrum.thd > max(self.thresholds.thd, spectrum.least_thd):
-            order = float(np.argmax(spectrum.harmonics)) + 2
-            found["harmonics"] = (
-                spectrum.thd,
-                {
-                    "thd": spectrum.thd,
-                    "order": order,
-                    "order_share": max(spectrum.harmonics),
-                },
-            )
-        offset = spectrum.dc / (np.sqrt(2) * volts)
-        if enough and abs(offset) > max(self.thresholds.dc, spectrum.least_dc / (np.sqrt(2) * volts)):
-            found["DC offset"] = offset, {}
-        if notches is not None and notches.count:
-            found["notching"] = notches.depth, {"per_cycle": float(notches.count), "depth": notches.depth}
-        flicker = find_flicker(longest_quiet(urms, spans), self._frequency, least=self.thresholds.flicker)
-        if flicker:
-            found["flicker"] = flicker[1], {"frequency": flicker[0], "depth": flicker[1]}
-        length = self.recording.n_samples / self.recording.sampling_rate
-        return [
-            self.supply.part_on(i)(
-                kind=kind,
-                category=kind,
-                magnitude=100 * value,
-                start=0.0,
-                end=length,
-                duration=length,
-                cut_start=True,
-                cut_end=True,
-                details=details,
-            )
-            for kind, (value, details) in found.items()
-        ]

@@ -31,7 +31,7 @@ def normalise(raw: RawSource, options: Options, path: str = "") -> FileSource:
         notes = [*notes[:_MAX_NOTES], f"Not shown: {count_text(len(notes) - _MAX_NOTES, 'more note')}."]
     if len(raw.channels) > MAX_CHANNELS:
         raise RecordingError(f"has {len(raw.channels)} channels; at most {MAX_CHANNELS} are read.")
-    numbers = _select(raw.channels, options.columns)
+    numbers = _select_channels(raw.channels, options.columns)
     units = _units([raw.channels[i] for i in numbers], options.units, notes)
     channels: list[ChannelHeader] = []
     factors: list[float] = []
@@ -48,7 +48,7 @@ def normalise(raw: RawSource, options: Options, path: str = "") -> FileSource:
     if len(kept) < len(channels):
         having = set(kept)
         dropped = [channel.name for i, channel in enumerate(channels) if i not in having]
-        notes.append(f"No samples that are numbers: {_join(dropped)}; ignored.")
+        notes.append(f"No samples that are numbers: {_list_names(dropped)}; ignored.")
     if not kept:
         raise RecordingError("has no channel with samples that are numbers.")
     channels, numbers, factors = [channels[i] for i in kept], [numbers[i] for i in kept], [factors[i] for i in kept]
@@ -60,7 +60,7 @@ def normalise(raw: RawSource, options: Options, path: str = "") -> FileSource:
         values = raw.fetch(first, stop, [numbers[i] for i in chosen])
         return [in_si(x, factors[i])[0] for i, x in zip(chosen, values, strict=True)]
 
-    frequency = _frequency(raw.nominal_frequency, options.nominal_frequency, fetch, raw.n_samples, rate, notes)
+    frequency = _choose_frequency(raw.nominal_frequency, options.nominal_frequency, fetch, raw.n_samples, rate, notes)
     if rate < _MIN_PER_CYCLE * frequency:
         notes.append(
             f"At {frequency_text(rate)} these are not waveforms of {frequency:g} Hz: perhaps RMS values, or the unit "
@@ -96,11 +96,11 @@ def _with_numbers(raw: RawSource, numbers: list[int], factors: list[float]) -> l
     return [i for i in range(len(numbers)) if i not in lacking]
 
 
-def _join(names: list[str]) -> str:
+def _list_names(names: list[str]) -> str:
     return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
-def _select(channels: Sequence[RawHeader], columns: Sequence[str | int] | None) -> list[int]:
+def _select_channels(channels: Sequence[RawHeader], columns: Sequence[str | int] | None) -> list[int]:
     """Numbers of the channels to read."""
     if columns is None:
         return list(range(len(channels)))
@@ -133,7 +133,7 @@ def _units(channels: list[RawHeader], units: str | Mapping[str, str] | None, not
                 guessed.append(f"{name} [{unit}]")
         result.append(unit)
     if guessed:
-        notes.append(f"No units are given; guessed from names: {_join(guessed)}.")
+        notes.append(f"No units are given; guessed from names: {_list_names(guessed)}.")
     if not any(unit.strip() for unit in result):
         notes.append("Neither units nor names say what was measured: volts are assumed.")
         return ["V" for _ in channels]
@@ -158,7 +158,7 @@ def _rate(found: float, given: float | None, notes: list[str]) -> float:
     return float(found)
 
 
-def _frequency(
+def _choose_frequency(
     found: float,
     given: float | None,
     fetch: Callable[[int, int], list[FloatArray]],

@@ -79,7 +79,7 @@ def read(
     >>> recording.sampling_rate, recording.channel("Ua").samples
     (2000.0, array([   0., 1500., 2500.]))
     """
-    sources, main = _open(Path(path), format, Options.of({**options, "whole": True}), observation)
+    sources, main = _open_all(Path(path), format, Options.of({**options, "whole": True}), observation)
     return sources[main].read()
 
 
@@ -113,7 +113,7 @@ def read_all(
     ...     [len(recording.channels) for recording in read_all(path, sampling_rate=6400)]
     [2]
     """
-    sources, _ = _open(Path(path), format, Options.of({**options, "whole": True}), None)
+    sources, _ = _open_all(Path(path), format, Options.of({**options, "whole": True}), None)
     return tuple(source.read() for source in sources)
 
 
@@ -154,10 +154,12 @@ def open_recordings(
     ...     source.n_samples, source.read(1, 3).channel("Ua").samples
     (3, array([1500., 2500.]))
     """
-    return tuple(_open(Path(path), format, Options.of(options), None)[0])
+    return tuple(_open_all(Path(path), format, Options.of(options), None)[0])
 
 
-def _open(path: Path, format_name: str | None, options: Options, wanted: int | None) -> tuple[list[FileSource], int]:
+def _open_all(
+    path: Path, format_name: str | None, options: Options, wanted: int | None
+) -> tuple[list[FileSource], int]:
     """The usable recordings of a file, and the position of the main one."""
     with naming(path):
         reader = _find_reader(path) if format_name is None else READERS.find(format_name)

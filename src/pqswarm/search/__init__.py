@@ -1,4 +1,4 @@
-"""Searches for the best feature subset: 2D particle swarms and the algorithms they are compared with."""
+"""Search algorithms for feature subsets: 2D particle swarms, MOSAIC and others."""
 
 from pqswarm._base.options import option, parameters
 from pqswarm.search.aco import ACO, ACOParameters
@@ -9,8 +9,8 @@ from pqswarm.search.catfish import CatfishBPSO, CatfishParameters
 from pqswarm.search.chaotic import ChaoticBPSO, ChaoticParameters
 from pqswarm.search.clpso2d import CLPSO2D, CLPSO2DParameters
 from pqswarm.search.de import DifferentialEvolution, DifferentialEvolutionParameters
+from pqswarm.search.distinct import DistinctSearch
 from pqswarm.search.driver import Progress, minimize, minimize_many, step
-from pqswarm.search.fresh import FreshSearch
 from pqswarm.search.ga import GA, GAParameters
 from pqswarm.search.ga_sparse import SparseGA, SparseGAParameters
 from pqswarm.search.gpso2d import GPSO2D
@@ -50,7 +50,7 @@ __all__ = [
     "ChaoticParameters",
     "DifferentialEvolution",
     "DifferentialEvolutionParameters",
-    "FreshSearch",
+    "DistinctSearch",
     "GAParameters",
     "LPSO2DParameters",
     "Learning2D",

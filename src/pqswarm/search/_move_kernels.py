@@ -1,8 +1,8 @@
-"""The moves of particles: compiled code, arrays in, arrays out.
+"""The moves of particles.
 
-A swarm is small, and NumPy would go over its arrays twenty times in a move; here each number is made in one go. Sums,
-products and comparisons are those of the formulas, in the same order, so that results are the same to the last bit.
-What NumPy does in its own order or by its own approximation, pairwise sums and the exponential, is left to it.
+NumPy would pass over the small arrays of a swarm twenty times per move; here each number is computed in one pass. Sums,
+products and comparisons follow the formulas in the same order, so that results are identical to the last bit. Pairwise
+sums and the exponential, where NumPy has its own order or approximation, are left to it.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ from pqswarm._kernels.compiling import njit
 
 __all__ = ["best_around", "binary_step", "learn_in_two_dimensions", "likeliest", "notice_better", "spin", "trust"]
 
-_MAGNITUDE = 0x7FFFFFFFFFFFFFFF  # the bits of a number that are not its sign
+_MAGNITUDE = 0x7FFFFFFFFFFFFFFF  # all bits but the sign
 
 
 @njit(cache=True, nogil=True)
@@ -29,8 +29,8 @@ def binary_step(velocity, position, pbest, gbest, r1, r2, inertia, cognitive, so
 
 
 @njit(cache=True, nogil=True)
-def _learn(v, own, leader, neighbour, itself, r1, r2, weight, inertia, cognitive, social, unification):
-    """One element of a velocity after one step; of each learning set, whether the element is in it."""
+def _learn_element(v, own, leader, neighbour, itself, r1, r2, weight, inertia, cognitive, social, unification):
+    """One element of a velocity after one step; each learning set is given by whether it holds the element."""
     others = unification * leader + (1 - unification) * neighbour
     return inertia * v + (cognitive * r1 * own + social * r2 * others) + weight * itself
 
@@ -39,7 +39,7 @@ def _learn(v, own, leader, neighbour, itself, r1, r2, weight, inertia, cognitive
 def learn_in_two_dimensions(
     velocities, positions, own, gbest, nbest, r1, r2, weights, inertia, cognitive, social, unification
 ):
-    """Return the velocities, (m, 2, n), after one step; learning sets hold the size of who teaches, and its features.
+    """Return the velocities, (m, 2, n), after one step; learning sets hold the size and the features of the exemplar.
 
     `own` and `nbest`, (m, n), are the exemplar and the neighbours' best of each particle.
     """
@@ -51,13 +51,13 @@ def learn_in_two_dimensions(
         x_size, a_size, b_size = x.sum(), a.sum(), b.sum()
         for j in range(n):
             size = j + 1
-            out[i, 0, j] = _learn(
+            out[i, 0, j] = _learn_element(
                 *(velocities[i, 0, j], size == a_size, size == gbest_size, size == b_size, size == x_size),
                 *(r1[i, 0, j], r2[i, 0, j], w, inertia, cognitive, social, unification),
             )
         for j in range(n):
             new = not x[j]
-            out[i, 1, j] = _learn(
+            out[i, 1, j] = _learn_element(
                 *(velocities[i, 1, j], a[j] & new, gbest[j] & new, b[j] & new, x[j]),
                 *(r1[i, 1, j], r2[i, 1, j], w, inertia, cognitive, social, unification),
             )
@@ -66,7 +66,7 @@ def learn_in_two_dimensions(
 
 @njit(cache=True, nogil=True)
 def notice_better(masks, errors, pbest, pbest_errors, all_better):
-    """Replace personal bests by what is better, and return whose they are."""
+    """Replace improved personal bests, and return which particles improved."""
     better = np.empty(errors.size, np.bool_)
     for i in range(errors.size):
         better[i] = all_better or errors[i] < pbest_errors[i]
@@ -79,7 +79,7 @@ def notice_better(masks, errors, pbest, pbest_errors, all_better):
 
 @njit(cache=True, nogil=True)
 def best_around(errors, neighbours):
-    """Return for each place on a ring the place of the least of its error and its neighbours'; of equals the first."""
+    """Return the position of the lowest error among each position on a ring and its neighbours; of equals the first."""
     count = errors.size
     best = np.empty(count, np.int64)
     for i in range(count):
@@ -93,7 +93,7 @@ def best_around(errors, neighbours):
 
 @njit(cache=True, nogil=True)
 def trust(errors, previous):
-    """Return how much each particle trusts itself."""
+    """Return the self-confidence of each particle."""
     worst, out = 0.0, np.zeros(errors.size)
     for error in errors:
         worst = max(worst, error)
@@ -106,7 +106,7 @@ def trust(errors, previous):
 
 @njit(cache=True, nogil=True)
 def spin(velocities, row, r):
-    """Return where the wheels of velocities[:, row] stop: the first sum of the numbers that reaches r."""
+    """Spin the wheels of velocities[:, row]: return the first position whose cumulative sum reaches r."""
     m, _, n = velocities.shape
     xi = np.empty(m, np.int64)
     for i in range(m):
@@ -121,7 +121,7 @@ def spin(velocities, row, r):
         if not total > 0.0:
             xi[i] = largest + 1
         else:
-            xi[i] = n if place < 0 else place + 1  # rounding made r larger than the sum
+            xi[i] = n if place < 0 else place + 1  # rounding: r exceeds the sum
     return xi
 
 
@@ -129,8 +129,8 @@ def spin(velocities, row, r):
 def likeliest(velocities, row, xi):
     """Return the masks of the xi[i] largest numbers of each velocities[i, row]; of equals the first.
 
-    Numbers are compared as integers that have the same order, and a limit between those that are in and those that are
-    not is found by bisection: counting is much faster than sorting, for it has no branches.
+    Numbers are compared as integers of the same order, and the threshold is found by bisection: counting has no
+    branches and is much faster than sorting.
     """
     m, _, n = velocities.shape
     masks = np.zeros((m, n), np.bool_)
@@ -141,10 +141,10 @@ def likeliest(velocities, row, xi):
             continue
         low, high = np.int64(_MAGNITUDE), np.int64(-_MAGNITUDE)
         for j in range(n):
-            bits = np.float64(velocities[i, row, j] + 0.0).view(np.int64)  # the sum is no negative zero
+            bits = np.float64(velocities[i, row, j] + 0.0).view(np.int64)  # the sum is never -0
             keys[j] = bits ^ ((bits >> 63) & _MAGNITUDE)
             low, high = min(low, keys[j]), max(high, keys[j])
-        low -= 1  # above `low` are `wanted` numbers or more, above `high` are fewer
+        low -= 1  # at least `wanted` numbers exceed `low`, fewer exceed `high`
         while high - low != 1:
             middle = (low & high) + ((low ^ high) >> 1)
             above = 0
@@ -160,7 +160,7 @@ def likeliest(velocities, row, xi):
         for j in range(n):
             masks[i, j] = keys[j] > low
             ties -= masks[i, j]
-        for j in range(n - 1, -1, -1):  # too many are above: of equals at the limit the last are left out
+        for j in range(n - 1, -1, -1):  # too many: of equals at the threshold the last are dropped
             if ties < 0 and keys[j] == high:
                 masks[i, j] = False
                 ties += 1

@@ -1,18 +1,18 @@
-"""The small steps of populations and ants: compiled code, arrays in, arrays out, sums in the order of the formulas.
+"""Steps of populations and ants, with sums in the order of the formulas.
 
-There are loops only: functions of arrays would take seconds to compile.
+Only loops are used: array functions would take seconds to compile.
 """
 
 import numpy as np
 
 from pqswarm._kernels.compiling import njit
 
-__all__ = ["breed", "deposit", "exchange_tails", "spin_wheel"]
+__all__ = ["breed", "deposit_on_paths", "exchange_tails", "spin_wheel"]
 
 
 @njit(cache=True, nogil=True)
 def spin_wheel(weights, u):
-    """Return where a wheel with such shares stops, for each number of `u`: at equal ones if no weight is positive."""
+    """Spin a wheel with these weights for each number in `u`; equal weights if none is positive."""
     equal = True
     for weight in weights:
         equal = equal and weight == 0.0
@@ -20,7 +20,7 @@ def spin_wheel(weights, u):
     for k in range(weights.size):
         total += 1.0 if equal else weights[k]
         wheel[k] = total
-    last = weights.size - 1  # the last that has a share of the wheel
+    last = weights.size - 1  # the last with a positive weight
     while last > 0 and wheel[last - 1] == total:
         last -= 1
     chosen = np.empty(u.size, np.int64)
@@ -38,7 +38,7 @@ def spin_wheel(weights, u):
 
 @njit(cache=True, nogil=True)
 def exchange_tails(children, cuts):
-    """Exchange the rows of each pair from its cut on."""
+    """Exchange the tails of each pair of rows from its cut on."""
     for pair in range(cuts.size):
         for j in range(cuts[pair], children.shape[1]):
             first = children[2 * pair, j]
@@ -48,7 +48,7 @@ def exchange_tails(children, cuts):
 
 @njit(cache=True, nogil=True)
 def breed(population, weights, draws, crossover_probability, mutation_probability, each_bit):
-    """Return the children of a population, (m, n): parents by the wheel of weights, tails exchanged, bits flipped.
+    """Return the children of a population, (m, n): roulette selection, tails exchanged, bits flipped.
 
     `draws` are uniform numbers: m for the wheel, twice m // 2 for pairs (whether they are crossed, and where), and one
     for each bit; or, if not `each_bit`, twice m (which bit of a chromosome may be flipped, and whether it is).
@@ -75,8 +75,8 @@ def breed(population, weights, draws, crossover_probability, mutation_probabilit
 
 
 @njit(cache=True, nogil=True)
-def deposit(pheromone, paths, errors, factor, evaporation, low, high):
-    """Return the pheromone, (2, n), after evaporation and after ants have walked their paths, (m, n)."""
+def deposit_on_paths(pheromone, paths, errors, factor, evaporation, low, high):
+    """Return the pheromone, (2, n), after evaporation and the deposits of ants on their paths, (m, n)."""
     out = np.zeros(pheromone.shape)
     for ant in range(paths.shape[0]):
         for j in range(paths.shape[1]):

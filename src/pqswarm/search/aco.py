@@ -1,4 +1,4 @@
-"""ACO: ants walk along the features and take or leave each."""
+"""ACO: ant colony optimisation over the features, take or leave."""
 
 from typing import ClassVar
 
@@ -9,11 +9,11 @@ from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.search.base import Search, SearchParameters, as_rates
 
-__all__ = ["ACO", "ACOParameters", "deposit", "take_probability"]
+__all__ = ["ACO", "ACOParameters", "deposit", "pheromone_probability"]
 
 
-def take_probability(pheromone: FloatArray) -> FloatArray:
-    """Return the probability, (n,), that an ant takes each feature, from the pheromone that :func:`deposit` leaves."""
+def pheromone_probability(pheromone: FloatArray) -> FloatArray:
+    """Return the probability, (n,), that an ant takes each feature, from the pheromone of :func:`deposit`."""
     return np.asarray(pheromone[0] / pheromone.sum(axis=0))
 
 
@@ -27,7 +27,7 @@ def deposit(
     low: float,
     high: float,
 ) -> FloatArray:
-    r"""Let pheromone, (2, n) with row 0 to take and row 1 to leave each feature, evaporate, and ants leave new one.
+    r"""Let pheromone evaporate and ants deposit more; it has shape (2, n), row 0 to take, row 1 to leave a feature.
 
     .. math:: \tau \leftarrow \mathrm{clip}((1 - \rho) \tau + \frac{1}{a} \sum (1 - J), \tau_{min}, \tau_{max})
 
@@ -36,9 +36,9 @@ def deposit(
     from pqswarm.search import _population_kernels
 
     if pheromone.shape != (2, paths.shape[1]) or errors.shape != (len(paths),):
-        raise PqswarmError("deposit takes pheromone of shape (2, n), paths of shape (m, n), and m errors.")
+        raise PqswarmError("deposit needs pheromone of shape (2, n), paths of shape (m, n), and m errors.")
     options = float(factor), float(evaporation), float(low), float(high)
-    return np.asarray(_population_kernels.deposit(pheromone, paths, errors, *options))
+    return np.asarray(_population_kernels.deposit_on_paths(pheromone, paths, errors, *options))
 
 
 @parameters
@@ -46,25 +46,23 @@ class ACOParameters(SearchParameters):
     """Parameters of ant colony optimisation."""
 
     colony_size: int = option(default=50, meaning="ants", low=1, high=100_000, symbol="as")
-    factor: float = option(
-        default=5.0, meaning="divisor of the pheromone that ants leave", low=1e-6, high=1e6, symbol="a"
-    )
+    factor: float = option(default=5.0, meaning="divisor of the deposited pheromone", low=1e-6, high=1e6, symbol="a")
     evaporation: float = option(
-        default=0.2, meaning="share of the pheromone that evaporates in an iteration", low=0, high=1, symbol="rho"
+        default=0.2, meaning="fraction of the pheromone that evaporates per iteration", low=0, high=1, symbol="rho"
     )
     pheromone_low: float = option(
-        default=0.3, meaning="least pheromone on an edge", low=1e-6, high=1e6, symbol="tau_min"
+        default=0.3, meaning="minimum pheromone on an edge", low=1e-6, high=1e6, symbol="tau_min"
     )
     pheromone_high: float = option(
-        default=1.5, meaning="most pheromone on an edge", low=1e-6, high=1e6, symbol="tau_max"
+        default=1.5, meaning="maximum pheromone on an edge", low=1e-6, high=1e6, symbol="tau_max"
     )
     depositors: str = option(
         default="best-share",
-        meaning="who leaves pheromone: the best ants of the iteration, its best one, or the best so far",
+        meaning="which ants deposit: the best of the iteration, its single best, or the best so far",
         choices=("best-share", "iteration-best", "global-best"),
     )
     best_share: float = option(
-        default=0.1, meaning="share of the ants that count as best, rounded, at least one", low=0, high=1
+        default=0.1, meaning="fraction of the ants that count as best, rounded, at least one", low=0, high=1
     )
 
     def __post_init__(self) -> None:
@@ -78,8 +76,8 @@ class ACOParameters(SearchParameters):
 class ACO(Search):
     """Ant colony optimisation on a line of features with two edges each, take and leave.
 
-    The paper gives the colony, the factor, the evaporation and the limits. That pheromone starts at 1 on all edges
-    (or at the nearest allowed value), and which ants leave how much of it, is our choice.
+    The paper gives the colony size, the factor, the evaporation and the limits. The initial pheromone of 1 on all edges
+    (or the nearest allowed value), and which ants deposit how much, are our choice.
 
     References
     ----------
@@ -103,7 +101,7 @@ class ACO(Search):
 
     def _next(self) -> BoolArray:
         draws = self.rng.random((self.parameters.colony_size, self.n_features))
-        return self._resize(draws < take_probability(self.pheromone))
+        return self._resize(draws < pheromone_probability(self.pheromone))
 
     def _learn(self, masks: BoolArray, errors: FloatArray) -> None:
         p = self.parameters

@@ -8,15 +8,15 @@ from pqswarm._base.options import option, parameters
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.search.base import SearchParameters
-from pqswarm.search.fresh import FreshSearch, move
+from pqswarm.search.distinct import DistinctSearch, move
 
 __all__ = ["SimulatedAnnealing", "SimulatedAnnealingParameters", "accepted"]
 
 
 def accepted(changes: FloatArray, temperature: float, u: FloatArray) -> BoolArray:
-    """Return which changes of the error are accepted: none above zero at temperature 0, else by Metropolis' rule.
+    """Return which changes of the error are accepted by Metropolis' rule; at temperature 0, none above zero.
 
-    A change is accepted if its number of `u`, uniform in [0, 1), is below exp(-change / temperature).
+    A change is accepted if its number in `u`, uniform in [0, 1), is below exp(-change / temperature).
     """
     from pqswarm._kernels.math import logarithms
 
@@ -29,20 +29,20 @@ def accepted(changes: FloatArray, temperature: float, u: FloatArray) -> BoolArra
 class SimulatedAnnealingParameters(SearchParameters):
     """Parameters of simulated annealing."""
 
-    chains: int = option(default=6, meaning="subsets that are followed at the same time", low=1, high=10_000)
+    chains: int = option(default=6, meaning="number of parallel chains", low=1, high=10_000)
     tries: int = option(
-        default=5, meaning="moves tried from each at once; the first that is accepted is made", low=1, high=10_000
+        default=5, meaning="moves tried per chain and batch; the first accepted one is made", low=1, high=10_000
     )
-    start_size: int = option(default=30, meaning="most features of a subset at the start", low=1)
+    start_size: int = option(default=30, meaning="maximum number of features of an initial subset", low=1)
     hot: float = option(
         default=0.01,
-        meaning="first temperature, in standard deviations of the errors at the start",
+        meaning="initial temperature, in standard deviations of the initial errors",
         low=1e-12,
         high=1e6,
     )
-    cold: float = option(default=0.001, meaning="last temperature, in the same unit", low=1e-12, high=1e6)
+    cold: float = option(default=0.001, meaning="final temperature, in the same unit", low=1e-12, high=1e6)
     evaluations: int = option(
-        default=6000, meaning="evaluations from the first temperature to the last; then it is heated again", low=1
+        default=6000, meaning="evaluations from the initial to the final temperature, after which it is reheated", low=1
     )
 
     def __post_init__(self) -> None:
@@ -51,12 +51,12 @@ class SimulatedAnnealingParameters(SearchParameters):
             raise PqswarmError(f"cold of {self._name()} is {self.cold}, above hot, {self.hot}.")
 
 
-class SimulatedAnnealing(FreshSearch):
-    """Simulated annealing: chains of single changes, of which worse ones are accepted ever more rarely.
+class SimulatedAnnealing(DistinctSearch):
+    """Simulated annealing: chains of single changes; worse ones are accepted with falling probability.
 
-    A change adds a feature, removes one, or exchanges two. Each chain tries several at once, as if one after the other:
-    what comes after the first accepted one is not used. The temperature falls by the same factor with each evaluation.
-    The unit of temperature, and that chains start from the best of their first tries, is our choice.
+    A change adds, drops or exchanges a feature. Each chain evaluates several changes per batch, as if in sequence:
+    those after the first accepted one are discarded. The temperature falls by a constant factor per evaluation. The
+    unit of temperature, and starting chains from the best of their first tries, are our choice.
 
     References
     ----------
@@ -67,25 +67,27 @@ class SimulatedAnnealing(FreshSearch):
     title = "SA"
     Parameters: ClassVar[type[SearchParameters]] = SimulatedAnnealingParameters
     parameters: SimulatedAnnealingParameters
-    state_fields: ClassVar[tuple[str, ...]] = (*FreshSearch.state_fields, "current", "errors", "unit")
+    state_fields: ClassVar[tuple[str, ...]] = (*DistinctSearch.state_fields, "current", "errors", "unit")
 
     def _start(self) -> None:
         super()._start()
         self.current: BoolArray = np.zeros((self.parameters.chains, self.n_features), dtype=np.bool_)
         self.errors: FloatArray = np.full(self.parameters.chains, np.inf)
-        self.unit = np.array(np.nan)  # of temperature, until the first errors are known
+        self.unit = np.array(np.nan)  # of temperature; NaN until the first errors are known
 
     def _next(self) -> BoolArray:
         p = self.parameters
         count = p.chains * p.tries
         if np.isnan(self.unit):
-            return self._fresh(self._sparse_subsets(count, p.start_size))
+            return self._make_distinct(self._sparse_subsets(count, p.start_size))
         here, draws = np.repeat(self.current, p.tries, axis=0), self.rng.random((count, self.n_features))
-        return self._fresh(move(here, self.rng.random((count, 1))[:, 0], draws, keep_size=self.size is not None))
+        return self._make_distinct(
+            move(here, self.rng.random((count, 1))[:, 0], draws, keep_size=self.size is not None)
+        )
 
     def _learn(self, masks: BoolArray, errors: FloatArray) -> None:
         p, first = self.parameters, bool(np.isnan(self.unit))
-        tried = np.full((p.chains, p.tries), np.inf)  # fewer may have been asked for, when few are left
+        tried = np.full((p.chains, p.tries), np.inf)  # fewer may be left
         tried.flat[: len(errors)] = errors
         chains = np.arange(p.chains)
         if first:
@@ -105,7 +107,7 @@ class SimulatedAnnealing(FreshSearch):
         self.current[taken], self.errors[taken] = masks[rows], errors[rows]
 
     def _temperature(self) -> float:
-        """The temperature now, in units of the error."""
+        """The current temperature, in units of the error."""
         from pqswarm._kernels.math import exponential, logarithm
 
         p = self.parameters

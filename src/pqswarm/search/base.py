@@ -1,4 +1,4 @@
-"""What all searches share: ask and tell, a generator of their own, a state that can be saved."""
+"""The common part of all searches: ask and tell, a random generator, a state that can be saved."""
 
 import json
 from abc import ABC, abstractmethod
@@ -22,11 +22,11 @@ _WORD = 2**64 - 1
 
 @parameters
 class SearchParameters(Parameters):
-    """What all algorithms can be told."""
+    """Parameters common to all algorithms."""
 
     size: int | None = option(
         default=None,
-        meaning="features that a subset must have; None leaves the number to the search (SFFS: all sizes)",
+        meaning="number of features of a subset; None leaves it to the search (SFFS: all sizes)",
         low=1,
     )
 
@@ -34,17 +34,17 @@ class SearchParameters(Parameters):
 class Search(ABC):
     """One run of a search algorithm, by ask and tell.
 
-    It proposes feature subsets and is told their errors; it never sees data, budget, clock or disk. To add an
-    algorithm, derive from this class, give the class variables, and write `_next` and `_learn`.
+    It proposes feature subsets and learns their errors; it never sees data, budget, clock or disk. To add an algorithm,
+    derive from this class, set the class variables, and write `_next` and `_learn`.
 
     Parameters
     ----------
     n_features : int
-        Features to choose from.
+        Number of features.
     seed : int
         The same seed gives the same search.
     parameters : SearchParameters, mapping or None
-        Parameters of the algorithm; those not named have their defaults.
+        Parameters of the algorithm; the others keep their defaults.
 
     Attributes
     ----------
@@ -55,18 +55,18 @@ class Search(ABC):
     may_ask_empty : bool
         Whether it can propose the empty subset.
     equivariant : bool
-        Whether the numbering of the features is of no importance to it. Such a search draws by
-        ``self.rng.random`` alone, features along the last axis.
+        Whether the numbering of the features is irrelevant. Such a search draws only by ``self.rng.random``, with
+        features along the last axis.
     deterministic : bool
-        Whether it draws nothing, so that every seed gives the same search.
+        Whether it draws no random numbers, so that every seed gives the same search.
     runs_once : bool
-        Whether a study runs it once, and not as often as others.
+        Whether a study runs it only once.
     prefers_small : bool
-        Whether of subsets with the same error the smallest is its result, and not the first.
+        Whether the smallest, rather than the first, of subsets with equal error is its result.
     needs_size : bool
-        Whether a study tells it the size of the subsets, that of the best subset of its reference algorithm.
+        Whether a study sets its subset size, to that of the best subset of the reference algorithm.
     needs_order : bool
-        Whether a study, or SwarmSelector, tells it the `order` of the features by its parameter `filter`.
+        Whether a study or SwarmSelector sets the `order` of the features by its parameter `filter`.
 
     Examples
     --------
@@ -91,9 +91,9 @@ class Search(ABC):
     needs_size: ClassVar[bool] = False
     needs_order: ClassVar[bool] = False
     state_fields: ClassVar[tuple[str, ...]] = ()
-    """Attributes, all arrays of fixed type and shape, that together with the generator are the state."""
+    """Attributes that, with the generator, make up the state: arrays of fixed type and shape."""
     growing_fields: ClassVar[tuple[str, ...]] = ()
-    """Those of the state fields whose first axis may have any length."""
+    """State fields whose first axis may have any length."""
 
     parameters: Any  # of the class `Parameters`, which each algorithm narrows
 
@@ -123,51 +123,51 @@ class Search(ABC):
 
     @property
     def done(self) -> bool:
-        """Whether the algorithm has come to its own end; most never do."""
+        """Whether the algorithm has finished; most never do."""
         return False
 
     @property
-    def least_evaluations(self) -> int:
-        """Evaluations without which nothing can be found."""
+    def min_evaluations(self) -> int:
+        """Minimum number of evaluations to find anything."""
         return 1
 
     def ask(self) -> BoolArray:
-        """Return the subsets to evaluate next, shape (m, n_features); until they are told, always the same ones."""
+        """Return the subsets to evaluate next, shape (m, n_features); the same ones until `tell`."""
         return self._ask().copy()
 
     def _ask(self) -> BoolArray:
-        """Return the subsets to evaluate next, the search's own array."""
+        """Return the subsets to evaluate next, without a copy."""
         if self.done:
-            raise PqswarmError(f"{self.name} has come to its end: look at `done` before asking again.")
+            raise PqswarmError(f"{self.name} has finished: check `done` before asking again.")
         if not len(self._pending):
             self._pending = self._next().copy()
         return self._pending
 
     def tell(self, masks: npt.ArrayLike, errors: npt.ArrayLike) -> None:
-        """Take the errors, lower is better, of the masks that `ask` returned.
+        """Accept the errors, lower is better, of the masks that `ask` returned.
 
         Infinity is allowed, NaN is not: a failure is not a score.
         """
         if not np.array_equal(np.asarray(masks), self._pending) or not len(self._pending):
-            raise PqswarmError("tell takes the masks that ask returned last, all of them and unchanged.")
+            raise PqswarmError("tell needs the masks that ask returned last, complete and unchanged.")
         self._tell(checked_errors(errors, len(self._pending)))
 
     def _tell(self, errors: FloatArray) -> None:
-        """Take the checked errors of all that was asked for last, an array that nobody else changes."""
+        """Accept the checked errors of the last subsets, an array that is not shared."""
         pending, self._pending = self._pending, self._pending[:0]
         self._learn(pending, errors)
 
     def state(self) -> dict[str, AnyArray]:
-        """Return copies of all that the search knows, as plain arrays, for instance for ``numpy.savez``."""
+        """Return copies of the whole state as plain arrays, for example for ``numpy.savez``."""
         arrays = {field: np.array(getattr(self, field)) for field in self.state_fields}
         identity = np.array(json.dumps([self.name, asdict(self.parameters)], sort_keys=True))
-        return arrays | {"identity": identity, "pending": self._pending.copy(), "generator": _pack(self.rng)}
+        return arrays | {"identity": identity, "pending": self._pending.copy(), "generator": _generator_words(self.rng)}
 
     def restore(self, state: Mapping[str, AnyArray]) -> None:
-        """Go on from a :meth:`state` that a search with the same features and parameters was in."""
+        """Resume from a :meth:`state` of a search with the same features and parameters."""
         expected = self.state()
         if set(state) != set(expected):
-            raise PqswarmError(f"the state is not of {self.name}: it should hold {', '.join(sorted(expected))}.")
+            raise PqswarmError(f"the state is not of {self.name}: it must hold {', '.join(sorted(expected))}.")
         if str(state["identity"]) != str(expected["identity"]):
             raise PqswarmError(
                 f"the state is of another search or of other parameters: {state['identity']}, "
@@ -187,10 +187,10 @@ class Search(ABC):
         for field in self.state_fields:
             setattr(self, field, np.array(state[field]))
         self._pending = np.array(state["pending"])
-        self.rng = _unpack(np.asarray(state["generator"]))
+        self.rng = _restored_generator(np.asarray(state["generator"]))
 
     def _random_subsets(self, count: int) -> BoolArray:
-        """Draw subsets, none of them empty: each feature with probability one half, which is our choice."""
+        """Draw non-empty subsets, each feature with probability 1/2 (our choice)."""
         masks = self.rng.random((count, self.n_features)) < 0.5
         while not masks.any(axis=1).all():
             empty = ~masks.any(axis=1)
@@ -198,7 +198,7 @@ class Search(ABC):
         return self._resize(masks)
 
     def _resize(self, masks: BoolArray) -> BoolArray:
-        """Drop, or add, features at random until each subset has the wanted size, if one is wanted."""
+        """Drop or add features at random until each subset has the required size, if one is set."""
         if self.size is None:
             return masks
         priority = self.rng.random(masks.shape) + masks
@@ -209,17 +209,15 @@ class Search(ABC):
 
 
 def checked_errors(errors: npt.ArrayLike, count: int) -> FloatArray:
-    """Return a copy of the errors of `count` subsets, or raise an error if they are not so many numbers."""
+    """Return a copy of the errors of `count` subsets, or raise an error."""
     values = np.array(errors, dtype=np.float64)
     if values.shape != (count,) or not (values > -np.inf).all():
-        raise PqswarmError(
-            f"errors must be {count} numbers, none of them NaN or minus infinity: a failure is not a score."
-        )
+        raise PqswarmError(f"errors must be {count} numbers, none NaN or minus infinity: a failure is not a score.")
     return values
 
 
 def as_rates(errors: FloatArray) -> FloatArray:
-    """Return errors so that none is above 1: error rates as they are, larger losses as shares of the largest."""
+    """Return errors of at most 1: error rates unchanged, larger losses divided by the largest."""
     if errors.max() <= 1.0:
         return errors
     finite = errors[np.isfinite(errors)]
@@ -227,15 +225,15 @@ def as_rates(errors: FloatArray) -> FloatArray:
     return np.minimum(errors / largest, 1.0)
 
 
-def _pack(rng: np.random.Generator) -> AnyArray:
+def _generator_words(rng: np.random.Generator) -> AnyArray:
     """The state of a PCG64 generator as six words."""
     state = rng.bit_generator.state
     words = [word >> shift & _WORD for word in (state["state"]["state"], state["state"]["inc"]) for shift in (64, 0)]
     return np.array([*words, state["has_uint32"], state["uinteger"]], dtype=np.uint64)
 
 
-def _unpack(words: AnyArray) -> np.random.Generator:
-    """The generator whose state was packed."""
+def _restored_generator(words: AnyArray) -> np.random.Generator:
+    """The generator of a packed state."""
     w = [int(word) for word in words]
     generator = np.random.PCG64()
     try:
@@ -246,5 +244,5 @@ def _unpack(words: AnyArray) -> np.random.Generator:
             "uinteger": w[5],
         }
     except (OverflowError, ValueError) as error:
-        raise PqswarmError(f"the state holds no generator of random numbers: {error}.") from None
+        raise PqswarmError(f"the state holds no random generator: {error}.") from None
     return np.random.Generator(generator)

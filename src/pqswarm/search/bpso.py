@@ -31,7 +31,7 @@ def binary_velocity(
 
     .. math:: v \leftarrow \omega v + c_1 r_1 (pbest - x) + c_2 r_2 (gbest - x)
 
-    All arrays have shape (m, n), but `gbest` (n,).
+    All arrays have shape (m, n), except `gbest` (n,).
     """
     from pqswarm.search._move_kernels import binary_step
 
@@ -43,7 +43,7 @@ def binary_velocity(
 
 
 def take_probability(velocity: FloatArray) -> FloatArray:
-    """Return the probability that a feature is taken: 1 / (1 + exp(-velocity)), the same on every processor."""
+    """Return the probability of each feature, 1 / (1 + exp(-velocity)), with the same bits on every processor."""
     from pqswarm._kernels.math import exponentials
 
     return np.asarray(1.0 / (1.0 + exponentials(-velocity.ravel()).reshape(velocity.shape)))
@@ -58,12 +58,12 @@ class BinarySwarmParameters(VelocityParameters):
     )
     social: float = option(default=2.0, meaning="acceleration towards the global best", low=0, high=100, symbol="c_2")
     velocity_limit: float = option(
-        default=6.0, meaning="velocities stay within plus and minus this", low=0, high=500, symbol="v_max"
+        default=6.0, meaning="limit of the absolute velocity", low=0, high=500, symbol="v_max"
     )
 
 
 class BinarySwarm(VelocitySwarm):
-    """Particles whose velocity is the log-odds of each feature; a variant gives the inertia."""
+    """Particles whose velocity is the log-odds of each feature; a variant sets the inertia."""
 
     Parameters: ClassVar[type[SearchParameters]] = BinarySwarmParameters
     parameters: BinarySwarmParameters

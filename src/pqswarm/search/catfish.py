@@ -1,4 +1,4 @@
-"""Catfish BPSO: when the swarm grows lazy, its worst particles leap elsewhere."""
+"""Catfish BPSO: when the swarm stagnates, its worst particles are replaced."""
 
 from typing import ClassVar
 
@@ -17,14 +17,14 @@ class CatfishParameters(BPSOParameters):
     """Parameters of catfish BPSO."""
 
     catfish_share: float = option(
-        default=0.1, meaning="share of the swarm that leaps, rounded, at least one", low=0, high=1, symbol="C"
+        default=0.1, meaning="fraction of the swarm that is replaced, rounded, at least one", low=0, high=1, symbol="C"
     )
     refresh_gap: int = option(
-        default=3, meaning="iterations without a better global best after which they leap", low=1, symbol="RG"
+        default=3, meaning="iterations without a better global best after which they are replaced", low=1, symbol="RG"
     )
     catfish_positions: str = option(
         default="extreme",
-        meaning="where they leap to: all features or none, by a coin for each, or positions drawn as at the start",
+        meaning="new positions: all features or none at random, or drawn as at the start",
         choices=("extreme", "random"),
     )
 
@@ -32,11 +32,10 @@ class CatfishParameters(BPSOParameters):
 class CatfishBPSO(BPSO):
     """Binary particle swarm optimisation with catfish particles.
 
-    When the global best has not improved for `refresh_gap` iterations, each of the worst particles goes, on the
-    flip of a coin, to all ones or to all zeros instead of moving; it keeps its velocity and its personal best. The
-    count then begins anew. The paper says of these particles that they are "reinitialized", which is
-    ``catfish_positions="random"``. The two ends of the space, after the literature on catfish particles, and what a
-    particle keeps are our choice.
+    When the global best has not improved for `refresh_gap` iterations, each of the worst particles moves at random to
+    all ones or all zeros; it keeps its velocity and its personal best. The count then restarts. The paper calls these
+    particles "reinitialized", which is ``catfish_positions="random"``. The two ends of the space, as in the literature
+    on catfish particles, and what a particle keeps are our choice.
 
     References
     ----------
@@ -64,7 +63,7 @@ class CatfishBPSO(BPSO):
             return positions
         self.stagnation = np.array(0)
         count = max(1, round(self.parameters.catfish_share * len(positions)))
-        catfish = np.argsort(-self.errors, kind="stable")[:count]  # the worst; of equals those of the lowest index
+        catfish = np.argsort(-self.errors, kind="stable")[:count]  # the worst; ties by index
         self.velocities[catfish] = before[catfish]
         if self.parameters.catfish_positions == "random":
             positions[catfish] = self._random_subsets(catfish.size)

@@ -12,7 +12,7 @@ from pqswarm.search.bpso import BinarySwarm, BinarySwarmParameters
 
 __all__ = ["ChaoticBPSO", "ChaoticParameters"]
 
-_FIXED = (0.25, 0.5, 0.75)  # from these, as from 0 and 1, the map runs into a fixed point
+_FIXED = (0.25, 0.5, 0.75)  # from these, as from 0 and 1, the map reaches a fixed point
 
 
 @parameters
@@ -31,14 +31,14 @@ class ChaoticParameters(BinarySwarmParameters):
         super().__post_init__()
         if self.initial_inertia in _FIXED:
             raise PqswarmError(
-                f"initial_inertia of ChaoticParameters must not be {self.initial_inertia}: the map ends in a point."
+                f"initial_inertia of ChaoticParameters must not be {self.initial_inertia}: it leads to a fixed point."
             )
 
 
 class ChaoticBPSO(BinarySwarm):
-    """Binary particle swarm optimisation with an inertia that follows the logistic map, one step an iteration.
+    """Binary particle swarm optimisation with an inertia that follows the logistic map, one step per iteration.
 
-    The paper names the map; where it starts is our choice.
+    The paper names the map; its initial value is our choice.
 
     References
     ----------

@@ -13,7 +13,7 @@ __all__ = ["CLPSO2D", "CLPSO2DParameters", "tournament"]
 
 
 def tournament(contenders: IntArray, pbest_errors: FloatArray) -> IntArray:
-    """Return the best of each row of contenders, by the error of its personal best; of equals the first of the row."""
+    """Return the contender with the best personal best in each row; of equals the first."""
     best = pbest_errors[contenders].argmin(axis=1)
     return np.asarray(contenders[np.arange(len(contenders)), best])
 
@@ -24,7 +24,7 @@ class CLPSO2DParameters(Learning2DParameters):
 
     acceleration: float = option(default=2.0, meaning="weight of the exemplar", low=0, high=100, symbol="c")
     tournament_size: int = option(
-        default=2, meaning="other particles from which an exemplar is chosen", low=1, high=100
+        default=2, meaning="number of particles in a tournament for the exemplar", low=1, high=100
     )
     exemplar_gap: int = option(
         default=7,
@@ -39,7 +39,7 @@ class CLPSO2D(Learning2D):
 
     .. math:: \mathcal{V}_i \leftarrow \omega \mathcal{V}_i + c\, r\, \mathcal{L}_{exemplar} + \Delta_i \mathcal{L}_i
 
-    The exemplar of a particle is the best of `tournament_size` other particles' personal bests, kept as long as the
+    The exemplar of a particle is the best of `tournament_size` other particles' personal bests, kept while the
     particle improves.
 
     References
@@ -66,7 +66,7 @@ class CLPSO2D(Learning2D):
         return self._learn_from(own, own, r, r, cognitive=self.parameters.acceleration, social=0.0, unification=1.0)
 
     def _choose_exemplars(self) -> None:
-        """Let others compete to teach the particles that have not improved for a while."""
+        """Choose new exemplars by tournament for particles that have stalled."""
         count, k = self.parameters.swarm_size, self.parameters.tournament_size
         steps = 1 + (self.rng.random((count, k)) * (count - 1)).astype(np.int64)
         winners = tournament((np.arange(count)[:, np.newaxis] + steps) % count, self.pbest_errors)

@@ -1,4 +1,4 @@
-"""DE: binary differential evolution whose rates adapt."""
+"""DE: binary differential evolution with adaptive rates."""
 
 from typing import ClassVar
 
@@ -7,7 +7,7 @@ import numpy as np
 from pqswarm._base.options import option, parameters
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.search.base import SearchParameters
-from pqswarm.search.fresh import FreshSearch
+from pqswarm.search.distinct import DistinctSearch
 
 __all__ = ["DifferentialEvolution", "DifferentialEvolutionParameters", "trial"]
 
@@ -23,9 +23,9 @@ def trial(
 ) -> BoolArray:
     """Return the children of differential evolution on bits, current to p-best with one difference.
 
-    Where a parent differs from one of the `best`, it takes its bit with probability F of `rates`; then where `one` and
-    `other` differ, the bit of `one`, with the same probability. Of this mutant the child has each bit with probability
-    CR of `crossover_rates`, and at least one. `draws`, uniform, has shape (3, m, n).
+    Where a parent differs from one of the `best`, it takes its bit with probability F of `rates`; then, where `one` and
+    `other` differ, the bit of `one`, with the same probability. The child takes each bit of this mutant with
+    probability CR of `crossover_rates`, at least one. `draws`, uniform, has shape (3, m, n).
     """
     rate = rates[:, np.newaxis]
     mutants = np.where(draws[0] < rate, best, parents)
@@ -39,19 +39,18 @@ class DifferentialEvolutionParameters(SearchParameters):
     """Parameters of binary differential evolution."""
 
     population_size: int = option(default=30, meaning="subsets", low=4, high=100_000)
-    start_size: int = option(default=30, meaning="most features of a subset at the start", low=1)
+    start_size: int = option(default=30, meaning="maximum number of features of an initial subset", low=1)
     best_share: float = option(
-        default=0.15, meaning="share of the subsets that count as best, at least two", low=0, high=1, symbol="p"
+        default=0.15, meaning="fraction of the subsets that count as best, at least two", low=0, high=1, symbol="p"
     )
-    memory: int = option(default=5, meaning="pairs of rates that are remembered", low=1, high=1000, symbol="H")
+    memory: int = option(default=5, meaning="number of stored pairs of rates", low=1, high=1000, symbol="H")
 
 
-class DifferentialEvolution(FreshSearch):
-    """Binary differential evolution with p-best, an archive, and rates that learn from success.
+class DifferentialEvolution(DistinctSearch):
+    """Binary differential evolution with p-best, an archive, and rates adapted by success history.
 
-    The operators of success-history adaptation, with differences of bits in place of differences of numbers. The
-    population does not shrink, since the search does not know its budget. The form for bits, and the sparse start, are
-    our choice.
+    Differences of bits replace differences of numbers. The population does not shrink, since the search does not know
+    its budget. The binary form and the sparse start are our choice.
 
     References
     ----------
@@ -64,25 +63,25 @@ class DifferentialEvolution(FreshSearch):
     Parameters: ClassVar[type[SearchParameters]] = DifferentialEvolutionParameters
     parameters: DifferentialEvolutionParameters
     state_fields: ClassVar[tuple[str, ...]] = (
-        *FreshSearch.state_fields,
+        *DistinctSearch.state_fields,
         *("population", "errors", "archive", "rates", "memory", "place"),
     )
-    growing_fields: ClassVar[tuple[str, ...]] = (*FreshSearch.growing_fields, "population", "errors", "archive")
+    growing_fields: ClassVar[tuple[str, ...]] = (*DistinctSearch.growing_fields, "population", "errors", "archive")
 
     def _start(self) -> None:
         super()._start()
         p = self.parameters
         self.population: BoolArray = np.zeros((0, self.n_features), dtype=np.bool_)
         self.errors: FloatArray = np.empty(0)
-        self.archive: BoolArray = np.zeros((0, self.n_features), dtype=np.bool_)  # parents that were beaten
-        self.rates: FloatArray = np.full((2, p.population_size), 0.5)  # F and CR of the children asked for
+        self.archive: BoolArray = np.zeros((0, self.n_features), dtype=np.bool_)  # beaten parents
+        self.rates: FloatArray = np.full((2, p.population_size), 0.5)  # F and CR of the requested children
         self.memory: FloatArray = np.full((2, p.memory), 0.5)
-        self.place = np.array(0)  # of the memory that is written next
+        self.place = np.array(0)  # next position of the memory to write
 
     def _next(self) -> BoolArray:
         p, count = self.parameters, len(self.population)
         if not count:
-            return self._fresh(self._sparse_subsets(p.population_size, p.start_size))
+            return self._make_distinct(self._sparse_subsets(p.population_size, p.start_size))
         self.rates = self._new_rates(count)
         leaders = np.argsort(self.errors, kind="stable")[: max(2, round(p.best_share * count))]
         pool = np.concatenate([self.population, self.archive])
@@ -90,14 +89,14 @@ class DifferentialEvolution(FreshSearch):
         donors = self.population[leaders[best]], self.population[one], pool[other]
         draws = self.rng.random((3, count, self.n_features))
         children = trial(self.population, *donors, self.rates[0], self.rates[1], draws)
-        return self._fresh(children)
+        return self._make_distinct(children)
 
     def _choose(self, size: int, count: int) -> IntArray:
         """Draw `count` numbers below `size`."""
         return np.asarray((self.rng.random((count, 1))[:, 0] * size).astype(np.int64))
 
     def _new_rates(self, count: int) -> FloatArray:
-        """Draw F (Cauchy) and CR (normal) around remembered pairs."""
+        """Draw F (Cauchy) and CR (normal) around stored pairs."""
         from pqswarm._kernels.math import make_normal, tangents
 
         chosen = self.memory[:, self._choose(self.parameters.memory, count)]
@@ -113,7 +112,7 @@ class DifferentialEvolution(FreshSearch):
         if not len(self.population):
             self.population, self.errors = masks, errors
             return
-        before, rates = self.errors[: len(errors)], self.rates[:, : len(errors)]  # fewer at the end, when few are left
+        before, rates = self.errors[: len(errors)], self.rates[:, : len(errors)]  # fewer at the end
         better = errors < before
         if better.any():
             self._adapt(np.where(np.isfinite(before), before - errors, 1.0)[better], rates[:, better])
@@ -126,9 +125,9 @@ class DifferentialEvolution(FreshSearch):
         self.population[taken], self.errors[taken] = masks[taken], errors[taken]
 
     def _adapt(self, gains: FloatArray, rates: FloatArray) -> None:
-        """Remember the rates of children that beat their parents: the Lehmer mean of F, the mean of CR, by gain."""
+        """Store the rates of successful children: the Lehmer mean of F and the mean of CR, weighted by gain."""
         weights = gains / gains.sum()
-        # Sums, not products of matrices, in which every library adds in an order of its own.
+        # Sums instead of matrix products, whose order depends on the library.
         once, twice = (weights * rates).sum(axis=1), (weights * np.square(rates[0])).sum()
         self.memory[:, self.place] = twice / once[0], once[1]
         self.place = (self.place + 1) % self.parameters.memory

@@ -1,4 +1,4 @@
-"""Drive runs: ask, evaluate, tell, until the budget is spent; one run, or many in lockstep."""
+"""Drive one run, or many in lockstep: ask, evaluate, tell, until the budget is spent."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -16,11 +16,11 @@ __all__ = ["Callback", "Progress", "minimize", "minimize_many", "step"]
 
 
 class Evaluates(Protocol):
-    """What a search needs of an evaluator."""
+    """The part of an evaluator that a search uses."""
 
     @property
     def n_features(self) -> int:
-        """Width of a mask."""
+        """Number of features."""
 
     def errors(self, masks: BoolArray) -> FloatArray:
         """Return the error of each subset."""
@@ -28,14 +28,14 @@ class Evaluates(Protocol):
 
 @dataclass(frozen=True)
 class Progress:
-    """How far runs have come, for callbacks.
+    """Progress of runs, for callbacks.
 
     Attributes
     ----------
     runs : tuple of Run
-        The runs, of which more can be learnt.
+        The runs, for details.
     n_evaluations, max_evaluations : int
-        Subsets evaluated, and the budget, both of all runs together.
+        Evaluated subsets and budget, over all runs.
     """
 
     runs: tuple[Run, ...]
@@ -44,12 +44,12 @@ class Progress:
 
     @property
     def leader(self) -> Run:
-        """The run with the least error so far."""
+        """The run with the lowest error so far."""
         return min(self.runs, key=lambda run: run.best_error)
 
     @property
     def error(self) -> float:
-        """Least error so far."""
+        """Lowest error so far."""
         return self.leader.best_error
 
     @property
@@ -59,18 +59,18 @@ class Progress:
 
 
 Callback = Callable[[Progress], object]
-"""Called after each batch of evaluations; when it returns True, the search stops with what it has."""
+"""Called after each batch of evaluations; the search stops if it returns True."""
 
 
 def step(runs: Iterable[Run], evaluator: Evaluates) -> None:
-    """Take every run that is not done one batch further, all evaluations in one call.
+    """Advance every active run by one batch, with one call of the evaluator.
 
     Parameters
     ----------
     runs : iterable of Run
-        Runs on the same evaluator.
+        Runs that share the evaluator.
     evaluator : Evaluator
-        Who knows the errors.
+        Evaluates the subsets.
     """
     active = [run for run in runs if not run.done]
     if not active:
@@ -96,27 +96,27 @@ def minimize(
     *,
     parameters: SearchParameters | Mapping[str, Any] | None = None,
 ) -> SearchResult:
-    """Search for the feature subset with the least error.
+    """Search for the feature subset with the lowest error.
 
     Parameters
     ----------
     algorithm : str or type
-        A name in :data:`ALGORITHMS`, or a class derived from :class:`Search`.
+        A name in :data:`ALGORITHMS`, or a subclass of :class:`Search`.
     evaluator : Evaluator
-        Who knows the errors: anything with `n_features` and ``errors(masks)``.
+        Any object with `n_features` and ``errors(masks)``.
     max_evaluations : int
-        Subsets to evaluate; exactly so many are, unless the algorithm ends by itself before.
+        Exact number of subsets to evaluate, unless the algorithm finishes earlier.
     seed : int
         The same seed gives the same result.
     callback : callable, optional
-        Called with :class:`Progress` after each batch; when it returns True, the search stops.
+        Called with :class:`Progress` after each batch; the search stops if it returns True.
     parameters : SearchParameters, mapping or None
-        Parameters of the algorithm; those not named have their defaults.
+        Parameters of the algorithm; the others keep their defaults.
 
     Returns
     -------
     SearchResult
-        The best subset that was evaluated.
+        The best evaluated subset.
 
     Examples
     --------
@@ -140,21 +140,21 @@ def minimize_many(
     *,
     parameters: SearchParameters | Mapping[str, Any] | None = None,
 ) -> list[SearchResult]:
-    """Search several times in lockstep: each batch of evaluations serves all runs.
+    """Search several times in lockstep, with joint batches of evaluations.
 
     The results are those of :func:`minimize` with each seed.
 
     Parameters
     ----------
     algorithm, evaluator, max_evaluations, callback, parameters
-        See :func:`minimize`; the budget is that of each run.
+        See :func:`minimize`; the budget is per run.
     seeds : iterable of int
-        One run for each.
+        The seed of each run.
 
     Returns
     -------
     list of SearchResult
-        One result for each seed.
+        One result per seed.
 
     Examples
     --------

@@ -13,19 +13,19 @@ __all__ = ["GA", "GAParameters", "crossover", "fitness", "roulette"]
 
 
 def fitness(errors: FloatArray, kind: str = "accuracy") -> FloatArray:
-    """Return the weight of each chromosome on the roulette wheel, none negative.
+    """Return the non-negative weight of each chromosome on the roulette wheel.
 
-    By accuracy it is 1 - error (of losses above 1: what is missing to the largest, as a share of it), windowed it is
-    how much better than the worst of the population.
+    "accuracy" is 1 - error (for losses above 1, the relative distance to the largest), "windowed" the distance to the
+    worst of the population.
     """
     rates = as_rates(errors)
     return np.asarray((1.0 if kind == "accuracy" else rates.max()) - rates)
 
 
 def roulette(weights: FloatArray, u: FloatArray) -> IntArray:
-    """Choose with replacement, one for each of the uniform numbers `u`, with probabilities proportional to the weights.
+    """Choose with replacement, one per uniform number in `u`, with probabilities proportional to the weights.
 
-    If all weights are zero, all are taken as equal.
+    If all weights are zero, all are equally likely.
     """
     from pqswarm.search._population_kernels import spin_wheel
 
@@ -33,9 +33,9 @@ def roulette(weights: FloatArray, u: FloatArray) -> IntArray:
 
 
 def crossover(parents: BoolArray, cuts: IntArray) -> BoolArray:
-    """Exchange the tails of consecutive parents: rows 0 and 1 are a pair, 2 and 3, and so on; an odd last one stays.
+    """Exchange the tails of consecutive parents: rows 0 and 1, 2 and 3, and so on; an odd last one stays.
 
-    Of each pair the first features, as many as its entry of `cuts`, are kept; n leaves the pair as it is.
+    `cuts` holds the number of leading features that each pair keeps; n leaves the pair unchanged.
     """
     from pqswarm.search._population_kernels import exchange_tails
 
@@ -56,14 +56,14 @@ class GAParameters(SearchParameters):
     )
     mutation_probability: float = option(
         default=0.2,
-        meaning="probability of a flip, of each bit or of one bit of a chromosome",
+        meaning="probability of a flip, per bit or per chromosome",
         low=0,
         high=1,
         symbol="p_m",
     )
     mutation: str = option(
         default="bit",
-        meaning="what the probability is for: each bit, or one random bit of each chromosome",
+        meaning="unit of that probability: each bit, or one random bit per chromosome",
         choices=("bit", "chromosome"),
     )
     fitness: str = option(
@@ -72,15 +72,15 @@ class GAParameters(SearchParameters):
         choices=("accuracy", "windowed"),
     )
     elites: int = option(
-        default=0, meaning="best chromosomes that go on unchanged, in place of the last children", low=0
+        default=0, meaning="best chromosomes that survive unchanged, replacing the last children", low=0
     )
 
 
 class GA(Search):
     """The simple genetic algorithm: roulette wheel, single-point crossover, bit flips.
 
-    Generational; consecutive parents are paired. The paper names the three operators and the probabilities; a fitness
-    of 1 - error, flips of each bit and no elitism are our choice. The best subset is kept by whoever runs the search.
+    Generational, with consecutive parents paired. The paper names the three operators and the probabilities; a fitness
+    of 1 - error, flips per bit and no elitism are our choice. The :class:`Run` keeps the best subset.
 
     References
     ----------

@@ -7,7 +7,7 @@ import numpy as np
 from pqswarm._base.options import option, parameters
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.search.base import SearchParameters
-from pqswarm.search.fresh import FreshSearch, flip_balanced
+from pqswarm.search.distinct import DistinctSearch, flip_balanced
 
 __all__ = ["SparseGA", "SparseGAParameters"]
 
@@ -16,23 +16,26 @@ __all__ = ["SparseGA", "SparseGAParameters"]
 class SparseGAParameters(SearchParameters):
     """Parameters of the genetic algorithm with a sparse start."""
 
-    population_size: int = option(default=30, meaning="subsets that survive, and children", low=2, high=100_000)
-    start_size: int = option(default=30, meaning="most features of a subset at the start", low=1)
-    tournament: int = option(default=2, meaning="subsets of which the best becomes a parent", low=1, high=1000)
+    population_size: int = option(default=30, meaning="surviving subsets, and children", low=2, high=100_000)
+    start_size: int = option(default=30, meaning="maximum number of features of an initial subset", low=1)
+    tournament: int = option(default=2, meaning="tournament size for parents", low=1, high=1000)
     crossover_probability: float = option(
         default=0.9, meaning="probability that a child has two parents", low=0, high=1
     )
     flips: float = option(
-        default=1.0, meaning="features that mutation changes on average, as many more as less", low=0, high=1000
+        default=1.0,
+        meaning="mean number of features that mutation changes, balanced between added and dropped",
+        low=0,
+        high=1000,
     )
 
 
-class SparseGA(FreshSearch):
-    """A genetic algorithm with a sparse start: parents and children compete, and no subset comes twice.
+class SparseGA(DistinctSearch):
+    """A genetic algorithm with a sparse start: parents and children compete, and subsets are distinct.
 
-    Tournaments, uniform crossover, and a mutation that adds as many features as it removes on average: flips of one
-    probability for all features would drive subsets towards half of the features. Of equals the smaller subset
-    survives. The parts are known ones; to put them together so is our choice.
+    Tournaments, uniform crossover, and a mutation that adds as many features as it drops on average: flips of equal
+    probability would drive subsets towards half of the features. Of equals the smaller subset survives. The combination
+    of these known parts is our choice.
 
     References
     ----------
@@ -43,24 +46,24 @@ class SparseGA(FreshSearch):
     title = "GA-sparse"
     Parameters: ClassVar[type[SearchParameters]] = SparseGAParameters
     parameters: SparseGAParameters
-    state_fields: ClassVar[tuple[str, ...]] = (*FreshSearch.state_fields, "population", "errors")
+    state_fields: ClassVar[tuple[str, ...]] = (*DistinctSearch.state_fields, "population", "errors")
     growing_fields: ClassVar[tuple[str, ...]] = state_fields
 
     def _start(self) -> None:
         super()._start()
-        self.population: BoolArray = np.zeros((0, self.n_features), dtype=np.bool_)  # the best first
+        self.population: BoolArray = np.zeros((0, self.n_features), dtype=np.bool_)  # best first
         self.errors: FloatArray = np.empty(0)
 
     def _next(self) -> BoolArray:
         p = self.parameters
         if not len(self.population):
-            return self._fresh(self._sparse_subsets(p.population_size, p.start_size))
+            return self._make_distinct(self._sparse_subsets(p.population_size, p.start_size))
         shape = (p.population_size, self.n_features)
         draws = self.rng.random((2, p.population_size, p.tournament))
         one, other = self.population[(draws * len(self.population)).astype(np.int64).min(axis=2)]
         crossed = self.rng.random(p.population_size) < p.crossover_probability
         children = np.where(crossed[:, np.newaxis] & (self.rng.random(shape) < 0.5), other, one)
-        return self._fresh(flip_balanced(children, p.flips, self.rng.random(shape)))
+        return self._make_distinct(flip_balanced(children, p.flips, self.rng.random(shape)))
 
     def _learn(self, masks: BoolArray, errors: FloatArray) -> None:
         super()._learn(masks, errors)

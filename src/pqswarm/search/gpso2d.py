@@ -1,4 +1,4 @@
-"""2D-GPSO: the global best teaches all."""
+"""2D-GPSO: all particles learn from the global best."""
 
 from pqswarm._base.typing import BoolArray
 from pqswarm.search.learning2d import SocialLearning2D
@@ -18,4 +18,4 @@ class GPSO2D(SocialLearning2D):
     title = "2D-GPSO"
 
     def _others(self) -> tuple[BoolArray, float]:
-        return self.pbest, 1.0  # neighbours have no share
+        return self.pbest, 1.0  # neighbours have no weight

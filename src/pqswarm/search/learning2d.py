@@ -1,8 +1,8 @@
-r"""Learning in two dimensions: how many features, and which (Algorithms 1 and 2 of the paper).
+r"""Learning in two dimensions: the number of features, and the features (Algorithms 1 and 2 of the paper).
 
-The velocity of a particle is a 2 x n matrix of selection likelihoods: row 0 of each cardinality 1 ... n
-(:math:`\rho`), row 1 of each feature (:math:`\sigma`). The functions work on one particle or on any stack of them:
-masks have shape (..., n), velocities and learning sets (..., 2, n).
+The velocity of a particle is a 2 x n matrix of selection likelihoods: row 0 for each cardinality 1 ... n
+(:math:`\rho`), row 1 for each feature (:math:`\sigma`). The functions accept one particle or any stack: masks have
+shape (..., n), velocities and learning sets (..., 2, n).
 """
 
 from abc import abstractmethod
@@ -32,7 +32,7 @@ __all__ = [
 
 
 def learning_set(exemplar: BoolArray, particle: BoolArray) -> FloatArray:
-    r"""Return what a particle can learn from an exemplar: its size, and the features that the particle lacks.
+    r"""Return the learning set of a particle from an exemplar: its size, and the features that the particle lacks.
 
     Algorithm 1: :math:`\mathcal{L}_\alpha = [\varphi_\alpha; \alpha \wedge \overline{\beta_i}]`, zeros and ones. The
     two masks broadcast.
@@ -47,7 +47,7 @@ def learning_set(exemplar: BoolArray, particle: BoolArray) -> FloatArray:
 
 
 def self_learning_set(particle: BoolArray) -> FloatArray:
-    r"""Return what a particle learns from itself: its size and its features.
+    r"""Return the learning set of a particle from itself: its size and its features.
 
     Algorithm 1: :math:`\mathcal{L}_i = [\varphi_i; \beta_i]`, zeros and ones.
 
@@ -68,7 +68,7 @@ def _with_size(mask: BoolArray, features: BoolArray) -> FloatArray:
 
 
 def adaptive_weight(errors: FloatArray, previous: FloatArray) -> FloatArray:
-    r"""Return how much each particle trusts itself, from its errors now and one iteration ago.
+    r"""Return the self-confidence of each particle, from its current and previous error.
 
     :math:`\Delta_i = \pm(1 - f_i / \max f)`, positive if the particle's error fell, else negative; all 0 if no error
     is positive.
@@ -84,10 +84,10 @@ def adaptive_weight(errors: FloatArray, previous: FloatArray) -> FloatArray:
 
 
 def cardinality(rho: FloatArray, r: FloatArray) -> IntArray:
-    """Spin the roulette wheel: return the first cardinality whose accumulated likelihood reaches `r` (Algorithm 2).
+    """Spin the roulette wheel: return the first cardinality whose cumulative likelihood reaches `r` (Algorithm 2).
 
-    `rho`, (..., n), holds the likelihood of each cardinality 1 ... n, `r`, (...), random numbers, 0 to its sum. Where
-    the sum is not positive, for likelihoods may be negative, no wheel can be spun, and the likeliest is returned.
+    `rho`, (..., n), holds the likelihood of each cardinality 1 ... n, `r`, (...), random numbers from 0 to its sum.
+    Likelihoods may be negative; if the sum is not positive, the likeliest cardinality is returned.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def cardinality(rho: FloatArray, r: FloatArray) -> IntArray:
 
 
 def ranks(sigma: FloatArray) -> IntArray:
-    """Rank features by likelihood: 1 is the likeliest, of equals the one with the lowest index (Algorithm 2).
+    """Rank features by likelihood: 1 is the likeliest; ties by index (Algorithm 2).
 
     Examples
     --------
@@ -129,16 +129,16 @@ def position(sigma: FloatArray, xi: IntArray) -> BoolArray:
 
 
 def _by_particle(likelihoods: FloatArray, numbers: npt.ArrayLike, kind: type) -> tuple[FloatArray, AnyArray]:
-    """A row of likelihoods for each particle of a stack, (m, 1, n), and a number for each, (m,)."""
+    """A row of likelihoods per particle of a stack, (m, 1, n), and a number per particle, (m,)."""
     rows = np.ascontiguousarray(likelihoods, dtype=np.float64).reshape(-1, 1, likelihoods.shape[-1])
     each: AnyArray = np.broadcast_to(np.asarray(numbers, dtype=kind), likelihoods.shape[:-1]).copy()
     return rows, each.reshape(-1)
 
 
 def neighbourhood_best(pbest_errors: FloatArray, neighbours: int = 1) -> IntArray:
-    """Return, for each particle on a ring, who of it and its `neighbours` on each side knows the best position.
+    """Return, for each particle on a ring, the one with the best position among it and `neighbours` on each side.
 
-    Of equals it is the one with the lowest index.
+    Ties go to the lowest index.
 
     Examples
     --------
@@ -152,22 +152,22 @@ def neighbourhood_best(pbest_errors: FloatArray, neighbours: int = 1) -> IntArra
 
 @parameters
 class Learning2DParameters(VelocityParameters):
-    """Parameters of all swarms that learn in two dimensions."""
+    """Parameters of all 2D-learning swarms."""
 
     inertia: float = option(default=1.0, meaning="weight of the old velocity", low=0, high=10, symbol="w")
     refresh_gap: int = option(
         default=30,
-        meaning="iterations without a better personal best after which a velocity is drawn anew",
+        meaning="iterations without a better personal best after which a velocity is redrawn",
         low=1,
         symbol="RG",
     )
     clip_negative: bool = option(
-        default=False, meaning="whether negative likelihoods count as zero when a cardinality is drawn"
+        default=False, meaning="whether negative likelihoods are clipped to zero when a cardinality is drawn"
     )
 
 
 class Learning2D(VelocitySwarm):
-    """A swarm that learns in two dimensions; a variant says from whom, in `_learnt_velocities`.
+    """A swarm that learns in two dimensions; a variant defines the exemplars in `_learnt_velocities`.
 
     It never proposes an empty subset.
     """
@@ -186,7 +186,7 @@ class Learning2D(VelocitySwarm):
 
     @abstractmethod
     def _learnt_velocities(self) -> FloatArray:
-        """Return the velocities of the particles after they have learnt: see `_learn_from`."""
+        """Return the velocities after learning; see `_learn_from`."""
 
     def _learn_from(
         self,
@@ -199,13 +199,13 @@ class Learning2D(VelocitySwarm):
         social: float,
         unification: float,
     ) -> FloatArray:
-        r"""Return the velocities after learning from one's own exemplar, from the best of others, and from oneself.
+        r"""Return the velocities after learning from the own exemplar, the bests of other particles, and itself.
 
         .. math::
             \mathcal{V}_i \leftarrow \omega \mathcal{V}_i + c_1 r_1 \mathcal{L}_{own}
             + c_2 r_2 (u \mathcal{L}_{gbest} + (1 - u) \mathcal{L}_{nbest}) + \Delta_i \mathcal{L}_i
 
-        which is equations 3 to 5 of the paper, with the sets of :func:`learning_set` and :func:`self_learning_set`.
+        These are equations 3 to 5 of the paper, with the sets of :func:`learning_set` and :func:`self_learning_set`.
         """
         from pqswarm.search._move_kernels import learn_in_two_dimensions
 
@@ -229,7 +229,7 @@ class Learning2D(VelocitySwarm):
         return np.asarray(likeliest(likelihoods, 1, xi))
 
     def _refresh(self) -> None:
-        """Forget the velocity of particles that have not improved for too long (Algorithm 3)."""
+        """Redraw the velocity of particles that have not improved for too long (Algorithm 3)."""
         if self.stagnation.max() >= self.parameters.refresh_gap:
             stale = self.stagnation >= self.parameters.refresh_gap
             self.velocities[stale] = self.rng.random((int(stale.sum()), 2, self.n_features))
@@ -243,23 +243,23 @@ class Learning2D(VelocitySwarm):
 
 @parameters
 class SocialParameters(Learning2DParameters):
-    """Parameters of 2D swarms that learn from their personal best and from the best of others."""
+    """Parameters of 2D swarms that learn from their personal best and from other particles."""
 
     cognitive: float = option(
         default=2.0, meaning="weight of a particle's personal best", low=0, high=100, symbol="c_1"
     )
-    social: float = option(default=2.0, meaning="weight of the best of others", low=0, high=100, symbol="c_2")
+    social: float = option(default=2.0, meaning="weight of the bests of other particles", low=0, high=100, symbol="c_2")
 
 
 class SocialLearning2D(Learning2D):
-    """A 2D swarm that learns from each particle's personal best and from the best of others; `_others` says which."""
+    """A 2D swarm that learns from each particle's personal best and from other particles; `_others` defines which."""
 
     Parameters: ClassVar[type[SearchParameters]] = SocialParameters
     parameters: SocialParameters
 
     @abstractmethod
     def _others(self) -> tuple[BoolArray, float]:
-        """Return the best of each particle's neighbours, (ps, n), and the share of the global best against it."""
+        """Return the best of each particle's neighbours, (ps, n), and the weight of the global best relative to it."""
 
     def _learnt_velocities(self) -> FloatArray:
         p, (nbest, unification) = self.parameters, self._others()

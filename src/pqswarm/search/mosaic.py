@@ -1,4 +1,4 @@
-"""MOSAIC: our own search, which learns what features are worth and puts subsets together from the best."""
+"""MOSAIC: our own search, which learns the value of features and combines the best subsets."""
 
 from collections.abc import Mapping
 from decimal import Context, Decimal
@@ -12,17 +12,17 @@ from pqswarm._base.random import stream
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.search.base import SearchParameters
-from pqswarm.search.fresh import FreshSearch, move
+from pqswarm.search.distinct import DistinctSearch, move
 from pqswarm.search.umda import frequencies
 
 __all__ = ["Mosaic", "MosaicParameters"]
 
-_POPULATION, _BEST, _KEPT = 60, 18, 10  # of the subsets drawn by frequencies: at once, learned from, kept
-_LOW, _NEAR, _SINGLE = 8, 12, 60  # of a line: features to leave and others to take in exchange; to leave or take alone
-_RATE, _MEMORY = 0.4, 0.02  # how fast gains follow what is measured, and their scale
-_UNKNOWN = -np.inf  # the error of a subset that was not asked for yet
-_EXACT = Context(prec=30)  # digits of powers, before they are rounded
-_NOISE = 0.5  # of the gains when moves are ordered, as a multiple of how wrong they are on average
+_POPULATION, _BEST, _KEPT = 60, 18, 10  # subsets drawn by frequencies: per batch, learned from, kept
+_LOW, _NEAR, _SINGLE = 8, 12, 60  # per line: features to drop and to add in exchanges; single drops or additions
+_RATE, _MEMORY = 0.4, 0.02  # learning rates of the gains, and of their scale
+_UNKNOWN = -np.inf  # the error of a subset that was not requested yet
+_EXACT = Context(prec=30)  # digits of powers before rounding
+_NOISE = 0.5  # of the gains when moves are ordered, in units of their mean error
 
 
 @parameters
@@ -30,35 +30,37 @@ class MosaicParameters(SearchParameters):
     """Parameters of MOSAIC."""
 
     start_size: int = option(
-        default=12, meaning="features of a subset at the start on average, at most an eighth of all", low=1
+        default=12, meaning="mean number of features of an initial subset, at most an eighth of all", low=1
     )
     learning: int = option(
-        default=600, meaning="subsets drawn by frequencies before lines begin; at most six per feature", low=1
+        default=600, meaning="subsets drawn by frequencies before lines start; at most six per feature", low=1
     )
-    lines: int = option(default=6, meaning="subsets that are improved at the same time", low=1, high=10_000)
-    moves: int = option(default=4, meaning="neighbours of each line that are asked for at once", low=1, high=10_000)
-    patience: int = option(default=50, meaning="neighbours in a row that are no better, after which a line ends", low=1)
-    elites: int = option(default=12, meaning="best ends of lines, from which new lines are made", low=2, high=10_000)
+    lines: int = option(default=6, meaning="subsets improved in parallel", low=1, high=10_000)
+    moves: int = option(default=4, meaning="neighbours of each line per batch", low=1, high=10_000)
+    patience: int = option(
+        default=50, meaning="consecutive neighbours without improvement after which a line ends", low=1
+    )
+    elites: int = option(default=12, meaning="best end points of lines, from which new lines start", low=2, high=10_000)
     parsimony: float = option(
         default=0.15,
-        meaning="what small subsets are worth: lines minimise the error times the size to this power",
+        meaning="value of small subsets: lines minimise the error times the size to this power",
         low=0,
         high=10,
     )
     order: tuple[int, ...] = option(
-        default=(), low=0, meaning="indices of the features, best first, for a warm start; empty: none is known"
+        default=(), low=0, meaning="indices of the features, best first, for a warm start; empty for none"
     )
 
 
-class Mosaic(FreshSearch):
-    """Learn how often the best subsets hold each feature, then improve several subsets and merge what they share.
+class Mosaic(DistinctSearch):
+    """Learn the feature frequencies of the best subsets, then improve several subsets and recombine them.
 
-    First, subsets of few features are drawn, each feature as often as those of the least errors hold it (as
-    :class:`UMDA` does). Then several lines start from the best: a line asks for neighbours of its subset, with one
-    feature more, one less, or one for another, in order of what features were found to be worth, with some noise, at
-    once those that differ in different features; it moves when one is better, and ends when many in a row are not. The
-    best ends are kept, and a new line starts from one of them without some of its features, or from two: with what
-    they share, and the best of the rest. No subset is asked for twice. The combination is ours, its parts are not.
+    First, small subsets are drawn with the feature frequencies of the best so far (as in :class:`UMDA`). Then several
+    lines start from the best. A line asks for neighbours of its subset, with one feature added, dropped or exchanged,
+    in the order of their estimated gains plus some noise; neighbours of one batch differ in different features. It
+    moves to a better neighbour, and ends after many without improvement. The best end points are kept. A new line
+    starts from one of them with some features dropped, or from two: their common features and the best of the others.
+    No subset is requested twice. The combination is ours, its parts are not.
 
     References
     ----------
@@ -71,7 +73,7 @@ class Mosaic(FreshSearch):
     Parameters: ClassVar[type[SearchParameters]] = MosaicParameters
     parameters: MosaicParameters
     growing_fields: ClassVar[tuple[str, ...]] = (
-        *FreshSearch.state_fields,
+        *DistinctSearch.state_fields,
         *("population", "population_errors", "owners"),
         *("waiting", "waiting_errors", "elites", "elite_errors"),
     )
@@ -86,24 +88,30 @@ class Mosaic(FreshSearch):
         if p.order and sorted(p.order) != list(range(n)):
             raise PqswarmError(f"order of MosaicParameters must hold each of the {n} features once, or none.")
         nothing = np.zeros((0, n), dtype=np.bool_)
-        self.population, self.population_errors = nothing, np.empty(0)  # drawn by frequencies, the best first
-        self.gains, self.tries, self.scale = np.zeros(n), np.zeros(n), np.array(0.0)  # the latter: how wrong gains are
-        self._codes: IntArray = stream(0, ()).integers(1, 2**63 - 1, n)  # of a feature; a subset has them all, by xor
-        self._asked = {0}  # the codes of the subsets that are known, and of the empty one
-        self.waiting, self.waiting_errors = nothing.copy(), np.empty(0)  # from which lines will start
+        self.population, self.population_errors = nothing, np.empty(0)  # drawn by frequencies, best first
+        self.gains, self.tries, self.scale = (
+            np.zeros(n),
+            np.zeros(n),
+            np.array(0.0),
+        )  # the latter: mean error of the gains
+        self._codes: IntArray = stream(0, ()).integers(
+            1, 2**63 - 1, n
+        )  # per feature; the code of a subset is their xor
+        self._asked = {0}  # codes of the known subsets and of the empty one
+        self.waiting, self.waiting_errors = nothing.copy(), np.empty(0)  # starts of future lines
         self.elites, self.elite_errors = nothing.copy(), np.empty(0)  # the best first
         self.line_masks: BoolArray = np.zeros((p.lines, n), dtype=np.bool_)
         self.line_errors: FloatArray = np.full(p.lines, _UNKNOWN)
-        self.line_failures: IntArray = np.full(p.lines, -1)  # -1: no line has begun
-        self.hints: BoolArray = np.zeros((p.lines, n), dtype=np.bool_)  # two good moves at once; empty: none
-        self.owners: IntArray = np.empty(0, dtype=np.int64)  # the line of each subset asked for; empty: while learning
+        self.line_failures: IntArray = np.full(p.lines, -1)  # -1: no line yet
+        self.hints: BoolArray = np.zeros((p.lines, n), dtype=np.bool_)  # two good moves combined; empty: none
+        self.owners: IntArray = np.empty(0, dtype=np.int64)  # the line of each requested subset; empty while learning
 
     def _next(self) -> BoolArray:
         p, n = self.parameters, self.n_features
         if len(self.seen) < min(p.learning, 6 * n):
             self.owners = self.owners[:0].copy()
             likely = frequencies(self.population[:_BEST]) if len(self.population) else self._first_frequencies()
-            return self._fresh(self.rng.random((_POPULATION, n)) < likely)
+            return self._make_distinct(self.rng.random((_POPULATION, n)) < likely)
         if not self.owners.size:
             self._learn_first_gains()
         return self._ask_neighbours()
@@ -120,17 +128,17 @@ class Mosaic(FreshSearch):
         self.population, self.population_errors = known[order], values[order]
 
     def _cost(self, masks: BoolArray, errors: FloatArray) -> FloatArray:
-        """What is minimised: the error, more for more features."""
+        """The objective: the error, higher for more features."""
         sizes, exponents = np.broadcast_arrays(
             np.maximum(masks.sum(axis=-1), 1), self.parameters.parsimony * np.sign(errors)
         )
         powers = [_power(*pair) for pair in zip(sizes.ravel().tolist(), exponents.ravel().tolist(), strict=True)]
         return np.asarray(errors * np.reshape(powers, sizes.shape))
 
-    # While frequencies are learned
+    # Learning frequencies
 
     def _first_frequencies(self) -> FloatArray:
-        """How often features are drawn at first: all alike, or by their order."""
+        """Initial frequencies of the features: uniform, or by their order."""
         p, n = self.parameters, self.n_features
         size = max(1.0, min(p.start_size, n / 8))
         if not p.order:
@@ -139,7 +147,7 @@ class Mosaic(FreshSearch):
         return np.asarray(np.minimum(weights * size / weights.sum(), 0.5))
 
     def _learn_first_gains(self) -> None:
-        """Begin with the mean difference of subsets without and with a feature, and let the best wait for lines."""
+        """Start with the mean difference of subsets without and with a feature, and queue the best for lines."""
         masks, errors = self.population, self.population_errors
         count, total = masks.sum(axis=0), len(masks)
         fewer = np.minimum(count, total - count)
@@ -150,50 +158,50 @@ class Mosaic(FreshSearch):
         self.waiting = masks[: self.parameters.elites].copy()
         self.waiting_errors = self.population_errors[: self.parameters.elites].copy()
 
-    # While lines are improved
+    # Improving lines
 
     def _ask_neighbours(self) -> BoolArray:
-        """The next neighbours of all lines, and the first subsets of new ones."""
+        """The next neighbours of all lines, and the first subsets of new lines."""
         p = self.parameters
         for line in np.flatnonzero(self._have_ended()).tolist():
             self._renew(line)
         begun = self.line_errors != _UNKNOWN
         fresh, lines = np.flatnonzero(~begun), np.flatnonzero(begun)
         if fresh.size:
-            found = self._fresh(self.line_masks[fresh])
+            found = self._make_distinct(self.line_masks[fresh])
             fresh = fresh[: len(found)]
             self.line_masks[fresh] = found
-        noise = _NOISE * self.scale * _noise(self.rng.random((2, p.lines, self.n_features)))
+        noise = _NOISE * self.scale * _unit_noise(self.rng.random((2, p.lines, self.n_features)))
         beliefs = self.gains + noise / np.sqrt(1.0 + 0.2 * self.tries)
-        moves = -(-(p.lines * p.moves - fresh.size) // max(1, lines.size))  # lines that begin ask for one subset
+        moves = -(-(p.lines * p.moves - fresh.size) // max(1, lines.size))  # new lines request one subset
         neighbours, owners = self._neighbours(lines, beliefs[lines], moves)
         hinted = np.flatnonzero(begun & self.hints.any(axis=1))
         masks = np.concatenate([self.line_masks[fresh], self.hints[hinted], neighbours])
         owners = np.concatenate([fresh, hinted, owners])
         new = self.seen.is_new(masks)
         masks, self.owners = masks[new], owners[new]
-        alone = begun & (np.bincount(self.owners, minlength=p.lines) == 0)  # nothing new is near them
+        alone = begun & (np.bincount(self.owners, minlength=p.lines) == 0)  # no new neighbours
         self.line_failures[alone] = p.patience
         if not len(masks):
-            masks = self._fresh(self.line_masks)
+            masks = self._make_distinct(self.line_masks)
             self.owners = np.full(len(masks), -1)
         return masks
 
     def _neighbours(self, lines: IntArray, beliefs: FloatArray, moves: int) -> tuple[BoolArray, IntArray]:
-        """The most promising neighbours of the lines that are new, at most `moves` of each, and whose they are."""
+        """The most promising new neighbours of the lines, at most `moves` each, and their lines."""
         n, here = self.n_features, self.line_masks[lines]
-        if not lines.size:  # all lines begin
+        if not lines.size:  # all lines are new
             return here, lines
-        less, out = _least(np.where(here, beliefs, np.inf), _LOW)
-        more, into = _least(np.where(here, np.inf, -beliefs), _NEAR)
+        less, out = _smallest_values(np.where(here, beliefs, np.inf), _LOW)
+        more, into = _smallest_values(np.where(here, np.inf, -beliefs), _NEAR)
         worse = (less[:, :, np.newaxis] + more[:, np.newaxis, :]).reshape(len(lines), -1)
         one, other = np.repeat(out, into.shape[1], axis=1), np.tile(into, out.shape[1])
         if self.size is None:
             several = here.sum(axis=1, keepdims=True) > 1
-            single, alone = _least(np.where(here, np.where(several, beliefs, np.inf), -beliefs), _SINGLE)
+            single, alone = _smallest_values(np.where(here, np.where(several, beliefs, np.inf), -beliefs), _SINGLE)
             nothing = np.full(alone.shape, n)
             worse, one, other = (np.concatenate(c, axis=1) for c in ((worse, single), (one, alone), (other, nothing)))
-        worse, order = _least(worse, worse.shape[1])
+        worse, order = _smallest_values(worse, worse.shape[1])
         rows = np.arange(len(lines))[:, np.newaxis]
         one, other = one[rows, order], other[rows, order]
         codes = np.append(self._codes, 0)
@@ -207,7 +215,7 @@ class Mosaic(FreshSearch):
         return masks[:, :n], lines[row]
 
     def _unlike(self, codes: list[int], one: list[int], other: list[int], moves: int) -> list[int]:
-        """Where the first new subsets are, at most `moves`; before others those that change different features."""
+        """Positions of the first new subsets, at most `moves`, preferring changes of different features."""
         n = self.n_features
         first, later, changed = list[int](), list[int](), set[int]()
         for place, (code, a, b) in enumerate(zip(codes, one, other, strict=True)):
@@ -220,11 +228,11 @@ class Mosaic(FreshSearch):
         return (first + later)[:moves]
 
     def _code(self, masks: BoolArray) -> IntArray:
-        """Numbers that stand for the subsets, so that those of neighbours are soon known; 0: the empty one."""
+        """Codes of the subsets, quick to update for neighbours; 0 is the empty one."""
         return np.asarray(np.bitwise_xor.reduce(np.where(masks, self._codes, 0), axis=1))
 
     def restore(self, state: Mapping[str, AnyArray]) -> None:
-        """Go on from a :meth:`state` that a search with the same features and parameters was in."""
+        """Resume from a :meth:`state` of a search with the same features and parameters."""
         super().restore(state)
         self._asked = {0}
         for start in range(0, len(self.seen), 256):
@@ -232,7 +240,7 @@ class Mosaic(FreshSearch):
             self._asked.update(self._code(masks.astype(np.bool_)).tolist())
 
     def _advance_lines(self, masks: BoolArray, errors: FloatArray) -> None:
-        """Learn the gains of features from the neighbours of all lines, and move those that have a better one."""
+        """Learn gains from the neighbours of all lines, and move lines with a better neighbour."""
         first = self.owners >= 0
         first[first] = self.line_errors[self.owners[first]] == _UNKNOWN
         nearby = np.flatnonzero((self.owners >= 0) & ~first)
@@ -242,7 +250,7 @@ class Mosaic(FreshSearch):
         self.line_errors[self.owners[first]] = errors[first]
 
     def _advance(self, masks: BoolArray, errors: FloatArray, owners: IntArray) -> None:
-        """Move each line to its best neighbour, if that is better, or as good and as small."""
+        """Move each line to its best neighbour if that is better, or as good and no larger."""
         costs, sizes = self._cost(masks, errors), masks.sum(axis=1)
         order = np.lexsort((sizes, costs, owners))
         count = np.bincount(owners)
@@ -252,7 +260,7 @@ class Mosaic(FreshSearch):
         here, size = self._cost(self.line_masks[lines], self.line_errors[lines]), self.line_masks[lines].sum(axis=1)
         level = costs[best] == here
         better = (costs[best] < here) | (level & (sizes[best] < size))
-        both = masks[best] ^ masks[second] ^ self.line_masks[lines]  # perhaps two good moves are better still
+        both = masks[best] ^ masks[second] ^ self.line_masks[lines]  # two good moves may be even better
         likely = better & (count > 1) & (costs[second] < here)
         if self.size is not None:
             likely &= both.sum(axis=1) == self.size
@@ -262,7 +270,7 @@ class Mosaic(FreshSearch):
         self.line_masks[lines[moved]], self.line_errors[lines[moved]] = masks[best[moved]], errors[best[moved]]
 
     def _learn_gains(self, masks: BoolArray, errors: FloatArray, lines: IntArray) -> None:
-        """Correct the gains of those features by which neighbours differ from their lines."""
+        """Correct the gains of the features in which neighbours differ from their lines."""
         known = np.isfinite(errors) & np.isfinite(self.line_errors[lines])
         masks, errors, lines = masks[known], errors[known], lines[known]
         changed = masks ^ self.line_masks[lines]
@@ -277,7 +285,7 @@ class Mosaic(FreshSearch):
             self.scale = self.scale + weight * (np.abs(wrong).mean() - self.scale)
 
     def _have_ended(self) -> BoolArray:
-        """Which lines have found nothing better for long; those worse than all elites have half the time."""
+        """Lines without improvement for too long; those worse than all elites get half the time."""
         p, failures = self.parameters, self.line_failures
         ended = (failures < 0) | (failures >= p.patience)
         if len(self.elites) == p.elites:
@@ -286,7 +294,7 @@ class Mosaic(FreshSearch):
         return np.asarray(ended)
 
     def _renew(self, line: int) -> None:
-        """Keep the end of a line if it is among the best, and begin another."""
+        """Keep the end of a line if it is among the best, and start another."""
         if self.line_failures[line] >= 0 and not (self.elites == self.line_masks[line]).all(axis=1).any():
             known = np.concatenate([self.elites, self.line_masks[line : line + 1]])
             values = np.append(self.elite_errors, self.line_errors[line])
@@ -301,7 +309,7 @@ class Mosaic(FreshSearch):
         self.line_masks[line], self.line_errors[line] = self._child(), _UNKNOWN
 
     def _child(self) -> BoolArray:
-        """A subset made from one of the elites, or from two."""
+        """A subset derived from one elite, or from two."""
         count = len(self.elites)
         which, chosen, rival, other, much, steps, *kinds = self.rng.random(8)
         draws = self.rng.random((4, self.n_features))
@@ -309,7 +317,7 @@ class Mosaic(FreshSearch):
             return np.asarray(draws[0] < self._first_frequencies())
         place = int(min(chosen, rival) * count)
         one = self.elites[place]
-        if which < 0.5 or count < 2:  # without some of its features, and with a stranger
+        if which < 0.5 or count < 2:  # some features dropped, one new feature added
             lost = min(round((0.2 + 0.4 * much) * one.sum()), one.sum() - 1)
             left = one & (np.argsort(np.argsort(-np.where(one, draws[0], -1.0), kind="stable")) >= lost)
             left[np.where(one, -1.0, draws[1]).argmax()] = True
@@ -318,20 +326,20 @@ class Mosaic(FreshSearch):
         shared, differ = one & two, one ^ two
         sizes = sorted((one.sum(), two.sum()))
         more = sizes[0] + int(much * (sizes[1] - sizes[0] + 1)) - shared.sum()
-        worth = np.where(differ, self.gains + 2 * _NOISE * self.scale * _noise(draws[:2]), -np.inf)
+        worth = np.where(differ, self.gains + 2 * _NOISE * self.scale * _unit_noise(draws[:2]), -np.inf)
         child = shared | (differ & (np.argsort(np.argsort(-worth, kind="stable")) < more))
         for step in range(int(steps * 3)):
             child = move(child[np.newaxis], np.array(kinds[step : step + 1]), draws[2 + step : 3 + step])[0]
         return np.asarray(child)
 
 
-def _noise(draws: FloatArray) -> FloatArray:
-    """Numbers of mean 0 and variance 1 from two uniform ones each."""
+def _unit_noise(draws: FloatArray) -> FloatArray:
+    """Numbers of mean 0 and variance 1, from two uniform ones each."""
     return np.asarray((draws[0] + draws[1] - 1.0) * np.sqrt(6.0))
 
 
-def _least(values: FloatArray, count: int) -> tuple[FloatArray, IntArray]:
-    """The least values of each row in order, at most `count`, and where they are."""
+def _smallest_values(values: FloatArray, count: int) -> tuple[FloatArray, IntArray]:
+    """The smallest values of each row in order, at most `count`, and their positions."""
     rows = np.arange(len(values))[:, np.newaxis]
     where = np.argpartition(values, count, axis=1)[:, :count] if count < values.shape[1] else None
     found = values if where is None else values[rows, where]
@@ -341,5 +349,5 @@ def _least(values: FloatArray, count: int) -> tuple[FloatArray, IntArray]:
 
 @cache
 def _power(base: float, exponent: float) -> float:
-    """A power, correctly rounded: the last bit of the C library's depends on the processor."""
+    """A correctly rounded power; that of the C library depends on the processor."""
     return float(_EXACT.power(Decimal(base), Decimal(exponent)))

@@ -1,4 +1,4 @@
-"""NSGA-II: error and size at once."""
+"""NSGA-II: minimise error and size."""
 
 from typing import ClassVar
 
@@ -7,32 +7,32 @@ import numpy as np
 from pqswarm._base.options import option, parameters
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.search.base import SearchParameters
-from pqswarm.search.fresh import FreshSearch, flip_balanced
+from pqswarm.search.distinct import DistinctSearch, flip_balanced
 
 __all__ = ["NSGA2", "FrontParameters", "FrontSearch", "NSGA2Parameters", "crowding", "front_ranks"]
 
 
 def front_ranks(errors: FloatArray, sizes: IntArray) -> IntArray:
-    """Return the number of the front of each subset: 0 if none has as few features and as little error, and so on.
+    """Return the front of each subset: 0 if it is not dominated in size and error, and so on.
 
-    Of subsets with the same size and error only the first can be in a front.
+    Of subsets with equal size and error, only the first can be in a front.
     """
     ranks = np.zeros(len(errors), dtype=np.int64)
     left, rank = np.lexsort((errors, sizes)), 0
     while left.size:
-        least = np.minimum.accumulate(errors[left])
-        front = np.append(True, least[1:] < least[:-1])
+        lowest = np.minimum.accumulate(errors[left])
+        front = np.append(True, lowest[1:] < lowest[:-1])
         ranks[left[front]] = rank
         left, rank = left[~front], rank + 1
     return ranks
 
 
 def crowding(errors: FloatArray, sizes: IntArray, ranks: IntArray) -> FloatArray:
-    """Return how far the neighbours of each subset in its front are: in size and error, as shares of the front's range.
+    """Return the crowding distance of each subset in its front: in size and error, relative to the range of the front.
 
-    Infinity at the ends of a front.
+    It is infinite at the ends of a front.
     """
-    order = np.lexsort((sizes, ranks))  # within a front, errors fall as sizes rise
+    order = np.lexsort((sizes, ranks))  # within a front, errors fall with size
     at = ranks[order]
     inner = np.flatnonzero((at[2:] == at[1:-1]) & (at[:-2] == at[1:-1])) + 1
     first, last = np.searchsorted(at, at[inner], side="left"), np.searchsorted(at, at[inner], side="right") - 1
@@ -51,18 +51,18 @@ def crowding(errors: FloatArray, sizes: IntArray, ranks: IntArray) -> FloatArray
 class FrontParameters(SearchParameters):
     """Parameters of the searches for a front."""
 
-    population_size: int = option(default=60, meaning="subsets that survive, and children", low=2, high=100_000)
+    population_size: int = option(default=60, meaning="surviving subsets, and children", low=2, high=100_000)
 
 
-class FrontSearch(FreshSearch):
-    """A search whose population is the best fronts of size against error; a variant gives start and children.
+class FrontSearch(DistinctSearch):
+    """A search whose population is the best fronts of size and error; a variant defines start and children.
 
-    The population is in order of front, within a front those with the most room around them first.
+    The population is ordered by front, and within a front by falling crowding distance.
     """
 
     Parameters: ClassVar[type[SearchParameters]] = FrontParameters
     parameters: FrontParameters
-    state_fields: ClassVar[tuple[str, ...]] = (*FreshSearch.state_fields, "population", "errors")
+    state_fields: ClassVar[tuple[str, ...]] = (*DistinctSearch.state_fields, "population", "errors")
     growing_fields: ClassVar[tuple[str, ...]] = state_fields
 
     def _start(self) -> None:
@@ -71,7 +71,7 @@ class FrontSearch(FreshSearch):
         self.errors: FloatArray = np.empty(0)
 
     def _parents(self) -> tuple[BoolArray, BoolArray]:
-        """Choose two parents for each child, each the better of two subsets drawn."""
+        """Choose two parents per child, each by a tournament of two."""
         draws = self.rng.random((2, self.parameters.population_size, 2))
         one, other = self.population[(draws * len(self.population)).astype(np.int64).min(axis=2)]
         return one, other
@@ -89,20 +89,23 @@ class FrontSearch(FreshSearch):
 class NSGA2Parameters(FrontParameters):
     """Parameters of NSGA-II."""
 
-    start_size: int = option(default=30, meaning="most features of a subset at the start", low=1)
+    start_size: int = option(default=30, meaning="maximum number of features of an initial subset", low=1)
     crossover_probability: float = option(
         default=0.9, meaning="probability that a child has two parents", low=0, high=1
     )
     flips: float = option(
-        default=1.0, meaning="features that mutation changes on average, as many more as less", low=0, high=1000
+        default=1.0,
+        meaning="mean number of features that mutation changes, balanced between added and dropped",
+        low=0,
+        high=1000,
     )
 
 
 class NSGA2(FrontSearch):
-    """The non-dominated sorting genetic algorithm: its result is the front of size against error.
+    """The non-dominated sorting genetic algorithm: its result is the front of size and error.
 
-    Uniform crossover, a mutation that adds as many features as it removes on average, a start with few features, and
-    that no subset comes twice, are our choice.
+    Uniform crossover, a mutation that adds as many features as it drops on average, a sparse start and distinct subsets
+    are our choice.
 
     References
     ----------
@@ -118,8 +121,8 @@ class NSGA2(FrontSearch):
     def _next(self) -> BoolArray:
         p = self.parameters
         if not len(self.population):
-            return self._fresh(self._sparse_subsets(p.population_size, p.start_size))
+            return self._make_distinct(self._sparse_subsets(p.population_size, p.start_size))
         one, other = self._parents()
         crossed = self.rng.random((len(one), 1)) < p.crossover_probability
         children = np.where(crossed & (self.rng.random(one.shape) < 0.5), other, one)
-        return self._fresh(flip_balanced(children, p.flips, self.rng.random(one.shape)))
+        return self._make_distinct(flip_balanced(children, p.flips, self.rng.random(one.shape)))

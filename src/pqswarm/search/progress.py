@@ -1,4 +1,4 @@
-"""A progress bar for people."""
+"""A progress bar."""
 
 from typing import Any
 
@@ -8,16 +8,16 @@ __all__ = ["ProgressBar"]
 
 
 class ProgressBar:
-    """A callback that shows how far a search has come: evaluations, least error, size of its subset, time left.
+    """A callback that shows the progress of a search: evaluations, lowest error, subset size, time left.
 
     Use it in a ``with`` statement, or close it when the search is over.
 
     Parameters
     ----------
     title : str
-        What is in front of the bar.
+        Text before the bar.
     console : rich.console.Console, optional
-        Where to show it; by default standard error.
+        Where to show it; standard error by default.
 
     Examples
     --------
@@ -53,7 +53,7 @@ class ProgressBar:
         self.close()
 
     def close(self) -> None:
-        """Leave the bar as it is, and give the line back."""
+        """Stop updating the bar."""
         self._bars.stop()
 
     def __call__(self, progress: Progress) -> None:

@@ -19,15 +19,15 @@ class RankingParameters(SearchParameters):
     """Parameters of the search along a ranking."""
 
     filter: str = option(
-        default="mutual-information", meaning="in a study and in SwarmSelector, the filter that ranks the features"
+        default="mutual-information", meaning="the filter that ranks the features, in a study and in SwarmSelector"
     )
     order: tuple[int, ...] = option(
-        default=(), low=0, meaning="indices of the features, best first; empty: as they are numbered"
+        default=(), low=0, meaning="indices of the features, best first; empty keeps their order"
     )
 
 
 class Ranking(Search):
-    """The first feature of a ranking, the first two, and so on: as many evaluations as there are features."""
+    """Evaluate the first feature of a ranking, the first two, and so on, up to all features."""
 
     name = "ranking"
     title = "Ranking"
@@ -44,7 +44,7 @@ class Ranking(Search):
 
     @property
     def done(self) -> bool:
-        """Whether all sizes, or the wanted one, were asked for."""
+        """Whether all sizes, or the required one, were evaluated."""
         return bool(self.asked)
 
     def _next(self) -> BoolArray:
@@ -57,7 +57,7 @@ class Ranking(Search):
 
 
 def filter_of(search: type[Search], given: Mapping[str, Any]) -> Filter | None:
-    """Return the filter that an algorithm with such parameters must be told the `order` of, or None.
+    """Return the filter whose ranking an algorithm with these parameters needs as `order`, or None.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def filter_of(search: type[Search], given: Mapping[str, Any]) -> Filter | None:
     Returns
     -------
     Filter or None
-        None if it needs no order, or is given one.
+        None if it needs no order, or one is given.
     """
     if not search.needs_order or "order" in given:
         return None

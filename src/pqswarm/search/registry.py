@@ -1,4 +1,4 @@
-"""The algorithms by name: ours, and those of other packages."""
+"""The algorithms by name: built in, and of other packages."""
 
 from pqswarm._base.registry import Registry
 from pqswarm.search.aco import ACO
@@ -49,7 +49,7 @@ ALGORITHMS: Registry[type[Search]] = Registry("algorithm", "pqswarm.search", Sea
 
 
 def search_class(algorithm: object) -> type[Search]:
-    """Return the class of an algorithm that was given by its name in :data:`ALGORITHMS` or as a class."""
+    """Return the class of an algorithm, given by its name in :data:`ALGORITHMS` or as a class."""
     if isinstance(algorithm, type) and issubclass(algorithm, Search):
         return algorithm
     return ALGORITHMS.find(algorithm)

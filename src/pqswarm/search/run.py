@@ -1,4 +1,4 @@
-"""A run: a search, its budget, and the best that it has found."""
+"""A run: a search, its budget, and its best subset."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,26 +17,23 @@ __all__ = ["Run", "SearchResult"]
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:
-    """What a search has found.
+    """The result of a search.
 
     Attributes
     ----------
     algorithm : str
         Name of the algorithm.
     mask : ndarray of bool, shape (n_features,)
-        The best subset that was evaluated; of equals the first, or the smallest of a search that `prefers_small`. Never
-        empty.
+        The best evaluated subset; of equals the first, or the smallest if the search `prefers_small`. Never empty.
     error : float
         Its error.
     n_evaluations : int
         Subsets evaluated.
     improvements : ndarray of shape (k, 3)
-        Each better subset, or smaller one that is as good: evaluations before it, its error, its size. The last is
-        `mask`.
+        Each better subset, or equally good smaller one: evaluations before it, error, size. The last is `mask`.
     front_masks, front_errors : ndarray of shape (m, n_features) and (m,), or None
-        The front, by size: the best subset of each size that is better than all smaller ones, of equals the first,
-        and their errors, which fall. Of a search that was told a size, the best alone. None of a run that was kept by a
-        version that had no fronts.
+        The front by size: the best subset of each size that beats all smaller ones, of equals the first, and their
+        falling errors. Only the best subset if the size was set. None if unknown.
     """
 
     algorithm: str
@@ -58,11 +55,11 @@ class SearchResult:
         return np.flatnonzero(self.mask)
 
     def error_after(self, evaluations: npt.ArrayLike) -> FloatArray:
-        """Return the least error after so many evaluations each; infinity as long as there is none."""
+        """Return the lowest error after each number of evaluations; infinity before the first."""
         return self._after(evaluations, 1, np.inf)
 
     def size_after(self, evaluations: npt.ArrayLike) -> IntArray:
-        """Return the features of the best subset after so many evaluations each; 0 as long as there is none."""
+        """Return the size of the best subset after each number of evaluations; 0 before the first."""
         return self._after(evaluations, 2, 0).astype(np.int64)
 
     def _after(self, evaluations: npt.ArrayLike, column: int, before: float) -> FloatArray:
@@ -71,25 +68,25 @@ class SearchResult:
 
     @cached_property
     def errors(self) -> FloatArray:
-        """Least error after each evaluation; see :meth:`error_after`."""
+        """Lowest error after each evaluation; see :meth:`error_after`."""
         return self.error_after(np.arange(1, self.n_evaluations + 1))
 
     @cached_property
     def sizes(self) -> IntArray:
-        """Features of the best subset after each evaluation; see :meth:`size_after`."""
+        """Size of the best subset after each evaluation; see :meth:`size_after`."""
         return self.size_after(np.arange(1, self.n_evaluations + 1))
 
 
 class Run:
     """A search with a budget, and the best subset it has evaluated.
 
-    The budget is exact: the last batch is cut to what is left of it. A subset counts as an evaluation each time
-    that it is asked for. The empty subset can't be the best, nor one that has not the size that the search was told.
+    The budget is exact: the last batch is cut to the remaining evaluations. A subset counts as an evaluation each time
+    it is requested. The empty subset cannot be the best, nor can one of another size if the size is set.
 
     Parameters
     ----------
     search : Search
-        A search that has not been asked yet.
+        A new search.
     max_evaluations : int
         Budget.
 
@@ -105,9 +102,9 @@ class Run:
 
     def __init__(self, search: Search, max_evaluations: int = 6000) -> None:
         max_evaluations = check_integer("max_evaluations", max_evaluations, 1)
-        if max_evaluations < search.least_evaluations:
+        if max_evaluations < search.min_evaluations:
             raise PqswarmError(
-                f"{search.name} needs at least {search.least_evaluations} evaluations to reach {search.size} features: "
+                f"{search.name} needs at least {search.min_evaluations} evaluations to reach {search.size} features: "
                 f"raise max_evaluations, now {max_evaluations}."
             )
         self.search = search
@@ -115,51 +112,51 @@ class Run:
         self.n_evaluations = 0
         self.best: BoolArray = np.zeros(search.n_features, dtype=np.bool_)
         self.best_error = np.inf
-        self._told: FloatArray = np.empty(0)  # errors of the first subsets of a batch that the budget cut short
-        # Each better subset: after which evaluation, its error, its size.
+        self._partial: FloatArray = np.empty(0)  # errors of the first subsets of a batch cut by the budget
+        # Each better subset: evaluations before it, its error, its size.
         self._improvements: list[tuple[int, float, int]] = []
-        self._front: dict[int, tuple[BoolArray, float]] = {}  # by size: a subset, better than all smaller ones
-        self._least = self._nothing_found()
+        self._front: dict[int, tuple[BoolArray, float]] = {}  # by size: a subset that beats all smaller ones
+        self._lowest = self._nothing_found()
 
     @property
     def done(self) -> bool:
-        """Whether the budget is spent or the search has come to its own end."""
+        """Whether the budget is spent or the search has finished."""
         return self.n_evaluations >= self.max_evaluations or self.search.done
 
     @property
     def stalled(self) -> int:
-        """Evaluations since the best subset was found; all of them as long as there is none."""
+        """Evaluations since the best subset was found; all, if none was found."""
         return self.n_evaluations - (self._improvements[-1][0] + 1 if self._improvements else 0)
 
     def ask(self) -> BoolArray:
-        """Return the subsets to evaluate next, no more than the budget allows; see :meth:`Search.ask`."""
+        """Return the subsets to evaluate next, within the budget; see :meth:`Search.ask`."""
         if self.done:
-            raise PqswarmError("the run is done: look at `done` before asking again.")
+            raise PqswarmError("the run is done: check `done` before asking again.")
         return self.next_masks().copy()
 
     def next_masks(self) -> BoolArray:
-        """Return what :meth:`ask` returns, not a copy: it must not be changed."""
-        asked, told = self.search._ask(), self._told.size
+        """Return the subsets of :meth:`ask` without a copy; they must not be changed."""
+        asked, told = self.search._ask(), self._partial.size
         return asked[told : told + self.max_evaluations - self.n_evaluations]
 
     def tell(self, errors: npt.ArrayLike) -> None:
-        """Take the errors, lower is better, of the subsets that :meth:`ask` returned."""
+        """Accept the errors, lower is better, of the subsets that :meth:`ask` returned."""
         masks = self.next_masks()
         self.take(masks, checked_errors(errors, len(masks)), masks.sum(axis=1))
 
     def take(self, masks: BoolArray, errors: FloatArray, sizes: IntArray) -> None:
-        """Take what :meth:`next_masks` returned, the checked errors, which nobody else changes, and the sizes."""
+        """Accept the subsets of :meth:`next_masks`, their checked errors, which are not shared, and their sizes."""
         self._remember(masks, errors, sizes)
         self.n_evaluations += len(masks)
-        told = np.concatenate([self._told, errors]) if self._told.size else errors
+        told = np.concatenate([self._partial, errors]) if self._partial.size else errors
         if told.size == len(self.search._ask()):
             self.search._tell(told)
             told = told[:0]
-        self._told = told
+        self._partial = told
 
     def _remember(self, masks: BoolArray, errors: FloatArray, sizes: IntArray) -> None:
-        """Look at the subsets that beat all that are not larger: one of them may be the best."""
-        for row in (~(errors >= self._least[sizes])).nonzero()[0]:
+        """Consider the subsets that beat all of at most their size: one may be the best."""
+        for row in (~(errors >= self._lowest[sizes])).nonzero()[0]:
             error, size = float(errors[row]), int(sizes[row])
             as_good = self.search.prefers_small and error == self.best_error
             if not self._improvements or error < self.best_error or (as_good and size < self._improvements[-1][2]):
@@ -168,18 +165,18 @@ class Run:
             self._extend_front(masks[row], error, size)
 
     def _nothing_found(self) -> FloatArray:
-        """The least error up to each size: NaN, none yet; minus infinity for sizes that are not wanted."""
+        """The lowest error up to each size: NaN if none yet, minus infinity for sizes that are not searched."""
         n, size = self.search.n_features, self.search.size
-        least = np.full(n + 1, np.nan if size is None else -np.inf)
-        least[0 if size is None else size] = -np.inf if size is None else np.nan
-        return least
+        lowest = np.full(n + 1, np.nan if size is None else -np.inf)
+        lowest[0 if size is None else size] = -np.inf if size is None else np.nan
+        return lowest
 
     def _extend_front(self, mask: BoolArray, error: float, size: int) -> None:
-        """Take a subset into the front, if it beats all that are not larger, and drop the larger ones that it beats."""
-        if not error >= self._least[size]:
+        """Add a subset to the front if it beats all of at most its size, and drop larger ones that it beats."""
+        if not error >= self._lowest[size]:
             self._front = {key: kept for key, kept in self._front.items() if key < size or kept[1] < error}
             self._front[size] = mask.copy(), error
-            self._least[size:] = np.fmin(self._least[size:], error)
+            self._lowest[size:] = np.fmin(self._lowest[size:], error)
 
     def _front_arrays(self) -> dict[str, AnyArray]:
         """The front by ascending size, as arrays."""
@@ -189,11 +186,11 @@ class Run:
         return {"front_masks": masks, "front_errors": errors}
 
     def result(self) -> SearchResult:
-        """Return the best subset so far, and the way to it."""
+        """Return the best subset so far, with its history."""
         if not self._improvements:
             size = "" if self.search.size is None else f" of {self.search.size} features"
             raise PqswarmError(
-                f"{self.search.name} has evaluated no subset{size} in {self.n_evaluations} evaluations: let it go on."
+                f"{self.search.name} has evaluated no subset{size} in {self.n_evaluations} evaluations: continue it."
             )
         return SearchResult(
             algorithm=self.search.name,
@@ -205,15 +202,15 @@ class Run:
         )
 
     def state(self) -> dict[str, AnyArray]:
-        """Return copies of all that the run and its search know, as plain arrays; its search's are ``search.NAME``."""
+        """Return the state of the run and its search as new arrays; those of the search are ``search.NAME``."""
         improvements = np.array(self._improvements, dtype=np.float64).reshape(-1, 3)
-        own = {"n_evaluations": np.array(self.n_evaluations), "best": self.best.copy(), "told": self._told.copy()}
+        own = {"n_evaluations": np.array(self.n_evaluations), "best": self.best.copy(), "told": self._partial.copy()}
         own |= self._front_arrays()
         inner = {f"search.{name}": array for name, array in self.search.state().items()}
         return own | {"improvements": improvements} | inner
 
     def restore(self, state: Mapping[str, AnyArray]) -> None:
-        """Go on from a :meth:`state` of a run of the same search; its budget may have been another."""
+        """Resume from a :meth:`state` of a run of the same search; the budget may differ."""
         own = {name: np.asarray(array) for name, array in state.items() if not name.startswith("search.")}
         growing = ("improvements", "told", "front_errors")
         lengths = {name: len(own[name]) if name in own and own[name].ndim else 0 for name in growing}
@@ -229,19 +226,19 @@ class Run:
             raise PqswarmError("the state is not that of a run of this search.")
         self.search.restore({name[7:]: array for name, array in state.items() if name.startswith("search.")})
         self.n_evaluations = int(own["n_evaluations"])
-        self._told = own["told"].astype(np.float64)
+        self._partial = own["told"].astype(np.float64)
         self.best = own["best"].astype(np.bool_)
         self._improvements = [(int(start), float(error), int(size)) for start, error, size in own["improvements"]]
         self.best_error = self._improvements[-1][1] if self._improvements else np.inf
-        self._front, self._least = {}, self._nothing_found()
+        self._front, self._lowest = {}, self._nothing_found()
         for mask, error in zip(own["front_masks"].astype(np.bool_), own["front_errors"].tolist(), strict=True):
             self._extend_front(mask, error, int(mask.sum()))
-        if self._improvements:  # earlier versions kept the front of few searches: of others the best is known
+        if self._improvements:  # a state without front: the best is known
             self._extend_front(self.best, self.best_error, int(self.best.sum()))
 
 
 def _is_sound(own: Mapping[str, AnyArray]) -> bool:
-    """Whether what a run has kept, which a stranger may have written, can have been kept by one."""
+    """Whether an untrusted state is consistent."""
     kinds = {"n_evaluations": "iu", "best": "b", "told": "f", "front_masks": "b", "front_errors": "f"}
     if any(own[name].dtype.kind not in kinds.get(name, "f") for name in own):
         return False

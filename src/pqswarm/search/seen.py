@@ -1,4 +1,4 @@
-"""What a search has asked for already."""
+"""The subsets that a search has already asked for."""
 
 import numpy as np
 
@@ -8,14 +8,14 @@ __all__ = ["Seen"]
 
 
 class Seen:
-    """A memory of subsets and their errors, in the order in which they came.
+    """Known subsets and their errors, in order of arrival.
 
-    Its arrays `packed` and `errors` are all that it knows: put back, they make the same memory.
+    The arrays `packed` and `errors` are its whole state, and restore it.
 
     Parameters
     ----------
     n_features : int
-        Width of a mask.
+        Number of features.
 
     Examples
     --------
@@ -30,12 +30,12 @@ class Seen:
         self.errors: FloatArray = np.empty(0)
 
     def __len__(self) -> int:
-        """Return how many subsets it holds."""
+        """Return the number of subsets."""
         return self._count
 
     @property
     def packed(self) -> AnyArray:
-        """The subsets, eight features to a byte, shape (m, bytes)."""
+        """The subsets, eight features per byte, shape (m, bytes)."""
         return self._packed[: self._count]
 
     @packed.setter
@@ -53,14 +53,14 @@ class Seen:
         self._errors = errors
 
     def find(self, masks: BoolArray) -> FloatArray:
-        """Return the error of each subset, NaN of those that it does not hold."""
+        """Return the error of each subset, NaN if unknown."""
         rows = np.array([self._rows.get(key, -1) for key in _keys(np.packbits(masks, axis=1))], dtype=np.int64)
         errors = np.full(len(rows), np.nan)
         errors[rows >= 0] = self._errors[rows[rows >= 0]]
         return errors
 
     def is_new(self, masks: BoolArray) -> BoolArray:
-        """Return which subsets it does not hold; of those that are the same among them, the first."""
+        """Return which subsets are unknown; of duplicates, only the first."""
         first: dict[bytes, int] = {}
         for row, key in enumerate(_keys(np.packbits(masks, axis=1))):
             if key not in self._rows:
@@ -70,9 +70,9 @@ class Seen:
         return new
 
     def add(self, masks: BoolArray, errors: FloatArray) -> None:
-        """Take subsets, each of which is new, and their errors."""
+        """Add new subsets and their errors."""
         packed, end = np.packbits(masks, axis=1), self._count + len(masks)
-        if end > len(self._packed):  # room for as many again, so that adding takes the same time however many there are
+        if end > len(self._packed):  # double the capacity: amortised constant time
             self._packed = np.concatenate([self.packed, np.zeros((end, packed.shape[1]), dtype=np.uint8)])
             self._errors = np.concatenate([self.errors, np.empty(end)])
         self._packed[self._count : end], self._errors[self._count : end] = packed, errors

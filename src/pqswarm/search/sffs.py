@@ -13,17 +13,19 @@ __all__ = ["SFFS", "SFFSParameters"]
 
 @parameters
 class SFFSParameters(SearchParameters):
-    """Parameters of SFFS; `size` is the size of the subset that is wanted."""
+    """Parameters of SFFS; `size` is the required subset size."""
 
-    overshoot: int = option(default=0, meaning="how far the search goes beyond the wanted size", low=0)
+    overshoot: int = option(
+        default=0, meaning="number of features by which the search exceeds the required size", low=0
+    )
 
 
 class SFFS(Search):
     """Sequential forward floating search.
 
-    Add the best feature; then, as long as that beats the best subset of its size, remove the one least missed. Of
-    equals the feature with the lowest index is taken. It draws nothing, and ends by itself at `size` (plus
-    `overshoot`), or when all features are in. Without a size its front is what it is run for: the best subsets by size.
+    Add the best feature; then remove the least useful one as long as that beats the best subset of its size. Ties go to
+    the lowest index. The search is deterministic and ends at `size` (plus `overshoot`), or when all features are in.
+    Without a size, its result is the front: the best subset of each size.
 
     References
     ----------
@@ -41,18 +43,18 @@ class SFFS(Search):
 
     def _start(self) -> None:
         self.current: BoolArray = np.zeros(self.n_features, dtype=np.bool_)
-        self.records: FloatArray = np.full(self.n_features + 1, np.inf)  # least error of each size
+        self.records: FloatArray = np.full(self.n_features + 1, np.inf)  # lowest error of each size
         self.removing = np.array(False)
 
     @property
     def done(self) -> bool:
-        """Whether the wanted size is reached."""
+        """Whether the required size is reached."""
         wanted = self.n_features if self.size is None else self.size + self.parameters.overshoot
         return not self.removing and int(self.current.sum()) >= min(wanted, self.n_features)
 
     @property
-    def least_evaluations(self) -> int:
-        """Evaluations until the wanted size is reached, if nothing is ever removed."""
+    def min_evaluations(self) -> int:
+        """Evaluations until the required size is reached, if nothing is removed."""
         return 1 if self.size is None else sum(self.n_features - size for size in range(self.size))
 
     def _next(self) -> BoolArray:
@@ -69,5 +71,5 @@ class SFFS(Search):
             self.records[size] = errors[best]
         if better or not self.removing:
             self.current = masks[best].copy()
-        # Removing goes on after each success, and begins after each addition.
+        # Removal starts after each addition, and continues after each success.
         self.removing = np.array((better or not self.removing) and int(self.current.sum()) >= 2)

@@ -1,4 +1,4 @@
-"""SparseEA: a search for a front that knows what each feature is worth alone."""
+"""SparseEA: a search for the front, guided by the error of each single feature."""
 
 from typing import ClassVar
 
@@ -11,13 +11,13 @@ from pqswarm.search.nsga2 import FrontParameters, FrontSearch
 
 __all__ = ["SparseEA", "SparseEAParameters", "contest"]
 
-_BATCH = 256  # features that are asked for alone, at once
+_BATCH = 256  # single features per batch
 
 
 def contest(candidates: BoolArray, scores: FloatArray, draws: FloatArray) -> IntArray:
-    """Return of each row that of two candidates drawn whose score, (m, n), is the lower.
+    """Draw two candidates per row, and return the one with the lower score, (m, n).
 
-    Drawn are those with the largest numbers of `draws`; a row with no candidate gives -1, one with a single one that.
+    The candidates with the largest numbers in `draws` are drawn; a row without candidates gives -1.
     """
     rows, keys = np.arange(len(candidates)), np.where(candidates, draws, -1.0)
     first = keys.argmax(axis=1)
@@ -33,14 +33,14 @@ def contest(candidates: BoolArray, scores: FloatArray, draws: FloatArray) -> Int
 class SparseEAParameters(FrontParameters):
     """Parameters of SparseEA."""
 
-    start_size: int = option(default=50, meaning="most features of a subset at the start", low=1)
+    start_size: int = option(default=50, meaning="maximum number of features of an initial subset", low=1)
 
 
 class SparseEA(FrontSearch):
-    """SparseEA: features alone first, then a front whose features come and go in contests of two by that score.
+    """SparseEA: single features first, then a front whose features change by tournaments on their scores.
 
-    It selects as NSGA-II does. It begins with as many evaluations as there are features. How many features the start
-    may have, that scores are ranks, and that no subset comes twice, is our choice.
+    It selects as NSGA-II does, and starts with one evaluation per feature. The maximum size of initial subsets, ranks
+    as scores, and distinct subsets are our choice.
 
     References
     ----------
@@ -56,23 +56,23 @@ class SparseEA(FrontSearch):
 
     def _start(self) -> None:
         super()._start()
-        self.alone: FloatArray = np.full(self.n_features, np.inf)  # the error of each feature alone
-        self.n_alone = np.array(0)  # of these, how many are known
+        self.alone: FloatArray = np.full(self.n_features, np.inf)  # error of each single feature
+        self.n_alone = np.array(0)  # number of known ones
 
     @property
-    def least_evaluations(self) -> int:
-        """Evaluations before the first subset of the wanted size."""
+    def min_evaluations(self) -> int:
+        """Evaluations before the first subset of the required size."""
         return 1 if self.size in (None, 1) else self.n_features + 1
 
     def _next(self) -> BoolArray:
         if self.n_alone < self.n_features:
             features = np.arange(self.n_features)
             return np.asarray(features[int(self.n_alone) :][:_BATCH, np.newaxis] == features)
-        scores = np.searchsorted(np.sort(self.alone), self.alone).astype(np.float64)  # how many are better
-        return self._fresh(self._children(scores) if len(self.population) else self._first(scores))
+        scores = np.searchsorted(np.sort(self.alone), self.alone).astype(np.float64)  # number of better features
+        return self._make_distinct(self._children(scores) if len(self.population) else self._first(scores))
 
     def _first(self, scores: FloatArray) -> BoolArray:
-        """Draw subsets, features as likely as they win a contest of two."""
+        """Draw subsets, with features chosen by tournaments of two."""
         from pqswarm._kernels.math import logarithms
 
         p, n = self.parameters, self.n_features
@@ -83,7 +83,7 @@ class SparseEA(FrontSearch):
         return np.asarray(places < (sizes if self.size is None else self.size))
 
     def _children(self, scores: FloatArray) -> BoolArray:
-        """Of one parent, with a feature of the other more, or one that the other lacks less; then one of any."""
+        """Children of one parent: add a feature of the other or drop one that it lacks; then mutate one feature."""
         children, other = self._parents()
         for mate in (other, None):
             less = self.rng.random((len(children), 1)) < 0.5

@@ -1,4 +1,4 @@
-"""What all particle swarms share: positions, errors, and what they remember of the best."""
+"""The common part of all particle swarms: positions, errors, personal and global bests."""
 
 from abc import abstractmethod
 from typing import ClassVar
@@ -20,9 +20,9 @@ class SwarmParameters(SearchParameters):
 
 
 class Swarm(Search):
-    """Particles that move together: all exemplars are those of the end of the last iteration.
+    """Particles with synchronous updates: all exemplars are those of the end of the last iteration.
 
-    Bests change only for something strictly better, so that of equals the first found stays.
+    A best changes only for a strictly lower error, so of equals the first stays.
     """
 
     Parameters: ClassVar[type[SearchParameters]] = SwarmParameters
@@ -55,7 +55,7 @@ class Swarm(Search):
 
     @abstractmethod
     def _move(self) -> BoolArray:
-        """Return the next positions, new arrays."""
+        """Return the next positions as new arrays."""
 
     def _learn(self, masks: BoolArray, errors: FloatArray) -> None:
         from pqswarm.search._move_kernels import notice_better
@@ -72,23 +72,23 @@ class Swarm(Search):
         self.iteration = self.iteration + 1
 
     def _notice(self, errors: FloatArray, better: BoolArray, improved: bool) -> None:
-        """Look at the new errors beside the old ones, at whose personal best is new, and whether the global one is."""
+        """Update counters from the new errors, the improved personal bests, and whether the global best improved."""
 
 
 @parameters
 class VelocityParameters(SwarmParameters):
-    """Parameters of swarms whose particles have a velocity."""
+    """Parameters of swarms with velocities."""
 
     randomness: str = option(
         default="element",
-        meaning="random numbers r_1, r_2: of each element of the velocity, or one pair for each particle",
+        meaning="random numbers r_1, r_2: one pair per element of the velocity, or per particle",
         choices=("element", "particle"),
         symbol="r_1, r_2",
     )
 
 
 class VelocitySwarm(Swarm):
-    """Particles with velocities, which a variant sets when it starts, of any shape (swarm_size, ...)."""
+    """Particles with velocities of any shape (swarm_size, ...), which a variant sets at the start."""
 
     Parameters: ClassVar[type[SearchParameters]] = VelocityParameters
     parameters: VelocityParameters
@@ -96,7 +96,7 @@ class VelocitySwarm(Swarm):
     state_fields: ClassVar[tuple[str, ...]] = (*Swarm.state_fields, "velocities")
 
     def _random_numbers(self) -> FloatArray:
-        """Draw r_1 or r_2, the random numbers by which one term of the velocities is multiplied, in their shape."""
+        """Draw r_1 or r_2, the random factors of one term of the velocities, in their shape."""
         count, *rest = shape = self.velocities.shape
         if self.parameters.randomness == "element":
             return self.rng.random(shape)

@@ -1,4 +1,4 @@
-"""UMDA: how often each feature is chosen by the best, and subsets drawn from that."""
+"""UMDA: subsets drawn by the feature frequencies of the best."""
 
 from typing import ClassVar
 
@@ -7,15 +7,15 @@ import numpy as np
 from pqswarm._base.options import option, parameters
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.search.base import SearchParameters
-from pqswarm.search.fresh import FreshSearch
+from pqswarm.search.distinct import DistinctSearch
 
 __all__ = ["UMDA", "UMDAParameters", "frequencies"]
 
 
 def frequencies(masks: BoolArray) -> FloatArray:
-    """Return how often each feature is in the subsets, (n,), but never less than 1 / n nor more than 1 - 1 / n."""
-    least = min(1.0 / masks.shape[1], 0.5)
-    return np.asarray(np.clip(masks.mean(axis=0), least, 1.0 - least))
+    """Return the frequency of each feature in the subsets, (n,), clipped to 1 / n and 1 - 1 / n."""
+    low = min(1.0 / masks.shape[1], 0.5)
+    return np.asarray(np.clip(masks.mean(axis=0), low, 1.0 - low))
 
 
 @parameters
@@ -23,22 +23,22 @@ class UMDAParameters(SearchParameters):
     """Parameters of the univariate marginal distribution algorithm."""
 
     population_size: int = option(default=60, meaning="subsets drawn at once", low=2, high=100_000)
-    elites: int = option(default=10, meaning="best subsets that stay beside those drawn next", low=0)
+    elites: int = option(default=10, meaning="best subsets kept with those drawn next", low=0)
     best_share: float = option(
         default=0.3,
-        meaning="how many of the best are learned from, as a share of those drawn, at least two",
+        meaning="fraction of the drawn subsets to learn from, at least two",
         low=0,
         high=1,
     )
     start_size: int = option(
-        default=20, meaning="features of a subset at the start on average, at most a fifth of all", low=1
+        default=20, meaning="mean number of features of an initial subset, at most a fifth of all", low=1
     )
 
 
-class UMDA(FreshSearch):
-    """The univariate marginal distribution algorithm: features are drawn as often as the best subsets hold them.
+class UMDA(DistinctSearch):
+    """The univariate marginal distribution algorithm: features are drawn by their frequency in the best subsets.
 
-    It starts with few features, and draws no subset twice, which is our choice.
+    Starting with few features, and never drawing a subset twice, is our choice.
 
     References
     ----------
@@ -50,12 +50,12 @@ class UMDA(FreshSearch):
     title = "UMDA"
     Parameters: ClassVar[type[SearchParameters]] = UMDAParameters
     parameters: UMDAParameters
-    state_fields: ClassVar[tuple[str, ...]] = (*FreshSearch.state_fields, "population", "errors")
+    state_fields: ClassVar[tuple[str, ...]] = (*DistinctSearch.state_fields, "population", "errors")
     growing_fields: ClassVar[tuple[str, ...]] = state_fields
 
     def _start(self) -> None:
         super()._start()
-        self.population: BoolArray = np.zeros((0, self.n_features), dtype=np.bool_)  # the best first
+        self.population: BoolArray = np.zeros((0, self.n_features), dtype=np.bool_)  # best first
         self.errors: FloatArray = np.empty(0)
 
     def _next(self) -> BoolArray:
@@ -64,7 +64,7 @@ class UMDA(FreshSearch):
             probability = frequencies(self.population[: max(2, round(p.best_share * p.population_size))])
         else:
             probability = np.full(n, min(0.2, p.start_size / n))
-        return self._fresh(self.rng.random((p.population_size, n)) < probability)
+        return self._make_distinct(self.rng.random((p.population_size, n)) < probability)
 
     def _learn(self, masks: BoolArray, errors: FloatArray) -> None:
         super()._learn(masks, errors)

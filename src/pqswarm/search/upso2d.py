@@ -15,7 +15,7 @@ class UPSO2DParameters(SocialParameters):
     """Parameters of 2D-UPSO."""
 
     unification: float = option(
-        default=0.9, meaning="share of the global best against the neighbours' best", low=0, high=1, symbol="u"
+        default=0.9, meaning="weight of the global best relative to the neighbours' best", low=0, high=1, symbol="u"
     )
     neighbours: int = option(default=1, meaning="neighbours on each side of a particle, on a ring", low=1)
 
@@ -27,8 +27,8 @@ class UPSO2D(SocialLearning2D):
         \mathcal{V}_i \leftarrow \omega \mathcal{V}_i + c_1 r_1 \mathcal{L}_{cog}
         + c_2 r_2 (u \mathcal{L}_{soc,1} + (1 - u) \mathcal{L}_{soc,2}) + \Delta_i \mathcal{L}_i
 
-    which is the paper's equations 3 to 5 put together. The ring of neighbours, and random numbers r_1, r_2 for each
-    element of the velocity, are our choice.
+    These are the paper's equations 3 to 5 combined. The ring of neighbours, and random numbers r_1, r_2 per element of
+    the velocity, are our choice.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""The searches as a scikit-learn feature selector."""
+"""A scikit-learn feature selector based on the searches."""
 
 from pqswarm.selector.front import FrontPoint
 from pqswarm.selector.swarm_selector import DEFAULT_ALGORITHM, SwarmSelector

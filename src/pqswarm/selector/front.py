@@ -1,6 +1,6 @@
-"""The front of score against size, over all runs, and the choice of a subset on it."""
+"""The front of score and size over all runs, and the choice of a subset on it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,21 +10,23 @@ from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.search import SearchResult
 
-__all__ = ["FrontPoint", "choose_point", "merge_fronts"]
+__all__ = ["FrontPoint", "choose_point", "make_frame", "merge_fronts"]
+
+_COLUMNS = ["kind", "run", "evaluations", "score", "std", "size", "selected", "features"]
 
 
 @dataclass(frozen=True, eq=False)
 class FrontPoint:
-    """A subset on the front: no subset that was evaluated is as small and has a better score.
+    """A subset on the front: no evaluated subset of at most its size has a better score.
 
     Attributes
     ----------
     size : int
         Number of features.
     score : float
-        Mean score over the splits of the cross-validation.
+        Mean score over the splits.
     std : float
-        Standard deviation of the score over these splits; NaN if it was not evaluated.
+        Standard deviation over these splits; NaN if not evaluated.
     support : ndarray of bool, shape (n_features_in_,)
         The features.
     """
@@ -36,27 +38,57 @@ class FrontPoint:
 
 
 def merge_fronts(results: Sequence[SearchResult]) -> tuple[BoolArray, FloatArray]:
-    """Return masks and errors of the front over all runs, by size, the error falling; of equals the first run's."""
+    """Return masks and errors of the front over all runs, by size with falling error; of equals the first run's."""
     subsets = np.vstack([result.mask if result.front_masks is None else result.front_masks for result in results])
     values = np.hstack([result.error if result.front_errors is None else result.front_errors for result in results])
     order = np.lexsort((values, subsets.sum(axis=1)))
-    least = np.minimum.accumulate(values[order])
-    kept = order[np.append(True, least[1:] < least[:-1])]
-    return subsets[kept], values[kept]
+    lowest = np.minimum.accumulate(values[order])
+    better = order[np.append(True, lowest[1:] < lowest[:-1])]
+    return subsets[better], values[better]
 
 
 def choose_point(rule: Any, sizes: Sequence[int], errors: FloatArray, best_fold_errors: FloatArray | None) -> int:
-    """Return the place on the front that a rule chooses.
+    """Return the position on the front that a rule chooses.
 
-    ``"best"`` takes the least error; ``"1se"`` the smallest subset whose error is within one standard error, that of
-    the best subset's mean over the folds, of the least; an integer the best subset of at most so many features, or
-    the smallest if there is none.
+    ``"best"`` is the lowest error; ``"1se"`` the smallest subset within one standard error of the lowest error, that of
+    the best subset's mean over the folds; an integer the best subset of at most that many features, or the smallest
+    if there is none.
     """
     if rule == "best":
         return len(sizes) - 1
     if rule == "1se":
         if best_fold_errors is None or best_fold_errors.size < 2:
-            raise PqswarmError("rule='1se' needs the errors of at least two splits: let cv make more.")
+            raise PqswarmError("rule='1se' needs at least two splits: use a larger cv.")
         allowed = errors[-1] + best_fold_errors.std(ddof=1) / np.sqrt(best_fold_errors.size)
         return int(np.argmax(errors <= allowed))
     return max(0, int(np.searchsorted(sizes, rule, side="right")) - 1)
+
+
+def make_frame(
+    results: Sequence[SearchResult],
+    front: Sequence[FrontPoint],
+    chosen: BoolArray,
+    names: Sequence[Any],
+    score: Callable[[float], float],
+) -> Any:
+    """Return the front and the improvements of each run as a pandas data frame."""
+    try:
+        import pandas as pd  # type: ignore[import-untyped]
+    except ImportError as error:
+        raise PqswarmError("results_ needs pandas: pip install pandas, or use front_ and history_.") from error
+    rows: list[tuple[Any, ...]] = []
+    for point in front:
+        selected = bool(np.array_equal(point.support, chosen))
+        rows.append(
+            ("front", None, None, point.score, point.std, point.size, selected, _feature_names(point.support, names))
+        )
+    for run, result in enumerate(results):
+        last = len(result.improvements) - 1
+        for number, (before, loss, size) in enumerate(result.improvements.tolist()):
+            features = _feature_names(result.mask, names) if number == last else None
+            rows.append(("improvement", run, int(before) + 1, score(loss), np.nan, int(size), False, features))
+    return pd.DataFrame(rows, columns=_COLUMNS).astype({"run": "Int64", "evaluations": "Int64"})
+
+
+def _feature_names(mask: BoolArray, names: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple(names[place] for place in np.flatnonzero(mask).tolist())

@@ -1,4 +1,4 @@
-"""An honest estimate: the whole selection is repeated in each outer training set, and scored where it saw nothing."""
+"""Nested cross-validation: the whole selection is repeated in each outer training set and scored on unseen events."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,33 +14,33 @@ from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import Splits
 from pqswarm.evaluation.estimators import weights_key
-from pqswarm.selector.problem import Data, Problem
 from pqswarm.selector.selection import search_and_choose
+from pqswarm.selector.task import SelectionTask, SelectorData
 
 if TYPE_CHECKING:
     from pqswarm.selector.swarm_selector import SwarmSelector
 
 __all__ = ["OuterEstimate", "estimate_outer", "mean_interval", "outer_splits", "wilson_interval"]
 
-_Z = 1.959963984540054  # of a normal distribution 95 % lie within
+_Z = 1.959963984540054  # 95 % of a normal distribution lie within
 
 
 @dataclass(frozen=True, eq=False)
 class OuterEstimate:
-    """Scores of the outer test sets, their mean, a 95 % interval and how it was made, and the features selected.
+    """The result of nested cross-validation.
 
     Attributes
     ----------
     scores : ndarray of shape (n_splits,)
-        Score of each outer test set, by the estimator fitted on the selected features of the outer training set.
+        Score of each outer test set, by the estimator fitted to the selected features of the outer training set.
     score : float
         Their mean.
     interval : tuple of float
         A 95 % interval; see `method`.
     method : str
-        How the interval was made, in a sentence.
+        How the interval was computed, as a sentence.
     supports : ndarray of bool, shape (n_splits, n_features)
-        The features that were selected in each outer training set.
+        The features selected in each outer training set.
     """
 
     scores: FloatArray
@@ -51,23 +51,23 @@ class OuterEstimate:
 
 
 def wilson_interval(right: int, n: int) -> tuple[float, float]:
-    """Return the 95 % interval of Wilson for a share of `right` among `n`.
+    """Return Wilson's 95 % interval of the proportion of `right` among `n`.
 
     Examples
     --------
     >>> [round(end, 3) for end in wilson_interval(95, 100)]
     [0.888, 0.978]
     """
-    share, z2 = right / n, _Z**2
-    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
-    half = _Z / (1 + z2 / n) * sqrt(share * (1 - share) / n + z2 / (4 * n * n))
+    rate, z2 = right / n, _Z**2
+    centre = (rate + z2 / (2 * n)) / (1 + z2 / n)
+    half = _Z / (1 + z2 / n) * sqrt(rate * (1 - rate) / n + z2 / (4 * n * n))
     return max(0.0, centre - half), min(1.0, centre + half)
 
 
 def mean_interval(scores: Sequence[float] | FloatArray, n_train: float, n_test: float) -> tuple[float, float]:
-    """Return the 95 % t interval of a mean over test sets, its variance corrected for overlapping training sets.
+    """Return the 95 % t interval of a mean over test sets, corrected for overlapping training sets.
 
-    The correction is that of Nadeau and Bengio: 1/J + n_test/n_train in place of 1/J.
+    The correction of Nadeau and Bengio replaces 1/J by 1/J + n_test/n_train.
 
     Examples
     --------
@@ -84,25 +84,25 @@ def mean_interval(scores: Sequence[float] | FloatArray, n_train: float, n_test: 
     return float(values.mean()) - half, float(values.mean()) + half
 
 
-def outer_splits(selector: "SwarmSelector", data: Data) -> list[tuple[IntArray, IntArray]]:
-    """Return the outer training and test sets that a selector is told, none if it is told nothing."""
+def outer_splits(selector: "SwarmSelector", data: SelectorData) -> list[tuple[IntArray, IntArray]]:
+    """Return the outer training and test sets of a selector; empty without outer_cv."""
     if selector.outer_cv is None:
         return []
     if not (isinstance(selector.cv, int | np.integer) or hasattr(selector.cv, "split")):
-        raise PqswarmError("outer_cv needs a cv that can split each outer training set: an integer or a splitter.")
+        raise PqswarmError("outer_cv needs a cv that can split each outer training set: use an integer or a splitter.")
     classifies = selector.estimator is None or is_classifier(selector.estimator)
     return list(Splits.from_cv(selector.outer_cv, data.X, data.y, data.groups, classifier=classifies).split())
 
 
 def estimate_outer(
-    selector: "SwarmSelector", problem: Problem, splits: Sequence[tuple[IntArray, IntArray]], data: Data
+    selector: "SwarmSelector", task: SelectionTask, splits: Sequence[tuple[IntArray, IntArray]], data: SelectorData
 ) -> OuterEstimate:
-    """Repeat a selection, prefilter and all, in each outer training set, and score it on the outer test set."""
-    estimator, scorer = problem.estimator, check_scoring(problem.estimator, selector.scoring)
+    """Repeat the selection, including the prefilter, in each outer training set, and score it on the test set."""
+    estimator, scorer = task.estimator, check_scoring(task.estimator, selector.scoring)
     scores, supports = [], []
     for number, (train, test) in enumerate(splits):
         seen, new = data.take(train), data.take(test)
-        support = search_and_choose(selector, seen, derived_seed(problem.seed, (2**31 + 1, number))).chosen.support
+        support = search_and_choose(selector, seen, derived_seed(task.seed, (2**31 + 1, number))).chosen.support
         fitted = {} if seen.sample_weight is None else {weights_key(estimator): seen.sample_weight}
         scored = {} if new.sample_weight is None else {"sample_weight": new.sample_weight}
         model = clone(estimator).fit(seen.X[:, support], seen.y, **fitted)

@@ -1,4 +1,4 @@
-"""One selection: search, and choose a subset on the front."""
+"""One selection: search, then choose a subset on the front."""
 
 import warnings
 from collections.abc import Sequence
@@ -13,12 +13,10 @@ from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import Memo
 from pqswarm.search import Progress, ProgressBar, Run, SearchResult
-from pqswarm.selector.checks import seed_of, threads_of
-from pqswarm.selector.cost import warn_if_slow
 from pqswarm.selector.front import FrontPoint, choose_point, merge_fronts
-from pqswarm.selector.problem import Data, Problem, make_problem
-from pqswarm.selector.searching import Limits, StopReason, drive, has_found
+from pqswarm.selector.searching import Limits, StopReason, drive, has_found, warn_if_slow
 from pqswarm.selector.storage import Saved, Saver, lock_file, read_saved
+from pqswarm.selector.task import SelectionTask, SelectorData, make_task, seed_of, threads_of
 
 if TYPE_CHECKING:
     from pqswarm.selector.swarm_selector import SwarmSelector
@@ -28,9 +26,9 @@ __all__ = ["Selection", "rank_features", "search_and_choose", "select"]
 
 @dataclass(frozen=True)
 class Selection:
-    """What was found: results of the runs and the front, with masks of all features, and the place on it."""
+    """A selection: results of the runs, the front with masks over all features, and the chosen point."""
 
-    problem: Problem
+    task: SelectionTask
     results: list[SearchResult]
     stop_reason: StopReason
     front: list[FrontPoint]
@@ -38,31 +36,31 @@ class Selection:
     saved: Saved
 
 
-def select(selector: "SwarmSelector", data: Data, repetitions: int) -> Selection:
-    """Do what `fit` of a selector is asked for, going on from its file or its last fit if that is wanted.
+def select(selector: "SwarmSelector", data: SelectorData, repetitions: int) -> Selection:
+    """Run the selection of `fit`, resuming from a file or the last fit if requested.
 
-    So many `repetitions` will follow, to which a warning of the time that it takes belongs.
+    The warning of a long search accounts for `repetitions` that will follow.
     """
-    path = None if selector.storage is None else _checked_path(selector.storage)
+    path = None if selector.storage is None else _storage_path(selector.storage)
     with nullcontext() if path is None else lock_file(path):
         saved = None if path is None else read_saved(path)
-        where, remedy = f"storage {path}", "delete that file, or give storage another name"
+        where, remedy = f"storage {path}", "delete that file, or use another file for storage"
         if saved is None and selector.warm_start:
             saved = getattr(selector, "_saved", None)
             where, remedy = "the last fit", "set warm_start=False"
         again = saved is not None and selector.random_state is None
         seed = int(saved.identity["random_state"]) if again and saved else seed_of(selector.random_state)
-        problem = make_problem(selector, data, seed)
-        runs = problem.make_runs(selector.n_runs, selector.max_evaluations)
+        task = make_task(selector, data, seed)
+        runs = task.make_runs(selector.n_runs, selector.max_evaluations)
         if saved is not None:
-            saved.restore(runs, problem.identity, where, remedy)
+            saved.restore(runs, task.identity, where, remedy)
         if selector.max_time is None and not selector.verbose:
             left = sum(run.max_evaluations - run.n_evaluations for run in runs if not run.done)
             whole = sum(run.max_evaluations for run in runs)
-            warn_if_slow(problem.choice, left + repetitions * whole, threads_of(selector.n_jobs))
-        saver = None if path is None else Saver(path, problem.identity, runs)
+            warn_if_slow(task.choice, left + repetitions * whole, threads_of(selector.n_jobs))
+        saver = None if path is None else Saver(path, task.identity, runs)
         try:
-            reason = _search(selector, problem, runs, saver)
+            reason = _run_searches(selector, task, runs, saver)
         except KeyboardInterrupt:
             if not any(has_found(run) for run in runs):
                 raise
@@ -71,27 +69,29 @@ def select(selector: "SwarmSelector", data: Data, repetitions: int) -> Selection
             if saver is not None:
                 saver.save()
     try:
-        return _choose(selector, problem, runs, reason)
+        return _make_selection(selector, task, runs, reason)
     except KeyboardInterrupt:
-        return _choose(selector, problem, runs, "interrupted")
+        return _make_selection(selector, task, runs, "interrupted")
 
 
-def search_and_choose(selector: "SwarmSelector", data: Data, seed: int) -> Selection:
-    """Do the same on other data, with another seed, from the beginning; Ctrl-C ends it."""
-    problem = make_problem(selector, data, seed)
-    runs = problem.make_runs(selector.n_runs, selector.max_evaluations)
-    return _choose(selector, problem, runs, _search(selector, problem, runs, None))
+def search_and_choose(selector: "SwarmSelector", data: SelectorData, seed: int) -> Selection:
+    """Run a new selection on other data with another seed; Ctrl-C ends it."""
+    task = make_task(selector, data, seed)
+    runs = task.make_runs(selector.n_runs, selector.max_evaluations)
+    return _make_selection(selector, task, runs, _run_searches(selector, task, runs, None))
 
 
-def _checked_path(storage: Any) -> Path:
+def _storage_path(storage: Any) -> Path:
     if not isinstance(storage, str | Path) or not Path(storage).name:
-        raise PqswarmError(f"storage must be the name of a file, or None, not {storage!r}.")
+        raise PqswarmError(f"storage must be a file name or None, not {storage!r}.")
     return Path(storage)
 
 
-def _search(selector: "SwarmSelector", problem: Problem, runs: Sequence[Run], saver: Saver | None) -> StopReason:
-    """Drive the runs to their end, with a progress bar if one is wanted."""
-    bar = ProgressBar(problem.search.name) if selector.verbose else None
+def _run_searches(
+    selector: "SwarmSelector", task: SelectionTask, runs: Sequence[Run], saver: Saver | None
+) -> StopReason:
+    """Drive the runs to their end, with an optional progress bar."""
+    bar = ProgressBar(task.search.name) if selector.verbose else None
 
     def callback(progress: Progress) -> object:
         if bar is not None:
@@ -101,47 +101,49 @@ def _search(selector: "SwarmSelector", problem: Problem, runs: Sequence[Run], sa
     limits = Limits(selector.max_time, selector.patience)
     save = None if saver is None else saver.save_if_due
     try:
-        return drive(runs, Memo(problem.choice.evaluator), limits, problem.kept, callback, save)
+        return drive(runs, Memo(task.choice.evaluator), limits, task.kept, callback, save)
     finally:
         if bar is not None:
             bar.close()
 
 
-def _choose(selector: "SwarmSelector", problem: Problem, runs: Sequence[Run], reason: StopReason) -> Selection:
-    """Make a selection of what the runs have found, by the selector's rule."""
+def _make_selection(
+    selector: "SwarmSelector", task: SelectionTask, runs: Sequence[Run], reason: StopReason
+) -> Selection:
+    """Build the selection from the results of the runs, by the selector's rule."""
     found = [run.result() for run in runs if has_found(run)] or [runs[0].result()]
     masks, errors = merge_fronts(found)
     sizes = masks.sum(axis=1)
-    # Who stops a search does not want to wait for figures that can be missed.
+    # A search that was stopped should return at once, without optional figures.
     in_haste = reason in ("interrupted", "max_time")
     measured = slice(len(masks) - (selector.rule == "1se"), None) if in_haste else slice(None)
-    folds = problem.choice.evaluator.fold_errors(masks[measured]) if len(masks[measured]) else np.empty((0, 1))
+    folds = task.choice.evaluator.fold_errors(masks[measured]) if len(masks[measured]) else np.empty((0, 1))
     stds = np.full(len(masks), np.nan)
     if folds.shape[1] > 1:
         stds[measured] = folds.std(axis=1, ddof=1)
     chosen = choose_point(selector.rule, sizes.tolist(), errors, folds[-1] if len(folds) else None)
     if not isinstance(selector.rule, str) and sizes[chosen] > selector.rule:
         warnings.warn(
-            f"no subset of at most {selector.rule} features is on the front: its smallest, of {sizes[chosen]}, is "
-            f"selected. n_features_to_select={selector.rule} would search for one of that size.",
+            f"the front has no subset of at most {selector.rule} features: its smallest, of {sizes[chosen]}, is "
+            f"selected. Use n_features_to_select={selector.rule} to search for that size.",
             stacklevel=4,
         )
     front = [
-        FrontPoint(int(size), problem.score(float(error)), float(std), mask)
-        for size, error, std, mask in zip(sizes, errors, stds, problem.widen(masks), strict=True)
+        FrontPoint(int(size), task.score(float(error)), float(std), mask)
+        for size, error, std, mask in zip(sizes, errors, stds, task.widen(masks), strict=True)
     ]
     return Selection(
-        problem=problem,
-        results=[problem.widen_result(result) for result in found],
+        task=task,
+        results=[task.widen_result(result) for result in found],
         stop_reason=reason,
         front=front,
         chosen=front[chosen],
-        saved=Saved(problem.identity, [run.state() for run in runs]),
+        saved=Saved(task.identity, [run.state() for run in runs]),
     )
 
 
 def rank_features(support: BoolArray, frequency: FloatArray) -> IntArray:
-    """Return 1 for selected features, then 2, 3 ... by falling frequency, equal for equal ones."""
+    """Return 1 for selected features, then 2, 3 ... by falling frequency, with equal ranks for ties."""
     ranking = np.ones(support.size, dtype=np.int64)
     ranking[~support] = 2 + np.unique(-frequency[~support], return_inverse=True)[1]
     return ranking

@@ -1,4 +1,4 @@
-"""What is needed to go on with a search: the states of its runs, and what they are the states of."""
+"""Save and resume a search: the states of its runs, and the identity of its task."""
 
 import hashlib
 import json
@@ -24,57 +24,57 @@ from pqswarm.search import Run
 __all__ = ["Saved", "Saver", "describe", "digest", "lock_file", "read_saved"]
 
 _FORMAT, _VERSION = "pqswarm-selector", 1
-_PAUSE = 5.0  # seconds between two saves, at least
-_PAUSES = 20.0  # times as long as a save takes
+_PAUSE = 5.0  # minimum seconds between two saves
+_PAUSES = 20.0  # minimum pause, as a multiple of the time of a save
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 @dataclass(frozen=True)
 class Saved:
-    """The states of some runs, and the `identity` of the problem that they search, in words and digests."""
+    """The states of runs, and the `identity` of their task as texts and digests."""
 
     identity: Mapping[str, str]
     states: Sequence[Mapping[str, AnyArray]]
 
     def restore(self, runs: Sequence[Run], identity: Mapping[str, str], where: str, remedy: str) -> None:
-        """Let runs go on from here; an error says what differs in the problem, `where` it is from, and a `remedy`."""
+        """Restore the runs; if the task differs, raise an error that says what differs, `where`, and a `remedy`."""
         keys = sorted(self.identity.keys() | identity.keys())
         for key in keys:
-            was, now = self.identity.get(key, "nothing"), identity.get(key, "nothing")
-            if was != now:
-                what = f"{key}: it was {shorten(was, 120)}, and is now {shorten(now, 120)}"
+            before, now = self.identity.get(key, "nothing"), identity.get(key, "nothing")
+            if before != now:
+                what = f"{key}: {shorten(before, 120)} before, {shorten(now, 120)} now"
                 if key in _DIGESTS:
                     what = _DIGESTS[key]
-                raise PqswarmError(f"{where} is of another search, with other {what}: {remedy}.")
+                raise PqswarmError(f"{where} is of another search with different {what}: {remedy}.")
         for run, state in zip(runs, self.states, strict=True):
             run.restore(state)
-        most = max(run.n_evaluations for run in runs)
-        if any(most > run.max_evaluations for run in runs):
+        done = max(run.n_evaluations for run in runs)
+        if any(done > run.max_evaluations for run in runs):
             raise PqswarmError(
-                f"{where} is of a search of {most} evaluations: max_evaluations must be at least as many, or {remedy}."
+                f"{where} is of a search of {done} evaluations: set max_evaluations to at least that, or {remedy}."
             )
 
 
 _DIGESTS = {
     "data": "data (X, y or sample_weight differ)",
-    "splits": "cross-validation (cv splits in another way; does it shuffle without a random_state?)",
+    "splits": "cross-validation (cv splits differently: does it shuffle without a random_state?)",
 }
 
 
 class Saver:
-    """Saves the states of runs in a file, now and then; the file is replaced whole."""
+    """Saves the states of runs to a file at intervals, atomically."""
 
     def __init__(self, path: Path, identity: Mapping[str, str], runs: Sequence[Run]) -> None:
         self._path, self._identity, self._runs = path, identity, runs
         self._due = time.monotonic() + _PAUSE
 
     def save_if_due(self) -> None:
-        """Save if that was some seconds ago."""
+        """Save if the last save was long enough ago."""
         if time.monotonic() >= self._due:
             self.save()
 
     def save(self) -> None:
-        """Save."""
+        """Save now."""
         began = time.monotonic()
         texts = {"format": _FORMAT, "version": _VERSION, "runs": len(self._runs), "identity": dict(self._identity)}
         arrays = {f"{n}.{name}": array for n, run in enumerate(self._runs) for name, array in run.state().items()}
@@ -85,14 +85,14 @@ class Saver:
 
 
 def read_saved(path: Path) -> Saved | None:
-    """Return what a :class:`Saver` has saved in a file, None if there is no such file; nothing is unpickled."""
+    """Return the content of a file of :class:`Saver`, or None if there is no file; nothing is unpickled."""
     try:
         with zipfile.ZipFile(path) as archive:
             manifest = json.loads(archive.read("manifest.json"))
         if manifest["format"] != _FORMAT:
-            raise FileFormatError(f"{path} is not a file of SwarmSelector: give storage another name.")
+            raise FileFormatError(f"{path} is not a SwarmSelector file: use another file for storage.")
         if manifest["version"] != _VERSION:
-            raise FileFormatError(f"{path} was written by another version of pqswarm: delete it, and fit again.")
+            raise FileFormatError(f"{path} was written by another version of pqswarm: delete it and fit again.")
         states: list[dict[str, AnyArray]] = [{} for _ in range(manifest["runs"])]
         with np.load(path, allow_pickle=False) as arrays:
             for key in arrays.files:
@@ -108,13 +108,13 @@ def read_saved(path: Path) -> Saved | None:
         raise
     except (*DAMAGE, AttributeError, TypeError) as error:
         raise FileFormatError(
-            f"{path} is damaged, or is not a file of SwarmSelector: delete it, or give storage another name."
+            f"{path} is damaged or not a SwarmSelector file: delete it, or use another file for storage."
         ) from error
 
 
 @contextmanager
 def lock_file(path: Path) -> Iterator[None]:
-    """Keep other processes from using a storage file as long as the block runs."""
+    """Keep other processes from using a storage file inside this context."""
     guard = path.with_name(f"{path.name}.lock")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -122,7 +122,7 @@ def lock_file(path: Path) -> Iterator[None]:
         lock.acquire(blocking=False)
     except Timeout:
         raise PqswarmError(
-            f"another process is using {path}: wait until it ends, or give storage another name."
+            f"another process is using {path}: wait until it ends, or use another file for storage."
         ) from None
     except OSError as error:
         raise PqswarmError(f"cannot use {path} as storage: {error.strerror or error}.") from error
@@ -135,18 +135,18 @@ def lock_file(path: Path) -> Iterator[None]:
 
 
 def digest(*arrays: Any) -> str:
-    """Return the SHA-256 digest of arrays, of which some may be None."""
+    """Return the SHA-256 digest of arrays; None is allowed."""
     found = hashlib.sha256()
     for given in arrays:
         array = np.asarray("none" if given is None else given)
         plain = np.ascontiguousarray(array.astype(str) if array.dtype.hasobject else array)
         found.update(f"{plain.dtype.str}{plain.shape}".encode())
-        found.update(plain.reshape(-1).view(np.uint8).data)  # the bytes themselves, not a copy of them
+        found.update(plain.reshape(-1).view(np.uint8).data)  # without a copy
     return found.hexdigest()
 
 
 def describe(thing: Any) -> str:
-    """Return what an estimator, or a scoring, is, with all parameters and without addresses in memory.
+    """Return the repr of an estimator or scoring with all parameters, and without memory addresses.
 
     Examples
     --------

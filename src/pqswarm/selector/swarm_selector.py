@@ -1,4 +1,4 @@
-"""The searches as a scikit-learn feature selector."""
+"""A scikit-learn feature selector based on the searches."""
 
 import warnings
 from collections.abc import Callable, Mapping
@@ -13,11 +13,10 @@ from pqswarm._base.checks import check_integer, check_positive, is_integer
 from pqswarm._base.typing import BoolArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.estimators import takes_missing
-from pqswarm.selector.checks import check_rule
-from pqswarm.selector.frame import make_frame
+from pqswarm.selector.front import make_frame
 from pqswarm.selector.nested import estimate_outer, outer_splits
-from pqswarm.selector.problem import Data
 from pqswarm.selector.selection import Selection, rank_features, select
+from pqswarm.selector.task import SelectorData, check_rule
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,76 +27,74 @@ if TYPE_CHECKING:
 __all__ = ["DEFAULT_ALGORITHM", "SwarmSelector"]
 
 DEFAULT_ALGORITHM = "mosaic"
-"""The algorithm of a selector that is told none."""
+"""The default algorithm of a selector."""
 
 
 class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """Select the features with which an estimator makes the fewest errors, by MOSAIC, 2D particle swarms or others.
+    """Select the features that minimise the cross-validated error of an estimator, by MOSAIC, 2D swarms or others.
 
-    The error of a subset is the mean over the splits of a cross-validation. For k-nearest neighbours, Gaussian and
-    kernel naive Bayes, linear and quadratic discriminant analysis, the nearest centroid, and k-NN, linear and ridge
-    regression it comes from an exact evaluator that is faster than fitting and predicting, by a few to hundreds of
-    times; any other estimator is fitted as usual.
+    The error of a subset is the mean over the splits. k-nearest neighbours, Gaussian and kernel naive Bayes, linear and
+    quadratic discriminant analysis, the nearest centroid, and k-NN, linear and ridge regression have exact evaluators,
+    a few to hundreds of times faster than fitting; any other estimator is fitted as usual.
 
-    Ctrl-C stops the search and keeps the best subset found so far. Before a search that will take more than a minute, a
-    warning says about how long.
+    Ctrl-C stops the search and keeps the best subset found. A search that will take more than a minute starts with a
+    warning that estimates its time.
 
-    The k-nearest-neighbour evaluator takes the lower event index where distances are equal. scikit-learn takes any
-    of them, so on data with many equal distances (integers, say) its own score of the same subset can differ.
+    Of equal distances, the k-NN evaluator takes the lower event index, scikit-learn an arbitrary one: on data with many
+    equal distances, such as integers, its score of the same subset can differ.
 
     Parameters
     ----------
     estimator : object or None
-        A scikit-learn classifier or regressor; it is cloned, never fitted itself. None is the classifier of the
-        paper: three nearest neighbours by Manhattan distance, after scaling each feature to [0, 1].
+        A scikit-learn classifier or regressor; it is cloned, not fitted itself. None is the paper's classifier: three
+        nearest neighbours by Manhattan distance, with features scaled to [0, 1].
     algorithm : str or type
-        A name in :data:`pqswarm.search.ALGORITHMS`, such as ``"mosaic"``, ``"2d-upso"`` or ``"sffs"``, or a class
-        derived from :class:`pqswarm.search.Search`.
+        A name in :data:`pqswarm.search.ALGORITHMS`, such as ``"mosaic"``, ``"2d-upso"`` or ``"sffs"``, or a
+        subclass of :class:`pqswarm.search.Search`.
     cv : int, splitter or iterable
         Cross-validation, as in scikit-learn.
     scoring : str, callable or None
         As in scikit-learn; None is the accuracy of a classifier, R2 of a regressor.
     max_evaluations : int
-        Subsets that a run evaluates.
+        Number of subsets that a run evaluates.
     n_features_to_select : int, float or None
-        How many features, or which share of them, to select; None leaves it to the search.
+        Number or fraction of features to select; None leaves it to the search.
     n_runs : int
-        Independent runs; the best of their subsets is selected (of equals the smallest, then the first).
+        Number of independent runs; the best of their subsets is selected (of equals the smallest, then the first).
     n_jobs : int or None
         Threads, as in scikit-learn: None is 1, unless in a ``joblib.parallel_config`` context; -1 uses all cores.
         Results do not depend on it.
     random_state : int, RandomState or None
-        The same int gives the same selection; None gives another one each time. An estimator whose own
-        random_state is None is given one that follows from it.
+        An int makes the selection repeatable; None does not. Estimators without random_state get one derived from it.
     algorithm_params : mapping or None
         Parameters of the algorithm, such as ``{"swarm_size": 50}``.
     callback : callable or None
-        Called with :class:`pqswarm.search.Progress` after each batch; when it returns True, the search stops. It
-        is left out of a pickled selector.
+        Called with :class:`pqswarm.search.Progress` after each batch; the search stops if it returns True. It is not
+        pickled.
     verbose : int
         0 is silent, 1 shows a progress bar.
     max_time : float or None
-        Seconds after which the search stops, at the end of the batch; at least one batch is evaluated.
+        Seconds after which the search stops, at the end of a batch; at least one batch is evaluated.
     patience : int or None
-        Evaluations without a better subset after which a run stops.
+        Number of evaluations without improvement after which a run stops.
     rule : {"best", "1se"} or int
-        Which subset of the front of size and score is selected: the best; the smallest whose score is within one
-        standard error of the best's; or the best of at most so many features.
+        Which subset on the front of size and score is selected: the best; the smallest within one standard error of the
+        best; or the best of at most that many features.
     outer_cv : int, splitter, iterable or None
-        Another cross-validation, for an honest estimate: the whole selection, with its limits and its callback, is
-        repeated in each of its training sets, and scored on its test set. See `outer_score_`.
+        An outer cross-validation for an unbiased estimate: the whole selection, with its limits and callback, is
+        repeated in each of its training sets and scored on its test set. See `outer_score_`.
     prefilter : "auto", int, str or None
-        Search among some features only, those that rank first by a filter. ``"auto"`` keeps 300 by ANOVA's F if there
-        are more, a name in :data:`pqswarm.evaluation.FILTERS` 300 by that filter; and fewer if the error of these 300
-        is more than a quarter, and two standard errors, below what it is with the filter inside the splits: then so
-        many as have the least error there, within one standard error. An int keeps exactly so many, None all. An
-        algorithm with a parameter `order` is told how they rank.
+        Search only the features ranked first by a filter. ``"auto"`` keeps 300 by ANOVA's F if there are more, a name
+        in :data:`pqswarm.evaluation.FILTERS` 300 by that filter. Fewer are kept if the error of these 300 is more than
+        a quarter, and two standard errors, below that with the filter inside the splits: the number with the lowest
+        such error, within one standard error. An int keeps exactly that many, None all. Algorithms with a parameter
+        `order` receive the ranking.
     storage : str, Path or None
-        A file in which the state of the search is kept, every few seconds and at its end. A fit that finds it goes on
-        from there, also with a larger `max_evaluations`, and ends as if it had never been interrupted. If the data or
-        other parameters are not the same, that is an error.
+        A file that stores the state of the search every few seconds and at its end. `fit` resumes from it, also with a
+        larger `max_evaluations`, with the same result as without interruption. Different data or parameters are an
+        error.
     warm_start : bool
-        Whether to go on from the last fit, with a larger `max_evaluations`; that, too, must have been with
+        Whether to resume from the last fit, with a larger `max_evaluations`; that fit must also have used
         ``warm_start=True``.
 
     Attributes
@@ -105,37 +102,37 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
     support_ : ndarray of bool, shape (n_features_in_,)
         The selected features.
     best_score_ : float
-        Their mean score over the splits. It was optimised: on new data expect less.
+        Their mean score over the splits. It was optimised: expect less on new data.
     n_features_ : int
-        How many are selected.
+        Number of selected features.
     ranking_ : ndarray of int, shape (n_features_in_,)
-        1 for the selected features; the others from 2 on, first those that most runs selected.
+        1 for selected features; the others from 2 on, by how many runs selected them.
     selection_frequency_ : ndarray of float, shape (n_features_in_,)
-        The share of runs whose best subset has the feature.
+        The fraction of runs whose best subset has the feature.
     front_ : list of FrontPoint
-        The best subsets by size, over all runs, each with `size`, `score`, `std` over the splits, and `support`. The
-        `std` is NaN if the search was interrupted or ran out of time.
+        The best subsets by size over all runs, each with `size`, `score`, `std` over the splits, and `support`. `std`
+        is NaN if the search was interrupted or ran out of time.
     results_ : pandas.DataFrame
-        The front, and each better subset that a run has found.
+        The front, and each improvement of each run.
     history_ : list of SearchResult
-        What each run found, with the least error and its subset's size after each evaluation.
+        The result of each run, with the lowest error and its subset size after each evaluation.
     stop_reason_ : str
         Why the search ended: ``"max_evaluations"``, ``"max_time"``, ``"patience"``, ``"callback"``,
-        ``"interrupted"``, or ``"finished"`` if the algorithm came to its own end.
+        ``"interrupted"``, or ``"finished"`` if the algorithm ended by itself.
     interrupted_ : bool
         Whether Ctrl-C ended the fit.
     evaluator_name_ : str
-        Which evaluator was used, such as ``KNNEvaluator`` or ``GenericEvaluator``, and why, in a sentence.
+        The evaluator used, such as ``KNNEvaluator`` or ``GenericEvaluator``, and why, as a sentence.
     prefilter_ : str or None
-        Which features were searched, in a sentence; None if all were.
+        Which features were searched, as a sentence; None if all were.
     outer_score_, outer_scores_ : float, ndarray of shape (n_splits,)
-        Mean and single scores of the test sets of `outer_cv`; they estimate the score of the whole procedure on new
-        data. Only if `outer_cv` is given.
+        Mean and single scores of the test sets of `outer_cv`: an estimate of the score of the whole procedure on new
+        data. Only with `outer_cv`.
     outer_interval_, outer_interval_method_ : tuple of float, str
-        A 95 % interval of that score, and how it was made. Where each event is tested once and accuracy is scored, it
-        is Wilson's, of the share of right predictions; else a t interval with the variance of Nadeau and Bengio.
+        A 95 % interval of that score, and its method: Wilson's interval of the proportion of correct predictions if
+        each event is tested once and accuracy is scored, else a t interval with the variance of Nadeau and Bengio.
     outer_supports_ : ndarray of bool, shape (n_splits, n_features)
-        The features that were selected in each training set of `outer_cv`.
+        The features selected in each training set of `outer_cv`.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -151,9 +148,7 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
     True
     """
 
-    __metadata_request__fit: ClassVar = {
-        "sample_weight": None
-    }  # so that it can be routed, though `fit` does not name it
+    __metadata_request__fit: ClassVar = {"sample_weight": None}  # routable, though `fit` does not name it
 
     def __init__(
         self,
@@ -206,7 +201,7 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = dict(super().__getstate__())
-        state["callback"] = None  # it may hold anything, such as an open file
+        state["callback"] = None  # it may not be picklable
         return state
 
     def fit(self, X: Any, y: Any, groups: Any = None, **fit_params: Any) -> "SwarmSelector":
@@ -215,14 +210,14 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         Parameters
         ----------
         X : array_like of shape (n, n_features)
-            Events. NaN is left to an estimator that takes it.
+            Events. NaN is allowed if the estimator accepts it.
         y : array_like of shape (n,)
             Labels, or targets of a regression.
         groups : array_like of shape (n,), optional
-            Groups of events, for a `cv` that wants them.
+            Groups of events, for a `cv` that uses them.
         **fit_params
-            ``sample_weight``, array_like of shape (n,), if the estimator takes it: the weight of each event when the
-            estimator is fitted and scored.
+            ``sample_weight``, array_like of shape (n,), if the estimator accepts it: weights of the events in fitting
+            and scoring.
 
         Returns
         -------
@@ -231,8 +226,8 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         """
         sample_weight = fit_params.pop("sample_weight", None)
         if fit_params:
-            raise PqswarmError(f"fit takes groups and sample_weight, not {', '.join(fit_params)}.")
-        # Who does not take NaN says so with the place where it stands.
+            raise PqswarmError(f"fit accepts groups and sample_weight, not {', '.join(fit_params)}.")
+        # Estimators without NaN support raise an error with its position.
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
         check_integer("n_runs", self.n_runs, 1)
         if self.patience is not None:
@@ -240,14 +235,14 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         if self.max_time is not None:
             check_positive("max_time", self.max_time, unit="of seconds", also=", or None")
         check_rule(self.rule, self.n_features_to_select)
-        data = Data(X, y, *(None if given is None else np.asarray(given) for given in (groups, sample_weight)))
+        data = SelectorData(X, y, *(None if given is None else np.asarray(given) for given in (groups, sample_weight)))
         splits = outer_splits(self, data)
         selection = select(self, data, repetitions=len(splits))
         self._remember(selection)
         self.interrupted_ = selection.stop_reason == "interrupted"
         if splits and not self.interrupted_:
             try:
-                outer = estimate_outer(self, selection.problem, splits, data)
+                outer = estimate_outer(self, selection.task, splits, data)
             except KeyboardInterrupt:
                 self.interrupted_ = True
             else:
@@ -257,15 +252,15 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         if self.interrupted_:
             done = sum(result.n_evaluations for result in self.history_)
             without = ", without the estimate by outer_cv" if splits else ""
-            later = " Fit again to go on." if self.storage is not None or self.warm_start else ""
+            later = " Fit again to resume." if self.storage is not None or self.warm_start else ""
             warnings.warn(f"interrupted: the best of {done} evaluations is kept{without}.{later}", stacklevel=2)
         return self
 
     def _remember(self, selection: Selection) -> None:
-        """Set all attributes of a selection, and forget those of an earlier one."""
+        """Set all attributes of a selection, and drop those of an earlier one."""
         for name in [name for name in vars(self) if name.startswith("outer_") and name.endswith("_")]:
             delattr(self, name)
-        chosen, problem = selection.chosen, selection.problem
+        chosen, task = selection.chosen, selection.task
         self.support_: BoolArray = chosen.support
         self.best_score_ = chosen.score
         self.n_features_ = chosen.size
@@ -274,47 +269,35 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         self.front_: list[FrontPoint] = selection.front
         self.history_: list[SearchResult] = selection.results
         self.stop_reason_ = selection.stop_reason
-        self.evaluator_name_ = problem.choice.reason
-        self.prefilter_ = problem.prefilter
-        self._is_loss = bool(problem.choice.evaluator.is_loss)
+        self.evaluator_name_ = task.choice.reason
+        self.prefilter_ = task.prefilter
+        self._is_loss = bool(task.choice.evaluator.is_loss)
         self._saved = selection.saved if self.warm_start else None
 
     @property
     def results_(self) -> Any:
-        """The front, and each better subset that a run has found, as a pandas frame.
+        """The front and all improvements of the runs, as a pandas data frame.
 
-        Its columns: `kind` (front or improvement), `run` and `evaluations` until it was found (of an improvement),
-        `score`, `std` over the splits (of the front), `size`, `selected` (by the rule), and `features`, where known.
+        Columns: `kind` (front or improvement), `run` and `evaluations` (improvements), `score`, `std` over the splits
+        (front), `size`, `selected` (by the rule), and `features`, if known.
         """
         check_is_fitted(self)
         names = list(getattr(self, "feature_names_in_", range(self.n_features_in_)))
         is_loss = self._is_loss
         return make_frame(self.history_, self.front_, self.support_, names, lambda e: -e if is_loss else 1.0 - e)
 
-    @property
-    def evaluator_(self) -> str:
-        """The evaluator's name, as `evaluator_name_` was called in earlier versions."""
-        warnings.warn("evaluator_ is called evaluator_name_ now.", DeprecationWarning, stacklevel=2)
-        return self.evaluator_name_
-
-    @property
-    def selection_counts_(self) -> IntArray:
-        """In how many runs each feature was selected, which `selection_frequency_` says as a share."""
-        warnings.warn("selection_counts_ is selection_frequency_ now, a share.", DeprecationWarning, stacklevel=2)
-        return np.asarray(np.sum([result.mask for result in self.history_], axis=0))
-
     def select(self, size: int) -> BoolArray:
-        """Return the best subset of at most `size` features that was found, as a mask.
+        """Return the best subset found of at most `size` features, as a mask.
 
         Parameters
         ----------
         size : int
-            Number of features.
+            Maximum number of features.
 
         Returns
         -------
         ndarray of bool, shape (n_features_in_,)
-            The features; those of ``front_`` with that size, or the largest below. `support_` stays as it is.
+            The subset on ``front_`` of that size, or the next smaller one. `support_` is not changed.
 
         Examples
         --------
@@ -326,8 +309,8 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         check_is_fitted(self)
         if not is_integer(size) or size < self.front_[0].size:
             raise PqswarmError(
-                f"size must be an integer of at least {self.front_[0].size}, the size of the smallest subset on the "
-                f"front, not {size!r}: n_features_to_select searches for subsets of a given size."
+                f"size must be an integer of at least {self.front_[0].size}, the smallest size on the front, not "
+                f"{size!r}: use n_features_to_select to search for a given size."
             )
         return next(point for point in reversed(self.front_) if point.size <= size).support.copy()
 
@@ -336,14 +319,14 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         return self.support_
 
     def plot_history(self) -> "Figure":
-        """Draw the least error and the size of its subset against the evaluations, one line for each run."""
+        """Plot the lowest error and the size of its subset against the evaluations, one line per run."""
         from pqswarm.report import plot_searches
 
         check_is_fitted(self)
         return plot_searches(self.history_)
 
     def plot_front(self) -> "Figure":
-        """Draw the best score of each size, with its standard deviation over the splits, and the selected subset."""
+        """Plot the best score of each size, its standard deviation over the splits, and the selected subset."""
         from pqswarm.report import plot_front
 
         check_is_fitted(self)

@@ -73,7 +73,7 @@ class ClassifierPlan(_Plan):
         of `kind`, and `parameters` are its own then.
     scaling : {"once", "minmax", "standard", "robust"}
         Whether features are scaled to [0, 1] by all events, or by the training events of each fold, to [0, 1], by mean
-        and standard deviation, or by median and quartiles; ``"fold"`` is the earlier name of ``"minmax"``.
+        and standard deviation, or by median and quartiles.
     grid_search : bool
         Whether to search the grid of hyperparameters also if they are given, for the figure.
 
@@ -87,7 +87,7 @@ class ClassifierPlan(_Plan):
     name: Name
     kind: str
     parameters: dict[str, Any] = {}
-    scaling: Literal["once", "minmax", "standard", "robust", "fold"] = "once"
+    scaling: Literal["once", "minmax", "standard", "robust"] = "once"
     grid_search: Annotated[bool, Field(strict=True)] = True
 
     @model_validator(mode="before")
@@ -103,7 +103,7 @@ class ClassifierPlan(_Plan):
         if not isinstance(parameters, dict) or not isinstance(own.get("kind"), str):
             return own
         kind = CLASSIFIERS.find(own["kind"])
-        known = {name for field in fields(kind.Hyperparameters) for name in (field.name, field.metadata["was"])}
+        known = {field.name for field in fields(kind.Hyperparameters)}
         for key in given:
             if key in cls.model_fields or (key == "estimator" and key in parameters):
                 continue

@@ -21,7 +21,7 @@ class StudyProblem:
     y: IntArray  # (n_events,)
     test_fold: IntArray  # (n_events,): the fold in which each event is tested
     classifier: Classifier
-    scaling: Literal["once", "minmax", "standard", "robust", "fold"] = "once"
+    scaling: Literal["once", "minmax", "standard", "robust"] = "once"
 
     @cached_property
     def key(self) -> str:

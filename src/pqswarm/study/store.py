@@ -175,7 +175,7 @@ class Store:
         if version == 0 and not names:
             self._db.execute("PRAGMA journal_mode = WAL")
             self._create()
-        elif version == 0 or (version == SCHEMA_VERSION and not names >= _TABLES):
+        elif version == 0 or not names >= (_TABLES if version == SCHEMA_VERSION else {"runs", "checkpoints"}):
             raise FileFormatError(f"{self.path} is not a pqswarm study: move it away, or use another folder.")
         elif version != SCHEMA_VERSION:
             raise FileFormatError(

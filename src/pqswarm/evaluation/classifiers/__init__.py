@@ -1,4 +1,4 @@
-"""The classifiers that come with pqswarm, one file each."""
+"""The built-in classifiers."""
 
 from pqswarm.evaluation.classifiers.discriminant import LDAClassifier, QDAClassifier
 from pqswarm.evaluation.classifiers.gaussian_nb import GaussianNBClassifier

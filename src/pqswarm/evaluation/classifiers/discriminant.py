@@ -1,6 +1,6 @@
 """Discriminant analysis, linear and quadratic."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from pqswarm._base.options import Parameters
 from pqswarm.evaluation.classifier import Classifier
@@ -18,6 +18,7 @@ class LDAClassifier(Classifier):
     Hyperparameters: ClassVar[type[Parameters]] = LDAHyperparameters
     exact = True
     hyperparameters: LDAHyperparameters
+    fast_evaluator = LDAEvaluator
 
     def estimator(self) -> Any:
         """Return scikit-learn's LinearDiscriminantAnalysis."""
@@ -27,17 +28,14 @@ class LDAClassifier(Classifier):
         return LinearDiscriminantAnalysis(solver=own.solver, shrinkage=own.shrinkage or None)
 
     def describe(self) -> str:
-        """Return what it is in a few words."""
+        """Return a short description."""
         own = self.hyperparameters
         shrunk = f", covariance shrunk by {own.shrinkage:g}" if own.shrinkage else ""
         return f"linear discriminant analysis by {own.solver}{shrunk}"
 
-    def _evaluator(self, X: Any, y: Any, folds: Any, **options: Any) -> LDAEvaluator:
-        return LDAEvaluator(X, y, folds, **self.settings, **options)
-
     @classmethod
-    def from_estimator(cls, estimator: Any) -> Classifier | None:
-        """Return the classifier that equals a LinearDiscriminantAnalysis without priors and estimated shrinkage."""
+    def from_estimator(cls, estimator: Any) -> Self | None:
+        """Return the classifier that equals a LinearDiscriminantAnalysis with estimated priors and fixed shrinkage."""
         from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
         if type(estimator) is not LinearDiscriminantAnalysis:
@@ -58,6 +56,7 @@ class QDAClassifier(Classifier):
     Hyperparameters: ClassVar[type[Parameters]] = QDAHyperparameters
     exact = True
     hyperparameters: QDAHyperparameters
+    fast_evaluator = QDAEvaluator
 
     def estimator(self) -> Any:
         """Return scikit-learn's QuadraticDiscriminantAnalysis."""
@@ -66,20 +65,17 @@ class QDAClassifier(Classifier):
         return QuadraticDiscriminantAnalysis(**self.settings)
 
     def describe(self) -> str:
-        """Return what it is in a few words."""
+        """Return a short description."""
         return f"quadratic discriminant analysis, covariances regularised by {self.hyperparameters.reg_param:g}"
 
-    def _evaluator(self, X: Any, y: Any, folds: Any, **options: Any) -> QDAEvaluator:
-        return QDAEvaluator(X, y, folds, **self.settings, **options)
-
     @classmethod
-    def from_estimator(cls, estimator: Any) -> Classifier | None:
-        """Return the classifier that equals a QuadraticDiscriminantAnalysis without priors, by svd."""
+    def from_estimator(cls, estimator: Any) -> Self | None:
+        """Return the classifier that equals a QuadraticDiscriminantAnalysis by svd without given priors."""
         from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
         if type(estimator) is not QuadraticDiscriminantAnalysis or estimator.priors is not None:
             return None
-        # The last three came with scikit-learn 1.8.
+        # These three exist since scikit-learn 1.8.
         others = [getattr(estimator, name, None) for name in ("shrinkage", "covariance_estimator")] == [None, None]
         if not others or getattr(estimator, "solver", "svd") != "svd" or estimator.tol != 1e-4:
             return None

@@ -1,6 +1,6 @@
 """Naive Bayes with normal densities."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from pqswarm._base.options import Parameters
 from pqswarm.evaluation.classifier import Classifier
@@ -18,6 +18,7 @@ class GaussianNBClassifier(Classifier):
     devices = ("cpu", "cuda")
     exact = True
     hyperparameters: GaussianNBHyperparameters
+    fast_evaluator = GaussianNBEvaluator
 
     def estimator(self) -> Any:
         """Return scikit-learn's GaussianNB."""
@@ -26,14 +27,11 @@ class GaussianNBClassifier(Classifier):
         return GaussianNB(**self.settings)
 
     def describe(self) -> str:
-        """Return what it is in a few words."""
+        """Return a short description."""
         return f"naive Bayes with normal densities, variances smoothed by {self.hyperparameters.var_smoothing:g}"
 
-    def _evaluator(self, X: Any, y: Any, folds: Any, **options: Any) -> GaussianNBEvaluator:
-        return GaussianNBEvaluator(X, y, folds, **self.settings, **options)
-
     @classmethod
-    def from_estimator(cls, estimator: Any) -> Classifier | None:
+    def from_estimator(cls, estimator: Any) -> Self | None:
         """Return the classifier that equals a GaussianNB without given priors."""
         from sklearn.naive_bayes import GaussianNB
 

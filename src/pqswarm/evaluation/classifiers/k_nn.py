@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from math import inf
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -12,14 +12,14 @@ from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
 from pqswarm.errors import unknown_name
 from pqswarm.evaluation.base import ClassificationEvaluator
 from pqswarm.evaluation.classifier import Classifier
-from pqswarm.evaluation.exact.knn.evaluator import METRICS, KNNEvaluator, KNNHyperparameters, KNNOnCpu, View
+from pqswarm.evaluation.exact.knn.evaluator import METRICS, FoldView, KNNEvaluator, KNNHyperparameters, KNNOnCpu
 from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.generic import GenericEvaluator
 
 __all__ = ["KNNClassifier", "covered_metric"]
 
 _MINKOWSKI = {1.0: "manhattan", 2.0: "euclidean", inf: "chebyshev"}
-_LEAST = 15  # events of a fold, as many as can be neighbours
+_MIN_EVENTS = 15  # events in a fold: the maximum number of neighbours
 _SAME_METRIC = {"l1": "manhattan", "cityblock": "manhattan", "l2": "euclidean"}
 
 
@@ -31,9 +31,10 @@ class KNNClassifier(Classifier):
     Hyperparameters: ClassVar[type[Parameters]] = KNNHyperparameters
     devices = ("cpu", "cuda")
     exact = True
-    # The evaluator does not compute the cosine distance; it is there for comparison.
+    # The evaluator does not support the cosine distance, which is listed for comparison.
     grid: ClassVar[Any] = {"metric": (*METRICS, "cosine"), "n_neighbors": tuple(range(1, 16))}
     hyperparameters: KNNHyperparameters
+    fast_evaluator = KNNEvaluator
 
     def estimator(self) -> Any:
         """Return scikit-learn's KNeighborsClassifier."""
@@ -42,22 +43,20 @@ class KNNClassifier(Classifier):
         return KNeighborsClassifier(**self.settings, algorithm="brute")
 
     def describe(self) -> str:
-        """Return what it is in a few words."""
+        """Return a short description."""
         count, metric = self.hyperparameters.n_neighbors, self.hyperparameters.metric.capitalize()
         return f"{f'{count} nearest neighbours' if count > 1 else 'the nearest neighbour'} by {metric} distance"
-
-    def _evaluator(self, X: Any, y: Any, folds: Any, **options: Any) -> KNNEvaluator:
-        return KNNEvaluator(X, y, folds, **self.settings, **options)
 
     def predict_new(
         self, X: FloatArray, y: AnyArray, new: FloatArray, masks: BoolArray, *, n_jobs: int | None = None
     ) -> AnyArray:
-        """Predict the labels of new events by the evaluator, with its rule for ties: they are its second fold."""
-        rows = np.resize(np.arange(len(new)), max(len(new), _LEAST))
+        """Predict the labels of new events by the evaluator, as its second fold, with its rule for ties."""
+        rows = np.resize(np.arange(len(new)), max(len(new), _MIN_EVENTS))
         folds = Folds(np.repeat([0, 1], [len(X), len(rows)]))
-        labels = np.concatenate([y, np.resize(y, len(rows))])  # those of new events have no say
-        evaluator = self._evaluator(np.concatenate([X, new[rows]]), labels, folds, scaling="none", n_jobs=n_jobs)
-        evaluator.views = [View(evaluator.data, 1)]  # events of the first fold are not predicted
+        labels = np.concatenate([y, np.resize(y, len(rows))])  # labels of new events are not used
+        data = np.concatenate([X, new[rows]])
+        evaluator = KNNEvaluator(data, labels, folds, **self.settings, scaling="none", n_jobs=n_jobs)
+        evaluator.views = [FoldView(evaluator.data, 1)]  # events of the first fold are not predicted
         found = KNNOnCpu(evaluator).predict(masks)[:, len(X) : len(X) + len(new)]
         return np.asarray(evaluator.classes[found])
 
@@ -75,7 +74,7 @@ class KNNClassifier(Classifier):
         return GenericEvaluator(X, y, folds, KNeighborsClassifier(**settings), **options), False
 
     @classmethod
-    def from_estimator(cls, estimator: Any) -> Classifier | None:
+    def from_estimator(cls, estimator: Any) -> Self | None:
         """Return the classifier that equals a KNeighborsClassifier with uniform votes."""
         from sklearn.neighbors import KNeighborsClassifier
 
@@ -87,7 +86,7 @@ class KNNClassifier(Classifier):
 
 
 def covered_metric(estimator: Any) -> str | None:
-    """Return the distance of a nearest-neighbour estimator, if the fast evaluator knows it."""
+    """Return the distance of a nearest-neighbour estimator if the fast evaluator supports it."""
     if estimator.metric_params is not None or not isinstance(estimator.metric, str):
         return None
     if estimator.metric == "minkowski":

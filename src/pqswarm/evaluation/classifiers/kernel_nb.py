@@ -1,6 +1,6 @@
 """Naive Bayes with kernel densities."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -25,6 +25,7 @@ class KernelNBClassifier(Classifier):
         "bandwidth": tuple(sorted({*(float(f"{value:.2g}") for value in np.logspace(-4, 0, 21)), 0.004}))
     }
     hyperparameters: KernelNBHyperparameters
+    fast_evaluator = KernelNBEvaluator
 
     def estimator(self) -> Any:
         """Return :class:`pqswarm.KernelNB`."""
@@ -33,18 +34,15 @@ class KernelNBClassifier(Classifier):
         return KernelNB(**self.settings)
 
     def describe(self) -> str:
-        """Return what it is in a few words."""
+        """Return a short description."""
         floor = self.hyperparameters.floor
         bounded = f" and a floor of {floor:g}" if floor else ""
         return f"naive Bayes with kernels of bandwidth {self.hyperparameters.bandwidth:g}{bounded}"
 
-    def _evaluator(self, X: Any, y: Any, folds: Any, **options: Any) -> KernelNBEvaluator:
-        return KernelNBEvaluator(X, y, folds, **self.settings, **options)
-
     def predict_new(
         self, X: FloatArray, y: AnyArray, new: FloatArray, masks: BoolArray, *, n_jobs: int | None = None
     ) -> AnyArray:
-        """Predict the labels of new events: what each feature says is computed once, for all subsets."""
+        """Predict the labels of new events; the log densities of each feature are computed once for all subsets."""
         from joblib import Parallel, delayed
 
         from pqswarm.evaluation.exact.naive_bayes.kernels import decide_exactly
@@ -63,7 +61,7 @@ class KernelNBClassifier(Classifier):
         return np.asarray(np.unique(y)[winners])
 
     @classmethod
-    def from_estimator(cls, estimator: Any) -> Classifier | None:
+    def from_estimator(cls, estimator: Any) -> Self | None:
         """Return the classifier that equals a :class:`pqswarm.KernelNB`."""
         from pqswarm.evaluation.exact.naive_bayes.kernel import KernelNB
 

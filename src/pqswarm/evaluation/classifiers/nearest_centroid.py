@@ -1,6 +1,6 @@
 """The nearest centroid."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from pqswarm._base.options import Parameters
 from pqswarm.evaluation.classifier import Classifier
@@ -17,6 +17,7 @@ class NearestCentroidClassifier(Classifier):
     Hyperparameters: ClassVar[type[Parameters]] = NearestCentroidHyperparameters
     exact = True
     hyperparameters: NearestCentroidHyperparameters
+    fast_evaluator = NearestCentroidEvaluator
 
     def estimator(self) -> Any:
         """Return scikit-learn's NearestCentroid."""
@@ -25,15 +26,12 @@ class NearestCentroidClassifier(Classifier):
         return NearestCentroid(**self.settings)
 
     def describe(self) -> str:
-        """Return what it is in a few words."""
+        """Return a short description."""
         return f"the nearest centroid by {self.hyperparameters.metric.capitalize()} distance"
 
-    def _evaluator(self, X: Any, y: Any, folds: Any, **options: Any) -> NearestCentroidEvaluator:
-        return NearestCentroidEvaluator(X, y, folds, **self.settings, **options)
-
     @classmethod
-    def from_estimator(cls, estimator: Any) -> Classifier | None:
-        """Return the classifier that equals a NearestCentroid without shrinking, all classes as likely."""
+    def from_estimator(cls, estimator: Any) -> Self | None:
+        """Return the classifier that equals a NearestCentroid with uniform priors and without shrinking."""
         from sklearn.neighbors import NearestCentroid
 
         if type(estimator) is not NearestCentroid or estimator.shrink_threshold is not None:

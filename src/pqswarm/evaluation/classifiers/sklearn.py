@@ -1,4 +1,4 @@
-"""Any classifier that follows scikit-learn, by its import path."""
+"""Any scikit-learn-compatible classifier, by its import path."""
 
 import inspect
 import re
@@ -26,10 +26,10 @@ class EstimatorHyperparameters(Parameters):
 
 
 class EstimatorClassifier(Classifier):
-    """Any classifier that follows scikit-learn; it is fitted for each subset and fold.
+    """Any scikit-learn-compatible classifier, fitted for each subset and fold.
 
-    The import path names a module, which is imported, and a class in it; anything but a class is refused, and never
-    called. Where the class takes a random_state and none is given, it is seeded.
+    The import path names a module, which is imported, and a class in it; anything else is refused without being called.
+    A class with a random_state is seeded if none is given.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class EstimatorClassifier(Classifier):
         self.estimator()
 
     def estimator(self) -> Any:
-        """Return the classifier, not fitted and seeded, or raise an error that says what is wrong with it."""
+        """Return the unfitted, seeded classifier, or raise an error that says what is wrong."""
         from sklearn.base import is_classifier
 
         path, given = self.hyperparameters.estimator, dict(self.hyperparameters.parameters)
@@ -61,10 +61,10 @@ class EstimatorClassifier(Classifier):
         try:
             made = found(**given)
             classifies = is_classifier(made)
-            if hasattr(found, "_parameter_constraints"):  # scikit-learn's own: wrong values now, not hours later
+            if hasattr(found, "_parameter_constraints"):  # scikit-learn's own: reject wrong values now
                 made._validate_params()
-        except Exception as error:  # the code of others may fail in any way
-            raise PqswarmError(f"estimator {self.describe()} cannot be made: {first_line(error)}") from error
+        except Exception as error:  # third-party code may raise anything
+            raise PqswarmError(f"estimator {self.describe()} cannot be constructed: {first_line(error)}") from error
         if not classifies:
             raise PqswarmError(f"estimator {path} is not a classifier: give the import path of one.")
         return seed_estimator(made, 0)
@@ -76,13 +76,13 @@ class EstimatorClassifier(Classifier):
 
 
 def _import(path: str) -> Any:
-    """The class that an import path names; anything else is refused before it could be called."""
+    """The class of an import path; anything else is refused without being called."""
     if not _PATH.fullmatch(path):
         raise PqswarmError(f"estimator must be an import path such as sklearn.svm.LinearSVC, not {path!r}.")
     module, _, name = path.rpartition(".")
     try:
         within = import_module(module)
-    except (Exception, SystemExit) as error:  # the code of others may fail in any way
+    except (Exception, SystemExit) as error:  # third-party code may raise anything
         why = f"{module} calls sys.exit." if isinstance(error, SystemExit) else first_line(error)
         raise PqswarmError(f"estimator {path} cannot be imported: {why}") from error
     if not hasattr(within, name):
@@ -95,9 +95,9 @@ def _import(path: str) -> Any:
 
 
 def seed_estimator(estimator: Any, seed: int) -> Any:
-    """Return the estimator if all its random states are given, else a copy in which they follow from `seed`.
+    """Return the estimator if all its random states are set, else a copy with random states derived from `seed`.
 
-    Without that a subset had not one error but many. What is not of scikit-learn is returned as it is.
+    Otherwise the error of a subset would not be repeatable. Objects without ``get_params`` are returned unchanged.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Filters: they rank features by looking at the data alone, without any estimator."""
+"""Filters rank features by the data alone, without an estimator."""
 
 import warnings
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from pqswarm._base.checks import check_integer
 from pqswarm._base.registry import Registry
 from pqswarm._base.typing import AnyArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.filters import scores as ours
+from pqswarm.evaluation.filters import scores as score_functions
 
 __all__ = ["FILTERS", "Filter", "Prefiltered", "prefilter"]
 
@@ -19,20 +19,20 @@ _Scores = Callable[[Any, Any], npt.ArrayLike]
 
 
 class Filter:
-    """A ranking of features; one of another package is known by an entry point in the group ``pqswarm.filters``.
+    """A ranking of features; other packages add theirs by an entry point in the group ``pqswarm.filters``.
 
     Parameters
     ----------
     name : str
         The name under which it is registered.
     scores : callable
-        ``scores(X, y)`` returns one number for each feature; the higher, the better.
+        ``scores(X, y)`` returns one number per feature; higher is better.
     title : str, optional
-        What it is called in reports; by default its name.
+        Its name in reports; by default `name`.
     for_continuous : callable, optional
-        What takes the place of `scores` if y is continuous; by default the same.
+        Replaces `scores` for a continuous y; by default the same.
     needs_classes : bool
-        Whether it cannot rank features for a continuous y.
+        Whether a continuous y is refused.
 
     Examples
     --------
@@ -57,17 +57,17 @@ class Filter:
         return f"<filter {self.name}>"
 
     def scores(self, X: npt.ArrayLike, y: npt.ArrayLike, *, continuous: bool | None = None) -> FloatArray:
-        """Return one number for each feature: the higher, the better; -inf for those without a score.
+        """Return one number per feature; higher is better, -inf means no score.
 
         Parameters
         ----------
         X : array_like of shape (n, n_features)
-            The data. Missing values (NaN) count as the median of their feature.
+            The data. NaN is replaced by the median of the feature.
         y : array_like of shape (n,)
             Labels, or continuous values.
         continuous : bool, optional
-            Whether y is continuous; by default if scikit-learn's ``type_of_target`` says so, which takes whole numbers
-            for labels.
+            Whether y is continuous; by default scikit-learn's ``type_of_target``, which treats whole numbers as
+            labels, decides.
 
         Returns
         -------
@@ -83,17 +83,17 @@ class Filter:
         if _is_continuous(target) if continuous is None else continuous:
             if self.needs_classes:
                 able = ", ".join(name for name in FILTERS if not FILTERS[name].needs_classes)
-                raise PqswarmError(f"filter {self.name!r} needs classes, and y is continuous: take one of {able}.")
+                raise PqswarmError(f"filter {self.name!r} needs classes, but y is continuous: use one of {able}.")
             made = self._for_continuous(_finite(data), target.astype(np.float64))
         else:
             made = self._scores(_finite(data), target)
         scores = np.asarray(made, dtype=np.float64)
         if scores.shape != data.shape[1:]:
-            raise PqswarmError(f"filter {self.name!r} must give one score per feature, not an array of {scores.shape}.")
+            raise PqswarmError(f"filter {self.name!r} must return one score per feature, not shape {scores.shape}.")
         return np.where(np.isnan(scores), -np.inf, scores)
 
     def rank(self, X: npt.ArrayLike, y: npt.ArrayLike, *, continuous: bool | None = None) -> tuple[int, ...]:
-        """Return the indices of the features, best first; of equals the lower index, and those without a score last."""
+        """Return the indices of the features, best first; ties by index, features without a score last."""
         return _best_first(self.scores(X, y, continuous=continuous))
 
 
@@ -104,18 +104,18 @@ def _best_first(scores: FloatArray) -> tuple[int, ...]:
 def _is_continuous(y: AnyArray) -> bool:
     from sklearn.utils.multiclass import type_of_target
 
-    with warnings.catch_warnings(action="ignore"):  # that there are many classes
+    with warnings.catch_warnings(action="ignore"):  # many classes
         return bool(type_of_target(y) == "continuous")
 
 
 def _finite(X: FloatArray) -> FloatArray:
-    """The data with medians in place of missing values."""
+    """The data with NaN replaced by medians."""
     missing = np.isnan(X)
     if missing.any():
-        with warnings.catch_warnings(action="ignore"):  # that features have no value at all
+        with warnings.catch_warnings(action="ignore"):  # features without any value
             X = np.where(missing, np.nan_to_num(np.nanmedian(X, axis=0)), X)
     if not np.isfinite(X).all():
-        raise PqswarmError("X holds infinite values, which no filter can rank: replace them.")
+        raise PqswarmError("X holds infinite values, which filters cannot rank: replace them.")
     return X
 
 
@@ -124,22 +124,24 @@ FILTERS: Registry[Filter] = Registry(
     "pqswarm.filters",
     Filter,
     (
-        Filter("anova", ours.anova, title="ANOVA F", for_continuous=ours.linear_f),
+        Filter("anova", score_functions.anova, title="ANOVA F", for_continuous=score_functions.linear_f),
         Filter(
             "mutual-information",
-            ours.mutual_information,
+            score_functions.mutual_information,
             title="mutual information",
-            for_continuous=ours.mutual_information_continuous,
+            for_continuous=score_functions.mutual_information_continuous,
         ),
         Filter(
             "mutual-information-binned",
-            ours.binned_information,
+            score_functions.binned_information,
             title="mutual information in bins",
-            for_continuous=ours.with_bins(ours.binned_information),
+            for_continuous=score_functions.with_bins(score_functions.binned_information),
         ),
-        Filter("mrmr", ours.mrmr, title="mRMR", for_continuous=ours.with_bins(ours.mrmr)),
-        Filter("cfs", ours.cfs, title="CFS", for_continuous=ours.with_bins(ours.cfs)),
-        Filter("relieff", ours.relieff, title="ReliefF", needs_classes=True),
+        Filter(
+            "mrmr", score_functions.mrmr, title="mRMR", for_continuous=score_functions.with_bins(score_functions.mrmr)
+        ),
+        Filter("cfs", score_functions.cfs, title="CFS", for_continuous=score_functions.with_bins(score_functions.cfs)),
+        Filter("relieff", score_functions.relieff, title="ReliefF", needs_classes=True),
     ),
 )
 """The filters by name."""
@@ -153,9 +155,9 @@ class Prefiltered(NamedTuple):
     columns : ndarray of int, shape (n_kept,)
         Their indices, ascending.
     order : tuple of int
-        Their places in `columns`, best first.
+        Their positions in `columns`, best first.
     sentence : str
-        What was done, to be told.
+        What was done, as a sentence.
     """
 
     columns: IntArray
@@ -167,11 +169,11 @@ def prefilter(
     X: npt.ArrayLike,
     y: npt.ArrayLike,
     keep: int = 300,
-    filter: str = "anova",  # noqa: A002 (as a plan calls it)
+    filter: str = "anova",  # noqa: A002 (the key of a plan)
     *,
     continuous: bool | None = None,
 ) -> Prefiltered:
-    """Keep the best features of wide data by a filter, and rank them.
+    """Keep and rank the best features of wide data by a filter.
 
     Parameters
     ----------
@@ -180,7 +182,7 @@ def prefilter(
     y : array_like of shape (n,)
         Labels, or continuous values.
     keep : int
-        How many features to keep at most.
+        Maximum number of features to keep.
     filter : str
         A name in :data:`FILTERS`.
     continuous : bool, optional
@@ -198,14 +200,14 @@ def prefilter(
     >>> kept.columns, kept.order
     (array([2, 3]), (0, 1))
     >>> kept.sentence
-    'Of 4 features the 2 that rank first by ANOVA F were kept.'
+    'Kept the best 2 of 4 features by ANOVA F.'
     """
     check_integer("keep", keep, 1)
     chosen = FILTERS.find(filter)
     ranked = np.array(chosen.rank(X, y, continuous=continuous), dtype=np.int64)
     columns = np.sort(ranked[:keep])
     if columns.size == ranked.size:
-        sentence = f"All {ranked.size} features were kept, ranked by {chosen.title}."
+        sentence = f"Kept all {ranked.size} features, ranked by {chosen.title}."
     else:
-        sentence = f"Of {ranked.size} features the {columns.size} that rank first by {chosen.title} were kept."
+        sentence = f"Kept the best {columns.size} of {ranked.size} features by {chosen.title}."
     return Prefiltered(columns, tuple(np.searchsorted(columns, ranked[:keep]).tolist()), sentence)

@@ -1,4 +1,4 @@
-"""The inner loops of the filters: compiled code, arrays in, arrays out."""
+"""Inner loops of the filters."""
 
 import numpy as np
 
@@ -9,9 +9,9 @@ __all__ = ["add_relief", "count_information"]
 
 @njit(cache=True, nogil=True)
 def count_information(codes, n_codes, other, n_other, table, out):
-    """Set out[f] to n times the mutual information of codes[f] and other, both whole numbers from 0.
+    """Set out[f] to n times the mutual information of codes[f] and other, both integers from 0.
 
-    table[c] is c log(c), rounded so that sums of it are exact: whatever the order, equal features come out equal.
+    table[c] is c log(c), rounded so that its sums are exact in any order: equal features get equal scores.
     """
     n = other.size
     ones, others = np.zeros(n_codes, np.int64), np.zeros(n_other, np.int64)
@@ -38,7 +38,7 @@ def count_information(codes, n_codes, other, n_other, table, out):
 
 @njit(cache=True, nogil=True)
 def add_relief(rows, columns, labels, counts, looked_at, k, weights):
-    """Add to weights[f] what the nearest events of each class say of feature f, for each event of `looked_at`.
+    """Add the ReliefF terms of feature f to weights[f], for each event of `looked_at`.
 
     `rows` and `columns` hold the same data, by event and by feature.
     """
@@ -47,7 +47,7 @@ def add_relief(rows, columns, labels, counts, looked_at, k, weights):
     near = np.empty((counts.size, k), np.int64)
     for event in looked_at:
         distances[:] = 0.0
-        for f in range(width):  # features one after the other: the sums are the same on every processor
+        for f in range(width):  # feature by feature: the sums are the same on every processor
             column = columns[f]
             here = column[event]
             for other in range(n):

@@ -1,4 +1,4 @@
-"""The scores of the filters: data in, one number for each feature out."""
+"""The scores of the filters: one number per feature."""
 
 import warnings
 from collections.abc import Callable
@@ -21,12 +21,12 @@ __all__ = [
     "with_bins",
 ]
 
-_MOST_BINS = 10
-_MOST_RANKED = 300  # features that mRMR and CFS choose one after the other; the rest follow by relevance
-_LEAST_REDUNDANCY = 1e-3  # [nat], so that nothing is divided by zero
+_MAX_BINS = 10
+_MAX_RANKED = 300  # features that mRMR and CFS choose in turn; the rest follow by relevance
+_MIN_REDUNDANCY = 1e-3  # [nat], avoids division by zero
 _NEIGHBOURS = 10
-_RELIEF_COST = 4e9  # differences of values; above it ReliefF looks at some events alone
-_FEWEST_EVENTS = 200
+_RELIEF_COST = 4e9  # differences of values; above it ReliefF samples the events
+_MIN_EVENTS = 200
 _BLOCK = 1_000_000
 
 
@@ -34,7 +34,7 @@ _Scores = Callable[[FloatArray, AnyArray], FloatArray]
 
 
 def _of_varying(scores: _Scores) -> _Scores:
-    """The same scores, of features that vary alone; a constant one has none."""
+    """The same scores for features that vary; constant ones have none."""
 
     @wraps(scores)
     def of_varying(X: FloatArray, y: AnyArray) -> FloatArray:
@@ -59,7 +59,7 @@ def linear_f(X: FloatArray, y: FloatArray) -> FloatArray:
     """F of the linear regression of a continuous y on each feature."""
     from sklearn.feature_selection import f_regression
 
-    with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):  # nor have they here
+    with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):  # here too
         return np.asarray(f_regression(X, y, force_finite=False)[0])
 
 
@@ -89,58 +89,58 @@ def mrmr(X: FloatArray, y: AnyArray) -> FloatArray:
     codes = _Codes(X)
 
     def worth(relevance: FloatArray, redundancy: FloatArray, chosen: list[int], _: float) -> FloatArray:
-        return relevance / (redundancy / len(chosen) + _LEAST_REDUNDANCY) if chosen else relevance
+        return relevance / (redundancy / len(chosen) + _MIN_REDUNDANCY) if chosen else relevance
 
-    return _chosen_in_turn(codes.information(_labels(y)), lambda f: codes.information(codes.of(f)), worth)
+    return _greedy_scores(codes.information(_labels(y)), lambda f: codes.information(codes.of(f)), worth)
 
 
 @_of_varying
 def cfs(X: FloatArray, y: AnyArray) -> FloatArray:
-    """Correlation-based selection: in turn the feature with which the merit of those chosen is highest."""
+    """Correlation-based feature selection: in turn the feature that maximises the merit of the chosen set."""
     codes = _Codes(X)
 
     def merit(relevance: FloatArray, redundancy: FloatArray, chosen: list[int], pairs: float) -> FloatArray:
         gained = relevance[chosen].sum() + relevance
         return np.asarray(gained / np.sqrt(len(chosen) + 1 + 2 * (pairs + redundancy)))
 
-    return _chosen_in_turn(codes.uncertainty(_labels(y)), lambda f: codes.uncertainty(codes.of(f)), merit)
+    return _greedy_scores(codes.uncertainty(_labels(y)), lambda f: codes.uncertainty(codes.of(f)), merit)
 
 
 @_of_varying
 def relieff(X: FloatArray, y: AnyArray) -> FloatArray:
-    """ReliefF with ten neighbours of each class: how much more a feature differs from them than among its own."""
+    """ReliefF with ten neighbours of each class: how much more a feature differs between classes than within."""
     from pqswarm.evaluation.filters.kernels import add_relief
 
     labels = _labels(y)
     low, high = X.min(axis=0), X.max(axis=0)
     rows = np.ascontiguousarray((X - low) / np.where(high > low, high - low, 1.0))
     n, width = rows.shape
-    most = max(_FEWEST_EVENTS, int(_RELIEF_COST / (n * width)))
+    limit = max(_MIN_EVENTS, int(_RELIEF_COST / (n * width)))
     looked_at = np.arange(n)
-    if n > most:  # evenly through the classes
-        looked_at = np.sort(np.argsort(labels, kind="stable")[(2 * np.arange(most) + 1) * n // (2 * most)])
+    if n > limit:  # evenly across the classes
+        looked_at = np.sort(np.argsort(labels, kind="stable")[(2 * np.arange(limit) + 1) * n // (2 * limit)])
     weights = np.zeros(width)
     add_relief(rows, np.ascontiguousarray(rows.T), labels, np.bincount(labels), looked_at, _NEIGHBOURS, weights)
     return weights / looked_at.size
 
 
 def with_bins(scores: _Scores) -> _Scores:
-    """Return the same scores for a continuous y, whose bins take the place of classes."""
+    """Return the same scores for a continuous y, with bins as classes."""
     return lambda X, y: scores(X, in_bins(y[:, np.newaxis], n_bins_of(len(y)))[0])
 
 
 def n_bins_of(n: int) -> int:
-    """Return in how many bins the values of n events are put: the cube root of n, from 2 to 10."""
-    return int(np.clip(round(float(np.cbrt(n))), 2, _MOST_BINS))
+    """Return the number of bins for n events: the cube root of n, from 2 to 10."""
+    return int(np.clip(round(float(np.cbrt(n))), 2, _MAX_BINS))
 
 
 def in_bins(X: FloatArray, n_bins: int) -> npt.NDArray[np.uint8]:
-    """Return the bin of each value, features first: bins of equal counts, or each value its own if they are few.
+    """Return the bin of each value, features first: bins of equal counts, or one per value if there are few.
 
-    Equal values share a bin, that of the mean of their ranks.
+    Equal values share the bin of their mean rank.
     """
     n, width = X.shape
-    bins = np.empty((width, n), dtype=np.uint8)  # small, since it is read hundreds of times
+    bins = np.empty((width, n), dtype=np.uint8)  # small: it is read hundreds of times
     step = max(1, _BLOCK // n)
     for at in range(0, width, step):
         block = X[:, at : at + step].T
@@ -149,16 +149,16 @@ def in_bins(X: FloatArray, n_bins: int) -> npt.NDArray[np.uint8]:
         edge = np.ones((len(block), 1), dtype=bool)
         first = np.hstack([edge, ranked[:, 1:] != ranked[:, :-1]])
         last = np.hstack([first[:, 1:], edge])
-        begin = np.maximum.accumulate(np.where(first, np.arange(n), 0), axis=1)
+        start = np.maximum.accumulate(np.where(first, np.arange(n), 0), axis=1)
         end = np.minimum.accumulate(np.where(last, np.arange(1, n + 1), n)[:, ::-1], axis=1)[:, ::-1]
         value = np.cumsum(first, axis=1) - 1
-        found = np.where(value[:, -1:] < n_bins, value, n_bins * (begin + end) // (2 * n))
+        found = np.where(value[:, -1:] < n_bins, value, n_bins * (start + end) // (2 * n))
         np.put_along_axis(bins[at : at + step], order, found, axis=1)
     return bins
 
 
 class _Codes:
-    """Features in bins, and what they tell of other whole numbers."""
+    """Binned features, and their mutual information with other integers."""
 
     def __init__(self, X: FloatArray) -> None:
         from pqswarm._kernels.math import logarithms
@@ -166,7 +166,7 @@ class _Codes:
         counts = np.arange(len(X) + 1)
         self.n_bins = n_bins_of(len(X))
         self.values = in_bins(X, self.n_bins)
-        # Multiples of 2^-24: sums of them are exact, and equal features come out equal.
+        # Multiples of 2^-24: their sums are exact, and equal features get equal scores.
         logs = logarithms(np.maximum(counts, 1).astype(np.float64))  # the same on every processor
         self._table = np.round(counts * logs * 2.0**24) / 2.0**24
         self._entropy = np.array([self._entropy_of(row) for row in self.values])
@@ -187,7 +187,7 @@ class _Codes:
         return made / other.size
 
     def uncertainty(self, other: IntArray) -> FloatArray:
-        """Symmetric uncertainty, from 0 to 1, of each feature and `other`; of two constants it is 0."""
+        """Symmetric uncertainty, from 0 to 1, of each feature and `other`; 0 for two constants."""
         both = self._entropy + self._entropy_of(other)
         return 2 * self.information(other) / np.where(both > 0, both, 1.0)
 
@@ -196,21 +196,21 @@ def _labels(y: AnyArray) -> IntArray:
     return np.unique(y, return_inverse=True)[1].astype(np.int64)
 
 
-def _chosen_in_turn(
+def _greedy_scores(
     relevance: FloatArray,
     related: Callable[[int], FloatArray],
     worth: Callable[[FloatArray, FloatArray, list[int], float], FloatArray],
 ) -> FloatArray:
-    """Scores by the order in which features are chosen, each the one worth most beside those before it.
+    """Scores by the order in which features are chosen, each the most valuable given those before it.
 
-    `worth` is told the relevance of each feature, the sum of what is `related` to those chosen, these, and the
-    sum over all pairs of them. After the first few hundred the others follow by relevance.
+    `worth` receives the relevance of each feature, the sum of its relations to the chosen ones, these, and the sum
+    over all pairs of chosen ones. After the first few hundred, the others follow by relevance.
     """
     n = relevance.size
     redundancy, left = np.zeros(n), np.ones(n, dtype=bool)
     chosen: list[int] = []
     pairs = 0.0
-    while len(chosen) < min(n, _MOST_RANKED):
+    while len(chosen) < min(n, _MAX_RANKED):
         best = int(np.where(left, worth(relevance, redundancy, chosen, pairs), -np.inf).argmax())
         pairs += redundancy[best]
         chosen.append(best)

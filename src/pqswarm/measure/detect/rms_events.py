@@ -13,6 +13,7 @@ from pqswarm.measure.detect.transients import fundamental_rms
 from pqswarm.measure.detect.urms import MeanSquare, fill_gaps
 from pqswarm.measure.event import Part
 from pqswarm.measure.ieee1159 import category
+from pqswarm.measure.steady.harmonics import Spectrum, measure_spectrum
 from pqswarm.measure.supply.survey import Supply
 from pqswarm.measure.thresholds import Thresholds
 from pqswarm.recordings.recording import Recording, RecordingSource
@@ -80,6 +81,16 @@ class RmsEventFinder:
         moments = time[(time >= low) & (time <= high)] - first / rate
         raised = fundamental_rms(filled / self.supply.references[i].volts, rate, self.supply.frequency, moments)
         return not bool(np.any(raised > self.thresholds.swell))
+
+    def spectrum(self, i: int) -> Spectrum | None:
+        """Spectrum of channel `i` on its steadiest cycles in the first pages; None if no cycle is live."""
+        rate, pages = self.recording.sampling_rate, self.first_pages
+        if not self.supply.references[i].volts > 0 or not self.scan.time.size:
+            return None
+        known = self.scan.time < pages.duration - 1 / self.supply.frequency
+        known |= pages.n_samples == self.recording.n_samples
+        filled, _ = fill_gaps(pages.channels[self.supply.numbers[i]].samples, rate / self.supply.frequency)
+        return measure_spectrum(filled, rate, self.supply.frequency, self.scan.urms[i][known], self.scan.time[known])
 
     def _mean_square(self, i: int) -> MeanSquare | SourceMeanSquare:
         cycle, number = self.recording.sampling_rate / self.supply.frequency, self.supply.numbers[i]

@@ -30,8 +30,6 @@ _CLOSE = 500.0
 """A recording of fewer cycles is looked at closely everywhere."""
 _LOOK = 1.0
 """Half the length in which the frequency of a page is measured [s]."""
-_LONG, _LONG_FOR_FLICKER = 1.5, 3.0
-"""From this length on, a recording has windows enough to see what is steady, and flicker, begin and end [s]."""
 _TOGETHER = 0.002
 """Two transients of one channel do not begin within this time [s]."""
 
@@ -59,16 +57,6 @@ class Scan:
     transients: tuple[tuple[Part, ...], ...]
     missing: FloatArray
     steady: SteadySeries
-
-    @property
-    def is_long(self) -> bool:
-        """Whether steady disturbances have a begin and an end: a triggered capture is too short for that."""
-        return bool(self.time.size and self.time[-1] > _LONG)
-
-    @property
-    def is_long_for_flicker(self) -> bool:
-        """The same of flicker, of which some periods must be seen."""
-        return bool(self.time.size and self.time[-1] > _LONG_FOR_FLICKER)
 
 
 def scan_pages(

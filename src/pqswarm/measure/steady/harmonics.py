@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
+from pqswarm._base.typing import AnyArray, FloatArray
 
-__all__ = ["Spectrum", "fit_harmonics", "make_spectrum", "measure_spectrum"]
+__all__ = ["Spectrum", "fit_harmonics", "make_spectrum", "measure_spectrum", "steadiest_cycles"]
 
 _MOST_ORDERS = 50
 _MOST_SAMPLES = 20_000
@@ -74,7 +74,8 @@ def measure_spectrum(
     live = np.isfinite(steadiness) & (steadiness > 0.5 * np.nanmax(steadiness, initial=0.0))
     if not live.any() or orders < 1:
         return None
-    best, cycles = _steadiest(steadiness, live, int(np.clip(_MOST_SAMPLES // cycle, 1, 10)))
+    values = np.where(live, steadiness, np.nan)[np.newaxis]
+    best, cycles = steadiest_cycles(values, int(np.clip(_MOST_SAMPLES // cycle, 1, 10)))
     if best < 0:
         return None
     start = max(round((places[best] - 0.5 / frequency) * sampling_rate), 0)
@@ -103,20 +104,31 @@ def make_spectrum(direct: float, sizes: FloatArray, noise: float, start: float, 
     )
 
 
-def _steadiest(values: FloatArray, live: BoolArray, most: int) -> tuple[int, int]:
-    """First value and number of cycles of the steadiest stretch, as long as it can be; (-1, 0) if there is none."""
-    noise = 1.4826 * float(np.median(np.abs(np.diff(values[live])) / values[live][1:])) if live.sum() > 3 else 0.0
-    limit = min(max(_STEADY, 6 * noise), 3 * _STEADY)
+def steadiest_cycles(values: FloatArray, most: int) -> tuple[int, int]:
+    """First value and number of cycles, at most `most`, where the RMS of all channels is steadiest.
+
+    `values` (n_channels, n) is the RMS each half cycle, NaN where it does not count. The stretch is as long as it can
+    be; (-1, 0) if there is none.
+    """
+    limit = max(map(_steady_limit, values))
     for cycles in (*range(most, 1, -1), 1):
-        n_values = 2 * cycles - 1 if cycles > 1 else min(2, values.size)
-        if n_values > values.size:
+        n_values = 2 * cycles - 1 if cycles > 1 else min(2, values.shape[1])
+        if n_values > values.shape[1]:
             continue
-        table = np.lib.stride_tricks.sliding_window_view(np.where(live, values, np.nan), n_values)
-        spread = table.max(axis=1) - table.min(axis=1)
-        good = spread < limit * table.max(axis=1)
+        table = np.lib.stride_tricks.sliding_window_view(values, n_values, axis=1)
+        high = table.max(axis=2)
+        spread = np.max((high - table.min(axis=2)) / np.where(high > 0, high, np.nan), axis=0)
+        good = spread < limit
         if good.any():
             return int(np.flatnonzero(good)[spread[good].argmin()]), cycles
     return -1, 0
+
+
+def _steady_limit(values: FloatArray) -> float:
+    """By how much the RMS may vary in a steady stretch, over its maximum."""
+    known = values[np.isfinite(values)]
+    noise = 1.4826 * float(np.median(np.abs(np.diff(known)) / known[1:])) if known.size > 3 else 0.0
+    return min(max(_STEADY, 6 * noise), 3 * _STEADY)
 
 
 def fit_harmonics(piece: FloatArray, cycle: float, orders: int, cycles: int) -> tuple[float, AnyArray, float]:

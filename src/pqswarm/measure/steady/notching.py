@@ -4,10 +4,12 @@ import numpy as np
 
 from pqswarm._base.typing import AnyArray, FloatArray
 
-__all__ = ["measure_notches"]
+__all__ = ["MIN_SAMPLES", "measure_notches"]
 
-_LEAST_SAMPLES = 100
-"""Per cycle."""
+MIN_SAMPLES = 60
+"""Per cycle: with fewer, notches are narrower than two samples."""
+_FINE_SAMPLES = 100
+"""Per cycle: from here on, the jumps of a notch stand out from harmonics."""
 _LONGEST = 0.08
 """Of a cycle."""
 _NOISE = 5.0
@@ -22,6 +24,10 @@ _FAST = 0.3
 """Least part of the jumps above that order, over that of steps."""
 _ROUGH = 4.0
 """Least jump over the noise for a first look."""
+_ORDERS, _ROUNDS = 13, 8
+"""Orders of the smooth wave into which notches are cut, and rounds of its fit."""
+_MAX_FRACTION = 0.4
+"""Of a cycle that notches may take."""
 
 
 def measure_notches(
@@ -30,9 +36,9 @@ def measure_notches(
     """Depth [share of the peak], number per cycle, and THD without the notches, in each window.
 
     `lines` are the spectral lines of the orders 0, 1, ... of a window of `length` samples, not normalised; `size` is
-    the RMS of the fundamental [V] and `thd` the distortion with the notches. NaN below 100 samples per cycle.
+    the RMS of the fundamental [V] and `thd` the distortion with the notches. NaN below 60 samples per cycle.
     """
-    if n_samples < _LEAST_SAMPLES:
+    if n_samples < MIN_SAMPLES:
         nothing = np.full(size.shape, np.nan)
         return nothing, nothing.copy(), thd.copy()
     depth, count, smooth = np.zeros(size.shape), np.zeros(size.shape), thd.copy()
@@ -46,7 +52,7 @@ def measure_notches(
     quarter = np.partition(rough, n_samples // 4, axis=-1)[..., n_samples // 4]
     steep = np.maximum(0.3 * least, _ROUGH * quarter / _QUARTER)
     for c, w in zip(*np.nonzero(rough.max(axis=-1) > steep), strict=True):
-        found = _find(wave[c, w], least)
+        found = (_find_jumps if n_samples >= _FINE_SAMPLES else _find_deviations)(wave[c, w], least)
         if found:
             depth[c, w] = max(height for _, _, height in found)
             count[c, w] = len(found)
@@ -59,7 +65,7 @@ def _shifted(wave: FloatArray, by: int) -> FloatArray:
     return np.concatenate([wave[..., by:], wave[..., :by]], axis=-1)
 
 
-def _find(wave: FloatArray, least: float) -> list[tuple[int, int, float]]:
+def _find_jumps(wave: FloatArray, least: float) -> list[tuple[int, int, float]]:
     """First and last sample of each notch, and its depth: two jumps of opposite sign, close together."""
     n = wave.size
     jump = _shifted(wave, 1) - wave
@@ -82,6 +88,39 @@ def _find(wave: FloatArray, least: float) -> list[tuple[int, int, float]]:
             height = min(up[i], down[used]) if way > 0 else min(down[i], up[used])
             found.append((i + 1, j, _depth(wave, i, j, float(height))))
     return found
+
+
+def _find_deviations(wave: FloatArray, least: float) -> list[tuple[int, int, float]]:
+    """First and last sample of each notch, and its depth, where samples are too few for jumps.
+
+    A notch is narrow, and not in the smooth wave of the orders to 13 with the least sum of deviations, which notches
+    do not draw to themselves.
+    """
+    n = wave.size
+    rest = _without_smooth_wave(wave, least)
+    loud = np.abs(rest) > max(least, _NOISE * 1.4826 * float(np.median(np.abs(rest))))
+    if not loud.any() or loud.mean() > _MAX_FRACTION:
+        return []
+    turn = int(np.flatnonzero(~loud)[0])
+    places = np.flatnonzero(np.roll(loud, -turn))
+    runs = np.split(places, np.flatnonzero(np.diff(places) > 1) + 1)
+    narrow = [(run + turn) % n for run in runs if run.size <= _LONGEST * n + 1]
+    return [(int(run[0]), int(run[0]) + run.size - 1, float(np.abs(rest[run]).max())) for run in narrow]
+
+
+def _without_smooth_wave(wave: FloatArray, least: float) -> FloatArray:
+    """What is left of a cycle without the first orders, fitted for the least sum of deviations (reweighted)."""
+    angle = 2 * np.pi / wave.size * np.arange(wave.size)
+    orders = np.arange(1, min(_ORDERS, int(0.2 * wave.size)) + 1)
+    basis = np.column_stack([np.ones(wave.size), np.cos(np.outer(angle, orders)), np.sin(np.outer(angle, orders))])
+    rest, weight = wave, np.ones(wave.size)
+    for _ in range(_ROUNDS):
+        weighted = basis * weight[:, None]
+        rest = wave - basis @ np.linalg.solve(weighted.T @ basis, weighted.T @ wave)
+        weight = 1 / np.maximum(np.abs(rest), 1e-3)
+        if np.abs(rest).max() < least / 2:
+            break
+    return rest
 
 
 def _fast_jumps(wave: FloatArray) -> FloatArray:

@@ -12,16 +12,14 @@ from pqswarm.measure.steady.modulation import strongest_modulation
 from pqswarm.measure.steady.series import SteadySeries
 from pqswarm.measure.thresholds import Thresholds
 
-__all__ = ["find_steady"]
+__all__ = ["MIN_FLICKER_WINDOWS", "MIN_WINDOWS", "Windows", "find_steady"]
 
 _BRIDGE = 5
 """Windows below the threshold that do not end an event: a second."""
 _BRIDGE_QUIET = 25
 """Windows that do not count, in the middle of an event."""
-_LEAST = 3
-"""Windows of the shortest event."""
-_LEAST_FLICKER = 10
-"""The same for flicker: two seconds."""
+MIN_WINDOWS, MIN_FLICKER_WINDOWS = 3, 10
+"""Windows of the shortest event, and of the shortest flicker: two seconds."""
 _LEAST_CHANGES = 5
 """Separate changes in ten minutes of severe flicker: one or two steps are none."""
 _AFTER_QUIET = 5
@@ -32,8 +30,20 @@ _OFF = 0.01
 """By which the frequency of a window may differ from the one that set its length."""
 _BEAT = 0.05
 """Least modulation over the depth of notches."""
+_CERTAIN, _SPREAD = 5.0, 3.0
+"""Standard deviations of noise beyond which a quantity is not noise; standard deviation of the power of noise in the
+lines of the harmonics, which is not known exactly, over the one that it would have if it were."""
 _NOISE = 2.5
 """Least modulation over the one that white noise makes."""
+
+
+class Windows:
+    """Windows of a series that do not count; `quiet` as in :func:`find_steady`."""
+
+    def __init__(self, series: SteadySeries, quiet: BoolArray | Sequence[tuple[float, float]]) -> None:
+        self.skipped: BoolArray = series.quiet_windows(quiet) | _unsteady(series)
+        beside = np.convolve(np.pad(self.skipped, _AFTER_QUIET), np.ones(2 * _AFTER_QUIET + 1), mode="valid")
+        self.skipped_for_flicker: BoolArray = beside > 0
 
 
 def find_steady(
@@ -42,6 +52,7 @@ def find_steady(
     *,
     quiet: BoolArray | Sequence[tuple[float, float]] = (),
     references: Sequence[float] | None = None,
+    min_windows: int = MIN_WINDOWS,
 ) -> list[Part]:
     """Find harmonics, DC offset, notching, flicker and unbalance that last for some windows.
 
@@ -58,6 +69,8 @@ def find_steady(
         Windows, or times [s], that do not count: sags, swells, interruptions and transients.
     references : sequence of float, optional
         Voltage of 1 pu on each channel [V]; by default the median of its fundamental.
+    min_windows : int
+        Windows of the shortest disturbance. If one is enough, noise raises the thresholds.
 
     Returns
     -------
@@ -79,11 +92,11 @@ def find_steady(
     levels = Thresholds.of(thresholds)
     if not series.n_windows:
         return []
-    neutral = series.quiet_windows(quiet) | _unsteady(series)
+    windows = Windows(series, quiet)
     volts = _references(series, references)
     live = series.fundamental > _LIVE * np.maximum(volts[:, None], series.rms)
     found: list[Part] = []
-    for kind, values, limit, least, unsure in _quantities(series, levels, volts, neutral):
+    for kind, values, limit, least, unsure in _quantities(series, levels, volts, windows, min_windows):
         above = np.nan_to_num(np.abs(values), nan=-1.0) > limit
         own: list[Part] = []
         for row, inside in enumerate(above):
@@ -95,14 +108,14 @@ def find_steady(
                 used = np.arange(first, stop)[inside[first:stop] & ~skipped[first:stop]]
                 own += [_measure_stretch(series, kind, channel, row, values, first, stop, used) for channel in members]
         if kind == "flicker":
-            own += _find_severe(series, levels, neutral, own)
+            own += _find_severe(series, levels, windows.skipped, own)
         found += own
     return found
 
 
 def _unseen_notches(series: SteadySeries, channel: int, found: Sequence[Part]) -> BoolArray:
     """Windows amid notching in which no notch was seen: what is in them may be its harmonics."""
-    system = series.part_system(channel)
+    system = series.systems[channel]
     inside = np.zeros(series.n_windows, dtype=bool)
     for group in group_overlapping(part for part in found if part.kind == "notching" and part.system == system):
         start, end = min(part.start for part in group), max(part.end for part in group)
@@ -133,25 +146,37 @@ def _find_severe(series: SteadySeries, levels: Thresholds, neutral: BoolArray, f
 
 
 def _quantities(
-    series: SteadySeries, levels: Thresholds, volts: FloatArray, neutral: BoolArray
+    series: SteadySeries, levels: Thresholds, volts: FloatArray, windows: Windows, least: int
 ) -> list[tuple[str, FloatArray, FloatArray | float, int, BoolArray]]:
-    """Kind, values, threshold, least number of windows, and windows that tell nothing."""
-    wide = np.convolve(neutral, np.ones(2 * _AFTER_QUIET + 1), mode="same") > 0
-    beside = wide[: neutral.size]
-    # The middle of five windows is blind to a step, which is in two of them.
-    modulation = np.where(neutral, 0.0, np.nan_to_num(series.modulation))
+    """Kind, values, threshold, least number of windows, and windows that do not count."""
+    skipped = windows.skipped
+    # The median of five windows is blind to a step, which is in two of them.
+    modulation = np.where(skipped, 0.0, np.nan_to_num(series.modulation))
     modulation = np.pad(modulation, ((0, 0), (2, 2)), mode="edge")
     middle = np.median([modulation[:, k : k + series.n_windows] for k in range(5)], axis=0)
     floor = _NOISE * np.sqrt(2) * np.nan_to_num(series.noise) / np.sqrt(series.samples_per_cycle)
     # Where few samples meet the edges of a notch, the RMS beats with them.
     floor = np.maximum(floor, _BEAT * np.nan_to_num(series.notch_depth))
+    flicker = np.where(middle > floor, middle, 0.0)
+    offset = series.dc / (np.sqrt(2) * volts[:, None])
+    thd, dc = (levels.thd, levels.dc) if least > 1 else _limits_in_noise(series, levels, volts)
     return [
-        ("DC offset", series.dc / (np.sqrt(2) * volts[:, None]), levels.dc, _LEAST, neutral),
-        ("notching", series.notch_depth, levels.notch, _LEAST, neutral),
-        ("harmonics", _thd_without_noise(series), levels.thd, _LEAST, neutral),
-        ("flicker", np.where(middle > floor, middle, 0.0), levels.flicker, _LEAST_FLICKER, beside),
-        ("unbalance", series.unbalance, levels.unbalance, _LEAST, neutral),
+        ("DC offset", offset, dc, least, skipped),
+        ("notching", series.notch_depth, levels.notch, least, skipped),
+        ("harmonics", _thd_without_noise(series), thd, least, skipped),
+        ("flicker", flicker, levels.flicker, MIN_FLICKER_WINDOWS, windows.skipped_for_flicker),
+        ("unbalance", series.unbalance, levels.unbalance, least, skipped),
     ]
+
+
+def _limits_in_noise(series: SteadySeries, levels: Thresholds, volts: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Thresholds of THD and DC in a single window: at least what white noise of that size could look like."""
+    lines = 3 * series.harmonics.shape[2]
+    length = series.sampling_rate * np.diff(series.edges)
+    noise = np.nan_to_num(series.noise)
+    thd = np.sqrt(_CERTAIN * _SPREAD * np.sqrt(lines) * 2 / length) * noise
+    dc = _CERTAIN * noise * series.fundamental / (np.sqrt(2 * length) * volts[:, None])
+    return np.maximum(levels.thd, thd), np.maximum(levels.dc, dc)
 
 
 def _thd_without_noise(series: SteadySeries) -> FloatArray:

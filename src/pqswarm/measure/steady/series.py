@@ -68,7 +68,7 @@ class SteadySeries:
         Direct component [V].
     notch_depth, notches : ndarray of shape (n_channels, n_windows)
         Depth of the deepest notch that all cycles of the window share [share of the peak], and notches per cycle.
-        NaN below 100 samples per cycle.
+        NaN below 60 samples per cycle.
     noise : ndarray of shape (n_channels, n_windows)
         RMS of what lies between the harmonics, as if it were white [share].
     modulation : ndarray of shape (n_channels, n_windows)
@@ -116,11 +116,7 @@ class SteadySeries:
     def part_on(self, i: int) -> PartMaker:
         """Return a function that makes parts on channel `i`."""
         one = self.channels[i]
-        return partial(Part, number=self.numbers[i], channel=one.name, phase=one.phase, system=self.part_system(i))
-
-    def part_system(self, i: int) -> str:
-        """Name of the system of channel `i`; empty if there is only one."""
-        return self.systems[i] if len(set(self.systems)) > 1 else ""
+        return partial(Part, number=self.numbers[i], channel=one.name, phase=one.phase, system=self.systems[i])
 
     @property
     def samples_per_cycle(self) -> float:

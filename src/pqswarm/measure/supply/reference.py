@@ -1,7 +1,8 @@
 """The voltage that 1 pu means."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from math import sqrt
 
 import numpy as np
@@ -25,6 +26,7 @@ _SPREAD = 0.03
 _FEW = 4
 """Half cycles of a steady level."""
 _SHORT = "There are less than two cycles before the event: the reference is less certain; a nominal voltage would help."
+_INSIDE = "The record begins inside an event, or with a dead channel: instead of its first level, {} was taken."
 _SHORT_RECORD = 80
 """Half cycles of a triggered capture."""
 _BRIEF = 10
@@ -35,7 +37,7 @@ _HIGHEST = 3.0
 """No supply voltage rises above this [pu]."""
 _MODULATED = (0.02, 0.3)
 """Range of Urms(1/2) over its least value that may be flicker."""
-_MOST_VALUES = 800
+_MAX_VALUES = 800
 _ON_NOMINAL, _OFF_NOMINAL = 0.015, 0.03
 """Distances from a standard voltage at which a level is taken for it, and for another."""
 
@@ -122,7 +124,7 @@ def choose_reference(
     return [
         Reference(given, "nominal")
         if given is not None and possible
-        else _plausible(_auto(values, own, value, together, phase, given, frequency), values, own)
+        else _plausible(_choose_level(_Levels(values, own, value, together, phase, frequency), given), values, own)
         for values, own, value, phase, given in zip(urms, levels, first, phases, nominal, strict=True)
     ]
 
@@ -165,62 +167,164 @@ def _nominal(volts: float, phase: str, nominal: float | None) -> Reference:
     return Reference(guess, "nominal", f"The nominal voltage of {voltage_text(guess)} was guessed from the recording.")
 
 
-def _auto(
-    urms: FloatArray,
-    levels: list[Level],
-    first: float,
-    together: float,
-    phase: str,
-    nominal: float | None,
-    frequency: float,
-) -> Reference:
-    """Pre-event, unless the record begins inside an event; `nominal` is one that is not believed."""
-    doubt = ""
-    if nominal is not None:
-        doubt = (
-            f"The nominal voltage of {voltage_text(nominal)} that was given is far from every level: it was not used."
-        )
-    usual = _longest_level(urms, levels)
-    top = max((level.value for level in levels), default=first)
-    length = next((level.length for level in levels), 0)
-    later = sum(level.length for level in levels if _near(level.value, usual))
-    steady = np.arange(urms.size) < 1
-    for level in levels:
-        steady[level.first : level.last + 1] = True
-    like_others = urms[steady & (np.abs(urms - together) < 0.05 * together)]
-    dead = first < 0.2 * max(top, together)
-    known = urms[np.isfinite(urms)]
-    short = known.size <= _SHORT_RECORD
-    start, end, same = _ends(known, levels)
-    back = short and same > 0
-    # Sags are far commoner than swells: a short low first level, outlasted by a higher one, counts as a sag; a high
-    # first level as a swell only if the later one is a standard voltage and it is none.
-    brief_first = length <= _BRIEF and later >= length and not back
-    sag = first < 0.91 * usual and brief_first
-    swell = short and first > 1.09 * usual and brief_first and _is_nominal(usual, first, phase)
-    odd = together > 0 and abs(first / together - 1) > 0.08 and like_others.size > 0
-    far = together > 0 and not 0.75 < first / together < 1.33
-    solid = bool(levels) and levels[0].first <= 1 and length >= min(_FEW, known.size)
-    alone = not (odd or far) and max(start, end) > 0
-    if alone and _is_modulated(known, frequency):
-        return Reference(float(np.mean(known)), "mean of a modulation", doubt)
-    if not solid and short and alone and not swell:
-        # Too little before the event: where the record ends as it begins, that is the level; else the highest one.
-        if back:
-            return Reference(same, "both ends of the record", doubt or _SHORT)
-        return Reference(max(top, start, end), "highest level", doubt or _SHORT)
-    if not (dead or sag or swell or odd or far) and first > 0:
-        return Reference(first, "pre-event", doubt)
-    said = "The record begins inside an event, or with a dead channel: instead of its first level, {} was taken."
-    if odd and not sag:
-        like = float(np.median(like_others))
-        text = said.format("its level like that of the other phases")
-        return Reference(like, "level like the other phases", doubt or text)
-    if (far or dead) and not sag and together > 0 and not _near(first, together):
-        return Reference(together, "pre-event of the other phases", doubt or said.format("that of the other phases"))
-    if usual > 0:
-        return Reference(usual, "longest steady level", doubt or said.format("the level held longest"))
-    return Reference(0.0, "none")
+@dataclass(frozen=True, eq=False)
+class _Levels:
+    """What the rules know of a channel: its RMS [V] each half cycle, and the first level of the other phases [V]."""
+
+    urms: FloatArray
+    levels: list[Level]
+    first: float
+    together: float
+    phase: str
+    frequency: float
+
+    @cached_property
+    def known(self) -> FloatArray:
+        """The known values."""
+        values: FloatArray = self.urms[np.isfinite(self.urms)]
+        return values
+
+    @cached_property
+    def usual(self) -> float:
+        """The level held longest [V]."""
+        return _longest_level(self.urms, self.levels)
+
+    @cached_property
+    def top(self) -> float:
+        """The highest level [V]."""
+        return max((level.value for level in self.levels), default=self.first)
+
+    @cached_property
+    def ends(self) -> tuple[float, float, float]:
+        """First value, last value, and the level at both ends if the record ends as it starts, else 0 [V]."""
+        return _ends(self.known, self.levels)
+
+    @property
+    def is_short(self) -> bool:
+        """Whether this is a triggered capture."""
+        return self.known.size <= _SHORT_RECORD
+
+    @property
+    def returns(self) -> bool:
+        """Whether a short record ends as it starts."""
+        return self.is_short and self.ends[2] > 0
+
+    @cached_property
+    def is_brief(self) -> bool:
+        """Whether the first level may be the end of an event: it is short, and another level outlasts it."""
+        length = next((level.length for level in self.levels), 0)
+        later = sum(level.length for level in self.levels if _near(level.value, self.usual))
+        return length <= _BRIEF and later >= length and not self.returns
+
+    @property
+    def starts_in_sag(self) -> bool:
+        """Sags are far commoner than swells: a brief low first level counts as a sag."""
+        return self.first < 0.91 * self.usual and self.is_brief
+
+    @cached_property
+    def starts_in_swell(self) -> bool:
+        """A brief high first level is a swell only if the later level is a standard voltage and the first is not."""
+        is_higher = self.is_short and self.first > 1.09 * self.usual and self.is_brief
+        return is_higher and _is_nominal(self.usual, self.first, self.phase)
+
+    @property
+    def is_dead(self) -> bool:
+        """Whether the channel starts without voltage."""
+        return self.first < 0.2 * max(self.top, self.together)
+
+    @cached_property
+    def like_others(self) -> FloatArray:
+        """Steady values, and the first one, that are near the first level of the other phases [V]."""
+        steady = np.arange(self.urms.size) < 1
+        for level in self.levels:
+            steady[level.first : level.last + 1] = True
+        values: FloatArray = self.urms[steady & (np.abs(self.urms - self.together) < 0.05 * self.together)]
+        return values
+
+    @cached_property
+    def is_odd(self) -> bool:
+        """Whether the first level differs from that of the other phases, and a later one does not."""
+        return self.together > 0 and abs(self.first / self.together - 1) > 0.08 and self.like_others.size > 0
+
+    @property
+    def is_far(self) -> bool:
+        """Whether the first level is far from that of the other phases."""
+        return self.together > 0 and not 0.75 < self.first / self.together < 1.33
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the other phases do not contradict the channel, and it has voltage at an end of the record."""
+        return not (self.is_odd or self.is_far) and max(self.ends[:2]) > 0
+
+    @property
+    def is_solid(self) -> bool:
+        """Whether the record starts with a steady level of enough half cycles."""
+        return bool(self.levels) and self.levels[0].first <= 1 and self.levels[0].length >= min(_FEW, self.known.size)
+
+
+def _mean_of_modulation(seen: _Levels) -> Reference | None:
+    """A slow sine explains the RMS: its mean is the level."""
+    if seen.agrees and _is_modulated(seen.known, seen.frequency):
+        return Reference(float(np.mean(seen.known)), "mean of a modulation")
+    return None
+
+
+def _ends_of_capture(seen: _Levels) -> Reference | None:
+    """Too little before the event of a capture: the level at both ends if they agree, else the highest one."""
+    if seen.is_solid or not seen.is_short or not seen.agrees or seen.starts_in_swell:
+        return None
+    if seen.returns:
+        return Reference(seen.ends[2], "both ends of the record", _SHORT)
+    return Reference(max(seen.top, *seen.ends[:2]), "highest level", _SHORT)
+
+
+def _first_level(seen: _Levels) -> Reference | None:
+    """The record starts undisturbed: its first level."""
+    is_disturbed = seen.is_dead or seen.starts_in_sag or seen.starts_in_swell or seen.is_odd or seen.is_far
+    return Reference(seen.first, "pre-event") if seen.first > 0 and not is_disturbed else None
+
+
+def _level_like_others(seen: _Levels) -> Reference | None:
+    """The channel reaches the level of the other phases later: that level."""
+    if not seen.is_odd or seen.starts_in_sag:
+        return None
+    text = _INSIDE.format("its level like that of the other phases")
+    return Reference(float(np.median(seen.like_others)), "level like the other phases", text)
+
+
+def _level_of_others(seen: _Levels) -> Reference | None:
+    """The channel never reaches the level of the other phases: theirs."""
+    is_off = (seen.is_far or seen.is_dead) and not seen.starts_in_sag
+    if not is_off or seen.together <= 0 or _near(seen.first, seen.together):
+        return None
+    return Reference(seen.together, "pre-event of the other phases", _INSIDE.format("that of the other phases"))
+
+
+def _level_held_longest(seen: _Levels) -> Reference | None:
+    """None of the other rules applies: the level held longest."""
+    if seen.usual <= 0:
+        return None
+    return Reference(seen.usual, "longest steady level", _INSIDE.format("the level held longest"))
+
+
+_RULES: tuple[Callable[[_Levels], Reference | None], ...] = (
+    _mean_of_modulation,
+    _ends_of_capture,
+    _first_level,
+    _level_like_others,
+    _level_of_others,
+    _level_held_longest,
+)
+"""How 1 pu is chosen, in order: the first rule that answers decides."""
+
+
+def _choose_level(seen: _Levels, nominal: float | None) -> Reference:
+    """Apply the rules; `nominal` is a given nominal voltage [V] that cannot be right."""
+    chosen = next((found for rule in _RULES if (found := rule(seen)) is not None), Reference(0.0, "none"))
+    if nominal is None or chosen.volts <= 0:
+        return chosen
+    text = f"The nominal voltage of {voltage_text(nominal)} that was given is far from every level: it was not used."
+    return replace(chosen, caveat=text)
 
 
 def _plausible(found: Reference, urms: FloatArray, levels: Sequence[Level]) -> Reference:
@@ -266,7 +370,7 @@ def _is_nominal(level: float, other: float, phase: str) -> bool:
 
 def _is_modulated(urms: FloatArray, frequency: float) -> bool:
     """Whether a sine explains what the RMS does."""
-    if not 12 <= urms.size <= _MOST_VALUES or urms.min() <= 0:
+    if not 12 <= urms.size <= _MAX_VALUES or urms.min() <= 0:
         return False
     if not _MODULATED[0] < urms.max() / urms.min() - 1 < _MODULATED[1]:
         return False

@@ -79,12 +79,12 @@ def parse_configuration(text: str) -> Configuration:
     if max(map(len, lines)) > _LONGEST_LINE:
         raise RecordingError(f"is not a COMTRADE configuration: it has lines of more than {_LONGEST_LINE} characters.")
     first = [part.strip() for part in lines[0].split(",")]
-    n_analog, n_status = _counts(lines[1], len(lines))
+    n_analog, n_status = _channel_counts(lines[1], len(lines))
     notes: list[str] = []
     revision = _revision(first, lines[2], notes)
     analog = [_analog(lines[2 + i], 3 + i) for i in range(n_analog)]
     config = Configuration(revision, analog, n_status, notes=notes, station=next(filter(None, first[:2]), ""))
-    config.status = [_status(line) for line in lines[2 + n_analog :][: min(n_status, MAX_STATUS)]]
+    config.status = [_status_line(line) for line in lines[2 + n_analog :][: min(n_status, MAX_STATUS)]]
     if n_status > MAX_STATUS:
         notes.append(f"Of {n_status} status channels, the first {MAX_STATUS} are read.")
     rest = deque(lines[2 + n_analog + n_status :])
@@ -94,7 +94,7 @@ def parse_configuration(text: str) -> Configuration:
     return config
 
 
-def _counts(line: str, n_lines: int) -> tuple[int, int]:
+def _channel_counts(line: str, n_lines: int) -> tuple[int, int]:
     """The numbers of analog and status channels; there must be as many lines."""
     found = {letter.upper(): int(count) for count, letter in re.findall(r"(\d{1,7})\s*([AaDd])", line)}
     if "A" not in found:
@@ -141,7 +141,7 @@ def _analog(line: str, n: int) -> AnalogChannel:
     return AnalogChannel(fields[1], fields[2], fields[4], factor, offset, primary, secondary, side)
 
 
-def _status(line: str) -> tuple[str, int]:
+def _status_line(line: str) -> tuple[str, int]:
     """Name and normal state; files of 1991 have no phase and no circuit before the state."""
     fields = [part.strip() for part in line.split(",")]
     while len(fields) > 3 and not fields[-1]:

@@ -16,7 +16,7 @@ from pqswarm.recordings.files import FileBytes
 from pqswarm.recordings.recording import RecordingError
 from pqswarm.recordings.rows import TextRows
 
-__all__ = ["DataRows", "open_data"]
+__all__ = ["DataRows", "open_rows"]
 
 _TYPES = {"BINARY": "<i2", "BINARY32": "<i4", "FLOAT32": "<f4"}
 _MISSING = {"BINARY": -32768, "BINARY32": -2147483648}
@@ -45,7 +45,7 @@ class DataRows:
     status: Callable[[int, int], AnyArray]
 
 
-def open_data(content: FileBytes, config: Configuration) -> DataRows:
+def open_rows(content: FileBytes, config: Configuration) -> DataRows:
     """Open the content of a ``.dat`` as its ``.cfg`` describes it."""
     head = content.read(0, 200)
     kind = config.kind or _sniff(content, head, config)
@@ -53,7 +53,7 @@ def open_data(content: FileBytes, config: Configuration) -> DataRows:
     if kind != "ASCII" and _looks_ascii(head):
         notes.append(f"The configuration says {kind}, but the data are ASCII.")
         kind = "ASCII"
-    data = _ascii(content, config, notes) if kind == "ASCII" else _binary(content, kind, config, notes)
+    data = _open_ascii(content, config, notes) if kind == "ASCII" else _open_binary(content, kind, config, notes)
     if not data.n_rows:
         raise RecordingError("has no samples: its data hold no whole row.")
     return data
@@ -95,7 +95,7 @@ def _share_in_order(content: FileBytes, row: np.dtype[np.void]) -> float:
     return float(np.concatenate(follows).mean())
 
 
-def _binary(content: FileBytes, kind: str, config: Configuration, notes: list[str]) -> DataRows:
+def _open_binary(content: FileBytes, kind: str, config: Configuration, notes: list[str]) -> DataRows:
     row = _row(kind, config)
     count, left = divmod(content.size, row.itemsize)
     if count > 2 and _share_in_order(content, row) < 0.5:
@@ -135,7 +135,7 @@ def _binary(content: FileBytes, kind: str, config: Configuration, notes: list[st
     return DataRows(kind, count, fetch, stamps, "Samples marked as missing: {}.", notes, status)
 
 
-def _ascii(content: FileBytes, config: Configuration, notes: list[str]) -> DataRows:
+def _open_ascii(content: FileBytes, config: Configuration, notes: list[str]) -> DataRows:
     n_columns = len(config.analog) + 1
     rows = TextRows(content, ",", ".", "latin-1", minimum=n_columns)
     for _ in rows.index():

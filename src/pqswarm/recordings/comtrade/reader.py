@@ -10,7 +10,7 @@ from pqswarm._base.text import count_text
 from pqswarm._base.typing import FloatArray
 from pqswarm._base.units import frequency_text
 from pqswarm.recordings.comtrade.configuration import AnalogChannel, Configuration, parse_configuration
-from pqswarm.recordings.comtrade.data import DataRows, open_data
+from pqswarm.recordings.comtrade.data import DataRows, open_rows
 from pqswarm.recordings.files import FileBytes, find_partner, read_bytes
 from pqswarm.recordings.reader import Options, RawHeader, RawSource, Reader
 from pqswarm.recordings.recording import RecordingError
@@ -41,7 +41,7 @@ def open_comtrade(path: Path, options: Options) -> list[RawSource]:
     config_text, content, source = _contents(path, options)
     text, encoding = decode(config_text, options.encoding)
     config = parse_configuration(text)
-    data = open_data(content, config)
+    data = open_rows(content, config)
     notes = [] if encoding == "utf-8" else [f"The configuration was read as {encoding}."]
     notes += config.notes + data.notes
     channels, scales, scale_notes = _scales(config)
@@ -59,7 +59,7 @@ def open_comtrade(path: Path, options: Options) -> list[RawSource]:
             notes + more,
             station=config.station,
             missing=data.missing,
-            status=_status(config, data, kept),
+            status=_status_finder(config, data, kept),
         )
         for rate, kept, seconds, more in _segments(config, data, options.sampling_rate)
     ]
@@ -116,7 +116,7 @@ def _fetch(
     return fetch
 
 
-def _status(config: Configuration, data: DataRows, kept: slice) -> Callable[[], tuple[StatusChannel, ...]]:
+def _status_finder(config: Configuration, data: DataRows, kept: slice) -> Callable[[], tuple[StatusChannel, ...]]:
     """Return a function that finds the status channels of a segment."""
 
     def status() -> tuple[StatusChannel, ...]:
@@ -190,12 +190,12 @@ def _segments(
         notes.append(f"The data have {count_text(n - announced, 'row')} more than the configuration says: ignored.")
     if config.rates[-1][1] > n:
         notes.append(f"The configuration announces {config.rates[-1][1]:g} samples, the data have {n}.")
-    high = max(group[0] for group in groups if _length(group) >= min(_SHORTEST, n))
-    chosen = [group for group in groups if high / 2 <= group[0] <= high and _length(group) >= min(_SHORTEST, n)]
+    high = max(group[0] for group in groups if _segment_length(group) >= min(_SHORTEST, n))
+    chosen = [group for group in groups if high / 2 <= group[0] <= high and _segment_length(group) >= min(_SHORTEST, n)]
     if len(chosen) > _MAX_SEGMENTS:
         notes.append(f"The file has {len(chosen)} sections at the high rate: the {_MAX_SEGMENTS} longest are kept.")
-        shortest = sorted(map(_length, chosen), reverse=True)[_MAX_SEGMENTS - 1]
-        chosen = [group for group in chosen if _length(group) >= shortest][:_MAX_SEGMENTS]
+        shortest = sorted(map(_segment_length, chosen), reverse=True)[_MAX_SEGMENTS - 1]
+        chosen = [group for group in chosen if _segment_length(group) >= shortest][:_MAX_SEGMENTS]
     if len(groups) > 1:
         parts = ", ".join(f"{kept.stop - kept.start} at {frequency_text(rate)}" for rate, kept, _ in groups[:6])
         notes.append(f"The file has several rates ({parts}): each section at the high rate is a separate recording.")
@@ -232,10 +232,10 @@ def _groups(config: Configuration, n: int) -> list[tuple[float, slice, int]]:
         seconds = sum((stop - start) / rate for rate, start, stop in group)
         rate = group[0][0] if len(group) == 1 else (end - begin) / seconds
         result.append((rate, slice(begin, end), len(group)))
-    return result if any(_length(group) >= min(_SHORTEST, n) for group in result) else []
+    return result if any(_segment_length(group) >= min(_SHORTEST, n) for group in result) else []
 
 
-def _length(group: tuple[float, slice, int]) -> int:
+def _segment_length(group: tuple[float, slice, int]) -> int:
     return int(group[1].stop - group[1].start)
 
 

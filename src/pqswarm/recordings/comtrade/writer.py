@@ -54,7 +54,7 @@ def write_comtrade(recording: RecordingSource, path: str | Path, encoding: str =
     if not path.name:
         raise PqswarmError(f"{str(path)!r} is not a valid file name.")
     n_channels, status = len(recording.channels), recording.status
-    scales = [_scale(low, high, _RANGES[encoding]) for low, high in _ranges(recording)]
+    scales = [_integer_scale(low, high, _RANGES[encoding]) for low, high in _channel_ranges(recording)]
     lines = [
         f"{_field(recording.station or 'pqswarm')[:64]},{_field(recording.source)[:64]},1999",
         f"{n_channels + len(status)},{n_channels}A,{len(status)}D",
@@ -87,7 +87,7 @@ def write_comtrade(recording: RecordingSource, path: str | Path, encoding: str =
                 for channel, scale in zip(part.channels, scales, strict=True)
             ]
             states = [one.expand(first, first + part.n_samples) for one in status]
-            file.write((_ascii if encoding == "ASCII" else _binary)(numbers + 1, stamps, columns, states))
+            file.write((_write_ascii if encoding == "ASCII" else _write_binary)(numbers + 1, stamps, columns, states))
         file.write(b"\x1a" if encoding == "ASCII" else b"")
 
     write_atomically(path.with_suffix(".dat"), write)
@@ -99,7 +99,7 @@ def _stretches(recording: RecordingSource) -> Iterator[tuple[int, Recording]]:
         yield first, recording.read(first, min(first + _STRETCH, recording.n_samples))
 
 
-def _ranges(recording: RecordingSource) -> list[tuple[float, float]]:
+def _channel_ranges(recording: RecordingSource) -> list[tuple[float, float]]:
     """Minimum and maximum sample of each channel; 0 if there is none."""
     ranges = [(np.inf, -np.inf)] * len(recording.channels)
     for _, part in _stretches(recording):
@@ -115,7 +115,7 @@ def _field(text: str) -> str:
     return re.sub(r"[,\x00-\x1f\x7f]+", " ", text).strip()
 
 
-def _scale(low: float, high: float, limit: int) -> tuple[float, float]:
+def _integer_scale(low: float, high: float, limit: int) -> tuple[float, float]:
     """Factor and offset from integers up to `limit` to samples."""
     # The offset stays 0 for signals that swing about 0, whose zero is then exact.
     offset = 0.0 if low <= 0 <= high else (low + high) / 2
@@ -143,12 +143,12 @@ def _date(start: datetime | None) -> str:
     return moment.strftime("%d/%m/") + f"{moment.year:04d}" + moment.strftime(",%H:%M:%S.%f")
 
 
-def _ascii(numbers: IntArray, stamps: IntArray, columns: list[IntArray], states: list[IntArray]) -> bytes:
+def _write_ascii(numbers: IntArray, stamps: IntArray, columns: list[IntArray], states: list[IntArray]) -> bytes:
     table = np.column_stack([numbers, stamps, *columns, *states])
     return "".join(",".join(map(str, row)) + "\r\n" for row in table.tolist()).encode("ascii")
 
 
-def _binary(numbers: IntArray, stamps: IntArray, columns: list[IntArray], states: list[IntArray]) -> bytes:
+def _write_binary(numbers: IntArray, stamps: IntArray, columns: list[IntArray], states: list[IntArray]) -> bytes:
     words = -(-len(states) // 16)
     row = [("n", "<u4"), ("t", "<u4"), ("values", "<i2", (len(columns),)), ("status", "<u2", (words,))]
     rows = np.zeros(stamps.size, np.dtype(row))

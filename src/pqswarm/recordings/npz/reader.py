@@ -52,13 +52,13 @@ _RTE_RATE, _RTE_FREQUENCY, _RTE_VOLTS, _RTE_AMPERES = 6400.0, 50.0, 18.31055, 4.
 
 def read_npz(path: Path, options: Options) -> list[RawRecording]:
     """Read the recordings of an archive."""
-    arrays = _arrays(read_bytes(path, 4 * options.max_bytes), options)
+    arrays = _unpack_arrays(read_bytes(path, 4 * options.max_bytes), options)
     if "pqswarm_recording" in arrays:
         return [_own(arrays, path.name)]
     rte = [name for name in arrays if _RTE_NAME.fullmatch(name)]
     if len(arrays) == 1 and rte and _is_rte(arrays[rte[0]]):
         return _rte(arrays[rte[0]], path.name)
-    return [_plain(arrays, path.name)]
+    return [_read_plain_layout(arrays, path.name)]
 
 
 def write_npz(recording: Recording, path: str | Path) -> Path:
@@ -102,7 +102,7 @@ def write_npz(recording: Recording, path: str | Path) -> Path:
     return write_atomically(path, lambda file: write_arrays(file, arrays, compression=zipfile.ZIP_DEFLATED))
 
 
-def _arrays(content: bytes, options: Options) -> dict[str, AnyArray]:
+def _unpack_arrays(content: bytes, options: Options) -> dict[str, AnyArray]:
     """All arrays of an archive; sizes are checked before anything is unpacked."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -141,7 +141,7 @@ def _scalar(arrays: Mapping[str, AnyArray], names: tuple[str, ...]) -> float:
     return 0.0
 
 
-def _texts(arrays: Mapping[str, AnyArray], name: str, most: int = MAX_CHANNELS + 1) -> list[str]:
+def _texts_of(arrays: Mapping[str, AnyArray], name: str, most: int = MAX_CHANNELS + 1) -> list[str]:
     """The first texts of an array, each cut to the length that is shown."""
     array = arrays.get(name)
     if array is None or array.dtype.kind != "U":
@@ -154,8 +154,8 @@ def _texts(arrays: Mapping[str, AnyArray], name: str, most: int = MAX_CHANNELS +
     return ["".join(map(chr, row)).rstrip("\0") for row in rows.tolist()]
 
 
-def _text(arrays: Mapping[str, AnyArray], name: str) -> str:
-    return next(iter(_texts(arrays, name, 1)), "")
+def _text_of(arrays: Mapping[str, AnyArray], name: str) -> str:
+    return next(iter(_texts_of(arrays, name, 1)), "")
 
 
 def _own(arrays: Mapping[str, Any], source: str) -> RawRecording:
@@ -163,12 +163,12 @@ def _own(arrays: Mapping[str, Any], source: str) -> RawRecording:
     if version != _VERSION:
         raise RecordingError(f"has version {version:g} of pqswarm's layout; this pqswarm reads version {_VERSION}.")
     samples = arrays.get("samples")
-    names, units, phases = (_texts(arrays, name) for name in ("names", "units", "phases"))
+    names, units, phases = (_texts_of(arrays, name) for name in ("names", "units", "phases"))
     if samples is None or samples.ndim != 2 or samples.dtype.kind != "f" or not len(names) == len(samples) > 0:
         raise RecordingError("is damaged: its samples and names do not match.")
     if not len(units) == len(phases) == len(names):
         raise RecordingError("is damaged: its names, units and phases do not match.")
-    started = _text(arrays, "start")
+    started = _text_of(arrays, "start")
     start = None
     with suppress(ValueError):
         start = datetime.fromisoformat(started[:40]) if started else None
@@ -178,10 +178,10 @@ def _own(arrays: Mapping[str, Any], source: str) -> RawRecording:
         _scalar(arrays, ("sampling_rate",)),
         _scalar(arrays, ("nominal_frequency",)),
         start,
-        _text(arrays, "source") or source,
-        _text(arrays, "format") or "npz",
-        _texts(arrays, "notes", 100),
-        station=_text(arrays, "station"),
+        _text_of(arrays, "source") or source,
+        _text_of(arrays, "format") or "npz",
+        _texts_of(arrays, "notes", 100),
+        station=_text_of(arrays, "station"),
     )
 
 
@@ -222,7 +222,7 @@ def _rte(array: AnyArray, source: str) -> list[RawRecording]:
     ]
 
 
-def _plain(arrays: Mapping[str, AnyArray], source: str) -> RawRecording:
+def _read_plain_layout(arrays: Mapping[str, AnyArray], source: str) -> RawRecording:
     signals = {
         # There are fewer channels than samples: a tall array has channels in columns.
         name: array.T if array.ndim == 2 and array.shape[0] > array.shape[1] else array

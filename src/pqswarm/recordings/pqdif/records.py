@@ -165,7 +165,7 @@ def records(content: bytes, unpacked_limit: int, notes: list[str]) -> Iterator[t
         body = content[start : start + body_size]
         sums = {zlib.adler32(body), zlib.adler32(body, 0)}
         if body and packed:
-            body = _unpack(body, unpacked_limit - unpacked, position)
+            body = _decompress(body, unpacked_limit - unpacked, position)
             sums |= {zlib.adler32(body), zlib.adler32(body, 0)}
         if checksum not in _NO_CHECKSUM and len(checked) < 2:
             checked.add(checksum in sums)
@@ -194,7 +194,7 @@ def _is_packed(container: Collection) -> bool:
     return bool(style and algorithm)
 
 
-def _unpack(body: bytes, limit: int, position: int) -> bytes:
+def _decompress(body: bytes, limit: int, position: int) -> bytes:
     unpacker = zlib.decompressobj()
     try:
         result = unpacker.decompress(body, max(1, limit))

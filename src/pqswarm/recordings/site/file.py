@@ -82,11 +82,11 @@ Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Voltage = Annotated[float, BeforeValidator(partial(read_voltage, ""))]
 
 
-class _Table(BaseModel):
+class _SiteTable(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class _Nominal(_Table):
+class _Nominal(_SiteTable):
     line_to_line: Voltage | None = None
     phase_to_neutral: Voltage | None = None
 
@@ -97,7 +97,7 @@ class _Nominal(_Table):
         return self
 
 
-class _Channel(_Table):
+class _Channel(_SiteTable):
     name: Annotated[Text, Field(min_length=1)] | None = None
     phase: Literal["A", "B", "C", "N", "AB", "BC", "CA", ""] | None = None
     unit: Unit | None = None
@@ -107,7 +107,7 @@ class _Channel(_Table):
     ignore: Annotated[bool, Field(strict=True)] = False
 
 
-class _Site(_Table):
+class _Site(_SiteTable):
     station: Text = ""
     nominal_voltage: Annotated[_Nominal | None, BeforeValidator(_check_connection)] = None
     nominal_frequency: Annotated[Number, Field(ge=5, le=1000)] | None = None

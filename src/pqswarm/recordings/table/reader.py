@@ -45,7 +45,7 @@ def open_table(path: Path, options: Options) -> list[RawSource]:
         raise RecordingError("is not a recording: its header is longer than half a megabyte.")
     notes = ([] if encoding == "utf-8" else [f"The text was read as {encoding}."]) + layout.notes
     rows = TextRows(stored, layout.delimiter, layout.decimal, "utf-8" if stored is not content else encoding)
-    rate, kept, start = _time(rows, layout, options, notes)
+    rate, kept, start = _find_rate(rows, layout, options, notes)
     offset = layout.first_row + kept.start
 
     def fetch(first: int, stop: int, channels: Sequence[int]) -> Sequence[FloatArray]:
@@ -78,7 +78,7 @@ def _look(content: FileBytes, options: Options) -> tuple[StoredBytes, list[str],
     if wide or (options.encoding is not None and not _keeps_ascii(options.encoding)):
         options.check_samples(content.size // 8)
         text, encoding = decode(content.read(0, content.size), options.encoding)
-        lines = _lines(text)
+        lines = _text_lines(text)
         return MemoryBytes(text.encode("utf-8", errors="replace")), lines, len(lines), encoding
     stored = content.after(len(_BOM)) if head.startswith(_BOM) else content
     size = stored.size
@@ -89,8 +89,8 @@ def _look(content: FileBytes, options: Options) -> tuple[StoredBytes, list[str],
         parts = [stored.read(0, half), stored.read(size // 2, size // 2 + quarter), stored.read(size - quarter, size)]
         parts = [_whole_lines(part, i > 0, i < 2) for i, part in enumerate(parts)]
     text, encoding = decode(b"\n".join(parts), options.encoding)
-    n_head = len(_lines(parts[0].decode("latin-1")))
-    return stored, _lines(text), n_head, encoding
+    n_head = len(_text_lines(parts[0].decode("latin-1")))
+    return stored, _text_lines(text), n_head, encoding
 
 
 def _keeps_ascii(encoding: str) -> bool:
@@ -100,7 +100,7 @@ def _keeps_ascii(encoding: str) -> bool:
         raise RecordingError(f"cannot be read: there is no encoding {encoding!r}.") from None
 
 
-def _lines(text: str) -> list[str]:
+def _text_lines(text: str) -> list[str]:
     lines = text.replace("\r", "\n").replace("\0", "").split("\n")
     return [line for line in lines if line.strip(" \t\x1a")]
 
@@ -158,7 +158,9 @@ def _quote(text: str) -> str:
     return f'"{text}"' if set(text) & set(",;\t") else text
 
 
-def _time(rows: TextRows, layout: Layout, options: Options, notes: list[str]) -> tuple[float, slice, datetime | None]:
+def _find_rate(
+    rows: TextRows, layout: Layout, options: Options, notes: list[str]
+) -> tuple[float, slice, datetime | None]:
     """Rate [Hz], rows of data to keep, and time of the first one; this also indexes the rows."""
     if layout.time_column is None or layout.time_kind == "index":
         if layout.rate:

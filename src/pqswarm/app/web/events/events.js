@@ -272,7 +272,7 @@
       const show = (i) => body.replaceChildren(pq.el("p", { class: "sentence", "data-read": "sentence" }, events[i].sentence), pq.bench.agreement(events[i].agreement),
         events[i].known ? "" : pq.el("p", { class: "note" }, "The event is unlike any that the model was trained on; the probabilities are those of the nearest classes."),
         events[i].probabilities.length ? pq.bench.bars(events[i]) : "");
-      const note = summary.rules.level === "none" && summary.urms ? `No sag, swell or interruption by IEC 61000-4-30: Urms(1/2) is ${pq.fixed(summary.urms[0], 2)} to ${pq.fixed(summary.urms[1], 2)} pu.` : "";
+      const note = summary.rules.level === "none" && summary.urms ? `No sag, swell or interruption according to IEC 61000-4-30: Urms(1/2) is ${pq.fixed(summary.urms[0], 2)} to ${pq.fixed(summary.urms[1], 2)} pu.` : "";
       const others = events.length > 1 ? pq.el("div", { class: "row others", role: "group", "aria-label": "Events found" }, events.map((one, i) => pq.el("button", { "aria-pressed": String(i === answer.main), on: { click: (event) => {
         for (const button of event.target.parentElement.children) button.setAttribute("aria-pressed", String(button === event.target));
         show(i);
@@ -289,7 +289,7 @@
       this.banded = answer;
       pq.bench.bands(this.bands, answer);
       const { features, wavelet } = answer.model;
-      this.featureNote.textContent = `${answer.features.length} wavelet features of the whole record. ${answer.note} The model uses ${features} features, ${wavelet ? `${wavelet} of them among these` : "all of them other measures"}.`;
+      this.featureNote.textContent = `${answer.features.length} wavelet features of the whole record. ${answer.note} The model uses ${features} features, ${wavelet ? `${wavelet} of them wavelet features` : "none of them wavelet features"}.`;
       this.table ??= new pq.Table(this.features, { caption: "", key: (row) => row.name, rows: [], columns: [
         { key: "name", title: "Feature" }, { key: "value", title: "Value", number: true, text: (row) => pq.number(row.value, 4) },
         ...(wavelet ? [{ key: "used", title: "Model", text: (row) => (row.used ? "yes" : "") }] : []), { key: "meaning", title: "Meaning" }] });

@@ -109,7 +109,7 @@
       const columns = kept.map((key) => pq.recordings.columns.find((column) => column.key === key));
       const moment = (row) => `${pq.fixed(row.start, 4)} s`;
       this.table = new pq.Table(this.events, { caption: "Events", rows: [], key: (row) => row.event, limit: 200, empty: "Not analysed yet.", onclick: (row) => this.choose(row.event),
-        columns: [{ key: "start", title: "Start", number: true, text: moment, help: "From the first sample" }, ...columns] });
+        columns: [{ key: "start", title: "Start", number: true, text: moment, help: "Time since the first sample" }, ...columns] });
     }
 
     // The file or the server may have been replaced.

@@ -20,7 +20,7 @@
       this.maps = pq.el("section");
       this.runsHolder = pq.el("details", { class: "runs" }, pq.el("summary", {}, "All finished runs"));
       this.tables = pq.el("section", { class: "tables" });
-      this.plan = pq.el("details", {}, pq.el("summary", {}, "The plan"), pq.el("pre", { class: "scroll plan" }));
+      this.plan = pq.el("details", {}, pq.el("summary", {}, "Plan"), pq.el("pre", { class: "scroll plan" }));
       this.element = pq.el("div", { class: "study" }, pq.el("p", {}, pq.el("a", { href: app.link("studies") }, "← All studies")),
         this.head, this.title, this.problem, this.progress, this.choice, this.pictures, this.runCard, this.maps, this.runsHolder, this.tables, this.plan);
       this.runsHolder.hidden = this.tables.hidden = this.plan.hidden = true; // until the study is loaded

@@ -1,3 +1,3 @@
-"""Nearest centroid: evaluator and kernels."""
+"""Nearest centroid: definition, evaluator and kernel."""
 
 __all__: list[str] = []

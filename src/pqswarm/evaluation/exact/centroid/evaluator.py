@@ -1,12 +1,14 @@
-"""The exact error of the nearest centroid."""
+"""The exact error of the nearest-centroid classifier."""
+
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from pqswarm._base.options import Parameters, option, parameters
-from pqswarm._base.typing import BoolArray, IntArray
-from pqswarm.evaluation.base import ClassificationEvaluator, Scaling, SubsetError
-from pqswarm.evaluation.exact.linear.foldwise import EPSILON, Foldwise
+from pqswarm._base.typing import IntArray
+from pqswarm.evaluation.base import EvaluatorOptions
+from pqswarm.evaluation.exact.linear.foldwise import EPSILON, Foldwise, FoldwiseEvaluator
 from pqswarm.evaluation.folds import Folds
 
 __all__ = ["NearestCentroidEvaluator", "NearestCentroidHyperparameters"]
@@ -18,23 +20,23 @@ class NearestCentroidHyperparameters(Parameters):
 
     metric: str = option(
         default="euclidean",
-        meaning="distance; centroids are means with the Euclidean one, medians with Manhattan",
+        meaning="distance; centroids are means (Euclidean) or medians (Manhattan)",
         choices=("euclidean", "manhattan"),
     )
 
 
-class NearestCentroidEvaluator(ClassificationEvaluator):
-    """The cross-validated error of scikit-learn's NearestCentroid, exactly and fast.
+class NearestCentroidEvaluator(FoldwiseEvaluator):
+    """The exact cross-validated error of scikit-learn's NearestCentroid.
 
-    Centroids of all features are computed once for each fold. Folds in which rounding could decide between two
-    centroids are fitted by scikit-learn itself.
+    The centroids of all features are computed once for each fold. scikit-learn fits the folds in which rounding could
+    decide.
 
     Parameters
     ----------
     X, y, folds, scaling, n_jobs
         See :class:`ClassificationEvaluator`.
     metric : {"euclidean", "manhattan"}
-        As in NearestCentroid, with means as centroids, or medians.
+        As in NearestCentroid; centroids are means or medians.
 
     Examples
     --------
@@ -52,11 +54,9 @@ class NearestCentroidEvaluator(ClassificationEvaluator):
         y: npt.ArrayLike,
         folds: Folds,
         metric: str = "euclidean",
-        *,
-        scaling: Scaling = "once",
-        n_jobs: int | None = None,
+        **options: Unpack[EvaluatorOptions],
     ) -> None:
-        super().__init__(X, y, folds, scaling=scaling, n_jobs=n_jobs)
+        super().__init__(X, y, folds, **options)
         self.metric = NearestCentroidHyperparameters(metric=metric).metric
         self._foldwise = Foldwise(self, self.labels, self._estimator)
         centre = np.mean if metric == "euclidean" else np.median
@@ -76,21 +76,6 @@ class NearestCentroidEvaluator(ClassificationEvaluator):
 
         return NearestCentroid(metric=self.metric)
 
-    def _predict(self, masks: BoolArray) -> IntArray:
-        predicted = np.empty((len(masks), len(self.data)), dtype=np.int64)
-
-        def work(row: int) -> None:
-            selected = np.flatnonzero(masks[row])
-            try:
-                for fold, test in enumerate(self._foldwise.tests):
-                    found = self._winners(fold, selected)
-                    predicted[row, test] = self._foldwise.fit(fold, selected) if found is None else found
-            except SubsetError:
-                predicted[row] = -1
-
-        self.in_threads(work, list(range(len(masks))))
-        return predicted
-
     def _winners(self, fold: int, selected: IntArray) -> IntArray | None:
         """The labels of the fold's test events, or None if rounding could decide, or scikit-learn refuses."""
         from pqswarm.evaluation.exact.centroid.kernels import nearest_centroids
@@ -100,7 +85,7 @@ class NearestCentroidEvaluator(ClassificationEvaluator):
             return None
         squared = self.metric == "euclidean"
         largest = self._foldwise.largest(fold)[selected]
-        # scikit-learn takes squares apart, so that it rounds in proportion to those of the numbers themselves.
+        # scikit-learn expands the squares, so its rounding is relative to the squares of the values.
         size = float(np.square(largest).sum() if squared else largest.sum())
         doubt = 4.0 * EPSILON * (selected.size + 4.0 * np.sqrt(len(self.data))) * size
         found = np.empty(len(self._events[fold]), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""The nearest of several centroids: compiled code, arrays in, arrays out."""
+"""The nearest of several centroids."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ __all__ = ["nearest_centroids"]
 
 @njit(cache=True, nogil=True)
 def nearest_centroids(events, centroids, selected, squared, doubt, nearest):
-    """Set nearest[i] to the centroid next to event i, and return whether all are nearer by more than doubt.
+    """Set nearest[i] to the nearest centroid of event i; return whether all lead by more than doubt.
 
     Events are of shape (n, features), centroids of shape (features, classes). Distances are sums of absolute
     differences, or of their squares.

@@ -1,5 +1,5 @@
-// For each mask: the powers of two that bring its features to a common scale, the largest to 1, from the `exponents` by
-// which they were divided; and the error of distances in single precision. A warp for each mask.
+// For each mask: the powers of two that scale its features, the largest to 1, from the `exponents` by which they were
+// divided; and the error of distances in single precision. One warp per mask.
 extern "C" __global__ __launch_bounds__(128)
 void scale_features(const int* __restrict__ selections, const int* __restrict__ sizes, int n_masks, int widest,
                     const int* __restrict__ exponents, float* __restrict__ scales, Error* __restrict__ errors)
@@ -11,7 +11,7 @@ void scale_features(const int* __restrict__ selections, const int* __restrict__ 
     int largest = -(1 << 20);
     for (int s = lane; s < sizes[mask]; s += 32) largest = max(largest, exponents[selections[s]]);
     for (int half = 16; half > 0; half /= 2) largest = max(largest, __shfl_xor_sync(ALL_LANES, largest, half));
-    double size = METRIC == 2 ? 1.0 : 0.0;  // of a row of ones, so scaled, by the norm of the metric
+    double size = METRIC == 2 ? 1.0 : 0.0;  // norm of a row of ones in this scale
     for (int s = lane; s < sizes[mask]; s += 32) {
         const double factor = ldexp(1.0, max(exponents[selections[s]] - largest, -200));
         scales[s] = (float)factor;
@@ -28,7 +28,7 @@ void scale_features(const int* __restrict__ selections, const int* __restrict__ 
     errors[mask].growth = __double2float_ru((1.0 + 2.0 * growth) * (1.0 + 8.0 * UNIT));
 }
 
-// Sum over the threads of a block; the first gets it.
+// Sum over the threads of a block, for its first thread.
 __device__ double block_sum(double value, double* scratch)
 {
     for (int half = 16; half > 0; half /= 2) value += __shfl_down_sync(ALL_LANES, value, half);
@@ -41,9 +41,9 @@ __device__ double block_sum(double value, double* scratch)
     return total;
 }
 
-// For each mask and event: its selected features, scaled, in a row of `words` times four; the keys by which it may be
-// sorted, its distances to pivots (under the Chebyshev distance the value of one feature), whose differences bound
-// distances from below; and how far it is from the nearest point of the grid of levels.
+// For each mask and event: its selected features, scaled, in a row of 4 * `words`; its sort keys, the distances to pivots
+// (Chebyshev: the value of one feature), whose differences bound distances from below; and its distance to the nearest
+// point of the grid of levels.
 extern "C" __global__ __launch_bounds__(256)
 void arrange(const float* __restrict__ columns, int n, int n_padded, const int* __restrict__ selections,
              const float* __restrict__ scales, const int* __restrict__ sizes, int widest, int words,
@@ -95,7 +95,7 @@ void arrange(const float* __restrict__ columns, int n, int n_padded, const int* 
     blur = sqrtf(blur);
     for (int p = 0; p < KEYS; p++) key[p] = sqrtf(key[p]);
 #endif
-    // Rounding on the way to the level and back, and in the sum, allowed for generously.
+    // A generous allowance for rounding to the level, back, and in the sum.
     blur = blur * 1.001f + (METRIC == 2 ? 1.0f : (float)q) * 4.8e-7f;
     if (inside) {
         blurs[(long long)mask * n + event] = blur;
@@ -124,7 +124,7 @@ void arrange(const float* __restrict__ columns, int n, int n_padded, const int* 
     }
 }
 
-// Which of the keys varies most: sorting by it leaves the shortest windows.
+// The key of largest variance: sorting by it gives the shortest windows.
 __device__ int widest_key(const double* moments, int n)
 {
     int best = 0;
@@ -136,7 +136,7 @@ __device__ int widest_key(const double* moments, int n)
     return best;
 }
 
-// For each mask: the events in the order of their keys, in the fast memory of one block.
+// For each mask: sort the events by key in the shared memory of one block.
 extern "C" __global__ __launch_bounds__(1024)
 void sort_events(const float* __restrict__ keys, const double* __restrict__ moments, int n, int n_padded, int n_sorted,
                  int* __restrict__ order, float* __restrict__ sorted_keys)
@@ -170,7 +170,7 @@ void sort_events(const float* __restrict__ keys, const double* __restrict__ mome
     }
 }
 
-// The keys by which events are to be sorted elsewhere, where they are too many for the fast memory of a block.
+// The sort keys, if there are too many events for shared memory.
 extern "C" __global__ __launch_bounds__(256)
 void choose_keys(const float* __restrict__ keys, const double* __restrict__ moments, int n, int n_padded,
                  float* __restrict__ chosen)
@@ -181,7 +181,7 @@ void choose_keys(const float* __restrict__ keys, const double* __restrict__ mome
     chosen[(long long)mask * n_padded + i] = i < n ? keys[i * KEYS] : INFINITY;
 }
 
-// The places of the events of one fold, in ascending order. A block for each mask.
+// The positions of the events of one fold, ascending. One block per mask.
 extern "C" __global__ __launch_bounds__(1024)
 void list_places(const int* __restrict__ order, int n, int n_padded, const int* __restrict__ folds, int fold,
                  int* __restrict__ places)
@@ -202,16 +202,16 @@ void list_places(const int* __restrict__ order, int n, int n_padded, const int* 
         if (folds[order[i]] == fold) places[(long long)blockIdx.x * n + at++] = i;
 }
 
-// Events of other folds that are near each event by all features: guesses at its neighbours under any mask. A block for
-// each event; each thread remembers the two nearest of those that it sees.
+// Events of other folds near each event by all features: guesses of its neighbours under any mask. One block per event;
+// each thread keeps the two nearest it has seen.
 extern "C" __global__ __launch_bounds__(128)
 void guess(const float* __restrict__ columns, int n, int n_padded, int n_features, const float* __restrict__ scales,
            const int* __restrict__ folds, int* __restrict__ guesses)
 {
     __shared__ unsigned long long nearest[256];
     const int event = blockIdx.x;
-    const unsigned long long nobody = ~0ull;
-    unsigned long long first = nobody, second = nobody;
+    const unsigned long long none = ~0ull;
+    unsigned long long first = none, second = none;
     for (int other = threadIdx.x; other < n; other += 128) {
         if (folds[other] == folds[event]) continue;
         float total = 0.0f;
@@ -228,13 +228,13 @@ void guess(const float* __restrict__ columns, int n, int n_padded, int n_feature
     __syncthreads();
     if (threadIdx.x >= 32) return;
     for (int g = 0; g < GUESSES; g++) {
-        unsigned long long best = nobody;
+        unsigned long long best = none;
         for (int s = threadIdx.x; s < 256; s += 32) best = min(best, nearest[s]);
         for (int half = 16; half > 0; half /= 2) best = min(best, __shfl_xor_sync(ALL_LANES, best, half));
         for (int s = threadIdx.x; s < 256; s += 32)
-            if (nearest[s] == best) nearest[s] = nobody;
+            if (nearest[s] == best) nearest[s] = none;
         __syncwarp();
-        if (threadIdx.x == 0) guesses[(long long)event * GUESSES + g] = best == nobody ? -1 : (int)(best & 0xffffffffu);
+        if (threadIdx.x == 0) guesses[(long long)event * GUESSES + g] = best == none ? -1 : (int)(best & 0xffffffffu);
     }
 }
 

@@ -1,10 +1,10 @@
-// What the kernels of _knn_cuda.py share. K, METRIC (0 Manhattan, 1 Euclidean, 2 Chebyshev) and GUESSES are given when
-// they are compiled. Events are counted as the evaluator counts them; places count them in the order of their keys.
+// The common part of the kernels of cuda.py. K, METRIC (0 Manhattan, 1 Euclidean, 2 Chebyshev) and GUESSES are defined at
+// compile time. Events have the numbers of the evaluator; places are positions in the order of their keys.
 #define INFINITY __int_as_float(0x7f800000)
 #define ALL_LANES 0xffffffffu
 #define SIDE 128                            // places in a tile
 #if METRIC == 2
-#define KEYS 1                              // ways to sort the events, of which the best is taken
+#define KEYS 1                              // sort keys, of which the best is used
 #else
 #define KEYS 4
 #endif
@@ -27,7 +27,7 @@ __device__ __forceinline__ float added(float total, float4 a, float4 b)
     return added(added(added(added(total, a.x, b.x), a.y, b.y), a.z, b.z), a.w, b.w);
 }
 
-// What four lanes of those in `lanes` have added up, together.
+// Sum over four of the lanes in `lanes`.
 __device__ __forceinline__ float joined(float total, unsigned lanes)
 {
 #if METRIC == 2
@@ -43,7 +43,7 @@ __device__ __forceinline__ float joined(float total, unsigned lanes)
 struct __align__(8) Error {
     float floor, growth;  // twice the floor, and one plus twice the growth, rounded up
 
-    // The largest single-precision distance that may be as small as `distance` in truth (squares if Euclidean).
+    // The largest single-precision distance that may truly be as small as `distance` (squares if Euclidean).
     __device__ __forceinline__ float limit(float distance) const
     {
 #if METRIC == 1
@@ -55,12 +55,12 @@ struct __align__(8) Error {
     }
 };
 
-// An event in the order of the keys: who it is, its fold, and its keys.
+// An event in the order of the keys: its number, its fold, and its keys.
 struct __align__(8) Place {
-    int event, fold;  // -1 behind the last event
+    int event, fold;  // -1 after the last event
 };
 
-// Distance in double precision, term by term, as the processor does it.
+// Distance in double precision, term by term, as on the CPU.
 __device__ double exactly(const double* a, const double* b, const int* selected, int q)
 {
     double total = 0.0;
@@ -88,7 +88,7 @@ __device__ __forceinline__ void keep_smallest(float d, float* best)
     }
 }
 
-// A coordinate as one of the whole numbers 0 to `levels`, which stand for -span to span.
+// Quantise a coordinate from -span to span as an integer from 0 to `levels`.
 __device__ __forceinline__ float level_of(float x, float span, float per_step, float levels)
 {
     return fminf(fmaxf(rintf(__fmul_rn(__fadd_rn(x, span), per_step)), 0.0f), levels);

@@ -1,18 +1,17 @@
-"""Exact k-nearest-neighbour errors of many subsets at once, on an NVIDIA GPU.
+"""Exact k-nearest-neighbour errors of many subsets on an NVIDIA GPU.
 
-What is never looked at costs nothing, and what is looked at is looked at coarsely first:
+Most pairs are skipped, and the others are filtered coarsely first:
 
-1. Under each subset the events are sorted by their distance to a pivot (under the Chebyshev distance, by one feature):
-   by the triangle inequality events far apart in this order are far apart, so that the neighbours of an event are in a
-   window. How far it must reach is known from the distances to events that are near by all features (``guess``).
-2. Inside the windows distances are added up on a grid of 256 levels, four features to a word, one instruction each.
-   On the grid no two events are farther from each other than in truth by more than their own distances to it, which are
-   known. What can be a neighbour is kept as a bit for each pair: about one in a hundred of all pairs (``filter``).
-3. For those, distances in single precision. Only where rounding cannot tell the neighbours from others are they
-   computed again in double precision, in the order of the features, ties to the lower index (``decide``).
+1. Under each subset the events are sorted by their distance to a pivot (Chebyshev: by one feature). By the triangle
+   inequality, events far apart in this order are far apart, so the neighbours of an event lie in a window. Its width
+   follows from the distances to events that are near by all features (``guess``).
+2. Inside the windows, distances are computed on a grid of 256 levels, four features per word, one instruction each. The
+   grid distance of two events exceeds the true one by at most their own distances to the grid, which are known.
+   Possible neighbours are kept as one bit per pair, about one pair in a hundred (``filter``).
+3. Their distances are computed in single precision. Only where rounding could change the neighbours are they computed
+   again in double precision, in the order of the features, with ties to the lower index (``decide``).
 
-No list overflows where data are full of ties: more bits are set, that is all. So the counts are those of the
-processor's code in every case.
+Lists do not overflow on data with many ties: only more bits are set. The counts always equal those of the CPU code.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -24,33 +23,33 @@ from pqswarm.evaluation.backend import CudaBackend
 from pqswarm.evaluation.cuda import MaskPacker, source
 
 if TYPE_CHECKING:
-    from pqswarm.evaluation.exact.knn.evaluator import KNNEvaluator, View
+    from pqswarm.evaluation.exact.knn.evaluator import FoldView, KNNEvaluator
 
 __all__ = ["KNNOnCuda", "grid_of"]
 
-_SIDE = 128  # places in a tile
-_KEYS = 4  # ways to sort the events, of which the best is taken; one under the Chebyshev distance
-_SLAB = 1 << 26  # bytes of the bits of a subset at a time: of many events only some rows are tested at once
-_GROUP = 512  # rows that are ordered by the width of their windows
-_ROWS = 8  # rows that a block decides
-_REACH = 16  # bytes of what is known of an event before the search
+_SIDE = 128  # positions in a tile
+_KEYS = 4  # sort keys, of which the best is used; 1 for the Chebyshev distance
+_SLAB = 1 << 26  # maximum bytes of the bits of a subset; with many events, rows are tested in parts
+_GROUP = 512  # rows ordered by window width
+_ROWS = 8  # rows per block in `decide`
+_REACH = 16  # bytes per event of its search limits
 _KERNELS = ("common.cu", "arrange.cu", "filter.cu", "decide.cu")
 
 
 def grid_of(columns: Any, metric: int) -> tuple[np.float32, np.float32, np.float32]:
-    """Return the grid of levels for data of so many features, (p, n): half its span, its step, and the last level.
+    """Return the grid of levels for data of shape (p, n): half its span, its step, and the last level.
 
-    There are 256 levels, or so few that the largest sum of squares of their differences fits into 30 bits.
+    There are 256 levels, or fewer, so that the largest sum of squared differences fits into 30 bits.
     """
-    most = 255 if metric != 1 else min(255, int(np.sqrt((1 << 30) / len(columns))))
+    last = 255 if metric != 1 else min(255, int(np.sqrt((1 << 30) / len(columns))))
     span = np.float32(max(float(np.abs(columns).max()), 1e-30))
-    return span, np.float32(2 * span / most), np.float32(most)
+    return span, np.float32(2 * span / last), np.float32(last)
 
 
 class _ViewOnGpu:
-    """A view of the data in the memory of the GPU."""
+    """A view of the data in GPU memory."""
 
-    def __init__(self, cp: Any, view: "View", n_padded: int, tested: int, metric: int) -> None:
+    def __init__(self, cp: Any, view: "FoldView", n_padded: int, tested: int, metric: int) -> None:
         self.columns = cp.zeros((view.columns.shape[0], n_padded), dtype=cp.float32)
         self.columns[:, : view.columns.shape[1]] = cp.asarray(view.columns)
         self.data = cp.asarray(view.data)
@@ -61,7 +60,7 @@ class _ViewOnGpu:
 
 
 class KNNOnCuda(CudaBackend["KNNEvaluator"]):
-    """The GPU's part of a k-NN evaluator: the compiled code of ``knn_*.cu``."""
+    """k-NN on the GPU, by the CUDA sources beside this file."""
 
     def __init__(self, evaluator: "KNNEvaluator") -> None:
         super().__init__(evaluator)
@@ -82,9 +81,9 @@ class KNNOnCuda(CudaBackend["KNNEvaluator"]):
         names += ("group_rows", "filter", "decide")
         self._kernels = {name: module.get_function(name) for name in names}
         self._packer = MaskPacker()
-        room = cp.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"]
+        available = cp.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"]
         self._n_sorted = 1 << (n - 1).bit_length()
-        if 8 * self._n_sorted <= room:
+        if 8 * self._n_sorted <= available:
             self._kernels["sort_events"].max_dynamic_shared_size_bytes = 8 * self._n_sorted
         else:
             self._n_sorted = 0
@@ -103,7 +102,7 @@ class KNNOnCuda(CudaBackend["KNNEvaluator"]):
     def _bytes_each(self, masks: BoolArray) -> int:
         words = -(-int(masks.sum(axis=1).max(initial=1)) // 4)
         each = self._n_padded * (20 * words + 8 * self._keys + 28 + _REACH) + self._slab * self._n_padded // 8
-        return max(each, 1 << 17)  # at most 65535 subsets fit into a grid
+        return max(each, 1 << 17)  # a CUDA grid holds at most 65535 subsets
 
     def _compute(self, masks: BoolArray, predicted: bool) -> IntArray:
         cp, m = self._cp, len(masks)
@@ -117,7 +116,7 @@ class KNNOnCuda(CudaBackend["KNNEvaluator"]):
     def _test(
         self, view: _ViewOnGpu, masks: BoolArray, subsets: tuple[Any, Any, int], counts: Any, labels: Any
     ) -> None:
-        """Test the events that a view tests, under each subset."""
+        """Test the events of a view under each subset."""
         cp, m, i32, k = self._cp, len(masks), np.int32, self._kernels
         selected, sizes, widest = subsets
         n, n_padded, words, tested = i32(self._n), i32(self._n_padded), i32(-(-widest // 4)), i32(view.tested)
@@ -161,7 +160,7 @@ class KNNOnCuda(CudaBackend["KNNEvaluator"]):
             )
 
     def _leads(self, view: _ViewOnGpu, masks: BoolArray) -> Any:
-        """Which of its features each subset is sorted by under the Chebyshev distance: the one that varies most."""
+        """The sort feature of each subset for the Chebyshev distance: the one of largest variance."""
         if self._metric != 2:
             return 0
         features = np.where(masks, view.variances, -1.0).argmax(axis=1)
@@ -169,7 +168,7 @@ class KNNOnCuda(CudaBackend["KNNEvaluator"]):
         return self._cp.asarray(before.astype(np.int32))
 
     def _sort(self, keys: Any, moments: Any) -> tuple[Any, Any]:
-        """Events in the order of the key that varies most, (m, n_padded), and their keys."""
+        """Events sorted by the key of largest variance, (m, n_padded), and their keys."""
         cp, m = self._cp, len(keys)
         n, n_padded = np.int32(self._n), np.int32(self._n_padded)
         order = cp.empty((m, self._n_padded), dtype=cp.int32)
@@ -180,7 +179,7 @@ class KNNOnCuda(CudaBackend["KNNEvaluator"]):
             return order, sorted_keys
         chosen = cp.empty_like(sorted_keys)
         self._kernels["choose_keys"]((-(-self._n_padded // 256), m), (256,), (keys, moments, n, n_padded, chosen))
-        for row in range(m):  # one after the other: sorting all at once takes far more memory
+        for row in range(m):  # one by one: sorting all together takes far more memory
             order[row] = cp.argsort(chosen[row])
             sorted_keys[row] = chosen[row][order[row]]
         order[:, self._n :] = -1

@@ -1,12 +1,12 @@
-#define LANES 32                            // that work on a row together
-#define ROWS (256 / LANES)                  // of a block
-#define LIST 128                            // near events that are remembered of a row
+#define LANES 32                            // per row
+#define ROWS (256 / LANES)                  // per block
+#define LIST 128                            // near events stored per row
 
-// The lanes that work on a row together, and what they tell each other.
+// The lanes that share a row, and their communication.
 struct Team {
-    int lane;           // of this thread in its team
+    int lane;           // of this thread in the team
     int shift;          // the first lane of the team in the warp
-    unsigned lanes;     // all of them
+    unsigned lanes;     // mask of all lanes
 
     __device__ __forceinline__ Team()
     {
@@ -38,18 +38,18 @@ struct Team {
     }
 };
 
-// Keep what rounding cannot tell from the K nearest, in place; returns how many that are. There are at least K.
+// Keep, in place, the events that rounding cannot separate from the K nearest; return their number, at least K.
 __device__ __noinline__ int keep_near(float* near, int* found, int count, const Error& error, const Team team)
 {
     float own[LIST / LANES], smallest = INFINITY;
     #pragma unroll
     for (int i = 0; i < LIST / LANES; i++) own[i] = i * LANES + team.lane < count ? near[i * LANES + team.lane] : INFINITY;
     for (int a = 0; a < K; a++) {
-        float least = own[0];
+        float lowest = own[0];
         #pragma unroll
-        for (int i = 1; i < LIST / LANES; i++) least = fminf(least, own[i]);
-        smallest = team.min(least);
-        if (team.lane == __ffs(team.ballot(least == smallest)) - 1) {
+        for (int i = 1; i < LIST / LANES; i++) lowest = fminf(lowest, own[i]);
+        smallest = team.min(lowest);
+        if (team.lane == __ffs(team.ballot(lowest == smallest)) - 1) {
             bool taken = false;
             #pragma unroll
             for (int i = 0; i < LIST / LANES; i++)
@@ -73,7 +73,7 @@ __device__ __noinline__ int keep_near(float* near, int* found, int count, const 
     return kept;
 }
 
-// The K nearest of those that a lane has seen, in double precision, ties to the lower event.
+// The K nearest events seen by a lane, in double precision, with ties to the lower event.
 struct Nearest {
     double distance[K];
     int event[K];
@@ -94,7 +94,7 @@ struct Nearest {
             }
     }
 
-    // The nearest of all lanes, which is taken away from the lane that has it.
+    // The nearest of all lanes is removed from its lane.
     __device__ __forceinline__ int pop(double& d, const Team& team)
     {
         d = distance[0];
@@ -114,14 +114,14 @@ struct Nearest {
     }
 };
 
-// The K nearest of a row that were compared in double precision so far.
+// The K nearest events of a row compared in double precision so far.
 struct Best {
     double distance[K];
     int event[K];
 };
 
-// Compare `count` events with one in double precision, and keep the K nearest in `best`, with those that are in it already
-// if it is not empty.
+// Compare `count` events with one in double precision, and keep the K nearest in `best`, together with its entries if it
+// is not empty.
 __device__ __noinline__ void compare(const double* data, int n_features, int event, const int* found, int count,
                                      const int* selected, int q, Best* best, bool empty, const Team team)
 {
@@ -140,7 +140,7 @@ __device__ __noinline__ void compare(const double* data, int n_features, int eve
     team.sync();
 }
 
-// The label that most of the K chosen events have, the smallest of those.
+// The most frequent label of the K chosen events; of equal votes the smallest.
 __device__ __forceinline__ int vote(const int* chosen, const int* labels, const Team& team)
 {
     int best = 0;
@@ -153,9 +153,9 @@ __device__ __forceinline__ int vote(const int* chosen, const int* labels, const 
     return 0xffff - (team.max(best) & 0xffff);
 }
 
-// The neighbours of each row among those that passed the filter, its vote, and the errors of each fold. A team of lanes for
-// each row. Who is too far by its keys is dropped. Distances of the others in single precision are kept in a short list; if
-// it holds more than K that rounding cannot tell apart (ties), double precision decides.
+// The neighbours of each row among the events that passed the filter, its vote, and the errors of each fold. One team of
+// lanes per row. Events too far by their keys are dropped. Single-precision distances of the others are kept in a short
+// list; if rounding cannot separate more than K of them (ties), double precision decides.
 extern "C" __global__ __launch_bounds__(256, K <= 5 ? 4 : 2)
 void decide(const float4* __restrict__ rows, const double* __restrict__ data, int n_features, int n, int n_padded,
             const int* __restrict__ selections, const int* __restrict__ sizes, int widest, int words,
@@ -191,9 +191,9 @@ void decide(const float4* __restrict__ rows, const double* __restrict__ data, in
     const float4 own_keys = ((const float4*)keys)[place];
 #endif
     int n_waiting = 0, n_found = 0;
-    bool empty = true;  // whether none was compared in double precision yet
+    bool empty = true;  // nothing compared in double precision yet
 
-    // Find the distances of the first LANES that wait: four at a time for each four lanes, so that memory has enough to do.
+    // Distances of the first LANES waiting events: four at a time per four lanes, to keep memory busy.
     auto measure = [&]() {
         int other[4];
         float d[4];
@@ -232,17 +232,17 @@ void decide(const float4* __restrict__ rows, const double* __restrict__ data, in
     };
 
     for (int first = 0; first < n_words; first += LANES) {
-        // List the bits that are set in the next words, one for each lane.
+        // List the set bits of the next words, one word per lane.
         unsigned word = first + team.lane < n_words ? own_bits[first + team.lane] : 0u;
         if (!team.ballot(word != 0)) continue;
         const int set = __popc(word), after = team.sum_up_to(set), total = team.from(after, LANES - 1);
         for (int at = after - set; word; word &= word - 1) listed[at++] = (unsigned short)(team.lane * 32 + __ffs(word) - 1);
         team.sync();
-        for (int begin = 0; begin < total; begin += LANES) {
-            bool stays = begin + team.lane < total;
+        for (int start = 0; start < total; start += LANES) {
+            bool stays = start + team.lane < total;
             int other = -1;
             if (stays) {
-                const int bit = listed[begin + team.lane] + first * 32;
+                const int bit = listed[start + team.lane] + first * 32;
                 const int column = (reach.first + bit / SIDE) * SIDE + bit % SIDE / 8 * 4 + bit % 4 + (bit & 4) * 16;
                 const Place there = placed[column];
                 other = there.event;

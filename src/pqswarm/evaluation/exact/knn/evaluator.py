@@ -1,7 +1,7 @@
 """The exact error of k-nearest-neighbour classifiers."""
 
 from functools import cached_property
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -9,18 +9,17 @@ import numpy.typing as npt
 from pqswarm._base.options import Parameters, option, parameters
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.backend import Backend, ExactEvaluator
-from pqswarm.evaluation.base import Scaling
+from pqswarm.evaluation.backend import Backend, ExactEvaluator, ExactOptions
 from pqswarm.evaluation.folds import Folds
 
-__all__ = ["METRICS", "KNNEvaluator", "KNNHyperparameters", "KNNOnCpu", "View"]
+__all__ = ["METRICS", "FoldView", "KNNEvaluator", "KNNHyperparameters", "KNNOnCpu"]
 
 METRICS: tuple[str, ...] = ("manhattan", "euclidean", "chebyshev")
-"""The distances that the evaluator computes at full speed."""
+"""The distances that the evaluator supports."""
 
-_GUESSES = 8  # near events of the whole space, whose distances bound the search under any mask
-_LEAST_EXPONENT = -300  # of data whose squares are not too small for doubles
-_PART = 1024  # events for which a thread looks for them at a time
+_GUESSES = 8  # near events in the space of all features, which bound the search under any mask
+_MIN_EXPONENT = -300  # of data whose squares do not underflow
+_PART = 1024  # events per task of a thread
 
 
 @parameters
@@ -32,17 +31,18 @@ class KNNHyperparameters(Parameters):
 
 
 class KNNEvaluator(ExactEvaluator):
-    """The cross-validated error of a k-nearest-neighbour classifier, exactly and fast.
+    """The exact cross-validated error of a k-nearest-neighbour classifier.
 
-    Uniform votes; of equal distances the lower event index is nearer, of equal votes the smallest label
-    wins. Distances decide in double precision. How it is fast is told in ``_knn_kernels.py``.
+    Votes are uniform; of equal distances the lower event index is nearer, of equal votes the smallest label wins.
+    Distances are compared in double precision. ``definition.py`` beside it defines the result, ``README.md`` explains
+    the kernels.
 
     Parameters
     ----------
     X, y, folds, scaling, n_jobs, device
         See :class:`ExactEvaluator`.
     n_neighbors : int
-        Neighbours that vote, 1 to 15.
+        Number of neighbours, 1 to 15.
     metric : {"manhattan", "euclidean", "chebyshev"}
         Distance.
 
@@ -65,31 +65,28 @@ class KNNEvaluator(ExactEvaluator):
         folds: Folds,
         n_neighbors: int = 3,
         metric: str = "manhattan",
-        *,
-        scaling: Scaling = "once",
-        n_jobs: int | None = None,
-        device: str = "cpu",
+        **options: Unpack[ExactOptions],
     ) -> None:
-        super().__init__(X, y, folds, scaling=scaling, n_jobs=n_jobs, device=device)
+        super().__init__(X, y, folds, **options)
         checked = KNNHyperparameters(n_neighbors=n_neighbors, metric=metric)
         smallest = len(self.data) - int(folds.sizes.max())
         if smallest < n_neighbors:
             raise PqswarmError(f"a fold is trained on {smallest} events, fewer than the n_neighbors of {n_neighbors}.")
         self.n_neighbors, self.metric = checked.n_neighbors, checked.metric
         self.metric_number = METRICS.index(metric)
-        # One view of the data if all folds share it, else one for each fold.
-        views = self.fold_views(copies=2)  # beside the data, twice in single precision
-        self.views = [View(data, fold if self.scales_folds else -1) for fold, data in enumerate(views)]
+        # One view if all folds share the scaled data, else one per fold.
+        views = self.fold_views(copies=2)  # the data, and two copies in single precision
+        self.views = [FoldView(data, fold if self.scales_folds else -1) for fold, data in enumerate(views)]
         self.least_training = smallest
         self._backend = KNNOnCpu(self)
-        if device == "cuda":
+        if self.device == "cuda":
             from pqswarm.evaluation.exact.knn.cuda import KNNOnCuda
 
             self._backend = KNNOnCuda(self)
 
     @cached_property
     def pivots(self) -> IntArray:
-        """Choose pivots, each as far from the earlier ones as can be."""
+        """Pivots, each as far as possible from the earlier ones."""
         from pqswarm.evaluation.exact.knn.kernels import N_PIVOTS
 
         data = self.views[0].data
@@ -111,28 +108,28 @@ _Singles = npt.NDArray[np.float32]
 
 
 class KNNOnCpu(Backend[KNNEvaluator]):
-    """The CPU's part of a k-NN evaluator: the compiled code of ``_knn_kernels.py``."""
+    """k-NN on the CPU, by the compiled code of ``kernels.py``."""
 
     @cached_property
     def _rows(self) -> list[tuple[_Singles, _Singles]]:
-        """The events of each view in single precision, one after the other, and how far each feature goes."""
+        """The events of each view in single precision, row by row, and the maximum of each feature."""
         views = self.evaluator.views
         return [(np.ascontiguousarray(view.columns.T), np.abs(view.columns).max(axis=1)) for view in views]
 
     @cached_property
     def _guesses(self) -> _Indices:
-        """Events near each event in the space of all features, which bound the search under any mask."""
+        """Events near each event in the space of all features; they bound the search under any mask."""
         e = self.evaluator
-        n, rows = len(e.data), self._rows  # made here, before threads ask for them
+        n, rows = len(e.data), self._rows  # before threads use them
         count = min(max(_GUESSES, 2 * e.n_neighbors), e.least_training)
-        guesses, nobody = np.empty((n, count), dtype=np.int32), np.empty((n, 0), dtype=np.int32)
+        guesses, none = np.empty((n, count), dtype=np.int32), np.empty((n, 0), dtype=np.int32)
         everything, predicted = np.arange(e.n_features), np.empty(n, dtype=np.int64)
         for view in range(len(rows)):
             arranged = self._arrange(view, everything)
 
             def work(first: int, view: int = view, arranged: tuple[Any, ...] = arranged) -> None:
                 part = (first, min(first + _PART, n))
-                self._search(view, arranged, everything, nobody, count, part, predicted, guesses)
+                self._search(view, arranged, everything, none, count, part, predicted, guesses)
 
             e.in_threads(work, list(range(0, n, _PART)))
         return guesses
@@ -174,7 +171,7 @@ class KNNOnCpu(Backend[KNNEvaluator]):
         e = self.evaluator
         predicted = np.empty((len(masks), len(e.data)), dtype=np.int64)
         nothing = np.empty((0, 0), dtype=np.int32)
-        _ = self._guesses  # made here, before threads ask for them
+        _ = self._guesses  # before threads use them
 
         def work(row: int) -> None:
             self._run(np.flatnonzero(masks[row]), predicted[row], nothing)
@@ -190,15 +187,15 @@ class KNNOnCpu(Backend[KNNEvaluator]):
         return found.astype(np.int64)
 
 
-class View:
-    """The data as the kernel wants them."""
+class FoldView:
+    """The data of a fold, or of all folds, as the kernels expect them."""
 
     def __init__(self, data: FloatArray, fold: int) -> None:
         size = int(np.frexp(np.abs(data).max())[1])
-        self.data = data = np.ldexp(data, -size) if size < _LEAST_EXPONENT else data  # which rounds nothing
+        self.data = data = np.ldexp(data, -size) if size < _MIN_EXPONENT else data  # exact
         low, high = data.min(axis=0), data.max(axis=0)
         half = high / 2 - low / 2
-        # Each feature is centred and divided by a power of two, which keeps single precision at its best.
+        # Each feature is centred and divided by a power of two, for the best use of single precision.
         self.exponents = np.where(half > 0, np.frexp(half)[1], -2000).astype(np.int64)
         centred = data - (low / 2 + high / 2)
         self.columns = np.ascontiguousarray(np.ldexp(centred, -np.maximum(self.exponents, -1000)).T, dtype=np.float32)

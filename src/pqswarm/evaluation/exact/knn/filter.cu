@@ -1,13 +1,13 @@
-// How far an event need look for its neighbours.
+// Search limits of an event.
 struct Reach {
-    float around;               // key difference beyond which nobody is a neighbour
-    float near;                 // single-precision distance (its square if Euclidean) beyond which nobody is a neighbour
-    int levels;                 // the same as a distance (its square) on the grid of levels
-    unsigned short first, last; // tiles in which its neighbours are
+    float around;               // key difference beyond which there are no neighbours
+    float near;                 // single-precision distance (squared if Euclidean) beyond which there are no neighbours
+    int levels;                 // the same distance (squared) on the grid of levels
+    unsigned short first, last; // tiles that hold its neighbours
 };
 
-// For each mask and place: the row of its event as levels of eight bits, four to a word; and how far it need look, from
-// the distances to its guesses. Four lanes for each place.
+// For each mask and place: the row of its event as 8-bit levels, four per word; and its search limits, from the distances
+// to its guesses. Four lanes per place.
 extern "C" __global__ __launch_bounds__(256)
 void limit(const float4* __restrict__ rows, int n, int n_padded, const int* __restrict__ sizes, int words,
            const int* __restrict__ order, const float* __restrict__ keys, const float* __restrict__ blurs,
@@ -35,7 +35,7 @@ void limit(const float4* __restrict__ rows, int n, int n_padded, const int* __re
     const long long at = (long long)mask * n_padded + place;
     if (lane == 0) placed[at] = event >= 0 ? Place{event, folds[event]} : Place{-1, -1};
     if (lane < KEYS) placed_keys[at * KEYS + lane] = all_keys[((long long)mask * n_padded + max(event, 0)) * KEYS + lane];
-    // All lanes go on, so that they can help each other; what is not wanted is not written.
+    // All lanes continue, since they cooperate; unused results are not written.
     float best[K];
     #pragma unroll
     for (int a = 0; a < K; a++) best[a] = INFINITY;
@@ -68,21 +68,21 @@ void limit(const float4* __restrict__ rows, int n, int n_padded, const int* __re
         reach.around = __double2float_ru((far + key_error) * (1.0 + 4.0 * UNIT));
         const float low = __fsub_rd(keys[place], reach.around), high = __fadd_ru(keys[place], reach.around);
         int first = 0, last = n_tiles - 1, from = 0;
-        while (first < last) {  // the first tile that does not end below `low`
+        while (first < last) {  // first tile that does not end below `low`
             int middle = (first + last) / 2;
             if (keys[min(middle * SIDE + SIDE - 1, n - 1)] < low) first = middle + 1;
             else last = middle;
         }
         from = first;
         last = n_tiles - 1;
-        while (first < last) {  // the last tile that does not begin above `high`
+        while (first < last) {  // last tile that does not start above `high`
             int middle = (first + last + 1) / 2;
             if (keys[middle * SIDE] > high) last = middle - 1;
             else first = middle;
         }
         reach.first = (unsigned short)from;
         reach.last = (unsigned short)first;
-        // On the grid nobody is farther than in truth by more than both blurs.
+        // Grid distances exceed the true ones by at most both blurs.
         double grid = (far + error.floor + blurs[(long long)mask * n + event] + __int_as_float(most_blur[mask])) / step;
         grid = (METRIC == 1 ? grid * grid : grid) * (1.0 + 1e-5) + 1e-3;
         reach.levels = (int)fmin(grid, 1073741824.0);
@@ -92,8 +92,8 @@ void limit(const float4* __restrict__ rows, int n, int n_padded, const int* __re
 
 #define GROUP 512
 
-// Order the rows (places of events to be tested) of each run of 512 by the width of their windows, so that those that are
-// filtered together need the same tiles. `places` is null where all are tested.
+// Order the rows (places of tested events) of each run of 512 by window width, so that rows filtered together need the
+// same tiles. `places` is null if all events are tested.
 extern "C" __global__ __launch_bounds__(GROUP)
 void group_rows(const Reach* __restrict__ reaches, const int* __restrict__ places, int n_rows, int n, int n_padded,
                 int* __restrict__ grouped)
@@ -134,12 +134,11 @@ __device__ __forceinline__ unsigned on_grid(unsigned a, unsigned b, unsigned tot
 }
 #endif
 
-#define CHUNK 16   // words of a tile that are in the fast memory at a time
+#define CHUNK 16   // words of a tile in shared memory at a time
 
-// Which events may be neighbours: a bit for each pair of a row (an event to be tested) and a place, in the tiles in which
-// neighbours can be. One block does 128 rows and goes through the tiles; each thread has 8 x 8 pairs in registers; a warp
-// whose 16 rows need nothing of a tile leaves it out. In `bits` byte b of a tile holds places 4 b ... 4 b + 3 and those
-// 64 further on.
+// Possible neighbours: one bit per pair of a row (a tested event) and a place, in the tiles that can hold neighbours. A
+// block processes 128 rows tile by tile; each thread holds 8 x 8 pairs in registers; a warp skips tiles that none of its
+// 16 rows needs. In `bits`, byte b of a tile holds places 4 b ... 4 b + 3 and those 64 further on.
 extern "C" __global__ __launch_bounds__(256, 2)
 void filter(const unsigned* __restrict__ packed, int n_padded, const int* __restrict__ sizes, int words,
             const Reach* __restrict__ reaches, const int* __restrict__ places, int n_rows, int n, int first_row, int slab,
@@ -160,7 +159,7 @@ void filter(const unsigned* __restrict__ packed, int n_padded, const int* __rest
     }
     __syncthreads();
 
-    // Rows of a warp come together, 16 of them; those of a thread too, 8.
+    // The 16 rows of a warp are adjacent, and so are the 8 of a thread.
     const int warp_row = thread / 32 * 16;
     int warp_first = n_tiles, warp_last = -1;
     if (warp_row + lane % 16 < rows_here) {
@@ -173,11 +172,11 @@ void filter(const unsigned* __restrict__ packed, int n_padded, const int* __rest
         warp_last = max(warp_last, __shfl_xor_sync(ALL_LANES, warp_last, half));
     }
     if (lane == 0) { atomicMin(&first_tile, warp_first); atomicMax(&last_tile, warp_last); }
-    unsigned begin[8];  // of the sums: so that those within the limit end below zero
+    unsigned start[8];  // initial sums, so that those within the limit end below zero
     #pragma unroll
     for (int i = 0; i < 8; i++) {
         const int row = row_group * 8 + i;
-        begin[i] = row < rows_here ? -(unsigned)(reaches[row_place[row]].levels + 1) : 0u;
+        start[i] = row < rows_here ? -(unsigned)(reaches[row_place[row]].levels + 1) : 0u;
     }
     unsigned char* own_bits = bits + (((long long)mask * slab + blockIdx.x * SIDE + row_group * 8) * n_tiles) * 16 + column_group;
     __syncthreads();
@@ -187,7 +186,7 @@ void filter(const unsigned* __restrict__ packed, int n_padded, const int* __rest
         #pragma unroll
         for (int i = 0; i < 8; i++)
             #pragma unroll
-            for (int j = 0; j < 8; j++) total[i][j] = METRIC == 2 ? 0u : begin[i];
+            for (int j = 0; j < 8; j++) total[i][j] = METRIC == 2 ? 0u : start[i];
         const bool needed = warp_first <= tile && tile <= warp_last;
         for (int chunk = 0; chunk < n_chunks; chunk++) {
             const int width = min(CHUNK, own_words - chunk * CHUNK);
@@ -222,7 +221,7 @@ void filter(const unsigned* __restrict__ packed, int n_padded, const int* __rest
 #if METRIC == 2
                 const unsigned t = total[i][j];
                 const unsigned most = max(max(t & 255u, t >> 8 & 255u), max(t >> 16 & 255u, t >> 24));
-                passed = __funnelshift_l(most + begin[i], passed, 1);
+                passed = __funnelshift_l(most + start[i], passed, 1);
 #else
                 passed = __funnelshift_l(total[i][j], passed, 1);
 #endif

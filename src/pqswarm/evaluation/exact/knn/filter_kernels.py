@@ -1,19 +1,18 @@
-"""Which of 32 events can be near an event: one test for each metric, in vector instructions.
+"""Test which of 32 events can be near an event: one vectorised test per metric.
 
-Each function looks at a *block*: 32 events whose codes lie beside each other, so that one instruction sees many of
-them. It returns an integer whose bit j tells whether event j of the block passes. What passes is looked at more
-closely; what does not pass is never seen again, so the limits that are given must allow for all rounding.
+Each function tests a *block*: 32 events with adjacent codes, so that one instruction covers many of them. It returns an
+integer whose bit j says whether event j of the block passes. Events that do not pass are rejected for good, so the
+given limits must allow for all rounding.
 
 Manhattan
-    Codes are bytes, eight features of an event together. Processors of the x86 family add up the differences of
-    eight bytes in one instruction (``psadbw``); others do so in five.
+    Codes are bytes, eight features of an event together. x86 processors sum the differences of eight bytes in one
+    instruction (``psadbw``), others in five.
 Euclidean
-    Codes are coordinates y, integers of 15 bits, two of an event together, and half their squared length. The
-    distance to x is known by |y|^2 / 2 - x y, without any rounding. Processors of the x86 family multiply and add pairs
-    in one instruction (``pmaddwd``).
+    Codes are coordinates y, 15-bit integers, two of an event together, and half their squared length. |y|^2 / 2 - x y
+    gives the distance to x without rounding. x86 processors multiply and add pairs in one instruction (``pmaddwd``).
 Chebyshev
-    Codes are bytes, and |x - y| <= t holds if y - (x - t), which wraps around, is at most 2 t. Where the true
-    difference wraps around, too much passes, never too little.
+    Codes are bytes, and |x - y| <= t holds if y - (x - t), which wraps around, is at most 2 t. If the true
+    difference wraps around, too many events pass, never too few.
 """
 
 from llvmlite import ir
@@ -30,7 +29,7 @@ from pqswarm.evaluation.exact.knn.vector_kernels import (
     I64,
     bits_of,
     larger,
-    load,
+    load_element,
     pointer,
     splat,
     square,
@@ -56,7 +55,7 @@ _BYTES = ir.VectorType(I8, BLOCK)
 
 @njit(cache=True, nogil=True)
 def slot(j):
-    """Where event j of a block lies among the 32 of `within_manhattan`: so that sums come out in order."""
+    """Position of event j of a block among the 32 of `within_manhattan`, which puts the sums in order."""
     return (j & 24) + (j & 1) * 4 + ((j >> 1) & 3)
 
 
@@ -69,7 +68,7 @@ def _is_x86(triple):
 
 
 def _sums_of_differences(context, builder):
-    """The function that adds up |a - b| over each eight of 32 bytes, as the processor does it best."""
+    """The function that sums |a - b| over each eight of 32 bytes, as suits the processor."""
     triple, _, features = context.codegen().magic_tuple()
     sums = ir.VectorType(I64, BLOCK // 8)
     if _is_x86(triple):
@@ -106,10 +105,10 @@ def _sums_of_differences(context, builder):
 
 @intrinsic
 def within_manhattan(typing, codes, offset, query, groups, limit):  # noqa: ARG001
-    """Bits of the events of a block whose codes differ by at most `limit`, int64, from those of one event in total.
+    """Bits of the events of a block whose codes differ by at most `limit`, int64, in total from those of one event.
 
-    `codes`, uint8[...], holds for each block groups x 32 x 8 bytes, event j of the block at place `slot(j)` of the 32;
-    the block begins at `offset`, and the event's own first eight bytes are at `query`.
+    `codes`, uint8[...], holds groups x 32 x 8 bytes per block, event j of the block at position `slot(j)` of the 32;
+    the block starts at `offset`, the event's own first eight bytes at `query`.
     """
 
     def generate(context, builder, signature, args):
@@ -124,10 +123,10 @@ def within_manhattan(typing, codes, offset, query, groups, limit):  # noqa: ARG0
             builder.store(ir.Constant(sums, [0] * 4), total)
         with cgutils.for_range(builder, groups, intp=I64) as loop:
             first = builder.mul(loop.index, ir.Constant(I64, BLOCK))
-            mine = builder.bitcast(splat(builder, load(builder, own, first), 4), _BYTES)
+            mine = builder.bitcast(splat(builder, load_element(builder, own, first), 4), _BYTES)
             for part, total in enumerate(totals):
                 position = builder.add(builder.mul(loop.index, ir.Constant(I64, 8)), ir.Constant(I64, part))
-                apart = add_up(load(builder, theirs, position), mine)
+                apart = add_up(load_element(builder, theirs, position), mine)
                 builder.store(builder.add(builder.load(total), apart), total)
         high = ir.Constant(sums, [32] * 4)
         loaded = [builder.load(total) for total in totals]
@@ -140,7 +139,7 @@ def within_manhattan(typing, codes, offset, query, groups, limit):  # noqa: ARG0
 
 
 def _joined(builder, vectors):
-    """One vector of all elements of some of equal length."""
+    """The concatenation of vectors of equal length."""
     while len(vectors) > 1:
         twice = ir.Constant(ir.VectorType(I32, 2 * vectors[0].type.count), list(range(2 * vectors[0].type.count)))
         vectors = [builder.shuffle_vector(a, b, twice) for a, b in zip(vectors[::2], vectors[1::2], strict=True)]
@@ -148,7 +147,7 @@ def _joined(builder, vectors):
 
 
 def _products_of_pairs(context, builder):
-    """The function that multiplies 16 integers of 16 bits by others and adds up each two, as the processor does it."""
+    """The function that multiplies 16 pairs of 16-bit integers and adds adjacent products, as suits the processor."""
     triple, _, features = context.codegen().magic_tuple()
     wide = ir.VectorType(I32, 16)
     if _is_x86(triple) and "+avx2" in features.split(","):
@@ -171,8 +170,8 @@ def _products_of_pairs(context, builder):
 def within_euclidean(typing, codes, lengths, block, query, pairs, limit):  # noqa: ARG001
     """Bits of the events of a block for which |y|^2 / 2 - x y is at most `limit`, int64.
 
-    `codes`, int16[...], holds for each block `pairs` x 32 x 2 coordinates; `lengths`, int32[...], for each event its
-    |y|^2 / 2. The event's own first two coordinates are at `query` of the codes, the next 64 places on.
+    `codes`, int16[...], holds `pairs` x 32 x 2 coordinates per block; `lengths`, int32[...], |y|^2 / 2 of each event.
+    The event's own first two coordinates are at `query`, the next 64 positions on.
     """
 
     def generate(context, builder, signature, args):
@@ -186,13 +185,13 @@ def within_euclidean(typing, codes, lengths, block, query, pairs, limit):  # noq
         halves = pointer(context, builder, signature.args[1], lengths, offset, sums)
         totals = [cgutils.alloca_once(builder, sums) for _ in range(4)]
         for part, total in enumerate(totals):
-            builder.store(load(builder, halves, ir.Constant(I64, part)), total)
+            builder.store(load_element(builder, halves, ir.Constant(I64, part)), total)
         with cgutils.for_range(builder, pairs, intp=I64) as loop:
             first = builder.mul(loop.index, ir.Constant(I64, BLOCK))
-            mine = builder.bitcast(splat(builder, load(builder, own, first), 8), shorts)
+            mine = builder.bitcast(splat(builder, load_element(builder, own, first), 8), shorts)
             for part, total in enumerate(totals):
                 position = builder.add(builder.mul(loop.index, ir.Constant(I64, 4)), ir.Constant(I64, part))
-                products = multiply(load(builder, theirs, position), mine)
+                products = multiply(load_element(builder, theirs, position), mine)
                 builder.store(builder.sub(builder.load(total), products), total)
         joined = _joined(builder, [builder.load(total) for total in totals])
         return bits_of(builder, builder.icmp_signed("<=", joined, splat(builder, builder.trunc(limit, I32))))
@@ -204,8 +203,8 @@ def within_euclidean(typing, codes, lengths, block, query, pairs, limit):  # noq
 def within_box(typing, codes, offset, lows, place, start, stop, width):  # noqa: ARG001
     """Bits of the events of a block whose codes exceed `lows` by at most `width`, uint8, in features start to stop.
 
-    `codes`, uint8[...], holds for each block 32 bytes for each feature and begins at `offset`; `lows`, uint8[...], has
-    a byte for each feature, the first at `place`, the next 32 places on. Differences wrap around.
+    `codes`, uint8[...], holds 32 bytes per feature of each block, from `offset` on; `lows`, uint8[...], one byte per
+    feature, the first at `place`, the next 32 positions on. Differences wrap around.
     """
 
     def generate(context, builder, signature, args):
@@ -215,8 +214,8 @@ def within_box(typing, codes, offset, lows, place, start, stop, width):  # noqa:
         most = cgutils.alloca_once(builder, _BYTES)
         builder.store(ir.Constant(_BYTES, [0] * BLOCK), most)
         with cgutils.for_range_slice(builder, start, stop, ir.Constant(I64, 1), I64) as (feature, _):
-            low = load(builder, own, builder.mul(feature, ir.Constant(I64, BLOCK)))
-            apart = builder.sub(load(builder, theirs, feature), splat(builder, low))
+            low = load_element(builder, own, builder.mul(feature, ir.Constant(I64, BLOCK)))
+            apart = builder.sub(load_element(builder, theirs, feature), splat(builder, low))
             builder.store(_largest(builder, builder.load(most), apart), most)
         return bits_of(builder, builder.icmp_unsigned("<=", builder.load(most), splat(builder, width)))
 
@@ -224,11 +223,11 @@ def within_box(typing, codes, offset, lows, place, start, stop, width):  # noqa:
     return integer(codes, integer, lows, integer, integer, integer, types.uint8), generate
 
 
-def _boxes(add, name):
+def _box_test(add, name):
     """A compiled function: bits of the 32 blocks that can hold events within a limit of an event.
 
-    `bounds`, float32[...], holds from `offset` on for each key the smallest and the largest of each block; the keys
-    of the event are at `place`. How far it lies outside of a block is added up over the keys by `add`.
+    `bounds`, float32[...], holds the minimum and maximum of each key and block from `offset` on; the keys of the event
+    are at `place`. `add` accumulates its distance outside a block over the keys.
     """
 
     def generate(context, builder, signature, args):
@@ -238,8 +237,8 @@ def _boxes(add, name):
         own = pointer(context, builder, signature.args[2], keys, place, FLOAT)
         total = ir.Constant(vector, [0.0] * BLOCK)
         for key in range(N_KEYS):
-            low, high = (load(builder, sides, ir.Constant(I64, 2 * key + side), 4) for side in (0, 1))
-            mine = splat(builder, load(builder, own, ir.Constant(I64, key), 4))
+            low, high = (load_element(builder, sides, ir.Constant(I64, 2 * key + side), 4) for side in (0, 1))
+            mine = splat(builder, load_element(builder, own, ir.Constant(I64, key), 4))
             outside = larger(builder, builder.fsub(low, mine), builder.fsub(mine, high))
             total = add(builder, total, outside)
         return bits_of(builder, builder.fcmp_ordered("<=", total, splat(builder, limit)))
@@ -256,5 +255,5 @@ def _add_square(builder, a, b):
     return total_of(builder, a, square(builder, positive))
 
 
-boxes_by_largest = _boxes(larger, "boxes_by_largest")
-boxes_by_squares = _boxes(_add_square, "boxes_by_squares")
+boxes_by_largest = _box_test(larger, "boxes_by_largest")
+boxes_by_squares = _box_test(_add_square, "boxes_by_squares")

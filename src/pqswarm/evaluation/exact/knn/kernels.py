@@ -1,21 +1,18 @@
-"""Exact k-nearest-neighbour predictions of all events at once: compiled code, arrays in, arrays out.
+"""Exact k-nearest-neighbour predictions of all events for one subset of features.
 
-For one subset of features, every event looks for its nearest events of other folds. Most pairs are never
-looked at:
+Each event searches its nearest events of other folds. Most pairs are skipped:
 
-1. Near events are brought together in blocks of 32 (``_knn_order_kernels.py``). Blocks that are too far away as a
-   whole are left out.
-2. How far is too far is known beforehand: the distances to events that are probably near, which are those of the
-   space of all features, bound the distance to the k-th neighbour from above. The bound falls as nearer events are
-   found, first of all in the event's own block.
-3. The 32 events of a block are tested at once by codes of few bits (``_knn_filter_kernels.py``). Of all pairs about
-   one in two hundred passes.
-4. Distances to what passes are computed in single precision. Only where rounding could change the set of
-   neighbours are they computed again in double precision, added in the order of the features as scikit-learn
-   does, with ties to the lower index.
+1. Nearby events are grouped into blocks of 32 (``order_kernels.py``). Distant blocks are skipped as a whole.
+2. The distances to likely neighbours, those in the space of all features, bound the distance to the k-th neighbour
+   from above. The bound shrinks as nearer events are found, starting with the event's own block.
+3. The 32 events of a block are tested together by codes of few bits (``filter_kernels.py``). About one pair in two
+   hundred passes.
+4. The remaining distances are computed in single precision. Where rounding could change the set of neighbours, they
+   are computed again in double precision, in the order of the features as in scikit-learn, with ties to the lower
+   index.
 
-Codes and single precision filter and never decide: all their comparisons allow for a bound of their error.
-Hence fast-math is harmless in the functions that carry it.
+Codes and single precision filter, but never decide: all comparisons allow for a bound on their error. Fast-math is
+therefore harmless in the functions that use it. ``definition.py`` holds the plain version.
 """
 
 import numpy as np
@@ -38,13 +35,13 @@ __all__ = ["CHEBYSHEV", "EUCLIDEAN", "MANHATTAN", "N_PIVOTS", "arrange", "predic
 
 MANHATTAN, EUCLIDEAN, CHEBYSHEV = 0, 1, 2
 N_PIVOTS = 8
-_WORDS = 8  # 32 blocks each, that are looked through before bounds are made smaller
-_FIRST_FEATURES = 8  # of a Chebyshev distance, the widest: mostly they are enough to leave a block
+_WORDS = 8  # of 32 blocks, searched before the bounds are updated
+_FIRST_FEATURES = 8  # of a Chebyshev distance, the widest, which usually suffice to reject a block
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _exactly(a, b, selected, metric):
-    """Distance of two rows in double precision, term by term; its square where the metric is Euclidean."""
+    """Distance of two rows in double precision, term by term; squared if Euclidean."""
     total = 0.0
     for f in selected:
         d = abs(a[f] - b[f])
@@ -59,7 +56,7 @@ def _exactly(a, b, selected, metric):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _with_error(distance, floor, growth, metric):
-    """The largest single-precision distance that may be as small as `distance` in truth (squares if Euclidean)."""
+    """The largest single-precision distance that may truly be as small as `distance` (squares if Euclidean)."""
     if metric == 1:
         root = np.sqrt(distance)
         root += 2.0 * (floor + growth * root)
@@ -92,7 +89,7 @@ def _nearest_exactly(data, event, candidates, count, selected, metric, chosen, d
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _vote(chosen, labels):
-    """The label that most of the chosen have, the smallest of those."""
+    """The most frequent label of the chosen events; of equal votes the smallest."""
     winner = -1
     most = 0
     for a in range(chosen.size):
@@ -118,7 +115,7 @@ def _keep_smallest(smallest, t, value):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _positions(bits, offset, found, count):
-    """Append `offset` and the position of each bit that is set to `count` numbers in `found`; return the new count."""
+    """Append `offset` plus the position of each set bit to the `count` numbers in `found`; return the new count."""
     found[count] = offset + first_bit(bits)
     count += bits != 0
     bits &= bits - 1
@@ -131,12 +128,12 @@ def _positions(bits, offset, found, count):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _all_near(rows, events, n_events, found, starts, metric, near):
-    """Distances of each event to what was found for it, in single precision; squares where the metric is Euclidean.
+    """Distances of each event to those found for it, in single precision; squared if Euclidean.
 
-    Four are computed at a time: those beyond the last of an event are then replaced by those of the next.
+    Four are computed at a time; those beyond the last of an event are overwritten by those of the next.
     """
     for s in range(starts[n_events], starts[n_events] + 3):
-        found[s] = 0  # some event, where there is no next
+        found[s] = 0  # any event, if there is no next
     for t in range(n_events):
         if metric == 0:
             for s in range(starts[t], starts[t + 1], 4):
@@ -151,9 +148,9 @@ def _all_near(rows, events, n_events, found, starts, metric, near):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _near_blocks(boxes, keys, events, n_events, reaches, metric, first, n_words, blocks, starts):
-    """Collect for each event the blocks that can hold events within its reach, its own left out.
+    """Collect for each event the blocks that can hold events within its reach, except its own.
 
-    They are looked for among `n_words` times 32, from word `first` on, and again from the beginning after the last.
+    `n_words` words of 32 blocks are searched, from word `first` on, wrapping around at the end.
     """
     size = boxes.shape[1] * BLOCK
     count = 0
@@ -173,7 +170,7 @@ def _near_blocks(boxes, keys, events, n_events, reaches, metric, first, n_words,
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _test(codes, points, lengths, width, events, n_events, code_reaches, metric, blocks, starts, lows, passed):
-    """Set `passed` to the bits of the events in each of the blocks that pass the tests; `width` is that of a code."""
+    """Set `passed` to the bits of the events of each block that pass the tests; `width` is the size of a code."""
     size = BLOCK * width
     if metric == 0:
         for t in range(n_events):
@@ -207,13 +204,13 @@ def _test(codes, points, lengths, width, events, n_events, code_reaches, metric,
 def predict(arranged, data, selected, guesses, folds, fold, labels, k, metric, first, last, predicted, neighbours):
     """Predict the label of every event of `fold` (of all events if it is negative) into `predicted`, int64[n].
 
-    `arranged` is what `arrange` made of the events, of which those from `first` to `last` in its order are predicted.
-    `data`, float64[n, p], are the events; `selected`, int64[q], the features to use, ascending, at least one;
-    `guesses`, int32[n, m], events of other folds that are probably near each event, m may be 0; `folds` and `labels`,
-    int64[n], are those of each event. Every event has at least `k` events in other folds. `metric` is MANHATTAN,
-    EUCLIDEAN or CHEBYSHEV. `neighbours`, int32[n, k], is filled too, with ascending indices, unless it is empty.
+    `arranged` is the result of `arrange`; events `first` to `last` in its order are predicted. `data`, float64[n, p],
+    are the events; `selected`, int64[q], the features, ascending, at least one; `guesses`, int32[n, m], likely
+    neighbours of other folds, m may be 0; `folds` and `labels`, int64[n], those of each event. Every event has at least
+    `k` events in other folds. `metric` is MANHATTAN, EUCLIDEAN or CHEBYSHEV. `neighbours`, int32[n, k], is filled with
+    ascending indices unless it is empty.
 
-    Up to 32 events are done together, step by step, as the processor then works on several of them at a time.
+    Up to 32 events are processed together, step by step, for instruction-level parallelism.
     """
     order, rows, keys, boxes, codes, points, lengths, off, step, floor, slack = arranged
     n, n_guesses = guesses.shape
@@ -225,13 +222,13 @@ def predict(arranged, data, selected, guesses, folds, fold, labels, k, metric, f
     place = np.empty(n, np.int32)
     own_folds = np.empty(rows.shape[0], np.int32)
     for i in range(n, own_folds.size):
-        own_folds[i] = -1  # there is no such event: the last block is not full
+        own_folds[i] = -1  # padding: the last block is not full
     for i in range(n):
         place[order[i]] = i
         own_folds[i] = folds[order[i]]
         most_off = max(most_off, np.float64(off[i]))
 
-    # Of each event: bounds of the k-th distance in single precision, with its error, in keys, and in codes.
+    # Per event: bounds of the k-th distance in single precision, with its error, in keys, and in codes.
     events = np.empty(BLOCK, np.int64)
     bounds, limits, reaches, code_reaches = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
     smallest = np.empty((BLOCK, k), np.float32)
@@ -261,7 +258,7 @@ def predict(arranged, data, selected, guesses, folds, fold, labels, k, metric, f
             for g in range(n_guesses):
                 found[starts[t] + g] = place[guesses[order[events[t]], g]]
         word = events[0] // (BLOCK * BLOCK)
-        for turn in range(-1, 1 + -(-n_words // _WORDS)):  # the guesses, the own block, all other blocks
+        for turn in range(-1, 1 + -(-n_words // _WORDS)):  # guesses, own block, all other blocks
             if turn == 0:
                 for t in range(n_events):
                     blocks[t] = events[t] // BLOCK
@@ -280,7 +277,7 @@ def predict(arranged, data, selected, guesses, folds, fold, labels, k, metric, f
                     starts[t + 1] = count
             _all_near(rows, events, n_events, found, starts, metric, near)
             for t in range(n_events):
-                if turn <= 0:  # guesses will be found again
+                if turn <= 0:  # guesses are found again later
                     for a in range(k):
                         smallest[t, a] = np.inf
                 if turn < 0:

@@ -1,15 +1,14 @@
-"""Events arranged so that those that can be near each other under one subset of features lie together.
+"""Arrange events so that likely neighbours under one subset of features are adjacent.
 
 For each subset the events are
 
-1. brought to a common scale, in single precision, the largest feature from -1 to 1;
-2. given *keys*, which change by no more than the distance does, and much: sums and differences of all features
+1. scaled in single precision, the largest feature from -1 to 1;
+2. given *keys*, which differ by at most the distance, and vary strongly: sums and differences of all features
    (Manhattan), the first principal components (Euclidean), the widest features (Chebyshev);
-3. sorted by these: in slices by the first key, in each slice by the second, in each of these by the third. Then they
-   are cut into blocks of 32. Each block knows its smallest and largest keys, its *box*: who lies far outside of the
-   box is far from all events in it;
-4. coded for the tests of ``_knn_filter_kernels.py``: by bytes, or by coordinates along the directions in which they
-   vary most. Codes know how far they are off from what they stand for.
+3. sorted in slices by the first key, within these by the second, and within these by the third, then cut into blocks of
+   32. The minimum and maximum keys of a block are its *box*: an event far outside the box is far from all events in it;
+4. coded for the tests of ``filter_kernels.py``: by bytes, or by coordinates along the directions of largest variance,
+   with a bound on the error of each code.
 
 Directions are estimated from a few events: a poor estimate costs time, never a neighbour.
 """
@@ -25,10 +24,10 @@ __all__ = ["LOOSE", "SAFETY", "UNIT", "arrange"]
 LOOSE = {"reassoc", "nsz", "contract", "arcp", "nnan"}
 UNIT = 2.0**-24  # rounding unit of single precision
 SAFETY = 1.1
-_SAMPLE = 128  # events that estimate directions, at most
+_SAMPLE = 128  # maximum number of events that estimate directions
 _DIRECTIONS = 16  # of Euclidean codes
-_ROUNDS = 1  # of finding directions: more make them better, and take longer
-_LEVELS = 255  # of a byte, above zero
+_ROUNDS = 1  # of power iteration: more are better and slower
+_LEVELS = 255  # of a byte, above 0
 _FINEST = 16000.0  # length of the longest point in its code: products of two fit into 32 bits
 
 
@@ -48,7 +47,7 @@ def _add_times(total, row, factor):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
 def _centred_sample(rows, selected, factors):
-    """The selected features of some events times their factors, without their mean."""
+    """The selected features of some events, times their factors, centred."""
     n, q = rows.shape[0], selected.size
     m = min(max(n // 16, _DIRECTIONS), n, _SAMPLE)
     sample = np.empty((m, q), np.float32)
@@ -64,10 +63,10 @@ def _centred_sample(rows, selected, factors):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
 def _orthonormal(directions):
-    """Make the rows of `directions`, float64, orthogonal to each other and of length one, or zero; in place."""
+    """Orthonormalise the rows of `directions`, float64, in place; dependent rows become zero."""
     for a in range(directions.shape[0]):
         before = _dot(directions[a], directions[a])
-        for turn in range(2 * a):  # each twice, as once leaves a rest by rounding
+        for turn in range(2 * a):  # twice, against rounding
             other = directions[turn % a]
             _add_times(directions[a], other, -_dot(directions[a], other))
         squares = _dot(directions[a], directions[a])
@@ -78,7 +77,7 @@ def _orthonormal(directions):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
 def _widest_directions(sample, count):
-    """Directions, float64[count, q], in which the sample varies most, about the widest first; orthonormal, or zero."""
+    """Directions of largest variance, float64[count, q], roughly the widest first; orthonormal, or zero."""
     m, q = sample.shape
     directions = np.empty((count, q))
     total = np.empty(q, np.float32)
@@ -102,7 +101,7 @@ def _widest_directions(sample, count):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _widest_first(rows, exponents, largest, selected):
-    """The selected features in the order of falling variance, which some events tell."""
+    """The selected features by falling variance, estimated from some events."""
     stride = max(rows.shape[0] // _SAMPLE, 1)
     variances = np.empty(selected.size)
     order = np.empty(selected.size, np.int64)
@@ -125,7 +124,7 @@ def _widest_first(rows, exponents, largest, selected):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _sorted_by(words, shift, order):
-    """The events in `order` sorted by eight bits of their words from `shift` on; equal ones stay as they are."""
+    """The events in `order`, stably sorted by eight bits of their words from `shift` on."""
     starts = np.zeros(256, np.int32)
     for word in words:
         starts[(word >> np.uint32(shift)) & np.uint32(255)] += 1
@@ -146,7 +145,7 @@ def _sorted_by(words, shift, order):
 def _nested_order(keys, n_blocks):
     """Events, int32[n], in slices by the first key, in these by the second, and in these by the third.
 
-    Keys are float32[n, ...]. Slices are whole blocks; there are about as many on each level.
+    Keys are float32[n, ...]. Slices are whole blocks, about as many on each level.
     """
     n = keys.shape[0]
     each = int(np.ceil(n_blocks ** (1.0 / 3.0)))
@@ -160,9 +159,9 @@ def _nested_order(keys, n_blocks):
     for level in range(3):
         for i in range(n):
             values[i] = keys[i, level]
-        for i in range(n):  # integers in the order of the numbers
+        for i in range(n):  # integers in the order of the floats
             words[i] ^= np.uint32(0x80000000) | (np.uint32(0) - (words[i] >> np.uint32(31)))
-        order = _sorted_by(words, 24, _sorted_by(words, 16, order))  # the upper 16 bits are enough
+        order = _sorted_by(words, 24, _sorted_by(words, 16, order))  # the upper 16 bits suffice
         if level > 0:
             order = _sorted_by(slices, 0, order)
             if n > 256 * size * each:
@@ -175,7 +174,7 @@ def _nested_order(keys, n_blocks):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
 def _code_features(row, lows, step, codes, place):
-    """Code an event for Chebyshev distances, a byte for each feature; return by how much the worst one is off."""
+    """Code an event for Chebyshev distances, one byte per feature; return the maximum error."""
     per_step = np.float32(1.0) / step
     worst = np.float32(0.0)
     for f in range(row.size):
@@ -198,7 +197,7 @@ def _longest(points):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _code_points(points, order, step, pairs, codes, lengths, off):
-    """Fill `codes`, half their squared `lengths`, and `off`, by how much they are off, for the test of points."""
+    """Fill `codes`, half their squared `lengths`, and their errors `off`, for the test of points."""
     for i in range(order.size):
         start, lane = i // BLOCK * BLOCK * 2 * pairs, i % BLOCK
         squares = 0
@@ -214,12 +213,12 @@ def _code_points(points, order, step, pairs, codes, lengths, off):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
-def _boxes(keys, n_blocks):
-    """Smallest and largest key of each block, float32[words, 2 * keys, 32]; a word is 32 blocks, the last not full."""
+def _key_boxes(keys, n_blocks):
+    """Minimum and maximum key of each block, float32[words, 2 * keys, 32]; a word is 32 blocks, the last partial."""
     boxes = np.empty((-(-n_blocks // BLOCK), 2 * N_KEYS, BLOCK), np.float32)
     low, high = np.empty(N_KEYS, np.float32), np.empty(N_KEYS, np.float32)
     for b in range(boxes.shape[0] * BLOCK):
-        low[:] = np.float32(3e38)  # no event is here
+        low[:] = np.float32(3e38)  # no event
         high[:] = np.float32(-3e38)
         for i in range(b * BLOCK, min(b * BLOCK + BLOCK, keys.shape[0])):
             for a in range(N_KEYS):
@@ -232,10 +231,10 @@ def _boxes(keys, n_blocks):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _points(rows, selected, factors, sample, metric):
-    """Coordinates of the events, float32[n, 16 or 8], of which the first are their keys.
+def _event_points(rows, selected, factors, sample, metric):
+    """Coordinates of the events, float32[n, 16 or 8]; the first are their keys.
 
-    None of the keys, and for Euclidean distances not all coordinates together, differ by more than the distance.
+    Keys differ by at most the distance, and so do all coordinates together if it is Euclidean.
     """
     n, q = rows.shape[0], selected.size
     count = _DIRECTIONS if metric == 1 else 8
@@ -261,13 +260,12 @@ def _points(rows, selected, factors, sample, metric):
 def arrange(rows, extents, exponents, selected, metric):
     """Sort and code the events for one subset of features; see above.
 
-    `rows`, float32[n, p], are the events, each feature centred and divided by 2 ** `exponents`, int64[p], so that it
-    goes from minus to plus its entry of `extents`, float32[p]. `selected`, int64[q], are the features to use.
+    `rows`, float32[n, p], are the events, each feature centred and divided by 2 ** `exponents`, int64[p], so that its
+    values lie between minus and plus its entry of `extents`, float32[p]. `selected`, int64[q], are the features.
 
-    Returns the order, int32[n]; the events in this order, float32[..., width], and their keys, float32[n, 4]; boxes
-    (see `_boxes`); codes of bytes, or codes of points and half their squared lengths; by how much the code of each
-    event is off, float32[n], and the size of a step in it; a bound of the error of distances by rounding the data; and
-    one of the error of keys and codes by rounding.
+    Return the order, int32[n]; the events in this order, float32[..., width], and their keys, float32[n, 4]; boxes (see
+    `_key_boxes`); codes of bytes, or codes of points and half their squared lengths; the error of each code,
+    float32[n], and its step; a bound on the error of distances by rounding the data; and one for keys and codes.
     """
     n, q = rows.shape[0], selected.size
     width = (q + 7) // 8 * 8
@@ -278,7 +276,7 @@ def arrange(rows, extents, exponents, selected, metric):
         selected = _widest_first(rows, exponents, largest, selected)
     factors = np.empty(q, np.float32)
     lows = np.zeros(width, np.float32)
-    size = 0.0  # of the largest possible rounded coordinates, by the norm of the metric
+    size = 0.0  # norm of the largest possible coordinates
     widest = np.float32(0.0)
     for f in range(q):
         factor = 2.0 ** max(exponents[selected[f]] - largest, -200)
@@ -290,7 +288,7 @@ def arrange(rows, extents, exponents, selected, metric):
     slack = SAFETY * 16.0 * UNIT * size * (q + 4.0)
 
     sample = _centred_sample(rows, selected, factors)
-    points = _points(rows, selected, factors, sample, metric)
+    points = _event_points(rows, selected, factors, sample, metric)
     n_blocks = -(-n // BLOCK)
     order = _nested_order(points, n_blocks)
     near = np.zeros((n_blocks * BLOCK, width), np.float32)
@@ -301,7 +299,7 @@ def arrange(rows, extents, exponents, selected, metric):
             near[i, f] = rows[event, selected[f]] * factors[f]
         for a in range(N_KEYS):
             keys[i, a] = points[event, a]
-    boxes = _boxes(keys, n_blocks)
+    boxes = _key_boxes(keys, n_blocks)
 
     shift = 2 if width == 8 and metric == 0 else (1 if width == 16 and metric == 0 else 0)
     n_bytes = width << shift if metric != 1 else 0

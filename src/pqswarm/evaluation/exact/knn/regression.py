@@ -1,11 +1,13 @@
-"""The exact error of regression by nearest neighbours."""
+"""The exact error of k-NN regression."""
+
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from pqswarm._base.options import Parameters, option, parameters
 from pqswarm._base.typing import BoolArray, FloatArray
-from pqswarm.evaluation.base import Scaling
+from pqswarm.evaluation.base import EvaluatorOptions
 from pqswarm.evaluation.exact.knn.evaluator import METRICS, KNNEvaluator
 from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.regression import RegressionEvaluator
@@ -15,23 +17,23 @@ __all__ = ["KNNRegressionEvaluator", "KNNRegressionHyperparameters"]
 
 @parameters
 class KNNRegressionHyperparameters(Parameters):
-    """Hyperparameters of regression by nearest neighbours."""
+    """Hyperparameters of k-NN regression."""
 
     n_neighbors: int = option(default=5, meaning="neighbours whose mean is predicted", low=1, high=15, symbol="k")
     metric: str = option(default="euclidean", meaning="distance", choices=METRICS)
 
 
 class KNNRegressionEvaluator(RegressionEvaluator):
-    """The cross-validated error of a k-nearest-neighbour regressor, exactly and fast.
+    """The exact cross-validated error of a k-nearest-neighbour regressor.
 
-    Neighbours are those of :class:`KNNEvaluator`: of equal distances the lower event index is nearer.
+    Of equal distances the lower event index is nearer, as in :class:`KNNEvaluator`.
 
     Parameters
     ----------
     X, y, folds, scoring, scaling, n_jobs
         See :class:`RegressionEvaluator`.
     n_neighbors : int
-        Neighbours whose mean is predicted, 1 to 15.
+        Number of neighbours whose mean is predicted, 1 to 15.
     metric : {"manhattan", "euclidean", "chebyshev"}
         Distance.
 
@@ -54,23 +56,20 @@ class KNNRegressionEvaluator(RegressionEvaluator):
         *,
         n_neighbors: int = 5,
         metric: str = "euclidean",
-        scaling: Scaling = "once",
-        n_jobs: int | None = None,
+        **options: Unpack[EvaluatorOptions],
     ) -> None:
-        super().__init__(X, y, folds, scoring, scaling=scaling, n_jobs=n_jobs)
+        super().__init__(X, y, folds, scoring, **options)
         checked = KNNRegressionHyperparameters(n_neighbors=n_neighbors, metric=metric)
-        anything = np.arange(len(self.data)) % 2  # labels have no say in who is near
-        self._search = KNNEvaluator(
-            self.data, anything, folds, checked.n_neighbors, checked.metric, scaling=scaling, n_jobs=n_jobs
-        )
+        anything = np.arange(len(self.data)) % 2  # labels do not affect the neighbours
+        self._search = KNNEvaluator(self.data, anything, folds, checked.n_neighbors, checked.metric, **options)
 
     def _predict(self, masks: BoolArray) -> FloatArray:
         predicted = np.empty((len(masks), len(self.data)))
 
         def work(row: int) -> None:
-            near = np.sort(self._search.neighbours(masks[row]), axis=1)  # so that sums are the same on every processor
+            near = np.sort(self._search.neighbours(masks[row]), axis=1)  # so that sums have one order
             predicted[row] = self.target[near].mean(axis=1)
 
-        work(0)  # makes what all share, before threads ask for it
+        work(0)  # creates shared data before threads use it
         self.in_threads(work, list(range(1, len(masks))))
         return predicted

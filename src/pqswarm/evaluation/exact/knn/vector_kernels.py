@@ -1,6 +1,6 @@
-"""Vectors for compiled code: numba has none, so these functions are written in the language of LLVM.
+"""Vector operations in LLVM IR, since Numba has none.
 
-Its vectors fit every processor. Events are rows of numbers in single precision, a multiple of eight.
+LLVM vectors suit every processor. Events are rows in single precision; their length is a multiple of eight.
 """
 
 from llvmlite import ir
@@ -20,7 +20,7 @@ __all__ = [
     "encode",
     "first_bit",
     "larger",
-    "load",
+    "load_element",
     "manhattan",
     "pointer",
     "project",
@@ -34,31 +34,31 @@ I8, I16, I32, I64, FLOAT = (ir.IntType(8), ir.IntType(16), ir.IntType(32), ir.In
 
 
 def pointer(context, builder, kind, array, offset, element):
-    """Address of array[offset] as that of an `element`."""
+    """Address of array[offset], as a pointer to `element`."""
     data = context.make_array(kind)(context, builder, array).data
     return builder.bitcast(builder.gep(data, [offset]), element.as_pointer())
 
 
 def splat(builder, value, width=32):
-    """A vector that holds `value` everywhere."""
+    """A vector with `value` in all elements."""
     vector = ir.VectorType(value.type, width)
     first = builder.insert_element(ir.Constant(vector, ir.Undefined), value, ir.Constant(I32, 0))
     zeros = ir.Constant(ir.VectorType(I32, width), [0] * width)
     return builder.shuffle_vector(first, ir.Constant(vector, ir.Undefined), zeros)
 
 
-def load(builder, start, position, alignment=1):
-    """What lies `position` elements after `start`."""
+def load_element(builder, start, position, alignment=1):
+    """The element `position` after `start`."""
     return builder.load(builder.gep(start, [position]), align=alignment)
 
 
 def bits_of(builder, passed):
-    """The integer whose bits are the 32 truth values."""
+    """An integer of 32 truth values."""
     return builder.zext(builder.bitcast(passed, I32), I64)
 
 
 def larger(builder, a, b):
-    """The larger of two vectors of numbers, one by one."""
+    """The elementwise maximum of two vectors."""
     return builder.select(builder.fcmp_ordered(">", a, b), a, b)
 
 
@@ -72,7 +72,7 @@ def square(builder, apart):
     return builder.fmul(apart, apart, flags=("contract",))
 
 
-def _size(builder, apart):
+def _magnitude(builder, apart):
     bits = ir.VectorType(I32, 8)
     return builder.bitcast(builder.and_(builder.bitcast(apart, bits), ir.Constant(bits, [0x7FFFFFFF] * 8)), apart.type)
 
@@ -80,11 +80,11 @@ def _size(builder, apart):
 def _distances(term, add, name):
     """A compiled function: distances of a row to four others at a time, in single precision.
 
-    `term` makes a term of the difference of two coordinates, and `add` adds two of them up.
+    `term` turns the difference of two coordinates into a term, and `add` accumulates terms.
     """
 
     def halves(builder, a, b):
-        """Elements of even and of odd position of two vectors joined."""
+        """Even and odd elements of two concatenated vectors."""
         count = a.type.count
         places = (range(first, 2 * count, 2) for first in (0, 1))
         return (builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(I32, count), list(p))) for p in places)
@@ -98,18 +98,18 @@ def _distances(term, add, name):
         indices = pointer(context, builder, kinds[2], found, place, I32)
         totals, theirs = [], []
         for part in range(4):
-            index = builder.sext(load(builder, indices, ir.Constant(I64, part), 4), I64)
+            index = builder.sext(load_element(builder, indices, ir.Constant(I64, part), 4), I64)
             theirs.append(pointer(context, builder, kinds[0], rows, builder.mul(index, width), vector))
             totals.append(cgutils.alloca_once(builder, vector))
             builder.store(ir.Constant(vector, [0.0] * 8), totals[-1])
         with cgutils.for_range(builder, builder.lshr(width, ir.Constant(I64, 3)), intp=I64) as loop:
-            mine = load(builder, own, loop.index, 4)
+            mine = load_element(builder, own, loop.index, 4)
             for other, total in zip(theirs, totals, strict=True):
-                apart = builder.fsub(load(builder, other, loop.index, 4), mine)
+                apart = builder.fsub(load_element(builder, other, loop.index, 4), mine)
                 builder.store(add(builder, builder.load(total), term(builder, apart)), total)
         a, b, c, d = (builder.load(total) for total in totals)
         pairs = [add(builder, *halves(builder, *two)) for two in ((a, b), (c, d))]
-        quarters = add(builder, *halves(builder, *pairs))  # of a, b, c, d twice
+        quarters = add(builder, *halves(builder, *pairs))  # of a, b, c, d, twice
         low, high = (
             builder.shuffle_vector(quarters, quarters, ir.Constant(ir.VectorType(I32, 4), p))
             for p in ([0, 2, 4, 6], [1, 3, 5, 7])
@@ -125,18 +125,18 @@ def _distances(term, add, name):
     return intrinsic(distances)
 
 
-manhattan = _distances(_size, total_of, "manhattan")
+manhattan = _distances(_magnitude, total_of, "manhattan")
 squared_euclidean = _distances(square, total_of, "squared_euclidean")
-chebyshev = _distances(_size, larger, "chebyshev")
+chebyshev = _distances(_magnitude, larger, "chebyshev")
 
 
 @intrinsic
 def project(typing, rows, i, selected, directions, offset, found, stride):  # noqa: ARG001
     """Fill eight columns of rows i to i + 3 of `found` with the products of these rows and eight directions.
 
-    `rows` is float32[n, p], `selected`, int64[q], are the columns to use. `directions`, float32[...], holds eight
-    numbers for each of them from `offset` on. `found`, float32[...], has rows of `stride` numbers, of which eight from
-    offset / q on are set.
+    `rows` is float32[n, p]; `selected`, int64[q], are the columns. `directions`, float32[...], holds eight numbers per
+    column from `offset` on. `found`, float32[...], has rows of `stride` numbers, of which eight from offset / q on are
+    set.
     """
 
     def generate(context, builder, signature, args):
@@ -157,9 +157,12 @@ def project(typing, rows, i, selected, directions, offset, found, stride):  # no
             totals.append(cgutils.alloca_once(builder, vector))
             builder.store(ir.Constant(vector, [0.0] * 8), totals[-1])
         with cgutils.for_range(builder, count, intp=I64) as loop:
-            column, direction = load(builder, chosen, loop.index, 8), load(builder, theirs, loop.index, 4)
+            column, direction = (
+                load_element(builder, chosen, loop.index, 8),
+                load_element(builder, theirs, loop.index, 4),
+            )
             for row, total in zip(pointers, totals, strict=True):
-                value = splat(builder, load(builder, row, column, 4), 8)
+                value = splat(builder, load_element(builder, row, column, 4), 8)
                 product = builder.fmul(value, direction, flags=("contract",))
                 builder.store(builder.fadd(builder.load(total), product, flags=("contract",)), total)
         first = builder.sdiv(offset, count)
@@ -174,12 +177,12 @@ def project(typing, rows, i, selected, directions, offset, found, stride):  # no
 
 @intrinsic
 def encode(typing, rows, i, lows, step, shift, codes, place, stride):  # noqa: ARG001
-    """Code row i by bytes, 2 ** shift for each number; return by how much the codes are off in all, float32.
+    """Code row i by 2 ** shift bytes per number; return the total error of the codes, float32.
 
-    `rows` is float32[n, width], `lows`, float32[width], the smallest values. A number is coded by the nearest of
-    255 * 2 ** shift levels of size `step` above the smallest; of level l the j-th byte is (l + j) >> shift, so that the
-    difference of two levels is the sum of the differences of their bytes. `codes`, uint8[...], gets the first eight
-    bytes at `place` and every eight more another `stride` on.
+    `rows` is float32[n, width]; `lows`, float32[width], are the minima. A number is coded by the nearest of
+    255 * 2 ** shift levels of size `step` above the minimum; the j-th byte of level l is (l + j) >> shift, so that the
+    difference of two levels is the sum of the differences of their bytes. The first eight bytes go to `codes`,
+    uint8[...], at `place`, each eight more another `stride` on.
     """
 
     def generate(context, builder, signature, args):
@@ -199,13 +202,15 @@ def encode(typing, rows, i, lows, step, shift, codes, place, stride):  # noqa: A
         builder.store(zero, off)
         builder.store(place, target)
         with cgutils.for_range(builder, builder.lshr(width, ir.Constant(I64, 3)), intp=I64) as loop:
-            above = builder.fsub(load(builder, row, loop.index, 4), load(builder, smallest, loop.index, 4))
+            above = builder.fsub(
+                load_element(builder, row, loop.index, 4), load_element(builder, smallest, loop.index, 4)
+            )
             level = builder.fadd(builder.fmul(above, per_step), ir.Constant(vector, [0.5] * 8))
             bounded = larger(builder, level, zero)
             bounded = builder.select(builder.fcmp_ordered("<", bounded, most), bounded, most)
             whole = builder.fptosi(bounded, integers)
             apart = builder.fsub(above, builder.fmul(builder.sitofp(whole, vector), steps))
-            builder.store(builder.fadd(builder.load(off), _size(builder, apart)), off)
+            builder.store(builder.fadd(builder.load(off), _magnitude(builder, apart)), off)
             with cgutils.for_range(builder, n_bytes, intp=I64) as byte:
                 moved = builder.add(whole, splat(builder, builder.trunc(byte.index, I32), 8))
                 short = builder.trunc(builder.lshr(moved, shifts), ir.VectorType(I8, 8))
@@ -228,7 +233,7 @@ def at_most(typing, values, place, limit):  # noqa: ARG001
     def generate(context, builder, signature, args):
         values, place, limit = args
         first = pointer(context, builder, signature.args[0], values, place, ir.VectorType(FLOAT, 32))
-        given = load(builder, first, ir.Constant(I64, 0), 4)
+        given = load_element(builder, first, ir.Constant(I64, 0), 4)
         return bits_of(builder, builder.fcmp_ordered("<=", given, splat(builder, limit)))
 
     return types.int64(values, types.int64, types.float32), generate
@@ -236,7 +241,7 @@ def at_most(typing, values, place, limit):  # noqa: ARG001
 
 @intrinsic
 def first_bit(typing, bits):  # noqa: ARG001
-    """Position of the lowest bit of an int64 that is set, 64 if none is."""
+    """Position of the lowest set bit of an int64; 64 if none is set."""
 
     def generate(context, builder, signature, args):  # noqa: ARG001
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))

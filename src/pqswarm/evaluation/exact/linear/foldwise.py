@@ -1,33 +1,35 @@
-"""What evaluators that work fold by fold share: the events, sums of products, and fits by scikit-learn."""
+"""The common part of evaluators that work fold by fold: events, sums of products, fits by scikit-learn."""
 
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from pqswarm._base.typing import AnyArray, FloatArray, IntArray
-from pqswarm.evaluation.base import Evaluator, SubsetError
-from pqswarm.evaluation.memory import MOST_SOLVED
+from pqswarm._base.threads import one_blas_thread
+from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
+from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator, SubsetError
+from pqswarm.evaluation.memory import MAX_SOLVED_BYTES
 
-__all__ = ["EPSILON", "Columns", "Foldwise", "Products", "can_be_solved", "product_error"]
+__all__ = ["EPSILON", "Columns", "Foldwise", "FoldwiseEvaluator", "Products", "can_be_solved", "product_error"]
 
 EPSILON = float(np.finfo(np.float64).eps)
-_TABLE = 2**25  # numbers that a table of products may hold; beyond, products are made when they are needed
+_TABLE = 2**25  # maximum size of a table of products; larger ones are computed on demand
 
 Columns = IntArray | slice
 
 
 class Foldwise:
-    """The training and test events of each fold as its classifier sees them, and scikit-learn where all else fails."""
+    """The scaled training and test events of each fold, and the fallback to scikit-learn."""
 
     def __init__(self, evaluator: Evaluator, target: AnyArray, make: Callable[[], Any]) -> None:
         self._views = evaluator.fold_views()
         self._folds = evaluator.folds
-        # Training events are not kept: with as many folds as events they would be the square of the events.
+        # Training events are not stored: with one fold per event, that would take quadratic memory.
         self.tests = [self._folds.test(fold) for fold in range(self._folds.n_folds)]
         self.target = target
         self._make = make
-        # The largest number of each feature, as rounding errors are in proportion to it.
+        # The largest value of each feature: rounding errors are proportional to it.
         self._largest = [np.abs(view).max(axis=0) for view in self._views]
 
     def train(self, fold: int) -> IntArray:
@@ -35,22 +37,22 @@ class Foldwise:
         return self._folds.train(fold)
 
     def take(self, fold: int, events: IntArray, features: Columns) -> FloatArray:
-        """Return some features of some events as the classifier of the fold sees them, and copy no others."""
+        """Return some features of some events, scaled for the fold, without copying others."""
         view = self.view(fold)
         return view[events] if isinstance(features, slice) else np.asarray(view[events[:, np.newaxis], features])
 
     def view(self, fold: int) -> FloatArray:
-        """Return all events as the classifier of the fold sees them."""
+        """Return all events, scaled for the fold."""
         return self._views[fold % len(self._views)]
 
     def largest(self, fold: int) -> FloatArray:
-        """Return the largest absolute number of each feature."""
+        """Return the largest absolute value of each feature."""
         return np.asarray(self._largest[fold % len(self._largest)])
 
     def fit(self, fold: int, selected: IntArray) -> AnyArray:
-        """Return what scikit-learn predicts for the test events of the fold, when rounding could decide.
+        """Return scikit-learn's predictions for the test events of the fold, used when rounding could decide.
 
-        A subset that it refuses is a SubsetError.
+        A refused subset raises a SubsetError.
         """
         train, test = self.train(fold), self.tests[fold]
         data = self.view(fold)[:, selected]
@@ -58,14 +60,42 @@ class Foldwise:
         try:
             with np.errstate(all="ignore"):
                 return np.asarray(estimator.fit(data[train], self.target[train]).predict(data[test]))
-        except Exception as error:  # the code of others may fail in any way
+        except Exception as error:  # third-party code may raise anything
             raise SubsetError.of(estimator, selected, error) from error
 
 
-class Products:
-    """The products of the columns of several matrices with each other, for any selection of the columns.
+class FoldwiseEvaluator(ClassificationEvaluator):
+    """An evaluator that decides fold by fold, and lets scikit-learn fit the folds in which rounding could decide."""
 
-    `columns(part, which)` gives some columns of a matrix. All products are made once if their table is not too large.
+    _foldwise: Foldwise
+
+    @abstractmethod
+    def _winners(self, fold: int, selected: IntArray) -> IntArray | None:
+        """The labels of the fold's test events, or None if rounding could decide, or scikit-learn refuses."""
+
+    def _predict(self, masks: BoolArray) -> IntArray:
+        import scipy.linalg  # noqa: F401  # before its threads are limited
+
+        predicted = np.empty((len(masks), len(self.data)), dtype=np.int64)
+
+        def work(row: int) -> None:
+            selected = np.flatnonzero(masks[row])
+            try:
+                for fold, test in enumerate(self._foldwise.tests):
+                    found = self._winners(fold, selected)
+                    predicted[row, test] = self._foldwise.fit(fold, selected) if found is None else found
+            except SubsetError:
+                predicted[row] = -1
+
+        with one_blas_thread():
+            self.in_threads(work, list(range(len(masks))))
+        return predicted
+
+
+class Products:
+    """The products of the columns of several matrices, for any selection of columns.
+
+    `columns(part, which)` returns some columns of a matrix. All products are computed once if their table fits.
     """
 
     def __init__(self, columns: Callable[[int, Columns], FloatArray], n_parts: int, width: int) -> None:
@@ -77,7 +107,7 @@ class Products:
                 np.matmul(matrix.T, matrix, out=products)
 
     def all(self, selected: IntArray, scale: FloatArray) -> FloatArray:
-        """Return the products of the selected columns of all matrices, those of each times its `scale`."""
+        """Return the products of the selected columns of each matrix, times its `scale`."""
         from pqswarm.evaluation.exact.linear.kernels import gather
 
         found = np.empty((scale.size, selected.size, selected.size))
@@ -97,13 +127,13 @@ class Products:
 
 
 def can_be_solved(n_folds: int, size: int) -> bool:
-    """Return whether the systems of all folds fit into memory, with factors and inverses; else scikit-learn fits."""
-    return 8 * 8 * n_folds * size**2 <= MOST_SOLVED
+    """Return whether the systems of all folds, with factors and inverses, fit into memory; else scikit-learn fits."""
+    return 8 * 8 * n_folds * size**2 <= MAX_SOLVED_BYTES
 
 
 def product_error(n: int, p: int) -> float:
-    """Return how far a p x p matrix of mean products of n standardised events is off by rounding, in spectral norm.
+    """Return the rounding error of a p x p matrix of mean products of n standardised events, in spectral norm.
 
-    Errors of the sums are taken as independent, with a factor to spare for what that leaves out.
+    Errors of the sums are assumed independent; a safety factor covers the rest.
     """
     return float(2.0 * EPSILON * np.sqrt(p * (1.0 + n / 64.0)))

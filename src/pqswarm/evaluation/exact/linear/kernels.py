@@ -1,12 +1,12 @@
-"""Positive definite systems, many of the same size: compiled code, arrays in, arrays out."""
+"""Batches of positive definite systems of equal size."""
 
 import numpy as np
 
 from pqswarm._kernels.compiling import njit
 
 __all__ = [
-    *("deflate_all", "factorise", "factorise_all", "find_winners", "gather", "invert", "orthonormalise"),
-    *("predict_all", "solve_all", "solve_each"),
+    *("deflate_all", "factorise_in_place", "factorise_batch", "find_winners", "gather", "invert", "orthonormalise"),
+    *("predict_all", "solve_batch", "solve_each"),
 ]
 
 
@@ -21,24 +21,24 @@ def gather(table, selected, scale, out):
 
 
 @njit(cache=True, nogil=True)
-def factorise_all(matrices, upper, inverse, traces):
+def factorise_batch(matrices, upper, inverse, traces):
     """Set upper[f] to the transposed Cholesky factor of matrices[f], and inverse[f] to its inverse, also upper.
 
     The trace of the inverse of the matrix goes to traces[f]; it is infinite if the matrix is not positive definite.
-    An empty `inverse` is left alone, and then traces of regular matrices are 0.
+    An empty `inverse` is not computed; the traces of regular matrices are then 0.
     """
     for f in range(matrices.shape[0]):
         upper[f] = matrices[f]
         traces[f] = np.inf
-        if factorise(upper[f]):
+        if factorise_in_place(upper[f]):
             traces[f] = invert(upper[f], inverse[f]) if inverse.size else 0.0
 
 
 @njit(cache=True, nogil=True)
-def factorise(u):
+def factorise_in_place(u):
     """Turn a symmetric matrix into its transposed Cholesky factor; return whether it is positive definite.
 
-    Rows are taken off the rest four at a time: the rest is then loaded and stored less often.
+    Rows are eliminated four at a time, which saves loads and stores.
     """
     p = u.shape[0]
     for i in range(0, p, 4):
@@ -56,7 +56,7 @@ def factorise(u):
                 u[r, k] *= one
             for k in range(r):
                 u[r, k] = 0.0
-        for j in range(end, p):  # there are four rows, if there is anything left
+        for j in range(end, p):  # four rows, if any are left
             a, b, c, d = u[i, j], u[i + 1, j], u[i + 2, j], u[i + 3, j]
             for k in range(j, p):
                 u[j, k] -= (a * u[i, k] + b * u[i + 1, k]) + (c * u[i + 2, k] + d * u[i + 3, k])
@@ -91,7 +91,7 @@ def invert(u, v):
 
 
 @njit(cache=True, nogil=True)
-def solve_all(upper, right, out):
+def solve_batch(upper, right, out):
     """Set out[f], of shape (p, m), to the solution for the columns of right[f], by the transposed Cholesky factor."""
     p, m = right.shape[1], right.shape[2]
     for f in range(upper.shape[0]):
@@ -118,7 +118,7 @@ def solve_all(upper, right, out):
 
 @njit(cache=True, nogil=True)
 def solve_each(upper, which, rows):
-    """Turn each row into the solution of the system of upper[which], likewise."""
+    """Replace each row by the solution of the system of upper[which]."""
     p = rows.shape[1]
     for r in range(rows.shape[0]):
         u, x = upper[which[r]], rows[r]
@@ -147,10 +147,10 @@ def predict_all(events, selected, slopes, offsets, out):
 
 @njit(cache=True, nogil=True)
 def deflate_all(matrices, directions, limit, parts, residuals, out):
-    """Turn the rows of directions[f] into eigenvectors of small eigenvalues, and give them the eigenvalue 1 in out[f].
+    """Refine directions[f] to eigenvectors of small eigenvalues, and give them the eigenvalue 1 in out[f].
 
-    The directions are guesses at first. parts[f] becomes the matrix as seen in them, and residuals[f] how far they are
-    from being invariant; steps end when that is at most `limit`, or does not shrink any more.
+    The directions start as guesses. parts[f] becomes the matrix in their basis, residuals[f] their distance from
+    invariance; iteration stops when that is at most `limit`, or no longer shrinks.
     """
     p, m = matrices.shape[1], directions.shape[1]
     image, step = np.empty((m, p)), np.empty((1, p, m))
@@ -166,7 +166,7 @@ def deflate_all(matrices, directions, limit, parts, residuals, out):
                 for c in range(p):
                     out[f, r, c] += factor * q[i, c]
         upper[0] = out[f]
-        if not factorise(upper[0]):
+        if not factorise_in_place(upper[0]):
             continue
         for _ in range(10):
             for i in range(m):
@@ -194,7 +194,7 @@ def deflate_all(matrices, directions, limit, parts, residuals, out):
             residuals[f] = largest
             if largest <= limit or stuck:
                 break
-            solve_all(upper, step.copy(), step)
+            solve_batch(upper, step.copy(), step)
             for i in range(m):
                 for c in range(p):
                     q[i, c] -= step[0, c, i]
@@ -211,7 +211,7 @@ def deflate_all(matrices, directions, limit, parts, residuals, out):
 
 @njit(cache=True, nogil=True)
 def orthonormalise(rows):
-    """Make rows orthonormal, one after the other, twice: once leaves rounding errors of nearly parallel ones."""
+    """Orthonormalise the rows in order, twice: nearly parallel rows leave rounding errors the first time."""
     for _ in range(2):
         for i in range(rows.shape[0]):
             for j in range(i):
@@ -233,8 +233,8 @@ def find_winners(events, selected, slopes, constants, sizes, rates, offsets, win
     """Set winners[f, i] to the first class of the highest score of event i of fold f.
 
     Scores are constants[f] plus the products of the selected features, events[f, selected, i], with the columns of
-    slopes[f]. doubtful[f, i] tells whether the lead is at most rates[f] times the length of the selected features plus
-    offsets[f]; only the first sizes[f] events count. Return how many are doubtful.
+    slopes[f]. doubtful[f, i] is whether the lead is at most rates[f] times the length of the selected features plus
+    offsets[f]; only the first sizes[f] events count. Return the number of doubtful events.
     """
     p, k, width = selected.size, slopes.shape[2], events.shape[2]
     scores, length, second = np.empty((k, width)), np.empty(width), np.empty(width)
@@ -243,7 +243,7 @@ def find_winners(events, selected, slopes, constants, sizes, rates, offsets, win
         length[:] = 0.0
         for c in range(k):
             scores[c, :] = constants[f, c]
-        for j in range(0, p - p % 4, 4):  # four features at a time: each sum is then loaded and stored less often
+        for j in range(0, p - p % 4, 4):  # four features at a time, which saves loads and stores
             one, two = events[f, selected[j]], events[f, selected[j + 1]]
             three, four = events[f, selected[j + 2]], events[f, selected[j + 3]]
             for c in range(k):

@@ -1,6 +1,7 @@
 """The exact error of linear discriminant analysis."""
 
 from functools import cache
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -9,7 +10,7 @@ from pqswarm._base.options import Parameters, option, parameters
 from pqswarm._base.threads import one_blas_thread
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.base import ClassificationEvaluator, Scaling, SubsetError
+from pqswarm.evaluation.base import ClassificationEvaluator, EvaluatorOptions, SubsetError
 from pqswarm.evaluation.exact.linear.foldwise import EPSILON, Columns, Foldwise, Products, can_be_solved, product_error
 from pqswarm.evaluation.exact.linear.solve import factorise_all
 from pqswarm.evaluation.exact.linear.systems import Systems
@@ -17,11 +18,11 @@ from pqswarm.evaluation.folds import Folds
 
 __all__ = ["LDAEvaluator", "LDAHyperparameters"]
 
-_RANK = 1e-8  # scikit-learn's tolerance of singular values, 1e-4, as one of eigenvalues
-_FAR = 1e3  # standard deviations from the origin, beyond which solvers that do not centre events lose digits
-_RANGE = 1e10  # ratio of eigenvalues beyond which solvers that invert the covariance lose digits
-_GATHERED = 2**23  # numbers that are gathered at a time
-_HARDLY_VARIES = 1e-10  # below this share of a feature's size, its variation is rounding
+_RANK = 1e-8  # scikit-learn's tolerance of singular values, 1e-4, squared for eigenvalues
+_FAR = 1e3  # standard deviations from the origin beyond which solvers without centring lose digits
+_RANGE = 1e10  # eigenvalue ratio beyond which solvers that invert the covariance lose digits
+_GATHERED = 2**23  # numbers gathered at a time
+_HARDLY_VARIES = 1e-10  # relative variation of a feature below which it is rounding
 
 
 @parameters
@@ -30,7 +31,7 @@ class LDAHyperparameters(Parameters):
 
     solver: str = option(default="svd", meaning="scikit-learn's solver", choices=("svd", "lsqr", "eigen"))
     shrinkage: float = option(
-        default=0.0, meaning="share of the mean variance in the covariance, not with svd", low=0.0, high=1.0
+        default=0.0, meaning="fraction of the covariance replaced by the mean variance; not with svd", low=0.0, high=1.0
     )
 
     def __post_init__(self) -> None:
@@ -40,18 +41,17 @@ class LDAHyperparameters(Parameters):
 
 
 class LDAEvaluator(ClassificationEvaluator):
-    """The cross-validated error of scikit-learn's LinearDiscriminantAnalysis, exactly and fast.
+    """The exact cross-validated error of scikit-learn's LinearDiscriminantAnalysis.
 
-    The covariances of all features are computed once for each fold; a subset takes its part of them, and solves. That
-    loses digits where features are nearly collinear: what is lost is estimated, and folds in which it could decide
-    about an event are fitted by scikit-learn itself.
+    The covariances of all features are computed once for each fold; a subset uses its part of them. This loses digits
+    if features are nearly collinear: the loss is bounded, and scikit-learn fits the folds in which it could decide.
 
     Parameters
     ----------
     X, y, folds, scaling, n_jobs
         See :class:`ClassificationEvaluator`.
     solver : {"svd", "lsqr", "eigen"}
-        As in LinearDiscriminantAnalysis: "svd" leaves out directions in which events of a class hardly differ.
+        As in LinearDiscriminantAnalysis; "svd" omits directions of negligible variance within classes.
     shrinkage : float
         As in LinearDiscriminantAnalysis, 0 to 1; 0 is its None.
 
@@ -72,11 +72,9 @@ class LDAEvaluator(ClassificationEvaluator):
         folds: Folds,
         solver: str = "svd",
         shrinkage: float = 0.0,
-        *,
-        scaling: Scaling = "once",
-        n_jobs: int | None = None,
+        **options: Unpack[EvaluatorOptions],
     ) -> None:
-        super().__init__(X, y, folds, scaling=scaling, n_jobs=n_jobs)
+        super().__init__(X, y, folds, **options)
         self.hyperparameters = LDAHyperparameters(solver=solver, shrinkage=shrinkage)
         self._foldwise = Foldwise(self, self.labels, self._estimator)
         self._moments = _Moments(self._foldwise, self.labels, self.classes.size)
@@ -90,7 +88,7 @@ class LDAEvaluator(ClassificationEvaluator):
         return LinearDiscriminantAnalysis(solver=own.solver, shrinkage=own.shrinkage or None)
 
     def _predict(self, masks: BoolArray) -> IntArray:
-        import scipy.linalg  # noqa: F401  # before its threads are limited
+        import scipy.linalg  # noqa: F401  # before BLAS threads are limited
 
         predicted = np.empty((len(masks), len(self.data)), dtype=np.int64)
 
@@ -109,7 +107,7 @@ class LDAEvaluator(ClassificationEvaluator):
         return predicted
 
     def _decide(self, selected: IntArray) -> tuple[IntArray, BoolArray]:
-        """The labels of each fold's test events, and in which folds rounding could not change one."""
+        """The labels of each fold's test events, and the folds in which rounding cannot change them."""
         from pqswarm.evaluation.exact.linear.kernels import find_winners
 
         if not can_be_solved(self.folds.n_folds, selected.size):
@@ -118,7 +116,7 @@ class LDAEvaluator(ClassificationEvaluator):
         error = np.full(len(moments.n), product_error(len(self.data), selected.size))
         systems = self._systems(selected, float(error[0]))
         sure = systems.sure & np.logical_not(moments.unsure[:, selected].any(axis=1))
-        if not by_svd:  # the other solvers do not centre the events, and round in proportion to their size
+        if not by_svd:  # the other solvers do not centre the events, and round relative to their size
             sure &= (moments.sizes[:, selected] < _FAR).all(axis=1)
             error *= (1.0 + moments.sizes[:, selected].max(axis=1)) ** 2
         means, parts = systems.without(moments.means[:, selected])
@@ -142,8 +140,8 @@ class LDAEvaluator(ClassificationEvaluator):
         best, doubtful = np.empty(moments.shape, dtype=np.int64), np.empty(moments.shape, dtype=np.bool_)
         sizes = np.where(sure, moments.tested, 0)
         if find_winners(moments.events, selected, used, constants, sizes, rates, offsets, best, doubtful):
-            # Some at a time: for each of these events its fold's slopes, and directions left out, are gathered.
-            at_once = max(1, _GATHERED // (selected.size * (self.classes.size + systems.n_left_out)))
+            # Some at a time: slopes and omitted directions are gathered for each of these events.
+            at_once = max(1, _GATHERED // (selected.size * (self.classes.size + systems.n_omitted)))
             every_fold, every_event = np.nonzero(doubtful)
             for start in range(0, every_fold.size, at_once):
                 folds, which = every_fold[start : start + at_once], every_event[start : start + at_once]
@@ -156,20 +154,20 @@ class LDAEvaluator(ClassificationEvaluator):
         return best, sure
 
     def _systems(self, selected: IntArray, error: float) -> Systems:
-        """The covariances within classes, ready to solve."""
+        """The within-class covariances, ready to solve."""
         moments, own = self._moments, self.hyperparameters
         spread = moments.spread[:, selected]
         if own.solver == "svd":
-            within = self._products.all(selected, 1.0 / (moments.n - _lost_freedom() * moments.n_classes))
+            within = self._products.all(selected, 1.0 / (moments.n - _lda_lost_freedom() * moments.n_classes))
             return Systems.without_small(within, _RANK, error, spread)
         within = self._products.all(selected, (1.0 - own.shrinkage) / moments.n)
         variances = np.square(spread)
-        diagonals = np.einsum("fii->fi", within)  # a view of them
+        diagonals = np.einsum("fii->fi", within)  # a view
         if own.shrinkage:
             varying = variances * moments.varies[:, selected]
             diagonals += own.shrinkage * varying.mean(axis=1, keepdims=True) / variances
         systems = Systems.regular(within)
-        # They must be far from singular, also in the units of the features.
+        # They must also be far from singular in the units of the features.
         inverse = np.square(systems.inverse).sum(axis=2)
         ranges = (diagonals * variances).sum(axis=1) * (inverse / variances).sum(axis=1)
         systems.forget(ranges > _RANGE)
@@ -177,7 +175,7 @@ class LDAEvaluator(ClassificationEvaluator):
 
 
 class _Moments:
-    """The moments of each fold's training events, and its test events in their units; folds come first."""
+    """The moments of each fold's training events, and its test events in their units; folds are the first axis."""
 
     def __init__(self, foldwise: Foldwise, labels: IntArray, n_classes: int) -> None:
         self._foldwise, self._labels = foldwise, labels
@@ -196,12 +194,12 @@ class _Moments:
         self.n_classes = (counts > 0).sum(axis=1)
         with np.errstate(divide="ignore"):
             self.log_priors = np.log(counts / self.n[:, np.newaxis])
-        # What scikit-learn weighs the distances of the class means by.
+        # scikit-learn's weights of the distances between class means.
         self._weights = np.sqrt(counts / np.maximum(1, self.n_classes - 1)[:, np.newaxis])
         present = counts > 0
-        length = np.sqrt(counts / self.n[:, np.newaxis])  # the direction in which weighted class means cannot differ
+        length = np.sqrt(counts / self.n[:, np.newaxis])  # weighted class means cannot differ in this direction
         self._redundant = length[:, :, np.newaxis] * length[:, np.newaxis]
-        self._redundant += (~present)[:, :, np.newaxis] * np.eye(n_classes)  # nor do classes that are not there
+        self._redundant += (~present)[:, :, np.newaxis] * np.eye(n_classes)  # nor in those of absent classes
         for fold in range(n_folds):
             self._measure(fold, counts[fold])
         self.unsure[(self.n_classes < 2) | (self.n_classes == self.n)] = True
@@ -219,12 +217,12 @@ class _Moments:
         middle = counts / train.size @ self._class_means[fold]
         self.means[fold][:, present] = ((self._class_means[fold, present] - middle) / spread).T
         self.events[fold, :, : test.size] = ((data[test] - middle) / spread).T
-        # Means, and scores far from the origin, are off by as much as this, in these units.
+        # Errors of means, and of scores far from the origin, in these units.
         self.sizes[fold] = largest / spread
         self.shifts[fold] = 4.0 * EPSILON * np.sqrt(train.size) * self.sizes[fold]
 
     def within(self, fold: int, which: Columns) -> FloatArray:
-        """Training events as deviations from the mean of their class, in units of their standard deviation."""
+        """Deviations of training events from their class mean, in units of their standard deviation."""
         train = self._foldwise.train(fold)
         result = self._foldwise.take(fold, train, which)
         result -= self._class_means[fold][:, which][self._labels[train]]
@@ -236,16 +234,15 @@ class _Moments:
     ) -> tuple[IntArray, FloatArray, FloatArray]:
         """What scikit-learn keeps of the differences between classes, in the folds where it may not keep all.
 
-        It leaves out directions in which classes differ by less than 1e-4 of the direction in which they differ most.
-        Returned are the folds, what is kept there, and factors for the errors: 1 where that is all, infinite where it
-        cannot be told.
+        It omits directions in which classes differ by less than 1e-4 of their largest difference. Return these folds,
+        the projections, and factors for the errors: 1 if all is kept, infinite if it is unclear.
         """
         between = self._weights[:, :, np.newaxis] * squares * self._weights[:, np.newaxis]
         weighted = slopes * self._weights[:, np.newaxis]
         n_classes = squares.shape[1]
         sizes = np.trace(between, axis1=1, axis2=2)
-        # The classes differ in one direction less than there are classes; with that one, the least eigenvalue is
-        # above the inverse of the inverse's trace.
+        # Class means span one direction fewer than there are classes; with that one added, the smallest eigenvalue
+        # exceeds the reciprocal of the trace of the inverse.
         complete = between + sizes[:, np.newaxis, np.newaxis] * self._redundant
         traces = factorise_all(complete, with_inverse=True)[2]
         lengths = np.square(weighted).sum(axis=(1, 2))
@@ -265,12 +262,12 @@ class _Moments:
         weights = self._weights[some]
         values, vectors = np.linalg.eigh(between)
         lengths = np.square(weighted @ vectors).sum(axis=1)
-        most = values[:, -1:]
-        limit = _RANK * most
-        second = 1.0 + error[:, np.newaxis] * lengths.max(axis=1, keepdims=True) / np.maximum(most, EPSILON)
+        largest = values[:, -1:]
+        limit = _RANK * largest
+        second = 1.0 + error[:, np.newaxis] * lengths.max(axis=1, keepdims=True) / np.maximum(largest, EPSILON)
         errors = 4.0 * error[:, np.newaxis] * lengths * second
         near = (np.abs(values - limit) <= errors + 0.05 * limit).any(axis=1)
-        near |= most[:, 0] <= 10.0 * errors.max(axis=1)
+        near |= largest[:, 0] <= 10.0 * errors.max(axis=1)
         keep = values > limit
         caution = np.where(keep.sum(axis=1) == np.minimum(self.n_classes[some] - 1, ranks), 1.0, 20.0)
         chosen = vectors * keep[:, np.newaxis]
@@ -280,7 +277,7 @@ class _Moments:
 
 
 class _Doubt:
-    """How far scores may be off, to first order in the errors of covariances and means."""
+    """Bounds on the errors of scores, to first order in the errors of covariances and means."""
 
     def __init__(
         self, systems: Systems, slopes: FloatArray, parts: FloatArray, error: FloatArray, shifts: FloatArray
@@ -290,37 +287,37 @@ class _Doubt:
         self._length = np.sqrt(np.square(shifts).sum(axis=1))
 
     def largest(self, reach: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """A bound of the errors of each fold, for class means that reach as far as given.
+        """Return a bound on the errors of each fold: its slope over the length of an event, and its offset.
 
-        Returned are what it grows by with the length of an event, and what it is for an event without length.
+        `reach` is the largest length of a class mean.
         """
         traces, gaps = self._systems.traces, self._systems.gaps
         slopes = 2.0 * np.sqrt(np.square(self._slopes).sum(axis=1).max(axis=1))
         products = slopes * 2.0 * traces
-        if self._systems.some_left_out:
+        if self._systems.any_omitted:
             parts = 2.0 * np.sqrt(np.square(self._parts).sum(axis=2).max(axis=1))
             products += 2.0 * (parts * traces + slopes) / gaps
         rates = self._error * products + 2.0 * self._length * traces
         return rates, rates * reach + 2.0 * self._shifts.max(axis=1)
 
     def bounds(self, fold: IntArray, best: IntArray, near: FloatArray) -> FloatArray:
-        """Bounds of the errors of score differences, shape (events, classes), between the best class and each.
+        """Return bounds on the errors of score differences to the best class, shape (events, classes).
 
-        Events are given by their folds, best classes, and differences from the means of those.
+        Events are given by fold, best class, and deviation from its mean.
         """
         lengths, beside = (each[:, np.newaxis] for each in self._systems.measure(fold, near))
-        slopes = _distances(self._slopes.transpose(0, 2, 1))[fold, best]
+        slopes = _row_distances(self._slopes.transpose(0, 2, 1))[fold, best]
         solutions = lengths + 0.5 * slopes
         products = slopes * solutions
-        if self._systems.some_left_out:
-            parts = _distances(self._parts)[fold, best]
+        if self._systems.any_omitted:
+            parts = _row_distances(self._parts)[fold, best]
             products += (parts * solutions + (beside + 0.5 * parts) * slopes) / self._systems.gaps[fold, np.newaxis]
         shifts = self._shifts[fold, best][:, np.newaxis] + self._shifts[fold]
         shifts += self._length[fold, np.newaxis] * solutions
         return np.asarray(self._error[fold, np.newaxis] * products + shifts)
 
 
-def _distances(rows: FloatArray) -> FloatArray:
+def _row_distances(rows: FloatArray) -> FloatArray:
     """The Euclidean distances between all rows, in each fold."""
     products = rows @ rows.transpose(0, 2, 1)
     squares = np.einsum("fkk->fk", products)
@@ -328,8 +325,8 @@ def _distances(rows: FloatArray) -> FloatArray:
 
 
 @cache
-def _lost_freedom() -> int:
-    """What scikit-learn takes off the number of events for each class, by svd: its versions differ."""
+def _lda_lost_freedom() -> int:
+    """Degrees of freedom that scikit-learn's svd subtracts per class: versions differ."""
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
     model = LinearDiscriminantAnalysis().fit([[-1.0], [1.0], [4.0], [6.0]], [0, 0, 1, 1])

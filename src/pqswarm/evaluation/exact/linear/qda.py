@@ -1,21 +1,29 @@
 """The exact error of quadratic discriminant analysis."""
 
 from functools import cache
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from pqswarm._base.options import Parameters, option, parameters
 from pqswarm._base.threads import one_blas_thread
-from pqswarm._base.typing import BoolArray, FloatArray, IntArray
-from pqswarm.evaluation.base import ClassificationEvaluator, Scaling, SubsetError
-from pqswarm.evaluation.exact.linear.foldwise import EPSILON, Columns, Foldwise, Products, product_error
+from pqswarm._base.typing import FloatArray, IntArray
+from pqswarm.evaluation.base import EvaluatorOptions
+from pqswarm.evaluation.exact.linear.foldwise import (
+    EPSILON,
+    Columns,
+    Foldwise,
+    FoldwiseEvaluator,
+    Products,
+    product_error,
+)
 from pqswarm.evaluation.exact.linear.solve import factorise
 from pqswarm.evaluation.folds import Folds
 
 __all__ = ["QDAEvaluator", "QDAHyperparameters"]
 
-_LEAST = 1e-4  # scikit-learn's tolerance: of variances below it, it complains
+_MIN_VARIANCE = 1e-4  # scikit-learn's tolerance, below which it refuses
 
 
 @parameters
@@ -23,24 +31,23 @@ class QDAHyperparameters(Parameters):
     """Hyperparameters of quadratic discriminant analysis."""
 
     reg_param: float = option(
-        default=0.01, meaning="share of a variance of 1 in all directions of each class", low=0.0, high=1.0
+        default=0.01, meaning="fraction of each covariance replaced by the unit matrix", low=0.0, high=1.0
     )
 
 
-class QDAEvaluator(ClassificationEvaluator):
-    """The cross-validated error of scikit-learn's QuadraticDiscriminantAnalysis, exactly and fast.
+class QDAEvaluator(FoldwiseEvaluator):
+    """The exact cross-validated error of scikit-learn's QuadraticDiscriminantAnalysis.
 
-    The covariances of all features are computed once for each fold and class; a subset takes its part of them. Folds
-    in which rounding could decide about an event are fitted by scikit-learn itself. It refuses a class whose
-    variance is below 1e-4 in some direction, or that has no more events than there are features; then so does the
-    evaluator.
+    The covariances of all features are computed once for each fold and class; a subset uses its part of them.
+    scikit-learn fits the folds in which rounding could decide. As in scikit-learn, a class is refused if its variance
+    is below 1e-4 in some direction, or if it has no more events than features.
 
     Parameters
     ----------
     X, y, folds, scaling, n_jobs
         See :class:`ClassificationEvaluator`.
     reg_param : float
-        As in QuadraticDiscriminantAnalysis, 0 to 1. The default is our choice: with scikit-learn's, 0, features
+        As in QuadraticDiscriminantAnalysis, 0 to 1. The default is our choice: with scikit-learn's 0, features
         scaled to [0, 1] are often refused.
 
     Examples
@@ -59,11 +66,9 @@ class QDAEvaluator(ClassificationEvaluator):
         y: npt.ArrayLike,
         folds: Folds,
         reg_param: float = 0.01,
-        *,
-        scaling: Scaling = "once",
-        n_jobs: int | None = None,
+        **options: Unpack[EvaluatorOptions],
     ) -> None:
-        super().__init__(X, y, folds, scaling=scaling, n_jobs=n_jobs)
+        super().__init__(X, y, folds, **options)
         self.reg_param = QDAHyperparameters(reg_param=reg_param).reg_param
         self._foldwise = Foldwise(self, self.labels, self._estimator)
         n_classes = self.classes.size
@@ -86,28 +91,10 @@ class QDAEvaluator(ClassificationEvaluator):
         return np.flatnonzero((self.labels == label) & (self.folds.test_fold != fold))
 
     def _centred(self, part: int, which: Columns) -> FloatArray:
-        """The training events of one class, without their mean."""
+        """The training events of one class, minus their mean."""
         result = self._foldwise.take(part // self.classes.size, self._members(part), which)
         result -= self._means[part, which]
         return result
-
-    def _predict(self, masks: BoolArray) -> IntArray:
-        import scipy.linalg  # noqa: F401  # before its threads are limited
-
-        predicted = np.empty((len(masks), len(self.data)), dtype=np.int64)
-
-        def work(row: int) -> None:
-            selected = np.flatnonzero(masks[row])
-            try:
-                for fold, test in enumerate(self._foldwise.tests):
-                    found = self._winners(fold, selected)
-                    predicted[row, test] = self._foldwise.fit(fold, selected) if found is None else found
-            except SubsetError:
-                predicted[row] = -1
-
-        with one_blas_thread():
-            self.in_threads(work, list(range(len(masks))))
-        return predicted
 
     def _winners(self, fold: int, selected: IntArray) -> IntArray | None:
         """The labels of the fold's test events, or None if rounding could decide."""
@@ -123,24 +110,24 @@ class QDAEvaluator(ClassificationEvaluator):
                 return None
             scores[row], errors[row] = found
         best, everyone = scores.argmax(axis=0), np.arange(test.size)
-        least = scores[best, everyone] - errors[best, everyone]
+        lowest = scores[best, everyone] - errors[best, everyone]
         scores += errors
         scores[best, everyone] = -np.inf
-        return None if (least <= scores.max(axis=0)).any() else np.asarray(present[best])
+        return None if (lowest <= scores.max(axis=0)).any() else np.asarray(present[best])
 
     def _scores(
         self, fold: int, label: int, selected: IntArray, events: FloatArray
     ) -> tuple[FloatArray, FloatArray] | None:
-        """Each event's logarithm of the density of a class, times its prior, and how far rounding may put it off."""
+        """Each event's log of density times prior of a class, and a bound on its rounding error."""
         part, size = fold * self.classes.size + label, int(self._sizes[fold, label])
         covariance = self._products.of(part, selected)
-        covariance *= (1.0 - self.reg_param) / (size - _lost_freedom())
-        diagonal = np.einsum("ii->i", covariance)  # a view of it
+        covariance *= (1.0 - self.reg_param) / (size - _qda_lost_freedom())
+        diagonal = np.einsum("ii->i", covariance)  # a view
         diagonal += self.reg_param
-        if self.reg_param <= _LEAST:
+        if self.reg_param <= _MIN_VARIANCE:
             lowered = covariance.copy()
-            lowered[np.diag_indices_from(lowered)] -= _LEAST * (1.0 + 1e-6) + 1e-13 * diagonal.sum()
-            if factorise(lowered) is None:  # a variance below the tolerance, or too near to it
+            lowered[np.diag_indices_from(lowered)] -= _MIN_VARIANCE * (1.0 + 1e-6) + 1e-13 * diagonal.sum()
+            if factorise(lowered) is None:  # a variance below the tolerance, or too close to it
                 return None
         scale = np.sqrt(diagonal)
         factor = factorise(covariance / (scale[:, np.newaxis] * scale))
@@ -158,8 +145,8 @@ class QDAEvaluator(ClassificationEvaluator):
 
 
 @cache
-def _lost_freedom() -> int:
-    """What scikit-learn takes off the number of events when it divides by it: its versions differ."""
+def _qda_lost_freedom() -> int:
+    """Degrees of freedom that scikit-learn subtracts: versions differ."""
     from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
     model = QuadraticDiscriminantAnalysis().fit([[-1.0], [1.0], [4.0], [6.0]], [0, 0, 1, 1])

@@ -1,6 +1,7 @@
 """The exact error of linear and ridge regression."""
 
 from functools import cache, cached_property
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -8,19 +9,19 @@ import numpy.typing as npt
 from pqswarm._base.options import Parameters, option, parameters
 from pqswarm._base.threads import one_blas_thread
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
-from pqswarm.evaluation.base import Scaling, SubsetError
+from pqswarm.evaluation.base import EvaluatorOptions, SubsetError
 from pqswarm.evaluation.exact.linear.foldwise import Columns, Foldwise, Products, can_be_solved
 from pqswarm.evaluation.exact.linear.solve import factorise_all, solve_all
 from pqswarm.evaluation.folds import Folds
-from pqswarm.evaluation.memory import MOST_SOLVED
+from pqswarm.evaluation.memory import MAX_SOLVED_BYTES
 from pqswarm.evaluation.regression import RegressionEvaluator
 
 __all__ = ["LinearEvaluator", "LinearHyperparameters", "RidgeHyperparameters"]
 
-_HARDLY_VARIES = 1e-10  # below this share of a feature's size, its variation is rounding
-_WELL_CONDITIONED = 3e3  # trace of the inverse up to which products lose no digits that matter
-_RIDGE = 3e5  # the same for ridge regression, which scikit-learn solves by products too
-_RANGE = 1e10  # ratio of eigenvalues beyond which scikit-learn may leave out directions
+_HARDLY_VARIES = 1e-10  # relative variation of a feature below which it is rounding
+_WELL_CONDITIONED = 3e3  # trace of the inverse up to which products are accurate enough
+_RIDGE = 3e5  # the same for ridge regression, which scikit-learn also solves by products
+_RANGE = 1e10  # eigenvalue ratio beyond which scikit-learn may omit directions
 
 
 @parameters
@@ -34,23 +35,23 @@ class LinearHyperparameters(Parameters):
 class RidgeHyperparameters(Parameters):
     """Hyperparameters of ridge regression."""
 
-    alpha: float = option(default=1.0, meaning="weight of the squares of the coefficients", low=0.0, high=1e300)
+    alpha: float = option(default=1.0, meaning="penalty on the squared coefficients", low=0.0, high=1e300)
     fit_intercept: bool = option(default=True, meaning="whether there is a constant term")
 
 
 class LinearEvaluator(RegressionEvaluator):
-    """The cross-validated error of scikit-learn's LinearRegression, or of its Ridge, exactly and fast.
+    """The exact cross-validated error of scikit-learn's LinearRegression or Ridge.
 
-    Products of all features with each other and with the target are computed once for each fold; a subset takes its
-    part of them, and solves. Where features are nearly collinear, least squares are solved by a triangular factor of
-    the events instead, and where rounding could still matter, scikit-learn fits the fold. Errors agree to about 1e-10.
+    Products of all features and the target are computed once for each fold; a subset uses its part of them. If features
+    are nearly collinear, least squares are solved by a triangular factor of the events, and if rounding could still
+    matter, scikit-learn fits the fold. Errors agree to about 1e-10.
 
     Parameters
     ----------
     X, y, folds, scoring, scaling, n_jobs
         See :class:`RegressionEvaluator`.
     alpha : float or None
-        Weight of the squares of the coefficients in Ridge; None is LinearRegression.
+        Penalty on the squared coefficients in Ridge; None is LinearRegression.
     fit_intercept : bool
         Whether there is a constant term.
 
@@ -73,10 +74,9 @@ class LinearEvaluator(RegressionEvaluator):
         *,
         alpha: float | None = None,
         fit_intercept: bool = True,
-        scaling: Scaling = "once",
-        n_jobs: int | None = None,
+        **options: Unpack[EvaluatorOptions],
     ) -> None:
-        super().__init__(X, y, folds, scoring, scaling=scaling, n_jobs=n_jobs)
+        super().__init__(X, y, folds, scoring, **options)
         self.alpha = None if alpha is None else RidgeHyperparameters(alpha=alpha).alpha
         self.fit_intercept = LinearHyperparameters(fit_intercept=fit_intercept).fit_intercept
         self._foldwise = Foldwise(self, self.target, self._estimator)
@@ -109,7 +109,7 @@ class LinearEvaluator(RegressionEvaluator):
         return Ridge(self.alpha, fit_intercept=self.fit_intercept)
 
     def _columns(self, fold: int, which: Columns) -> FloatArray:
-        """Training events in units of their standard deviation, the target, always asked for, as last column."""
+        """Training events in units of their standard deviation, with the target as last column."""
         train = self._foldwise.train(fold)
         features = which if isinstance(which, slice) else which[:-1]
         part = self._foldwise.take(fold, train, features)
@@ -118,7 +118,7 @@ class LinearEvaluator(RegressionEvaluator):
         return np.column_stack([part, self.target[train] - self._centre[fold]])
 
     def _predict(self, masks: BoolArray) -> FloatArray:
-        import scipy.linalg  # noqa: F401  # before its threads are limited
+        import scipy.linalg  # noqa: F401  # before BLAS threads are limited
 
         from pqswarm.evaluation.exact.linear.kernels import predict_all
 
@@ -141,25 +141,25 @@ class LinearEvaluator(RegressionEvaluator):
         return predicted
 
     def _solve(self, selected: IntArray) -> tuple[FloatArray, BoolArray]:
-        """The coefficients in units of the standard deviations, (folds, features), and in which folds they are sure."""
+        """The coefficients in units of the standard deviations, (folds, features), and where they are certain."""
         if not can_be_solved(self.folds.n_folds, selected.size):
             return np.zeros((self.folds.n_folds, selected.size)), np.zeros(self.folds.n_folds, dtype=np.bool_)
         return self._ridge(selected) if self.alpha else self._least_squares(selected)
 
     def _system(self, selected: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Mean products of the selected features with each other, and with the target, in each fold."""
+        """Mean products of the selected features with one another and with the target, in each fold."""
         products = self._products.all(np.append(selected, self.n_features), 1.0 / self._n)
         return products[:, :-1, :-1], products[:, :-1, -1:]
 
     def _ridge(self, selected: IntArray) -> tuple[FloatArray, BoolArray]:
         """The coefficients with a penalty."""
         matrices, right = self._system(selected)
-        diagonals = np.einsum("fii->fi", matrices)  # a view of them
+        diagonals = np.einsum("fii->fi", matrices)  # a view
         penalties = (self.alpha or 0.0) / (self._n[:, np.newaxis] * np.square(self._spread[:, selected]))
         diagonals += penalties
         scale = 1.0 / np.sqrt(diagonals)
         matrices = matrices * scale[:, :, np.newaxis] * scale[:, np.newaxis]
-        # No eigenvalue is below the least share of a penalty: often that is enough to know.
+        # The smallest relative penalty bounds the eigenvalues from below, which often suffices.
         bounds = selected.size / (penalties * np.square(scale)).min(axis=1)
         upper, _, traces = factorise_all(matrices, with_inverse=bool((bounds > _RIDGE).any()))
         sure = np.where(np.isfinite(traces), np.minimum(bounds, np.where(traces > 0, traces, np.inf)), np.inf) <= _RIDGE
@@ -170,7 +170,7 @@ class LinearEvaluator(RegressionEvaluator):
         """The coefficients without a penalty."""
         matrices, right = self._system(selected)
         diagonals = np.einsum("fii->fi", matrices)
-        diagonals[diagonals == 0] = 1.0  # features without variation have the coefficient 0
+        diagonals[diagonals == 0] = 1.0  # constant features have the coefficient 0
         variances = np.square(self._spread[:, selected])
         upper, inverse, traces = factorise_all(matrices, with_inverse=True)
         sizes = (diagonals * variances).sum(axis=1)
@@ -186,20 +186,20 @@ class LinearEvaluator(RegressionEvaluator):
 
     @cached_property
     def _triangles(self) -> list[FloatArray]:
-        """The triangular factor of each fold's training events, which has their singular values: far fewer rows."""
+        """The triangular factor of each fold's training events: the same singular values in far fewer rows."""
         return [
             np.asarray(np.linalg.qr(self._columns(fold, slice(None)) * np.append(self._spread[fold], 1.0), mode="r"))
             for fold in range(self.folds.n_folds)
         ]
 
     def _by_triangle(self, fold: int, selected: IntArray) -> FloatArray | None:
-        """The coefficients of nearly collinear features, None if scikit-learn's tolerance is too near.
+        """The coefficients of nearly collinear features; None if a singular value is close to scikit-learn's tolerance.
 
-        None also where there are so many features that the factors would take too much memory.
+        Also None if the factors would take too much memory.
         """
         from scipy.linalg import lstsq
 
-        if 8 * self.folds.n_folds * min(len(self.data), self.n_features + 1) * (self.n_features + 1) > MOST_SOLVED:
+        if 8 * self.folds.n_folds * min(len(self.data), self.n_features + 1) * (self.n_features + 1) > MAX_SOLVED_BYTES:
             return None
         triangle, tolerance = self._triangles[fold], _tolerance()
         slopes, _, _, values = lstsq(triangle[:, selected], triangle[:, -1], cond=tolerance)
@@ -209,7 +209,7 @@ class LinearEvaluator(RegressionEvaluator):
 
 @cache
 def _tolerance() -> float:
-    """scikit-learn's tolerance of singular values, as a share of the largest."""
+    """scikit-learn's tolerance of singular values, relative to the largest."""
     from sklearn.linear_model import LinearRegression
 
-    return float(getattr(LinearRegression(), "tol", np.finfo(np.float64).eps))  # it came with scikit-learn 1.7
+    return float(getattr(LinearRegression(), "tol", np.finfo(np.float64).eps))  # since scikit-learn 1.7

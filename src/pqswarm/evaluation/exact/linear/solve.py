@@ -1,4 +1,4 @@
-"""Positive definite systems, with what is known of their conditioning."""
+"""Positive definite systems, with a bound on their conditioning."""
 
 from dataclasses import dataclass
 
@@ -25,7 +25,7 @@ class Factor:
 
 
 def factorise(matrix: FloatArray) -> Factor | None:
-    """Return the factor of a symmetric matrix, None if rounding leaves it not positive definite."""
+    """Return the factor of a symmetric matrix, or None if it is numerically not positive definite."""
     from scipy.linalg.lapack import dpotrf, dtrtri
 
     lower, failed = dpotrf(matrix, lower=1, clean=1)
@@ -37,18 +37,18 @@ def factorise(matrix: FloatArray) -> Factor | None:
 
 def factorise_all(matrices: FloatArray, *, with_inverse: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return transposed Cholesky factors, their inverses, and the traces of the inverses of the matrices."""
-    from pqswarm.evaluation.exact.linear.kernels import factorise_all
+    from pqswarm.evaluation.exact.linear.kernels import factorise_batch
 
     upper, traces = np.empty(matrices.shape), np.empty(len(matrices))
     inverse = np.ones(matrices.shape) if with_inverse else np.empty((0, 0, 0))
-    factorise_all(np.ascontiguousarray(matrices), upper, inverse, traces)
+    factorise_batch(np.ascontiguousarray(matrices), upper, inverse, traces)
     return upper, inverse, traces
 
 
 def solve_all(upper: FloatArray, right: FloatArray) -> FloatArray:
-    """Return the solutions of several systems for the columns of their right-hand sides."""
-    from pqswarm.evaluation.exact.linear.kernels import solve_all
+    """Return the solutions of several systems for all columns of their right-hand sides."""
+    from pqswarm.evaluation.exact.linear.kernels import solve_batch
 
     found = np.empty(right.shape)
-    solve_all(np.ascontiguousarray(upper), np.ascontiguousarray(right), found)  # or be compiled for each layout
+    solve_batch(np.ascontiguousarray(upper), np.ascontiguousarray(right), found)  # else compiled for each layout
     return found

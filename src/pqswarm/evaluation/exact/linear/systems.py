@@ -1,4 +1,4 @@
-"""Covariance matrices of several folds, factorised, without the directions that have hardly any variance."""
+"""Factorised covariance matrices of several folds, without the directions of negligible variance."""
 
 import numpy as np
 
@@ -7,56 +7,56 @@ from pqswarm.evaluation.exact.linear.solve import factorise_all, solve_all
 
 __all__ = ["Systems"]
 
-_NEAR = 1e-3  # share of the limit within which a variance could be on either side of it
+_NEAR = 1e-3  # relative distance to the limit within which a variance could lie on either side
 
 
 class Systems:
-    """Positive definite matrices in units of variances, one for each fold, ready to solve.
+    """Positive definite matrices in units of variances, one per fold, ready to solve.
 
     Attributes
     ----------
     sure : ndarray of bool
-        Where there is a system; elsewhere it cannot be told what to leave out, and there is the unit matrix.
+        Where a system is valid; elsewhere it is unclear which directions to omit, and the unit matrix replaces it.
     traces : ndarray
-        Traces of the inverses: no variance that is not left out is below 1 / trace.
+        Traces of the inverses: no remaining variance is below 1 / trace.
     ranks : ndarray of int
-        Directions that are not left out.
+        Number of remaining directions.
     gaps : ndarray
-        From the variances that are left out to the others; 1 where none is.
+        Gap between the omitted and the remaining variances; 1 if none is omitted.
     """
 
     def __init__(self, n: int, p: int) -> None:
         self._upper, self.inverse = np.zeros((2, n, p, p))
-        self._left_out = np.zeros((n, p, 0))
+        self._omitted = np.zeros((n, p, 0))
         self.sure, self.traces, self.gaps = np.zeros(n, dtype=np.bool_), np.empty(n), np.ones(n)
         self.ranks = np.full(n, p)
         self.forget(np.ones(n, dtype=np.bool_))
 
     def forget(self, folds: IntArray | BoolArray) -> None:
-        """Put unit matrices in the place of those that are of no use."""
+        """Replace invalid systems by unit matrices."""
         self.sure[folds], self.traces[folds], self._upper[folds] = False, 1.0, np.eye(self._upper.shape[1])
 
     @classmethod
     def regular(cls, matrices: FloatArray) -> "Systems":
-        """Return the systems of matrices that are positive definite; without the others."""
+        """Return the systems of the positive definite matrices; the others are invalid."""
         found = cls(*matrices.shape[:2])
         found._factorise(np.arange(len(matrices)), matrices)
         return found
 
     @classmethod
     def without_small(cls, matrices: FloatArray, limit: float, error: float, units: FloatArray) -> "Systems":
-        """Return the systems without the directions whose variance is below the limit.
+        """Return the systems without directions of variance below the limit.
 
         Parameters
         ----------
         matrices : ndarray of shape (n, p, p)
             Covariances.
         limit : float
-            Least variance that counts.
+            Minimum variance.
         error : float
-            How far the matrices are off by rounding.
+            Rounding error of the matrices.
         units : ndarray of shape (n, p)
-            What the features were divided by: directions of one fold are a guess for the others in the same units.
+            Divisors of the features: the directions of one fold are a guess for the others in the same units.
         """
         found = cls(*matrices.shape[:2])
         rest = np.arange(1, len(matrices))
@@ -71,7 +71,7 @@ class Systems:
         return found
 
     def _factorise(self, folds: IntArray, matrices: FloatArray, limit: float = 0.0) -> BoolArray:
-        """Set the systems of some folds, if positive definite; return where all variances are above four limits."""
+        """Set the systems of some folds, if positive definite; return where all variances exceed four limits."""
         upper, inverse, traces = factorise_all(matrices[: folds.size], with_inverse=True)
         regular = np.isfinite(traces)
         self._set(folds[regular], upper[regular], inverse[regular], traces[regular])
@@ -80,7 +80,7 @@ class Systems:
     def _deflate(
         self, folds: IntArray, matrices: FloatArray, guesses: FloatArray, limit: float, error: float
     ) -> BoolArray:
-        """Leave out the directions near the guesses; return in which folds these proved to be all, and no more."""
+        """Omit the directions near the guesses; return in which folds they are exactly those to omit."""
         from pqswarm.evaluation.exact.linear.kernels import deflate_all
 
         count = guesses.shape[1]
@@ -94,13 +94,13 @@ class Systems:
         usable &= (largest < (1.0 - _NEAR) * limit) & (traces * limit < 0.25)
         self._set(folds[usable], upper[usable], inverse[usable], traces[usable])
         self._widen(count)
-        self._left_out[folds[usable], :, :count] = guesses[usable].transpose(0, 2, 1)
+        self._omitted[folds[usable], :, :count] = guesses[usable].transpose(0, 2, 1)
         self.ranks[folds[usable]] -= count
         self.gaps[folds[usable]] = 1.0 / traces[usable] - largest[usable]
         return usable
 
     def _leave_out(self, fold: int, matrix: FloatArray, limit: float) -> FloatArray:
-        """Leave out the directions of one fold by their eigenvectors, which are returned as columns."""
+        """Omit directions of one fold by their eigenvectors, which are returned as columns."""
         values, vectors = _smallest_eigenpairs(matrix, 4.0 * limit)
         count = int(np.searchsorted(values, limit))
         directions = vectors[:, :count]
@@ -109,15 +109,15 @@ class Systems:
             self.forget(which)
             return directions
         if count:
-            # Directions that are left out get the variance 1; then the system is regular, and they play no part.
+            # Omitted directions get the variance 1: the system is regular, and they have no effect.
             matrix = matrix + (directions * (1.0 - values[:count])) @ directions.T
             upper, inverse, traces = factorise_all(matrix[np.newaxis], with_inverse=True)
             self._set(which, upper, inverse, traces)
             self._widen(count)
-            self._left_out[fold, :, :count] = directions
+            self._omitted[fold, :, :count] = directions
             self.ranks[fold] -= count
-            least = values[count] if count < values.size else max(4.0 * limit, 1.0 / traces[0])
-            self.gaps[fold] = least - values[count - 1]
+            smallest = values[count] if count < values.size else max(4.0 * limit, 1.0 / traces[0])
+            self.gaps[fold] = smallest - values[count - 1]
         if not np.isfinite(self.traces[fold]):
             self.forget(which)
         return directions
@@ -126,37 +126,37 @@ class Systems:
         self._upper[folds], self.inverse[folds], self.traces[folds], self.sure[folds] = upper, inverse, traces, True
 
     def _widen(self, count: int) -> None:
-        missing = count - self._left_out.shape[2]
+        missing = count - self._omitted.shape[2]
         if missing > 0:
-            self._left_out = np.concatenate([self._left_out, np.zeros((*self._left_out.shape[:2], missing))], axis=2)
+            self._omitted = np.concatenate([self._omitted, np.zeros((*self._omitted.shape[:2], missing))], axis=2)
 
     @property
-    def n_left_out(self) -> int:
-        """How many directions are left out, in the fold with most of them."""
-        return self._left_out.shape[2]
+    def n_omitted(self) -> int:
+        """Maximum number of omitted directions in a fold."""
+        return self._omitted.shape[2]
 
     @property
-    def some_left_out(self) -> bool:
-        """Whether directions are left out anywhere."""
-        return self.n_left_out > 0
+    def any_omitted(self) -> bool:
+        """Whether any direction is omitted."""
+        return self.n_omitted > 0
 
     def without(self, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return columns without the directions that are left out, and their parts in those, one row each."""
-        parts = self._left_out.transpose(0, 2, 1) @ columns
-        return (columns - self._left_out @ parts if self.some_left_out else columns), parts.transpose(0, 2, 1)
+        """Return columns without the omitted directions, and their components in them, one row each."""
+        parts = self._omitted.transpose(0, 2, 1) @ columns
+        return (columns - self._omitted @ parts if self.any_omitted else columns), parts.transpose(0, 2, 1)
 
     def solve(self, columns: FloatArray) -> FloatArray:
-        """Return the solutions, for columns that have no part in the directions left out."""
+        """Return the solutions for columns without components in the omitted directions."""
         return self.without(solve_all(self._upper, columns))[0]
 
     def measure(self, folds: IntArray, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the lengths of the solutions for single rows, each of the given fold, and of their parts left out."""
+        """Return the lengths of the solutions for single rows of the given folds, and of their omitted components."""
         from pqswarm.evaluation.exact.linear.kernels import solve_each
 
         beside = np.zeros(folds.size)
-        if self.some_left_out:
-            parts = (rows[:, np.newaxis] @ self._left_out[folds])[:, 0]
-            rows = rows - (self._left_out[folds] @ parts[:, :, np.newaxis])[:, :, 0]
+        if self.any_omitted:
+            parts = (rows[:, np.newaxis] @ self._omitted[folds])[:, 0]
+            rows = rows - (self._omitted[folds] @ parts[:, :, np.newaxis])[:, :, 0]
             beside = np.sqrt(np.square(parts).sum(axis=1))
         found = rows.copy()
         solve_each(self._upper, folds, found)
@@ -169,7 +169,7 @@ def _smallest_eigenpairs(matrix: FloatArray, limit: float) -> tuple[FloatArray, 
 
     lowest = -1.0 - float(np.abs(matrix).sum())
     values, vectors, count, _, failed = dsyevr(matrix, range="V", vl=lowest, vu=limit)
-    if failed:  # as good as never
+    if failed:  # practically never
         values, vectors = np.linalg.eigh(matrix)
         count = int(np.searchsorted(values, limit))
     return np.asarray(values[:count]), np.asarray(vectors[:, :count])

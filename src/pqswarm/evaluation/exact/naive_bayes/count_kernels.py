@@ -1,8 +1,8 @@
-"""Errors of many subsets from a table of log-likelihoods: compiled code, arrays in, arrays out.
+"""Errors of many subsets from a table of log-likelihoods.
 
-The score of a class is a sum over the selected features. Subsets of a batch often have features in common, above all
-if a search asks for those around one of them: what the batch, its halves, their halves and so on have in common is
-added once. An event is classified correctly if the score of its own class, which comes first, exceeds all others.
+The score of a class is a sum over the selected features. Subsets of a batch often share features, above all the
+neighbours of one subset: the features common to the batch, its halves, their halves and so on are summed once. An event
+is classified correctly if the score of its own class, which comes first, exceeds all others.
 """
 
 import numpy as np
@@ -11,26 +11,26 @@ from numba import uint64
 from pqswarm._kernels.compiling import njit
 from pqswarm.evaluation.exact.naive_bayes.kernels import winner
 
-__all__ = ["count_doubtful", "count_errors", "share_features"]
+__all__ = ["count_doubtful", "count_subset_errors", "share_features"]
 
 _UNIT = 2.0**-24  # rounding unit of single precision
 _SAFETY = 1.1
-_CLIPPED = -1e29  # scores below may hold terms that single precision could not hold
+_CLIPPED = -1e29  # lower scores may include clipped terms
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def share_features(masks, parents, slots, starts, subsets, features):
-    """Fill in how to add up the features of all `masks`, bool[m, p], in which neighbours should be similar.
+    """Plan the summation of the features of all `masks`, bool[m, p]; neighbouring masks should be similar.
 
-    Node i is the sum of `slots[i]`: that of `parents[i]`, of which 0 is the empty one, and of
-    `features[starts[i] : starts[i + 1]]`. It is the sum of the mask `subsets[i]`, or -1. Returned are the numbers of
-    nodes, below 2 m, and of slots.
+    Node i, stored in `slots[i]`, is the sum of `parents[i]` (0 is the empty sum) and
+    `features[starts[i] : starts[i + 1]]`. It is the sum of the mask `subsets[i]`, or -1. Return the numbers of nodes,
+    below 2 m, and of slots.
     """
     n_masks, n_features = masks.shape
-    deepest = 3  # of halves of halves
+    deepest = 3  # of nested halves
     while 1 << (deepest - 3) < n_masks:
         deepest += 1
-    known = np.zeros((deepest, n_features), np.bool_)  # the features in the sum of each slot
+    known = np.zeros((deepest, n_features), np.bool_)  # features in the sum of each slot
     common = np.empty(n_features, np.bool_)
     todo = np.empty((2 * deepest, 3), np.int64)
     todo[0] = 0, n_masks, 0
@@ -46,7 +46,7 @@ def share_features(masks, parents, slots, starts, subsets, features):
         for f in range(n_features):
             new += common[f] & ~known[slot, f]
         count = last - first
-        if count == 1 or new * (count - 1) > 2:  # else it is not worth the way to memory and back
+        if count == 1 or new * (count - 1) > 2:  # else not worth a memory round trip
             parents[n_nodes], slots[n_nodes], starts[n_nodes] = slot, slot + 1, n_added
             subsets[n_nodes] = first if count == 1 else -1
             for f in range(n_features):
@@ -68,8 +68,8 @@ def share_features(masks, parents, slots, starts, subsets, features):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _add(sums, source, target, table, rows, width):
-    """Add rows of the table, which begin at `rows`, to the sum at `source`; the result goes to `target`."""
-    # Only with indices that have no sign, and with += where source and target are the same, it vectorises.
+    """Add rows of the table, starting at `rows`, to the sum at `source`, and store the result at `target`."""
+    # It vectorises only with unsigned indices, and with += if source and target are the same.
     if rows.size == 0:
         for j in range(width):
             sums[target + j] = sums[source + j]
@@ -89,7 +89,7 @@ def _add(sums, source, target, table, rows, width):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _highest_other(sums, start, n_classes, events, most):
-    """Fill `most` with the largest score of the classes but the first, for a block of `events`."""
+    """Fill `most` with the largest score of all classes but the first, for a block of `events`."""
     for j in range(events):
         most[j] = sums[start + events + j]
     c = uint64(2)
@@ -107,16 +107,15 @@ def _highest_other(sums, start, n_classes, events, most):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def count_errors(table, shape, span, fold_starts, sizes, highest, tree, counts, doubtful):
-    """Add the errors of each subset in each fold to `counts`, int64[m, folds]; return how many events are in doubt.
+def count_subset_errors(table, shape, span, fold_starts, sizes, highest, tree, counts, doubtful):
+    """Add the errors of each subset in each fold to `counts`, int64[m, folds]; return the number of doubtful events.
 
-    `table`, float32, of shape (blocks, features + 1, classes, events), flat, holds the terms of single events, the last
-    being their logarithmic prior; the first class is the event's own; terms below -1e30 were raised to that, and
-    priors to -3e38. `shape` are the last three numbers, and that of all events, which come fold by fold from
-    `fold_starts`, int64[folds + 1]. `span` are the first block and the one after the last. `sizes`, int64[m], are those
-    of the subsets; no term is larger than `highest`, which is not negative. `tree` is what :func:`share_features`
-    fills and returns. Where rounding could change whether an event is an error, it is not counted, and
-    subset * n + event goes to `doubtful`, int32, which must be large enough for all.
+    `table`, flat float32 of shape (blocks, features + 1, classes, events), holds the terms of each event, followed by
+    its log prior; the first class is the event's own; terms are at least -1e30, priors at least -3e38. `shape` are the
+    last three sizes and the number of events, which are ordered by fold from `fold_starts`, int64[folds + 1]. `span` is
+    the range of blocks. `sizes`, int64[m], are those of the subsets; no term exceeds `highest`, which is not negative.
+    `tree` is what :func:`share_features` fills and returns. Where rounding could change whether an event is an error,
+    it is not counted, and subset * n + event goes to `doubtful`, int32, which must be large enough.
     """
     parents, slots, starts, subsets, features, n_nodes, n_slots = tree
     n_rows, n_classes, events, n = shape
@@ -147,7 +146,7 @@ def count_errors(table, shape, span, fold_starts, sizes, highest, tree, counts, 
             _highest_other(sums, target, classes, per_class, most)
             size = sizes[subset] + 1.0
             relative = np.float32(_SAFETY * _UNIT * (size + 3.0))
-            # The absolute terms of a sum S add up to at most |S| + 2 size highest, and two sums are compared.
+            # The absolute terms of a sum S total at most |S| + 2 size highest, and two sums are compared.
             fixed = np.float32(relative * 4.0 * size * highest)
             clipped = np.float32(_CLIPPED)
             for j in range(per_class):
@@ -178,10 +177,10 @@ def count_errors(table, shape, span, fold_starts, sizes, highest, tree, counts, 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def count_doubtful(table, priors, masks, doubtful, by_fold, labels, folds, counts):
-    """Add errors as :func:`decide_exactly` finds them to `counts`, int64[m, folds], for the events in doubt.
+    """Add the errors of doubtful events, decided by :func:`decide_exactly`, to `counts`, int64[m, folds].
 
-    `doubtful` are numbers subset * events + event, events in the order `by_fold`, int64[n]; `labels` and `folds` are
-    in the order of `table` and `priors`.
+    `doubtful` are numbers subset * events + event, events in the order `by_fold`, int64[n]; `labels` and `folds` are in
+    the order of `table` and `priors`.
     """
     n, n_classes = priors.shape
     totals, absolute = np.empty(n_classes), np.empty(n_classes)

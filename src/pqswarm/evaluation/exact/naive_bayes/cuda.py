@@ -1,8 +1,8 @@
-"""Exact naive Bayes errors of many subsets at once, on an NVIDIA GPU.
+"""Exact naive Bayes errors of many subsets on an NVIDIA GPU.
 
-Kernel naive Bayes: the scores of a batch are one matrix product in single precision; where its rounding leaves the
-winner in doubt, the sums are made again in double precision, in the order of the features, as the processor does it.
-Normal densities: sums in double precision; only events in doubt come back, and scikit-learn is asked about them.
+Kernel densities: the scores of a batch are one matrix product in single precision; where rounding leaves the winner in
+doubt, they are summed again in double precision, in the order of the features, as on the CPU. Normal densities: sums in
+double precision; scikit-learn decides about doubtful events.
 """
 
 from collections.abc import Iterator
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 __all__ = ["GaussianNBOnCuda", "KernelNBOnCuda"]
 
 _THREADS = 256
-_MOST_CLASSES = 2048  # whose means and weights of a feature fit into the fast memory of a block
+_MAX_CLASSES = 2048  # whose means and weights of a feature fit into shared memory
 
 
 class KernelNBOnCuda(CudaBackend["KernelNBEvaluator"]):
-    """The GPU's part of a kernel naive Bayes evaluator: a matrix product, and the compiled code of ``kernel_nb.cu``."""
+    """Kernel naive Bayes on the GPU: a matrix product, and the kernels of ``kernel.cu``."""
 
     def __init__(self, evaluator: "KernelNBEvaluator") -> None:
         super().__init__(evaluator)
@@ -34,7 +34,7 @@ class KernelNBOnCuda(CudaBackend["KernelNBEvaluator"]):
         self._table = cp.asarray(evaluator.table)
         self._priors = cp.asarray(evaluator.priors)
         self._table32 = cp.asarray(evaluator.table32.reshape(len(evaluator.table32), -1))
-        options = ("--std=c++14", f"-DMOST_CLASSES={evaluator.classes.size}")
+        options = ("--std=c++14", f"-DMAX_CLASSES={evaluator.classes.size}")
         module = cp.RawModule(code=source(__package__, "kernel.cu"), options=options)
         self._decide, self._exactly = module.get_function("decide"), module.get_function("decide_exactly")
         self._blocks = 8 * cp.cuda.Device().attributes["MultiProcessorCount"]
@@ -69,9 +69,9 @@ class KernelNBOnCuda(CudaBackend["KernelNBEvaluator"]):
 
 
 class GaussianNBOnCuda(GaussianNBOnCpu):
-    """The GPU's part of a Gaussian naive Bayes evaluator: the compiled code of ``gaussian_nb.cu``.
+    """Gaussian naive Bayes on the GPU, by the kernels of ``gaussian.cu``.
 
-    Single features have rules of their own, and are left to the CPU.
+    Single features have their own rules, and are left to the CPU.
     """
 
     def __init__(self, evaluator: GaussianNBEvaluator) -> None:
@@ -86,11 +86,11 @@ class GaussianNBOnCuda(GaussianNBOnCpu):
         self._labels = cp.asarray(evaluator.labels[by_fold].astype(np.int32))
         self._packer = MaskPacker()
         n_classes = evaluator.classes.size
-        if n_classes > _MOST_CLASSES:
+        if n_classes > _MAX_CLASSES:
             raise PqswarmError(
-                f"there are {n_classes} classes, more than the {_MOST_CLASSES} for device 'cuda': use 'cpu'."
+                f"there are {n_classes} classes, more than the {_MAX_CLASSES} of device 'cuda': use 'cpu'."
             )
-        options = ("--std=c++14", f"-DCLASSES={n_classes}", f"-DFEATURES={max(1, min(16, _MOST_CLASSES // n_classes))}")
+        options = ("--std=c++14", f"-DCLASSES={n_classes}", f"-DFEATURES={max(1, min(16, _MAX_CLASSES // n_classes))}")
         module = cp.RawModule(code=source(__package__, "gaussian.cu"), options=options)
         self._constants, self._winners = module.get_function("constants"), module.get_function("winners")
 
@@ -125,7 +125,7 @@ class GaussianNBOnCuda(GaussianNBOnCpu):
         return counts
 
     def _divide(self, masks: BoolArray) -> tuple[IntArray, list[IntArray]]:
-        """Rows for the CPU, and pieces of the others that fit into the memory of the GPU."""
+        """Rows for the CPU, and pieces of the others that fit into GPU memory."""
         n_folds, n_features, n_classes = self._means.shape
         single = masks.sum(axis=1) < 2
         rows = np.flatnonzero(~single)
@@ -133,7 +133,7 @@ class GaussianNBOnCuda(GaussianNBOnCpu):
         return np.flatnonzero(single), [rows[part] for part in pieces(masks[rows], max(each, 1 << 17), self._memory)]
 
     def _compute(self, masks: BoolArray, predicted: bool) -> tuple[IntArray, IntArray, IntArray]:
-        """Errors of each fold, the winner of each event if wanted, and the numbers of the pairs that are in doubt."""
+        """Errors of each fold, the winner of each event if requested, and the numbers of the doubtful pairs."""
         cp, number = self._cp, np.int32
         n_folds, n_features, n_classes = self._means.shape
         n, m = self._columns.shape[1], len(masks)

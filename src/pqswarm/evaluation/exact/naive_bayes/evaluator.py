@@ -1,8 +1,8 @@
-"""The exact error of naive Bayes with kernel densities."""
+"""The exact error of kernel naive Bayes."""
 
 from itertools import pairwise
 from math import log, pi, sqrt
-from typing import Any, Self
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -11,8 +11,8 @@ from pqswarm._base.options import Parameters, option, parameters
 from pqswarm._base.threads import effective_jobs
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.backend import Backend, ExactEvaluator
-from pqswarm.evaluation.base import ClassificationEvaluator, Scaling
+from pqswarm.evaluation.backend import Backend, ExactEvaluator, ExactOptions
+from pqswarm.evaluation.base import ClassificationEvaluator
 from pqswarm.evaluation.folds import Folds
 
 __all__ = [
@@ -20,23 +20,23 @@ __all__ = [
     *("class_blocks", "log_priors", "mix_uniform", "portable_log"),
 ]
 
-_MEMORY = 2e9  # bytes of the tables at most
-_WIDTH = 1024  # numbers of a feature in a block of events: those of a hundred features stay in the cache
-_MASKS = 512  # evaluated together at most
-_DOUBTFUL = 2**24  # places for events in doubt at most
-_TERMS = 2**21  # terms to add for which another thread is worth while
-_LOWEST_TERM, _LOWEST_PRIOR = -1e30, -3e38  # their sum is a number in single precision
+_MEMORY = 2e9  # maximum bytes of the tables
+_BLOCK_NUMBERS = 1024  # numbers of a feature per block of events: a hundred features fit into the cache
+_MASKS = 512  # maximum evaluated together
+_DOUBTFUL = 2**24  # maximum number of doubtful events
+_TERMS = 2**21  # additions that justify another thread
+_LOWEST_TERM, _LOWEST_PRIOR = -1e30, -3e38  # their sum is finite in single precision
 
 
 def class_blocks(
     column: FloatArray, folds: IntArray, labels: IntArray, n_classes: int
 ) -> tuple[FloatArray, IntArray, IntArray]:
-    """Return a column class by class, ascending, each between -inf and inf; its folds; where each class begins."""
+    """Return a column sorted within classes, each bracketed by -inf and inf; its folds; the start of each class."""
     order = np.lexsort((column, labels))
     edges = np.searchsorted(labels[order], np.arange(n_classes + 1))
     starts = edges + 2 * np.arange(n_classes + 1)
     values = np.empty(column.size + 2 * n_classes)
-    value_folds = np.full(values.size, -2, dtype=np.int64)  # the ends are in no fold, nor in "none"
+    value_folds = np.full(values.size, -2, dtype=np.int64)  # the brackets are in no fold, not even -1
     inside = np.arange(column.size) + 2 * labels[order] + 1
     values[inside] = column[order]
     value_folds[inside] = folds[order]
@@ -46,12 +46,12 @@ def class_blocks(
 
 
 def mix_uniform(terms: FloatArray, floor: float) -> FloatArray:
-    """Return log-densities mixed with a share `floor` of a uniform density on [0, 1]; unchanged if that is 0."""
+    """Return log densities mixed with a fraction `floor` of a uniform density on [0, 1]; unchanged if it is 0."""
     from pqswarm.evaluation.exact.naive_bayes import kernels as _nb_kernels
 
     if floor:
         terms = terms.copy(order="C")
-        _nb_kernels.mix_uniform(terms.reshape(-1), floor)
+        _nb_kernels.mix_uniform_in_place(terms.reshape(-1), floor)
     return terms
 
 
@@ -65,29 +65,22 @@ class KernelNBHyperparameters(Parameters):
         low=1e-30,
         high=1e30,
         symbol="sigma",
-        was="width",
     )
     floor: float = option(
         default=0.0,
-        meaning="share of a uniform density, which bounds how strongly one feature can speak against a class",
+        meaning="fraction of a uniform density, which limits the evidence of one feature against a class",
         low=0.0,
         high=0.5,
     )
 
-    @classmethod
-    def of_arguments(cls, bandwidth: Any, floor: Any, width: Any) -> Self:
-        """Return them from the arguments of a class that still takes a `width`, None if it is not given."""
-        new = {} if width is not None and bandwidth == cls.bandwidth else {"bandwidth": bandwidth}
-        return cls.of({**new, **({} if width is None else {"width": width}), "floor": floor})
-
 
 class KernelNBEvaluator(ExactEvaluator):
-    r"""The cross-validated error of naive Bayes with normal kernel densities, exactly and fast.
+    r"""The exact cross-validated error of naive Bayes with normal kernel densities.
 
     .. math:: p(x \mid c) = \frac{1}{N_c} \sum_{i \in c} \mathcal{N}(x; x_i, \sigma^2)
 
-    for each feature, empirical priors, in logarithms, so that nothing underflows. Of equal scores (to 1e-12)
-    the smallest label wins. It agrees with :class:`pqswarm.KernelNB`.
+    for each feature, with empirical priors, in logarithms against underflow. Of scores equal to 1e-12 the smallest
+    label wins. Predictions equal those of :class:`pqswarm.KernelNB`.
 
     Parameters
     ----------
@@ -96,10 +89,8 @@ class KernelNBEvaluator(ExactEvaluator):
     bandwidth : float
         :math:`\sigma`, in units of the scaled features.
     floor : float
-        Share of a uniform density on [0, 1] in that of each class, which bounds how strongly one feature can speak
-        against a class; 0 to 0.5.
-    width : float, optional
-        The bandwidth, as it was called in earlier versions.
+        Fraction of a uniform density on [0, 1] in that of each class, which limits the evidence of one feature against
+        a class; 0 to 0.5.
 
     Examples
     --------
@@ -118,21 +109,17 @@ class KernelNBEvaluator(ExactEvaluator):
         folds: Folds,
         bandwidth: float = 0.004,
         floor: float = 0.0,
-        *,
-        width: float | None = None,
-        scaling: Scaling = "once",
-        n_jobs: int | None = None,
-        device: str = "cpu",
+        **options: Unpack[ExactOptions],
     ) -> None:
-        super().__init__(X, y, folds, scaling=scaling, n_jobs=n_jobs, device=device)
-        checked = KernelNBHyperparameters.of_arguments(bandwidth, floor, width)
+        super().__init__(X, y, folds, **options)
+        checked = KernelNBHyperparameters(bandwidth=bandwidth, floor=floor)
         self.bandwidth, self.floor = checked.bandwidth, checked.floor
         check_table_size(len(self.data), self.n_features, self.classes.size)
         self.priors = log_priors(self)[folds.test_fold]
-        # The logarithm of the density of a kernel at its middle; a uniform density is 1.
+        # The log density of a kernel at its centre; a uniform density is 1.
         self.highest = max(0.0, -log(self.bandwidth * sqrt(2.0 * pi)))
         self.table = self._terms()
-        self._backend = self._backend_on(device)
+        self._backend = self._backend_on(self.device)
 
     def _backend_on(self, device: str) -> Backend[Any]:
         if device == "cuda":
@@ -143,19 +130,19 @@ class KernelNBEvaluator(ExactEvaluator):
 
     @property
     def table32(self) -> npt.NDArray[np.float32]:
-        """The table in single precision, where terms below -1e30 are raised to that, and below it the priors."""
+        """The table in single precision, with terms of at least -1e30, followed by the priors."""
         table = np.empty((self.n_features + 1, *self.priors.shape), dtype=np.float32)
         np.maximum(self.table, -1e30, out=table[:-1], casting="same_kind")
         table[-1] = self.priors
         return table
 
     def _terms(self) -> FloatArray:
-        """Log-likelihood of every event under every class and feature, learnt from the other folds."""
+        """Log-likelihood of each event by class and feature, fitted to the other folds."""
         from pqswarm.evaluation.exact.naive_bayes.kernels import kernel_terms
 
         n, n_classes, fold = len(self.data), self.classes.size, self.folds.test_fold
         table = np.empty((self.n_features, n, n_classes))
-        log_counts = _log_counts(self)
+        log_counts = _log_class_counts(self)
         views = self.fold_views()
         queries_of = [test for _, test in self.folds.split()] if len(views) > 1 else [np.arange(n)]
 
@@ -172,14 +159,14 @@ class KernelNBEvaluator(ExactEvaluator):
 
 
 class KernelNBOnCpu(Backend[KernelNBEvaluator]):
-    """The CPU's part of a kernel naive Bayes evaluator: the compiled code of ``_nb_count_kernels.py``."""
+    """Kernel naive Bayes on the CPU, by the compiled code of ``count_kernels.py``."""
 
     def __init__(self, evaluator: KernelNBEvaluator) -> None:
         super().__init__(evaluator)
         n, n_classes = evaluator.priors.shape
         self._by_fold = np.argsort(evaluator.folds.test_fold, kind="stable")
         self._fold_starts = np.concatenate([[0], np.cumsum(evaluator.folds.sizes)])
-        self._events = min(max(_WIDTH // n_classes // 32, 1) * 32, -(-n // 8) * 8)
+        self._events = min(max(_BLOCK_NUMBERS // n_classes // 32, 1) * 32, -(-n // 8) * 8)
         self._table = self._blocks()
 
     def _blocks(self) -> npt.NDArray[np.float32]:
@@ -214,8 +201,12 @@ class KernelNBOnCpu(Backend[KernelNBEvaluator]):
         return counts
 
     def _counts_of(self, masks: BoolArray) -> IntArray:
-        """The counts of masks, neighbours similar, that are not too many."""
-        from pqswarm.evaluation.exact.naive_bayes.count_kernels import count_doubtful, count_errors, share_features
+        """The counts of a limited number of masks, ordered by similarity."""
+        from pqswarm.evaluation.exact.naive_bayes.count_kernels import (
+            count_doubtful,
+            count_subset_errors,
+            share_features,
+        )
 
         e, n = self.evaluator, len(self.evaluator.data)
         sizes = masks.sum(axis=1)
@@ -230,7 +221,7 @@ class KernelNBOnCpu(Backend[KernelNBEvaluator]):
             counts = np.zeros((len(masks), e.folds.n_folds), dtype=np.int64)
             doubtful = np.empty(len(masks) * (span[1] - span[0]) * self._events, dtype=np.int32)
             table = self._table.reshape(-1)
-            some = count_errors(table, shape, span, self._fold_starts, sizes, e.highest, tree, counts, doubtful)
+            some = count_subset_errors(table, shape, span, self._fold_starts, sizes, e.highest, tree, counts, doubtful)
             if some:
                 exact = (self._by_fold, e.labels, e.folds.test_fold)
                 count_doubtful(e.table, e.priors, masks, doubtful[:some], *exact, counts)
@@ -257,14 +248,14 @@ class KernelNBOnCpu(Backend[KernelNBEvaluator]):
 
 
 def _similar_together(masks: BoolArray) -> IntArray:
-    """The order in which neighbouring masks have many features in common, those that most of them select above all."""
+    """An order in which neighbouring masks share many features, the most frequent ones first."""
     often_first = np.argsort(masks.sum(axis=0), kind="stable")[::-1]
     packed = np.ascontiguousarray(np.packbits(masks[:, often_first], axis=1))
     return np.argsort(packed.view(f"S{packed.shape[1]}").ravel(), kind="stable")
 
 
 def check_table_size(n_events: int, n_features: int, n_classes: int) -> None:
-    """Raise an error if the tables of log-likelihoods, in double and in single precision, would be too large."""
+    """Raise an error if the tables of log-likelihoods, in double and single precision, would be too large."""
     size = 12 * n_events * n_features * n_classes
     if size > _MEMORY:
         raise PqswarmError(
@@ -274,12 +265,12 @@ def check_table_size(n_events: int, n_features: int, n_classes: int) -> None:
         )
 
 
-def _log_counts(evaluator: ClassificationEvaluator) -> FloatArray:
-    """Logarithm of the training events of each class without each fold; the last row is for all folds."""
-    return portable_log(_counts(evaluator))
+def _log_class_counts(evaluator: ClassificationEvaluator) -> FloatArray:
+    """Log number of training events of each class without each fold; the last row is for all folds."""
+    return portable_log(_class_counts(evaluator))
 
 
-def _counts(evaluator: ClassificationEvaluator) -> FloatArray:
+def _class_counts(evaluator: ClassificationEvaluator) -> FloatArray:
     """Training events of each class without each fold; the last row is for all folds."""
     n_folds, n_classes = evaluator.folds.n_folds, evaluator.classes.size
     inside = np.zeros((n_folds + 1, n_classes))
@@ -288,13 +279,13 @@ def _counts(evaluator: ClassificationEvaluator) -> FloatArray:
 
 
 def log_priors(evaluator: ClassificationEvaluator) -> FloatArray:
-    """Logarithm of the share of each class among the training events of each fold, shape (folds, classes)."""
-    counts = _counts(evaluator)[:-1]
+    """Log fraction of each class among the training events of each fold, shape (folds, classes)."""
+    counts = _class_counts(evaluator)[:-1]
     return np.asarray(portable_log(counts) - portable_log(counts.sum(axis=1, keepdims=True)))
 
 
 def portable_log(values: FloatArray) -> FloatArray:
-    """Return the logarithms, which are the same on every processor; that of 0 is -inf."""
+    """Return logarithms with the same bits on every processor; that of 0 is -inf."""
     from pqswarm._kernels.math import logarithms
 
     return np.asarray(logarithms(values.ravel()).reshape(values.shape))

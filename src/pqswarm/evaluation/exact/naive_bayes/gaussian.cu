@@ -1,9 +1,9 @@
-// Kernels of _nb_cuda.py for normal densities. Events are in the order of their folds. CLASSES, and FEATURES whose means
-// and weights are in the fast memory at a time, are given when they are compiled.
+// Kernels of cuda.py for normal densities. Events are ordered by fold. CLASSES, and FEATURES, the number of features whose
+// means and weights are in shared memory at a time, are defined at compile time.
 #define INFINITY __int_as_float(0x7f800000)
 
-// For each subset, fold and class: the constant of the score and the largest size it had on the way, infinite where the
-// subset has no variance to smooth with, so that all is in doubt.
+// For each subset, fold and class: the constant of the score and its largest intermediate magnitude, infinite if the
+// subset has no variance for smoothing, so that all events are in doubt.
 extern "C" __global__
 void constants(const double* __restrict__ variances, const double* __restrict__ spread, double var_smoothing,
                const double* __restrict__ log_priors, const int* __restrict__ selections, const int* __restrict__ sizes,
@@ -16,7 +16,7 @@ void constants(const double* __restrict__ variances, const double* __restrict__ 
     const int* selected = selections + (long long)mask * widest;
     double total = log_priors[fold * n_classes + c], size = 0.0, widest_spread = 0.0;
     for (int s = 0; s < sizes[mask]; s++) widest_spread = fmax(widest_spread, spread[fold * n_features + selected[s]]);
-    const double added = var_smoothing * widest_spread;  // a share of the largest variance of a selected feature
+    const double added = var_smoothing * widest_spread;  // fraction of the largest variance of a selected feature
     if (total > -INFINITY)
         for (int s = 0; s < sizes[mask]; s++) {
             const double variance = variances[((long long)fold * n_features + selected[s]) * n_classes + c] + added;
@@ -28,8 +28,8 @@ void constants(const double* __restrict__ variances, const double* __restrict__ 
     largest[item] = added > 0.0 ? size : INFINITY;
 }
 
-// For each subset and event: the class of the largest score; the errors of each fold; and a list of the events where
-// another class comes close, which count as neither right nor wrong. A block for each subset and fold.
+// For each subset and event: the class of the largest score; the errors of each fold; and a list of doubtful events, with
+// another class close, which are not counted. One block per subset and fold.
 extern "C" __global__ __launch_bounds__(128)
 void winners(const double* __restrict__ columns, const int* __restrict__ starts, const int* __restrict__ labels,
              const double* __restrict__ means, const double* __restrict__ constant, const double* __restrict__ weights,
@@ -77,7 +77,7 @@ void winners(const double* __restrict__ columns, const int* __restrict__ starts,
             else if (score > second) second = score;
         }
         if (winner_of != nullptr) winner_of[(long long)mask * n + event] = (short)winner;
-        // Half the processor's margin of doubt would do; the same one is simpler.
+        // Half the margin of the CPU would suffice; the same one is simpler.
         if (!(best - second > 1e-9 * (fabs(best) + size + 1.0)))
             doubtful[atomicAdd(n_doubtful, 1)] = (long long)mask * n + event;
         else

@@ -1,14 +1,13 @@
-"""The exact error of naive Bayes with normal densities."""
+"""The exact error of Gaussian naive Bayes."""
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from pqswarm._base.options import Parameters, option, parameters
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
-from pqswarm.evaluation.backend import Backend, ExactEvaluator
-from pqswarm.evaluation.base import Scaling
+from pqswarm.evaluation.backend import Backend, ExactEvaluator, ExactOptions
 from pqswarm.evaluation.exact.naive_bayes.evaluator import log_priors
 from pqswarm.evaluation.folds import Folds
 
@@ -17,25 +16,25 @@ __all__ = ["GaussianNBEvaluator", "GaussianNBHyperparameters", "GaussianNBOnCpu"
 
 @parameters
 class GaussianNBHyperparameters(Parameters):
-    """Hyperparameters of naive Bayes with normal densities."""
+    """Hyperparameters of Gaussian naive Bayes."""
 
     var_smoothing: float = option(
         default=1e-9,
-        meaning="share of the largest variance of the selected features that is added to all variances",
+        meaning="fraction of the largest variance of the selected features, added to all variances",
         low=0.0,
         high=1e6,
     )
 
 
 class GaussianNBEvaluator(ExactEvaluator):
-    """The cross-validated error of scikit-learn's GaussianNB, exactly and fast.
+    """The exact cross-validated error of scikit-learn's GaussianNB.
 
     Parameters
     ----------
     X, y, folds, scaling, n_jobs, device
         See :class:`ExactEvaluator`.
     var_smoothing : float
-        As in GaussianNB: the share of the largest variance of the selected features that is added to all.
+        As in GaussianNB: the fraction of the largest variance of the selected features that is added to all.
 
     Examples
     --------
@@ -53,29 +52,26 @@ class GaussianNBEvaluator(ExactEvaluator):
         y: npt.ArrayLike,
         folds: Folds,
         var_smoothing: float = 1e-9,
-        *,
-        scaling: Scaling = "once",
-        n_jobs: int | None = None,
-        device: str = "cpu",
+        **options: Unpack[ExactOptions],
     ) -> None:
-        super().__init__(X, y, folds, scaling=scaling, n_jobs=n_jobs, device=device)
+        super().__init__(X, y, folds, **options)
         self.var_smoothing = GaussianNBHyperparameters(var_smoothing=var_smoothing).var_smoothing
         self._views = self.fold_views()
         self.by_fold = np.argsort(folds.test_fold, kind="stable")
         self.starts = np.concatenate([[0], np.cumsum(folds.sizes)])
-        self.columns = np.empty(self.data.shape[::-1])  # each event as its own fold scales it, fold by fold
+        self.columns = np.empty(self.data.shape[::-1])  # each event in the scale of its fold, fold by fold
         for fold in range(folds.n_folds):
             self.columns[:, self.starts[fold] : self.starts[fold + 1]] = self._view(fold)[folds.test(fold)].T
         self.log_priors = log_priors(self)
         self.moments = self._moments_of(slice(None))
         self._backend = GaussianNBOnCpu(self)
-        if device == "cuda":
+        if self.device == "cuda":
             from pqswarm.evaluation.exact.naive_bayes.cuda import GaussianNBOnCuda
 
             self._backend = GaussianNBOnCuda(self)
 
     def _moments_of(self, features: slice) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Means and variances of each fold's training events, (folds, features, classes), and without classes."""
+        """Means and variances of each fold's training events, (folds, features, classes), and overall variances."""
         width = len(range(self.n_features)[features])
         shape = (self.folds.n_folds, width, self.classes.size)
         means, variances, spread = np.full(shape, np.nan), np.full(shape, np.nan), np.empty(shape[:2])
@@ -89,7 +85,7 @@ class GaussianNBEvaluator(ExactEvaluator):
         return means, variances, spread
 
     def single(self, feature: int) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """The column and moments of a single feature: NumPy rounds sums over one column in another way."""
+        """The column and moments of a single feature: NumPy rounds sums over one column differently."""
         column = slice(feature, feature + 1)
         return self.columns[column], *self._moments_of(column)
 
@@ -97,7 +93,7 @@ class GaussianNBEvaluator(ExactEvaluator):
         return self._views[fold % len(self._views)]
 
     def decide_as_scikit_learn(self, mask: BoolArray, doubtful: IntArray, winners: IntArray) -> None:
-        """Ask scikit-learn itself about the events in doubt, so that even its rounding is the same."""
+        """Let scikit-learn decide about doubtful events, so that even its rounding is reproduced."""
         selected = np.flatnonzero(mask)
         moments = self._moments_of(slice(selected[0], selected[0] + 1)) if selected.size == 1 else self.moments
         columns = np.zeros(1, dtype=np.int64) if selected.size == 1 else selected
@@ -109,7 +105,7 @@ class GaussianNBEvaluator(ExactEvaluator):
                 winners[events] = model.predict(data)
 
     def _model(self, fold: int, means: FloatArray, variances: FloatArray, spread: FloatArray) -> Any:
-        """The model that scikit-learn fits without a fold, of moments that are what it would compute."""
+        """The model that scikit-learn would fit without a fold, from precomputed moments."""
         from sklearn.naive_bayes import GaussianNB
 
         counts = np.bincount(self.labels[self.folds.test_fold != fold], minlength=self.classes.size)
@@ -123,7 +119,7 @@ class GaussianNBEvaluator(ExactEvaluator):
 
 
 class GaussianNBOnCpu(Backend[GaussianNBEvaluator]):
-    """The CPU's part of a Gaussian naive Bayes evaluator: the compiled code of ``_nb_kernels.py``."""
+    """Gaussian naive Bayes on the CPU, by the compiled code of ``kernels.py``."""
 
     def predict(self, masks: BoolArray) -> IntArray:
         """Return the labels of every event for each mask; see :class:`Backend`."""
@@ -138,7 +134,7 @@ class GaussianNBOnCpu(Backend[GaussianNBEvaluator]):
             if selected.size == 1:
                 columns, means, variances, spread = e.single(int(selected[0]))
                 selected = np.zeros(1, dtype=np.int64)
-            # A share of the largest variance of a selected feature, in each fold.
+            # A fraction of the largest variance of a selected feature, in each fold.
             smoothing = e.var_smoothing * spread[:, selected].max(axis=1)
             winners = np.empty(len(e.data), dtype=np.int64)
             doubtful = np.ones(len(e.data), dtype=np.bool_)

@@ -1,11 +1,11 @@
-// Kernels of _nb_cuda.py for kernel densities; MOST_CLASSES is given when they are compiled.
+// Kernels of cuda.py for kernel densities; MAX_CLASSES is defined at compile time.
 #define INFINITY __int_as_float(0x7f800000)
 #define UNIT 5.9604644775390625e-8
 #define SAFETY 1.1
 #define CLIPPED -1e29f
 #define EQUAL 1e-12
 
-// The class of the largest score of each event; events where rounding leaves that in doubt go to a list.
+// The class of the largest score of each event; events that rounding leaves in doubt are listed.
 extern "C" __global__
 void decide(const float* __restrict__ scores, const int* __restrict__ sizes, double highest, int n, int n_classes,
             int n_masks, const int* __restrict__ folds, const int* __restrict__ labels, int n_folds,
@@ -14,7 +14,7 @@ void decide(const float* __restrict__ scores, const int* __restrict__ sizes, dou
     long long item = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     if (item >= (long long)n_masks * n) return;
     int mask = item / n, event = item % n;
-    double size = sizes[mask] + 1.0;  // the prior is a term too
+    double size = sizes[mask] + 1.0;  // the prior is also a term
     double relative = SAFETY * UNIT * (size + 3.0);
     double fixed = relative * 2.0 * size * highest;
     const float* own = scores + item * n_classes;
@@ -36,7 +36,7 @@ void decide(const float* __restrict__ scores, const int* __restrict__ sizes, dou
     if (predicted != nullptr) predicted[item] = (short)winner;
 }
 
-// The same in double precision, first of equals, for the events in doubt.
+// The same in double precision, the first of equals, for doubtful events.
 extern "C" __global__
 void decide_exactly(const double* __restrict__ table, const double* __restrict__ priors,
                     const bool* __restrict__ masks, int n_features, int n, int n_classes, const int* __restrict__ folds,
@@ -46,7 +46,7 @@ void decide_exactly(const double* __restrict__ table, const double* __restrict__
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < *n_doubtful; i += gridDim.x * blockDim.x) {
         int mask = doubtful[i] / n, event = doubtful[i] % n;
         const bool* selected = masks + (long long)mask * n_features;
-        double best = -INFINITY, size = 0.0, totals[MOST_CLASSES];
+        double best = -INFINITY, size = 0.0, totals[MAX_CLASSES];
         for (int c = 0; c < n_classes; c++) {
             double total = priors[(long long)event * n_classes + c], absolute = fabs(total);
             if (total > -INFINITY)

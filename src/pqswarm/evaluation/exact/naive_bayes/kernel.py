@@ -23,29 +23,26 @@ class KernelNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     .. math:: p(x \mid c) = \frac{1}{N_c} \sum_{i \in c} \mathcal{N}(x; x_i, \sigma^2)
 
-    for each feature, and empirical priors. All is done in logarithms (log-sum-exp), so that nothing
-    underflows, however far a value lies from all training events. Of equal scores (to 1e-12) the smallest
-    label wins.
-    The bandwidth is in units of the features: scale them first, to [0, 1] for the paper's 0.004.
+    for each feature, with empirical priors. Logarithms (log-sum-exp) prevent underflow at any distance from the
+    training events. Of scores equal to 1e-12 the smallest label wins. The bandwidth is in units of the features:
+    scale them first, to [0, 1] for the paper's 0.004.
 
     Parameters
     ----------
     bandwidth : float
         :math:`\sigma`, the standard deviation of the kernels.
     floor : float
-        Share of a uniform density on [0, 1] in that of each class, which bounds how strongly one feature can speak
-        against a class; 0 to 0.5.
-    width : float
-        The bandwidth, as it was called in earlier versions.
+        Fraction of a uniform density on [0, 1] in that of each class, which limits the evidence of one feature against
+        a class; 0 to 0.5.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The labels, sorted.
+        The sorted labels.
     class_log_prior_ : ndarray of shape (n_classes,)
-        Logarithm of the share of each class.
+        Log fraction of each class.
     n_features_in_ : int
-        Features seen in `fit`.
+        Number of features in `fit`.
 
     Examples
     --------
@@ -57,18 +54,16 @@ class KernelNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     True
     """
 
-    def __init__(self, bandwidth: float = 0.004, floor: float = 0.0, width: float | str = "deprecated") -> None:
+    def __init__(self, bandwidth: float = 0.004, floor: float = 0.0) -> None:
         self.bandwidth = bandwidth
         self.floor = floor
-        self.width = width
 
     def checked_hyperparameters(self) -> KernelNBHyperparameters:
-        """Return bandwidth and floor, or raise an error that names what is wrong with them."""
-        width = None if self.width == "deprecated" else self.width
-        return KernelNBHyperparameters.of_arguments(self.bandwidth, self.floor, width)
+        """Return the checked bandwidth and floor."""
+        return KernelNBHyperparameters(bandwidth=self.bandwidth, floor=self.floor)
 
     def fit(self, X: Any, y: Any) -> "KernelNB":
-        """Remember the training events, shape (n, n_features), and their labels, (n,)."""
+        """Fit to training events, shape (n, n_features), and their labels, (n,)."""
         checked = self.checked_hyperparameters()
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
@@ -78,14 +73,14 @@ class KernelNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.class_log_prior_ = log_counts - portable_log(counts.sum(keepdims=True))
         self._bandwidth, self._floor = checked.bandwidth, checked.floor
         self._log_counts = log_counts[np.newaxis]
-        nobody = np.zeros(len(X), dtype=np.int64)
+        folds = np.zeros(len(X), dtype=np.int64)
         self._blocks: list[tuple[FloatArray, IntArray, IntArray]] = [
-            class_blocks(np.ascontiguousarray(column), nobody, labels, self.classes_.size) for column in X.T
+            class_blocks(np.ascontiguousarray(column), folds, labels, self.classes_.size) for column in X.T
         ]
         return self
 
     def _terms(self, X: Any) -> tuple[FloatArray, FloatArray]:
-        """Log-likelihoods of each feature, (n_features, n, n_classes), and log-priors, (n, n_classes)."""
+        """Log-likelihoods of each feature, (n_features, n, n_classes), and log priors, (n, n_classes)."""
         from pqswarm.evaluation.exact.naive_bayes.kernels import kernel_terms
 
         check_is_fitted(self)
@@ -110,19 +105,19 @@ class KernelNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_joint_log_proba(self, X: Any) -> FloatArray:
         """Return the logarithm of prior times likelihood, (n, n_classes), in the order of `classes_`."""
         terms, scores = self._terms(X)
-        for term in terms:  # in the order of the features, as `predict` does
+        for term in terms:  # in the order of the features, as in `predict`
             scores += term
         return scores
 
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Return the logarithm of the probability of each class, (n, n_classes), in the order of `classes_`.
 
-        None is below that of the smallest normal number (-708).
+        The minimum is that of the smallest normal number (-708).
         """
         from scipy.special import logsumexp
 
         scores = self.predict_joint_log_proba(X)
-        scores -= scores.max(axis=1, keepdims=True)  # before the sum, which far away would lose the differences
+        scores -= scores.max(axis=1, keepdims=True)  # first: far away, the sum would lose the differences
         smallest = np.log(np.finfo(np.float64).tiny)
         return np.asarray(np.maximum(scores - logsumexp(scores, axis=1, keepdims=True), smallest))
 

@@ -1,8 +1,8 @@
-"""Naive Bayes from tables of log-likelihoods: compiled code, arrays in, arrays out.
+"""Naive Bayes from tables of log-likelihoods.
 
-The log-likelihood of an event under a class is a sum over features. With fixed folds each term of kernel densities is
-known beforehand: ``_nb_count_kernels.py`` adds them up in single precision, and where rounding could change the
-result, the sum is made again here, in double precision.
+The log-likelihood of an event under a class is a sum over features. With fixed folds, each term of kernel densities is
+computed once: ``count_kernels.py`` sums them in single precision; where rounding could change the result, this module
+sums them again in double precision.
 """
 
 from math import factorial
@@ -12,33 +12,33 @@ import numpy as np
 from pqswarm._kernels.compiling import njit
 from pqswarm._kernels.math import exponential, logarithm
 
-__all__ = ["decide_exactly", "gaussian_winners", "kernel_terms", "mix_uniform", "winner"]
+__all__ = ["decide_exactly", "gaussian_winners", "kernel_terms", "mix_uniform_in_place", "winner"]
 
-_EQUAL = 1e-12  # of the sum of absolute terms: a hundred times their rounding
-_NEGLIGIBLE = 50.0  # terms smaller by exp(-50) than the largest do not change the sum of a million
-_FARTHEST = 1e300  # half a squared distance, in widths, beyond which nothing is told apart
-_EVENTS = 512  # of normal densities: their columns stay in the cache
-_AT_ONCE = 16  # exponentials that are computed at once: of fewer each takes as long as four
+_EQUAL = 1e-12  # relative to the sum of absolute terms: a hundred times their rounding
+_NEGLIGIBLE = 50.0  # terms below exp(-50) of the largest do not change a sum of a million
+_FARTHEST = 1e300  # half a squared distance, in bandwidths, beyond which all are equal
+_EVENTS = 512  # per block of normal densities: their columns fit into the cache
+_AT_ONCE = 16  # exponentials computed together, for vectorisation
 _LOG2_E = 1.4426950408889634
 _LN2_HIGH = 0.693147180369123816490
 _LN2_LOW = 1.90821492927058770002e-10
-_EVEN = tuple(1.0 / factorial(k) for k in range(12, 1, -2))  # factors of the series of exp, from its square on,
-_ODD = tuple(1.0 / factorial(k) for k in range(13, 2, -2))  # and from its cube on
+_EVEN = tuple(1.0 / factorial(k) for k in range(12, 1, -2))  # factors of the series of exp, from the square on,
+_ODD = tuple(1.0 / factorial(k) for k in range(13, 2, -2))  # and from the cube on
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _exponentials(powers, n, bits, out):
-    """out[:n] = exp(-powers[:n]) for powers of 0 to 600; without calls or branches, so that it vectorises.
+    """out[:n] = exp(-powers[:n]) for powers from 0 to 600; without calls or branches, to vectorise.
 
     exp(-x) = 2^k exp(r) with |r| <= 0.35, where the series has an error below 5e-18 after the 13th power. Products and
-    sums are not fused, so that it is the same on every processor.
+    sums are not fused: the result is the same on every processor.
     """
     for i in range(n):
         k = np.floor(0.5 - powers[i] * _LOG2_E)
         bits[i] = np.int64(k + 1023.0) << 52
         r = (-powers[i] - k * _LN2_HIGH) - k * _LN2_LOW
         square = r * r
-        even, odd = _EVEN[0], _ODD[0]  # two short chains are done at the same time
+        even, odd = _EVEN[0], _ODD[0]  # two short chains run in parallel
         for term, other in zip(_EVEN[1:], _ODD[1:]):  # noqa: B905
             even = even * square + term
             odd = odd * square + other
@@ -50,7 +50,7 @@ def _exponentials(powers, n, bits, out):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _position(values, low, high, x):
-    """The first place from `low` to `high` whose value is not below x."""
+    """The first position from `low` to `high` whose value is not below x."""
     while low < high:
         middle = (low + high) >> 1
         below = values[middle] < x
@@ -61,7 +61,7 @@ def _position(values, low, high, x):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _sum_of_others(parts, folds, fold):
-    """Sum of the parts whose fold is another, in twice the precision, so that their order does not matter."""
+    """Sum of the parts of other folds, in double-double precision, so that order does not matter."""
     total = 0.0
     lost = 0.0
     for j in range(folds.size):
@@ -77,11 +77,11 @@ def _sum_of_others(parts, folds, fold):
 def kernel_terms(queries, query_folds, values, value_folds, starts, log_counts, width, terms):
     """Fill `terms`, float64[m, classes], with the log-likelihood of each query under each class, for one feature.
 
-    The density of a class is the mean of normal densities of width `width` around its training events: all of the class
-    but those in the query's own fold, `query_folds`, int64[m] (-1: none). The training events are `values`, class by
-    class from `starts`, int64[classes + 1], ascending within each, between -inf and inf; `value_folds` are their folds.
-    `log_counts`, float64[folds + 1, classes], is the logarithm of the number of training events without each fold, the
-    last row for all. A class without training events has -inf and gets the term 0.
+    The density of a class is the mean of normal densities of bandwidth `width` around its training events: all but
+    those in the query's own fold, `query_folds`, int64[m] (-1: none). The training events are `values`, class by class
+    from `starts`, int64[classes + 1], ascending within each, bracketed by -inf and inf; `value_folds` are their folds.
+    `log_counts`, float64[folds + 1, classes], is the log number of training events without each fold, the last row for
+    all. A class without training events has -inf and gets the term 0.
     """
     constant = logarithm(width * np.sqrt(2.0 * np.pi))
     per_width = 1.0 / width
@@ -106,10 +106,10 @@ def kernel_terms(queries, query_folds, values, value_folds, starts, log_counts, 
             z0 = min(x - values[left], values[right] - x) * per_width
             nearest = min(0.5 * z0 * z0, _FARTHEST)
             reach = np.sqrt(z0 * z0 + 2.0 * _NEGLIGIBLE) * width
-            # Far away rounding could leave the nearest out of reach.
+            # Far away, rounding could put the nearest out of reach.
             low = min(_position(values, first, last, x - reach), max(left, first))
             high = max(_position(values, first, last, x + reach), min(right + 1, last))
-            # So it could leave out others of the same value: where it does not, these loops end at once.
+            # It could also exclude others of equal value; otherwise these loops end at once.
             while low > first and values[low - 1] == values[low]:
                 low -= 1
             while high < last and values[high] == values[high - 1]:
@@ -117,7 +117,7 @@ def kernel_terms(queries, query_folds, values, value_folds, starts, log_counts, 
             near = values[low:high]
             for j in range(near.size):
                 z = abs(near[j] - x) * per_width
-                # Events of the query's own fold may be nearer; they do not count below.
+                # Events of the query's own fold may be nearer; they are excluded below.
                 powers[j] = min(max(0.5 * (z - z0) * (z + z0), 0.0), 600.0)
             _exponentials(powers, -(-near.size // _AT_ONCE) * _AT_ONCE, bits, parts)
             others = logarithm(_sum_of_others(parts, value_folds[low:high], fold))
@@ -128,7 +128,7 @@ def kernel_terms(queries, query_folds, values, value_folds, starts, log_counts, 
 def _gaussian_constants(selected, variances, smoothing, log_priors, weights, constants):
     """Fill the weights of squared deviations and the constants of the scores in one fold; return the largest constant.
 
-    The logarithm of a product is that of its factors, as many as a number can hold.
+    Logarithms are taken of products of as many factors as a double can hold.
     """
     size = 0.0
     for c in range(constants.size):
@@ -170,10 +170,10 @@ def _add_deviations(columns, first, selected, means, weights, sums):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def mix_uniform(values, floor):
-    """Mix densities, given by their logarithms, float64[n], with a share `floor` of a uniform one: log(1).
+def mix_uniform_in_place(values, floor):
+    """Mix densities, given by their logarithms, float64[n], with a fraction `floor` of a uniform one.
 
-    It is log((1 - floor) exp(term) + floor), to about 1e-16 of the greater of 1 and its size.
+    The result is log((1 - floor) exp(term) + floor), to about 1e-16 of max(1, |result|).
     """
     highest, lowest = logarithm(1.0 - floor), logarithm(floor)
     for i in range(values.size):
@@ -183,13 +183,13 @@ def mix_uniform(values, floor):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def gaussian_winners(columns, starts, selected, means, variances, smoothing, log_priors, winners, doubtful):
-    """The class of the largest score of each event under normal densities, and where another one comes close.
+    """The class of the largest score of each event under normal densities, and where another class is close.
 
     `columns`, float64[p, n], hold a feature per row, events fold by fold from `starts`, int64[folds + 1]. `means` and
     `variances`, float64[folds, p, classes], are those of the training events of each fold, NaN for a class without any;
     `smoothing`, float64[folds], positive, is added to the variances. `log_priors`, float64[folds, classes], are -inf
-    for a class without events. Filled are `winners`, int64[n], and `doubtful`, bool[n]: scores that differ by less than
-    1e-9 of their size, where rounding could have its say.
+    for a class without events. Fills `winners`, int64[n], and `doubtful`, bool[n]: scores that differ by less than
+    1e-9 of their size, where rounding could decide.
     """
     n_classes = means.shape[2]
     weights = np.empty((n_classes, selected.size))
@@ -252,8 +252,8 @@ def winner(table, priors, selected, event, totals, absolute):
 def decide_exactly(table, priors, selected, events, winners):
     """The class of the largest score in double precision, first of equals, for the given events of one subset.
 
-    Scores count as equal if they differ by no more than rounding can make of equal ones: in data with repeated
-    values, classes of different sizes often have the same score in truth. A score is the sum of `priors`,
+    Scores are equal if they differ by no more than rounding: in data with repeated values, classes of different sizes
+    often have the same true score. A score is the sum of `priors`,
     float64[n, classes], and the terms of the `selected` features in `table`, float64[p, n, classes]. `winners`,
     int64[n], is filled at `events`.
     """

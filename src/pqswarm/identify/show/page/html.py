@@ -85,9 +85,8 @@ def page_html(
     loader = ChoiceLoader([PackageLoader("pqswarm.identify.show.page"), PackageLoader("pqswarm.report")])
     environment = Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"bind": _bind, "keep": _keep}
-    viewer = read_scripts(*VIEWER) if figures else ""
-    scripts = [_template("pqswarm.report", "report.js"), viewer, _template("pqswarm.identify.show.page", "page.js")]
-    scripts = [script for script in scripts if script]
+    shared = read_scripts(*VIEWER) if figures else read_scripts("draw.js")
+    scripts = [shared, _template("pqswarm.report", "report.js"), _template("pqswarm.identify.show.page", "page.js")]
     styles = [read_styles("colours.css"), _template("pqswarm.report", "report.css"), read_styles("tolerance.css")]
     styles += [read_styles("waves.css") if figures else "", _template("pqswarm.identify.show.page", "page.css")]
     text = environment.get_template("page.html.jinja").render(

@@ -1,8 +1,8 @@
-"""Which of many features are left to the search.
+"""Prefilter wide data before the search.
 
-A filter that has seen all events makes the score of a cross-validation too good, with few events by so much that a
-search finds nothing but that. So the filter is also put inside the splits, and where the difference is large, no more
-features are kept than give the best score there, within one standard error.
+Filtering on all events makes cross-validation optimistic; with few events the search then finds nothing else. The
+filter is therefore also applied inside each split; if the error is much higher there, only as many features are kept as
+give the lowest such error, within one standard error.
 """
 
 from dataclasses import dataclass
@@ -18,18 +18,16 @@ from pqswarm.evaluation import FILTERS, Splits, choose_evaluator, prefilter
 __all__ = ["WIDE", "Kept", "keep_features"]
 
 WIDE = 300
-"""Of more features the search is left so many at most, those that rank first by a filter."""
+"""Maximum number of features to search; of more, those ranked first by a filter are kept."""
 
 _SIZES = (5, 10, 20, 50, 100, 200)
-_SPLITS = 10  # looked at, at most
-_OPTIMISM = (
-    0.75  # of the error that is left, if the filter has seen all events: less is too optimistic, which is our choice
-)
+_SPLITS = 10  # maximum number of splits used
+_OPTIMISM = 0.75  # ratio of the errors with the filter outside and inside; below it the filter misleads (our choice)
 
 
 @dataclass(frozen=True)
 class Kept:
-    """The features that are left, their order, best first, and a sentence; if all are left, empty and None."""
+    """The kept features, their order, best first, and a sentence; empty and None if all are kept."""
 
     mask: BoolArray
     order: tuple[int, ...] = ()
@@ -43,12 +41,12 @@ def keep_features(
     y: AnyArray,
     splits: Splits,
     *,
-    least: int | None,
+    minimum: int | None,
     continuous: bool,
     **options: Any,
 ) -> Kept:
-    """Return the features that a prefilter leaves, at `least` so many; `options` are those of choose_evaluator."""
-    least, most, name = least or 1, WIDE, "anova"
+    """Return the features that a prefilter keeps, at least `minimum`; `options` are those of choose_evaluator."""
+    minimum, most, name = minimum or 1, WIDE, "anova"
     if is_integer(given) and given >= 1:
         most = int(given)
     elif isinstance(given, str):
@@ -57,13 +55,13 @@ def keep_features(
             raise unknown_name("prefilter", given, ["auto", *FILTERS])
     elif given is not None:
         raise PqswarmError(f"prefilter must be 'auto', a filter, a number of features or None, not {given!r}.")
-    most = max(most, least)
+    most = max(most, minimum)
     mask = np.ones(X.shape[1], dtype=np.bool_)
     if given is None or mask.size <= most:
         return Kept(mask)
     keep, why = most, ""
     if isinstance(given, str):
-        sizes = [*(size for size in _SIZES if least <= size < most), most]
+        sizes = [*(size for size in _SIZES if minimum <= size < most), most]
         inside, outside = _filtered_errors(name, estimator, X, y, splits, sizes, continuous, options)
         means, whole = inside.mean(axis=0), outside.mean()
         if len(inside) > 1:
@@ -73,8 +71,8 @@ def keep_features(
             keep = sizes[int(np.argmax(means <= means[best] + doubts[best]))] if misled else most
         if keep < most:
             why = (
-                f" With {most} the search would be misled: their error is {whole:.2g} if the filter has seen the test "
-                f"events, and {means[-1]:.2g} if it has not."
+                f" {most} would mislead the search: their error is {whole:.2g} if the filter sees the test events, "
+                f"and {means[-1]:.2g} if it does not."
             )
     found = prefilter(X, y, keep, name, continuous=continuous)
     mask[:] = False
@@ -92,7 +90,7 @@ def _filtered_errors(
     continuous: bool,
     options: Any,
 ) -> tuple[FloatArray, FloatArray]:
-    """Errors, in some splits, of the features that rank first: by training events, of each size, and by all events."""
+    """Errors in some splits of the features ranked first: by training events, for each size, and by all events."""
     rank, most = FILTERS[name].rank, sizes[-1]
     masks = np.arange(most) < np.array(sizes)[:, np.newaxis]
     first = list(rank(X, y, continuous=continuous)[:most])

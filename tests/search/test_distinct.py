@@ -1,4 +1,4 @@
-"""Searches that never ask for a subset twice, and what they are made of."""
+"""Searches that never ask for a subset twice, and their operators."""
 
 import itertools
 
@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from pqswarm.errors import PqswarmError
-from pqswarm.search import ALGORITHMS, FreshSearch, Run, SimulatedAnnealing, SparseEA, minimize
+from pqswarm.search import ALGORITHMS, DistinctSearch, Run, SimulatedAnnealing, SparseEA, minimize
 from pqswarm.search.annealing import accepted
 from pqswarm.search.de import trial
-from pqswarm.search.fresh import flip_balanced, move
+from pqswarm.search.distinct import flip_balanced, move
 from pqswarm.search.nsga2 import crowding, front_ranks
 from pqswarm.search.sparse_ea import contest
 from pqswarm.search.umda import frequencies
 from tests.search.problems import problem
 
-FRESH = [name for name, search in ALGORITHMS.items() if issubclass(search, FreshSearch)]
+FRESH = [name for name, search in ALGORITHMS.items() if issubclass(search, DistinctSearch)]
 TABLE = "breast cancer, 12 features, Gaussian NB"
 rng = np.random.default_rng(3)
 
@@ -23,7 +23,7 @@ rng = np.random.default_rng(3)
 @pytest.mark.parametrize("name", FRESH)
 @pytest.mark.parametrize("size", [None, 3])
 def test_every_subset_once_and_then_the_end(name, size):
-    """With a budget for all of them, all are asked for, none twice."""
+    """With a sufficient budget all subsets are requested, none twice."""
     run, asked = Run(ALGORITHMS[name](8, seed=2, parameters={"size": size}), 10**4), []
     while not run.done:
         asked += map(tuple, run.ask().tolist())
@@ -37,7 +37,7 @@ def test_every_subset_once_and_then_the_end(name, size):
 
 
 @pytest.mark.parametrize("name", FRESH)
-def test_many_features_are_searched_from_few(name):
+def test_searches_start_with_few_features(name):
     run = Run(ALGORITHMS[name](3000, seed=1), 3200 if name == "sparse-ea" else 200)
     while not run.done:
         masks = run.ask()
@@ -83,7 +83,7 @@ def test_worse_is_accepted_by_metropolis_rule():
     assert accepted(changes, 0.0, rng.random(changes.size)).reshape(3, -1).all(axis=1).tolist() == [True, True, False]
 
 
-def test_annealing_cools_and_is_heated_again():
+def test_annealing_cools_and_is_reheated():
     search, temperatures = SimulatedAnnealing(40, 1, {"evaluations": 300, "chains": 2, "tries": 15}), []
     for _ in range(21):
         masks = search.ask()
@@ -96,7 +96,7 @@ def test_annealing_cools_and_is_heated_again():
         SimulatedAnnealing(40, 1, {"hot": 0.1, "cold": 0.2})
 
 
-def test_frequencies_leave_a_door_open():
+def test_frequencies_stay_away_from_0_and_1():
     assert frequencies(np.array([[True, False, True, False]] * 3 + [[True, False, False, False]])).tolist() == [
         0.75,
         0.25,
@@ -117,7 +117,7 @@ def test_a_trial_takes_bits_of_the_best_and_of_a_difference():
     assert ((few != parents).sum(axis=1) == 1).all()
 
 
-def test_fronts_are_peeled_one_after_the_other():
+def test_fronts_are_ranked():
     errors, sizes = np.round(rng.random(80), 1), rng.integers(1, 9, 80)
     ranks, left, rank = front_ranks(errors, sizes), set(range(80)), 0
     while left:
@@ -142,7 +142,7 @@ def test_crowding_is_that_of_the_neighbours_in_the_front():
     assert crowding(errors, sizes, ranks) == pytest.approx(expected)
 
 
-def test_a_contest_is_between_two_of_the_candidates():
+def test_a_tournament_is_between_two_candidates():
     candidates = rng.random((400, 9)) < 0.3
     scores = np.broadcast_to(rng.permutation(9).astype(float), (400, 9))
     draws = rng.random((400, 9))
@@ -151,7 +151,7 @@ def test_a_contest_is_between_two_of_the_candidates():
         assert chosen == min(drawn, key=lambda i: scores[row, i], default=-1)
 
 
-def test_sparse_ea_begins_with_every_feature_alone():
+def test_sparse_ea_starts_with_single_features():
     search = SparseEA(300, 0)
     alone = []
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""What searches share that never ask for a subset twice."""
+"""The common part of searches that never ask for a subset twice."""
 
 from itertools import combinations
 from math import comb
@@ -10,24 +10,24 @@ from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
 from pqswarm.search.base import Search
 from pqswarm.search.seen import Seen
 
-__all__ = ["FreshSearch", "flip_balanced", "move"]
+__all__ = ["DistinctSearch", "flip_balanced", "move"]
 
-_STEPS = 30  # random moves from a subset that is known, after which any new one will do
-_FEW = 2**14  # so many subsets are looked through one by one
+_STEPS = 30  # random moves from a known subset before any new one is accepted
+_FEW = 2**14  # up to this many subsets are enumerated
 
 
 def move(masks: BoolArray, kinds: FloatArray, draws: FloatArray, *, keep_size: bool = False) -> BoolArray:
-    """Return the subsets after one move each: a feature more, one less, or one for another.
+    """Return the subsets after one move each: add, drop or exchange a feature.
 
-    `kinds`, (m,), says which: one more below 0.3, one less below 0.6, where that can be. `draws`, (m, n), says which
-    features: those with the largest numbers. None becomes empty; with `keep_size` features are only exchanged.
+    `kinds`, (m,), select the move: add below 0.3, drop below 0.6, if possible. `draws`, (m, n), select the features:
+    those with the largest numbers. No subset becomes empty; with `keep_size` features are only exchanged.
     """
     rows, sizes = np.arange(len(masks)), masks.sum(axis=1)
-    room, spare = sizes < masks.shape[1], sizes > 1
-    added = room & ((kinds < 0.3) | (kinds >= 0.6) | ~spare)
-    dropped = (sizes > 0) & (kinds >= 0.3) & (added | spare) | (~room & spare)
+    can_add, can_drop = sizes < masks.shape[1], sizes > 1
+    added = can_add & ((kinds < 0.3) | (kinds >= 0.6) | ~can_drop)
+    dropped = (sizes > 0) & (kinds >= 0.3) & (added | can_drop) | (~can_add & can_drop)
     if keep_size:
-        dropped = added = room
+        dropped = added = can_add
     moved = masks.copy()
     gone, come = np.where(masks, draws, -1.0).argmax(axis=1), np.where(masks, -1.0, draws).argmax(axis=1)
     moved[rows[dropped], gone[dropped]] = False
@@ -36,19 +36,20 @@ def move(masks: BoolArray, kinds: FloatArray, draws: FloatArray, *, keep_size: b
 
 
 def flip_balanced(masks: BoolArray, flips: float, draws: FloatArray) -> BoolArray:
-    """Return the subsets after flips, on average as many features more as less: `flips` together.
+    """Return the subsets after `flips` flips on average, balanced between added and dropped features.
 
-    A feature is flipped where its number of `draws`, uniform and of the shape of `masks`, is below its probability.
+    A feature is flipped if its number in `draws`, uniform and of the shape of `masks`, is below its probability.
     """
     sizes = masks.sum(axis=1, keepdims=True)
     less, more = flips / 2 / np.maximum(sizes, 1), flips / 2 / np.maximum(masks.shape[1] - sizes, 1)
     return np.asarray(masks ^ (draws < np.where(masks, less, more)))
 
 
-class FreshSearch(Search):
-    """A search that keeps what it has asked for, and asks only for what it does not know.
+class DistinctSearch(Search):
+    """A search that never asks for a subset twice.
 
-    It ends when it knows every subset. Derived classes call `_start` and `_learn`, and ask for what `_fresh` returns.
+    It ends when every subset is known. Derived classes call `_start` and `_learn`, and ask for the result of
+    `_make_distinct`.
     """
 
     may_ask_empty = False
@@ -65,12 +66,12 @@ class FreshSearch(Search):
 
     @property
     def done(self) -> bool:
-        """Whether every subset, or every one of the wanted size, is known."""
+        """Whether every subset, or every one of the required size, is known."""
         return len(self.seen) >= self._n_subsets
 
     @property
     def seen_masks(self) -> AnyArray:
-        """The subsets asked for, eight features to a byte."""
+        """The requested subsets, eight features per byte."""
         return self.seen.packed
 
     @seen_masks.setter
@@ -86,17 +87,19 @@ class FreshSearch(Search):
     def seen_errors(self, errors: FloatArray) -> None:
         self.seen.errors = errors
 
-    def _sparse_subsets(self, count: int, most: int) -> BoolArray:
-        """Draw subsets of 1 to `most` features, each size as likely as another, or of the wanted size."""
-        most = min(most, self.n_features)
-        sizes = 1 + (self.rng.random(count) * most).astype(np.int64) if self.size is None else np.full(count, self.size)
+    def _sparse_subsets(self, count: int, limit: int) -> BoolArray:
+        """Draw subsets of 1 to `limit` features, with equally likely sizes, or of the required size."""
+        limit = min(limit, self.n_features)
+        sizes = (
+            1 + (self.rng.random(count) * limit).astype(np.int64) if self.size is None else np.full(count, self.size)
+        )
         places = np.argsort(np.argsort(self.rng.random((count, self.n_features)), axis=1, kind="stable"), axis=1)
         return np.asarray(places < sizes[:, np.newaxis])
 
-    def _fresh(self, masks: BoolArray) -> BoolArray:
-        """Return the subsets, those that are empty, known or repeated moved at random until they are new.
+    def _make_distinct(self, masks: BoolArray) -> BoolArray:
+        """Return the subsets; empty, known or repeated ones are moved at random until they are new.
 
-        Where few are left in all, these; there may be fewer than asked for.
+        If few new subsets are left, return those, possibly fewer than requested.
         """
         masks = self._resize(masks).copy()
         new = self.seen.is_new(masks) & masks.any(axis=1)
@@ -107,10 +110,10 @@ class FreshSearch(Search):
             kinds, draws = self.rng.random((old.size, 1))[:, 0], self.rng.random((old.size, self.n_features))
             masks[old] = move(masks[old], kinds, draws, keep_size=self.size is not None)
             new = self.seen.is_new(masks)
-        return self._filled(masks[new], len(masks))
+        return self._fill_up(masks[new], len(masks))
 
-    def _filled(self, masks: BoolArray, count: int) -> BoolArray:
-        """New subsets, and others that are new as well, until there are `count`, or no more."""
+    def _fill_up(self, masks: BoolArray, count: int) -> BoolArray:
+        """Add new subsets until there are `count`, or no more."""
         few = min(self._n_subsets, 2**62) * self.n_features <= _FEW * 14
         while len(masks) < count:
             others = self._all_subsets() if few else self._random_subsets(max(30, count))
@@ -121,7 +124,7 @@ class FreshSearch(Search):
         return masks
 
     def _all_subsets(self) -> BoolArray:
-        """Every subset that could be wanted, in random order."""
+        """Every possible subset, in random order."""
         n = self.n_features
         if self.size is None:
             every = (np.arange(1, 2**n)[:, np.newaxis] >> np.arange(n) & 1).astype(np.bool_)

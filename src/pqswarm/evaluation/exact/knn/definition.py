@@ -1,0 +1,58 @@
+"""k-nearest neighbours by definition: plain NumPy that every kernel of this package must reproduce bit for bit."""
+
+import numpy as np
+
+from pqswarm._base.typing import BoolArray, FloatArray, IntArray
+
+__all__ = ["knn_distances", "knn_labels", "knn_neighbours", "knn_vote"]
+
+
+def knn_distances(test: FloatArray, train: FloatArray, metric: str) -> FloatArray:
+    """Return the distances of test events to training events, (n_test, n_train); squared if Euclidean.
+
+    Terms are added in the order of the features, in double precision: a tie is an equality of these sums.
+    """
+    total = np.zeros((len(test), len(train)))
+    columns = np.ascontiguousarray(train.T)
+    for start in range(0, len(test), 16):  # few rows at a time stay in the cache
+        some, rows = total[start : start + 16], test[start : start + 16]
+        for feature, column in enumerate(columns):
+            difference = np.abs(rows[:, feature, np.newaxis] - column)
+            if metric == "manhattan":
+                some += difference
+            elif metric == "euclidean":
+                some += np.square(difference)
+            else:  # Chebyshev
+                np.maximum(some, difference, out=some)
+    return total
+
+
+def knn_neighbours(test: FloatArray, train: FloatArray, k: int, metric: str) -> tuple[IntArray, BoolArray]:
+    """Return the k nearest training events of each test event, and whether a tie decided which they are.
+
+    Of equal distances the lower index is nearer.
+    """
+    distances = knn_distances(test, train, metric)
+    order = np.argsort(distances, axis=1, kind="stable")
+    ascending = np.take_along_axis(distances, order, axis=1)
+    tied = ascending[:, k - 1] == ascending[:, k] if len(train) > k else np.zeros(len(test), dtype=np.bool_)
+    return order[:, :k], tied
+
+
+def knn_labels(
+    train: FloatArray, labels: IntArray, test: FloatArray, k: int = 3, metric: str = "manhattan"
+) -> IntArray:
+    """Return the class of each test event: the majority of its k neighbours, of equal votes the smallest label.
+
+    Examples
+    --------
+    >>> train, labels = np.array([[0.0], [1.0], [3.0], [4.0]]), np.array([0, 0, 1, 1])
+    >>> knn_labels(train, labels, np.array([[0.4], [2.0], [2.1]])).tolist()
+    [0, 0, 1]
+    """
+    return knn_vote(labels, knn_neighbours(test, train, k, metric)[0])
+
+
+def knn_vote(labels: IntArray, neighbours: IntArray) -> IntArray:
+    """Return the most frequent label of each row of neighbours; of equal votes the smallest label."""
+    return np.array([np.bincount(labels[nearest]).argmax() for nearest in neighbours], dtype=np.int64)

@@ -1,0 +1,62 @@
+"""The common part of classifiers and regressors: a name, hyperparameters, a scikit-learn estimator."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+from pqswarm._base.options import Parameters
+
+__all__ = ["Learner"]
+
+
+@dataclass(frozen=True)
+class Learner(ABC):
+    """A classifier or regressor with its hyperparameters; learners with equal hyperparameters are equal.
+
+    Parameters
+    ----------
+    hyperparameters : Parameters, mapping or None
+        Hyperparameters; the others keep their defaults.
+
+    Attributes
+    ----------
+    name : str
+        The name under which it is registered, the same in plans, model files and on the command line.
+    title : str
+        Its name in tables and figures.
+    fast_evaluator : type or None
+        The evaluator that is constructed with the hyperparameters, if there is one.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    Hyperparameters: ClassVar[type[Parameters]] = Parameters
+    fast_evaluator: ClassVar[Any] = None
+
+    hyperparameters: Any = None  # of the class `Hyperparameters`
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "hyperparameters", self.Hyperparameters.of(self.hyperparameters))
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The hyperparameters as JSON values; the registered class called with them returns an equal learner."""
+        return self.hyperparameters.settings()  # type: ignore[no-any-return]
+
+    @abstractmethod
+    def estimator(self) -> Any:
+        """Return the same learner as a new, seeded scikit-learn estimator, for features that are already scaled."""
+
+    def describe(self) -> str:
+        """Return a short description for a sentence, such as ``"3 nearest neighbours by Manhattan distance"``."""
+        settings = ", ".join(f"{name} {value}" for name, value in self.settings.items())
+        return f"{self.title} with {settings}" if settings else self.title
+
+    def _evaluator(self, X: Any, y: Any, folds: Any, **options: Any) -> Any:
+        """The evaluator; `options` are those of its constructor other than the hyperparameters."""
+        return self.fast_evaluator(X, y, folds, **self.settings, **options)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any) -> Self | None:  # noqa: ARG003
+        """Return the learner that equals a scikit-learn estimator and can evaluate subsets for it, or None."""
+        return None

@@ -1,0 +1,54 @@
+"""Every exact evaluator against the plain definition beside it."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes
+
+from pqswarm.evaluation import CLASSIFIERS, REGRESSORS, Folds
+from pqswarm.evaluation.exact.centroid.definition import nearest_centroid_labels
+from pqswarm.evaluation.exact.knn.definition import knn_labels, knn_neighbours
+from pqswarm.evaluation.exact.linear.definition import lda_labels, linear_predictions, qda_labels
+from pqswarm.evaluation.exact.linear.lda import _lda_lost_freedom
+from pqswarm.evaluation.exact.linear.qda import _qda_lost_freedom
+from pqswarm.evaluation.exact.naive_bayes.definition import gaussian_nb_labels, kernel_nb_labels
+from tests.evaluation.data import dataset, random_masks
+from tests.reference.classifiers import predictions
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "labels_of", "values"),
+    [
+        ("k-nn", {"n_neighbors": 4, "metric": "chebyshev"}, knn_labels, (4, "chebyshev")),
+        ("kernel-nb", {"bandwidth": 0.05, "floor": 0.01}, kernel_nb_labels, (0.05, 0.01)),
+        ("gaussian-nb", {"var_smoothing": 1e-6}, gaussian_nb_labels, (1e-6,)),
+        ("lda", {}, lda_labels, (0.0, _lda_lost_freedom())),
+        ("lda", {"solver": "lsqr", "shrinkage": 0.3}, lda_labels, (0.3,)),
+        ("qda", {}, qda_labels, (0.01, _qda_lost_freedom())),
+        ("nearest-centroid", {}, nearest_centroid_labels, ()),
+        ("nearest-centroid", {"metric": "manhattan"}, nearest_centroid_labels, ("manhattan",)),
+    ],
+)
+def test_classifiers_predict_what_their_definition_does(name, settings, labels_of, values):
+    X, y, folds = dataset("wine")
+    evaluator = CLASSIFIERS[name](settings).evaluator(X, y, folds)
+    for mask in random_masks(5, X.shape[1], seed=8):
+        expected = predictions(labels_of, X[:, mask], y, list(folds.split()), *values, scaling="once")
+        np.testing.assert_array_equal(evaluator.predictions(mask), expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [("linear", {}), ("linear", {"fit_intercept": False}), ("ridge", {"alpha": 0.5}), ("k-nn-regression", {})],
+)
+def test_regressors_predict_what_their_definition_does(name, settings):
+    X, y = load_diabetes(return_X_y=True)
+    folds = Folds(np.arange(442) % 10)
+    evaluator = REGRESSORS[name](settings).evaluator(X, y, folds, scaling="none")
+    for mask in random_masks(5, X.shape[1], seed=9):
+        data, expected = X[:, mask], np.empty(442)
+        for train, test in folds.split():
+            if name == "k-nn-regression":
+                expected[test] = y[train][knn_neighbours(data[test], data[train], 5, "euclidean")[0]].mean(axis=1)
+            else:
+                expected[test] = linear_predictions(data[train], y[train], data[test], **settings)
+        np.testing.assert_allclose(evaluator.predictions(mask), expected, rtol=1e-9)
