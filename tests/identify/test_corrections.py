@@ -84,7 +84,7 @@ def test_only_classes_that_can_be_trained(file):
         ({"note": "x" * 3000}, "note is not a text"),
         ({"at": "yesterday"}, "at is not a time"),
         ({"at": "2026-06-30T12:00:00"}, "at is not a time"),
-        ({"more": 1}, "another version"),
+        ({"more": 1}, "this version"),
     ],
 )
 def test_a_damaged_line_is_named_with_a_remedy(file, wrong, reason):

@@ -355,6 +355,4 @@ def test_csv_has_a_heading_even_without_rows():
 
 def test_how_many_figures_there_are_is_said_plainly():
     assert _figures_note(20, 20).startswith("One figure per event.")
-    assert _figures_note(20, 31).startswith(
-        "Figures of 20 of the 31 events, the worst of each recording first; a page has"
-    )
+    assert _figures_note(20, 31).startswith("Figures of 20 of the 31 events, the worst of each recording first")
