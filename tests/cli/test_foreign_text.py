@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pqswarm._base.text import disarm, file_text, printable
-from pqswarm.cli.terminal import escape_what_cannot_be_printed
+from pqswarm.cli.terminal import escape_unencodable
 from pqswarm.identify import find_recordings
 from pqswarm.recordings import Channel, Recording, read, write_npz
 from pqswarm.report.tables import Table
@@ -138,7 +138,7 @@ def test_streams_of_any_encoding(encoding, monkeypatch):
     written = BytesIO()
     stream = TextIOWrapper(written, encoding=encoding)
     monkeypatch.setattr(sys, "stdout", stream)
-    escape_what_cannot_be_printed()
+    escape_unencodable()
     text = "Spannung \u00fc \u4e2d\u6587 \U0001f600"
     stream.write(json.dumps(text, ensure_ascii=False))
     stream.flush()

@@ -49,7 +49,7 @@ def test_show_prints_a_file_that_loads(mine):
 
 def test_check_counts(mine):
     assert pqswarm("preset", "check", "mine.toml") == (
-        "mine.toml is fine: preset 'mine', 2 classes, 7 parameters drawn, 28 % of the events from the bench.\n"
+        "mine.toml is valid: preset 'mine', 2 classes, 7 parameters drawn, 28 % of the events from the bench.\n"
     )
     (mine / "mine.toml").write_text(FILE + "[bench]\nshare = 2")
     with pytest.raises(

@@ -113,7 +113,7 @@ def test_damaged_study(refused, tmp_path):
 
 def test_a_study_that_has_not_begun(refused, tmp_path):
     Store(tmp_path, write=True).close()
-    assert "has not begun" in refused(tmp_path)
+    assert "has not started" in refused(tmp_path)
 
 
 def test_out_that_cannot_be_written(refused, folder, tmp_path):

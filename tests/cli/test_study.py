@@ -39,7 +39,7 @@ def test_smoke_from_end_to_end(smoke_command):
     assert "Traceback" not in run.stderr
     assert "Warning" not in run.stderr
     stages = [line.partition(":")[0] for line in run.stderr.splitlines()]
-    assert stages[0] == "making events"
+    assert stages[0] == "generating events"
     assert "searching" in stages
     assert len(contents(run.folder)["runs"]) == 2 * (6 * 3 + 1)
 
@@ -54,7 +54,7 @@ def test_the_same_command_again_changes_nothing(smoke_copy, pqswarm, no_report):
     run = pqswarm("study", "smoke", "--out", smoke_copy, "--jobs", 1)
     assert run.returncode == 0, run.stderr
     assert "38 of 38 runs" in run.stderr.splitlines()[0]
-    assert "time of all workers together" not in run.stderr, "something was computed again"
+    assert "total time of all workers" not in run.stderr, "something was computed again"
     assert contents(smoke_copy) == before
 
 
@@ -99,7 +99,7 @@ def test_interrupt_stops_cleanly_and_can_be_resumed(undisturbed, tmp_path, momen
     assert process.returncode == 130, errors
     assert not out
     assert errors.strip().splitlines()[-1] == (
-        f"pqswarm: stopped; what was found is kept. Resume with: pqswarm study '{plan}' --out {folder} --jobs 2"
+        f"pqswarm: stopped; results so far are kept. Resume with: pqswarm study '{plan}' --out {folder} --jobs 2"
     )
     assert "Traceback" not in errors
     assert "Warning" not in errors
@@ -122,7 +122,7 @@ def test_interrupt_of_one_process_stops_it_too(tmp_path):
         process.kill()
         process.wait()
     assert process.returncode == 130, errors
-    assert errors.strip().splitlines()[-1].startswith("pqswarm: stopped; what was found is kept.")
+    assert errors.strip().splitlines()[-1].startswith("pqswarm: stopped; results so far are kept.")
     assert "Traceback" not in errors
 
 
@@ -134,7 +134,7 @@ def test_plan_show_prints_what_plan_check_accepts(name, tmp_path):
     (tmp_path / "mine.toml").write_text(shown.output)
     checked = CliRunner().invoke(app, ["plan", "check", str(tmp_path / "mine.toml")])
     assert checked.exit_code == 0
-    assert checked.output.startswith(f"{tmp_path / 'mine.toml'} is fine: ")
+    assert checked.output.startswith(f"{tmp_path / 'mine.toml'} is valid: ")
 
 
 def test_plan_check_tells_what_the_plan_comes_to(tmp_path, monkeypatch, pqswarm):
@@ -142,17 +142,16 @@ def test_plan_check_tells_what_the_plan_comes_to(tmp_path, monkeypatch, pqswarm)
     (tmp_path / "mine.toml").write_text(pqswarm("plan", "show", "paper").stdout)
     run = pqswarm("plan", "check", "mine.toml")
     assert run.stdout == (
-        "mine.toml is fine: 3500 events, 2 classifiers, 8 algorithms, 484 runs, 2880000 evaluations "
+        "mine.toml is valid: 3500 events, 2 classifiers, 8 algorithms, 484 runs, 2880000 evaluations "
         "and those of SFFS and SFFS all sizes.\n"
     )
 
 
-@pytest.mark.parametrize(("runs", "told"), [(1, "With 1 run of each"), (3, "With 3 runs of each"), (4, "")])
+@pytest.mark.parametrize(("runs", "told"), [(1, "With 1 run per"), (3, "With 3 runs per"), (4, "")])
 def test_plan_check_says_what_few_runs_cannot_tell(tmp_path, pqswarm, runs, told):
     (tmp_path / "mine.toml").write_text(plan_toml(runs=runs))
     _, *more = pqswarm("plan", "check", tmp_path / "mine.toml").stdout.splitlines()
-    expected = f"{told} algorithm no test of two of them can find a difference at the level of 5 %: that takes runs = 4"
-    assert [line.startswith(expected) for line in more] == [True] * bool(told)
+    assert [line.startswith(told) and "runs = 4" in line for line in more] == [True] * bool(told)
 
 
 def test_a_study_goes_on_when_nobody_reads_what_it_says(tmp_path, monkeypatch):
@@ -261,7 +260,7 @@ def test_a_full_disk_is_said_and_finished_runs_are_kept(tmp_path, pqswarm, no_re
 def test_progress_in_words():
     progress = StudyProgress("searching", 3, 14, 600, 1800, 12.3, {"NB": 0.1, "k-NN": 0.25}, {}, 0.4, 98.0)
     assert _in_words(progress) == "3 of 14 runs, 12 evaluations/s, 1 min 38 s left, NB 0.1000, k-NN 0.2500"
-    assert _in_words(StudyProgress("making events", 0, 14, 0, 1800, 0.0, {}, {})) == "0 of 14 runs"
+    assert _in_words(StudyProgress("generating events", 0, 14, 0, 1800, 0.0, {}, {})) == "0 of 14 runs"
     assert _clock(float("inf")) == "unknown time"
     assert (_clock(0.4), _clock(59.6), _clock(3599.6)) == ("0 s", "1 min 0 s", "1 h 0 min")
 

@@ -20,7 +20,7 @@ def unprintable(monkeypatch):
 
         monkeypatch.setattr(typer, "echo", fail)
         for place in ("terminal", "main"):  # the test's own output must stay what it is
-            monkeypatch.setattr(f"pqswarm.cli.{place}.drop_what_cannot_be_printed", lambda **_: dropped.append(1))
+            monkeypatch.setattr(f"pqswarm.cli.{place}.discard_output", lambda **_: dropped.append(1))
         return dropped
 
     return fail_with
@@ -49,6 +49,6 @@ def test_a_full_disk_is_told_in_a_sentence(unprintable, pqswarm):
     done = pqswarm("plan", "show", "smoke")
     assert (done.returncode, done.stderr) == (
         2,
-        "pqswarm: what is printed cannot be written: No space left on device.\n",
+        "pqswarm: cannot write the output: No space left on device.\n",
     )
     assert dropped

@@ -36,7 +36,7 @@ def test_plan_check_counts_the_chosen_classes(tmp_path):
     (tmp_path / "mine.toml").write_text(text)
     run = run_command("plan", "check", "mine.toml", cwd=tmp_path)
     assert run.returncode == 0, run.stderr
-    assert run.stdout.startswith("mine.toml is fine: 30 events, 2 classifiers, 7 algorithms, 38 runs, ")
+    assert run.stdout.startswith("mine.toml is valid: 30 events, 2 classifiers, 7 algorithms, 38 runs, ")
 
 
 @pytest.mark.parametrize("error", [MemoryError(), ImportError("libx.so: failed to map segment from shared object")])
@@ -50,9 +50,9 @@ def test_without_memory_there_is_a_sentence(monkeypatch, capsys, error):
         main()
     assert ended.value.code == 2
     told = capsys.readouterr().err
-    assert told.startswith("pqswarm: there is not enough memory")
+    assert told.startswith("pqswarm: not enough memory")
     assert str(error) in told
-    assert told.endswith(": try less data, or fewer jobs.\n")
+    assert told.endswith(": try less data or fewer jobs.\n")
 
 
 def test_the_command_line_says_that_it_compiles(monkeypatch, capfd):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pqswarm import __version__
-from pqswarm.cli.command import _CALLED
+from pqswarm.cli.command import _OPTION_NAMES
 from pqswarm.cli.main import app
 from pqswarm.events import generate
 from pqswarm.recordings import Channel, Recording, write_comtrade, write_csv
@@ -114,7 +114,7 @@ LINES = [
     if line and not line.startswith("#")
 ]
 # What only a programmer knows.
-ARGUMENTS = "|".join(name for name in _CALLED if "_" in name)
+ARGUMENTS = "|".join(name for name in _OPTION_NAMES if "_" in name)
 PYTHON = re.compile(rf"Traceback|Error\b|Errno|\bNone\b|<class|Input should|\w+Parameters\b|\b({ARGUMENTS})\b")
 
 

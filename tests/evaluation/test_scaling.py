@@ -10,7 +10,7 @@ from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 from pqswarm import KernelNB
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import Folds, GaussianNBEvaluator, GenericEvaluator, KernelNBEvaluator, KNNEvaluator
-from pqswarm.evaluation.scaling import SCALINGS, scale
+from pqswarm.evaluation.scaling import SCALINGS, scale_for_fold
 from tests.evaluation.data import dataset, random_masks
 
 SCALERS = {"minmax": MinMaxScaler, "standard": StandardScaler, "robust": RobustScaler}
@@ -36,7 +36,7 @@ def test_scalers_of_scikit_learn_also_for_nearly_constant_features(scaling):
     X = awkward()
     for train in (np.arange(60), np.arange(37), np.arange(0, 60, 3)):
         expected = SCALERS[scaling]().fit(X[train]).transform(X)
-        found = scale(X, train, scaling)
+        found = scale_for_fold(X, train, scaling)
         if scaling == "minmax":  # scikit-learn multiplies by 1 / span, and shifts afterwards
             np.testing.assert_allclose(found[:, [0, 1, 3, 4, 6, 7, 8]], expected[:, [0, 1, 3, 4, 6, 7, 8]], atol=1e-14)
         else:

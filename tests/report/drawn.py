@@ -1,5 +1,6 @@
 """Figures of invented studies."""
 
+from functools import cache
 from math import inf
 
 import numpy as np
@@ -26,7 +27,7 @@ PALETTE = Palette(PAPER, reference="2D-UPSO")
 LEVELS = [inf, 50, 45, 40, 35, 30, 25, 20]
 
 
-def curves(titles=PAPER, n_runs=40, n_evaluations=6000):
+def curves(titles=PAPER, n_runs=5, n_evaluations=1000):
     random = np.random.default_rng(0)
     ends = np.linspace(0.09, 0.06, len(titles))
     time = np.arange(n_evaluations) / n_evaluations
@@ -38,12 +39,12 @@ def curves(titles=PAPER, n_runs=40, n_evaluations=6000):
     }
 
 
-def points(titles=PAPER, n_runs=40):
+def points(titles=PAPER, n_runs=10):
     random = np.random.default_rng(0)
     return {t: (random.integers(12, 50, n_runs), random.normal(0.08, 0.005, n_runs)) for t in titles}
 
 
-def fronts(titles=PAPER, n_runs=40):
+def fronts(titles=PAPER, n_runs=10):
     random, sizes = np.random.default_rng(0), np.arange(1, 100)
     errors = [
         0.07 + 0.001 * i + 0.5 * np.exp(-sizes / 4) + random.normal(0, 0.002, (n_runs, 99)) for i in range(len(titles))
@@ -63,7 +64,8 @@ def confusion(errors):
     return matrix
 
 
-def all_figures():
+def draw_figures():
+    """One figure of each kind."""
     frequency = np.random.default_rng(0).integers(0, 41, (9, 11)) / 40
     rows, base = accuracy()
     return {
@@ -83,3 +85,6 @@ def all_figures():
         ),
         "confusion": plot_confusion(confusion(40), confusion(10), PRESETS["paper"].classes),
     }
+
+
+all_figures = cache(draw_figures)  # for tests that only look at them

@@ -19,14 +19,17 @@ def boxes(figure):
 
 
 def assert_legible(figure):
-    """No two texts overlap, and none leaves the figure; turned ones are left to the eye."""
-    upright = {text: box for text, box in boxes(figure).items() if text.get_rotation() == 0}
+    """No two texts overlap, and none leaves the figure; turned ones are left to the eye. Returns the texts."""
+    found = boxes(figure)
+    upright = {text: box for text, box in found.items() if text.get_rotation() == 0}
     for (one, a), (two, b) in itertools.combinations(upright.items(), 2):
         shared = min(a.x1, b.x1) - max(a.x0, b.x0), min(a.y1, b.y1) - max(a.y0, b.y0)
         assert min(shared) < 0.5, (one.get_text(), two.get_text())
-    for text, box in boxes(figure).items():
-        assert figure.bbox.padded(1).contains(box.x0, box.y0), text.get_text()
-        assert figure.bbox.padded(1).contains(box.x1, box.y1), text.get_text()
+    page = figure.bbox.padded(1)
+    for text, box in found.items():
+        assert page.contains(box.x0, box.y0), text.get_text()
+        assert page.contains(box.x1, box.y1), text.get_text()
+    return list(found)
 
 
 def lines_of(axis, title):

@@ -71,7 +71,7 @@ def tables(study, found):
     return {table.name.removeprefix(f"{found.slug}-"): table for table in shown}
 
 
-def told(study, found, **changes):
+def answer_for(study, found, **changes):
     """The answer for a classifier of which something is changed."""
     return " ".join(chapter(study, replace(found, **changes)).answer)
 

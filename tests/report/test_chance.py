@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.report.studies import chapter, replanned, tables, told
+from tests.report.sayings import says
+from tests.report.studies import answer_for, chapter, replanned, tables
 
 from pqswarm.errors import PqswarmError
 from pqswarm.report import plot_superiority, write_report
@@ -33,17 +34,16 @@ def made(knn):
 
 
 def test_answers_and_tables_agree(study, made):
-    answer = told(study, made)
-    assert "Over 10 runs, the error rate of 2D-UPSO is lower than that of ACO (Mann-Whitney test, p = " in answer
-    assert ", higher than that of BPSO (Mann-Whitney test, p = " in answer
-    assert "practically equal to that of GA (the means differ by less than 5 %: equivalence test, p = " in answer
-    assert "2D-UPSO selects fewer features than GA and ACO: on average 52 % of theirs, and fewer in all pairs" in answer
-    assert "and more features than BPSO: on average 183 % of theirs, and more in all pairs of runs." in answer
+    answer = answer_for(study, made)
+    assert says(answer, "10 runs", "error rate of 2D-UPSO", "lower than that of ACO", "higher than that of BPSO")
+    assert says(answer, "error rate of 2D-UPSO", "practically equal to that of GA", "within 5 %", "equivalence test")
+    assert says(answer, "2D-UPSO selects fewer features than GA and ACO", "52 %", "fewer in all pairs of runs")
+    assert says(answer, "more features than BPSO", "183 %", "more in all pairs of runs")
     shown = tables(study, made)
     rows = {row["against"]: row for row in shown["unpaired-error"].rows if row["algorithm"] == "2D-UPSO"}
     assert rows["GA"]["verdict"] == "practically equal within ±0.005"
-    assert rows["ACO"]["verdict"] == "smaller error"
-    assert rows["BPSO"]["verdict"] == "larger error"
+    assert rows["ACO"]["verdict"] == "lower error"
+    assert rows["BPSO"]["verdict"] == "higher error"
     best = [row["against"] for row in shown["unpaired-error"].rows if row["algorithm"] == "BPSO"]
     assert best == ["GA", "ACO", "2D-UPSO"]  # the best by average rank is another than the reference
     assert {row["control"] for row in shown["posthoc-error"].rows} == {"2D-UPSO", "BPSO"}
@@ -52,7 +52,7 @@ def test_answers_and_tables_agree(study, made):
     assert "95 % interval of the mean" in shown["performance"].markdown()
     assert "J_lower,J_upper" in shown["performance"].csv()
     words = [word for part in chapter(study, made).parts for word in part.content.words]
-    assert any("its blocks are arbitrary, and carry no information" in word for word in words)
+    assert says(" ".join(words), "Friedman test", "blocks", "arbitrary")
 
 
 def test_control_and_pairs_of_the_plan(study, made):
@@ -64,8 +64,8 @@ def test_control_and_pairs_of_the_plan(study, made):
         ("ACO", "GA"),
         ("BPSO", "2D-UPSO"),
     ]
-    answer = told(other, made)
-    assert "Over 10 runs, the error rate of ACO is higher than that of GA (Mann-Whitney test, p = " in answer
+    answer = answer_for(other, made)
+    assert says(answer, "10 runs", "error rate of ACO is higher than that of GA", "Mann-Whitney test")
     best = tables(replace(study, plan=plan.compared("best", ())), made)
     assert {row["algorithm"] for row in best["unpaired-error"].rows} == {"BPSO"}
     assert "pairs-error" not in best
@@ -76,13 +76,13 @@ def test_one_or_two_runs_say_nothing(study, knn, n):
     few = {title: records[:n] for title, records in knn.runs.items()}
     found = replace(knn, runs=few)
     assert not {"unpaired-error", "friedman", "posthoc-error"} & set(tables(study, found))
-    assert "Over " not in told(study, knn, runs=few)
+    assert "Over " not in answer_for(study, knn, runs=few)
 
 
 def test_three_runs_are_said_to_be_too_few(study, knn):
-    assert "Over 3 runs, no difference of error rates can be told from chance, however large" in told(study, knn)
+    assert says(answer_for(study, knn), "3 runs", "no difference in error rates can be significant", "at least 4 runs")
     alone = {"2D-UPSO": knn.runs["2D-UPSO"]}
-    assert "Over " not in told(study, knn, runs=alone, held_out={})
+    assert "Over " not in answer_for(study, knn, runs=alone, held_out={})
 
 
 def test_sentences_on_comparisons():
@@ -90,17 +90,14 @@ def test_sentences_on_comparisons():
         return compare_runs(values, control="A", margin=0.05)
 
     same = compared(A=[1.0, 2.0, 3.0, 4.0], B=[1.0, 2.0, 3.0, 4.0])
-    assert say_error(same, 0.05) == "Over 4 runs, the error rate of A cannot be told apart from that of B (p = 1.0)."
-    assert say_size(same) == (
-        "Over 4 runs, A selects subsets that cannot be told apart by size from those of B (p = 1.0)."
-    )
+    assert says(say_error(same, 0.05), "4 runs", "error rate of A does not differ significantly", "of B", "p = 1.0")
+    assert says(say_size(same), "4 runs", "sizes of A do not differ significantly", "of B", "p = 1.0")
     apart = {name: [mean + i / 100 for i in range(5)] for name, mean in {"A": 1, "B": 2, "C": 3, "D": 3}.items()}
-    assert say_error(compared(**apart), 0.05).startswith(
-        "Over 5 runs, the error rate of A is lower than that of each of the others (Mann-Whitney test, each p ≤ 0.0079)"
-    )
+    sentence = say_error(compared(**apart), 0.05)
+    assert says(sentence, "5 runs", "A is lower than that of each of the others", "Mann-Whitney test", "p ≤ 0.0079")
     most = compare_runs({"A": [1, 2, 3, 4, 5, 9], "B": [8, 9, 10, 11, 12, 13]}, control="A")
     assert most[0].verdict == "better"
-    assert "and fewer in 95.8 % of the pairs of runs." in say_size(most)  # 34.5 of 36, rounded down
+    assert says(say_size(most), "A", "B", "fewer in 95.8 % of the pairs of runs")  # 34.5 of 36, rounded down
 
 
 def test_verdicts_say_no_more_than_is_shown():
@@ -109,29 +106,28 @@ def test_verdicts_say_no_more_than_is_shown():
 
     close = np.arange(20) / 1e4
     assert verdict(1 + close, 1.003 + close) == "smaller, but within ±0.05"
-    assert verdict([1, 2, 3, 4, 5, 6, 7, 99], [8, 9, 10, 11, 12, 13, 14, 15]) == (
-        "smaller in most pairs of runs, not in the mean"
-    )
-    assert verdict([1, 5, 3], [2, 4, 6]) == "cannot be told"
+    mixed = verdict([1, 2, 3, 4, 5, 6, 7, 99], [8, 9, 10, 11, 12, 13, 14, 15])
+    assert says(mixed, "smaller in most pairs of runs", "not on average")
+    assert verdict([1, 5, 3], [2, 4, 6]) == "inconclusive"
 
 
 def test_sentences_on_the_friedman_test():
     def say(errors, names, control):
         return say_friedman(friedman(np.array(errors, dtype=float), names=names), control)
 
-    assert "the error rate of A is significantly lower than that of B and C." in say([[0, 1, 2]] * 40, list("ABC"), "A")
+    assert says(say([[0, 1, 2]] * 40, list("ABC"), "A"), "A is significantly lower than that of B and C")
     middle = say([[0, 1, 2]] * 40, list("ABC"), "B")
-    assert "of B is significantly lower than that of C and significantly higher than that of A." in middle
+    assert says(middle, "B is significantly lower than that of C", "significantly higher than that of A")
     level = say([[0, 0.5, 2], [0.5, 0, 2]] * 20 + [[0, 1, 2]], list("ABC"), "A")
-    assert "significantly lower than that of C and not told apart from that of B." in level
-    assert "do not differ more than chance allows" in say([[0, 1], [1, 0]], ["A", "B"], "A")
+    assert says(level, "significantly lower than that of C", "not significantly different from that of B")
+    assert says(say([[0, 1], [1, 0]], ["A", "B"], "A"), "do not differ significantly")
 
 
 def test_report_with_another_control_and_pair(smoke_study, tmp_path):
     out = write_report(smoke_study, "md", tmp_path / "a.md", control="GA", pairs=[("aco", "BPSO")])
     text = out.read_text(encoding="utf-8")
-    assert "After the Friedman test: each algorithm against GA" in text
-    assert text.count("Chosen pairs, all runs with all runs, with k-NN") == 2
+    assert "Post hoc tests: every algorithm against GA" in text
+    assert text.count("Chosen pairs, all pairs of runs, with k-NN") == 2
     planned = replanned(smoke_study, tmp_path / "study", control="ga", comparisons=[["aco", "bpso"]])
     again = write_report(planned, "md", tmp_path / "b.md").read_text(encoding="utf-8")
     assert [line for line in again.splitlines() if line.startswith(("**", "- Over"))] == [

@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.stats import false_discovery_control, mannwhitneyu
+from tests.report.sayings import says
 
-from pqswarm.report.claims import FAILS, HOLDS, UNKNOWN, adjusted_p, claims_table, judge_claims
+from pqswarm.report.claims import FAILS, HOLDS, UNKNOWN, adjusted_p, check_claims, claims_table
 from pqswarm.report.opening import opening, say_limits
 
 HERO = "2D-UPSO"
@@ -35,7 +36,7 @@ def remade(study, errors, sizes, runs=40, evaluations=6000, **changes):
 
 
 def verdicts(study, found):
-    return [claim.verdict for claim in judge_claims(study, found)]
+    return [claim.verdict for claim in check_claims(study, found)]
 
 
 def test_a_study_like_the_paper_holds(study):
@@ -79,10 +80,13 @@ def test_a_rival_that_is_level(study):
 def test_the_smoke_study_tells_nothing_about_the_paper(study):
     table = claims_table(study)
     assert {row[key] for row in table.rows for key in table.verdicts} == {UNKNOWN}
-    assert "40, 6000" in table.note
-    words = say_limits(study)
-    assert "0.71 points apart, which is one event" in words  # of 140
-    assert "what the paper's 6000 evaluations would have found" in words
+    assert says(table.note, "3500 events", "40 runs", "6000 evaluations", "inconclusive")
+    limits = say_limits(study)
+    assert says(limits, "single event", "0.71 percentage points")  # of 140
+    assert says(limits, "paper's 6000 evaluations")
+    assert says(limits, "3 runs of 120 evaluations", "140 events", "at least 4 runs")
+    big, _ = remade(study, {HERO: 0.05}, {HERO: 15})
+    assert says(say_limits(big), "40 runs of 6000 evaluations", "k-NN", "80 % power")
 
 
 def test_without_the_paper_the_first_table_has_the_means(tiny):
@@ -91,7 +95,7 @@ def test_without_the_paper_the_first_table_has_the_means(tiny):
     assert table.name == "means"
     assert [row["algorithm"] for row in table.rows] == list(tiny.classifiers[0].runs)
     assert table.rows[0]["error a b"] == pytest.approx(100 * tiny.classifiers[0].errors("my swarm+").mean())
-    assert "whether another run" in say_limits(tiny)
+    assert says(say_limits(tiny), "one run", "another run")
 
 
 def test_adjusted_p_agrees_with_scipy_and_bounds():

@@ -1,4 +1,4 @@
-"""Two studies on one page."""
+"""Two studies in one report."""
 
 from dataclasses import replace
 from math import inf
@@ -38,8 +38,9 @@ def test_means_stand_side_by_side_with_a_test(study, other):
     words = " ".join([*document.opening.answer, *document.opening.words])
     assert "different events" in words
     assert "k-NN: all features have an error rate of 35.71 % in one and 35.71 % in two" in words
-    assert document.parts[0].heading == "What differs in the plans"
-    assert document.parts[0].content.points == ["dataset.seed: 0 there, 7 now"]
+    (plans,) = document.parts[0].content.tables
+    assert plans.rows == [{"key": "dataset.seed", "first": "0", "second": "7"}]
+    assert [plans.heading(key) for key in plans.keys] == ["Key", "one", "two"]
     numbers = [[item.number for item in items] for items in (document.tables, document.drawings)]
     assert numbers == [list(range(1, len(items) + 1)) for items in numbers]
 

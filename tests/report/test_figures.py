@@ -65,7 +65,7 @@ def test_global_style_is_left_alone():
 
 def test_places_that_cannot_be_written(tmp_path):
     figure = plot_event(generate("sag", 0))
-    with pytest.raises(PqswarmError, match="its name must end in"):
+    with pytest.raises(PqswarmError, match="must end in"):
         save_figure(figure, tmp_path / "figure.gif")
     (tmp_path / "file").write_text("")
     with pytest.raises(PqswarmError, match="cannot write"):

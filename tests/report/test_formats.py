@@ -28,10 +28,10 @@ def test_markdown(hostile, tmp_path, study):
         "## NB",
         "## The events",
         "## Where the paper is inconsistent or silent",
-        "## How it was run",
+        "## How the study was run",
     ]
     assert [line for line in lines if line.startswith("## ")] == headings
-    assert lines.count("### Which algorithm finds the better subsets?") == 2
+    assert lines.count("### Which algorithm finds the best subsets?") == 2
     assert sum("Accuracy of the best subsets against noise (`k-nn-noise`)." in line for line in lines) == 1
     figures = [int(number) for number in re.findall(r"^Figure (\d+)\. ", text, re.MULTILINE)]
     assert figures == list(range(1, len(figures) + 1))

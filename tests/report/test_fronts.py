@@ -46,7 +46,7 @@ def test_the_words_name_the_smallest_subset_that_does_as_well_as_all(study, knn)
         if error <= knn.all_features
     ]
     assert f"has {min(sizes)} feature" in words
-    assert content(study, replace(knn, all_features=0.0)).words[0].startswith("No run met a subset")
+    assert content(study, replace(knn, all_features=0.0)).words[0].startswith("No run found a subset")
 
 
 def test_runs_of_earlier_versions_have_no_fronts_to_show(study, knn):

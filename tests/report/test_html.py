@@ -118,14 +118,14 @@ def test_the_plan_in_the_page_is_the_plan(page, study):
 
 
 FIGURES = (
-    "Error rate against number of features, one mark for each run",
+    "Error rate against number of features, one marker per run",
     "Error rates and numbers of features of all runs",
-    "How far the lowest error rate so far is from the best, against evaluations",
-    "How probably a run of 2D-UPSO beats a run of each other algorithm",
+    "Distance of the lowest error rate so far from the best, against evaluations",
+    "Probability that a run of 2D-UPSO beats a run of each other algorithm",
     "Average ranks by error rate",
     "Average ranks by number of features",
-    "The least error rate with at most so many features",
-    "In how many of its runs 2D-UPSO selected each feature [%]",
+    "Lowest error rate by maximum number of features",
+    "Runs of 2D-UPSO that selected each feature [%]",
     "The same for the other algorithms",
     "Accuracy of the best subsets against noise",
     "Confusion matrices: all features, and the best subset of 2D-UPSO",
@@ -193,6 +193,6 @@ def test_an_unfinished_study_has_a_report(smoke_study, tmp_path, no_pictures):
     text = write_report(path).read_text(encoding="utf-8")
     words = "".join(Page(text).words)
     assert "The study is not finished (k-NN: 1 of 3 runs; NB: 1 of 3 runs)" in words
-    assert "The tests of the best subsets with noise are still to come for k-NN and NB." in words
+    assert "The tests of the best subsets with noise are still pending for k-NN and NB." in words
     assert text.count("<dd>not tested</dd>") == 2
     assert not re.search(r"\b(nan|None)\b", words)

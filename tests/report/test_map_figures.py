@@ -72,7 +72,7 @@ def test_confusion_tells_errors_from_hits():
     }
     assert len(cells) == len(left.patches) == 16
     assert cells[9, 2][0] == "40"  # row sag, column sag with harmonics: (x, y)
-    assert mark_of(cells[9, 2][1]).tips == ("Sag taken for Sag with harmonics: 40 of 240",)
+    assert mark_of(cells[9, 2][1]).tips == ("Sag misclassified as Sag with harmonics: 40 of 240",)
     reds = {place for place, (_, patch) in cells.items() if patch.get_facecolor()[:3] == to_rgb(LOSS)}
     assert reds == {(9, 2), (2, 9)}
     assert cells[9, 2][1].get_alpha() == 1.0 > cells[2, 9][1].get_alpha() > cells[0, 0][1].get_alpha() - 0.1

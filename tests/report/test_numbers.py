@@ -121,7 +121,7 @@ def test_comparisons_of_all_runs_with_all_runs(rows_of, kept, what):
         pairs = [1.0 if x < y else 0.5 if x == y else 0.0 for x in ours for y in other]
         assert row["superiority"] == pytest.approx(np.mean(pairs))
         assert row["difference"] == pytest.approx(ours.mean() - other.mean())
-        assert row["verdict"] == "cannot be told"  # of three runs each, whatever they are
+        assert row["verdict"] == "inconclusive"  # of three runs each, whatever they are
         assert row["difference_interval"] is row["p_equivalence"] is None
     adjusted = multipletests([row["p"] for row in rows], method="hommel")[1]
     assert [row["adjusted"] for row in rows] == pytest.approx(adjusted)
@@ -138,7 +138,7 @@ def test_noise_robustness_and_contrast(rows_of, find):
     for name, title in (NAMES | {"sffs": "SFFS"}).items():
         gains = [round(values[name] - values["all features"], 9) for values in accuracy]
         assert verdicts[title]["robust"] == all(gain >= 0 for gain in gains)
-        assert verdicts[title]["least"] == pytest.approx(min(gains), abs=1e-9)
+        assert verdicts[title]["minimum"] == pytest.approx(min(gains), abs=1e-9)
     table = np.array([[values[name] for name in NAMES] for values in accuracy])
     middle = np.array([[np.median(table[:, u] - table[:, v]) for v in range(6)] for u in range(6)])
     contrast = np.subtract.outer(middle.mean(axis=1), middle.mean(axis=1))
@@ -182,8 +182,8 @@ def test_held_out_events_and_optimism(rows_of, kept, find):
     sets = [find(HeldOut, inf, seed).errors for seed in (1, 2)]
     rows = {row["subset"]: row for row in rows_of("held-out")}
     whole = find(AllFeatures).error
-    assert rows["all features"]["loss"] == pytest.approx(np.mean([one["all features"] for one in sets]) - whole)
-    assert rows["all features"]["net"] is None
+    assert rows["all features"]["increase"] == pytest.approx(np.mean([one["all features"] for one in sets]) - whole)
+    assert rows["all features"]["optimism"] is None
     assert rows["one standard error"]["size"] == find(OneStandardError).mask.sum()
     for name, title in (NAMES | {"sffs": "SFFS"}).items():
         errors, masks = kept[name]
@@ -192,7 +192,7 @@ def test_held_out_events_and_optimism(rows_of, kept, find):
         assert (row["size"], row["J"]) == (masks[best].sum(), errors[best])
         assert row["held_out"] == pytest.approx(np.mean([one[name] for one in sets]))
         net = [(one[name] - errors[best]) - (one["all features"] - whole) for one in sets]
-        assert row["net"] == pytest.approx(np.mean(net))
+        assert row["optimism"] == pytest.approx(np.mean(net))
         if np.ptp(net) > 0:  # SciPy has no interval for equal values
             expected = stats.ttest_1samp(net, 0.0).confidence_interval(0.95)
             assert (row["low"], row["high"]) == pytest.approx(tuple(expected))

@@ -54,7 +54,7 @@ def test_what_is_left_is_complete(folder):
     study = summary_of(folder)
     assert describe_study(study) == (
         "36 samples of 3 classes, with 6 features each. 2D-UPSO, GA and SFFS searched for the features with which k-NN "
-        "and NB misclassify the fewest samples, in 3-fold cross-validation: 2 runs of 40 evaluations for each (SFFS: "
+        "and NB misclassify the fewest samples, in 3-fold cross-validation: 2 runs of 40 evaluations each (SFFS: "
         "once). The best subsets were then tested on 12 held-out samples."
     )
     shown = tables(study, study.classifiers[0])

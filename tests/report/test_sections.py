@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.golden.report import FILE, report_text
 from tests.report.studies import chapter, summary_of, tables
 
 from pqswarm.errors import PqswarmError
@@ -82,7 +83,7 @@ def registered(monkeypatch, *contents):
 @pytest.mark.parametrize(("names", "clash"), [(("a", "a"), "a"), (("runs",), "runs"), (("a/b",), "a/b")])
 def test_names_that_would_be_lost_are_refused(study, monkeypatch, names, clash):
     registered(monkeypatch, *(Content(tables=[Table(name, "", [{"a": 1}])]) for name in names))
-    with pytest.raises(PqswarmError, match=f"are called '{clash}'"):
+    with pytest.raises(PqswarmError, match=f"'{clash}': names must be unique"):
         compose(study)
 
 
@@ -179,3 +180,8 @@ def test_any_classes_and_features_have_a_complete_report(study, knn, no_pictures
     assert "wavelet" not in document.description
     assert "events" not in drawings  # no event of a class that the preset cannot generate
     assert "of the wavelet transform" not in html_report(document)
+
+
+def test_the_text_of_every_section_is_the_golden_one(smoke_study):
+    """After a change of wording, write it anew and read the difference: see tests/golden/report.py."""
+    assert report_text(smoke_study) == FILE.read_text(encoding="utf-8")

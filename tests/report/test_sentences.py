@@ -1,10 +1,11 @@
-"""Sentences that must be true whatever was found."""
+"""Sentences that must be true whatever was found: their facts, not their wording."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.report.studies import chapter, tables, told
+from tests.report.sayings import says
+from tests.report.studies import answer_for, chapter, tables
 
 from pqswarm.evaluation import GridSearchResult
 from pqswarm.report.document import describe_study
@@ -16,140 +17,127 @@ def with_errors(records, errors):
     return [replace(record, result=replace(record.result, error=error)) for record, error in pairs]
 
 
-def test_words_when_nothing_beats_all_features(study, knn):
-    assert "does better than all features" in told(study, knn, all_features=0.0)
+def with_masks(records, masks):
+    return [replace(r, result=replace(r.result, mask=mask)) for r, mask in zip(records, masks, strict=True)]
+
+
+def test_when_nothing_beats_all_features(study, knn):
+    assert says(
+        answer_for(study, knn, all_features=0.0), "None of the algorithms with 3 runs", "better than all features"
+    )
     assert tables(study, replace(knn, all_features=0.0))["performance"].rows[0]["PI"] is None
 
 
-def test_words_when_another_algorithm_is_best(study, knn):
+def test_when_another_algorithm_is_best(study, knn):
     runs = knn.runs | {"GA": with_errors(knn.runs["GA"], [0.01, 0.01, 0.01])}
-    expected = "GA has the lowest mean error rate of the algorithms that run 3 times: 1.00 %, against"
-    assert told(study, knn, runs=runs).startswith(expected)
+    assert says(answer_for(study, knn, runs=runs), "GA", "lowest mean error rate", "with 3 runs", "1.00 %")
 
 
-def test_words_when_all_are_equal(study, knn):
+def test_when_all_are_equal(study, knn):
     same = {title: with_errors(records, [0.1] * 3) for title, records in knn.runs.items()}
     smallest = min(same, key=lambda title: np.mean([r.size for r in same[title]]))
-    sentences = told(study, knn, runs=same, all_features=0.2)
-    assert sentences.startswith("GA, ACO, BPSO, CBPSO, chBPSO and 2D-UPSO all have the lowest mean error rate")
-    assert f"(50 % lower). {smallest} selects " in sentences
-    assert "The smallest subsets" not in sentences
+    answer = answer_for(study, knn, runs=same, all_features=0.2)
+    assert says(answer, "GA, ACO, BPSO, CBPSO, chBPSO and 2D-UPSO all have the lowest mean error rate", "50 % lower")
+    assert says(answer, f"{smallest} selects")
+    assert "smallest subsets" not in answer
 
 
-def test_words_rank_only_what_they_compare(study, knn):
+def test_single_runs_are_not_ranked_among_means(study, knn):
     """An algorithm that runs once may do better than the best mean: no sentence may say otherwise."""
     one_run = {title: records[:1] for title, records in knn.runs.items()}
-    assert " has the lowest error rate of the algorithms other than SFFS: " in told(study, knn, runs=one_run)
-    assert told(study, knn, all_features=0.0).startswith("None of the algorithms that run 3 times does better")
-    small = [replace(r, result=replace(r.result, mask=np.eye(99, dtype=bool)[0])) for r in knn.runs["GA"]]
+    assert says(answer_for(study, knn, runs=one_run), "lowest error rate of the algorithms other than SFFS")
+    small = with_masks(knn.runs["GA"], [np.eye(99, dtype=bool)[0]] * 3)
     runs = knn.runs | {"GA": with_errors(small, [0.9] * 3)}
-    assert "The smallest subsets of the algorithms that run 3 times come from GA: 1 " in told(study, knn, runs=runs)
+    assert says(answer_for(study, knn, runs=runs), "GA", "smallest subsets of the algorithms with 3 runs", "1 features")
     many = replace(study, plan=study.plan.model_copy(update={"algorithms": study.plan.searched}))
     knn = replace(knn, sequential={}, held_out={})
-    alone = told(many, knn, runs=runs)
-    assert " has the lowest mean error rate: " in alone
-    assert "The smallest subsets come from GA" in alone
-    assert told(many, knn, all_features=0.0).startswith("No algorithm does better than all")
+    alone = answer_for(many, knn, runs=runs)
+    assert says(alone, "lowest mean error rate:")
+    assert says(alone, "GA finds the smallest subsets:")
+    assert says(answer_for(many, knn, all_features=0.0), "No algorithm does better than all features")
 
 
-def test_words_when_means_are_equal(study, knn):
+def test_when_means_are_equal(study, knn):
     tied = {title: with_errors(knn.runs[title], [0.1, 0.2, 0.3]) for title in ("GA", "2D-UPSO")}
     tied["GA"] = tied["GA"][::-1]
     runs = {title: with_errors(records, [0.5] * 3) for title, records in knn.runs.items()}
-    sentences = told(study, knn, runs=runs | tied, all_features=0.6)
-    assert sentences.startswith(
-        "GA and 2D-UPSO both have the lowest mean error rate of the algorithms that run 3 times"
-    )
+    answer = answer_for(study, knn, runs=runs | tied, all_features=0.6)
+    assert says(answer, "GA and 2D-UPSO both have the lowest mean error rate", "with 3 runs")
 
 
 @pytest.mark.parametrize(
-    ("error", "words"),
+    ("error", "outcome", "verb", "apart"),
     [
-        (0.1, "beats 3, ties 0 and loses to 0 of the 3 runs"),
-        (0.2, "beats 2, ties 1 and loses to 0 of the 3 runs"),
-        (0.3, "beats 1, ties 1 and loses to 1 of the 3 runs"),
+        (0.1, ("beats all 3",), "beats", "10.00 percentage points higher"),
+        (0.2, ("beats 2", "ties with 1"), "ties with", "the same"),
+        (0.3, ("beats 1", "ties with 1", "loses to 1"), "loses to", "10.00 percentage points lower"),
     ],
 )
-def test_words_on_sequential_search(study, knn, error, words):
+def test_sequential_search_is_compared_with_each_run_and_the_best(study, knn, error, outcome, verb, apart):
     runs = knn.runs | {"2D-UPSO": with_errors([knn.best("2D-UPSO")] * 3, [0.2, 0.3 + 1e-16, 0.4])}
     size, sffs = knn.best("2D-UPSO").size, knn.sequential["SFFS"]
     sffs = replace(sffs, result=replace(sffs.result, error=error))
-    apart = {0.1: "10.00 percentage points more", 0.2: "the same", 0.3: "10.00 percentage points less"}[error]
-    expected = (
-        f"One run of SFFS, told the size of the best subset of 2D-UPSO, has an error rate of {100 * error:.2f} % with "
-        f"{size} features after {sffs.result.n_evaluations} evaluations, and {words} of 2D-UPSO with 120 evaluations "
-        f"each; the best of the 3, 360 evaluations together, has 20.00 % with {size} features, {apart}."
-    )
-    assert expected in told(study, knn, runs=runs, sequential={"SFFS": sffs})
+    answer = answer_for(study, knn, runs=runs, sequential={"SFFS": sffs})
+    spent = f"{sffs.result.n_evaluations} evaluations"
+    assert says(answer, "SFFS", "size of 2D-UPSO's best subset", f"{100 * error:.2f} %", f"{size} features", spent)
+    assert says(answer, "3 runs of 2D-UPSO", "120 evaluations each", *outcome)
+    assert says(answer, "360 evaluations in total", "20.00 %", f"{size} features", apart)
     one = {title: records[:1] for title, records in runs.items()}
-    verb = {0.1: "beats", 0.2: "ties", 0.3: "loses to"}[error]
-    expected = f"{verb} the one run of 2D-UPSO with 120 evaluations; that run has 20.00 % with {size} features, {apart}"
-    assert expected in told(study, knn, runs=one, sequential={"SFFS": sffs})
+    answer = answer_for(study, knn, runs=one, sequential={"SFFS": sffs})
+    assert says(answer, f"It {verb} the single run of 2D-UPSO", "120 evaluations", "20.00 %", apart)
 
 
 @pytest.mark.parametrize(
-    ("parameters", "words", "told_by"),
+    ("parameters", "words", "given_by"),
     [
-        ({}, "told the size of the best subset of 2D-UPSO,", "2D-UPSO"),
-        ({"size": 4}, "told the size by the plan,", "the plan"),
-        ({"size": "all"}, "told no size,", None),
+        ({}, "given the size of 2D-UPSO's best subset", "2D-UPSO"),
+        ({"size": 4}, "given the size by the plan", "the plan"),
+        ({"size": "all"}, "no size given", None),
     ],
 )
-def test_words_say_who_told_the_size(study, knn, parameters, words, told_by):
+def test_the_source_of_the_size_is_named(study, knn, parameters, words, given_by):
     sffs = study.plan.algorithm("sffs").model_copy(update={"parameters": parameters})
     planned = replace(study, plan=study.plan.model_copy(update={"algorithms": (*study.plan.searched, sffs)}))
-    assert f"One run of SFFS, {words} has an error rate of" in told(planned, knn)
-    assert [row["told"] for row in tables(planned, knn)["sequential"].rows] == [told_by, "2D-UPSO"]  # ours, the paper's
+    assert says(answer_for(planned, knn), "SFFS", words)
+    sources = [row["given_by"] for row in tables(planned, knn)["sequential"].rows]
+    assert sources == [given_by, "2D-UPSO"]  # ours, the paper's
 
 
 @pytest.mark.parametrize(
-    ("accuracy", "words"),
+    ("accuracy", "robust", "facts"),
     [
-        ({"2D-UPSO": [91.0, 81.5]}, "at every noise level it is more accurate than all features, by 1.00 to 1.50"),
-        ({"2D-UPSO": [91.0, 80.0]}, "never less accurate than all features, by 0.00 to 1.00"),
-        (
-            {"2D-UPSO": [90.0, 80.0]},
-            "is robust in cross-validation: at every noise level it is exactly as accurate as all features.",
-        ),
-        (
-            {"2D-UPSO": [91.0, 79.0]},
-            "is not robust in cross-validation: it is less accurate than all features by 1.00 at 30 dB [",
-        ),
-        ({"2D-UPSO": [91.0, 79.0], "GA": [90.0, 80.0]}, "points]. Robust is the best of GA."),
-        (
-            {"2D-UPSO": [89.0, 79.0], "GA": [89.0, 80.0]},
-            "by 1.00 at ∞ dB and 1.00 at 30 dB [percentage points]. Nor is",
-        ),
-        ({"2D-UPSO": [91.0, 81.0], "GA": [89.0, 80.0]}, "points. No other is."),
+        ({"2D-UPSO": [91.0, 81.5]}, True, ["is robust", "more accurate", "1.00 to 1.50 percentage points"]),
+        ({"2D-UPSO": [91.0, 80.0]}, True, ["is robust", "never less accurate", "0.00 to 1.00 percentage points"]),
+        ({"2D-UPSO": [90.0, 80.0]}, True, ["is robust", "exactly as accurate as all features"]),
+        ({"2D-UPSO": [91.0, 79.0]}, False, ["not robust", "less accurate", "1.00 (30 dB) percentage points"]),
+        ({"2D-UPSO": [91.0, 79.0], "GA": [90.0, 80.0]}, False, ["best subset of GA is robust"]),
+        ({"2D-UPSO": [91.0, 81.0], "GA": [90.0, 80.0]}, True, ["So is the best subset of GA"]),
+        ({"2D-UPSO": [89.0, 79.0], "GA": [89.0, 80.0]}, False, ["not robust", "1.00 (∞ dB) and 1.00 (30 dB)"]),
+        ({"2D-UPSO": [89.0, 79.0], "GA": [89.0, 80.0]}, False, ["Neither is any other"]),
+        ({"2D-UPSO": [91.0, 81.0], "GA": [89.0, 80.0]}, True, ["No other best subset is"]),
     ],
 )
-def test_words_on_noise(study, knn, accuracy, words):
+def test_robustness_in_cross_validation(study, knn, accuracy, robust, facts):
     arrays = {title: np.array(values) for title, values in accuracy.items()}
     noise = replace(knn.noise, all_features=np.array([90.0, 80.0]), accuracy=arrays, held_out={})
     runs = {title: records for title, records in knn.runs.items() if title in accuracy}
     found = replace(knn, noise=noise, runs=runs, sequential={}, held_out={})
-    assert words in told(study, found)
-    robust = all(ours >= whole for ours, whole in zip(accuracy["2D-UPSO"], (90.0, 80.0), strict=True))
+    assert says(answer_for(study, found), *facts)
     assert chapter(study, found).numbers["robust to noise"] == ("yes" if robust else "no")
 
 
 @pytest.mark.parametrize(
-    ("gains", "words", "verdict"),
+    ("gains", "facts", "verdict"),
     [
         # Three sets, two levels. Half a 95 % interval is 4.303 standard errors.
-        ([[1.0, 0.5], [1.1, 0.6], [1.2, 0.4]], "gain over all features is 0.50 percentage points, at 30 dB", "yes"),
-        ([[1.0, 0.5], [1.1, 0.6], [1.2, 0.4]], "(95 % t interval 0.25 to 0.75): it is robust there.", "yes"),
-        ([[1.0, -0.5], [1.1, -0.6], [1.2, -0.4]], "(95 % t interval -0.75 to -0.25): it is not robust there.", "no"),
-        ([[1.0, 0.5], [1.1, 0.6], [1.2, -0.4]], "whether it is robust cannot be told.", "cannot be told"),
-        (
-            [[0.0, 0.0]] * 3,
-            "0.00 percentage points, at ∞ dB (95 % t interval 0.00 to 0.00): it is robust there.",
-            "yes",
-        ),
-        ([[1.0, 0.5]], "is robust in cross-validation", "yes"),
+        ([[1.0, 0.5], [1.1, 0.6], [1.2, 0.4]], ["0.50", "30 dB", "0.25 to 0.75", "it is robust"], "yes"),
+        ([[1.0, -0.5], [1.1, -0.6], [1.2, -0.4]], ["-0.75 to -0.25", "it is not robust"], "no"),
+        ([[1.0, 0.5], [1.1, 0.6], [1.2, -0.4]], ["30 dB", "inconclusive"], "inconclusive"),
+        ([[0.0, 0.0]] * 3, ["0.00 percentage points", "∞ dB", "0.00 to 0.00", "it is robust"], "yes"),
+        ([[1.0, 0.5]], ["is robust in cross-validation"], "yes"),
     ],
 )
-def test_words_on_noise_with_held_out_events(study, knn, gains, words, verdict):
+def test_robustness_on_held_out_events(study, knn, gains, facts, verdict):
     base = 80.0 + np.zeros_like(gains)
     new = {
         "all features": base,
@@ -160,80 +148,65 @@ def test_words_on_noise_with_held_out_events(study, knn, gains, words, verdict):
     noise = replace(knn.noise, all_features=np.array([90.0, 80.0]), accuracy=old, held_out=new)
     runs = {title: knn.runs[title] for title in old}
     found = replace(knn, noise=noise, runs=runs, sequential={}, held_out={})
-    said = told(study, found)
-    assert words in said
-    assert ("Of the best of the others, not robust: GA." in said) == (len(gains) > 1)
+    answer = answer_for(study, found)
+    assert says(answer, *facts)
+    assert says(answer, "other algorithms", "not robust (GA)") == (len(gains) > 1)
     assert chapter(study, found).numbers["robust to noise"] == verdict
 
 
 @pytest.mark.parametrize(
-    ("held_out", "words"),
+    ("held_out", "facts"),
     [
-        (
-            [0.30, 0.32, 0.34],
-            "(95 % t interval over the 3 sets: 5.03 to 14.97): more than chance explains, optimism of",
-        ),
-        (
-            [0.18, 0.26, 0.25],
-            "net loss, is 1.00 percentage points (95 % t interval over the 3 sets: -9.83 to 11.83): chance",
-        ),
-        (
-            [0.10, 0.12, 0.14],
-            "net loss, is -10.00 percentage points (95 % t interval over the 3 sets: -14.97 to -5.03): not",
-        ),
-        (
-            [0.30],
-            "It loses 10.00 percentage points, all features, which nobody selected, 2.00. What it loses more than",
-        ),
-        ([0.30], "is 8.00 percentage points, from one set, without an interval."),
+        ([0.30, 0.32, 0.34], ["10.00 percentage points", "3 sets", "5.03 to 14.97", "): significant"]),
+        ([0.18, 0.26, 0.25], ["1.00 percentage points", "-9.83 to 11.83", "not significant"]),
+        ([0.10, 0.12, 0.14], ["-10.00 percentage points", "-14.97 to -5.03", "not optimistic"]),
+        ([0.30], ["+10.00 percentage points", "all features", "+2.00"]),
+        ([0.30], ["8.00 percentage points", "one set, no interval"]),
     ],
 )
-def test_words_on_optimism(study, knn, held_out, words):
+def test_optimism(study, knn, held_out, facts):
     (best,) = with_errors([knn.best("2D-UPSO")], [0.2])
     errors = {"all features": np.full(len(held_out), 0.22), "2D-UPSO": np.array(held_out)}
     runs = knn.runs | {"2D-UPSO": [best] * 3}
-    assert words in told(study, knn, runs=runs, held_out=errors, all_features=0.2)
+    answer = answer_for(study, knn, runs=runs, held_out=errors, all_features=0.2)
+    assert any(all(fact in sentence for fact in facts) for sentence in answer.split(". "))
 
 
-def test_words_on_stability(study, knn):
-    everything, none = np.eye(99, dtype=bool)[:3], np.eye(99, dtype=bool)[[5, 5, 5]]
-    assert stability_words(study, knn, {"2D-UPSO": everything, "GA": none}) == (
-        "Over its runs 2D-UPSO selects with a stability of -0.01: less than GA, by intervals that do not overlap."
-    )
-    assert "more than GA" in stability_words(study, knn, {"2D-UPSO": none, "GA": everything})
-    assert stability_words(study, knn, {"2D-UPSO": none}).endswith("with a stability of 1.00.")
+def test_stability(study, knn):
+    different, same = np.eye(99, dtype=bool)[:3], np.eye(99, dtype=bool)[[5, 5, 5]]
+
+    def words(**masks):
+        runs = {title: with_masks(knn.runs[title], chosen) for title, chosen in masks.items()}
+        return " ".join(stability_content(study, replace(knn, runs=runs)).words)
+
+    assert says(words(**{"2D-UPSO": different, "GA": same}), "2D-UPSO", "-0.01", "lower than that of GA")
+    assert says(words(**{"2D-UPSO": same, "GA": different}), "1.00", "higher than that of GA")
+    alone = words(**{"2D-UPSO": same})
+    assert "1.00" in alone
+    assert "than that of" not in alone
 
 
-def stability_words(study, knn, masks):
-    runs = {
-        title: [replace(r, result=replace(r.result, mask=m)) for r, m in zip(knn.runs[title], chosen, strict=True)]
-        for title, chosen in masks.items()
-    }
-    return " ".join(stability_content(study, replace(knn, runs=runs)).words)
-
-
-def test_words_on_hyperparameters(study, knn):
+def test_hyperparameters(study, knn):
     points = (("manhattan", 1), ("manhattan", 3), ("cosine", 1))
     grid = GridSearchResult(("metric", "n_neighbors"), points, np.array([0.9, 0.8, 0.95]), (True, True, False))
-    parts = {part.heading: part.content for part in chapter(study, replace(knn, grid=grid)).parts}
-    content = parts["How were the hyperparameters chosen?"]
-    assert content.words == [
-        "The best of the grid is the nearest neighbour by Manhattan distance. This study used 3 nearest neighbours by "
-        "Manhattan distance, as the paper did."
-    ]
-    axis = content.drawings[0].draw().axes[0]
-    assert axis.get_legend_handles_labels()[1] == ["manhattan", "cosine", "best"]
-    other = replace(knn, grid=grid, classifier=type(knn.classifier)({"n_neighbors": 5}))
-    words = " ".join(word for part in chapter(study, other).parts for word in part.content.words)
-    assert "used 5 nearest neighbours by Manhattan distance, the paper 3 nearest" in words
-    assert "How were the hyperparameters chosen?" not in {part.heading for part in chapter(study, knn).parts}
+
+    def content(found):
+        parts = [part for part in chapter(study, found).parts if "hyperparameters" in part.heading]
+        return parts[0].content if parts else None
+
+    shown = content(replace(knn, grid=grid))
+    text = " ".join(shown.words)
+    assert says(text, "grid", "nearest neighbour by Manhattan distance")  # the best that it could use
+    assert says(text, "3 nearest neighbours by Manhattan distance", "as the paper did")
+    assert shown.drawings[0].draw().axes[0].get_legend_handles_labels()[1] == ["manhattan", "cosine", "best"]
+    other = content(replace(knn, grid=grid, classifier=type(knn.classifier)({"n_neighbors": 5})))
+    assert says(" ".join(other.words), "used 5 nearest", "the paper used 3 nearest")
+    assert content(knn) is None
 
 
-def test_what_is_said_of_the_data_is_true_of_it(study):
-    assert "140 events of 14 IEEE 1159 classes (preset paper, seed 0), with 99 wavelet features" in describe_study(
-        study
-    )
+def test_the_description_of_the_data(study):
+    described = describe_study(study)
+    assert says(described, "140 events of 14 IEEE 1159 classes", "preset paper", "seed 0", "99 wavelet features")
     other = describe_study(replace(study, class_names=("red", "white"), feature_names=("ash", "hue"), n_events=178))
-    assert "178 events of 2 classes (" in other
-    assert "with 2 features each" in other
-    assert "on 2 sets of 140 held-out events" in other
+    assert says(other, "178 events of 2 classes", "2 features")
+    assert says(other, "2 sets of 140 held-out events")

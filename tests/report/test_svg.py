@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 import matplotlib as mpl
 import numpy as np
 import pytest
-from tests.report.drawn import all_figures
+from tests.report.drawn import all_figures, draw_figures
 
 from pqswarm.errors import PqswarmError
 from pqswarm.report import Palette, plot_convergence, plot_ranks, save_figure
@@ -61,7 +61,7 @@ def test_figures_share_a_page(pages, figures):
 
 
 def test_pages_are_small_and_stay_the_same(pages):
-    again = {name: inline_svg(figure, f"{name} <&\"> '∞'", f"{name}-") for name, figure in all_figures().items()}
+    again = {name: inline_svg(figure, f"{name} <&\"> '∞'", f"{name}-") for name, figure in draw_figures().items()}
     assert again == pages
     assert {name: len(text.encode()) for name, text in pages.items() if len(text.encode()) >= 120_000} == {}
 
@@ -152,5 +152,5 @@ def test_marks_of_scattered_points_lines_and_texts():
 
 
 def test_words_for_other_than_the_points_are_refused():
-    with pytest.raises(PqswarmError, match="3 points, but words for 2"):
+    with pytest.raises(PqswarmError, match="3 points, but 2 tooltips"):
         inline_svg(marked("one", "two")[0], "t", "p-")

@@ -22,7 +22,7 @@ def test_an_unfinished_study_counts_the_runs_that_all_algorithms_have(smoke_stud
     text = describe_study(study)
     assert "not finished (k-NN: 1 of 3 runs)" in text
     assert "runs that all algorithms have finished" in text
-    assert "with noise are still to come for k-NN and NB" in text
+    assert "with noise are still pending for k-NN and NB" in text
     assert "were then tested" not in text
     assert first.noise is None
     assert not {"noise", "robust", "contrast", "held-out", "sequential"} & set(tables(study, second))
@@ -40,7 +40,7 @@ def test_a_study_without_finished_runs_is_refused(smoke_study, tmp_path):
         summary_of(changed(smoke_study, tmp_path / "some", "DELETE FROM runs WHERE algorithm = 'ga'"))
     with pytest.raises(PqswarmError, match="no finished run of every algorithm yet"):
         summary_of(changed(smoke_study, tmp_path / "all", "DELETE FROM runs"))
-    with pytest.raises(PqswarmError, match="has not begun"):
+    with pytest.raises(PqswarmError, match="has not started"):
         summary_of(changed(smoke_study, tmp_path / "none", "DELETE FROM findings"))
 
 

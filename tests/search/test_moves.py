@@ -129,7 +129,7 @@ def test_pheromone():
         total = (1.0 - 0.2) * pheromone + (np.stack([paths, ~paths]) * (1.0 - errors)[:, np.newaxis]).sum(axis=1) / 5.0
         made = deposit(pheromone, paths, errors, factor=5, evaporation=0.2, low=0.4, high=1.2)
         assert same_bits(made, np.clip(total, 0.4, 1.2))
-    with pytest.raises(PqswarmError, match="deposit takes pheromone"):
+    with pytest.raises(PqswarmError, match="deposit needs pheromone"):
         deposit(pheromone, paths, errors[:3], factor=5, evaporation=0.2, low=0.4, high=1.2)
 
 

@@ -78,8 +78,8 @@ def test_the_plan_of_the_page_on_filters_runs_to_its_report(tmp_path):
         assert set(found) < set(store.find(StageTwo, "k-NN", inf).accuracy)
     report = write_report(tmp_path, "md").read_text()
     for title in titles:
-        assert f"One run of {title}, told no size, has an error rate of" in report
-    assert "A ranking tries its first feature, its first two, and so on" in report
+        assert f"A single run of {title}, with no size given" in report
+    assert "A ranking search tests the first feature, the first two, and so on" in report
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def test_a_line_for_each_run(tmp_path, read):
     ):
         with pytest.raises(PqswarmError, match=message):
             read_results(path, **options)
-    with pytest.raises(PqswarmError, match="line 3: run 1 of this algorithm is there twice"):
+    with pytest.raises(PqswarmError, match="line 3: run 1 of this algorithm occurs twice"):
         read("algorithm,run,error\nGA,1,2\nGA,1,3\n")
     path.write_text("GA,ACO\n1,2\n3,4\n")
     with pytest.raises(PqswarmError, match="there is no classifier to choose"):
@@ -118,7 +118,7 @@ def test_a_decimal_comma_is_only_read_between_semicolons(read):
         ("GA,ACO\n1,1_0\n3,4\n", "'1_0' is not a number"),
         ("GA,ACO\n1,2,3\n3,4\n", "line 2: 3 cells, but the first line has 2"),
         ("GA,ACO\n1,2\n3\n", "line 3: 1 cell, but the first line has 2"),
-        ("GA,ACO, GA\n1,2,3\n3,4,5\n", "the name 'GA' is there more than once"),
+        ("GA,ACO, GA\n1,2,3\n3,4,5\n", "'GA' occurs more than once"),
         ("GA,,ACO\n1,2,3\n3,4,5\n", "column 2 of the results has no name"),
         ("GA,ACO,\n1,2,\n3,4,\n", "column 3 of the results has no name"),
         ("GA\n1\n2\n", "has 1 column of results: at least two are needed"),
@@ -128,10 +128,10 @@ def test_a_decimal_comma_is_only_read_between_semicolons(read):
         ("GA,ACO\n", "has 0 rows of results: at least two are needed"),
         ("GA,ACO\n1,2\n", "has 1 row of results"),
         ("0.1,0.2\n0.3,0.4\n0.5,0.6\n", "the first line must name the algorithms, not '0.1'"),
-        ("GA,A\x1b[31mCO\n1,2\n3,4\n", r"'A\\x1b\[31mCO' of an algorithm has characters without a shape"),
+        ("GA,A\x1b[31mCO\n1,2\n3,4\n", r"'A\\x1b\[31mCO' of an algorithm contains unprintable"),
         (
             'algorithm,run,error\nGA,1,1\nGA,2,2\nACO,1,1\nACO,2,2\n"o\n\\input{x}",1,1\n',
-            r"'o.n..input\{x\}' of an algorithm has characters without a shape",
+            r"'o.n..input\{x\}' of an algorithm contains unprintable",
         ),
         ('GA,ACO\n1,2\n3,"4\n', "after line 2: unexpected end of data"),
         ('GA,ACO\n1,2\n3,"4"5\n', "after line 2: "),

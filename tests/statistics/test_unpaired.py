@@ -154,7 +154,7 @@ def test_a_control_is_compared_with_each_other():
     margin = 0.03 * given["A"].mean()
     raw = [ttost_ind(given["A"], given[name], -margin, margin, usevar="unequal")[0] for name in "BCD"]
     assert [c.p_equivalence for c in found] == pytest.approx(multipletests(raw, method="hommel")[1])
-    assert compare_runs(given, control="A", margin=0.001)[1].verdict == "cannot be told"
+    assert compare_runs(given, control="A", margin=0.001)[1].verdict == "inconclusive"
     assert found[0].ratio == pytest.approx(given["A"].mean() / given["B"].mean())
 
 
@@ -181,7 +181,7 @@ def test_directions_and_defaults():
         ({"A": [1.0], "B": [2.0]}, {"pairs": [("A", "C")]}, "unknown algorithm 'C'"),
         ({"A": [1.0], "B": [2.0]}, {"pairs": [("A", "A")]}, "not 'A' twice"),
         ({"A": [1.0], "B": [2.0]}, {"pairs": [("A", "B")], "control": "A"}, "not both"),
-        ({"A": [1.0], "B": [2.0]}, {"margin": -1}, "margin must be a share"),
+        ({"A": [1.0], "B": [2.0]}, {"margin": -1}, "margin must be a fraction"),
         ({"A": [1.0], "B": [2.0]}, {"alpha": 5}, "alpha must be"),
     ],
 )

@@ -55,7 +55,7 @@ def test_ways_of_writing_the_same_are_the_same_plan():
     other = planned('name = "a"\nkind = "k-nn"\nparameters = { metric = "manhattan", n_neighbors = 3 }')
     assert one == other
     assert one.differences(planned('name = "a"\nkind = "k-nn"\nn_neighbors = 4')) == [
-        "classifiers[a].parameters.n_neighbors: 4 there, 3 now"
+        ("classifiers[a].parameters.n_neighbors", 3, 4)
     ]
 
 

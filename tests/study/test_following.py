@@ -102,11 +102,11 @@ def test_what_cannot_be_followed(tmp_path, begun):
         Follower(tmp_path / "nothing")
     about = begun.find(findings.About)
     begun.revise(replace(about, plan={"runs": "many"}))
-    with pytest.raises(PqswarmError, match="the plan that the study keeps cannot be read"):
+    with pytest.raises(PqswarmError, match="the stored plan of the study is invalid"):
         Follower(begun.folder)
     (tmp_path / "empty").mkdir()
     Store(tmp_path / "empty", write=True).close()
-    with pytest.raises(PqswarmError, match="has not begun"):
+    with pytest.raises(PqswarmError, match="has not started"):
         Follower(tmp_path / "empty")
 
 
@@ -169,7 +169,7 @@ def test_time_that_is_left_counts_no_compiling_and_a_report_as_it_is(monkeypatch
     monkeypatch.setattr(progress.time, "monotonic", lambda: now)
     monkeypatch.setattr(progress, "last_compiled", lambda: compiled)
     meter = progress.Meter(load_plan("smoke"), seen.append)
-    meter.tell("making events")
+    meter.tell("generating events")
     now = compiled = 60.0
     meter.step("events", 2)
     meter.tell("hyperparameters")

@@ -28,7 +28,7 @@ def test_a_second_process_is_refused_until_the_first_is_dead(tmp_path):
     finally:
         first.kill()
         first.wait()
-    with pytest.raises(PqswarmError, match="max_evaluations: 1000000 there, 150 now"):
+    with pytest.raises(PqswarmError, match="max_evaluations: 150 in the plan, 1000000 in the study"):
         run_study(tiny(), folder, jobs=1)
 
 
@@ -51,12 +51,12 @@ def test_files_of_others_are_neither_followed_nor_emptied(tmp_path):
     lock = folder / "study.lock"
     lock.symlink_to(precious)
     with pytest.raises(
-        PqswarmError, match=r"cannot use .*study for a study: .*study.lock is not a plain file: move it"
+        PqswarmError, match=r"cannot use .*study for a study: .*study.lock is not a regular file: move it"
     ):
         run_study(tiny(), folder, jobs=1)
     lock.unlink()
     lock.symlink_to(tmp_path / "absent")
-    with pytest.raises(PqswarmError, match="is not a plain file"), lock_folder(folder):
+    with pytest.raises(PqswarmError, match="is not a regular file"), lock_folder(folder):
         pass
     assert not (tmp_path / "absent").exists()
     lock.unlink()
@@ -70,7 +70,7 @@ def test_files_of_others_are_neither_followed_nor_emptied(tmp_path):
 def test_it_does_not_hang_on_a_pipe(tmp_path, kind):
     os.mkfifo(tmp_path / "study.lock") if kind == "pipe" else (tmp_path / "study.lock").mkdir()
     start = time.monotonic()
-    with pytest.raises(PqswarmError, match=r"study.lock is not a plain file"), lock_folder(tmp_path):
+    with pytest.raises(PqswarmError, match=r"study.lock is not a regular file"), lock_folder(tmp_path):
         pass
     assert time.monotonic() - start < 5
 
@@ -132,7 +132,7 @@ def test_the_store_follows_no_links_and_waits_for_no_pipe(tmp_path, kind, ending
         path.mkdir()
     else:
         path.symlink_to(precious if kind == "link" else tmp_path / "absent")
-    with pytest.raises(FileFormatError, match=r"study\.sqlite.* is not a plain file: move it away"):
+    with pytest.raises(FileFormatError, match=r"study\.sqlite.* is not a regular file: move it away"):
         Store(folder, write=True)
     assert precious.read_text() == "precious"
     assert not (tmp_path / "absent").exists()

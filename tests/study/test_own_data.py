@@ -56,9 +56,7 @@ def test_it_is_resumed_without_the_file_and_refused_with_another(copied):
     plan, study = load_plan(copied / "plan.toml"), copied / "study"
     before, rows = contents(study), (copied / "flowers.csv").read_text()
     (copied / "flowers.csv").write_text(rows.replace("setosa", "setose"))
-    with pytest.raises(
-        PqswarmError, match=r"flowers\.csv does not hold the data this study began with, of which .*npz"
-    ):
+    with pytest.raises(PqswarmError, match=r"flowers\.csv does not hold the data this study started with .*npz"):
         run_study(plan, study, jobs=1)
     (copied / "flowers.csv").unlink()
     run_study(plan, study, jobs=1)
@@ -68,7 +66,7 @@ def test_it_is_resumed_without_the_file_and_refused_with_another(copied):
     with pytest.raises(FileFormatError, match=r"dataset\.npz is damaged: it does not hold the data"):
         run_study(plan, study, jobs=1)
     (study / "dataset.npz").unlink()
-    with pytest.raises(PqswarmError, match=r"there is neither .*flowers\.csv nor its copy .*dataset\.npz: restore one"):
+    with pytest.raises(PqswarmError, match=r"neither .*flowers\.csv nor its copy .*dataset\.npz exists: restore one"):
         run_study(plan, study, jobs=1)
     (copied / "flowers.csv").write_text(rows)
     run_study(plan, study, jobs=1)
@@ -101,7 +99,7 @@ def test_a_plan_for_given_data_need_not_speak_of_data(tmp_path):
 
 def test_data_beside_a_plan_of_others(tmp_path):
     with pytest.raises(
-        PqswarmError, match=r"data are given, but the plan speaks of others:[^$]*preset is of generated"
+        PqswarmError, match=r"data are given, but the plan describes others:[^$]*preset applies to generated"
     ):
         run_study(load_plan("smoke"), tmp_path / "study", data=pd.read_csv(io.StringIO(flowers())))
     assert not (tmp_path / "study").exists()
@@ -109,7 +107,7 @@ def test_data_beside_a_plan_of_others(tmp_path):
 
 def test_another_file_is_held_out(tmp_path):
     plan = own_plan(tmp_path, '[held_out]\nfile = "test.csv"\n', "runs = 2", "runs = 1")
-    with pytest.raises(PqswarmError, match=r"there is no file .*test\.csv"):
+    with pytest.raises(PqswarmError, match=r"there is no data file .*test\.csv"):
         run_study(plan, tmp_path / "study", jobs=1)
     (tmp_path / "test.csv").write_text(flowers(seed=2, each=5))
     run_study(plan, tmp_path / "study", jobs=1)
@@ -117,7 +115,7 @@ def test_another_file_is_held_out(tmp_path):
     assert (about.count, about.held_out) == (48, 15)
     assert find(tmp_path / "study", AllFeatures, "k-NN").error < 0.3
     (tmp_path / "test.csv").write_text(flowers(seed=3, each=5))
-    with pytest.raises(PqswarmError, match=r"test\.csv does not hold the data this study began with"):
+    with pytest.raises(PqswarmError, match=r"test\.csv does not hold the data this study started with"):
         run_study(plan, tmp_path / "study", jobs=1)
 
 
@@ -125,7 +123,7 @@ def test_plan_check_reads_the_data(tmp_path, capsys):
     own_plan(tmp_path, SHARE)
     check(tmp_path / "plan.toml")
     assert (
-        "plan.toml is fine: 36 samples, 1 classifier, 3 algorithms, 5 runs, 160 evaluations" in capsys.readouterr().out
+        "plan.toml is valid: 36 samples, 1 classifier, 3 algorithms, 5 runs, 160 evaluations" in capsys.readouterr().out
     )
     (tmp_path / "flowers.csv").write_text(flowers() + "1,2,3,4,5,,setosa\n")
     with pytest.raises(PqswarmError, match=r"flowers\.csv, line 50, column 'dust': the value is missing"):
@@ -156,25 +154,29 @@ def test_data_that_do_not_fit_the_plan(tmp_path, old, new, message):
         (
             '.csv"',
             '.csv"\npreset = "paper"',
-            "dataset: preset is of generated events and means nothing for data of one's",
+            "dataset: preset applies to generated events",
         ),
-        ('.csv"', '.csv"\nseed = 1', "dataset: seed is of generated events"),
+        ('.csv"', '.csv"\nseed = 1', "dataset: seed applies to generated events"),
         ('.csv"', '.csv"\nlable = "a"', "dataset: unknown key 'lable': did you mean 'label'?"),
         (
             "file =",
             "fil =",
             "dataset.fil: there is no such key: did you mean file. Known here are preset, .* file, la",
         ),
-        ("runs = 2", "runs = 2\npaper = true", "paper: the paper's values are of its own data: leave it out beside"),
+        ("runs = 2", "runs = 2\npaper = true", "paper: .* remove it"),
         (
             "[folds]",
             "[held_out]\nseeds = [1]\n[folds]",
-            "held_out: data of one's own are held out by file, or by share",
+            "held_out: .* by file or by share",
         ),
         ("[folds]", '[held_out]\nshare = 0.2\nfile = "a"\n[folds]', "held_out: give file or share, not both"),
         ("[folds]", "[held_out]\nshare = 1.0\n[folds]", "held_out.share: must be less than 1"),
-        ("[folds]", "[held_out]\nshare = 0.2\nevents_per_class = 3\n[folds]", "held_out: events_per_class is of gener"),
-        ('file = "flowers.csv"', "[held_out]\nshare = 0.2", "held_out: file and share are for data of one's own"),
+        (
+            "[folds]",
+            "[held_out]\nshare = 0.2\nevents_per_class = 3\n[folds]",
+            "held_out: events_per_class applies to gener",
+        ),
+        ('file = "flowers.csv"', "[held_out]\nshare = 0.2", "held_out: file and share need .* dataset.file"),
     ],
 )
 def test_plans_that_make_no_sense(old, new, message):

@@ -70,8 +70,8 @@ def test_a_preset_in_the_plan_itself(plan_file):
     table = plan_toml(old=OLD, new='preset = { extends = "paper", common = { frequency = 60 } }')
     plan = read_plan(table)
     assert plan.differences(read_plan(plan_toml())) == [
-        "dataset.preset.name: paper there, own now",
-        "dataset.preset.common.frequency: 50 there, 60 now",
+        ("dataset.preset.name", "own", "paper"),
+        ("dataset.preset.common.frequency", 60, 50),
     ]
     named = read_plan(plan_toml(old=OLD, new=f"preset = {{ name = 'own', extends = '{plan_file.parent}/sixty.toml' }}"))
     assert named.dataset.class_names == ("sag", "swell", "harmonics")

@@ -97,18 +97,18 @@ def test_changed_events_are_refused_and_removed_ones_made_again(study_copy, even
     features = events.features.copy()
     features[1, 17, 5] = np.nextafter(features[1, 17, 5], inf)
     replace(events, features=features).save(path)
-    with pytest.raises(PqswarmError, match=r"does not hold the events this study began with: restore it, or remove"):
+    with pytest.raises(PqswarmError, match=r"does not hold the events this study started with: restore it, or remove"):
         run_study(tiny(), study_copy, jobs=1)
     make_dataset(10, LEVELS, 3, "paper").save(path)
     with pytest.raises(PqswarmError, match=r"dataset.npz does not hold the events of the plan: remove it"):
         run_study(tiny(), study_copy, jobs=1)
     path.write_bytes(path.read_bytes()[:-1000])
-    with pytest.raises(FileFormatError, match=r"dataset.npz is damaged.* Remove it to make the events again"):
+    with pytest.raises(FileFormatError, match=r"dataset.npz is damaged.* Remove it to generate"):
         run_study(tiny(), study_copy, jobs=1)
     path.unlink()
     with monkeypatch.context() as elsewhere:
         elsewhere.setattr("pqswarm.study.data.make_dataset", lambda *_, **__: replace(events, features=features))
-        told = r"dataset.npz is missing, and the events that are made here are not those .*: copy that file from where"
+        told = r"dataset.npz is missing, and the events generated here differ .*: copy the file from where"
         with pytest.raises(PqswarmError, match=told):
             run_study(tiny(), study_copy, jobs=1)
     assert not path.exists()
@@ -174,8 +174,8 @@ def test_progress_is_told(tmp_path):
     seen = []
     run_study(tiny(), tmp_path, jobs=1, progress=seen.append)
     stages = list(OrderedDict.fromkeys(progress.stage for progress in seen))
-    assert stages[:3] == ["making events", "k-NN: hyperparameters", "NB: hyperparameters"]
-    assert stages[3] == "beginning to search (the first time workers compile)"
+    assert stages[:3] == ["generating events", "k-NN: hyperparameters", "NB: hyperparameters"]
+    assert stages[3].startswith("starting the searches")
     assert stages[4] == "searching"
     assert "NB: stage II at 30 dB" in stages
     assert stages[-2:] == ["held-out data, seed 2: NB", "tested"]

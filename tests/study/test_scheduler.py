@@ -67,10 +67,10 @@ def test_workers_that_always_die_are_an_error(tmp_path, monkeypatch):
     [
         (
             MemoryError(),
-            r"a worker could not do its part \(MemoryError\(\)\): is there enough memory\? Finished runs",
+            r"a worker failed \(MemoryError\(\)\): is there enough memory\? Finished runs",
         ),
-        (ImportError("libx.so: failed to map segment"), r"could not do its part \(.*failed to map segment.*fewer jobs"),
-        (OSError(12, "Cannot allocate memory"), r"could not do its part \(.*Cannot allocate memory"),
+        (ImportError("libx.so: failed to map segment"), r"a worker failed \(.*failed to map segment.*fewer jobs"),
+        (OSError(12, "Cannot allocate memory"), r"a worker failed \(.*Cannot allocate memory"),
         (ModuleNotFoundError("No module named 'own'"), r"a worker lacks a package \(.*'own'.*install the same"),
     ],
 )
@@ -96,11 +96,13 @@ def test_runs_that_fail_from_their_checkpoints_are_explained(study, monkeypatch)
         monkeypatch.setattr(begun, "_groups", lambda *_: [group])
         monkeypatch.setattr(scheduler, "advance", lambda *_: 1 / 0)
         pool = WorkerPool(InlineExecutor, 1, 1.0)
-        with pytest.raises(PqswarmError, match=r"study\.sqlite: runs could not go on .*ZeroDivisionError.*restore it"):
+        with pytest.raises(
+            PqswarmError, match=r"study\.sqlite: runs could not resume .*ZeroDivisionError.*restore the file"
+        ):
             begun.search(pool, {}, ())
 
 
 def test_slices_grow_to_the_wanted_length_and_stay_there():
     pool = SimpleNamespace(slice_seconds=5.0, submit=lambda work, group, limit: limit)
-    limits = [scheduler._begin(pool, SimpleNamespace(slices=slices)) for slices in (0, 1, 2, 3, 4, 10, 5000)]
+    limits = [scheduler.submit_slice(pool, SimpleNamespace(slices=slices)) for slices in (0, 1, 2, 3, 4, 10, 5000)]
     assert limits == [0.5, 1.0, 2.0, 4.0, 5.0, 5.0, 5.0]

@@ -167,7 +167,7 @@ def test_folders_that_cannot_be_used(tmp_path):
     with pytest.raises(PqswarmError, match="cannot use /proc/study for a study"):
         Store("/proc/study", write=True)
     (tmp_path / "a" / "study.sqlite").mkdir(parents=True)
-    with pytest.raises(PqswarmError, match=r"is not a plain file: move it away, or use another folder"):
+    with pytest.raises(PqswarmError, match=r"is not a regular file: move it away, or use another folder"):
         Store(tmp_path / "a", write=True)
     assert (tmp_path / "file").read_text() == "precious"
 
@@ -206,7 +206,7 @@ def fill(store):
             store.finish(record(done))
             done += 1
 
-    with pytest.raises(PqswarmError, match=r"the disk is full: .* Finished runs are safe; make room and run the same"):
+    with pytest.raises(PqswarmError, match=r"the disk is full: .* Finished runs are safe; free some space"):
         go_on()
     return done
 

@@ -15,7 +15,7 @@ from pqswarm.evaluation import CLASSIFIERS, Folds, Memo
 from pqswarm.search import ALGORITHMS
 from pqswarm.study import RunKey, worker
 from pqswarm.study.problem import StudyProblem
-from pqswarm.study.scheduler import _rest
+from pqswarm.study.scheduler import unfinished_runs
 from pqswarm.study.worker import RunGroup, advance
 from tests.study.studies import tiny
 from tests.waiting import PATIENCE
@@ -51,7 +51,7 @@ def finished(problem, runs, limit, **changes):
         if not outcome.running:
             return done, slices
         assert outcome.evaluations > 0
-        left = _rest(left, outcome)
+        left = unfinished_runs(left, outcome)
 
 
 @pytest.mark.parametrize("classifier", ["k-NN", "NB"])

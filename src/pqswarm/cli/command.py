@@ -1,4 +1,4 @@
-"""How commands show their help and speak of mistakes: in plain lines, and in the words of the command line."""
+"""Help and error messages of the commands, in terms of the command line."""
 
 import difflib
 import re
@@ -13,11 +13,11 @@ from pqswarm.errors import PqswarmError
 
 __all__ = ["Command", "CommandGroup", "help_rows", "name_options"]
 
-# Typer brings its own copy of click's errors, or took click's in earlier versions: this is the one it raises.
+# Typer has its own copy of click's errors, earlier versions used click's: this is the one it raises.
 _UsageError: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "UsageError")
 
-# Arguments of the library that commands call otherwise; others have the name of the option.
-_CALLED = {
+# Arguments of the library whose options have other names.
+_OPTION_NAMES = {
     "channels": "--channel",
     "jobs": "--jobs",
     "max_bytes": "--max-mb",
@@ -28,26 +28,26 @@ _CALLED = {
     "sampling_rate": "--rate",
 }
 
-# Names with an underscore are arguments wherever they stand; others may be words of the sentence.
+# Names with an underscore are always arguments; others may be words of the sentence.
 _ANYWHERE = r"(?<![\w.'-])NAME\b(?!\.\w|=)"
-_WHERE_IT_IS_MEANT = r"(?<![\w.-])(?<!\w )NAME(?= must )|(?<=name one in )NAME\b|\bNAME of features\b"
+_AS_ARGUMENT = r"(?<![\w.-])(?<!\w )NAME(?= must )|(?<=name one in )NAME\b|\bNAME of features\b"
 
 
 def name_options(text: str, options: Iterable[str]) -> str:
-    """Return a message of the library in the words of the command line.
+    """Return a message of the library with options in place of arguments.
 
     Parameters
     ----------
     text : str
         The message.
     options : iterable of str
-        The options of the command, such as ``--rate``: of others the names are left as they are.
+        The options of the command, such as ``--rate``; other names are not replaced.
 
     Returns
     -------
     str
-        The message with options in place of arguments. A name that could be a word of a sentence, such as ``seed``,
-        is taken for an argument only where the sentence says what it must be.
+        The message. A name that could be a word of the sentence, such as ``seed``, is replaced only where the message
+        says what it must be.
 
     Examples
     --------
@@ -56,44 +56,44 @@ def name_options(text: str, options: Iterable[str]) -> str:
     >>> name_options("seed must be an integer of at least 0.", ["--seed"])
     '--seed must be an integer of at least 0.'
     """
-    text = re.sub(r" of \w*(?:Hyperp|P)arameters\b", "", text)  # of which ones, the message says already
-    if re.match(r"\S+\.toml\b", text):  # what a file says is called as in the file
+    text = re.sub(r" of \w*(?:Hyperp|P)arameters\b", "", text)  # the message says which ones
+    if re.match(r"\S+\.toml\b", text):  # keys of a file keep their names
         return text
     known = set(options)
-    names = {option.removeprefix("--").replace("-", "_"): option for option in known} | _CALLED
+    names = {option.removeprefix("--").replace("-", "_"): option for option in known} | _OPTION_NAMES
     text, listed, rest = text.partition(" Known: ")
     text = text.replace(" or None for all", " for all").replace(", or None,", ",")
     for name, option in names.items():
         if option in known:
-            place = _ANYWHERE if "_" in name else _WHERE_IT_IS_MEANT
+            place = _ANYWHERE if "_" in name else _AS_ARGUMENT
             text = re.sub(place.replace("NAME", name), option, text)
     return text + listed + rest
 
 
 def help_rows(command: Any, context: Any) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    """Return the arguments and the options of a command: how each is written, and what it means."""
+    """Return the arguments and options of a command: syntax and meaning."""
     arguments, options = [], []
     for parameter in command.get_params(context):
         record = parameter.get_help_record(context)
         if record is None:
             continue
-        meaning = record[1].replace("\\[", "[")  # as Typer before 0.16 writes it
+        meaning = record[1].replace("\\[", "[")  # as written by Typer before 0.16
         meaning = re.sub(r"default: \((.*)\)\]", r"default: \1]", meaning)
         if parameter.param_type_name == "argument":
-            arguments.append((_called(parameter), meaning.replace("  [required]", "")))
+            arguments.append((_argument_name(parameter), meaning.replace("  [required]", "")))
         else:
             options.append((record[0], meaning))
     return arguments, options
 
 
-class _Speaking:
-    """Says what is wrong with a command line in one sentence."""
+class _ErrorMessages:
+    """Reports errors of a command line in one sentence."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments and options."""
         given = list(args)
         if "" in given and isinstance(self, Command) and not ctx.resilient_parsing:
-            raise PqswarmError(f"{ctx.command_path} cannot use an empty word: leave it out, or say what is meant.")
+            raise PqswarmError(f"{ctx.command_path} does not accept an empty argument: omit it, or give a value.")
         try:
             return super().parse_args(ctx, args)  # type: ignore[misc, no-any-return]
         except _UsageError as error:
@@ -103,30 +103,33 @@ class _Speaking:
         """Run the command."""
         try:
             return super().invoke(ctx)  # type: ignore[misc]
-        except KeyboardInterrupt:  # where the command has nothing to say about its work
+        except KeyboardInterrupt:  # commands with something to say handle it themselves
             raise Stopped("stopped.") from None
         except PqswarmError as error:
             raise PqswarmError(name_options(str(error), _options(ctx.command))) from error
 
 
-class Command(_Speaking, TyperCommand):
+class Command(_ErrorMessages, TyperCommand):
     """A command."""
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """Return what stands behind the name of the command in the first line of its help."""
+        """Return the usage after the name of the command."""
         arguments = [one for one in self.get_params(ctx) if one.param_type_name == "argument"]
-        return ["[OPTIONS]", *(_called(one) if one.required else f"[{_called(one)}]" for one in arguments)]
+        return [
+            "[OPTIONS]",
+            *(_argument_name(one) if one.required else f"[{_argument_name(one)}]" for one in arguments),
+        ]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write what arguments and options there are."""
+        """Write the arguments and options."""
         for title, rows in zip(("Arguments", "Options"), help_rows(self, ctx), strict=True):
             if rows:
                 with formatter.section(title):
                     formatter.write_dl(rows)
 
 
-class CommandGroup(_Speaking, TyperGroup):
-    """A command that has commands of its own."""
+class CommandGroup(_ErrorMessages, TyperGroup):
+    """A command with subcommands."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the command."""
@@ -134,16 +137,16 @@ class CommandGroup(_Speaking, TyperGroup):
         if self.get_command(ctx, name) is None and not ctx.resilient_parsing:
             names = self.list_commands(ctx)
             if name.startswith("-"):
-                raise PqswarmError(f"{ctx.command_path} has no option {name}. {_see(ctx)}")
+                raise PqswarmError(f"{ctx.command_path} has no option {name}. {_see_help(ctx)}")
             near = _nearest(name, names)
             raise PqswarmError(
-                f"{ctx.command_path} has no command {name!r}{near} Known: {', '.join(names)}. {_see(ctx)}"
+                f"{ctx.command_path} has no command {name!r}{near} Known: {', '.join(names)}. {_see_help(ctx)}"
             )
         return super().resolve_command(ctx, args)
 
 
-def _called(argument: Any) -> str:
-    """What an argument is called in the help."""
+def _argument_name(argument: Any) -> str:
+    """The name of an argument in the help."""
     return f"{argument.metavar or argument.name.upper()}{'...' if argument.nargs != 1 else ''}"
 
 
@@ -152,19 +155,19 @@ def _options(command: Any) -> Iterator[str]:
         yield from (name for name in (*parameter.opts, *parameter.secondary_opts) if name.startswith("--"))
 
 
-def _see(ctx: Any) -> str:
+def _see_help(ctx: Any) -> str:
     return f"See {ctx.command_path} --help."
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:
-    """End a sentence about a name that does not exist, with the one that may be meant."""
+    """End a sentence about an unknown name with the closest known one."""
     names = {one.lstrip("-"): one for one in known}
     close = difflib.get_close_matches(name.lstrip("-").lower(), names, n=1, cutoff=0.7)
     return f": did you mean {names[close[0]]}?" if close else "."
 
 
 def _refuse(error: Any, ctx: Any, given: Sequence[str]) -> NoReturn:
-    """Raise an error that says what is wrong with the words that were given, and what is right."""
+    """Raise an error that says what is wrong and what is accepted."""
     where = ctx.command_path
     parameter = getattr(error, "param", None)
     kind = type(error).__name__
@@ -173,39 +176,39 @@ def _refuse(error: Any, ctx: Any, given: Sequence[str]) -> NoReturn:
     if kind == "NoSuchOption":
         name = error.option_name
         raise PqswarmError(
-            f"{where} has no option {name}{_nearest(name, _options(ctx.command))} {_see(ctx)}"
+            f"{where} has no option {name}{_nearest(name, _options(ctx.command))} {_see_help(ctx)}"
         ) from error
     if kind == "MissingParameter" and parameter is not None:
-        raise PqswarmError(f"{where} needs {_called(parameter)}: {parameter.help} {_see(ctx)}") from error
+        raise PqswarmError(f"{where} needs {_argument_name(parameter)}: {parameter.help} {_see_help(ctx)}") from error
     if kind == "BadOptionUsage":
         taker = next((one for one in ctx.command.params if error.option_name in one.opts), None)
         if getattr(taker, "is_flag", False):
-            raise PqswarmError(f"{error.option_name} takes no value. {_see(ctx)}") from error
+            raise PqswarmError(f"{error.option_name} takes no value. {_see_help(ctx)}") from error
         wanted = getattr(taker, "metavar", None)
         raise PqswarmError(
             f"{error.option_name} needs {'two values' if getattr(taker, 'nargs', 1) == 2 else 'a value'}"
-            f"{f': {wanted}' if wanted else ''}. {_see(ctx)}"
+            f"{f': {wanted}' if wanted else ''}. {_see_help(ctx)}"
         ) from error
     if kind == "BadParameter" and parameter is not None:
         option = next((one for one in parameter.opts if one.startswith("--")), parameter.metavar or parameter.name)
-        wanted = "an integer" if "integer" in error.message else "a number" if _is_number(error.message) else ""
+        wanted = "an integer" if "integer" in error.message else "a number" if _expects_number(error.message) else ""
         if wanted:
-            raise PqswarmError(f"{option} must be {wanted}, not {_value(parameter, given)!r}.") from error
-        raise PqswarmError(f"{option} cannot be used: {error.message}") from error
+            raise PqswarmError(f"{option} must be {wanted}, not {_given_value(parameter, given)!r}.") from error
+        raise PqswarmError(f"{option} is invalid: {error.message}") from error
     extra = re.search(r"unexpected extra arguments?(?:\(s\))? \((.*)\)", error.message)
     if extra is not None:
-        names = [_called(one) for one in ctx.command.params if one.param_type_name == "argument"]
+        names = [_argument_name(one) for one in ctx.command.params if one.param_type_name == "argument"]
         takes = " and ".join(names) or "options"
-        raise PqswarmError(f"{where} takes only {takes}, not {extra[1]!r} as well. {_see(ctx)}") from error
-    raise PqswarmError(f"{error.format_message()} {_see(ctx)}") from error
+        raise PqswarmError(f"{where} takes only {takes}, not also {extra[1]!r}. {_see_help(ctx)}") from error
+    raise PqswarmError(f"{error.format_message()} {_see_help(ctx)}") from error
 
 
-def _is_number(message: str) -> bool:
+def _expects_number(message: str) -> bool:
     return "number" in message or "float" in message
 
 
-def _value(parameter: Any, given: Sequence[str]) -> str:
-    """The words that were given for a parameter; for an argument, which has no name, the first."""
+def _given_value(parameter: Any, given: Sequence[str]) -> str:
+    """The value given for a parameter; for an argument, which has no name, the first."""
     for name in parameter.opts:
         for word, following in zip(given, (*given[1:], ""), strict=True):
             if word == name:

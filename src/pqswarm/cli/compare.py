@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["compare"]
 
 FORMATS = {"text": ".txt", "csv": ".csv", "md": ".md", "latex": ".tex", "json": ".json"}
-"""Names of formats, and how files in them end."""
+"""Formats and their suffixes."""
 
 _HEADINGS = {
     "mean_rank": "mean rank",
@@ -34,13 +34,13 @@ _HEADINGS = {
     "difference_upper": "to",
     "p_equivalence": "p (equivalence)",
 }
-# Names in a title are as the user wrote them: LaTeX sees them in a comment, Markdown in a heading.
+# Titles contain names as written by the user: in LaTeX they are comments, in Markdown headings.
 _TITLES = {"text": "{}", "csv": "# {}", "md": "### {}\n", "latex": "% {}"}
 _NOTES = {"text": "{}", "md": "\n{}", "latex": "% {}"}
 
 
 def complete_format(incomplete: str) -> list[str]:
-    """Formats that begin with what was typed."""
+    """Formats that start with the typed text."""
     return [name for name in FORMATS if name.startswith(incomplete)]
 
 
@@ -49,7 +49,7 @@ def compare(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="CSV file with a column per algorithm and a row per run or data set, or with a row per run and "
+            help="CSV file with one column per algorithm and one row per run or data set, or with one row per run and "
             "algorithm, such as the runs.csv of a study.",
         ),
     ],
@@ -62,25 +62,25 @@ def compare(
     ] = None,
     pair: Annotated[
         tuple[str, str] | None,
-        typer.Option(metavar="A B", help="Compare these two algorithms alone as well.", show_default=False),
+        typer.Option(metavar="A B", help="Also compare these two algorithms.", show_default=False),
     ] = None,
     margin: Annotated[
         float | None,
         typer.Option(
-            metavar="SHARE",
-            help="Share of the mean below which a difference does not matter.",
-            show_default="0.05; of accuracies 0.01",
+            metavar="FRACTION",
+            help="Fraction of the mean below which a difference does not matter.",
+            show_default="0.05; for accuracies 0.01",
         ),
     ] = None,
     column: Annotated[
         str,
-        typer.Option(metavar="NAME", help="Column to compare, of a file with a row per run, such as error or size."),
+        typer.Option(metavar="NAME", help="Column to compare in a file with one row per run, such as error or size."),
     ] = "error",
     classifier: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Whose runs to compare, of a file with those of several classifiers.",
+            help="Classifier whose runs to compare, if the file has several.",
             show_default=False,
         ),
     ] = None,
@@ -91,12 +91,12 @@ def compare(
             "-f",
             metavar="FORMAT",
             help="text, csv, md, latex or json.",
-            show_default="by the ending of --out, or text",
+            show_default="by the suffix of --out, or text",
             autocompletion=complete_format,
         ),
     ] = None,
     contrast: Annotated[
-        bool, typer.Option("--contrast", help="Also estimate the difference of each pair of algorithms.")
+        bool, typer.Option("--contrast", help="Also estimate the difference between each pair of algorithms.")
     ] = False,
     out: Annotated[
         Path | None,
@@ -106,21 +106,21 @@ def compare(
 ) -> None:
     """Test which algorithm is better.
 
-    By the tests of Friedman and Mann-Whitney, with Hommel's correction, and by contrast estimation.
+    Friedman and Mann-Whitney tests with Hommel's correction, and contrast estimation.
 
     Example: pqswarm compare runs.csv --column size --classifier k-NN --control 2D-UPSO
     """
     form = choose_format(style, out, FORMATS, "text")
     if out is not None:
         if out.exists() and results.exists() and out.samefile(results):
-            raise PqswarmError(f"{out} holds the results: give --out another name.")
+            raise PqswarmError(f"{out} is the input: give --out another name.")
         check_writable(out, overwrite)
     from pqswarm.statistics import contrast_estimation, friedman, posthoc, read_results
     from pqswarm.study.store import FILE_NAME
 
     if (results / FILE_NAME).is_file():
         raise PqswarmError(
-            f"{results} is a study: `pqswarm report {results} --format csv` writes its runs, report-csv/runs.csv."
+            f"{results} is a study: `pqswarm report {results} --format csv` writes its runs to report-csv/runs.csv."
         )
     given = read_results(results, column=column, classifier=classifier)
     ranks = friedman(given.values, names=given.names, lower_is_better=not higher_is_better)
@@ -154,14 +154,14 @@ def compare(
 def _unpaired(
     given: "Results", control: str, pair: tuple[str, str] | None, margin: float | None, higher_is_better: bool
 ) -> dict[str, Any]:
-    """Comparisons of all rows of one algorithm with all of another: not where rows are known to belong together."""
+    """Comparisons of all runs of one algorithm with all of another, unless rows are paired."""
     from pqswarm.statistics import compare_runs
 
     if given.blocks:
         if pair is not None or margin is not None:
             raise PqswarmError(
-                "--pair and --margin compare independent runs, but the first column says that each line is one data "
-                "set or fold: its results belong together. Leave these options out, or rename the column to run."
+                "--pair and --margin compare independent runs, but by the first column each row is one data set or "
+                "fold, so its results are paired. Omit these options, or rename the column to run."
             )
         return {}
     samples = dict(zip(given.names, given.values.T, strict=True))
@@ -179,17 +179,17 @@ def _tables(style: str, found: dict[str, Any]) -> str:
 
     better, side = ("lower", "worse") if found["lower_is_better"] else ("higher", "better")
     title = f"Mean ranks of {len(found['ranks'])} algorithms over {found['n_blocks']} rows; {better} results are better"
-    left_out = f"Left out, with a single run: {', '.join(found['left_out'])}." if found["left_out"] else ""
+    left_out = f"Left out (single run): {', '.join(found['left_out'])}." if found["left_out"] else ""
     sections = [
         (title, found["ranks"], left_out),
         ("Friedman test: do the algorithms differ?", found["friedman"], ""),
-        (f"Post hoc: each algorithm against {found['control']}", found["posthoc"], _explanation(found)),
+        (f"Post hoc: every algorithm against {found['control']}", found["posthoc"], _explanation(found)),
     ]
     if "unpaired" in found:
-        title = f"Independent runs: {found['control']} against each other algorithm, all runs with all runs"
+        title = f"Independent runs: {found['control']} against every other algorithm, all pairs of runs"
         sections.append((title, found["unpaired"], "" if "pairs" in found else _UNPAIRED))
     if "pairs" in found:
-        title = "Independent runs: the chosen pair, all runs with all runs"
+        title = "Independent runs: the chosen pair, all pairs of runs"
         sections.append((title, found["pairs"], _UNPAIRED))
     if "contrast" in found:
         title = f"Contrast estimation: results of the row minus those of the column; positive: the row is {side}"
@@ -205,19 +205,18 @@ def _tables(style: str, found: dict[str, Any]) -> str:
 
 
 _UNPAIRED = (
-    "For lines that are independent runs; if each line is one data set, its results belong together: read the tables "
-    "above instead. p: Mann-Whitney test. P(better): probability that a run is better, ties counted half, with "
-    "Newcombe's 95 % interval. difference: of the means, with a bootstrap interval. practically equal: two one-sided "
-    "Welch tests say that it is within the margin; that does not say equal. cannot be told: neither is shown."
+    "For independent runs; if each row is one data set, its results are paired: use the tables above instead. p: "
+    "Mann-Whitney test. P(better): probability that a run is better, counting ties as half, with Newcombe's 95 % "
+    "interval. difference: of the means, with a bootstrap interval. practically equal: two one-sided Welch tests show "
+    "that the difference is within the margin, not that it is zero. inconclusive: neither is shown."
 )
 
 
 def _explanation(found: dict[str, Any]) -> str:
     alpha = found["alpha"]
     note = (
-        f"p (Hommel) is the adjusted p-value: significant if at most {alpha:g}. alpha/i is not a p-value but the "
-        f"threshold for the unadjusted p that some papers print in the column APV (alpha = {alpha:g}, i = 1 for the "
-        f"largest p)."
+        f"p (Hommel) is the adjusted p-value, significant if at most {alpha:g}. alpha/i is the threshold for the "
+        f"unadjusted p that some papers print as APV, not a p-value (alpha = {alpha:g}, i = 1 for the largest p)."
     )
     p = found["friedman"][-1]["p_value"]  # corrected for ties, where there are any
     if p > alpha:

@@ -30,9 +30,7 @@ __all__ = ["dataset"]
 
 
 def dataset(
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="File to write, in npz format.")] = Path(
-        "dataset.npz"
-    ),
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Output file (npz).")] = Path("dataset.npz"),
     events_per_class: EventsPerClass = 250,
     snr: Annotated[
         str, typer.Option(metavar="DB,...", help="Noise levels in dB, separated by commas; inf means no noise.")
@@ -55,7 +53,7 @@ def dataset(
 
     Example: pqswarm dataset --out dataset.npz --events-per-class 250
 
-    For a grid of 60 Hz: pqswarm dataset --set frequency=60 --out sixty.npz
+    For 60 Hz: pqswarm dataset --set frequency=60 --out sixty.npz
 
     With another wavelet: pqswarm dataset --wavelet db4 --level 6 --out db4.npz
     """
@@ -64,7 +62,7 @@ def dataset(
     from pqswarm.features import FeatureOptions
 
     if csv is not None and csv.resolve() == out.resolve():
-        raise PqswarmError(f"--out and --csv are the same file, {out}: give two names.")
+        raise PqswarmError(f"--out and --csv are the same file, {out}: give different names.")
     check_ending("--out", out, [".npz"], "; --csv writes a table of the features")
     if csv is not None:
         check_ending("--csv", csv, [".csv"])

@@ -11,13 +11,13 @@ __all__ = ["features"]
 
 
 def features(
-    dataset: Annotated[Path, typer.Argument(metavar="FILE", help="A data set, written by `pqswarm dataset`.")],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="PNG, SVG or PDF to write.")] = Path(
+    dataset: Annotated[Path, typer.Argument(metavar="FILE", help="Data set written by `pqswarm dataset`.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Output file: PNG, SVG or PDF.")] = Path(
         "features.png"
     ),
     snr: Snr = float("inf"),
 ) -> None:
-    """Draw how the features of a data set differ from class to class.
+    """Draw how the features of a data set differ between classes.
 
     Example: pqswarm features dataset.npz --out features.png
     """

@@ -1,4 +1,4 @@
-"""The entry point: collects the commands and turns errors of the user into one line."""
+"""The entry point: collects the commands and reports errors in one line."""
 
 import os
 import sys
@@ -25,7 +25,7 @@ from pqswarm.cli.report import report
 from pqswarm.cli.sample import sample
 from pqswarm.cli.site import site
 from pqswarm.cli.study import study
-from pqswarm.cli.terminal import drop_what_cannot_be_printed, escape_what_cannot_be_printed, say
+from pqswarm.cli.terminal import discard_output, escape_unencodable, say
 from pqswarm.cli.train import train
 from pqswarm.cli.watch import watch
 from pqswarm.errors import PqswarmError, shorten
@@ -58,14 +58,14 @@ def _show_version(wanted: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", help="Print the version and stop.", callback=_show_version, is_eager=True)
+        bool, typer.Option("--version", help="Print the version and exit.", callback=_show_version, is_eager=True)
     ] = False,
 ) -> None:
     """Find the few signal features that identify a power-quality event."""
 
 
 def _show_warnings_once() -> None:
-    """Show each warning in one line, once; other processes, which would repeat them, show none."""
+    """Show each warning once, in one line; worker processes, which would repeat them, show none."""
     shown = set()
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -78,35 +78,35 @@ def _show_warnings_once() -> None:
     os.environ.setdefault("PYTHONWARNINGS", "ignore")
 
 
-def _say_that_it_compiles() -> None:
+def _announce_compilation() -> None:
     say("compiling: the first run on a machine takes up to two minutes longer.")
 
 
 def main() -> None:
     """Run the command line."""
-    escape_what_cannot_be_printed()
+    escape_unencodable()
     _show_warnings_once()
-    call_when_compiling(_say_that_it_compiles)
+    call_when_compiling(_announce_compilation)
     try:
         app(prog_name="pqswarm")
     except PqswarmError as error:
         say(f"pqswarm: {error}")
         sys.exit(2)
-    except (MemoryError, ImportError) as error:  # without memory libraries do not load either
+    except (MemoryError, ImportError) as error:  # without memory, libraries fail to load too
         if isinstance(error, ModuleNotFoundError):
             raise
         why = f" ({shorten(str(error), 200)})" if str(error) else ""
-        typer.echo(f"pqswarm: there is not enough memory{why}: try less data, or fewer jobs.", err=True)
+        typer.echo(f"pqswarm: not enough memory{why}: try less data or fewer jobs.", err=True)
         sys.exit(2)
     except Stopped as stop:
         say(f"pqswarm: {stop}")
         sys.exit(130)
     except OSError as error:
         if error.filename is not None:
-            say(f"pqswarm: {file_text(error.filename)} cannot be used: {error.strerror or error}.")
-        elif error.errno in (EDQUOT, EFBIG, EIO, ENOSPC):  # files say so themselves: it is the standard output
-            drop_what_cannot_be_printed()
-            say(f"pqswarm: what is printed cannot be written: {error.strerror}.")
+            say(f"pqswarm: cannot use {file_text(error.filename)}: {error.strerror or error}.")
+        elif error.errno in (EDQUOT, EFBIG, EIO, ENOSPC):  # file errors name the file: this is the standard output
+            discard_output()
+            say(f"pqswarm: cannot write the output: {error.strerror}.")
         else:
             raise
         sys.exit(2)

@@ -1,4 +1,4 @@
-"""Options that several commands share, and how their values are read."""
+"""Options shared by several commands, and how their values are read."""
 
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
@@ -35,15 +35,15 @@ __all__ = [
 
 
 FIGURES = (".png", ".svg", ".pdf")
-"""How names of figures may end."""
+"""Suffixes of figures."""
 
 
 class Stopped(Exception):  # noqa: N818 (not an error)
-    """The user pressed Ctrl-C; the message says what became of the work."""
+    """The user pressed Ctrl-C; the message says what was kept."""
 
 
 def complete_preset(incomplete: str) -> list[str]:
-    """Presets, and TOML files, that begin with what was typed."""
+    """Presets and TOML files that start with the typed text."""
     from pqswarm.events import PRESETS
 
     folder, name = Path(incomplete).parent, "" if incomplete.endswith("/") else Path(incomplete).name
@@ -60,14 +60,14 @@ def complete_event(incomplete: str) -> list[str]:
 
 
 def complete_wavelet(incomplete: str) -> list[str]:
-    """Wavelets that begin with what was typed."""
+    """Wavelets that start with the typed text."""
     from pqswarm.features import WAVELETS
 
     return [name for name in WAVELETS if name.startswith(incomplete)]
 
 
 def complete_border(incomplete: str) -> list[str]:
-    """Border modes that begin with what was typed."""
+    """Border modes that start with the typed text."""
     from pqswarm.features import BORDERS
 
     return [name for name in BORDERS if name.startswith(incomplete)]
@@ -77,7 +77,7 @@ Preset = Annotated[
     str,
     typer.Option(
         metavar="PRESET",
-        help="paper, paper-stepped, paper-printed, field, one of another package, or a TOML file.",
+        help="paper, paper-stepped, paper-printed, field, a plugin's preset, or a TOML file.",
         autocompletion=complete_preset,
     ),
 ]
@@ -85,10 +85,10 @@ Parameters = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="Fix a parameter, such as depth=0.4 or cycles=10; repeatable."),
 ]
-EventsPerClass = Annotated[int, typer.Option(metavar="N", help="Events of each class of the preset.")]
+EventsPerClass = Annotated[int, typer.Option(metavar="N", help="Events per class of the preset.")]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", metavar="N", help="Processes; -1 uses all cores.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")]
-Seed = Annotated[int, typer.Option(metavar="N", help="Seed: the same seed gives the same result.")]
+Seed = Annotated[int, typer.Option(metavar="N", help="Seed; the same seed gives the same result.")]
 Wavelet = Annotated[
     str,
     typer.Option(
@@ -103,51 +103,51 @@ Border = Annotated[
     str,
     typer.Option(
         metavar="MODE",
-        help="How a signal is continued at its ends: symmetric, reflect, periodic, periodization, constant or zero.",
+        help="Extension of the signal at its ends: symmetric, reflect, periodic, periodization, constant or zero.",
         autocompletion=complete_border,
     ),
 ]
-Snr = Annotated[float, typer.Option(metavar="DB", help="Signal-to-noise ratio in dB; inf is without noise.")]
+Snr = Annotated[float, typer.Option(metavar="DB", help="Signal-to-noise ratio in dB; inf means no noise.")]
 
 
 def check_writable(path: Path, overwrite: bool) -> None:
-    """Raise an error now, before any work, if the file cannot be written later."""
+    """Raise an error, before any work, if the file cannot be written."""
     if not path.name or path.is_dir():
-        raise PqswarmError(f"{path} is a folder: give the name of a file to write.")
+        raise PqswarmError(f"{path} is a folder: give a file name.")
     if path.exists() and not overwrite:
-        raise PqswarmError(f"{path} exists: give --overwrite to replace it, or another name.")
+        raise PqswarmError(f"{path} exists: use --overwrite to replace it, or choose another name.")
     folder = path.absolute().parent
     try:
-        while not folder.exists():  # missing ones are made when there is something to write
+        while not folder.exists():  # missing folders are created on writing
             folder = folder.parent
         probe = folder / f".{path.name[:200]}.{secrets.token_hex(4)}.probe"
-        probe.open("xb").close()  # a file of its own: links are not followed
+        probe.open("xb").close()  # a new file: links are not followed
         probe.unlink()
     except OSError as error:
         raise PqswarmError(f"cannot write {path}: {error.strerror or error}.") from error
 
 
 def check_ending(option: str, path: Path, endings: Sequence[str], remedy: str = "") -> None:
-    """Raise an error if the name of a file to write does not end as its format does."""
+    """Raise an error if the output file has the wrong suffix."""
     if path.suffix.lower() not in endings:
         allowed = " or ".join(filter(None, (", ".join(endings[:-1]), endings[-1])))
         raise PqswarmError(f"{option} must end in {allowed}, not {path.name or str(path)!r}{remedy}.")
 
 
 def check_folder(path: Path, option: str) -> None:
-    """Raise an error if what is to be a folder is something else."""
+    """Raise an error if the path exists and is not a folder."""
     if path.exists() and not path.is_dir():
-        raise PqswarmError(f"{path} is not a folder: give {option} the name of one.")
+        raise PqswarmError(f"{path} is not a folder: give {option} a folder.")
 
 
 def check_no_folder(path: Path, wanted: str) -> None:
-    """Raise an error if what is to be a file is a folder."""
+    """Raise an error if the path is a folder."""
     if path.is_dir():
         raise PqswarmError(f"{path} is a folder: give {wanted}.")
 
 
 def choose_format(given: str | None, out: Path | None, endings: Mapping[str, str], usual: str) -> str:
-    """Return the format that is asked for by its name, by the ending of the file to write, or by neither.
+    """Return the format given by name, by the suffix of the output file, or the usual one.
 
     Examples
     --------
@@ -163,7 +163,7 @@ def choose_format(given: str | None, out: Path | None, endings: Mapping[str, str
     if given is None and found is None:
         raise PqswarmError(f"--out must end in {', '.join(by_ending)}, not {out.name!r}, unless --format is given.")
     if given is not None and found not in (None, given):
-        raise PqswarmError(f"--format {given} and --out {out} contradict each other: give one of them.")
+        raise PqswarmError(f"--format {given} and --out {out} contradict each other: give only one.")
     return given or str(found)
 
 

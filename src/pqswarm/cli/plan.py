@@ -1,4 +1,4 @@
-"""``pqswarm plan``: look at plans, and check one's own."""
+"""``pqswarm plan``: show the built-in plans or check your own."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,16 +11,16 @@ from pqswarm.cli.options import check_no_folder
 __all__ = ["app"]
 
 ENOUGH_RUNS = 4
-"""Of two samples that do not overlap, the exact Mann-Whitney test has p = 0.1 with 3 each, and p = 0.029 with 4."""
+"""For two separate samples the exact Mann-Whitney test gives p = 0.1 with 3 runs each, and p = 0.029 with 4."""
 
 app = typer.Typer(
-    cls=CommandGroup, rich_markup_mode=None, no_args_is_help=True, help="Look at study plans, and check one's own."
+    cls=CommandGroup, rich_markup_mode=None, no_args_is_help=True, help="Show the built-in plans or check your own."
 )
 
 
 @app.command(cls=Command)
 def show(name: Annotated[str, typer.Argument(metavar="PLAN", help="quick, paper, paper-stepped or smoke.")]) -> None:
-    """Print a plan that comes with pqswarm, to edit.
+    """Print a built-in plan, to edit.
 
     Example: pqswarm plan show paper > my-study.toml
     """
@@ -30,7 +30,7 @@ def show(name: Annotated[str, typer.Argument(metavar="PLAN", help="quick, paper,
 
 
 @app.command(cls=Command)
-def check(path: Annotated[Path, typer.Argument(metavar="FILE", help="A plan in TOML.")]) -> None:
+def check(path: Annotated[Path, typer.Argument(metavar="FILE", help="Plan file in TOML.")]) -> None:
     """Check a plan without running it.
 
     Example: pqswarm plan check my-study.toml
@@ -55,9 +55,9 @@ def check(path: Annotated[Path, typer.Argument(metavar="FILE", help="A plan in T
     words = ("event" if samples is None else "sample", "classifier", "algorithm", "run", "evaluation")
     once = " and ".join(algorithm.title for algorithm in plan.sequential)
     counts = ", ".join(f"{n} {word}{'s' * (n != 1)}" for n, word in zip(numbers, words, strict=True))
-    typer.echo(f"{path} is fine: {counts}{f' and those of {once}' if once else ''}.")
+    typer.echo(f"{path} is valid: {counts}{f' and those of {once}' if once else ''}.")
     if plan.runs < ENOUGH_RUNS and len(plan.searched) > 1:
         typer.echo(
-            f"With {count_text(plan.runs, 'run')} of each algorithm no test of two of them can find a difference at "
-            f"the level of 5 %: that takes runs = {ENOUGH_RUNS} at least, the paper has 40."
+            f"With {count_text(plan.runs, 'run')} per algorithm no difference between two algorithms can be "
+            f"significant at the 5 % level: use at least runs = {ENOUGH_RUNS} (the paper has 40)."
         )

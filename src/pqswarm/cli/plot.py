@@ -15,13 +15,13 @@ def plot(
         str,
         typer.Argument(
             metavar="EVENT",
-            help="An event class, such as sag, or all for a gallery of those of the preset.",
+            help="Event class, such as sag, or all for a gallery of the preset.",
             autocompletion=complete_event,
         ),
     ],
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="PNG, SVG or PDF to write.", show_default="EVENT.png"),
+        typer.Option("--out", "-o", metavar="FILE", help="Output file: PNG, SVG or PDF.", show_default="EVENT.png"),
     ] = None,
     snr: Snr = float("inf"),
     seed: Seed = 0,

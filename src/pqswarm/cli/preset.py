@@ -1,4 +1,4 @@
-"""``pqswarm preset``: show presets, or check your own."""
+"""``pqswarm preset``: show the built-in presets or check your own."""
 
 from pathlib import Path
 from typing import Annotated
@@ -23,11 +23,11 @@ def show(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="PRESET", help="A preset such as paper or field, or a TOML file.", autocompletion=complete_preset
+            metavar="PRESET", help="Preset such as paper or field, or a TOML file.", autocompletion=complete_preset
         ),
     ],
 ) -> None:
-    """Print a complete preset as TOML.
+    """Print a preset as TOML, to edit.
 
     Example: pqswarm preset show paper > mine.toml
     """
@@ -37,7 +37,7 @@ def show(
 
 
 @app.command(cls=Command)
-def check(path: Annotated[Path, typer.Argument(metavar="FILE", help="A preset in TOML.")]) -> None:
+def check(path: Annotated[Path, typer.Argument(metavar="FILE", help="Preset file in TOML.")]) -> None:
     """Check a preset without generating events.
 
     Example: pqswarm preset check mine.toml
@@ -57,6 +57,6 @@ def check(path: Annotated[Path, typer.Argument(metavar="FILE", help="A preset in
     part = sum(map(preset.share_from_bench, preset.classes)) / n_classes
     share = f"{100 * part:.3g} % of the events from the bench" if part else "no bench"
     typer.echo(
-        f"{path} is fine: preset {preset.name!r}, {n_classes} class{'es' * (n_classes != 1)}, {len(drawn)} parameters "
+        f"{path} is valid: preset {preset.name!r}, {n_classes} class{'es' * (n_classes != 1)}, {len(drawn)} parameters "
         f"drawn, {share}."
     )

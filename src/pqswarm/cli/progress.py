@@ -1,4 +1,4 @@
-"""Bars of progress on the standard error."""
+"""Progress bars on the standard error."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ __all__ = ["progress_bars"]
 
 @contextmanager
 def progress_bars() -> Iterator[Callable[[str, int, int], None]]:
-    """Show a bar for each kind of work of which it is told how much is done, and how much there is."""
+    """Yield a function that shows a bar for each kind of work: name, amount done, total."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 

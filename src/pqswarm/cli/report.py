@@ -1,4 +1,4 @@
-"""``pqswarm report``: write the report of a study again, or in another format, its figures alone, or compare two."""
+"""``pqswarm report``: write the report of a study, only its figures, or a comparison of two studies."""
 
 from pathlib import Path
 from typing import Annotated
@@ -17,7 +17,7 @@ def report(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a study.")],
     second: Annotated[
         Path | None,
-        typer.Argument(metavar="DIR2", help="Folder of another study, to lay both side by side.", show_default=False),
+        typer.Argument(metavar="DIR2", help="Folder of a second study to compare with.", show_default=False),
     ] = None,
     format: Annotated[  # noqa: A002
         str | None,
@@ -25,8 +25,8 @@ def report(
             "--format",
             "-f",
             metavar="FORMAT",
-            help="html, md, latex or csv; with --figures svg, pdf or png.",
-            show_default="by the ending of --out, or html; svg",
+            help="html, md, latex or csv; with --figures: svg, pdf or png.",
+            show_default="by the suffix of --out, or html; svg",
         ),
     ] = None,
     out: Annotated[
@@ -35,26 +35,26 @@ def report(
             "--out",
             "-o",
             metavar="PATH",
-            help="Where to write it: a file, or a folder for the many files of csv.",
+            help="Output file, or folder for csv.",
             show_default="report.FORMAT in DIR",
         ),
     ] = None,
     figures: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Write the figures alone into this folder, a file each.", show_default=False),
+        typer.Option(metavar="DIR", help="Write only the figures, to this folder.", show_default=False),
     ] = None,
     control: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="Algorithm to compare the others with, or best.", show_default="that of the plan"
+            metavar="NAME", help="Algorithm to compare the others with, or best.", show_default="from the plan"
         ),
     ] = None,
     pair: Annotated[
         tuple[str, str] | None,
-        typer.Option(metavar="A B", help="Compare these two algorithms besides.", show_default="those of the plan"),
+        typer.Option(metavar="A B", help="Also compare these two algorithms.", show_default="from the plan"),
     ] = None,
 ) -> None:
-    """Write the report of a study, its figures, or compare two.
+    """Write the report of a study, or compare two studies.
 
     The study may still be running.
 
@@ -68,14 +68,14 @@ def report(
     if figures is None:
         form = choose_format(format, out, _ENDINGS, "html")
         if form == "csv" and out is not None and out.suffix:
-            raise PqswarmError(f"--format csv writes a folder of tables: give --out the name of one, not {out.name!r}.")
+            raise PqswarmError(f"--format csv writes a folder of tables: give --out a folder, not {out.name!r}.")
         if second is None:
             path = write_report(folder, form, out, control=control, pairs=pairs)
         else:
             path = write_comparison(folder, second, form, out)
         typer.echo(f"wrote {path.resolve()}")
     elif out is not None:
-        raise PqswarmError("give --out for the report or --figures for its figures alone, not both.")
+        raise PqswarmError("give --out for the report or --figures for only its figures, not both.")
     else:
         number = len(write_figures(folder, figures, format or "svg", second))
         typer.echo(f"wrote {number} figures to {figures.resolve()}")

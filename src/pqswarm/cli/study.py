@@ -1,4 +1,4 @@
-"""``pqswarm study``: run a study, or resume one."""
+"""``pqswarm study``: run or resume a study."""
 
 import shlex
 import time
@@ -28,7 +28,7 @@ _PLAIN_EVERY = 15.0  # seconds between lines where no bar can be drawn
 
 def study(
     plan: Annotated[
-        str, typer.Argument(metavar="PLAN", help="quick, paper, paper-stepped, smoke, or the path of a plan in TOML.")
+        str, typer.Argument(metavar="PLAN", help="quick, paper, paper-stepped, smoke, or a plan file in TOML.")
     ],
     out: Annotated[
         Path | None,
@@ -43,9 +43,9 @@ def study(
         ),
     ] = None,
 ) -> None:
-    """Run a study: search, test, compare, and write a report.
+    """Run a study and write its report.
 
-    It can be stopped, or killed, at any moment: run the same command to resume it.
+    Stop it at any time; rerun the same command to resume.
 
     Example: pqswarm study quick
     """
@@ -57,12 +57,12 @@ def study(
     chosen = load_plan(plan)
     folder = Path(f"study-{Path(plan).stem}") if out is None else out
     check_folder(folder, "--out")
-    if not (folder / FILE_NAME).exists():  # else the study keeps a copy
+    if not (folder / FILE_NAME).exists():  # otherwise the study has a copy
         for path in filter(None, (getattr(part, "path", None) for part in (chosen.dataset, chosen.held_out))):
             if not path.is_file():
                 raise PqswarmError(f"there is no data file {path}: check its name and folder.")
     start = time.monotonic()
-    last: list[StudyProgress] = []  # of what was told, the latest
+    last: list[StudyProgress] = []  # the latest
     try:
         with _display() as show:
 
@@ -81,16 +81,16 @@ def study(
         given["--cluster"] = cluster
         options = [part for name, value in given.items() if value is not None for part in (name, str(value))]
         again = shlex.join(["pqswarm", "study", plan, "--out", str(folder), *options])
-        raise Stopped(f"stopped; what was found is kept. Resume with: {again}") from None
+        raise Stopped(f"stopped; results so far are kept. Resume with: {again}") from None
     if any(last[-1].spent.values()):
-        parts = ", ".join(f"{what} {_clock(seconds)}" for what, seconds in last[-1].spent.items())
-        echo(f"time of all workers together: {parts}", err=True)
-    echo(f"done in {_clock(time.monotonic() - start)}; the report is {written.resolve()}")
+        parts = ", ".join(f"{what} {_duration_text(seconds)}" for what, seconds in last[-1].spent.items())
+        echo(f"total time of all workers: {parts}", err=True)
+    echo(f"done in {_duration_text(time.monotonic() - start)}; the report is {written.resolve()}")
 
 
 @contextmanager
 def _display() -> "Iterator[Callable[[StudyProgress], None]]":
-    """Show progress: a bar on a terminal, a line now and then elsewhere."""
+    """Show progress: a bar on a terminal, otherwise occasional lines."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
     from rich.text import Text
@@ -99,7 +99,7 @@ def _display() -> "Iterator[Callable[[StudyProgress], None]]":
     if console.is_terminal:
 
         class TwoLines(Progress):
-            """The bar with what is done, and below it, as 80 columns do not hold both, how far it is."""
+            """The bar with the stage, and below it the details, since 80 columns do not fit both."""
 
             words = ""
 
@@ -112,7 +112,7 @@ def _display() -> "Iterator[Callable[[StudyProgress], None]]":
             task = bar.add_task("", total=None)
 
             def update(progress: "StudyProgress") -> None:
-                bar.words = _in_words(progress)
+                bar.words = _progress_text(progress)
                 bar.update(task, description=progress.stage, completed=progress.share, total=1.0)
 
             yield update
@@ -123,31 +123,31 @@ def _display() -> "Iterator[Callable[[StudyProgress], None]]":
         nonlocal last, stage
         now = time.monotonic()
         if now - last >= _PLAIN_EVERY or progress.stage.partition(":")[0] != stage.partition(":")[0]:
-            echo(f"{progress.stage}: {_in_words(progress)}", err=True)
+            echo(f"{progress.stage}: {_progress_text(progress)}", err=True)
             last, stage = now, progress.stage
 
     yield write
 
 
-def _in_words(progress: "StudyProgress") -> str:
+def _progress_text(progress: "StudyProgress") -> str:
     parts = [f"{progress.runs_done} of {progress.runs_total} runs"]
     if progress.rate > 0 and progress.evaluations_done < progress.evaluations_total:
         parts.append(f"{progress.rate:,.0f} evaluations/s")
     if progress.share < 1.0 and progress.seconds_left < inf:
-        parts.append(f"{_clock(progress.seconds_left)} left")
+        parts.append(f"{_duration_text(progress.seconds_left)} left")
     parts += [f"{name} {error:.4f}" for name, error in progress.best.items()]
     return ", ".join(parts)
 
 
 def _is_interrupt(error: BaseException | None) -> bool:
-    """Whether Ctrl-C is at the bottom of an error: while compiled code is loaded, Numba turns it into a SystemError."""
+    """Whether an error was caused by Ctrl-C, which Numba turns into a SystemError while it loads code."""
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error is not None
 
 
-def _clock(seconds: float) -> str:
-    """Return a time in words."""
+def _duration_text(seconds: float) -> str:
+    """Return a duration as text."""
     if seconds == float("inf"):
         return "unknown time"
     minutes, rest = divmod(round(seconds), 60)

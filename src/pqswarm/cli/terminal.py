@@ -1,4 +1,4 @@
-"""What is printed suits any terminal, whatever its encoding and whoever wrote the text."""
+"""Output for any terminal, whatever its encoding, of possibly untrusted text."""
 
 import codecs
 import json
@@ -12,18 +12,18 @@ import typer
 
 from pqswarm._base.text import printable
 
-__all__ = ["drop_what_cannot_be_printed", "echo", "escape_what_cannot_be_printed", "say"]
+__all__ = ["discard_output", "echo", "escape_unencodable", "say"]
 
 
 def _escape(error: UnicodeError) -> tuple[str, int]:
-    r"""What stands for letters that an encoding lacks: ``\u4e2d``, which JSON reads as the letter."""
+    r"""Escape characters that an encoding lacks, as ``\u4e2d``, which is valid in JSON."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     return json.dumps(error.object[error.start : error.end])[1:-1], error.end
 
 
-def escape_what_cannot_be_printed() -> None:
-    """Write letters that the encoding of the terminal, or of the file behind a pipe, lacks as escapes."""
+def escape_unencodable() -> None:
+    """Escape characters that the encoding of the output lacks."""
     codecs.register_error("pqswarm.escape", _escape)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
@@ -31,22 +31,22 @@ def escape_what_cannot_be_printed() -> None:
 
 
 def echo(text: str, *, err: bool = False, nl: bool = True) -> OSError | None:
-    """Print a text, and return why it could not be printed: work does not end with ``| head -1``, or a full disk."""
+    """Print a text; return the error if that fails, so that ``| head -1`` or a full disk does not stop the work."""
     try:
         typer.echo(text, err=err, nl=nl)
     except OSError as error:
-        drop_what_cannot_be_printed(err=err)
+        discard_output(err=err)
         return error
     return None
 
 
-def drop_what_cannot_be_printed(*, err: bool = False) -> None:
-    """Let what is left to be printed, also what a buffer still holds, go nowhere."""
+def discard_output(*, err: bool = False) -> None:
+    """Discard all further output, including buffered text."""
     with suppress(OSError, ValueError), Path(os.devnull).open("wb") as nowhere:
         os.dup2(nowhere.fileno(), (sys.stderr if err else sys.stdout).fileno())
 
 
 def say(text: str) -> None:
-    """Print what happened or went wrong; what would steer the terminal is shown as escapes, further lines stand in."""
+    """Print a message to the standard error, with control characters escaped and further lines indented."""
     first, *rest = map(printable, text.split("\n"))
     typer.echo("\n".join([first, *(line if line.startswith(" ") else f"  {line}" for line in rest)]), err=True)

@@ -14,7 +14,7 @@ from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.folds import CrossValidation, Folds
 from pqswarm.evaluation.memory import MAX_BATCH_BYTES, check_memory
-from pqswarm.evaluation.scaling import SCALINGS, WITHIN_FOLDS, Scaling, scale, scaled
+from pqswarm.evaluation.scaling import SCALINGS, WITHIN_FOLDS, Scaling, scale_for_fold, scaled
 
 __all__ = [
     "SCALINGS",
@@ -151,7 +151,7 @@ class Evaluator(ABC):
     def fold_data(self, fold: int) -> FloatArray:
         """Return the features scaled for the classifier that tests `fold`."""
         with np.errstate(over="ignore"):
-            result = scale(self.data, self.folds.train(fold), self.scaling)
+            result = scale_for_fold(self.data, self.folds.train(fold), self.scaling)
         if _exceeds(result):
             feature = int(np.argmax([_exceeds(column) for column in result.T]))
             raise PqswarmError(

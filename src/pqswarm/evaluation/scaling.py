@@ -7,7 +7,7 @@ import numpy as np
 from pqswarm._base.checks import check_name
 from pqswarm._base.typing import FloatArray, IntArray
 
-__all__ = ["SCALINGS", "WITHIN_FOLDS", "Scaling", "scale", "scaled"]
+__all__ = ["SCALINGS", "WITHIN_FOLDS", "Scaling", "scale_for_fold", "scaled"]
 
 Scaling = Literal["once", "minmax", "standard", "robust", "none"]
 SCALINGS: tuple[Scaling, ...] = ("once", "minmax", "standard", "robust", "none")
@@ -19,7 +19,7 @@ WITHIN_FOLDS: tuple[Scaling, ...] = ("minmax", "standard", "robust")
 _NO_SPAN = 10 * np.finfo(np.float64).eps  # scikit-learn does not scale features with a smaller span
 
 
-def scale(data: FloatArray, train: IntArray, scaling: Scaling) -> FloatArray:
+def scale_for_fold(data: FloatArray, train: IntArray, scaling: Scaling) -> FloatArray:
     """Return the features scaled for a classifier trained on the events `train`.
 
     Parameters
@@ -41,7 +41,7 @@ def scale(data: FloatArray, train: IntArray, scaling: Scaling) -> FloatArray:
     --------
     >>> import numpy as np
     >>> data, train = np.array([[1.0], [3.0], [9.0]]), np.array([0, 1])
-    >>> {how: scale(data, train, how).ravel().tolist() for how in ("minmax", "standard", "robust")}
+    >>> {how: scale_for_fold(data, train, how).ravel().tolist() for how in ("minmax", "standard", "robust")}
     {'minmax': [0.0, 1.0, 4.0], 'standard': [-1.0, 1.0, 7.0], 'robust': [-1.0, 1.0, 7.0]}
     """
     chosen = check_name("scaling", scaling, SCALINGS)

@@ -1,6 +1,6 @@
-"""What people look at: the report of a study, its figures, and figures of events, features and searches.
+"""The report of a study, and figures of studies, events, features and searches.
 
-Its parts are imported on first use, so that the style of the figures can be used without the rest.
+Modules are imported on first use.
 """
 
 from importlib import import_module as _import_module

@@ -1,4 +1,4 @@
-"""What the paper claims, and whether it holds in a study, cannot be told there, or does not hold: by stated rules."""
+"""The paper's claims, and whether each holds in a study, does not hold, or is inconclusive, by stated rules."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -8,34 +8,34 @@ import numpy as np
 
 from pqswarm._base.typing import FloatArray
 from pqswarm.report.paper_values import ALGORITHMS
-from pqswarm.report.shared.sentences import decibel, enumerate_words, percent, probability
+from pqswarm.report.shared.sentences import at_most, decibel, enumerate_words, percent, probability
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 from pqswarm.report.tables import Table
 from pqswarm.statistics import friedman, hommel, mann_whitney, posthoc
 from pqswarm.study import load_plan
 from pqswarm.study.plan import DatasetPlan
 
-__all__ = ["FAILS", "HOLDS", "UNKNOWN", "Claim", "adjusted_p", "claims_table", "judge_claims"]
+__all__ = ["FAILS", "HOLDS", "UNKNOWN", "Claim", "adjusted_p", "check_claims", "claims_table"]
 
-HOLDS, FAILS, UNKNOWN = "holds", "does not hold", "cannot be told"
+HOLDS, FAILS, UNKNOWN = "holds", "does not hold", "inconclusive"
 """Verdicts on a claim."""
 
 _ALPHA = 0.05
-_ERRORS = 2.0  # standard errors beyond which rates of events are said to differ
+_ERRORS = 2.0  # standard errors by which two error rates must differ
 _RULES = (
-    "Means: holds if that of {hero} is below each rival's and differs from it (Mann-Whitney test, two-sided, Hommel "
-    "adjusted p ≤ 0.05); does not hold if a rival's is lower and differs. Significance: the paper's test, Friedman's "
-    "ranks, Hommel adjusted. SFFS: its one run against the best of the runs, as in the paper. Noise: holds if the gain "
-    "is positive at each of the paper's levels; does not hold if a loss exceeds two standard errors. All features: "
-    "holds if the rates differ by two standard errors or less. Where events, runs or "
-    "evaluations are fewer than the paper's ({events}, {runs}, {evaluations}), what more of them could turn cannot be "
-    "told."
+    "Means: holds if the mean of {hero} is significantly lower than every rival's (two-sided Mann-Whitney test, "
+    "Hommel-adjusted p ≤ 0.05); does not hold if a rival's mean is significantly lower. Significance: the paper's test "
+    "(Friedman ranks, Hommel-adjusted). SFFS: its single run against the best run of {hero}, as in the paper. Noise: "
+    "holds if the gain is positive at every noise level of the paper; does not hold if a loss exceeds two standard "
+    "errors. All features: holds if the error rates differ by at most two standard errors. If the study is smaller "
+    "than the paper's ({events} events, {runs} runs, {evaluations} evaluations), any verdict that a larger study might "
+    "reverse is marked “inconclusive”."
 )
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of the paper, its verdict in a study (`HOLDS`, `FAILS` or `UNKNOWN`), and the numbers it rests on."""
+    """A claim of the paper, its verdict in a study (`HOLDS`, `FAILS` or `UNKNOWN`), and the numbers behind it."""
 
     statement: str
     verdict: str
@@ -44,31 +44,31 @@ class Claim:
 
 @dataclass(frozen=True, eq=False)
 class _Size:
-    """Whether events, runs and the evaluations of each are at least as many as the paper's."""
+    """Whether the study has at least as many events, runs and evaluations as the paper."""
 
     events: bool
     runs: bool
     evaluations: bool
 
     def deny(self, *, runs: bool = True) -> str:
-        """The verdict where a claim did not come true; `runs`: whether more of them could change that."""
+        """The verdict on a claim that was not confirmed; `runs`: whether more runs could change it."""
         return FAILS if self.evaluations and (self.runs or not runs) else UNKNOWN
 
 
-def judge_claims(study: StudySummary, found: ClassifierSummary) -> list[Claim]:
-    """Compare what was found with one classifier with what the paper claims.
+def check_claims(study: StudySummary, found: ClassifierSummary) -> list[Claim]:
+    """Check the paper's claims against the results with one classifier.
 
     Parameters
     ----------
     study : StudySummary
         A study.
     found : ClassifierSummary
-        What was found with one of its classifiers.
+        Its results with one classifier.
 
     Returns
     -------
     list of Claim
-        Empty where the plan does not ask for the paper, or the paper has nothing on the classifier.
+        Empty if the plan does not ask for the paper, or the paper did not use the classifier.
     """
     hero = ALGORITHMS[-1]
     if not found.paper or hero not in found.runs:
@@ -79,20 +79,20 @@ def judge_claims(study: StudySummary, found: ClassifierSummary) -> list[Claim]:
     sizes = {title: found.sizes(title) for title in found.runs}
     printed = {key: {t: row[key] for t, row in found.paper.performance.items()} for key in ("mean_J", "mean_size")}
     return [
-        Claim(f"{hero} has the lowest mean error rate", *_least(errors, hero, printed["mean_J"], percent, size)),
-        Claim(f"{hero} has the smallest subsets", *_least(sizes, hero, printed["mean_size"], "{:.1f}".format, size)),
-        Claim("its error rate differs significantly from each rival's", *_significant(errors, hero, size)),
+        Claim(f"{hero} has the lowest mean error rate", *_lowest(errors, hero, printed["mean_J"], percent, size)),
+        Claim(f"{hero} has the smallest subsets", *_lowest(sizes, hero, printed["mean_size"], "{:.1f}".format, size)),
+        Claim("its error rate differs significantly from every rival's", *_significant(errors, hero, size)),
         Claim("its best subset makes fewer errors than SFFS at the same size", *_sequential(study, found, hero, size)),
         Claim("its best subset beats all features at every noise level", *_noise(study, found, hero, size)),
         Claim(
-            "all features make as few errors as the paper's: J(U)",
+            "all features make as few errors as in the paper, J(U)",
             *_level(found, study.n_events, events, size),
         ),
     ]
 
 
 def claims_table(study: StudySummary) -> Table | None:
-    """Return the verdicts on the paper's claims as a table, a row for each claim; None where there is none.
+    """Return the verdicts on the paper's claims as a table, one row per claim; None if there are none.
 
     Parameters
     ----------
@@ -102,35 +102,35 @@ def claims_table(study: StudySummary) -> Table | None:
     Returns
     -------
     Table or None
-        For each classifier that the paper has too, a verdict and its numbers.
+        A verdict and its numbers for each classifier that the paper used.
     """
-    judged = {found.name: claims for found in study.classifiers if (claims := judge_claims(study, found))}
-    if not judged:
+    checked = {found.name: claims for found in study.classifiers if (claims := check_claims(study, found))}
+    if not checked:
         return None
     rows = []
-    for of_one in zip(*judged.values(), strict=True):
-        row = {"claim": of_one[0].statement}
-        for name, claim in zip(judged, of_one, strict=True):
+    for same in zip(*checked.values(), strict=True):
+        row = {"claim": same[0].statement}
+        for name, claim in zip(checked, same, strict=True):
             row |= {f"verdict {name}": claim.verdict, f"numbers {name}": claim.numbers}
         rows.append(row)
     headings = {"claim": ("The paper's claim", "")}
-    for name in judged:
+    for name in checked:
         headings |= {f"verdict {name}": (name, ""), f"numbers {name}": (f"numbers, {name}", "")}
     events, runs, evaluations = _paper_size()
     rules = _RULES.format(hero=ALGORITHMS[-1], events=events, runs=runs, evaluations=evaluations)
-    verdicts = tuple(f"verdict {name}" for name in judged)
-    return Table("claims", "What the paper claims, and this study", rows, headings, verdicts=verdicts, note=rules)
+    verdicts = tuple(f"verdict {name}" for name in checked)
+    return Table("claims", "The paper's claims and this study", rows, headings, verdicts=verdicts, note=rules)
 
 
 def _paper_size() -> tuple[int, int, int]:
-    """Events, runs and evaluations of each in the paper."""
+    """Numbers of events, runs and evaluations per run in the paper."""
     plan = load_plan("paper")
     assert isinstance(plan.dataset, DatasetPlan)  # noqa: S101
     return plan.dataset.n_events, plan.runs, plan.max_evaluations
 
 
 def adjusted_p(values: Mapping[str, FloatArray], control: str) -> dict[str, float]:
-    """Return p-values of each other group against a control: Mann-Whitney test, two-sided, Hommel adjusted.
+    """Return the p-value of each other group against a control: two-sided Mann-Whitney test, Hommel-adjusted.
 
     Examples
     --------
@@ -145,13 +145,13 @@ def adjusted_p(values: Mapping[str, FloatArray], control: str) -> dict[str, floa
     return dict(zip(others, adjusted.tolist(), strict=True))
 
 
-def _least(
+def _lowest(
     values: Mapping[str, FloatArray], hero: str, printed: Mapping[str, float], show: Callable[[float], str], size: _Size
 ) -> tuple[str, str]:
-    """Whether the mean of one algorithm is the least, and by more than chance."""
+    """Whether the mean of one algorithm is significantly lower than all others."""
     means, p = {title: float(each.mean()) for title, each in values.items()}, adjusted_p(values, hero)
     if not p:
-        return UNKNOWN, "it ran alone"
+        return UNKNOWN, "no other algorithm ran"
     ahead = [title for title in p if means[title] < means[hero]]
     next_best = min(p, key=lambda title: means[title])
     if any(p[title] <= _ALPHA for title in ahead):
@@ -160,41 +160,41 @@ def _least(
         verdict = HOLDS if not ahead and max(p.values()) <= _ALPHA else UNKNOWN
     theirs = min((title for title in printed if title != hero), key=lambda title: printed[title])
     numbers = (
-        f"{show(means[hero])}, {next_best} {show(means[next_best])} ({probability(p[next_best])}); paper "
-        f"{show(printed[hero])}, {theirs} {show(printed[theirs])}"
+        f"{show(means[hero])} vs. {next_best} {show(means[next_best])} ({probability(p[next_best])}); paper: "
+        f"{show(printed[hero])} vs. {theirs} {show(printed[theirs])}"
     )
     return verdict, numbers
 
 
 def _significant(errors: Mapping[str, FloatArray], hero: str, size: _Size) -> tuple[str, str]:
-    """Whether an algorithm is ahead of all others by the paper's test."""
+    """Whether an algorithm is significantly better than all others by the paper's test."""
     table = np.array(list(errors.values())).T
     if min(table.shape) < 2:
-        return UNKNOWN, "one run, or one algorithm"
+        return UNKNOWN, "needs two runs and two algorithms"
     result = posthoc(friedman(table, names=list(errors)), hero, alpha=_ALPHA)
     p = dict(zip(result.names, result.p_hommel.tolist(), strict=True))
     ahead = dict(zip(result.names, (result.differences > 0).tolist(), strict=True))  # the hero is
     behind = [title for title in p if not ahead[title] and p[title] <= _ALPHA]
     level = [title for title in p if p[title] > _ALPHA]
     if behind:
-        return size.deny(runs=False), f"{enumerate_words(behind)} ahead of it"
+        return size.deny(runs=False), f"{enumerate_words(behind)} significantly better"
     if level:
         return size.deny(), f"not from {enumerate_words([f'{title} ({probability(p[title])})' for title in level])}"
-    return HOLDS, f"from all, {probability(max(p.values()))} or less" if len(p) > 1 else probability(*p.values())
+    return HOLDS, f"from all, each {at_most(max(p.values()))}" if len(p) > 1 else probability(*p.values())
 
 
 def _sequential(study: StudySummary, found: ClassifierSummary, hero: str, size: _Size) -> tuple[str, str]:
-    """Whether the best subset is better than what SFFS finds at its size."""
+    """Whether the best subset is better than the one SFFS finds at the same size."""
     titles = [algorithm.title for algorithm in study.plan.sequential if algorithm.algorithm == "sffs"]
     records = [found.sequential[title] for title in titles if title in found.sequential]
     best = found.best(hero)
     if not records or records[0].size != best.size:
-        return UNKNOWN, "SFFS did not search at this size" if records else "SFFS has not run"
+        return UNKNOWN, "SFFS did not search this size" if records else "SFFS has not run"
     errors = np.round(found.errors(hero), 12)
     reached = int((errors >= round(records[0].error, 12)).sum())
     numbers = (
-        f"{percent(best.error)}, SFFS {percent(records[0].error)} at {best.size} features; SFFS, in one run, is as "
-        f"good as or better than {reached} of {errors.size} runs"
+        f"{percent(best.error)} vs. SFFS {percent(records[0].error)} at {best.size} features; the single run of SFFS "
+        f"matches or beats {reached} of {errors.size} runs"
     )
     return (HOLDS if round(best.error, 12) < round(records[0].error, 12) else size.deny()), numbers
 
@@ -207,7 +207,7 @@ def _noise(study: StudySummary, found: ClassifierSummary, hero: str, size: _Size
     gain, both = noise.gain(hero), np.array([noise.accuracy[hero], noise.all_features]) / 100
     error = 100 * np.sqrt((both * (1 - both)).sum(axis=0) / study.n_events)
     worst = int(gain.argmin())
-    numbers = f"least gain {gain[worst]:+.2f} points, at {decibel(noise.levels[worst])}"
+    numbers = f"minimum gain {gain[worst]:+.2f} points, at {decibel(noise.levels[worst])}"
     if (gain < -_ERRORS * error).any():
         return size.deny(), numbers
     missing = {level for level, *_ in found.paper.noise} - set(noise.levels)
@@ -216,10 +216,10 @@ def _noise(study: StudySummary, found: ClassifierSummary, hero: str, size: _Size
 
 
 def _level(found: ClassifierSummary, ours: int, theirs: int, size: _Size) -> tuple[str, str]:
-    """Whether all features have the error rate that the paper printed."""
+    """Whether all features have the error rate printed in the paper."""
     here, printed = found.all_features, found.paper.all_features
     assert printed is not None  # noqa: S101
     error = sqrt(here * (1 - here) / ours + printed * (1 - printed) / theirs)
     equal = abs(here - printed) <= _ERRORS * error
-    denied = FAILS if size.events else UNKNOWN  # from fewer events a classifier learns less
-    return (HOLDS if equal else denied), f"{percent(here)}; paper {percent(printed)}"
+    denied = FAILS if size.events else UNKNOWN  # with fewer events a classifier learns less
+    return (HOLDS if equal else denied), f"{percent(here)}; paper: {percent(printed)}"

@@ -1,4 +1,4 @@
-"""Two studies on one page: what differs in their plans, and what came out of each."""
+"""Two studies in one report: the differences between their plans and their results."""
 
 from collections.abc import Sequence
 from math import inf
@@ -27,14 +27,14 @@ _Pair = tuple[ClassifierSummary, ClassifierSummary]
 
 
 def compare_studies(first: StudySummary, second: StudySummary, names: tuple[str, str]) -> Document:
-    """Return two studies as one report, of what both have: classifiers, algorithms and noise levels of the same name.
+    """Compare two studies in one report: the classifiers, algorithms and noise levels that both have.
 
     Parameters
     ----------
     first, second : StudySummary
         The studies.
     names : (str, str)
-        What they are called in the report.
+        Their names in the report.
 
     Returns
     -------
@@ -51,9 +51,9 @@ def compare_studies(first: StudySummary, second: StudySummary, names: tuple[str,
         words=[_caution(first, second)],
     )
     parts = [
-        Passage("What differs in the plans", _plans(first, second, names)),
-        Passage(f"How hard the {first.item}s are", Content(tables=[_all_features(pairs, names)])),
-        Passage("How the subsets stand noise", _noise(pairs, names)),
+        Passage("Differences between the plans", _plans(first, second, names)),
+        Passage(f"How difficult the {first.item}s are", Content(tables=[_all_features(pairs, names)])),
+        Passage("How robust the subsets are to noise", _noise(pairs, names)),
     ]
     document = Document(
         title=f"{names[0]} and {names[1]}",
@@ -68,7 +68,7 @@ def compare_studies(first: StudySummary, second: StudySummary, names: tuple[str,
 
 
 def _finding(pair: _Pair, names: tuple[str, str]) -> str:
-    """What one algorithm, the reference of the first study if the second has it, comes to in both."""
+    """The results in both studies of the reference of the first, or of another algorithm that both have."""
     title = pair[0].reference if pair[0].reference in pair[1].runs else next(iter(_shared(pair)), None)
     parts = [f"all features have an error rate of {_both([f.all_features for f in pair], names)}"]
     if title is not None:
@@ -87,16 +87,16 @@ def _shared(pair: _Pair) -> list[str]:
 
 
 def _caution(first: StudySummary, second: StudySummary) -> str:
-    # A plan says all about generated events, but of data of one's own only the name of a file.
+    # A plan determines generated events, but of your own data it has only the file name.
     if first.generated is not None and first.generated == second.generated:
-        return "Both studies searched on the same events: a difference is one of the searches."
+        return "Both studies searched on the same events: differences are due to the searches."
     what, may = (
         f"{first.item}s",
         "" if first.generated is not None or second.generated is not None else "may have ",
     )
     return (
-        f"The studies {may}searched on different {what}: a difference may come from the {what}, from the searches, or "
-        f"from both. What can be compared is the order of the algorithms in each."
+        f"The studies {may}searched on different {what}: differences may be due to the {what}, the searches, or both. "
+        f"The order of the algorithms can be compared."
     )
 
 
@@ -132,14 +132,14 @@ def _means(pairs: Sequence[_Pair], names: tuple[str, str]) -> Table:
     columns: dict[str, tuple[str, str]] = {"classifier": ("classifier", "")}
     for what, heading, form in (("error", "error rate [%]", ".2f"), ("size", "features", ".1f")):
         columns |= {f"{what} {i + 1}": (f"{heading}, {name}", form) for i, name in enumerate(names)}
-        columns |= {f"{what} change": ("difference", f"+{form}"), f"{what} p": ("p, Hommel adjusted", "#.2g")}
+        columns |= {f"{what} change": ("difference", f"+{form}"), f"{what} p": ("p, Hommel-adjusted", "#.2g")}
     return Table(
         "means",
         f"Means of {names[0]} and {names[1]}",
         rows,
         columns,
-        note=f"Runs: {_runs(pairs, names)}. p: Mann-Whitney test of the runs of one study against those of the other, "
-        f"two-sided, adjusted for the number of algorithms of a classifier.",
+        note=f"Runs: {_runs(pairs, names)}. p: two-sided Mann-Whitney test between the runs of the two studies, "
+        f"Hommel-adjusted for the number of algorithms per classifier.",
     )
 
 
@@ -172,23 +172,26 @@ def _sizes(first: StudySummary, second: StudySummary, pairs: Sequence[_Pair], na
     return Drawing(
         "size",
         "Error rate against number of features",
-        "Each panel has its own scale. Small marks are runs, large ones means, hollow ones searches that run once.",
+        "Each panel has its own scale. Small markers are runs, large ones means, hollow ones searches that run only "
+        "once.",
         draw,
         narrow=lambda: draw(narrow=True),
     )
 
 
 def _plans(first: StudySummary, second: StudySummary, names: tuple[str, str]) -> Content:
-    found = second.plan.differences(first.plan)
-    if not found:
-        return Content(words=["The plans ask for the same."])
-    return Content(
-        words=[f"There: {names[0]}. Now: {names[1]}. Only what decides the results is listed."], points=found
-    )
+    rows = [
+        {"key": key, "first": str(one), "second": str(other)} for key, one, other in first.plan.differences(second.plan)
+    ]
+    if not rows:
+        return Content(words=["The plans are the same."])
+    columns = {"first": (names[0], ""), "second": (names[1], "")}
+    note = "Only keys that affect the results are listed."
+    return Content(tables=[Table("plans", "Keys that differ", rows, columns, note=note)])
 
 
 def _all_features(pairs: Sequence[_Pair], names: tuple[str, str]) -> Table:
-    """J(U) of both, beside that of the paper where a study is laid beside it."""
+    """J(U) of both, and of the paper if a study is compared with it."""
     rows = []
     for one, other in pairs:
         printed = one.paper.all_features if one.paper else other.paper.all_features
@@ -224,14 +227,14 @@ def _noise(pairs: Sequence[_Pair], names: tuple[str, str]) -> Content:
             Drawing(
                 f"noise-{pair[0].slug}",
                 f"Accuracy against noise with {pair[0].name}",
-                "Dashed: all features. Solid: the best subset of the algorithm that is named.",
+                "Dashed: all features. Solid: the best subset of the named algorithm.",
                 lambda lines=lines, levels=levels: _plot_noise(lines, levels),  # type: ignore[misc]
             )
         )
         tables.append(
             Table(
                 f"noise-{pair[0].slug}",
-                f"Accuracy [%] at each noise level that both have, with {pair[0].name}",
+                f"Accuracy [%] at the common noise levels, with {pair[0].name}",
                 rows,
                 columns,
                 note="SNR: signal-to-noise ratio, ∞ without noise.",
@@ -255,7 +258,7 @@ def _noise_lines(pair: _Pair, names: tuple[str, str]) -> dict[str, dict[float, f
         ):
             by_level = dict(zip(tested.levels, values.tolist(), strict=True))
             lines[f"{title}, {name}"] = {level: by_level[level] for level in levels}
-    return lines if any(level != inf for level in levels) else {}  # the level without noise is no noise
+    return lines if any(level != inf for level in levels) else {}  # without noise there is nothing to show
 
 
 def _plot_noise(lines: dict[str, dict[float, float]], levels: Sequence[float]) -> Figure:

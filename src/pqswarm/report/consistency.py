@@ -1,4 +1,4 @@
-"""What a store keeps must fit together: it may be of a stranger, each of its values well formed and yet impossible."""
+"""Checks that the content of an untrusted store is consistent: its values may be well-formed, yet impossible."""
 
 from math import inf
 from typing import TYPE_CHECKING
@@ -17,14 +17,14 @@ __all__ = ["check_consistency"]
 
 
 def check_consistency(study: "StudySummary") -> None:
-    """Raise a ValueError that says what of a study cannot be, or does not fit to the rest of it."""
+    """Raise a ValueError that names the impossible or inconsistent part of a study."""
     names = study.feature_names
     _require(study.n_events > 0 and len(study.class_names) > 1, "the events")
     _require(len(set(names)) == len(names) > 0, "the names of features")
     for found in study.classifiers:
         records = [record for group in found.groups.values() for record in group]
         for record in records:
-            _require(_is_possible(record), f"{found.name}, {record.key.algorithm}, run {record.key.run}")
+            _require(_is_possible_run(record), f"{found.name}, {record.key.algorithm}, run {record.key.run}")
         masks = [record.mask for record in records] + ([] if found.smaller is None else [found.smaller.mask])
         _require(all(mask.size == len(names) and mask.any() for mask in masks), f"the subsets of {found.name}")
         _require(_are_within(found.all_features, 1.0), f"the error of all features of {found.name}")
@@ -37,8 +37,8 @@ def check_consistency(study: "StudySummary") -> None:
             _check_noise(found, found.noise, len(study.class_names))
 
 
-def _is_possible(record: RunRecord) -> bool:
-    """Whether a run can have ended like that."""
+def _is_possible_run(record: RunRecord) -> bool:
+    """Whether a run can have this result."""
     result, steps = record.result, record.result.improvements
     counted = isinstance(result.n_evaluations, int) and result.n_evaluations > 0 and record.key.run >= 0
     if not (counted and _are_within(result.error, 1.0) and 0.0 <= record.seconds < inf and len(steps)):
@@ -75,10 +75,10 @@ def _check_noise(found: "ClassifierSummary", noise: "NoiseSummary", n_classes: i
         _require(counts and bool((table >= 0).all() and table.any()), f"the confusion matrices of {found.name}")
 
 
-def _are_within(values: npt.ArrayLike, most: float) -> bool:
-    """Whether all of them are numbers from 0 to `most`."""
+def _are_within(values: npt.ArrayLike, maximum: float) -> bool:
+    """Whether all values are numbers from 0 to `maximum`."""
     numbers = np.asarray(values)
-    return numbers.dtype.kind in "fi" and bool(((numbers >= 0.0) & (numbers <= most)).all())
+    return numbers.dtype.kind in "fi" and bool(((numbers >= 0.0) & (numbers <= maximum)).all())
 
 
 def _require(fits: bool, what: str) -> None:

@@ -1,4 +1,4 @@
-"""The content of a report: what each section has to say about each classifier and the study; all writers walk it."""
+"""The content of a report, independent of its format: the sections on each classifier and on the study."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ _FILE_NAME = re.compile(r"[\w.+-]+")
 
 @dataclass(frozen=True, eq=False)
 class Passage:
-    """A section that has something to say; names of its tables and drawings are unique within the report."""
+    """A section with its content; names of tables and drawings are unique within the report."""
 
     heading: str
     content: Content
@@ -31,7 +31,7 @@ class Passage:
 
 @dataclass(frozen=True, eq=False)
 class Chapter:
-    """What was found with one classifier: its name and description, the answer at the top, and the parts."""
+    """The results with one classifier: its name and description, the answer at the top, and the sections."""
 
     name: str
     description: str
@@ -42,9 +42,9 @@ class Chapter:
 
 @dataclass(frozen=True, eq=False)
 class Document:
-    """A report: title, first screen, description of the study, a chapter for each classifier, and parts on the whole.
+    """A report: title, first screen, description of the study, a chapter per classifier, and sections on the study.
 
-    The answer of the opening are the lines that say what was found.
+    The answer of the opening is one line per classifier.
     """
 
     title: str
@@ -57,7 +57,7 @@ class Document:
 
     @property
     def contents(self) -> Iterator[Content]:
-        """All contents, in their order."""
+        """All contents, in order."""
         yield self.opening
         for parts in (*(chapter.parts for chapter in self.chapters), self.parts):
             yield from (part.content for part in parts)
@@ -74,25 +74,27 @@ class Document:
 
 
 def compose(study: StudySummary) -> Document:
-    """Return what all sections, ours and those of other packages, have to say about a study."""
+    """Return the report of a study, made of all sections, including those of other packages."""
     sections = list(REGISTRY.values())
     chapters = []
     for found in study.classifiers:
-        asked = [(s, s.content(study, found)) for s in sections if isinstance(s, ClassifierSection)]
+        contents = [(s, s.content(study, found)) for s in sections if isinstance(s, ClassifierSection)]
         chapters.append(
             Chapter(
                 name=found.name,
                 description=found.classifier.describe(),
-                answer=tuple(sentence for _, content in asked for sentence in content.answer),
-                numbers={label: value for _, content in asked for label, value in content.numbers.items()},
-                parts=tuple(_part(section, content, f"{found.slug}-") for section, content in asked if content.shown),
+                answer=tuple(sentence for _, content in contents for sentence in content.answer),
+                numbers={label: value for _, content in contents for label, value in content.numbers.items()},
+                parts=tuple(
+                    _part(section, content, f"{found.slug}-") for section, content in contents if content.shown
+                ),
             )
         )
     general = [(s, s.content(study)) for s in sections if isinstance(s, StudySection)]
     document = Document(
         title=study.plan.title,
         opening=opening(study),
-        description=" ".join([describe_study(study), *(said for _, content in general for said in content.answer)]),
+        description=" ".join([describe_study(study), *(text for _, content in general for text in content.answer)]),
         reference=study.reference,
         version=study.about.version,
         chapters=tuple(chapters),
@@ -102,7 +104,7 @@ def compose(study: StudySummary) -> Document:
 
 
 def number_contents(document: Document) -> Document:
-    """Return a report whose figures and tables, all with names of their own, are numbered in the order of reading."""
+    """Return a report with figures and tables numbered in reading order; their names must be unique."""
     _check_names(document)
     figures, tables = count(1), count(1)
 
@@ -122,7 +124,7 @@ def number_contents(document: Document) -> Document:
 
 
 def _part(section: Section, content: Content, prefix: str) -> Passage:
-    """A part whose tables are named after the classifier, and drawings after classifier and section."""
+    """A section whose tables are named after the classifier, and drawings after classifier and section."""
     tables = [replace(table, name=f"{prefix}{table.name}") for table in content.tables]
     drawings = [replace(d, name=f"{prefix}{section.name}-{d.name}".rstrip("-")) for d in content.drawings]
     return Passage(section.question, replace(content, tables=tables, drawings=drawings))
@@ -130,19 +132,19 @@ def _part(section: Section, content: Content, prefix: str) -> Passage:
 
 def _check_names(document: Document) -> None:
     for what, names in (
-        ("tables", ["runs", *(table.name for table in document.tables)]),  # all runs are a file beside the tables
+        ("tables", ["runs", *(table.name for table in document.tables)]),  # "runs" is the file of all runs
         ("drawings", [drawing.name for drawing in document.drawings]),
     ):
         for name in names:
             if names.count(name) > 1 or not _FILE_NAME.fullmatch(name):
                 raise PqswarmError(
-                    f"{what} of sections of the report are called {name!r}: names must differ, and hold letters, "
-                    f"digits and . _ + - only."
+                    f"{what} of the report are named {name!r}: names must be unique, and consist of letters, digits "
+                    f"and . _ + -."
                 )
 
 
 def describe_study(study: StudySummary) -> str:
-    """Return in one paragraph what was run, and what of it is not finished."""
+    """Return a paragraph on what was run, and what is not finished."""
     plan, n_classes = study.plan, len(study.class_names)
     names = [c.name for c in study.classifiers]
     searched, sequential = [a.title for a in plan.searched], [a.title for a in plan.sequential]
@@ -158,10 +160,10 @@ def describe_study(study: StudySummary) -> str:
         f"{wavelet}features each{options}. {enumerate_words(searched + sequential)} searched for the features with "
         f"which {enumerate_words(names)} {'misclassifies' if len(names) == 1 else 'misclassify'} the fewest "
         f"{study.item}s, in {plan.folds.number}-fold cross-validation{on}: {runs(plan.runs)} of "
-        f"{plan.max_evaluations} evaluations for each{once}."
+        f"{plan.max_evaluations} evaluations each{once}."
     )
     levels, sets = sum(level != inf for level in plan.dataset.snr), len(held_out_seeds(plan))
-    tests = [f"at {levels} level{'s' if levels > 1 else ''} of noise"] if levels else []
+    tests = [f"at {levels} noise level{'s' if levels > 1 else ''}"] if levels else []
     each = f"{sets} sets of " if sets > 1 else ""
     tests += [f"on {each}{study.n_held_out} held-out {study.item}s"] if sets else []
     if tests and all(c.noise is not None and bool(c.held_out) == bool(sets) for c in study.classifiers):
@@ -176,11 +178,11 @@ def _unfinished(study: StudySummary) -> list[str]:
     sentences = []
     if behind:
         sentences.append(
-            f"The study is not finished ({'; '.join(behind)}): counted are the runs that all algorithms have finished."
+            f"The study is not finished ({'; '.join(behind)}): only runs that all algorithms have finished count."
         )
     untested = [c.name for c in study.classifiers if c.noise is None]
     if untested:
         words = enumerate_words(untested)
         noise = " with noise" if study.generated else ""
-        sentences.append(f"The tests of the best subsets{noise} are still to come for {words}.")
+        sentences.append(f"The tests of the best subsets{noise} are still pending for {words}.")
     return sentences

@@ -1,4 +1,4 @@
-"""The report of a study as one HTML file that needs nothing else."""
+"""The report of a study as one self-contained HTML file."""
 
 import base64
 import hashlib
@@ -20,9 +20,9 @@ __all__ = ["html_report"]
 
 
 def html_report(document: Document) -> str:
-    """Return a report as one page with style, pictures and a small script inside, which opens without a network.
+    """Return a report as one page with inline style, figures and script; it needs no network.
 
-    The page is complete without the script. No other script runs: the page tells the browser the digest of ours.
+    The page is complete without the script. The content security policy allows only this script, by its digest.
     """
     from jinja2 import Environment, PackageLoader
 
@@ -50,7 +50,7 @@ def _bind(text: str) -> str:
 
 
 def _pictures(drawing: Drawing, prefix: str) -> dict[str, Markup]:
-    """A drawing as a page shows it: ``wide``, and ``narrow`` if it can be drawn for narrow screens too."""
+    """A drawing for the page: ``wide``, and ``narrow`` if it can be drawn for narrow screens."""
     figure = drawing.draw()
     if drawing.raster:
         file = io.BytesIO()

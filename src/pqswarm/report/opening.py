@@ -1,4 +1,4 @@
-"""The first screen of a report: what was found, in one line, one chart and one table, and what cannot be told."""
+"""The first screen of a report: one sentence per classifier, one figure, one table, and the limits of the study."""
 
 from collections.abc import Sequence
 from math import sqrt
@@ -21,15 +21,16 @@ from pqswarm.study import load_plan
 __all__ = ["opening", "plot_overview", "say_limits"]
 
 _ALPHA = 0.05
-_SEEN = 2.8  # standard errors of a difference that a two-sided test at 5 % finds in 8 of 10 studies
+_MIN_RUNS = 4  # of each algorithm, for a significant difference at 5 %
+_DETECTABLE = 2.8  # standard errors of a difference that a two-sided test at 5 % detects with a power of 80 %
 
 
 def opening(study: StudySummary) -> Content:
-    """Return what stands first: the answer is a line for each classifier, the words are what cannot be told."""
+    """Return the first screen: its answer has a line for each classifier, its words state the limits of the study."""
     drawing = Drawing(
         "overview",
         "Error rate against number of features",
-        "Down and to the left is better. Small marks are runs, large ones means, hollow ones searches that run once.",
+        "Lower left is better. Small markers are runs, large ones means, hollow ones searches that run only once.",
         lambda: plot_overview(study),
         narrow=lambda: plot_overview(study, narrow=True),
     )
@@ -42,7 +43,7 @@ def opening(study: StudySummary) -> Content:
 
 
 def _finding(found: ClassifierSummary) -> str:
-    """What was found with one classifier, in a sentence: who leads, and who cannot be told from the leader."""
+    """The result with one classifier in one sentence: the best algorithms, and those not significantly different."""
     errors = {title: np.round(found.errors(title), 12) for title in found.runs}
     means = {title: (float(values.mean()), float(found.sizes(title).mean())) for title, values in errors.items()}
     leader = min(means, key=lambda title: means[title])
@@ -50,64 +51,62 @@ def _finding(found: ClassifierSummary) -> str:
     level = sorted((t for t in means if t == leader or p[t] > _ALPHA), key=lambda title: means[title])
     smallest = min(level, key=lambda title: means[title][::-1])
     (error, size), n = means[leader], found.n_features
-    mean, whole = "mean " if found.n_runs > 1 else "", f"all {n} features {percent(found.all_features)}"
+    mean, whole = "mean " if found.n_runs > 1 else "", f"all {n} features: {percent(found.all_features)}"
     if error >= found.all_features:
-        return f"{found.name}: no algorithm has a lower {mean}error rate than {whole}."
+        return f"{found.name}: no algorithm has a lower {mean}error rate than {whole.replace(':', ' with')}."
     if found.n_runs == 1 or len(level) == 1:
         best = f"the lowest {mean}error rate," if len(means) > 1 else f"a {mean}error rate of"
-        return f"{found.name}: {leader} has {best} {percent(error)} with {count(round(size, 1))} features; {whole}."
+        return f"{found.name}: {leader} has {best} {percent(error)} with {count(round(size, 1))} features ({whole})."
     if len(level) == len(means):
-        told = f"{found.name}: the algorithms cannot be told apart by their mean error rates"
-        return f"{told} ({_span(means, level)}; {whole})."
+        same = f"{found.name}: the mean error rates of the algorithms do not differ significantly"
+        return f"{same} ({_span(means, level)}; {whole})."
     return (
-        f"{found.name}: {enumerate_words(level)} have the lowest mean error rates, which cannot be told apart "
-        f"({_span(means, level)}; {whole}); of them {smallest} selects the fewest features, "
+        f"{found.name}: {enumerate_words(level)} have the lowest mean error rates, with no significant difference "
+        f"({_span(means, level)}; {whole}). {smallest} selects the fewest features of these, "
         f"{count(round(means[smallest][1], 1))}."
     )
 
 
 def _span(means: dict[str, tuple[float, float]], titles: Sequence[str]) -> str:
     """The range of mean error rates."""
-    least, most = (f"{100 * bound(means[title][0] for title in titles):.2f}" for bound in (min, max))
-    return f"{least} %" if least == most else f"{least} to {most} %"
+    low, high = (f"{100 * bound(means[title][0] for title in titles):.2f}" for bound in (min, max))
+    return f"{low} %" if low == high else f"{low} to {high} %"
 
 
 def say_limits(study: StudySummary) -> str:
-    """Return in a sentence what a study of this size cannot tell."""
-    gaps = [gap for found in study.classifiers if (gap := _visible(found)) is not None]
-    parts = []
-    if gaps:
-        seen = enumerate_words([f"{100 * gap:.2f} ({name})" for name, gap in gaps])
-        parts.append(
-            f"mean error rates that lie less than about {seen} percentage points apart (what a test at 5 % finds in 8 "
-            f"of 10 such studies)"
-        )
-    else:
-        parts.append("whether another run would have found the same")
-    parts.append(f"error rates less than {100 / study.n_events:.2g} points apart, which is one {study.item}")
-    paper, plan = load_plan("paper"), study.plan
-    if plan.paper and plan.max_evaluations < paper.max_evaluations:
-        parts.append(f"what the paper's {paper.max_evaluations} evaluations would have found")
+    """Return what a study of this size can detect, and what it cannot."""
+    plan, item = study.plan, study.item
     number = min(found.n_runs for found in study.classifiers)
-    return (
-        f"What {runs(number)} of {plan.max_evaluations} evaluations on {study.n_events} {study.item}s cannot tell: "
-        f"{'; '.join(parts)}. All of it holds for these {study.item}s, and for others only as far as these resemble "
-        f"them."
-    )
+    size = f"With {runs(number)} of {plan.max_evaluations} evaluations on {study.n_events} {item}s, this study"
+    gaps = [gap for found in study.classifiers if (gap := _detectable_difference(found)) is not None]
+    if gaps:
+        points = enumerate_words([f"{100 * gap:.2f} ({name})" for name, gap in gaps])
+        power = "percentage points or more (80 % power at the 5 % level)"
+        sentences = [f"{size} can detect differences in mean error rate of about {points} {power}."]
+    elif number > 1:
+        sentences = [f"{size} cannot show significant differences: at least {_MIN_RUNS} runs per algorithm are needed."]
+    else:
+        sentences = [f"{size} cannot tell whether another run would give the same result."]
+    sentences.append(f"A single {item} is {100 / study.n_events:.2g} percentage points.")
+    paper = load_plan("paper")
+    if plan.paper and plan.max_evaluations < paper.max_evaluations:
+        sentences.append(f"The paper's {paper.max_evaluations} evaluations might give other results.")
+    sentences.append(f"The results hold for these {item}s, and for others only as far as they are similar.")
+    return " ".join(sentences)
 
 
-def _visible(found: ClassifierSummary) -> tuple[str, float] | None:
-    """The difference of two mean errors that so many runs would show, by the spread of the two best algorithms."""
-    if found.n_runs < 2:
+def _detectable_difference(found: ClassifierSummary) -> tuple[str, float] | None:
+    """The difference in mean error that the runs can detect, from the variance of the two best algorithms."""
+    if found.n_runs < _MIN_RUNS:
         return None
     best = sorted((found.errors(title) for title in found.runs), key=lambda errors: float(errors.mean()))[:2]
     variance = float(np.mean([errors.var(ddof=1) for errors in best]))
-    # Runs that all end alike say nothing about those that would not.
-    return (found.name, _SEEN * sqrt(2 * variance / found.n_runs)) if variance > 1e-20 else None
+    # Runs that all end with the same error say nothing about the variance.
+    return (found.name, _DETECTABLE * sqrt(2 * variance / found.n_runs)) if variance > 1e-20 else None
 
 
 def _means(study: StudySummary) -> Table:
-    """The means of the algorithms, a row for each, where there is no paper to compare with."""
+    """The means of the algorithms, one row each, for studies without a comparison with the paper."""
     first = study.classifiers[0]
     rows: list[dict[str, Any]] = [{"algorithm": title} for title in first.runs]
     columns: dict[str, tuple[str, str]] = {"algorithm": ("Algorithm", "")}
@@ -122,11 +121,11 @@ def _means(study: StudySummary) -> Table:
     whole = enumerate_words([f"{percent(found.all_features)} ({found.name})" for found in study.classifiers])
     return Table(
         "means",
-        f"Means of {runs(min(found.n_runs for found in study.classifiers))}",
+        f"Means over {runs(min(found.n_runs for found in study.classifiers))}",
         rows,
         columns,
         lowest=tuple(lowest),
-        note=f"The lowest of each column in bold. All {first.n_features} features have an error rate of {whole}.",
+        note=f"The lowest value of each column is in bold. Error rate of all {first.n_features} features: {whole}.",
     )
 
 
@@ -136,15 +135,15 @@ def plot_overview(study: "StudySummary", *, narrow: bool = False) -> Figure:
     Parameters
     ----------
     study : StudySummary
-        What :func:`summarize` has read.
+        What :func:`summarize` returned.
     narrow : bool
-        Draw it for the screen of a phone: one below the other.
+        Draw it for a narrow screen, one panel below the other.
 
     Returns
     -------
     matplotlib.figure.Figure
-        A panel for each classifier; small marks are runs, large ones their means, and each name stands at the median
-        error of its runs.
+        A panel for each classifier. Small markers are runs, large ones their means; each name is at the median error
+        of its runs.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The paper's values, to be laid over a report beside those of the study, where the plan asks for them."""
+"""The paper's values, shown with those of the study if the plan asks for them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,10 +15,10 @@ _Rows = Mapping[str, Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Overlay:
-    """What the paper printed for one classifier, as rows of our tables; false and empty if it printed nothing.
+    """The paper's values for one classifier, as rows of our tables; false if it has none.
 
-    Rows of `performance` are found by the title of the algorithm, of `ranks` by ``"error"`` and ``"size"``, of
-    `posthoc` by these and by title. A row of `noise` is a level, Theta(U), and accuracies and gains by title.
+    `performance` is indexed by the title of the algorithm, `ranks` by ``"error"`` and ``"size"``, `posthoc` by these
+    and by title. A row of `noise` holds a level, Theta(U), and accuracies and gains by title.
     """
 
     all_features: float | None = None
@@ -34,12 +34,12 @@ class Overlay:
         return self.all_features is not None
 
     def robust(self, title: str) -> bool | None:
-        """Whether a subset was at least as good as all features at every level; None if it is not in the paper."""
+        """Whether a subset was at least as accurate as all features at every level; None if it is not in the paper."""
         return all(gain[title] >= 0 for *_, gain in self.noise) if title in self.performance else None
 
 
 def paper_overlay(plan: StudyPlan, classifier: str) -> Overlay:
-    """Return what the paper printed for a classifier of a plan, if the plan asks for it and the paper has its kind."""
+    """Return the paper's values for a classifier, if the plan asks for them and the paper used its kind."""
     kind = plan.classifier(classifier).kind
     if not plan.paper or kind not in PRINTED:
         return Overlay()
@@ -59,8 +59,15 @@ def paper_overlay(plan: StudyPlan, classifier: str) -> Overlay:
             for title in z
         }
     size, theirs, ours = printed["sffs"]
-    told, reference = ALGORITHMS[-1], {"reference": ALGORITHMS[-1], "reference_size": int(size), "reference_J": ours}
-    sffs = {"search": "SFFS", SOURCE: PAPER, "told": told, "size": int(size), "J": theirs, "evaluations": None}
+    reference = {"reference": ALGORITHMS[-1], "reference_size": int(size), "reference_J": ours}
+    sffs = {
+        "search": "SFFS",
+        SOURCE: PAPER,
+        "given_by": ALGORITHMS[-1],
+        "size": int(size),
+        "J": theirs,
+        "evaluations": None,
+    }
     sffs |= reference | {"reference_evaluations": 40 * 6000}
     performance = {key: by_title(key) for key in ("mean_J", "sd_J", "PI", "mean_size", "sd_size", "Xi", "score")}
     return Overlay(

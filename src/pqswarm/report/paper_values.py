@@ -1,4 +1,4 @@
-"""The numbers that the paper printed, to stand next to ours.
+"""The numbers printed in the paper.
 
 F. Hafiz, A. Swain, C. Naik, N. Patel, "Efficient feature selection of power quality events using two dimensional
 (2D) particle swarms", Applied Soft Computing 81 (2019).
@@ -93,24 +93,25 @@ PRINTED: dict[str, str] = {
 INCONSISTENCIES: tuple[str, ...] = (
     "The printed p-values of the Friedman test (about 1e-10) cannot come from the printed statistics: the chi-square "
     "distribution with five degrees of freedom gives 1.4e-37, 2.1e-26, 2.5e-37 and 3.2e-20. They are a rounding "
-    "artefact of the tool that was used. The conclusion stands.",
-    "The column APV of the post hoc tables does not hold adjusted p-values, but 0.05/i. Here both are shown, under "
-    "their right names.",
+    "artefact of the tool used. The conclusion stands.",
+    "The column APV of the post hoc tables holds 0.05/i, not adjusted p-values. Here both are shown under their "
+    "correct names.",
     "The best 2D-UPSO subset with k-NN has an error of 0.0029 in the comparison with SFFS, but an accuracy of 99.68 % "
-    "(0.0032) without noise: the two stages used different folds. So do ours.",
-    "The printed PI, Xi and theta follow from unrounded values: PI and Xi can differ by 0.2 from what the printed "
-    "means give, theta by 0.01 from the difference of the printed accuracies.",
-    "The kernel width of 0.004 makes plain densities underflow for most events; how that was handled is not said. "
-    "Here all is done in logarithms, where nothing underflows.",
-    "The printed accuracies do not fit the 3500 events that the paper tells of. Of the 112 at the eight noise levels, "
-    "38 (34 %) are multiples of 1/3500 to the printed digit, which is what chance gives (35 %); 103 (92 %) are "
+    "(0.0032) without noise: the two stages used different folds, as ours do.",
+    "The printed PI, Xi and theta were computed from unrounded values: PI and Xi can differ by 0.2 from values "
+    "computed from the printed means, theta by 0.01 from the difference of the printed accuracies.",
+    "With the kernel bandwidth of 0.004 plain densities underflow for most events; the paper does not say how this was "
+    "handled. Here all densities are computed as logarithms, which do not underflow.",
+    "The printed accuracies do not match the 3500 events stated in the paper. Of the 112 accuracies at the eight noise "
+    "levels, 38 (34 %) are multiples of 1/3500 to the printed digit, as expected by chance (35 %); 103 (92 %) are "
     "multiples of 1/3411, more than of 1/N for any other N from 3000 to 4000. About 3411 events seem to have been "
-    "classified; which ones are missing is not said.",
-    "The random numbers r1, r2 of the velocities read as one pair for each particle; here each element of a velocity "
-    "has its own, which is our choice. Catfish particles are “reinitialized”; here they go to all features or to none, "
-    "which is our choice. The options randomness and catfish_positions take the paper by its word.",
-    "How the parameters of the events were drawn is not said. Uniform draws over the printed ranges (our preset paper) "
-    "give harder events than the paper had: errors are several times larger. Draws in few steps, with one laboratory "
-    "circuit (our preset paper-stepped, found by trying many readings), give errors of all features like the paper's.",
+    "classified; the paper does not say which are missing.",
+    "The random numbers r1, r2 of the velocities seem to be one pair per particle; here each element of a velocity has "
+    "its own (our choice). Catfish particles are “reinitialized”; here they move to all features or to none (our "
+    "choice). The options randomness and catfish_positions follow the paper literally.",
+    "The paper does not say how the parameters of the events were drawn. Uniform draws over the printed ranges (our "
+    "preset paper) give harder events than the paper's: errors are several times larger. Draws in a few steps, with "
+    "one laboratory circuit (our preset paper-stepped, found by trying many readings), give errors of all features "
+    "like the paper's.",
 )
-"""What does not fit together in the paper, or is left open, and matters for a comparison."""
+"""Inconsistencies and gaps of the paper that matter for a comparison."""

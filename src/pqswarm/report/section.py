@@ -1,4 +1,4 @@
-"""A section of a report: one question, and its answer as words, figures and tables."""
+"""A section of a report: one question, answered by text, figures and tables."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,10 +16,10 @@ __all__ = ["ClassifierSection", "Content", "Drawing", "Section", "StudySection"]
 
 @dataclass(frozen=True, eq=False)
 class Drawing:
-    """A figure of a section: its name there, empty for the only one, what it shows, how to read it, and how to draw it.
+    """A figure of a section: its name there (may be empty if it is the only one), caption, note, and drawing function.
 
-    It is drawn when it is needed; on the screen of a phone a page shows `narrow` instead, if there is one. A page holds
-    one with very many lines as pixels: `raster`. The number is that in the report, 0 outside of one.
+    It is drawn on demand; narrow screens show `narrow` instead, if given. `raster` embeds a figure with very many lines
+    as pixels. The number is that in the report, 0 outside a report.
     """
 
     name: str
@@ -32,26 +32,26 @@ class Drawing:
 
     @property
     def title(self) -> str:
-        """The caption, after the number of the figure."""
+        """The caption with the number of the figure."""
         return f"Figure {self.number}. {self.caption}" if self.number else self.caption
 
 
 @dataclass(frozen=True, eq=False)
 class Content:
-    """What a section has to say; one that has nothing to say is left out.
+    """The content of a section; a section without content is left out.
 
     Attributes
     ----------
     words, points : sequence of str
-        Paragraphs, and what is listed after them.
+        Paragraphs, and list items after them.
     drawings, tables : sequence of Drawing, and of Table
-        Figures and tables; no two tables of a classifier have the same name.
+        Figures and tables; tables of a classifier have unique names.
     listings : mapping of str to str
-        Texts to be shown as they are, by what they are.
+        Preformatted texts, by title.
     answer : sequence of str
-        Sentences for the answer at the top, which is made of those of all sections, or on the study.
+        Sentences for the answer at the top, which collects those of all sections.
     numbers : mapping of str to str
-        What stands in large figures beside the answer for a classifier, by its label.
+        Key numbers shown with the answer for a classifier, by label.
     """
 
     words: Sequence[str] = ()
@@ -64,13 +64,13 @@ class Content:
 
     @property
     def shown(self) -> bool:
-        """Whether there is anything to show under the heading of the section."""
+        """Whether there is anything to show below the heading."""
         return any((self.words, self.points, self.drawings, self.tables, self.listings))
 
 
 @dataclass(frozen=True)
 class Section:
-    """A question of a report: its name for files, the question, which is its heading, and how to answer it."""
+    """A question of a report: its name, used in file names, and the question, used as the heading."""
 
     name: str
     question: str
@@ -78,7 +78,7 @@ class Section:
 
 @dataclass(frozen=True)
 class ClassifierSection(Section):
-    """A question that is answered for each classifier: `content` takes the summaries of the study and of it.
+    """A question answered for each classifier: `content` takes the summaries of the study and of the classifier.
 
     Examples
     --------

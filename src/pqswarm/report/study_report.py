@@ -1,4 +1,4 @@
-"""Write the report of a study, or of two: HTML, Markdown, LaTeX or CSV; or its figures alone."""
+"""Write the report of one or two studies as HTML, Markdown, LaTeX or CSV, or only its figures."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -42,29 +42,29 @@ def write_report(
     folder : str or Path
         Folder of the study.
     format : {"html", "md", "latex", "csv"}
-        One file with everything; its words and tables as Markdown; its figures and tables as LaTeX; or its tables as a
-        folder of CSV files with all digits.
+        One file with everything; text and tables as Markdown; figures and tables as LaTeX; or tables as a folder of CSV
+        files with full precision.
     out : str or Path, optional
-        Where to write; by default into the folder.
+        Output path; by default in the folder.
     control : str, optional
-        The algorithm that tests compare with each of the others, or ``"best"``; by default that of the plan.
+        The algorithm that tests compare with the others, or ``"best"``; by default that of the plan.
     pairs : sequence of (str, str), optional
-        Pairs of algorithms to compare besides, instead of the plan's.
+        Additional pairs of algorithms to compare, instead of those of the plan.
 
     Returns
     -------
     Path
-        What was written.
+        The file or folder written.
     """
     if format not in FORMATS:
         raise unknown_name("format", format, FORMATS)
-    path = _place(folder, _NAMES[format]) if out is None else Path(out)
-    study = _read(folder)
+    path = _report_path(folder, _NAMES[format]) if out is None else Path(out)
+    study = _read_summary(folder)
     plan = study.plan
     compared = plan.compared(plan.control if control is None else control, plan.comparisons if pairs is None else pairs)
     study = replace(study, plan=compared)
     document = compose(study)
-    return _write(document, format, path, _runs(study))
+    return _write_document(document, format, path, _runs_table(study))
 
 
 def write_comparison(
@@ -73,46 +73,46 @@ def write_comparison(
     format: str = "html",  # noqa: A002
     out: str | Path | None = None,
 ) -> Path:
-    """Write a report that lays two studies side by side.
+    """Write a report that compares two studies.
 
     Parameters
     ----------
     first, second : str or Path
-        Folders of the studies; they must have classifiers and algorithms of the same name.
+        Folders of the studies, which must have common classifiers and algorithms.
     format : {"html", "md", "latex", "csv"}
         As for :func:`write_report`.
     out : str or Path, optional
-        Where to write; by default into the first folder, named after the second.
+        Output path; by default in the first folder, named after the second.
 
     Returns
     -------
     Path
-        What was written.
+        The file or folder written.
     """
     if format not in FORMATS:
         raise unknown_name("format", format, FORMATS)
     name = _NAMES[format].replace("report", f"beside-{Path(second).resolve().name}")
-    path = _place(first, name) if out is None else Path(out)
-    return _write(_compare(first, second), format, path)
+    path = _report_path(first, name) if out is None else Path(out)
+    return _write_document(_compare(first, second), format, path)
 
 
 def _compare(first: str | Path, second: str | Path) -> Document:
-    """Two studies as one document, each under the name of its folder."""
+    """Compare two studies, named after their folders."""
     names = Path(first).resolve().name, Path(second).resolve().name
     if names[0] == names[1]:
         names = str(first), str(second)
-    return compare_studies(_read(first), _read(second), names)
+    return compare_studies(_read_summary(first), _read_summary(second), names)
 
 
-def _place(folder: str | Path, name: str) -> Path:
-    """Where a report lies in the folder of a study, which may be a stranger's: not behind a link to another folder."""
+def _report_path(folder: str | Path, name: str) -> Path:
+    """The path of a report in the folder of a study, which may be untrusted: links to other folders are refused."""
     path = Path(folder) / name
     if path.is_symlink() and path.is_dir():
-        raise PqswarmError(f"{path} is a link to another folder: remove it, or say where to write by --out.")
+        raise PqswarmError(f"{path} is a link to another folder: remove it, or choose another place with --out.")
     return path
 
 
-def _write(document: Document, format: str, path: Path, *more: Table) -> Path:  # noqa: A002
+def _write_document(document: Document, format: str, path: Path, *more: Table) -> Path:  # noqa: A002
     if format == "csv":
         for table in (*document.tables, *more):
             write_atomically(path / f"{table.name}.csv", table.csv())
@@ -122,14 +122,14 @@ def _write(document: Document, format: str, path: Path, *more: Table) -> Path:  
 
 
 def study_figures(folder: str | Path, second: str | Path | None = None) -> "dict[str, Figure]":
-    """Draw all figures of the report of a study, or of two side by side.
+    """Draw all figures of the report of a study, or of the comparison of two.
 
     Parameters
     ----------
     folder : str or Path
         Folder of the study.
     second : str or Path, optional
-        Folder of another, to be laid beside it.
+        Folder of a second study to compare with.
 
     Returns
     -------
@@ -145,23 +145,23 @@ def write_figures(
     format: str = "svg",  # noqa: A002
     second: str | Path | None = None,
 ) -> list[Path]:
-    """Write all figures of the report of a study, or of two side by side, a file for each.
+    """Write all figures of the report of a study, or of the comparison of two, one file each.
 
     Parameters
     ----------
     folder : str or Path
         Folder of the study.
     out : str or Path
-        Folder to write into; it is made if need be.
+        Output folder, created if necessary.
     format : {"svg", "pdf", "png"}
         Format of the files.
     second : str or Path, optional
-        Folder of another study, to be laid beside the first.
+        Folder of a second study to compare with.
 
     Returns
     -------
     list of Path
-        What was written: see :func:`study_figures` for the names.
+        The files written; see :func:`study_figures` for their names.
     """
     if format not in FIGURE_FORMATS:
         raise unknown_name("format of figures", format, FIGURE_FORMATS)
@@ -170,17 +170,17 @@ def write_figures(
 
 
 def _drawings(folder: str | Path, second: str | Path | None) -> list[Drawing]:
-    document = compose(_read(folder)) if second is None else _compare(folder, second)
+    document = compose(_read_summary(folder)) if second is None else _compare(folder, second)
     return document.drawings
 
 
-def _read(folder: str | Path) -> StudySummary:
+def _read_summary(folder: str | Path) -> StudySummary:
     with Store(folder) as store:
         return summarize(store)
 
 
-def _runs(study: StudySummary) -> Table:
-    """Every run, for one's own statistics."""
+def _runs_table(study: StudySummary) -> Table:
+    """All runs, for your own statistics."""
     rows = [
         {
             "classifier": found.name,

@@ -1,4 +1,4 @@
-"""How figures look and are written; they are drawn on figures of their own, never on matplotlib's global state."""
+"""How figures look and are saved; none uses matplotlib's global state."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,13 +34,13 @@ __all__ = [
     "settle",
 ]
 
-INK = "#1b1f24"  # of all text and axes; a colour of its own, so that a page can replace it (svg.inline_svg)
+INK = "#1b1f24"  # of text and axes; used for nothing else, so that a page can replace it (svg.inline_svg)
 FAINT = "#9aa5b1"
-GREY = "#9299a1"  # of all features, to which the selected ones are compared
+GREY = "#9299a1"  # of all features
 LOSS = "#d1344b"
 FIGURE_FORMATS = ("svg", "pdf", "png")
 WIDE, NARROW = 7.5, 4.2  # inches: shown 960 and 360 px wide, 9 points are 16 and 11 px
-# Middle tones that show on white and on black and differ with all kinds of colour blindness; the first is the hero's.
+# Mid tones, legible on white and black and distinct for colour-blind readers; the first is the reference's.
 COLOURS = (
     *("#0b6fd6", "#d24b00", "#5abb8e", "#9e5a9e", "#b4ac00", "#d20869"),
     *("#1e7870", "#da9e5a", "#2d9626", "#e17069", "#5a783c", "#00b4da"),
@@ -53,7 +53,7 @@ STYLE: Any = {
     "axes.linewidth": 0.7,
     "axes.titlelocation": "left",
     "axes.prop_cycle": cycler(color=COLOURS),
-    "text.hinting": "none",  # else the width of a text depends on the resolution
+    "text.hinting": "none",  # otherwise text width depends on the resolution
     "figure.constrained_layout.w_pad": 0.07,
     "figure.constrained_layout.h_pad": 0.05,
     "svg.hashsalt": "pqswarm",
@@ -61,23 +61,23 @@ STYLE: Any = {
     **dict.fromkeys(("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"), INK),
 }
 _NO_LAYOUT: Any = {"figure.autolayout": False, "figure.constrained_layout.use": False}
-_MIDDLE = 0.2  # luminance on which white and ink show equally well
+_MIDDLE = 0.2  # luminance at which white and ink are equally legible
 
 
 def save_figure(figure: Figure, path: str | Path) -> Path:
-    """Write a figure as PNG, SVG or PDF, by its suffix; the same figure gives the same bytes.
+    """Save a figure as PNG, SVG or PDF, by its suffix; the same figure gives the same bytes.
 
     Parameters
     ----------
     figure : matplotlib.figure.Figure
-        What to write.
+        Figure to save.
     path : str or Path
-        Where to; missing folders are made.
+        Output file; missing folders are created.
 
     Returns
     -------
     Path
-        Where it was written.
+        The file written.
     """
     from pqswarm._base.files import write_atomically
 
@@ -85,19 +85,19 @@ def save_figure(figure: Figure, path: str | Path) -> Path:
     ending = path.suffix.lower()[1:]
     if ending not in FIGURE_FORMATS:
         endings = ", ".join(f".{name}" for name in FIGURE_FORMATS)
-        raise PqswarmError(f"cannot write a figure as {path.name!r}: its name must end in {endings}.")
+        raise PqswarmError(f"cannot write a figure as {path.name!r}: the name must end in {endings}.")
     stamps = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(ending, {})
     with mpl.rc_context(STYLE):
         return write_atomically(path, lambda file: figure.savefig(file, format=ending, dpi=150, metadata=stamps))
 
 
 def settle(figure: Figure) -> Figure:
-    """Lay the figure out, once, and round the places: the solver's last bits differ from run to run."""
+    """Lay the figure out once and round the positions: the last bits of the solver differ between runs."""
     engine = figure.get_layout_engine()
     if engine is not None:
         engine.execute(figure)
     with mpl.rc_context(_NO_LAYOUT):
-        figure.set_layout_engine(None)  # "none" would leave a placeholder, for which figures are drawn twice when saved
+        figure.set_layout_engine(None)  # "none" leaves a placeholder that makes saving draw the figure twice
     for axis in figure.axes:
         left, bottom, width, height = (round(value, 4) for value in axis.get_position().bounds)
         axis.set_position((left, bottom, width, height))
@@ -105,7 +105,7 @@ def settle(figure: Figure) -> Figure:
 
 
 def draw_grid(axis: "Axes", rows: int, columns: int) -> None:
-    """Empty cells: what is not drawn stays the colour of the page."""
+    """Draw a grid of empty cells, transparent to the page."""
     axis.hlines(np.arange(rows + 1) - 0.5, -0.5, columns - 0.5, color=FAINT, lw=0.5, alpha=0.5)
     axis.vlines(np.arange(columns + 1) - 0.5, -0.5, rows - 0.5, color=FAINT, lw=0.5, alpha=0.5)
     axis.set(xlim=(-0.5, columns - 0.5), ylim=(rows - 0.5, -0.5))
@@ -116,19 +116,19 @@ def draw_grid(axis: "Axes", rows: int, columns: int) -> None:
 def draw_cell(
     axis: "Axes", place: tuple[int, int], colour: str, opacity: float, text: str = "", size: float = 9.0, tip: str = ""
 ) -> None:
-    """A cell over the page, whatever its colour; only on a nearly full one the text cannot be ink."""
+    """Draw a translucent cell; only on a nearly opaque one the text is white."""
     i, j = place
     look: dict[str, Any] = {"fc": colour, "ec": "none", "alpha": round(opacity, 3)}
     cell = Rectangle((j - 0.5, i - 0.5), 1, 1, **look)
-    axis.add_artist(mark(cell, tips=[tip] if tip else []))  # the limits of the axes are set: it need not widen them
-    cell.set_in_layout(False)  # it lies inside of the axes: laying out need not look at it
+    axis.add_artist(mark(cell, tips=[tip] if tip else []))  # add_artist does not change the limits
+    cell.set_in_layout(False)  # it lies inside the axes
     if text:
         ink = "#ffffff" if _luminance(colour, opacity) < _MIDDLE else INK
         axis.text(j, i, text, ha="center", va="center_baseline", fontsize=size, color=ink).set_in_layout(False)
 
 
 def _luminance(colour: str, opacity: float) -> float:
-    """Relative luminance (WCAG) of a colour laid over white; over black, white shows on all of ours."""
+    """Relative luminance (WCAG) of a colour over white; over black, white is legible on all of ours."""
     rgb = 1 - opacity * (1 - np.array(to_rgb(colour)))
     linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
     return float(linear @ [0.2126, 0.7152, 0.0722])

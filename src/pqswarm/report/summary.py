@@ -1,4 +1,4 @@
-"""From the store of a study to plain numbers: all that the sections of a report are made of."""
+"""Read the store of a study into the numbers that the sections of a report use."""
 
 import json
 from collections.abc import Sequence
@@ -33,8 +33,8 @@ __all__ = ["ClassifierSummary", "NoiseSummary", "StudySummary", "summarize"]
 class NoiseSummary:
     """Stage II: accuracies [%] of all features and, by title, of the best subsets, at each noise level [dB].
 
-    `before` and `after` are the confusion matrices with all features and with the reference's best subset, without
-    noise. `held_out` are accuracies [%] on held-out events, shape (n_sets, n_levels), also of `ALL_FEATURES`.
+    `before` and `after` are the confusion matrices without noise, with all features and with the reference's best
+    subset. `held_out` holds accuracies [%] on held-out events, shape (n_sets, n_levels), including `ALL_FEATURES`.
     """
 
     levels: tuple[float, ...]
@@ -59,24 +59,24 @@ class NoiseSummary:
 
 @dataclass(frozen=True, eq=False)
 class ClassifierSummary:
-    """All that was found with one classifier.
+    """The results with one classifier.
 
     Attributes
     ----------
     name, slug : str
-        Its name in the study; and the same for files and links, no two alike.
+        Its name in the study, and a unique form of it for files and links.
     classifier : Classifier
-        With the hyperparameters that were used.
+        The classifier with the hyperparameters used.
     grid : GridSearchResult or None
-        The grid search for them.
+        The grid search for hyperparameters.
     all_features : float
         J(U).
     runs : dict of str to list of RunRecord
-        Finished runs of each algorithm that runs many times, by title; the same number of each.
+        Finished runs of each repeated algorithm, by title; the same number for each.
     sequential : dict of str to RunRecord
         The run of each algorithm that runs once, by title.
     noise : NoiseSummary or None
-        Stage II; None if the study has not come to it.
+        Stage II; None if not reached yet.
     held_out : dict of str to array of float, shape (n_sets,)
         Error rates on each set of held-out events without noise, by title.
     smaller : OneStandardError or None
@@ -84,9 +84,9 @@ class ClassifierSummary:
     reference : str
         Title of the reference algorithm.
     best_known : dict or None
-        The best subset that is known for these very events.
+        The best known subset for the same events.
     paper : Overlay
-        What the paper printed for it; false and empty if nothing, or if the plan does not ask for it.
+        The paper's values for it; false and empty if there are none, or the plan does not ask for them.
     """
 
     name: str
@@ -137,7 +137,7 @@ class ClassifierSummary:
 
 @dataclass(frozen=True, eq=False)
 class StudySummary:
-    """A study in numbers.
+    """The results of a study.
 
     Attributes
     ----------
@@ -150,11 +150,11 @@ class StudySummary:
     class_names, feature_names : tuple of str
         Classes of the events, and features to choose from.
     seconds : float
-        Time that all searches took together, on one core.
+        Total time of all searches on one core.
     classifiers : list of ClassifierSummary
-        What was found.
+        Results by classifier.
     n_held_out : int
-        Events of each set that is held out; 0 if none is.
+        Events per held-out set; 0 if there is none.
     """
 
     plan: StudyPlan
@@ -168,17 +168,17 @@ class StudySummary:
 
     @property
     def generated(self) -> DatasetPlan | None:
-        """How the events were generated; None if the data are of one's own."""
+        """How the events were generated; None for your own data."""
         return self.plan.dataset if isinstance(self.plan.dataset, DatasetPlan) else None
 
     @property
     def item(self) -> str:
-        """What sentences call one row of the data: an event if it is a generated one, else a sample."""
+        """The word for one row of the data: event if generated, otherwise sample."""
         return "sample" if self.generated is None else "event"
 
     @property
     def searched_on(self) -> str:
-        """What sentences call the rows that the searches saw."""
+        """The phrase for the rows that the searches used."""
         return "samples" if self.generated is None else "events without noise"
 
     @property
@@ -188,7 +188,7 @@ class StudySummary:
 
     @property
     def wavelet_level(self) -> int | None:
-        """Level of the wavelet transform whose bands and functions the features are; None if they are others."""
+        """Level of the wavelet transform behind the features; None for other features."""
         return wavelet_level(self.feature_names)
 
     @property
@@ -200,9 +200,9 @@ class StudySummary:
 
 
 def summarize(store: Store) -> StudySummary:
-    """Read a study, finished or not, and compute its statistics.
+    """Read the results of a study, finished or not.
 
-    Of an unfinished study, as many runs of each algorithm are taken as all of them have.
+    Of an unfinished study, only the runs that all algorithms have finished are used.
 
     Parameters
     ----------
@@ -212,18 +212,18 @@ def summarize(store: Store) -> StudySummary:
     Returns
     -------
     StudySummary
-        Plain numbers.
+        The results.
     """
     about = store.find(findings.About)
     if about is None:
-        raise PqswarmError(f"{store.folder} holds a study that has not begun.")
+        raise PqswarmError(f"{store.folder} holds a study that has not started: run it first.")
     try:
         found = _summary(store, about)
         check_consistency(found)
     except PqswarmError:
         raise
     except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise store.damaged(f"what it keeps does not fit together: {error}") from None
+        raise store.damaged(f"its content is inconsistent: {error}") from None
     return found
 
 
@@ -253,21 +253,21 @@ def _n_held_out(plan: StudyPlan, events: findings.Events) -> int:
 
 
 def _generated_classes(plan: StudyPlan) -> tuple[str, ...]:
-    """The classes of a study of an earlier version, which knew no others than those of presets."""
+    """The classes of the preset, for studies that do not store class names."""
     return plan.dataset.class_names if isinstance(plan.dataset, DatasetPlan) else ()
 
 
 def _found(finding: _Finding | None) -> _Finding:
-    """A finding that every study has that has come to searching."""
+    """A finding that every study with searches must have."""
     if finding is None:
-        raise KeyError("something was searched, but not what")
+        raise KeyError("runs without the data they searched")
     return finding
 
 
 def _classifier(store: Store, plan: StudyPlan, name: str, records: Sequence[RunRecord]) -> ClassifierSummary | None:
     mine = [record for record in records if record.key.classifier == name]
     by_algorithm = {a.name: [record for record in mine if record.key.algorithm == a.name] for a in plan.algorithms}
-    # A run of one algorithm is compared with the run of the same number of the others.
+    # Runs of the same number are compared.
     numbers = [{record.key.run for record in by_algorithm[a.name]} for a in plan.searched]
     shared = set.intersection(*numbers)
     if not shared:
@@ -292,9 +292,9 @@ def _classifier(store: Store, plan: StudyPlan, name: str, records: Sequence[RunR
 
 
 def _held_out(store: Store, plan: StudyPlan, name: str, titles: dict[str, str]) -> dict[str, FloatArray]:
-    """Error rates on held-out events by title, shape (n_sets, n_levels); of the sets that were tested at all levels.
+    """Error rates on held-out events by title, shape (n_sets, n_levels), for sets tested at all levels.
 
-    Studies of earlier versions have one set, without noise: NaN stands for what they did not test.
+    A single set without noise and seed has NaN at all other levels.
     """
     levels, sets = plan.dataset.snr, []
     for seed in held_out_seeds(plan):
@@ -332,13 +332,13 @@ def _noise(
 
 
 def _best_known(problem: str) -> dict[str, Any] | None:
-    """The best subset that is known for the very same events, folds and classifier."""
+    """The best known subset for the same events, folds and classifier."""
     records = json.loads((files("pqswarm.report") / "best_known.json").read_text(encoding="utf-8"))
     return next((record for record in records if record["problem"] == problem), None)
 
 
 def _slugs(names: list[str]) -> dict[str, str]:
-    """Names without spaces and capitals, and yet all different.
+    """Unique names in lower case without spaces.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Figures as text inside a page, that many can share and that reads on light and on dark."""
+"""Figures as inline SVG for a page, legible on light and dark backgrounds."""
 
 import io
 import re
@@ -29,7 +29,7 @@ _LINES = re.compile(r' d="((?:[ML] [^ "]+ [^ "]+ ?|z ?)+)"')
 _FRACTION = re.compile(r"-?\d+\.\d{3,}")
 _FAMILY = re.compile(r"(font(?:-family)?: ?[^;\"]*?)'[^;\"]*")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-_REACH = 6  # points around a mark in which it is pointed at
+_REACH = 6  # radius in points within which a mark shows its tooltip
 _REFERENCE = re.compile(r'( id="|url\(#|href="#)')
 
 
@@ -43,7 +43,7 @@ def inline_svg(figure: Figure, title: str, prefix: str) -> str:
     tooltips as ``<title>``.
     """
     if not _PREFIX.fullmatch(prefix):
-        raise PqswarmError(f"prefix {prefix!r} cannot begin an id: a letter, then letters, digits, '_' or '-'.")
+        raise PqswarmError(f"prefix {prefix!r} cannot start an id: use a letter, then letters, digits, '_' or '-'.")
     stream = io.StringIO()
     marked = [artist for artist in figure.findobj(include_self=False) if mark_of(artist) != mark_of(figure)]
     names = [artist.get_gid() for artist in marked]
@@ -60,10 +60,10 @@ def inline_svg(figure: Figure, title: str, prefix: str) -> str:
     if view_box is None:  # pragma: no cover
         raise AssertionError("matplotlib wrote an SVG file without a viewBox")
     body = text[text.index(">", view_box.end()) + 1 : text.rindex("</svg>")]
-    body = _tidy(body, prefix)
+    body = _tidy_svg(body, prefix)
     for number, artist in enumerate(marked):
         body = body.replace(f'<g id="{prefix}mark{number}">', _opened(artist, figure, f"{prefix}mark{number}"), 1)
-    # matplotlib's rule for line ends, *{...}, would hold for the whole page: here it is inherited from the root.
+    # matplotlib's rule for line ends, *{...}, would apply to the whole page: here it is inherited from the root.
     words = escape(" ".join(title.split()))
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
@@ -73,16 +73,16 @@ def inline_svg(figure: Figure, title: str, prefix: str) -> str:
 
 
 def _opened(artist: Artist, figure: Figure, name: str) -> str:
-    """The opening tag of a marked artist's group, and what shows its words where it, or one of its points, is."""
-    told = mark_of(artist)
+    """The opening tag of a marked artist's group, with tooltips for the artist or each of its points."""
+    known = mark_of(artist)
     kinds = "mark label" if isinstance(artist, Text) else "mark"
-    series = f' data-series="{_plain(told.series)}"' if told.series else ""
+    series = f' data-series="{_escape_text(known.series)}"' if known.series else ""
     group = f'<g id="{name}" class="{kinds}"{series}'
-    if len(told.tips) <= 1:
-        return "".join([f"{group}>", *(f"<title>{_plain(tip)}</title>" for tip in told.tips)])
+    if len(known.tips) <= 1:
+        return "".join([f"{group}>", *(f"<title>{_escape_text(tip)}</title>" for tip in known.tips)])
     circles = [
-        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{_REACH}"><title>{_plain(tip)}</title></circle>'
-        for tip, (x, y) in zip(told.tips, _places(artist, figure, len(told.tips)), strict=True)
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{_REACH}"><title>{_escape_text(tip)}</title></circle>'
+        for tip, (x, y) in zip(known.tips, _places(artist, figure, len(known.tips)), strict=True)
         if np.isfinite([x, y]).all()
     ]
     opened = f'{group} pointer-events="none">\n<g fill="none" pointer-events="all">'
@@ -90,18 +90,18 @@ def _opened(artist: Artist, figure: Figure, name: str) -> str:
 
 
 def _places(artist: Artist, figure: Figure, number: int) -> FloatArray:
-    """Where the points of an artist are, in the units of the SVG; not a number where they are cut off."""
+    """The positions of the points of an artist, in SVG units; NaN if clipped."""
     points, transform = np.empty((0, 2)), artist.get_transform()
     if isinstance(artist, Line2D):
         points = np.asarray(artist.get_xydata(), float)
     elif isinstance(artist, Collection):
         points = np.ma.filled(np.ma.asarray(artist.get_offsets(), float), np.nan)
         transform = artist.get_offset_transform()
-        if len(points) != number:  # lines or areas, rather than one shape in many places: their middles
+        if len(points) != number:  # lines or areas: use their centres
             middles = [path.get_extents().get_points().mean(axis=0) for path in artist.get_paths()]
             points, transform = np.array(middles), artist.get_transform()
     if len(points) != number:
-        raise PqswarmError(f"a mark of a figure has {len(points)} points, but words for {number}.")
+        raise PqswarmError(f"a mark of a figure has {len(points)} points, but {number} tooltips.")
     places = np.asarray(transform.transform(points), float)
     if artist.axes is not None and artist.get_clip_on():
         box = artist.axes.bbox.padded(1.0)
@@ -111,32 +111,32 @@ def _places(artist: Artist, figure: Figure, number: int) -> FloatArray:
     return np.column_stack([places[:, 0], 72 * figure.get_figheight() - places[:, 1]])
 
 
-def _plain(text: str) -> str:
-    """Text for an attribute, or between tags."""
+def _escape_text(text: str) -> str:
+    """Escape text for an attribute or between tags."""
     return escape(_CONTROL.sub(" ", text))
 
 
-def _tidy(body: str, prefix: str) -> str:
-    # Tag by tag, so that the words between them stay as they are.
+def _tidy_svg(body: str, prefix: str) -> str:
+    # Tag by tag, so that the text between them is unchanged.
     body = _TAG.sub(lambda tag: _tidy_tag(tag[0], prefix), _DROPPED.sub("", body))
     return re.sub(r"\n\s*", "\n", body).replace("<defs>\n</defs>\n", "").lstrip("\n")
 
 
 def _tidy_tag(tag: str, prefix: str) -> str:
     tag = _NO_TURN.sub("", tag)
-    tag = _PLACE.sub(lambda found: f' {found[1]}="{_round(found[2])}"', tag)
+    tag = _PLACE.sub(lambda found: f' {found[1]}="{_round_numbers(found[2])}"', tag)
     tag = _LINES.sub(lambda found: f' d="{_shorten_steps(found[1])}"', tag)
     tag = _FAMILY.sub(r"\1sans-serif", tag).replace("font-family: sans-serif; ", "")  # it is the root's
     return _REFERENCE.sub(rf"\g<1>{prefix}", tag.replace(INK, "currentColor"))
 
 
-def _round(numbers: str) -> str:
-    """Two decimals: a hundredth of a point cannot be seen, and the text is half as long."""
+def _round_numbers(numbers: str) -> str:
+    """Round to two decimals: a hundredth of a point is invisible, and the text is half as long."""
     return _FRACTION.sub(lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), " ".join(numbers.split()))
 
 
 def _shorten_steps(path: str) -> str:
-    """Write level and upright lines with one number: a step function is then half as long."""
+    """Write horizontal and vertical lines with one number: step functions become half as long."""
     parts, last = [], ["", ""]
     for command, *place in re.findall(r"([MLz])(?: (\S+) (\S+))?", path):
         same = [a == b for a, b in zip(place, last, strict=True)]

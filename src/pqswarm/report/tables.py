@@ -1,4 +1,4 @@
-"""A table of a report: rows of plain values, and how to show them in HTML, Markdown, LaTeX or CSV."""
+"""A table of a report: rows of plain values, shown as HTML, Markdown, LaTeX or CSV."""
 
 import re
 from collections.abc import Mapping
@@ -14,24 +14,24 @@ from pqswarm.statistics.tables import plain_markdown
 __all__ = ["PAPER", "SOURCE", "STUDY", "Table", "plain_latex"]
 
 SOURCE = "source"
-"""The column that says where a row comes from, where a table has rows of both."""
+"""The column for the source of a row, in tables with rows of the study and the paper."""
 
 STUDY, PAPER = "this study", "paper"
-"""What stands in it."""
+"""Its values."""
 
-_INTERVAL = "_interval"  # ends the keys of intervals
-_SENTENCE = 32  # letters
-_WIDE = 8  # columns, more than which do not fit across a printed page at full size
+_INTERVAL = "_interval"  # suffix of the keys of intervals
+_SENTENCE = 32  # characters from which a cell is wrapped
+_MAX_COLUMNS = 8  # that fit across a printed page at full size
 _MATHEMATICS = {"ξ": r"\xi", "Ξ": r"\Xi", "θ": r"\theta", "Θ": r"\Theta", "χ²": r"\chi^2", "∞": r"\infty"}
 _MATHEMATICS |= {"±": r"\pm", "≤": r"\leq"}
 _TYPOGRAPHY = {"–": "--", "“": "``", "”": "''"}  # noqa: RUF001 (as in print)
 _MINUS = re.compile(r"(?<![\w.])-(?=\d)")
-_BEST, _BAD, _END = "\ue000", "\ue001", "\ue002"  # private characters that hold the place of LaTeX commands
+_BEST, _BAD, _END = "\ue000", "\ue001", "\ue002"  # private characters, replaced by LaTeX commands
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Rows of plain values.
+    """A table of plain values.
 
     Attributes
     ----------
@@ -40,22 +40,22 @@ class Table:
     caption : str
         What it shows.
     rows : list of dict
-        Rows with the same keys. An interval, under a key that ends in ``_interval``, is a pair of numbers; in CSV
-        its ends have columns of their own.
+        Rows with the same keys. An interval, with a key ending in ``_interval``, is a pair of numbers; in CSV it has
+        two columns.
     columns : mapping of str to (str, str)
         Heading and format of each column, such as ``("mean J", ".4f")``; by default its key, and four digits.
     lowest, highest : tuple of str
-        Columns whose least or greatest value is shown in bold; rows of different sources are not compared.
+        Columns whose minimum or maximum is shown in bold, separately for each source.
     signed : tuple of str
         Columns whose negative values are marked.
     across : tuple of str
-        Columns that compete within each row: the greatest value is shown in bold.
+        Columns compared within each row: the maximum is shown in bold.
     note : str
-        What else must be known.
+        Text below the table.
     verdicts : tuple of str
-        Columns of verdicts (:mod:`pqswarm.report.claims`), which a page colours.
+        Columns of verdicts (:mod:`pqswarm.report.claims`), coloured in HTML.
     number : int
-        Its number in the report; 0 outside of one.
+        Its number in the report; 0 outside a report.
     """
 
     name: str
@@ -79,12 +79,12 @@ class Table:
 
     @property
     def title(self) -> str:
-        """The caption, after the number of the table."""
+        """The caption with the number of the table."""
         return f"Table {self.number}. {self.caption}" if self.number else self.caption
 
     @property
     def keys(self) -> list[str]:
-        """Keys of the columns in which there is something to see."""
+        """Keys of the columns that are not empty."""
         return [key for key in self.rows[0] if any(row[key] not in (None, STUDY) for row in self.rows)]
 
     def is_numeric(self, column: str) -> bool:
@@ -92,7 +92,7 @@ class Table:
         return any(_is_number(row[column]) for row in self.rows) or column.endswith(_INTERVAL)
 
     def heading(self, column: str) -> str:
-        """Return the heading of a column: that of the first, and of the source, is by default its key."""
+        """Return the heading of a column, by default its key."""
         plain = column.capitalize() if column in (self.keys[0], SOURCE) else column
         return self.columns.get(column, (plain, ""))[0]
 
@@ -110,7 +110,7 @@ class Table:
         return _without_marks(str(value))
 
     def is_best(self, row: Mapping[str, Any], column: str) -> bool:
-        """Whether a cell holds the best value of its column, or of its row."""
+        """Whether a cell holds the best value of its column or row."""
         if column in self.across and _is_number(row[column]):
             return bool(row[column] == max(row[other] for other in self.across if _is_number(row[other])))
         if column not in (*self.lowest, *self.highest) or not _is_number(row[column]):
@@ -120,7 +120,7 @@ class Table:
         return bool(row[column] == (min(values) if column in self.lowest else max(values)))
 
     def is_bad(self, row: Mapping[str, Any], column: str) -> bool:
-        """Whether a cell holds a negative value that should not be."""
+        """Whether a cell of a signed column is negative."""
         return column in self.signed and _is_number(row[column]) and row[column] < 0
 
     def kinds(self, row: Mapping[str, Any], column: str) -> str:
@@ -131,26 +131,26 @@ class Table:
         return " ".join(kind for kind, holds in kinds.items() if holds)
 
     def is_wide(self, column: str) -> bool:
-        """Whether a column holds whole sentences, which must be broken into lines."""
+        """Whether a column holds sentences, which are wrapped."""
         return max(len(self.text(row, column)) for row in self.rows) > _SENTENCE
 
     def value(self, row: Mapping[str, Any], column: str) -> str:
-        """Return a number with all digits, to sort by; empty for everything else."""
+        """Return a number with full precision, for sorting; empty for other values."""
         return repr(row[column]) if _is_number(row[column]) else ""
 
     def markdown(self) -> str:
-        """Return the table as Markdown, with its caption and note; the best in bold, what is marked in italics."""
+        """Return the table as Markdown with caption and note; best values in bold, negative ones in italics."""
         head, _, *body = self._plain("md", ("**", "**"), ("*", "*")).splitlines()
         rule = f"|{'|'.join('---:' if self.is_numeric(column) else '---' for column in self.keys)}|"
         parts = [f"**{plain_markdown(self.title)}**", "", head, rule, *body]
         return "\n".join([*parts, "", plain_markdown(self.note)] if self.note else parts)
 
     def latex(self) -> str:
-        """Return the table as LaTeX, which needs the packages booktabs and graphicx; what is marked is underlined."""
+        """Return the table as LaTeX (packages booktabs and graphicx); negative values are underlined."""
         columns = "".join("r" if self.is_numeric(column) else "l" for column in self.keys)
         head, _, body = self._plain("latex", (_BEST, _END), (_BAD, _END)).partition("\n")
         tabular = "\n".join([head.replace("l" * len(columns), columns), _typeset(body)])
-        wide = len(columns) > _WIDE
+        wide = len(columns) > _MAX_COLUMNS
         lines = [
             *([f"% Table {self.number}"] if self.number else []),
             r"\begin{table}",
@@ -164,12 +164,12 @@ class Table:
         return "\n".join(lines)
 
     def csv(self) -> str:
-        """Return the table as CSV, with all digits; text that a spreadsheet would compute begins with an apostrophe."""
-        rows = [{str(disarm(key)): disarm(value) for key, value in _ends(row).items()} for row in self.rows]
+        """Return the table as CSV with full precision; formulas in text are escaped by an apostrophe."""
+        rows = [{str(disarm(key)): disarm(value) for key, value in _split_intervals(row).items()} for row in self.rows]
         return plain_table(rows, "csv") + "\n"
 
     def _plain(self, style: str, best: tuple[str, str], bad: tuple[str, str]) -> str:
-        """The table without caption and note, with marks before and after what is bad or else best."""
+        """The table without caption and note, with the best and negative values marked."""
         keys, shown = self.keys, []
         for row in self.rows:
             cells = {}
@@ -180,8 +180,8 @@ class Table:
         return plain_table(shown, style, headings={key: self.heading(key) for key in keys})
 
 
-def _ends(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row with two columns for each interval."""
+def _split_intervals(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row with two entries for each interval."""
     plain: dict[str, Any] = {}
     for key, value in row.items():
         if key.endswith(_INTERVAL):
@@ -193,7 +193,7 @@ def _ends(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def plain_latex(text: str) -> str:
-    r"""Return text with the characters that LaTeX would misunderstand escaped.
+    r"""Return text with special characters of LaTeX escaped.
 
     Examples
     --------
@@ -209,7 +209,7 @@ def _without_marks(text: str) -> str:
 
 
 def _typeset(latex: str) -> str:
-    """Letters that LaTeX's fonts lack as mathematics, and marks as commands."""
+    """Replace characters missing in LaTeX's fonts by mathematics, and marks by commands."""
     latex = _MINUS.sub("$-$", latex)
     for character, command in _MATHEMATICS.items():
         latex = latex.replace(character, f"${command}$")

@@ -15,11 +15,11 @@ __all__ = ["latex_report", "markdown_report"]
 def latex_report(document: Document) -> str:
     """Return figures and tables of a report as LaTeX, which needs the packages booktabs and graphicx.
 
-    A figure is left out where its file is not there: see :func:`pqswarm.report.write_figures`.
+    Figures without a file are left out: see :func:`pqswarm.report.write_figures`.
     """
     needs = [
         "% needs \\usepackage{booktabs,graphicx}",
-        "% and, for the figures, what pqswarm report FOLDER --figures figures --format pdf writes",
+        "% and, for the figures, the output of: pqswarm report DIR --figures figures --format pdf",
     ]
     blocks = []
     for content in document.contents:
@@ -43,7 +43,7 @@ def _latex_figure(drawing: Drawing) -> str:
 
 
 def markdown_report(document: Document) -> str:
-    """Return the words and tables of a report as Markdown; all words are text, whatever names they hold."""
+    """Return the text and tables of a report as Markdown, with special characters escaped."""
     title = re.sub(r"([\\`*_{}\[\]<>#|~&])", r"\\\1", document.title)
     answer = (f"**{plain_markdown(line)}**" for line in document.opening.answer)
     blocks = [f"# {title}", *answer, *_blocks(document.opening), plain_markdown(document.description)]
@@ -51,7 +51,7 @@ def markdown_report(document: Document) -> str:
         best = "; ".join(f"{label}: {value}" for label, value in chapter.numbers.items())
         described = plain_markdown(f"The classifier: {chapter.description}.")
         blocks += [f"## {plain_markdown(chapter.name)}", described, _list(chapter.answer)]
-        blocks += [plain_markdown(f"The best single subset of {document.reference}: {best}.")] if best else []
+        blocks += [plain_markdown(f"Best single subset of {document.reference}: {best}.")] if best else []
         for part in chapter.parts:
             blocks += [f"### {plain_markdown(part.heading)}", *_blocks(part.content)]
     for part in document.parts:

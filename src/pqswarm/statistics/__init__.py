@@ -1,4 +1,4 @@
-"""Statistics of a comparison: who is better, by how much, and whether the same features are found again."""
+"""Statistical tests, effect sizes and confidence intervals to compare algorithms, and stability of a selection."""
 
 from pqswarm.statistics.contrast import ContrastResult, contrast_estimation
 from pqswarm.statistics.control_tests import PosthocResult, hommel, posthoc

@@ -1,4 +1,4 @@
-"""What the statistics ask of their input, checked in one place."""
+"""Checks of the input of the statistics."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -15,7 +15,7 @@ _HUGE = 1e150
 
 
 def checked_table(values: Any, names: Iterable[str] | None) -> tuple[FloatArray, tuple[str, ...]]:
-    """Return the numbers, rows x algorithms, and the names of the algorithms; those of a data frame are taken."""
+    """Return the values, rows x algorithms, and the names of the algorithms, by default those of a data frame."""
     if names is None:
         names = getattr(values, "columns", None)
     try:
@@ -31,46 +31,46 @@ def checked_table(values: Any, names: Iterable[str] | None) -> tuple[FloatArray,
     if bad.size:
         row, column = bad[0]
         raise PqswarmError(
-            f"values must be finite: row {row} of {checked[column]!r} is {array[row, column]}. Leave that row out, "
-            f"or repeat the run that failed."
+            f"values must be finite: row {row} of {checked[column]!r} is {array[row, column]}. Remove that row, or "
+            f"repeat the failed run."
         )
     return array, checked
 
 
 def checked_sample(name: str, values: Any) -> FloatArray:
-    """Return the results of the runs of one algorithm: a list of at least one finite number."""
+    """Return the results of one algorithm as an array of at least one finite number."""
     try:
         array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
         array = np.empty(0)
     if array.ndim != 1 or not array.size or not np.isfinite(array).all():
-        raise PqswarmError(f"{name} must be a list of finite numbers, one for each run.")
+        raise PqswarmError(f"{name} must be a list of finite numbers, one per run.")
     if np.abs(array).max() > _HUGE:
-        raise PqswarmError(f"{name} are too large for their squares to be numbers: change their unit.")
+        raise PqswarmError(f"{name} are too large to be squared: change their unit.")
     return array
 
 
 def checked_names(names: Iterable[str] | None, n: int) -> tuple[str, ...]:
-    """Return n different names, made up if none are given."""
+    """Return n different names, by default numbered ones."""
     if names is None:
         return tuple(f"algorithm {number}" for number in range(1, n + 1))
     checked = tuple(str(name) for name in names)
     if len(checked) != n:
-        raise PqswarmError(f"names must be {n}, one per algorithm, not {len(checked)}.")
+        raise PqswarmError(f"names must have {n} entries, one per algorithm, not {len(checked)}.")
     for name in checked:
         if not name.strip():
-            raise PqswarmError("names must not be empty: give each algorithm one.")
+            raise PqswarmError("names must not be empty: name each algorithm.")
         if checked.count(name) > 1:
-            raise PqswarmError(f"names must differ: {name!r} is there more than once.")
+            raise PqswarmError(f"names must be unique: {name!r} occurs more than once.")
     return checked
 
 
 def checked_alpha(alpha: float) -> float:
-    """Return a level of significance between 0 and 1."""
+    """Return a significance level between 0 and 1."""
     return check_fraction("alpha", alpha, 0.05)
 
 
 def frozen(array: FloatArray) -> FloatArray:
-    """Return the array, from now on read-only."""
+    """Make the array read-only and return it."""
     array.setflags(write=False)
     return array

@@ -1,4 +1,4 @@
-"""Contrast estimation: by how much one algorithm surpasses another, over several data sets."""
+"""Contrast estimation: the difference between algorithms over several data sets."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class ContrastResult:
     names : tuple of str
         Names of the algorithms.
     matrix : ndarray of shape (n_algorithms, n_algorithms)
-        Value of the row's algorithm less that of the column's, in the unit of the values; antisymmetric.
+        Value of the row's algorithm minus that of the column's, in the unit of the values; antisymmetric.
     """
 
     names: tuple[str, ...]
@@ -37,23 +37,23 @@ class ContrastResult:
 
 
 def contrast_estimation(values: npt.ArrayLike, names: Iterable[str] | None = None) -> ContrastResult:
-    """Estimate the differences between algorithms from the medians of their differences on each data set.
+    """Estimate the differences between algorithms from medians over data sets.
 
     With :math:`Z_{uv}` the median over the data sets of the difference between algorithms u and v, and
-    :math:`m_u` the mean of :math:`Z_{uv}` over all v (u among them), the contrast is :math:`m_u - m_v`. Few data sets
-    suffice, and one of them that is out of the ordinary does no harm.
+    :math:`m_u` the mean of :math:`Z_{uv}` over all v (including u), the contrast is :math:`m_u - m_v`. It needs few
+    data sets and is robust to an outlier among them.
 
     Parameters
     ----------
     values : array_like of shape (n_datasets, n_algorithms)
-        One row per data set, one column per algorithm. Of a data frame the names of the columns are taken.
+        One row per data set, one column per algorithm.
     names : iterable of str, optional
-        Names of the algorithms.
+        Names of the algorithms; by default the columns of a data frame.
 
     Returns
     -------
     ContrastResult
-        A positive contrast says that the row's values are greater: better for accuracies, worse for errors.
+        A positive contrast means that the row's values are larger: better for accuracies, worse for errors.
 
     References
     ----------
@@ -71,5 +71,5 @@ def contrast_estimation(values: npt.ArrayLike, names: Iterable[str] | None = Non
         mean = np.array([np.median(array[:, [u]] - array, axis=0).mean() for u in range(array.shape[1])])
         matrix = mean[:, np.newaxis] - mean
     if not np.isfinite(matrix).all():
-        raise PqswarmError("values are too large for their differences to be numbers: change their unit.")
+        raise PqswarmError("values are too large to be subtracted: change their unit.")
     return ContrastResult(checked, frozen(matrix))

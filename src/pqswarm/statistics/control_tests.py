@@ -1,4 +1,4 @@
-"""After Friedman's test: which algorithms differ from the best one, and how surely."""
+"""Post hoc tests after Friedman's: which algorithms differ significantly from a control."""
 
 from dataclasses import dataclass
 from math import erfc, sqrt
@@ -17,27 +17,27 @@ __all__ = ["PosthocResult", "hommel", "posthoc"]
 
 @dataclass(frozen=True, eq=False)
 class PosthocResult:
-    """Comparisons of each other algorithm with one, the control.
+    """Comparisons of each algorithm with a control.
 
     Attributes
     ----------
     control : str
-        Name of the algorithm that the others are compared with.
+        Name of the control.
     names : tuple of str
-        Names of the others.
+        Names of the other algorithms.
     differences : ndarray of shape (n_others,)
-        Mean rank less that of the control; positive where the control is better.
+        Mean rank minus that of the control; positive if the control is better.
     z : ndarray of shape (n_others,)
-        Test statistic, the size of the difference in standard errors.
+        Test statistic: the absolute difference in standard errors.
     p_values : ndarray of shape (n_others,)
-        Two-sided p-values, each as if it were the only comparison.
+        Two-sided p-values, unadjusted.
     p_hommel : ndarray of shape (n_others,)
-        p-values adjusted for their number by Hommel's procedure: below `alpha`, the difference is significant.
+        Hommel-adjusted p-values: at most `alpha`, the difference is significant.
     alpha_over_i : ndarray of shape (n_others,)
-        The column that the paper calls "APV". It holds no p-values but limits for the unadjusted ones: `alpha` / i,
-        where i = 1 for the greatest p-value, 2 for the next, and so on; equals share the greatest i among them.
+        The column that the paper calls "APV". It holds limits for the unadjusted p-values, not p-values: `alpha` / i,
+        where i = 1 for the largest p-value, 2 for the next, and so on; equal ones share the largest i among them.
     alpha : float
-        Level of significance.
+        Significance level.
     """
 
     control: str
@@ -50,7 +50,7 @@ class PosthocResult:
     alpha: float
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return one row per comparison; `significant` is said of the adjusted p-value."""
+        """Return one row per comparison; `significant` refers to the adjusted p-value."""
         significant = self.p_hommel <= self.alpha
         arrays = (self.differences, self.z, self.p_values, self.p_hommel, significant, self.alpha_over_i)
         columns = (self.names, *(array.tolist() for array in arrays))
@@ -59,10 +59,10 @@ class PosthocResult:
 
 
 def hommel(p_values: npt.ArrayLike) -> FloatArray:
-    """Adjust p-values for their number by Hommel's procedure.
+    """Adjust p-values by Hommel's procedure.
 
-    The adjusted value of a hypothesis is the greatest Simes p-value, min over r of (m p_(r) / r), of all sets of m
-    hypotheses that contain it. Of each size m only one set matters: the hypothesis and the m - 1 greatest others.
+    The adjusted value of a hypothesis is the maximum Simes p-value, min over r of (m p_(r) / r), over all sets of m
+    hypotheses that contain it. For each size m only one set matters: the hypothesis and the m - 1 largest others.
 
     Parameters
     ----------
@@ -94,8 +94,8 @@ def hommel(p_values: npt.ArrayLike) -> FloatArray:
     ascending = p[order]
     worst = ascending.copy()
     for size in range(2, p.size + 1):
-        # For those that are themselves among the others this is no set of hypotheses, but then the one without a
-        # size-th member, which came before, has at least as great a p-value.
+        # If the hypothesis is itself among the others this is not a set, but then the smaller set considered before has
+        # at least as large a p-value.
         of_others = (size * ascending[p.size - size + 1 :] / np.arange(2, size + 1)).min()
         worst = np.maximum(worst, np.minimum(size * ascending, of_others))
     adjusted = np.empty_like(p)
@@ -104,19 +104,19 @@ def hommel(p_values: npt.ArrayLike) -> FloatArray:
 
 
 def posthoc(result: FriedmanResult, control: str | None = None, *, alpha: float = 0.05) -> PosthocResult:
-    r"""Compare each algorithm with the best one, or with a control of your choice.
+    r"""Compare each algorithm with the best one, or with a given control.
 
     With N blocks, k algorithms and mean ranks :math:`R_i`, :math:`z_i = |R_0 - R_i| / \sqrt{k (k + 1) / (6 N)}` is
-    about normal.
+    approximately normal.
 
     Parameters
     ----------
     result : FriedmanResult
         Ranks.
     control : str, optional
-        Name of the algorithm to compare the others with; the one with the least mean rank if none is given.
+        Name of the algorithm to compare with; by default the one with the lowest mean rank.
     alpha : float
-        Level of significance.
+        Significance level.
 
     Returns
     -------

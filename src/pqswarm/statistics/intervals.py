@@ -1,4 +1,4 @@
-"""Intervals that say how well a mean, a difference of means or a probability of superiority is known."""
+"""Confidence intervals of a mean, a difference of means and a probability of superiority."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,26 +11,26 @@ from pqswarm._base.random import checked_seed, stream
 from pqswarm._base.typing import FloatArray
 from pqswarm.statistics._checks import checked_alpha, checked_sample
 
-__all__ = ["LEAST_RUNS", "Interval", "bootstrap_difference", "bootstrap_mean", "superiority"]
+__all__ = ["MIN_RUNS", "Interval", "bootstrap_difference", "bootstrap_mean", "superiority"]
 
-LEAST_RUNS = 5
-"""Of fewer values a bootstrap, or an estimated variance, says next to nothing, and none is given."""
+MIN_RUNS = 5
+"""With fewer values a bootstrap or an estimated variance is meaningless, and none is given."""
 
 _RESAMPLES = 9999
 
 
 @dataclass(frozen=True)
 class Interval:
-    """An estimate and a confidence interval of it.
+    """An estimate and its confidence interval.
 
     Attributes
     ----------
     estimate : float
         The estimate, in the unit of the values, or a probability.
     lower, upper : float or None
-        Ends of the interval; None if there are too few values for one.
+        Ends of the interval; None if there are too few values.
     alpha : float
-        The interval misses the true value with about this probability.
+        One minus the confidence level.
     """
 
     estimate: float
@@ -45,19 +45,19 @@ class Interval:
 
 
 def bootstrap_mean(values: npt.ArrayLike, *, alpha: float = 0.05, seed: int = 0) -> Interval:
-    """Estimate a mean, with a bootstrap interval.
+    """Estimate a mean with a bootstrap interval.
 
-    The values are drawn again with replacement 9999 times; the interval is the bias-corrected and accelerated one
-    (BCa). It needs no distribution, but at least 5 values, and is a little too narrow for fewer than about 20.
+    The values are resampled 9999 times; the interval is bias-corrected and accelerated (BCa). It assumes no
+    distribution, needs at least 5 values, and is slightly too narrow for fewer than about 20.
 
     Parameters
     ----------
     values : array_like of shape (n_runs,)
         Results of independent runs of one algorithm.
     alpha : float
-        One less the confidence of the interval.
+        One minus the confidence level.
     seed : int
-        Seed of the draws: the same seed gives the same interval.
+        Seed of the resampling.
 
     Returns
     -------
@@ -80,9 +80,9 @@ def bootstrap_mean(values: npt.ArrayLike, *, alpha: float = 0.05, seed: int = 0)
 
 
 def bootstrap_difference(x: npt.ArrayLike, y: npt.ArrayLike, *, alpha: float = 0.05, seed: int = 0) -> Interval:
-    """Estimate the difference of the means of two algorithms, with a bootstrap interval.
+    """Estimate the difference of the means of two algorithms with a bootstrap interval.
 
-    The runs of each are drawn again by themselves, since no run of one belongs to a run of the other; otherwise as
+    The runs of each algorithm are resampled independently, since they are not paired; otherwise as
     :func:`bootstrap_mean`.
 
     Parameters
@@ -90,14 +90,14 @@ def bootstrap_difference(x: npt.ArrayLike, y: npt.ArrayLike, *, alpha: float = 0
     x, y : array_like of shape (n_runs,)
         Results of independent runs; the numbers of runs may differ.
     alpha : float
-        One less the confidence of the interval.
+        One minus the confidence level.
     seed : int
-        Seed of the draws.
+        Seed of the resampling.
 
     Returns
     -------
     Interval
-        Mean of `x` less that of `y`, and interval.
+        Mean of `x` minus that of `y`, and interval.
 
     Examples
     --------
@@ -110,12 +110,12 @@ def bootstrap_difference(x: npt.ArrayLike, y: npt.ArrayLike, *, alpha: float = 0
 
 
 def _bootstrap(statistic: Callable[..., Any], samples: tuple[FloatArray, ...], alpha: float, seed: int) -> Interval:
-    """A statistic of samples with its BCa interval; of samples that do not vary the interval is a point."""
+    """A statistic with its BCa interval, which is a point if the samples do not vary."""
     from scipy.stats import bootstrap
 
     alpha, generator = checked_alpha(alpha), stream(checked_seed(seed), ())
     estimate = float(statistic(*samples, axis=-1))
-    if min(sample.size for sample in samples) < LEAST_RUNS:
+    if min(sample.size for sample in samples) < MIN_RUNS:
         return Interval(estimate, None, None, alpha)
     if all(np.ptp(sample) == 0 for sample in samples):
         return Interval(estimate, estimate, estimate, alpha)
@@ -127,21 +127,21 @@ def _bootstrap(statistic: Callable[..., Any], samples: tuple[FloatArray, ...], a
 def superiority(x: npt.ArrayLike, y: npt.ArrayLike, *, lower_is_better: bool = True, alpha: float = 0.05) -> Interval:
     r"""Estimate the probability that a run of one algorithm is better than a run of another.
 
-    :math:`\theta = P(X < Y) + \tfrac{1}{2} P(X = Y)` is the share of pairs, a run of one and a run of the other, that
-    the first wins, ties counted half: U / (m n) of Mann and Whitney. 1/2 says that neither is ahead. The interval is
+    :math:`\theta = P(X < Y) + \tfrac{1}{2} P(X = Y)` is the fraction of pairs of runs that the first algorithm wins,
+    counting ties as half: U / (m n) of Mann and Whitney. At 1/2 neither is ahead. The interval is
     method 5 of Newcombe [1]_: all :math:`\theta` with :math:`(\hat\theta - \theta)^2 \le z^2 V(\theta)` and
     :math:`V = \frac{\theta (1 - \theta)}{m n} \left[1 + N \left(\frac{1 - \theta}{2 - \theta} +
-    \frac{\theta}{1 + \theta}\right)\right]`, N = (m + n) / 2 - 1. It stays within 0 and 1, and has a length also if
-    every run of one is better than every run of the other.
+    \frac{\theta}{1 + \theta}\right)\right]`, N = (m + n) / 2 - 1. It stays within 0 and 1 and has a positive length
+    even if every run of one algorithm beats every run of the other.
 
     Parameters
     ----------
     x, y : array_like of shape (n_runs,)
         Results of independent runs; the numbers of runs may differ.
     lower_is_better : bool
-        Whether the lower value of two wins, as with errors, or the higher.
+        Whether the lower value wins, as with errors, or the higher.
     alpha : float
-        One less the confidence of the interval.
+        One minus the confidence level.
 
     Returns
     -------
@@ -172,7 +172,7 @@ def superiority(x: npt.ArrayLike, y: npt.ArrayLike, *, lower_is_better: bool = T
         spread = 1 + ((m + n) / 2 - 1) * ((1 - theta) / (2 - theta) + theta / (1 + theta))
         return (share - theta) ** 2 - z**2 * theta * (1 - theta) / (m * n) * spread
 
-    tiny = 1e-12  # at 0 and 1 the variance vanishes: there the end is 0 or 1 itself
+    tiny = 1e-12  # at 0 and 1 the variance vanishes: the end is 0 or 1
     lower = 0.0 if share <= tiny else float(brentq(outside, 0.0, min(share, 1 - tiny)))
     upper = 1.0 if share >= 1 - tiny else float(brentq(outside, max(share, tiny), 1.0))
     return Interval(share, lower, upper, alpha)

@@ -1,4 +1,4 @@
-"""Friedman's test: whether some algorithms rank better than others over many runs or data sets."""
+"""Friedman's test: whether algorithms differ in mean rank over runs or data sets."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,21 +17,21 @@ __all__ = ["FriedmanResult", "critical_difference", "friedman", "friedman_from_r
 
 @dataclass(frozen=True, eq=False)
 class FriedmanResult:
-    """Ranks of the algorithms and Friedman's test of their difference.
+    """Ranks of the algorithms and Friedman's test.
 
     Attributes
     ----------
     names : tuple of str
         Names of the algorithms.
     rank_sums : ndarray of shape (n_algorithms,)
-        Sum of each algorithm's ranks; rank 1 is the best of a block, equals share the mean of their ranks.
+        Sum of each algorithm's ranks; rank 1 is the best of a block, ties share their mean rank.
     n_blocks : int
         Number of blocks: runs or data sets.
     chi2, p_value : float
-        The statistic by the plain formula, as in the paper, and its p-value.
+        The statistic without correction for ties, as in the paper, and its p-value.
     chi2_corrected, p_value_corrected : float or None
-        The statistic corrected for ties and its p-value; None if only sums of ranks are known. If all values of
-        every block are equal there is nothing to correct, and they are 0 and 1.
+        The statistic corrected for ties and its p-value; None if only rank sums are known. If all values of every block
+        are equal, they are 0 and 1.
     """
 
     names: tuple[str, ...]
@@ -54,7 +54,7 @@ class FriedmanResult:
 
     @property
     def best(self) -> str:
-        """Name of the algorithm with the least mean rank; of equals the first."""
+        """Name of the algorithm with the lowest mean rank; of equals the first."""
         return self.names[int(self.rank_sums.argmin())]
 
     def rows(self) -> list[dict[str, Any]]:
@@ -63,7 +63,7 @@ class FriedmanResult:
         return [{"algorithm": name, "mean_rank": mean, "rank_sum": total} for name, mean, total in ranks]
 
     def tests(self) -> list[dict[str, Any]]:
-        """Return one row per form of the test: plain, and corrected for ties."""
+        """Return one row per form of the test: uncorrected, and corrected for ties."""
         forms = [("plain", self.chi2, self.p_value)]
         if self.chi2_corrected is not None and self.p_value_corrected is not None:
             forms.append(("corrected for ties", self.chi2_corrected, self.p_value_corrected))
@@ -77,18 +77,18 @@ def friedman(
     r"""Rank the algorithms in each block and test whether their mean ranks differ.
 
     With N blocks, k algorithms and mean ranks :math:`R_j`,
-    :math:`\chi^2 = \frac{12 N}{k (k + 1)} \left(\sum_j R_j^2 - \frac{k (k + 1)^2}{4}\right)` has about k - 1
-    degrees of freedom. This is the statistic of the paper. Where values are equal it is a little too small; the
-    corrected one, which stands beside it, is that of `scipy.stats.friedmanchisquare`.
+    :math:`\chi^2 = \frac{12 N}{k (k + 1)} \left(\sum_j R_j^2 - \frac{k (k + 1)^2}{4}\right)` approximately
+    follows a chi-square distribution with k - 1 degrees of freedom. This is the statistic of the paper. With ties it is
+    slightly too small; the corrected statistic, also given, is that of `scipy.stats.friedmanchisquare`.
 
     Parameters
     ----------
     values : array_like of shape (n_blocks, n_algorithms)
-        One row per run or data set, one column per algorithm. Of a data frame the names of the columns are taken.
+        One row per run or data set, one column per algorithm.
     names : iterable of str, optional
-        Names of the algorithms.
+        Names of the algorithms; by default the columns of a data frame.
     lower_is_better : bool
-        Whether rank 1 goes to the least value, as for errors, or to the greatest, as for accuracies.
+        Whether rank 1 is the lowest value, as for errors, or the highest, as for accuracies.
 
     Returns
     -------
@@ -133,12 +133,12 @@ def friedman(
 def friedman_from_ranks(
     rank_sums: npt.ArrayLike, n_blocks: int, *, names: Iterable[str] | None = None
 ) -> FriedmanResult:
-    """Make Friedman's test of published ranks.
+    """Apply Friedman's test to published ranks.
 
     Parameters
     ----------
     rank_sums : array_like of shape (n_algorithms,)
-        Sums of ranks. Mean ranks, times `n_blocks`, will do if they have at least two decimals.
+        Rank sums. Mean ranks times `n_blocks` also work if they have at least two decimals.
     n_blocks : int
         Number of blocks.
     names : iterable of str, optional
@@ -147,7 +147,7 @@ def friedman_from_ranks(
     Returns
     -------
     FriedmanResult
-        As of :func:`friedman`, but without the correction for ties, which sums do not tell.
+        As from :func:`friedman`, but without the correction for ties, which needs the ranks.
 
     Examples
     --------
@@ -179,16 +179,16 @@ def friedman_from_ranks(
 
 
 def critical_difference(n_treatments: int, n_blocks: int, alpha: float = 0.05) -> float:
-    """Return the difference of two mean ranks from which on it is significant, by Nemenyi's test.
+    """Return the smallest significant difference of two mean ranks, by the Nemenyi test.
 
     Parameters
     ----------
     n_treatments : int
-        Number of algorithms, each compared with each other.
+        Number of algorithms, all pairs of which are compared.
     n_blocks : int
         Number of blocks.
     alpha : float
-        Level of significance.
+        Significance level.
 
     Returns
     -------

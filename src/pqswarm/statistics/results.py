@@ -1,4 +1,4 @@
-"""Results of others: a CSV file with a column per algorithm and a row per run or data set, or with a line per run."""
+"""Read results from CSV: one column per algorithm and one row per run or data set, or one row per run."""
 
 import csv
 import io
@@ -17,7 +17,7 @@ from pqswarm.statistics._checks import frozen
 __all__ = ["Results", "read_results"]
 
 _SIZE_LIMIT = 100_000_000  # bytes
-# Numbers below these headings are no results, in the first column.
+# Headings of a first column that holds row names, not results.
 _BLOCK_HEADINGS = {"block", "data set", "dataset", "fold", "snr"}
 _LABEL_HEADINGS = _BLOCK_HEADINGS | {"", "id", "index", "row", "run", "seed"}
 
@@ -33,11 +33,11 @@ class Results:
     values : ndarray of shape (n_blocks, n_algorithms)
         Results.
     labels : tuple of str
-        Names of the rows; empty if the file has none.
+        Row names; empty if the file has none.
     blocks : bool
-        Whether the results of a row are known to belong together, being of one data set or fold.
+        Whether the results of a row are paired: of one data set or fold.
     left_out : tuple of str
-        Algorithms that ran only once, of which others have many runs.
+        Algorithms with a single run, if others have several.
     """
 
     names: tuple[str, ...]
@@ -53,33 +53,33 @@ class Results:
 def read_results(path: str | Path, *, column: str = "error", classifier: str | None = None) -> Results:
     r"""Read a CSV file of results.
 
-    The first line holds the names of the algorithms; each further line the result of each of them in one run or on
-    one data set. A first column that has no heading, holds no numbers, or is headed ``run``, ``seed``, ``fold``,
-    ``data set``, ``snr``, ``id``, ``index``, ``row`` or ``block`` holds names of the rows. Cells are separated by
-    commas, tabs or semicolons; with semicolons the decimal sign may be a comma. Empty lines are passed over.
+    The first line names the algorithms; each further line holds their results in one run or on one data set. A first
+    column without heading, without numbers, or headed ``run``, ``seed``, ``fold``, ``data set``, ``snr``, ``id``,
+    ``index``, ``row`` or ``block`` holds row names. Cells are separated by commas, tabs or semicolons; with semicolons
+    the decimal separator may be a comma. Empty lines are ignored.
 
-    A file with a column ``algorithm`` and no column for each, such as the ``runs.csv`` of a study, has a line for each
-    run. Its results stand in the column `column`; a column ``run`` numbers the runs, which otherwise are numbered by
-    their order. Runs that not all algorithms have are left out, and so are algorithms that ran once.
+    A file with a column ``algorithm``, such as the ``runs.csv`` of a study, has one line per run. Its results are in
+    the column `column`; the column ``run``, if present, numbers the runs. Runs that not all algorithms have are left
+    out, as are algorithms with a single run.
 
     Parameters
     ----------
     path : str or Path
         File, in UTF-8.
     column : str
-        Heading of the results in a file with a line for each run.
+        Heading of the results in a file with one line per run.
     classifier : str, optional
-        Take the lines that have this in their column ``classifier``; needed if there are several.
+        Use only the lines of this classifier; needed if there are several.
 
     Returns
     -------
     Results
-        At least two rows and two algorithms, all numbers finite.
+        At least two rows and two algorithms, all values finite.
 
     Raises
     ------
     PqswarmError
-        If there is no such file, or a cell cannot be used; the message says which.
+        If the file does not exist or a cell is invalid; the message says which.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def read_results(path: str | Path, *, column: str = "error", classifier: str | N
     (('GA', 'BPSO'), [[0.051, 0.044], [0.055, 0.047]], ('1', '2'))
     """
     path = Path(path)
-    separator, lines = _lines(path, _text(path))
+    separator, lines = _lines(path, _read_text(path))
     if not lines:
         raise FileFormatError(f"{path} is empty: its first line must name the algorithms.")
     (_, header), *body = lines
@@ -101,7 +101,7 @@ def read_results(path: str | Path, *, column: str = "error", classifier: str | N
     for number, cells in body:
         if len(cells) != len(names):
             raise FileFormatError(
-                f"{path}, line {number}: {_count(len(cells), 'cell')}, but the first line has {len(names)}."
+                f"{path}, line {number}: {_count_of(len(cells), 'cell')}, but the first line has {len(names)}."
             )
     headings = [name.casefold() for name in names]
     if "algorithm" in headings and {"run", column.casefold()} & set(headings):
@@ -109,18 +109,18 @@ def read_results(path: str | Path, *, column: str = "error", classifier: str | N
             raise unknown_name("column of results", column, names)
         return _by_run(path, separator, headings, body, column.casefold(), classifier)
     if classifier is not None:
-        raise PqswarmError(f"{path} has a column for each algorithm: there is no classifier to choose.")
+        raise PqswarmError(f"{path} has one column per algorithm: there is no classifier to choose.")
     labelled = names[0].casefold().replace("_", " ") in _LABEL_HEADINGS or (
-        bool(body) and all(_number(cells[0], separator) is None for _, cells in body)
+        bool(body) and all(_cell_number(cells[0], separator) is None for _, cells in body)
     )
     first = 1 if labelled else 0
     _check_names(path, names[first:])
     if len(body) < 2:
-        raise FileFormatError(f"{path} has {_count(len(body), 'row')} of results: at least two are needed.")
+        raise FileFormatError(f"{path} has {_count_of(len(body), 'row')} of results: at least two are needed.")
     values = np.empty((len(body), len(names) - first))
     for row, (number, cells) in enumerate(body):
         for place in range(first, len(names)):
-            value = _number(cells[place], separator)
+            value = _cell_number(cells[place], separator)
             if value is None or not isfinite(value):
                 raise FileFormatError(f"{path}, line {number}, column {names[place]!r}: {_fault(cells[place], value)}.")
             values[row, place - first] = value
@@ -137,7 +137,7 @@ def _by_run(
     column: str,
     classifier: str | None,
 ) -> Results:
-    """The results of a file with a line for each run."""
+    """The results of a file with one line per run."""
     place = {heading: number for number, heading in enumerate(headings)}
     if "classifier" in place:
         known = list(dict.fromkeys(cells[place["classifier"]].strip() for _, cells in body))
@@ -150,24 +150,24 @@ def _by_run(
     for number, cells in body:
         mine = runs.setdefault(cells[place["algorithm"]].strip(), {})
         run = cells[place["run"]].strip() if "run" in place else str(len(mine))
-        value = _number(cells[place[column]], separator)
+        value = _cell_number(cells[place[column]], separator)
         if value is None or not isfinite(value):
             raise FileFormatError(f"{path}, line {number}, column {column!r}: {_fault(cells[place[column]], value)}.")
         if run in mine:
-            raise FileFormatError(f"{path}, line {number}: run {run} of this algorithm is there twice.")
+            raise FileFormatError(f"{path}, line {number}: run {run} of this algorithm occurs twice.")
         mine[run] = value
     many = {name: mine for name, mine in runs.items() if len(mine) > 1}
     _check_letters(path, runs)
     _check_names(path, list(many))
     shared = [run for run in next(iter(many.values())) if all(run in mine for mine in many.values())]
     if len(shared) < 2:
-        raise FileFormatError(f"{path} has {_count(len(shared), 'run')} that all algorithms have: two are needed.")
+        raise FileFormatError(f"{path} has {_count_of(len(shared), 'run')} common to all algorithms: two are needed.")
     values = np.array([[mine[run] for mine in many.values()] for run in shared])
     left_out = tuple(name for name in runs if name not in many)
     return Results(tuple(many), frozen(values), tuple(shared), left_out=left_out)
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         with open_regular(path) as file:
             content = file.read(_SIZE_LIMIT + 1)
@@ -189,7 +189,7 @@ def _text(path: Path) -> str:
 
 
 def _lines(path: Path, text: str) -> tuple[str, list[tuple[int, list[str]]]]:
-    """Return the separator, and the number and the cells of each line that is not empty."""
+    """Return the separator, and number and cells of each non-empty line."""
     number = 1
     try:
         separator = _separator(next((line for line in text.splitlines() if line.strip()), ""))
@@ -205,11 +205,11 @@ def _lines(path: Path, text: str) -> tuple[str, list[tuple[int, list[str]]]]:
 
 
 def _separator(line: str) -> str:
-    """Return what cuts the line into most cells; of equals what is rarest in names."""
+    """Return the separator that gives the most cells; of equals the one rarest in names."""
     return max("\t;,", key=lambda separator: len(next(csv.reader([line], delimiter=separator), [])))
 
 
-def _number(cell: str, separator: str) -> float | None:
+def _cell_number(cell: str, separator: str) -> float | None:
     text = cell.strip()
     if separator == ";" and text.count(",") == 1 and "." not in text:
         text = text.replace(",", ".")
@@ -222,32 +222,32 @@ def _number(cell: str, separator: str) -> float | None:
 def _check_names(path: Path, names: Sequence[str]) -> None:
     if len(names) < 2:
         raise FileFormatError(
-            f"{path} has {_count(len(names), 'column')} of results: at least two are needed, separated by commas, tabs "
-            f"or semicolons."
+            f"{path} has {_count_of(len(names), 'column')} of results: at least two are needed, separated by commas, "
+            f"tabs or semicolons."
         )
-    if all(_number(name, ",") is not None for name in names):
+    if all(_cell_number(name, ",") is not None for name in names):
         raise FileFormatError(f"{path}: the first line must name the algorithms, not {names[0]!r}.")
     _check_letters(path, names)
     for number, name in enumerate(names, start=1):
         if not name:
             raise FileFormatError(f"{path}: column {number} of the results has no name in the first line.")
         if name in names[: number - 1]:
-            raise FileFormatError(f"{path}: the name {name!r} is there more than once in the first line.")
+            raise FileFormatError(f"{path}: the name {name!r} occurs more than once in the first line.")
 
 
 def _check_letters(path: Path, names: Iterable[str]) -> None:
-    """Refuse names of algorithms that could steer a terminal, or end the line in which they are written."""
+    """Reject names with control characters."""
     for name in names:
         if not name.isprintable():
-            raise FileFormatError(f"{path}: the name {name[:40]!r} of an algorithm has characters without a shape.")
+            raise FileFormatError(f"{path}: the name {name[:40]!r} of an algorithm contains unprintable characters.")
 
 
 def _fault(cell: str, value: float | None) -> str:
     if not cell.strip():
-        return "the cell is empty; leave that row out, or repeat the run that failed"
+        return "the cell is empty; remove that row, or repeat the failed run"
     shown = cell.strip()[:40]
-    return f"{shown!r} is not a number" if value is None else f"{shown!r} is not a finite number; leave that row out"
+    return f"{shown!r} is not a number" if value is None else f"{shown!r} is not a finite number; remove that row"
 
 
-def _count(n: int, what: str) -> str:
+def _count_of(n: int, what: str) -> str:
     return f"{n} {what}" if n == 1 else f"{n} {what}s"

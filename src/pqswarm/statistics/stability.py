@@ -20,16 +20,16 @@ class StabilityResult:
     Attributes
     ----------
     stability : float
-        1 if all runs select the same features, about 0 if each selects at random; NaN if every run selects none of
-        the features, or all of them, since there is then no choice to be stable.
+        1 if all runs select the same features, about 0 if they select at random; NaN if every run selects none or all
+        of the features.
     variance : float
-        Estimated variance of the stability; it is asymptotic, too small for a handful of runs.
+        Estimated asymptotic variance of the stability, too small for a handful of runs.
     lower, upper : float
-        Confidence interval of the stability. It is not cut at 1.
+        Confidence interval of the stability, not truncated at 1.
     alpha : float
-        The interval misses the true stability with about this probability.
+        One minus the confidence level.
     n_runs, n_features : int
-        Number of runs, and of features to select from.
+        Numbers of runs and features.
     mean_size : float
         Mean number of selected features.
     """
@@ -49,18 +49,18 @@ class StabilityResult:
 
 
 def selection_stability(masks: npt.ArrayLike, *, alpha: float = 0.05) -> StabilityResult:
-    r"""Measure how alike the feature subsets of several runs are.
+    r"""Measure how similar the feature subsets of several runs are.
 
-    With M runs, d features, :math:`p_f` the share of runs that select feature f and :math:`\bar k` the mean number of
-    selected features, :math:`\hat\Phi = 1 - \frac{\frac{1}{d} \sum_f \frac{M}{M - 1} p_f (1 - p_f)}
+    With M runs, d features, :math:`p_f` the fraction of runs that select feature f and :math:`\bar k` the mean number
+    of selected features, :math:`\hat\Phi = 1 - \frac{\frac{1}{d} \sum_f \frac{M}{M - 1} p_f (1 - p_f)}
     {\frac{\bar k}{d} (1 - \frac{\bar k}{d})}`.
 
     Parameters
     ----------
     masks : array_like of bool, shape (n_runs, n_features)
-        The features that each run selected; at least two runs.
+        Features selected by each run; at least two runs.
     alpha : float
-        One less the confidence of the interval.
+        One minus the confidence level.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def selection_stability(masks: npt.ArrayLike, *, alpha: float = 0.05) -> Stabili
         return StabilityResult(nan, nan, nan, nan, alpha, n_runs, d, mean_size)
     chance = mean_size / d * (1 - mean_size / d)
     phi = 1 - n_runs / (n_runs - 1) * float((share * (1 - share)).mean()) / chance
-    # How much each run contributes to the estimate, Theorem 7 of [1].
+    # The contribution of each run to the estimate, Theorem 7 of [1].
     overlap = (selected * share).mean(axis=1) - size * mean_size / d**2
     drift = phi / 2 * (2 * size * mean_size / d**2 - size / d - mean_size / d + 1)
     contribution = (overlap + drift) / chance
@@ -109,5 +109,5 @@ def _checked_masks(masks: npt.ArrayLike) -> npt.NDArray[np.float64]:
     if not valid:
         raise PqswarmError("masks must be a table of True and False, one row per run, one column per feature.")
     if len(array) < 2:
-        raise PqswarmError("masks must hold at least two runs: one says nothing about stability.")
+        raise PqswarmError("masks must hold at least two runs.")
     return array.astype(np.float64)

@@ -1,4 +1,4 @@
-"""Rows of results as text, CSV, Markdown or LaTeX."""
+"""Tables of results as text, CSV, Markdown or LaTeX."""
 
 import csv
 import io
@@ -38,18 +38,17 @@ def table(
     rows : iterable of mappings
         Rows with the same keys, such as :meth:`FriedmanResult.rows` returns.
     style : {"text", "csv", "md", "latex"}
-        ``latex`` is a ``tabular`` that needs the package booktabs. ``csv`` has the keys for headings and all digits;
-        text that a spreadsheet would compute begins with an apostrophe there. Names may come from a stranger: what they
-        hold is text in all styles.
+        ``latex`` is a ``tabular`` that needs the package booktabs. ``csv`` has the keys as headings and full precision,
+        and escapes formulas by an apostrophe. Untrusted names are escaped in all styles.
     headings : mapping of str to str, optional
-        Heading of a column, where it shall not be its key; not in CSV.
+        Headings that differ from the keys; not in CSV.
     digits : int
         Significant digits; not in CSV.
 
     Returns
     -------
     str
-        The table, without an end of line after it.
+        The table, without a final newline.
 
     Examples
     --------
@@ -129,7 +128,7 @@ def _markdown(cells: Sequence[Sequence[str]], numeric: Sequence[bool]) -> str:
 
 
 def plain_markdown(text: str) -> str:
-    r"""Return text with the characters escaped that Markdown, or the HTML in it, would take for something else.
+    r"""Return text with special characters of Markdown and HTML escaped.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Comparisons of independent runs: no run of one algorithm belongs to a run of another."""
+"""Comparisons of independent, unpaired runs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,24 +13,24 @@ from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.statistics._checks import checked_alpha, checked_sample
 from pqswarm.statistics.control_tests import hommel
-from pqswarm.statistics.intervals import LEAST_RUNS, Interval, bootstrap_difference, superiority
+from pqswarm.statistics.intervals import MIN_RUNS, Interval, bootstrap_difference, superiority
 
 __all__ = ["ACCURACY_MARGIN", "MARGIN", "Comparison", "compare_runs", "equivalence", "mann_whitney"]
 
 MARGIN = 0.05
-"""By default means that differ by less than this share of the first one's are practically equal: our choice."""
+"""Means that differ by less than this fraction of the first are practically equal by default: our choice."""
 
 ACCURACY_MARGIN = 0.01
-"""The same for results of which the higher is better: 1 % is customary for accuracies."""
+"""The same if higher is better: 1 % is customary for accuracies."""
 
-_EXACT = 2500  # pairs of runs, up to which all ways to deal the results to two algorithms are counted
+_MAX_EXACT = 2500  # pairs of runs, up to which the test is exact
 
-Verdict = Literal["better", "worse", "practically equal", "cannot be told"]
+Verdict = Literal["better", "worse", "practically equal", "inconclusive"]
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Independent runs of two algorithms, compared.
+    """A comparison of independent runs of two algorithms.
 
     Attributes
     ----------
@@ -39,9 +39,9 @@ class Comparison:
     n_runs, n_runs_against : int
         Numbers of runs.
     p_value : float
-        Two-sided p-value of the Mann-Whitney test, as if it were the only comparison.
+        Two-sided p-value of the Mann-Whitney test, unadjusted.
     p_hommel : float
-        The same, adjusted for the number of comparisons that were made together.
+        The same, Hommel-adjusted for the comparisons made together.
     method : {"exact", "normal"}
         How it was computed; see :func:`mann_whitney`.
     superiority : Interval
@@ -49,14 +49,14 @@ class Comparison:
     mean, mean_against : float
         Means.
     difference : Interval
-        Mean of `algorithm` less that of `against`; see :func:`bootstrap_difference`.
+        Mean of `algorithm` minus that of `against`; see :func:`bootstrap_difference`.
     margin : float
-        Differences of means below it do not matter, in the unit of the values.
+        Smallest difference of means that matters, in the unit of the values.
     p_equivalence : float or None
-        p-value of the equivalence test within that margin, adjusted like `p_hommel`; None if there are fewer than 5
-        runs of one.
+        p-value of the equivalence test within that margin, adjusted like `p_hommel`; None with fewer than 5 runs of
+        either.
     alpha : float
-        Level of significance.
+        Significance level.
     """
 
     algorithm: str
@@ -81,15 +81,15 @@ class Comparison:
 
     @property
     def within_margin(self) -> bool:
-        """Whether the equivalence test says that the means differ by less than the margin."""
+        """Whether the equivalence test shows that the means differ by less than the margin."""
         return self.p_equivalence is not None and self.p_equivalence <= self.alpha
 
     @property
     def verdict(self) -> Verdict:
-        """What can be said: a difference if one is shown, else that it does not matter if that is, else neither."""
+        """A difference if it is significant, otherwise equivalence if it is shown, otherwise inconclusive."""
         if self.p_hommel <= self.alpha and self.superiority.estimate != 0.5:
             return "better" if self.superiority.estimate > 0.5 else "worse"
-        return "practically equal" if self.within_margin else "cannot be told"
+        return "practically equal" if self.within_margin else "inconclusive"
 
     def row(self) -> dict[str, Any]:
         """Return a row of a table, with plain values."""
@@ -112,10 +112,10 @@ class Comparison:
 
 
 def mann_whitney(x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[float, Literal["exact", "normal"]]:
-    """Test whether independent runs of two algorithms come from one distribution (Mann-Whitney, Wilcoxon rank sum).
+    """Test whether runs of two algorithms have the same distribution (Mann-Whitney, Wilcoxon rank sum).
 
-    Up to 2500 pairs of runs, such as 50 of each, the test is exact, also with ties: all ways to deal the pooled
-    results to two algorithms are counted, and p is twice the share of those that favour one as much as what was found.
+    Up to 2500 pairs of runs, such as 50 of each, the test is exact, even with ties: all assignments of the pooled
+    results to the two algorithms are counted, and p is twice the fraction at least as extreme as the observed one.
     Beyond that it is `scipy.stats.mannwhitneyu` with the normal approximation, corrected for ties and continuity.
 
     Parameters
@@ -146,10 +146,10 @@ def mann_whitney(x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[float, Literal["ex
     pooled = np.concatenate([first, second])
     if np.ptp(pooled) == 0:
         return 1.0, "exact"
-    if first.size * second.size > _EXACT:
+    if first.size * second.size > _MAX_EXACT:
         return float(mannwhitneyu(first, second, method="asymptotic").pvalue), "normal"
-    ranks = (2 * rankdata(pooled)).astype(np.int64)  # doubled, so that those of ties are integers
-    # ways[k, s]: how many sets of k results have the sum of ranks s
+    ranks = (2 * rankdata(pooled)).astype(np.int64)  # doubled, so that tied ranks are integers
+    # ways[k, s]: number of sets of k results with the rank sum s
     ways = np.zeros((first.size + 1, int(np.sort(ranks)[-first.size :].sum()) + 1))
     ways[0, 0] = 1.0
     for rank in ranks:
@@ -161,25 +161,24 @@ def mann_whitney(x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[float, Literal["ex
 
 
 def equivalence(x: npt.ArrayLike, y: npt.ArrayLike, margin: float) -> float | None:
-    """Test whether the means of independent runs of two algorithms differ by less than a margin.
+    """Test whether the means of two algorithms differ by less than a margin.
 
-    Two one-sided Welch tests (TOST) of the hypotheses that the mean of `x` is above, or below, that of `y` by the
-    margin or more; p is the greater of both p-values. A p-value of at most alpha says the same as a Welch interval of
-    confidence 1 - 2 alpha for the difference that lies within the margin. A large one says nothing: it is no evidence
-    of a difference, and a small one is none of equality, but of a difference that does not matter if the margin does
-    not.
+    Two one-sided Welch tests (TOST) of the hypotheses that the mean of `x` is above, or below, that of `y` by at least
+    the margin; p is the larger of both p-values. p ≤ alpha means that the Welch interval of the difference, with
+    confidence 1 - 2 alpha, lies within the margin. A small p shows that the difference is below the margin, not that
+    the means are equal; a large p shows nothing.
 
     Parameters
     ----------
     x, y : array_like of shape (n_runs,)
         Results of independent runs; the numbers of runs and the variances may differ.
     margin : float
-        The smallest difference of the means that matters, in their unit.
+        Smallest difference of the means that matters, in their unit.
 
     Returns
     -------
     float or None
-        p-value; None if there are fewer than 5 runs of one, of which the variance is too uncertain.
+        p-value; None with fewer than 5 runs of either, whose variance would be too uncertain.
 
     References
     ----------
@@ -199,7 +198,7 @@ def equivalence(x: npt.ArrayLike, y: npt.ArrayLike, margin: float) -> float | No
 
     first, second = checked_sample("x", x), checked_sample("y", y)
     check_number("margin", margin, 0, unit="in the unit of the values")
-    if min(first.size, second.size) < LEAST_RUNS:
+    if min(first.size, second.size) < MIN_RUNS:
         return None
     difference = float(first.mean() - second.mean())
     if np.ptp(first) == np.ptp(second) == 0:
@@ -221,35 +220,34 @@ def compare_runs(
     alpha: float = 0.05,
     seed: int = 0,
 ) -> list[Comparison]:
-    """Compare independent runs of one algorithm with those of each other, or of chosen pairs.
+    """Compare independent runs of one algorithm with those of every other, or of chosen pairs.
 
-    Each comparison has a test (:func:`mann_whitney`), the probability that one run beats the other
-    (:func:`superiority`), the difference of the means (:func:`bootstrap_difference`) and a test that it does not
-    matter (:func:`equivalence`). p-values are adjusted for the number of comparisons by :func:`hommel`; intervals are
-    not.
+    Each comparison has a test (:func:`mann_whitney`), the probability that a run of one beats a run of the other
+    (:func:`superiority`), the difference of the means (:func:`bootstrap_difference`) and an equivalence test
+    (:func:`equivalence`). p-values are adjusted by :func:`hommel`; intervals are not.
 
     Parameters
     ----------
     samples : mapping of str to array_like of shape (n_runs,)
         Results of the runs of each algorithm; the numbers of runs may differ.
     control : str, optional
-        The algorithm to compare with each other one; that with the best mean if neither it nor `pairs` is given.
+        The algorithm to compare with every other; by default, without `pairs`, the one with the best mean.
     pairs : sequence of (str, str), optional
-        Pairs to compare instead, the first of each against the second.
+        Pairs to compare instead, the first against the second.
     lower_is_better : bool
-        Whether results are errors or sizes, or something of which more is better, such as accuracies.
+        Whether lower results are better, as for errors and sizes, or higher ones, as for accuracies.
     margin : float, optional
-        Means that differ by less than this share of the mean of the first are practically equal. By default 0.05,
-        and 0.01 if the higher is better. It is for you to say what difference matters; the default is our choice.
+        Means that differ by less than this fraction of the first are practically equal. By default 0.05, and 0.01 if
+        higher is better. You should decide what difference matters; the default is our choice.
     alpha : float
-        Level of significance; intervals have a confidence of 1 - alpha.
+        Significance level; intervals have a confidence of 1 - alpha.
     seed : int
         Seed of the bootstrap.
 
     Returns
     -------
     list of Comparison
-        One for each other algorithm, the control first in each; or one for each pair.
+        One per other algorithm, the control first in each; or one per pair.
 
     Examples
     --------
@@ -262,7 +260,7 @@ def compare_runs(
     share = (MARGIN if lower_is_better else ACCURACY_MARGIN) if margin is None else margin
     alpha = checked_alpha(alpha)
     if not isinstance(share, int | float | np.number) or not 0 <= share < np.inf:
-        raise PqswarmError(f"margin must be a share of the mean, such as 0.05, not {margin!r}.")
+        raise PqswarmError(f"margin must be a fraction of the mean, such as 0.05, not {margin!r}.")
     if len(checked) < 2:
         raise PqswarmError("samples must hold the runs of at least two algorithms.")
     if control is not None and pairs is not None:
@@ -294,7 +292,7 @@ def _compare(
     alpha: float,
     seed: int,
 ) -> Comparison:
-    """One comparison, with p-values that are not adjusted yet."""
+    """One comparison with unadjusted p-values."""
     x, y = (samples[name] for name in pair)
     p, method = mann_whitney(x, y)
     margin = share * abs(float(x.mean()))

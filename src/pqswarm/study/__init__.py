@@ -1,4 +1,4 @@
-"""Studies: a plan, its runs in a store that survives being killed, and what was found."""
+"""Studies: a plan, the runs, and a store of results that survives interruptions."""
 
 from pqswarm.study.plan import AlgorithmPlan, ClassifierPlan, StudyPlan
 from pqswarm.study.planfile import PLANS, format_plan, load_plan, plan_text, read_plan

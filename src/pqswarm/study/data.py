@@ -1,4 +1,4 @@
-"""The data of a study: generated events or samples of one's own, and those that are held out."""
+"""The data of a study: generated events or your own samples, and held-out data."""
 
 import hashlib
 from pathlib import Path
@@ -20,7 +20,7 @@ _HELD_OUT_COPY = "held-out.npz"
 
 
 class StudyData(NamedTuple):
-    """What a study is about: what its searches see, the own samples that they do not, and what is known of both."""
+    """The data that the searches use, your own samples that are held out, and a description of both."""
 
     seen: Dataset | Samples
     held_out: Samples | None
@@ -28,7 +28,7 @@ class StudyData(NamedTuple):
 
 
 def open_data(plan: StudyPlan, folder: Path, jobs: int, given: Samples | None, began: Events | None) -> StudyData:
-    """Return the data of a study, of which a copy lies in its folder; they must be those that it `began` with."""
+    """Return the data of a study, and keep a copy in its folder; they must match those it `began` with."""
     if isinstance(plan.dataset, DatasetPlan):
         events = _open_events(plan.dataset, folder / COPY, jobs, None if began is None else began.digest)
         return StudyData(events, None, Events(len(events), _digest(events), events.class_names, events.feature_names))
@@ -45,17 +45,17 @@ def open_data(plan: StudyPlan, folder: Path, jobs: int, given: Samples | None, b
 
 
 def read_own(plan: StudyPlan) -> Samples | None:
-    """Read and check the data files of a plan and return what its searches will see; None if it names none."""
+    """Read and check the data files of a plan and return the samples for the searches; None if it names none."""
     if isinstance(plan.dataset, DatasetPlan):
         return None
     aside = plan.held_out
     named = aside.path if isinstance(aside, OwnHeldOutPlan) else None
-    test = None if named is None else _read(named, plan.dataset)
-    return _part_samples(plan, _read(plan.dataset.path, plan.dataset), test)[0]
+    test = None if named is None else _read_samples(named, plan.dataset)
+    return _part_samples(plan, _read_samples(plan.dataset.path, plan.dataset), test)[0]
 
 
 def _part_samples(plan: StudyPlan, data: Samples, test: Samples | None) -> tuple[Samples, Samples | None]:
-    """Return what the searches see of samples of one's own, and what is held out, if anything; both are checked."""
+    """Split your own samples into those for the searches and those held out, if any, and check both."""
     seen, held_out, aside = data, None, plan.held_out
     if isinstance(aside, OwnHeldOutPlan) and aside.share is not None:
         seen, held_out = data.split(aside.share, aside.seed)
@@ -69,26 +69,26 @@ def _part_samples(plan: StudyPlan, data: Samples, test: Samples | None) -> tuple
         left = " that are not held out" if seen is not data else ""
         raise PqswarmError(
             f"class {seen.class_names[rare]!r} of {where} has {counts[rare]} rows{left}, fewer than the "
-            f"{plan.folds.number} folds: add rows of it, leave it out, or use fewer folds ([folds] number). If it is "
-            f"no class, name the column of labels ([dataset] label)."
+            f"{plan.folds.number} folds: add rows, remove the class, or use fewer folds ([folds] number). If it is not "
+            f"a class, name the label column ([dataset] label)."
         )
     return seen, held_out
 
 
-def _read(path: Path, plan: OwnDataPlan) -> Samples:
-    """The samples of a file; only those of a CSV file have a column of labels."""
+def _read_samples(path: Path, plan: OwnDataPlan) -> Samples:
+    """Read the samples of a file; only CSV files have a label column."""
     return read_samples(path, plan.label if path.suffix.lower() != ".npz" else None)
 
 
 def held_out_seeds(plan: StudyPlan) -> tuple[int, ...]:
-    """Return the seeds of the sets of held-out events, or that of the one set of own samples; empty without any."""
+    """Return the seeds of the held-out sets; empty if nothing is held out."""
     if isinstance(plan.held_out, HeldOutPlan):
         return plan.held_out.seeds
     return () if plan.held_out is None else (plan.held_out.seed,)
 
 
 def make_held_out(plan: StudyPlan, data: StudyData, seed: int, levels: list[float], jobs: int) -> Dataset | Samples:
-    """Return the held-out events of a seed at some noise levels [dB], made anew, or the own samples held out."""
+    """Generate the held-out events of a seed at noise levels [dB], or return your own held-out samples."""
     if data.held_out is not None:
         return data.held_out
     assert isinstance(plan.held_out, HeldOutPlan)  # noqa: S101
@@ -102,57 +102,57 @@ def _digest(events: Dataset) -> str:
 
 
 def _open_events(plan: DatasetPlan, path: Path, jobs: int, digest: str | None) -> Dataset:
-    """Return the planned events: those of a file, if it is there, or new ones, which are written to it.
+    """Return the planned events, from the file if it exists, otherwise generated and saved to it.
 
-    A study that has begun knows their digest: others are refused.
+    If the study has started, their digest must match.
     """
     if not path.exists():
         options = plan.feature_options
         made = make_dataset(plan.events_per_class, plan.snr, plan.seed, plan.make_preset(), jobs, features=options)
         if digest not in (None, _digest(made)):
             raise PqswarmError(
-                f"{path} is missing, and the events that are made here are not those this study began with: copy that "
-                f"file from where it began, or give --out another folder to begin anew."
+                f"{path} is missing, and the events generated here differ from those this study started with: copy the "
+                f"file from where it started, or give --out another folder to start again."
             )
         made.save(path)
         return made
     try:
         kept = load_dataset(path)
     except FileFormatError as error:
-        raise FileFormatError(f"{str(error).rstrip('.')}. Remove it to make the events again.") from None
+        raise FileFormatError(f"{str(error).rstrip('.')}. Remove it to generate the events again.") from None
     planned = (plan.seed, plan.make_preset().name, plan.snr, plan.n_events, plan.class_names, __version__)
     found = (kept.seed, kept.preset["name"], kept.snr, len(kept), kept.class_names, kept.version)
     if found != planned or kept.feature_options != plan.feature_options:
-        raise PqswarmError(f"{path} does not hold the events of the plan: remove it to make them.")
+        raise PqswarmError(f"{path} does not hold the events of the plan: remove it to generate them again.")
     if digest not in (None, _digest(kept)):
         raise PqswarmError(
-            f"{path} does not hold the events this study began with: restore it, or remove it to make them again."
+            f"{path} does not hold the events this study started with: restore it, or remove it to generate them again."
         )
     return kept
 
 
 def _open_samples(path: Path, plan: OwnDataPlan, copy: Path, given: Samples | None, digest: str | None) -> Samples:
-    """Return samples as they are given, in Python or by a file, or, where that is gone, the copy that the study keeps.
+    """Return the given samples, those of the file, or, if it is gone, the copy in the folder of the study.
 
-    A study that has begun knows their digest: others are refused.
+    If the study has started, their digest must match.
     """
     if given is None and (digest is None or path.exists()):
-        given = _read(path, plan)
+        given = _read_samples(path, plan)
     if digest is None:
         assert given is not None  # noqa: S101
         given.save(copy)
         return given
     if given is not None and given.digest != digest:
         raise PqswarmError(
-            f"{path} does not hold the data this study began with, of which {copy} is a copy: restore them, or give "
-            f"--out another folder."
+            f"{path} does not hold the data this study started with ({copy} is a copy): restore them, or give --out "
+            f"another folder."
         )
     if copy.exists():
         kept = read_samples(copy)
         if kept.digest != digest:
-            raise FileFormatError(f"{copy} is damaged: it does not hold the data this study began with. Remove it.")
+            raise FileFormatError(f"{copy} is damaged: it does not hold the data this study started with. Remove it.")
         return kept
     if given is None:
-        raise PqswarmError(f"there is neither {path} nor its copy {copy}: restore one of them to resume the study.")
+        raise PqswarmError(f"neither {path} nor its copy {copy} exists: restore one of them to resume the study.")
     given.save(copy)
     return given

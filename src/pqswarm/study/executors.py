@@ -1,4 +1,4 @@
-"""Where slices of work are done: in this process, in others on this machine, or on a Dask cluster."""
+"""Executors of the searches: this process, processes on this machine, or a Dask cluster."""
 
 import gc
 import logging
@@ -15,47 +15,47 @@ from pqswarm.study.worker import begin_worker
 
 __all__ = ["WorkerPool", "worker_pool"]
 
-_GPU_THREADS = 3  # while one waits for the GPU, the others make the next subsets
+_GPU_THREADS = 3  # while one waits for the GPU, the others prepare the next subsets
 _PATIENCE = "10s"  # in which a Dask scheduler must answer
 
 
 class InlineExecutor(Executor):
-    """An executor that does the work at once, in this process."""
+    """An executor that works immediately, in this process."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
-        """Do the work now."""
+        """Run the function now."""
         future: Future[Any] = Future()
         try:
             future.set_result(fn(*args, **kwargs))
-        except Exception as error:  # noqa: BLE001 (it is raised again where the result is taken)
+        except Exception as error:  # noqa: BLE001 (raised again by the caller)
             future.set_exception(error)
         return future
 
 
 class WorkerPool:
-    """An executor, how many slices it does at once, and how to restart it when a worker has died."""
+    """An executor, its number of parallel slices, and how to restart it when a worker has died."""
 
     def __init__(self, make: Callable[[], Executor], slots: int, slice_seconds: float, device: str = "cpu") -> None:
         self._make = make
-        self.device = device  # where its workers evaluate subsets
-        self._executor: Executor | None = None  # made when there is something to do
-        self.slots = slots  # slices in work at the same time
-        self.slice_seconds = slice_seconds  # how long one should last
+        self.device = device  # where the workers evaluate subsets
+        self._executor: Executor | None = None  # created on first use
+        self.slots = slots  # parallel slices
+        self.slice_seconds = slice_seconds  # target duration of a slice
 
     def submit(self, fn: Callable[..., Any], *args: Any) -> "Future[Any]":
-        """Begin a slice."""
+        """Start a slice."""
         if self._executor is None:
             self._executor = self._make()
         return self._executor.submit(fn, *args)
 
     def restart(self) -> None:
-        """Begin anew after the death of a worker."""
+        """Restart after the death of a worker."""
         if self._executor is not None:
             self._executor.shutdown(wait=False)
         self._executor = None
 
     def close(self, kill: bool = False) -> None:
-        """End the workers; with `kill` also those in the midst of a slice."""
+        """Stop the workers; with `kill` also those that are working."""
         if self._executor is None:
             return
         if kill and "kill_workers" in signature(self._executor.shutdown).parameters:
@@ -66,9 +66,9 @@ class WorkerPool:
 
 @contextmanager
 def worker_pool(jobs: int, cluster: str | None = None, device: str = "cpu") -> Iterator[WorkerPool]:
-    """Open a pool of workers: a Dask cluster, or processes on this machine, of which one works in this process.
+    """Open a pool of workers: a Dask cluster, or processes on this machine; a single job runs in this process.
 
-    Threads of this process feed a GPU.
+    A GPU is fed by threads of this process.
     """
     if cluster is not None:
         with _dask(cluster, device) as pool:
@@ -87,7 +87,7 @@ def worker_pool(jobs: int, cluster: str | None = None, device: str = "cpu") -> I
 
 
 def _processes(jobs: int) -> Executor:
-    """Processes by joblib, which survives what plain multiprocessing does not."""
+    """Create processes by joblib, which is more robust than plain multiprocessing."""
     from joblib.externals.loky import ProcessPoolExecutor
 
     made: Executor = ProcessPoolExecutor(
@@ -97,11 +97,11 @@ def _processes(jobs: int) -> Executor:
         return made
     from multiprocessing import resource_tracker
 
-    # Ctrl-C is sent to the workers too. They inherit that it is blocked, and so are deaf to it from the beginning.
-    resource_tracker.ensure_running()  # which would unblock it
+    # Ctrl-C is also sent to the workers; they inherit the blocked signal and ignore it from the start.
+    resource_tracker.ensure_running()  # it would unblock the signal
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        made.submit(int)  # all workers begin with the first task
+        made.submit(int)  # starts all workers
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
     return made
@@ -131,14 +131,14 @@ def _dask(address: str, device: str) -> Iterator[WorkerPool]:
             yield WorkerPool(lambda: client.get_executor(pure=False, retries=5), 2 * threads, 5.0, device)
         except (CancelledError, CommClosedError):
             raise PqswarmError(
-                f"the Dask cluster at {address} has gone. What was found is kept: run the same command again when "
-                f"there is a cluster."
+                f"the Dask cluster at {address} was lost. Results so far are kept: run the same command again when "
+                f"the cluster is back."
             ) from None
 
 
 @contextmanager
 def _quiet(*names: str) -> Iterator[None]:
-    """Keep loggers from telling of errors that are told otherwise."""
+    """Silence loggers whose errors are reported elsewhere."""
     loggers = [logging.getLogger(name) for name in names]
     levels = [logger.level for logger in loggers]
     for logger in loggers:
@@ -146,6 +146,6 @@ def _quiet(*names: str) -> Iterator[None]:
     try:
         yield
     finally:
-        gc.collect()  # tasks that nobody waits for any more tell of their errors when they go
+        gc.collect()  # abandoned tasks log their errors when they are collected
         for logger, level in zip(loggers, levels, strict=True):
             logger.setLevel(level)

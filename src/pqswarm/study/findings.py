@@ -1,4 +1,4 @@
-"""What a study finds out besides its runs: frozen records that the store keeps as JSON."""
+"""Results of a study other than its runs: frozen records, stored as JSON."""
 
 import json
 from dataclasses import dataclass
@@ -30,14 +30,14 @@ __all__ = [
 ]
 
 ALL_FEATURES = "all features"
-"""Name of the subset of all features, beside the names of algorithms."""
+"""Name of the set of all features, where others are named after algorithms."""
 
 ONE_STANDARD_ERROR = "one standard error"
 """Name of the smallest subset within one standard error of the reference's best."""
 
 
 def place_text(level: float | None, seed: int | None) -> str:
-    """Return a noise level and a seed as the store writes them; empty if there are none."""
+    """Return a noise level and a seed as stored; empty if there are none."""
     parts = ["" if level is None else f"{level:g}", "" if seed is None else f"seed {seed}"]
     return ", ".join(filter(None, parts))
 
@@ -58,7 +58,7 @@ _Mask = Annotated[BoolArray, PlainValidator(text_mask), PlainSerializer(mask_tex
 
 @dataclass(frozen=True, eq=False)
 class Finding:
-    """Something found out once and never changed, about the study or one of its classifiers.
+    """A result about the study or one of its classifiers, computed once.
 
     Examples
     --------
@@ -77,23 +77,23 @@ class Finding:
 
     @property
     def place(self) -> tuple[str, str]:
-        """Which one of its kind it is: of which classifier, at which noise level and seed; empty where there is one."""
+        """Its key within its kind: classifier, and noise level and seed; empty if not applicable."""
         level, seed = getattr(self, "level", None), getattr(self, "seed", None)
         return getattr(self, "classifier", ""), place_text(level, seed)
 
     def to_json(self) -> str:
-        """Return it as JSON, numbers exact to the last bit."""
+        """Return it as JSON, with exact numbers."""
         return json.dumps(TypeAdapter(type(self)).dump_python(self))
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Return the finding that was written as JSON; a ValueError if the text can't be one of this kind."""
+        """Read a finding from JSON; raise a ValueError if it is not of this kind."""
         return TypeAdapter(cls).validate_python(json.loads(text))
 
 
 @dataclass(frozen=True, eq=False)
 class About(Finding):
-    """What study it is: its plan in full, the version of pqswarm, when it began (seconds since 1970), and where."""
+    """The complete plan, the version of pqswarm, the start time (seconds since 1970) and the machine."""
 
     plan: dict[str, Any]
     version: str
@@ -103,16 +103,16 @@ class About(Finding):
 
 @dataclass(frozen=True, eq=False)
 class Finished(Finding):
-    """That all is done, and when (seconds since 1970)."""
+    """The time at which the study finished (seconds since 1970)."""
 
     at: float
 
 
 @dataclass(frozen=True, eq=False)
 class Events(Finding):
-    """The events, or samples of one's own: how many, a digest of features and labels, and what these are called.
+    """The events, or your own samples: their number, a digest of features and labels, and the names of both.
 
-    Of samples of one's own also how many are held out, and their digest if they have a file of their own.
+    For your own samples also the number of held-out ones, and their digest if they come from a separate file.
     """
 
     count: int
@@ -125,7 +125,7 @@ class Events(Finding):
 
 @dataclass(frozen=True, eq=False)
 class GridFinding(Finding, kind="Grid"):
-    """The grid search for the hyperparameters of a classifier, which is known by its name in the plan."""
+    """The grid search for the hyperparameters of a classifier, given by its name in the plan."""
 
     classifier: str
     result: _Grid
@@ -133,7 +133,7 @@ class GridFinding(Finding, kind="Grid"):
 
 @dataclass(frozen=True, eq=False)
 class Hyperparameters(Finding):
-    """The hyperparameters that were used: given, or found by grid search."""
+    """The hyperparameters used: given, or found by grid search."""
 
     classifier: str
     settings: dict[str, Any]
@@ -141,7 +141,7 @@ class Hyperparameters(Finding):
 
 @dataclass(frozen=True, eq=False)
 class ProblemDigest(Finding):
-    """A digest of all that decides errors: events, folds and classifier."""
+    """A digest of everything that determines the errors: events, folds and classifier."""
 
     classifier: str
     digest: str
@@ -157,7 +157,7 @@ class AllFeatures(Finding):
 
 @dataclass(frozen=True, eq=False)
 class OneStandardError(Finding):
-    """The smallest subset within one standard error of the reference's best: its mask, its error, and that width."""
+    """The smallest subset within one standard error of the reference's best: mask, error and standard error."""
 
     classifier: str
     mask: _Mask
@@ -167,10 +167,9 @@ class OneStandardError(Finding):
 
 @dataclass(frozen=True, eq=False)
 class HeldOut(Finding):
-    """Errors on events that no search saw, by the name of an algorithm, `ALL_FEATURES` or `ONE_STANDARD_ERROR`.
+    """Errors on held-out events, by the name of an algorithm, `ALL_FEATURES` or `ONE_STANDARD_ERROR`.
 
-    The events are those of a seed at a noise level [dB]. Both are None in studies of earlier versions, which had one
-    set of events without noise.
+    The events are those of a seed at a noise level [dB]; None for a single set without noise.
     """
 
     classifier: str
@@ -183,7 +182,7 @@ class HeldOut(Finding):
 class StageTwo(Finding):
     """Accuracies [%] at one noise level [dB], with another partition, by the same names as in :class:`HeldOut`.
 
-    Without noise, also the confusion matrices with all features, and with the reference's best subset.
+    Without noise also the confusion matrices with all features and with the reference's best subset.
     """
 
     classifier: str

@@ -1,4 +1,4 @@
-"""Follow a study that runs elsewhere, from its store alone, without being in its way."""
+"""Follow a running study by reading its store, without disturbing it."""
 
 import time
 from collections import Counter
@@ -27,7 +27,7 @@ State = Literal["running", "stopped", "finished"]
 
 @dataclass(frozen=True)
 class Stage:
-    """A stage of a study: what it is called, and how much of it is done."""
+    """A stage of a study: its name, and how much is done."""
 
     name: str
     done: int
@@ -36,18 +36,18 @@ class Stage:
 
 @dataclass(frozen=True)
 class StudyStatus:
-    """What can be seen of a study now.
+    """The state of a study.
 
     Attributes
     ----------
     state : {"running", "stopped", "finished"}
-        Whether a process runs it, and if none does, whether all is done.
+        Whether a process is running it, and otherwise whether it is finished.
     progress : StudyProgress
-        How far it has come; rates are those since it is followed.
+        Its progress; rates are measured since it is followed.
     stages : tuple of Stage
-        What it consists of.
+        Its stages.
     best : dict of str to RunStatus
-        The run with the least error so far of each classifier; of equals the smallest that is finished.
+        The run of each classifier with the lowest error so far; of equals the smallest finished one.
     """
 
     state: State
@@ -57,9 +57,9 @@ class StudyStatus:
 
 
 class Follower:
-    """Sees how far a study has come, again and again; belongs to one thread.
+    """Follows the progress of a study; for use in one thread.
 
-    Its reads are short, so that the study can write at any time, and take what is new alone.
+    Reads are short, so that the study can write at any time, and fetch only what is new.
 
     Parameters
     ----------
@@ -69,9 +69,9 @@ class Follower:
     Attributes
     ----------
     store : Store
-        Its store, only to be read.
+        Its store, read-only.
     about : About
-        What study it is.
+        Plan, version and machine.
     plan : StudyPlan
         Its plan.
 
@@ -91,7 +91,7 @@ class Follower:
         try:
             about = self.store.find(findings.About)
             if about is None:
-                raise PqswarmError(f"{folder} holds a study that has not begun.")
+                raise PqswarmError(f"{folder} holds a study that has not started.")
             self.about = about
             self.plan: StudyPlan = restore_plan(about.plan)
         except BaseException:
@@ -112,11 +112,11 @@ class Follower:
         self.close()
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Close the store."""
         self.store.close()
 
     def look(self) -> StudyStatus:
-        """Return what can be seen now; the store is read only if it has changed."""
+        """Return the current state; the store is read only if it has changed."""
         stamp = store_stamp(self.folder)
         if stamp != self._stamp:
             first, self._stamp = not self._stamp, stamp
@@ -125,7 +125,7 @@ class Follower:
                 self._meter.restart()
         locked = is_locked(self.folder)
         state: State = "finished" if self._finished else "running"
-        if not self._finished and not (self._lately_written() if locked is None else locked):
+        if not self._finished and not (self._recently_written() if locked is None else locked):
             state = "stopped"
         self._meter.tell(self._stage())
         progress = self._told.pop()
@@ -154,7 +154,7 @@ class Follower:
         self._stages = tuple(stages)
 
     def _count(self, places: set[tuple[str, str, str]]) -> dict[str, int]:
-        """How often each step is done."""
+        """How many times each step is done."""
         plan, names = self.plan, {classifier.name for classifier in self.plan.classifiers}
         kinds = Counter(kind for kind, classifier, _ in places if classifier in names)
         seeds, levels = held_out_seeds(plan), plan.dataset.snr
@@ -176,12 +176,12 @@ class Follower:
             return "finished"
         return next((stage.name for stage in self._stages if stage.done < stage.total), "the end")
 
-    def _lately_written(self) -> bool:
-        """Whether something was written in the last minute, where nobody tells who holds a lock."""
-        return time.time() - max(self._stamp[0], self._stamp[2]) / 1e9 < _LATELY
+    def _recently_written(self) -> bool:
+        """Whether the store was written in the last minute, for systems that do not list locks."""
+        return time.time() - max(self._stamp[0], self._stamp[2]) / 1e9 < _RECENT
 
 
-_LATELY = 60.0  # seconds
+_RECENT = 60.0  # seconds
 _TITLES = {
     "events": "data",
     "hyperparameters": "hyperparameters",

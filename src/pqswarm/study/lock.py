@@ -1,4 +1,4 @@
-"""The lock of a study's folder: one process at a time runs a study."""
+"""The lock of a study's folder: only one process runs a study."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -18,9 +18,9 @@ _LOCKS = Path("/proc/locks")
 
 
 def is_locked(folder: Path) -> bool | None:
-    """Return whether a process is running the study in a folder, without taking its lock; None where none can tell.
+    """Return whether a process is running the study in a folder, without taking its lock; None if unknown.
 
-    Linux tells: it lists all locks, by device and inode.
+    Linux lists all locks by device and inode.
     """
     path = folder / _NAME
     try:
@@ -37,7 +37,7 @@ def is_locked(folder: Path) -> bool | None:
     place = f"{major(status.st_dev):02x}:{minor(status.st_dev):02x}:{status.st_ino}"
     if place in _places(listed):
         return True
-    return any(_has_open(pid, path) for pid in holders)  # some file systems have other numbers for their devices
+    return any(_has_open(pid, path) for pid in holders)  # some file systems report other device numbers
 
 
 def _places(listed: str) -> Iterator[str]:
@@ -45,12 +45,12 @@ def _places(listed: str) -> Iterator[str]:
 
 
 def _names(inode: int, words: list[str]) -> bool:
-    """Whether a line is a lock, not somebody who waits for one, of a file with that inode."""
+    """Whether a line lists a lock, not a waiting process, of the file with this inode."""
     return len(words) >= 8 and "->" not in words and words[-3].rpartition(":")[2] == str(inode)
 
 
 def _has_open(pid: str, path: Path) -> bool:
-    """Whether a process, of the same user, has a file open."""
+    """Whether a process of the same user has a file open."""
     wanted = path.resolve()
     with suppress(OSError):
         for link in Path("/proc", pid, "fd").iterdir():
@@ -62,16 +62,15 @@ def _has_open(pid: str, path: Path) -> bool:
 
 @contextmanager
 def lock_folder(folder: Path) -> Iterator[Callable[[], None]]:
-    """Keep other processes from running the study in a folder, which is made if it is not there.
+    """Prevent other processes from running the study in a folder, which is created if necessary.
 
-    The lock ends with the process, however that ends. What is given raises an error if the lock is gone because
-    somebody has removed its file.
+    The lock ends with the process. Yields a function that raises an error if the lock file was removed.
     """
     path = folder / _NAME
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if path.is_symlink() or (path.exists() and not path.is_file()):
-            raise PqswarmError(f"cannot use {folder} for a study: {path} is not a plain file: move it away.")
+            raise PqswarmError(f"cannot use {folder} for a study: {path} is not a regular file: move it away.")
         is_new = not path.exists()
         lock = FileLock(path, fallback_to_soft=False)
         lock.acquire(blocking=False)
@@ -87,13 +86,13 @@ def lock_folder(folder: Path) -> Iterator[Callable[[], None]]:
     def check() -> None:
         if file_identity(path) != held:
             raise PqswarmError(
-                f"{path} was removed while the study was running: it keeps a second process out. What was found is "
-                f"kept: run the same command again, when no other process runs the study."
+                f"{path} was removed while the study was running; it keeps other processes out. Results so far are "
+                f"kept: run the same command again when no other process is running the study."
             )
 
     try:
         yield check
-    except FileFormatError:  # what lies in the folder is refused, and left as it was
+    except FileFormatError:  # the content of the folder is rejected, and left unchanged
         if is_new:
             with suppress(OSError):
                 path.unlink()

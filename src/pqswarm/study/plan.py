@@ -1,4 +1,4 @@
-"""A study plan: what to run, as a checked, frozen description; :mod:`pqswarm.study.planfile` reads and writes it."""
+"""A study plan: a validated, frozen description; :mod:`pqswarm.study.planfile` reads and writes it."""
 
 import hashlib
 import json
@@ -27,10 +27,10 @@ __all__ = [
     "StudyPlan",
 ]
 
-# Names that tables use otherwise: of subsets that no algorithm has found, and of columns.
-_TAKEN = (ALL_FEATURES, ONE_STANDARD_ERROR, "algorithm", "level", "all", "result", "source", "p", "chi2")
+# Names reserved by tables, for other subsets and for columns.
+_RESERVED = (ALL_FEATURES, ONE_STANDARD_ERROR, "algorithm", "level", "all", "result", "source", "p", "chi2")
 
-# Keys that decide what a report shows, and no result.
+# Keys that affect the report, but not the results.
 _SHOWN = ("title", "paper", "control", "comparisons", "margin")
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._+-]{0,39}$")]
@@ -48,9 +48,9 @@ class FoldsPlan(_Plan):
     number : int
         Folds.
     seed : int
-        Seed of the partition of stage I, in which features are selected.
+        Seed of the partition of stage I, which selects features.
     stage_two_seed : int
-        Seed of the partition of stage II, in which selected subsets are tested.
+        Seed of the partition of stage II, which tests the selected subsets.
     """
 
     number: Annotated[int, Field(ge=2, le=100, strict=True)] = 10
@@ -59,7 +59,7 @@ class FoldsPlan(_Plan):
 
 
 class ClassifierPlan(_Plan):
-    """A classifier, with hyperparameters that are given, or found by grid search if none is.
+    """A classifier with given hyperparameters, or with those found by grid search.
 
     Attributes
     ----------
@@ -68,14 +68,14 @@ class ClassifierPlan(_Plan):
     kind : str
         A name in :data:`pqswarm.evaluation.CLASSIFIERS`.
     parameters : dict
-        Its hyperparameters, which in a file may also stand beside `kind`; those not named have their defaults. Any
-        classifier of scikit-learn is planned by its import path, ``estimator = "sklearn.svm.LinearSVC"``, in place
-        of `kind`, and `parameters` are its own then.
+        Its hyperparameters; others have their defaults. In a file they may also be next to `kind`. Any scikit-learn
+        classifier can be used by its import path, ``estimator = "sklearn.svm.LinearSVC"``, instead of `kind`;
+        `parameters` are then its own.
     scaling : {"once", "minmax", "standard", "robust"}
-        Whether features are scaled to [0, 1] by all events, or by the training events of each fold, to [0, 1], by mean
-        and standard deviation, or by median and quartiles.
+        Scale features to [0, 1] over all events, or on the training events of each fold to [0, 1], by mean and standard
+        deviation, or by median and quartiles.
     grid_search : bool
-        Whether to search the grid of hyperparameters also if they are given, for the figure.
+        Whether to run the grid search even if hyperparameters are given, for the figure.
 
     Examples
     --------
@@ -93,7 +93,7 @@ class ClassifierPlan(_Plan):
     @model_validator(mode="before")
     @classmethod
     def _gather(cls, given: Any) -> Any:
-        """Move hyperparameters that stand beside `kind` to the others, and complete them."""
+        """Move hyperparameters given next to `kind` into `parameters`, and complete them."""
         if not isinstance(given, dict):
             return given
         own = {key: value for key, value in given.items() if key in cls.model_fields}
@@ -120,7 +120,7 @@ class ClassifierPlan(_Plan):
         return own | {"parameters": settings if parameters else {}}
 
     def make(self, settings: Mapping[str, Any] | None = None) -> Classifier:
-        """Return the classifier with the planned hyperparameters, or with others, such as a grid search has found."""
+        """Return the classifier with the planned hyperparameters, or with others, such as those of a grid search."""
         return CLASSIFIERS.find(self.kind)(self.parameters if settings is None else settings)
 
 
@@ -130,12 +130,12 @@ class AlgorithmPlan(_Plan):
     Attributes
     ----------
     name : str
-        Its name in this study, by default that of the algorithm.
+        Its name in the study, by default that of the algorithm.
     algorithm : str
         A name in :data:`pqswarm.search.ALGORITHMS`.
     parameters : dict
-        Parameters that are not the defaults. One that is told the size of the reference's best subset, as SFFS is, can
-        be given another, or ``size = "all"``: then it goes through all sizes, within the budget of a run.
+        Parameters that differ from the defaults. A search that is given the size of the reference's best subset, such
+        as SFFS, can be given another ``size``, or ``"all"`` to search all sizes within the budget of a run.
     """
 
     name: Name
@@ -162,7 +162,7 @@ class AlgorithmPlan(_Plan):
 
     @property
     def title(self) -> str:
-        """Its name in tables and figures; of a ranking that has no other name, with the filter that makes it."""
+        """Its name in tables and figures; of an unnamed ranking, including its filter."""
         ranking = filter_of(self.search, self.settings)
         if ranking is not None and self.name in (self.algorithm, f"{self.algorithm}-{ranking.name}"):
             return f"{self.search.title} ({ranking.title})"
@@ -170,22 +170,22 @@ class AlgorithmPlan(_Plan):
 
     @property
     def sequential(self) -> bool:
-        """Whether it runs once, after the others, and ends by itself."""
+        """Whether it runs once, after the others, and stops by itself."""
         return self.search.runs_once
 
     @property
     def needs_size(self) -> bool:
-        """Whether it must be told the size of the subset: that of the reference's best, unless it is given."""
+        """Whether it needs the size of the reference's best subset."""
         return self.search.needs_size and "size" not in self.parameters
 
     @property
     def all_sizes(self) -> bool:
-        """Whether one that could be told a size goes through all of them, within the budget of a run."""
+        """Whether it searches all sizes within the budget of a run, instead of a given size."""
         return self.search.needs_size and self.parameters.get("size") == "all"
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The parameters as the algorithm knows them."""
+        """The parameters as passed to the algorithm."""
         return self.parameters | ({"size": None} if self.all_sizes else {})
 
 
@@ -206,30 +206,30 @@ class StudyPlan(_Plan):
     runs : int
         Independent runs of each algorithm with each classifier.
     max_evaluations : int
-        Subsets that a run evaluates.
+        Subsets evaluated per run.
     seed : int
         Seed of the searches.
     reference : str
-        The algorithm against which SFFS is compared and whose subsets are looked at closely.
+        The algorithm that SFFS is compared with and whose subsets are examined in detail.
     control : str or None
-        The algorithm that tests compare with each of the others, by name or title; None: the reference, ``"best"``: the
-        one with the best average rank. Like `comparisons` and `margin` it decides what the report says, no result.
+        The algorithm that tests compare with every other, by name or title; None: the reference, ``"best"``: the one
+        with the best average rank. Like `comparisons` and `margin`, it affects only the report.
     comparisons : tuple of (str, str)
-        Pairs of algorithms to compare besides, the first of each against the second.
+        Additional pairs of algorithms to compare, the first against the second.
     margin : float
-        Means that differ by less than this share of the first one's are called practically equal, if a test says so.
+        Means shown to differ by less than this fraction of the first are called practically equal.
     paper : bool
-        Whether the report lays the paper's values beside those of the study.
+        Whether the report shows the paper's values for comparison.
     dataset : DatasetPlan or OwnDataPlan
-        The data: generated events, or one's own.
+        The data: generated events or your own.
     held_out : HeldOutPlan, OwnHeldOutPlan or None
-        Data that no search sees, for a last test; of one's own data by default none.
+        Data that no search uses, for a final test; by default none for your own data.
     folds : FoldsPlan
         The cross-validation.
     classifiers : tuple of ClassifierPlan
         At least one.
     algorithms : tuple of AlgorithmPlan
-        At least one that runs many times.
+        At least one that is run repeatedly.
     """
 
     title: Title = "Feature selection for power quality events"
@@ -260,18 +260,20 @@ class StudyPlan(_Plan):
             names = [member.name for member in group]
             twice = next((name for name in names if names.count(name) > 1), None)
             if twice is not None:
-                raise ValueError(f"{what} holds the name {twice!r} twice: give one of them another name")
+                raise ValueError(f"{what} contains the name {twice!r} twice: rename one of them")
         for algorithm in self.algorithms:
-            if algorithm.name.lower() in _TAKEN:
-                raise ValueError(f"algorithms cannot hold the name {algorithm.name!r}: tables use it otherwise")
+            if algorithm.name.lower() in _RESERVED:
+                raise ValueError(
+                    f"algorithms cannot contain the name {algorithm.name!r}, which is reserved: choose another name"
+                )
             alike = [other.name for other in self.algorithms if other.title == algorithm.title]
             if len(alike) > 1:
                 raise ValueError(
-                    f"algorithms holds {alike[0]!r} and {alike[1]!r}, which are both {algorithm.title!r} in tables: "
-                    f"give one of them another name"
+                    f"algorithms contains {alike[0]!r} and {alike[1]!r}, both called {algorithm.title!r} in tables: "
+                    f"rename one of them"
                 )
         if not self.searched:
-            raise ValueError("algorithms must hold at least one that runs many times, such as 2d-upso or ga")
+            raise ValueError("algorithms must contain at least one that is run repeatedly, such as 2d-upso or ga")
         if self.reference not in (names := [algorithm.name for algorithm in self.searched]):
             raise unknown_name("reference", self.reference, names)
         self.compared(self.control, self.comparisons)
@@ -282,14 +284,16 @@ class StudyPlan(_Plan):
         data, held_out = self.dataset, self.held_out
         if isinstance(data, OwnDataPlan):
             if isinstance(held_out, HeldOutPlan):
-                raise ValueError("held_out: data of one's own are held out by file, or by share: give one of them")
+                raise ValueError("held_out: hold out your own data by file or by share: give one")
             if self.paper:
-                raise ValueError("paper: the paper's values are of its own data: leave it out beside dataset.file")
+                raise ValueError(
+                    "paper: the paper's values apply to its own data: remove it when dataset.file is given"
+                )
             return
         if isinstance(held_out, OwnHeldOutPlan):
-            raise ValueError("held_out: file and share are for data of one's own, which dataset.file names")
+            raise ValueError("held_out: file and share need your own data, given by dataset.file")
         if held_out is not None and data.seed in held_out.seeds:
-            raise ValueError("held_out.seeds must not hold dataset.seed, or its events are not held out")
+            raise ValueError("held_out.seeds must not contain dataset.seed: those events are used by the searches")
         if self.folds.number > data.events_per_class:
             raise ValueError(
                 f"folds.number is {self.folds.number}, more than dataset.events_per_class, {data.events_per_class}"
@@ -297,7 +301,7 @@ class StudyPlan(_Plan):
         self.check_sizes(data.n_features)
 
     def check_sizes(self, n_features: int) -> None:
-        """Raise an error if an algorithm shall select more features than there are."""
+        """Raise an error if an algorithm is to select more features than there are."""
         for algorithm in self.algorithms:
             size = algorithm.search.Parameters.of(algorithm.settings).size
             if size is not None and size > n_features:
@@ -305,7 +309,7 @@ class StudyPlan(_Plan):
 
     @property
     def searched(self) -> tuple[AlgorithmPlan, ...]:
-        """The algorithms that run many times."""
+        """The algorithms that are run repeatedly."""
         return tuple(algorithm for algorithm in self.algorithms if not algorithm.sequential)
 
     @property
@@ -327,7 +331,7 @@ class StudyPlan(_Plan):
         return next(classifier for classifier in self.classifiers if classifier.name == name)
 
     def compared(self, control: str | None, pairs: Iterable[tuple[str, str]]) -> Self:
-        """Return the same plan with another control and other pairs to compare; see there what these can be."""
+        """Return the plan with another `control` and other `comparisons`."""
         known = [name for algorithm in self.searched for name in dict.fromkeys((algorithm.name, algorithm.title))]
         pairs = tuple((str(one), str(other)) for one, other in pairs)
         for name in (name for pair in pairs for name in pair):
@@ -337,45 +341,42 @@ class StudyPlan(_Plan):
             raise unknown_name("control", control, (*known, "best"))
         for one, other in pairs:
             if self.title_of(one) == self.title_of(other):
-                raise PqswarmError(f"comparisons must hold pairs of two algorithms, not {one!r} and {other!r}.")
+                raise PqswarmError(f"comparisons must be pairs of different algorithms, not {one!r} and {other!r}.")
         return self.model_copy(update={"control": control, "comparisons": pairs})
 
     def title_of(self, name: str) -> str:
-        """Return the title of an algorithm that runs many times, by its name or title."""
+        """Return the title of a repeated algorithm by its name or title."""
         return next(a.title for a in self.searched if name in (a.name, a.title))
 
     def run_seed(self, classifier: str, algorithm: str, run: int) -> int:
-        """Return the seed of one run, by names and number alone, whatever else is planned."""
+        """Return the seed of a run, determined by the names and the run number alone."""
         words = [int.from_bytes(hashlib.sha256(name.encode()).digest()[:4]) for name in (algorithm, classifier)]
         return derived_seed(self.seed, (*words, run))
 
     def canonical(self) -> str:
-        """Return all that decides the results, as JSON, always the same for the same plan."""
-        # Of a file counts what is in it, which the study knows by a digest, not what it is called.
+        """Return everything that determines the results as canonical JSON."""
+        # Of a file only its content matters, which the study knows by its digest, not its name.
         left_out: Any = {**dict.fromkeys(_SHOWN, True), "dataset": {"file"}, "held_out": {"file"}}
         return json.dumps(self.model_dump(mode="python", exclude=left_out), sort_keys=True)
 
-    def differences(self, other: "StudyPlan") -> list[str]:
-        """Return in words how the plan differs from another: one line for each key that decides the results."""
-        plans = [json.loads(plan.canonical()) for plan in (other, self)]
+    def differences(self, other: "StudyPlan") -> list[tuple[str, Any, Any]]:
+        """Return each key that affects the results and differs, with its value here and in the other plan."""
+        plans = [json.loads(plan.canonical()) for plan in (self, other)]
         if {type(plan["dataset"].get("preset")) for plan in plans} == {str, dict}:
-            for plan, full in zip(plans, (other, self), strict=True):  # a name is compared by what it stands for
+            for plan, full in zip(plans, (self, other), strict=True):  # a name is compared by its content
                 assert isinstance(full.dataset, DatasetPlan)  # noqa: S101
                 plan["dataset"]["preset"] = write_preset(full.dataset.whole_preset)
-        there, here = map(_flat, plans)
-        return [
-            f"{key}: {there.get(key, 'absent')} there, {here.get(key, 'absent')} now"
-            for key in dict.fromkeys([*there, *here])
-            if there.get(key, "absent") != here.get(key, "absent")
-        ]
+        ours, theirs = map(_flat, plans)
+        pairs = {key: (ours.get(key, "absent"), theirs.get(key, "absent")) for key in dict.fromkeys([*ours, *theirs])}
+        return [(key, one, two) for key, (one, two) in pairs.items() if one != two]
 
 
 def _flat(tree: Any, prefix: str = "") -> dict[str, Any]:
-    """The leaves of nested mappings and lists, by their path."""
+    """The leaves of nested mappings and lists, by path."""
     if isinstance(tree, dict):
         return {k: v for key, branch in tree.items() for k, v in _flat(branch, f"{prefix}.{key}").items()}
     if isinstance(tree, list):
-        # Parts with a name are known by it, not by their place.
+        # Members with a name are identified by it, not by position.
         keys = [branch.get("name", i) if isinstance(branch, dict) else i for i, branch in enumerate(tree)]
         pairs = zip(keys, tree, strict=True)
         return {k: v for key, branch in pairs for k, v in _flat(branch, f"{prefix}[{key}]").items()}

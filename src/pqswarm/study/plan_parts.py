@@ -1,4 +1,4 @@
-"""Parts of a plan that say where data come from: generated events, files of one's own, and what is held out."""
+"""Parts of a plan about data: generated events, your own files, and held-out data."""
 
 from functools import cached_property
 from math import inf
@@ -26,7 +26,7 @@ Title = Annotated[
 FileName = Annotated[str, Field(min_length=1, max_length=1000)]
 
 _GENERATED = ("preset", "classes", "events_per_class", "snr", "features", "seed", "seeds")
-"""Keys of generated events, which mean nothing for data of one's own."""
+"""Keys of generated events, which do not apply to your own data."""
 
 
 class _Part(BaseModel):
@@ -34,7 +34,7 @@ class _Part(BaseModel):
 
 
 def _complete_preset(given: Any, info: ValidationInfo) -> Any:
-    """Put what a preset file says, or a table, in full in its place: a study is to know it when the file is gone."""
+    """Replace a preset file or table by its full content, so that the study does not depend on the file."""
     folder = (info.context or {}).get("folder", Path())
     if isinstance(given, dict):
         return write_preset(read_preset(given, folder=folder))
@@ -42,28 +42,28 @@ def _complete_preset(given: Any, info: ValidationInfo) -> Any:
 
 
 def _changed_options(given: Any) -> Any:
-    """Return the options of features that are not the default, so that equal plans are equal in words, too."""
+    """Return the feature options that differ from the defaults, so that equal plans compare equal."""
     return FeatureOptions.of(given).changed() if isinstance(given, dict) else given
 
 
 class DatasetPlan(_Part):
-    """The events to study, and the features that are extracted from them.
+    """The events to study and their features.
 
     Attributes
     ----------
     preset : str or dict
-        Name of a preset, or all that a preset file says. In a plan file it may also be the path of a preset file,
-        relative to the plan, or a table of what would stand in one.
+        Name of a preset, or the content of a preset file. In a plan file also the path of a preset file, relative to
+        the plan, or a table with its content.
     classes : tuple of str or None
-        Some of the classes of the preset, or all of them.
+        Classes of the preset to use; by default all.
     events_per_class : int
-        Events of each class.
+        Events per class.
     snr : tuple of float
-        The noise levels [dB] of stage II; infinity, that of stage I, is among them.
+        Noise levels [dB] of stage II, including infinity, that of stage I.
     seed : int
         Seed of the events.
     features : dict
-        What is not the default of :class:`pqswarm.features.FeatureOptions`.
+        Options of :class:`pqswarm.features.FeatureOptions` that differ from the defaults.
 
     Examples
     --------
@@ -73,7 +73,7 @@ class DatasetPlan(_Part):
     """
 
     preset: Annotated[str | dict[str, Any], BeforeValidator(_complete_preset)] = "paper"
-    classes: Annotated[tuple[str, ...], Field(min_length=2)] | None = None  # of the preset; None: all of them
+    classes: Annotated[tuple[str, ...], Field(min_length=2)] | None = None  # None: all classes of the preset
     events_per_class: Annotated[int, Field(ge=10, le=100_000, strict=True)] = 250
     snr: tuple[Annotated[float, BeforeValidator(check_snr)], ...] = NOISE_LEVELS
     seed: Seed = 0
@@ -81,11 +81,11 @@ class DatasetPlan(_Part):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        self.n_features  # noqa: B018 (it says if there is none)
+        self.n_features  # noqa: B018 (raises if there are none)
         if inf not in self.snr:
-            raise ValueError("snr must hold inf, the level at which features are selected")
+            raise ValueError("snr must contain inf, the level at which features are selected")
         if len({f"{level:g}" for level in self.snr}) != len(self.snr):
-            raise ValueError("snr holds a level twice")
+            raise ValueError("snr contains a level twice")
         return self
 
     @cached_property
@@ -124,7 +124,7 @@ class DatasetPlan(_Part):
 
 
 def is_own(given: Any) -> Literal["own", "generated", "none"]:
-    """Return whether a table of a plan speaks of data of one's own, of generated events, or is not there."""
+    """Return whether a table of a plan describes your own data, generated events, or is absent."""
     if given is None:
         return "none"
     keys = type(given).model_fields if isinstance(given, BaseModel) else given if isinstance(given, dict) else {}
@@ -132,7 +132,7 @@ def is_own(given: Any) -> Literal["own", "generated", "none"]:
 
 
 class _FromFile(_Part):
-    """A table that may name a file, which lies in the folder of the plan unless its path is absolute."""
+    """A table that may name a file, relative to the folder of the plan."""
 
     _folder: Path = PrivateAttr(default=Path())
 
@@ -141,29 +141,29 @@ class _FromFile(_Part):
     def _explain(cls, given: Any) -> Any:
         for key in given if isinstance(given, dict) else ():
             if key in _GENERATED and key not in cls.model_fields:
-                raise ValueError(f"{key} is of generated events and means nothing for data of one's own: leave it out")
+                raise ValueError(f"{key} applies to generated events, not to your own data: remove it")
             if key not in cls.model_fields:
                 raise ValueError(str(unknown_name("key", key, cls.model_fields)))
         return given
 
     def lie_in(self, folder: Path) -> None:
-        """Say in which folder a file without a full path is."""
+        """Set the folder of relative paths."""
         self._folder = folder
 
     def located(self, file: str) -> Path:
-        """Return where a file is."""
+        """Return the path of a file."""
         return self._folder / file
 
 
 class OwnDataPlan(_FromFile):
-    """Data of one's own to study: a CSV or npz file, see :func:`pqswarm.datasets.read_samples`.
+    """Your own data: a CSV or npz file, see :func:`pqswarm.datasets.read_samples`.
 
     Attributes
     ----------
     file : str
         Path of the file, relative to the plan.
     label : str or None
-        The column of labels of a CSV file; None: the one called label, class or target, else the last one.
+        Label column of a CSV file; by default the one named label, class or target, otherwise the last.
     """
 
     file: FileName
@@ -171,26 +171,26 @@ class OwnDataPlan(_FromFile):
 
     @property
     def path(self) -> Path:
-        """Where the file is."""
+        """Path of the file."""
         return self.located(self.file)
 
     @property
     def snr(self) -> tuple[float, ...]:
-        """The noise levels [dB]: none but infinity."""
+        """The noise levels [dB]: only infinity."""
         return (inf,)
 
 
 class OwnHeldOutPlan(_FromFile):
-    """Samples of one's own that no search sees: of another file, or a share of each class.
+    """Your own samples that no search uses: another file, or a fraction of each class.
 
     Attributes
     ----------
     file : str or None
         Path of the other file, relative to the plan.
     share : float or None
-        Share of each class that is set aside before all else; give it or `file`.
+        Fraction of each class to hold out; give it or `file`.
     seed : int
-        Seed of what is set aside.
+        Seed of the split.
     """
 
     file: FileName | None = None
@@ -205,19 +205,19 @@ class OwnHeldOutPlan(_FromFile):
 
     @property
     def path(self) -> Path | None:
-        """Where the file is, if there is one."""
+        """Path of the file, if there is one."""
         return None if self.file is None else self.located(self.file)
 
 
 class HeldOutPlan(_Part):
-    """Generated events that no search ever sees, on which selected subsets are tested.
+    """Generated events that no search uses, to test selected subsets.
 
     Attributes
     ----------
     events_per_class : int
-        Events of each class, in each set.
+        Events per class and set.
     seeds : tuple of int
-        Seeds, a set of events for each.
+        Seeds, one set of events each.
     """
 
     events_per_class: Annotated[int, Field(ge=1, le=100_000, strict=True)] = 250
@@ -226,15 +226,15 @@ class HeldOutPlan(_Part):
     @model_validator(mode="before")
     @classmethod
     def _one_seed(cls, given: Any) -> Any:
-        """Take a single seed, as plans of earlier versions have it."""
+        """Accept a single seed."""
         if not isinstance(given, dict) or "seed" not in given:
             return given
         if "seeds" in given:
-            raise ValueError("seed and seeds are both given: keep seeds alone")
+            raise ValueError("seed and seeds are both given: keep only seeds")
         return {"seeds" if key == "seed" else key: [value] if key == "seed" else value for key, value in given.items()}
 
     @model_validator(mode="after")
     def _check(self) -> Self:
         if len(set(self.seeds)) < len(self.seeds):
-            raise ValueError("seeds holds a seed twice, whose events would count twice")
+            raise ValueError("seeds contains a seed twice: its events would count twice")
         return self

@@ -1,4 +1,4 @@
-"""Plans as files: those that come with pqswarm, and one's own, in TOML."""
+"""Plans as TOML files: the built-in ones and your own."""
 
 from collections.abc import Mapping
 from importlib.resources import files
@@ -16,18 +16,18 @@ from pqswarm.study.plan_parts import OwnDataPlan, OwnHeldOutPlan
 __all__ = ["COPY", "PLANS", "format_plan", "load_plan", "plan_given_data", "plan_text", "read_plan", "restore_plan"]
 
 PLANS: tuple[str, ...] = ("quick", "paper", "paper-stepped", "smoke")
-"""The plans that come with pqswarm."""
+"""The built-in plans."""
 
 COPY = "dataset.npz"
-"""Name of the file in the folder of a study that holds its data."""
+"""Name of the data file in the folder of a study."""
 
 _WORDS = {
-    "string_pattern_mismatch": "must be 1 to 40 letters, digits, blanks and . _ + -, the first a letter or digit",
+    "string_pattern_mismatch": "must be 1 to 40 letters, digits, spaces and . _ + -, starting with a letter or digit",
 }
 
 
 def plan_text(name: str) -> str:
-    """Return the text of a plan that comes with pqswarm.
+    """Return the text of a built-in plan.
 
     Parameters
     ----------
@@ -57,9 +57,9 @@ def read_plan(text: str, source: str = "the plan", folder: str | Path = ".") -> 
     text : str
         TOML.
     source : str
-        Where it comes from, for messages.
+        Its source, for messages.
     folder : str or Path
-        To which paths in the plan are relative.
+        Folder of relative paths in the plan.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def _explained(error: ValidationError) -> list[str]:
 
 
 def load_plan(given: str | Path) -> StudyPlan:
-    """Return a plan by the name of one that comes with pqswarm, or from a file.
+    """Return a built-in plan by name, or read a plan file.
 
     Parameters
     ----------
@@ -102,9 +102,7 @@ def load_plan(given: str | Path) -> StudyPlan:
         text = read_toml_text(path, "the plan ")
     except FileNotFoundError:
         names = ", ".join(PLANS)
-        raise PqswarmError(
-            f"there is no plan {str(given)!r}: give the path of a TOML file, or one of {names}."
-        ) from None
+        raise PqswarmError(f"there is no plan {str(given)!r}: give a TOML file, or one of {names}.") from None
     plan = read_plan(text, str(path), path.parent)
     for part in (plan.dataset, plan.held_out):
         if isinstance(part, OwnDataPlan | OwnHeldOutPlan):
@@ -113,23 +111,23 @@ def load_plan(given: str | Path) -> StudyPlan:
 
 
 def restore_plan(kept: Mapping[str, Any]) -> StudyPlan:
-    """Return the plan that a study keeps; see :class:`pqswarm.study.findings.About`."""
+    """Return the stored plan of a study; see :class:`pqswarm.study.findings.About`."""
     try:
         return StudyPlan.model_validate(kept)
     except ValidationError as error:
         lines = "\n".join(_explained(error))
-        raise PqswarmError(f"the plan that the study keeps cannot be read:\n{lines}") from None
+        raise PqswarmError(f"the stored plan of the study is invalid:\n{lines}") from None
 
 
 def plan_given_data(plan: StudyPlan) -> StudyPlan:
-    """Return a plan for data that are given in Python: they stand for its file, or the copy that the study keeps."""
+    """Return a plan for data given in Python, which replace its file."""
     if isinstance(plan.dataset, OwnDataPlan):
         return plan
     given = plan.model_dump(exclude_unset=True)
     try:
         return StudyPlan.model_validate(given | {"dataset": given.get("dataset", {}) | {"file": COPY}})
     except ValidationError as error:
-        raise PqswarmError("\n".join(["data are given, but the plan speaks of others:", *_explained(error)])) from None
+        raise PqswarmError("\n".join(["data are given, but the plan describes others:", *_explained(error)])) from None
 
 
 def format_plan(plan: StudyPlan) -> str:
@@ -143,7 +141,7 @@ def format_plan(plan: StudyPlan) -> str:
     Returns
     -------
     str
-        What :func:`read_plan` reads as the same plan.
+        TOML that :func:`read_plan` reads as the same plan.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A problem: events, folds and a classifier, from which any process can make the evaluator."""
+"""Events, folds and a classifier, from which any process can create the evaluator."""
 
 import hashlib
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ __all__ = ["StudyProblem"]
 
 @dataclass(frozen=True, eq=False)
 class StudyProblem:
-    """The cross-validated error of a classifier on some events, ready to be sent to another process."""
+    """The cross-validated error of a classifier on given events, for any process."""
 
     X: FloatArray  # (n_events, n_features)
     y: IntArray  # (n_events,)
@@ -25,7 +25,7 @@ class StudyProblem:
 
     @cached_property
     def key(self) -> str:
-        """A digest of all that decides the errors."""
+        """A digest of everything that determines the errors."""
         classifier = (self.classifier.name, sorted(self.classifier.settings.items()), self.scaling)
         digest = hashlib.sha256(repr(classifier).encode())
         for array in (self.X, self.y, self.test_fold):
@@ -33,7 +33,7 @@ class StudyProblem:
         return digest.hexdigest()
 
     def evaluator(self, n_jobs: int | None = None, device: str = "cpu") -> ClassificationEvaluator:
-        """Return the evaluator of the classifier, which uses so many threads and computes on that device."""
+        """Return the evaluator of the classifier, for a number of threads and a device."""
         return self.classifier.evaluator(
             self.X, self.y, Folds(self.test_fold), scaling=self.scaling, n_jobs=n_jobs, device=device
         )

@@ -1,4 +1,4 @@
-"""How far a study has come."""
+"""The progress of a study."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -12,35 +12,35 @@ from pqswarm.study.records import Checkpoint, RunKey, RunRecord, RunStatus
 
 __all__ = ["Meter", "Report", "StudyProgress"]
 
-_LATELY = 60.0  # seconds over which rates are taken
+_RECENT = 60.0  # seconds over which rates are averaged
 
-# What the steps around the searches cost, about, in evaluations of subsets: all of them belong to the whole.
+# Approximate cost of the other steps, in evaluations of subsets.
 _STEPS = {"events": 500, "hyperparameters": 2500, "smaller": 200, "stage II": 60, "held-out": 400, "report": 20_000}
-_REPORT_SECONDS = 25.0  # which do not depend on how fast subsets are evaluated
+_REPORT_SECONDS = 25.0  # independent of the evaluation rate
 
 
 @dataclass(frozen=True)
 class StudyProgress:
-    """How far a study has come.
+    """The progress of a study.
 
     Attributes
     ----------
     stage : str
-        What is being done.
+        The current stage.
     runs_done, runs_total : int
-        Runs finished, and planned.
+        Runs finished and planned.
     evaluations_done, evaluations_total : int
-        Subsets evaluated, and planned.
+        Subsets evaluated and planned.
     rate : float
-        Evaluations per second, lately.
+        Evaluations per second in the last minute.
     best : dict of str to float
-        Least error of each classifier so far.
+        Lowest error of each classifier so far.
     spent : dict of str to float
-        Time of all workers together on evaluation and on search, and on the store [s].
+        Total time of all workers for evaluation and search, and for the store [s].
     share : float
-        Share of the whole study, from the events to the report, that is done, about: 0 to 1.
+        Approximate fraction of the whole study that is done, 0 to 1.
     seconds_left : float
-        Time until all of it is done, as the last minute went [s].
+        Estimated remaining time [s].
     """
 
     stage: str
@@ -59,11 +59,11 @@ Report = Callable[[StudyProgress], None]
 
 
 class Meter:
-    """Counts what the runs of a study do, and reports it."""
+    """Counts the work of a study and reports it."""
 
     def __init__(self, plan: StudyPlan, report: Report) -> None:
         self._report = report
-        # One that ends when it ends evaluates as much as it needs: that is not part of the plan.
+        # Searches that stop by themselves are not counted: their evaluations are not planned.
         self._planned = {algorithm.name for algorithm in plan.searched}
         many = len(plan.searched) * len(plan.classifiers) * plan.runs
         self.runs_total = plan.n_runs
@@ -82,12 +82,12 @@ class Meter:
         self.restart()
 
     def restart(self) -> None:
-        """Take the rates from now on."""
-        self._lately = [(time.monotonic(), 0)]
+        """Measure rates from now on."""
+        self._recent = [(time.monotonic(), 0)]
         self._marks = [(time.monotonic(), self._worked())]
 
     def note(self, finished: Iterable[RunRecord], running: Iterable[Checkpoint]) -> None:
-        """Note where runs are."""
+        """Record the state of runs."""
         for record in finished:
             self._finished.add(record.key)
             self._note(record.key, record.result.n_evaluations, record.error)
@@ -95,7 +95,7 @@ class Meter:
             self._note(checkpoint.key, checkpoint.n_evaluations, checkpoint.best_error)
 
     def follow(self, statuses: Iterable[RunStatus], steps: Mapping[str, int]) -> None:
-        """Note where all runs are, and how often each step is done, as a store tells; what is new was just done."""
+        """Record the state of all runs and steps as read from a store."""
         before = sum(self._evaluations.values())
         for status in statuses:
             if status.finished:
@@ -109,32 +109,32 @@ class Meter:
         self._best[key.classifier] = min(error, self._best.get(key.classifier, inf))
 
     def spend(self, evaluations: int, **seconds: float) -> None:
-        """Count evaluations that were just done, and what time was spent on."""
-        self._lately.append((time.monotonic(), evaluations))
+        """Count new evaluations, and the time spent."""
+        self._recent.append((time.monotonic(), evaluations))
         for what, time_spent in seconds.items():
             self._spent[what] += time_spent
 
     def step(self, what: str, times: int = 1) -> None:
-        """Count a step around the searches, such as one noise level of stage II, that is done."""
+        """Count a finished step other than a search, such as one noise level of stage II."""
         self._steps += _STEPS[what] * times
 
     def _worked(self) -> float:
-        """How much is done of the whole, in evaluations; a finished run counts as its budget, whatever it took."""
+        """The work done, in evaluations; a finished run counts as its budget."""
         counts = [min(n, self._budget) for key, n in self._evaluations.items() if key not in self._finished]
         return self._steps + len(self._finished) * self._budget + sum(counts)
 
     def tell(self, stage: str) -> None:
-        """Report what is being done now."""
+        """Report the current stage."""
         now, worked = time.monotonic(), self._worked()
-        if last_compiled() > self._marks[0][0]:  # that says nothing about the time that the rest takes
+        if last_compiled() > self._marks[0][0]:  # compilation would distort the estimate
             self._marks = [(now, worked)]
         if worked > self._marks[-1][1]:
             self._marks.append((now, worked))
-        self._marks = [*(mark for mark in self._marks[:-1] if now - mark[0] < _LATELY), self._marks[-1]]
+        self._marks = [*(mark for mark in self._marks[:-1] if now - mark[0] < _RECENT), self._marks[-1]]
         (before, then), left = self._marks[0], max(0.0, self._work - worked - _STEPS["report"])
         speed = (worked - then) / (now - before) if now > before else 0.0
-        self._lately = [(at, count) for at, count in self._lately if now - at < _LATELY]
-        since = now - self._lately[0][0] if self._lately else 0.0
+        self._recent = [(at, count) for at, count in self._recent if now - at < _RECENT]
+        since = now - self._recent[0][0] if self._recent else 0.0
         done = sum(count for key, count in self._evaluations.items() if key.algorithm in self._planned)
         self._report(
             StudyProgress(
@@ -143,7 +143,7 @@ class Meter:
                 runs_total=self.runs_total,
                 evaluations_done=min(self._total, done),
                 evaluations_total=self._total,
-                rate=sum(count for _, count in self._lately[1:]) / since if since > 0 else 0.0,
+                rate=sum(count for _, count in self._recent[1:]) / since if since > 0 else 0.0,
                 best=dict(self._best),
                 spent=dict(self._spent),
                 share=min(1.0, worked / self._work),

@@ -1,4 +1,4 @@
-"""What a study keeps: finished runs, and runs on their way."""
+"""Records of a study: finished runs and checkpoints of running ones."""
 
 import hashlib
 import io
@@ -21,7 +21,7 @@ _DIGEST = hashlib.sha256().digest_size
 
 @dataclass(frozen=True, order=True)
 class RunKey:
-    """Which run: of which classifier and algorithm, and its number."""
+    """The key of a run: classifier, algorithm and run number."""
 
     classifier: str
     algorithm: str
@@ -30,18 +30,18 @@ class RunKey:
 
 @dataclass(frozen=True, eq=False)
 class RunRecord:
-    """A finished run; it is never modified.
+    """A finished run.
 
     Attributes
     ----------
     key : RunKey
-        Which run.
+        Key of the run.
     seed : int
         Its seed.
     result : SearchResult
-        What it found; `error`, `mask` and `size` are those of the result.
+        Its result; `error`, `mask` and `size` refer to it.
     seconds : float
-        Time that it took, shared evenly among runs in lockstep.
+        Its time, shared evenly among runs that step together.
     """
 
     key: RunKey
@@ -51,7 +51,7 @@ class RunRecord:
 
     @property
     def error(self) -> float:
-        """Least error that it found."""
+        """Lowest error found."""
         return self.result.error
 
     @property
@@ -61,12 +61,12 @@ class RunRecord:
 
     @property
     def size(self) -> int:
-        """Features of the subset."""
+        """Number of features of the subset."""
         return self.result.size
 
 
 def best_of(records: Sequence[RunRecord]) -> RunRecord:
-    """Return the run with the least error; of equals that with the fewest features, then the first.
+    """Return the run with the lowest error; of equals the one with the fewest features, then the first.
 
     Parameters
     ----------
@@ -76,14 +76,14 @@ def best_of(records: Sequence[RunRecord]) -> RunRecord:
     Returns
     -------
     RunRecord
-        One of them.
+        The best run.
     """
     return min(records, key=lambda record: (round(record.error, 12), record.size, record.key.run))
 
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """A run on its way: where it is, and what it has found and taken so far."""
+    """The state of a running run, its lowest error and its time so far."""
 
     key: RunKey
     n_evaluations: int
@@ -94,18 +94,18 @@ class Checkpoint:
 
 @dataclass(frozen=True)
 class RunStatus:
-    """Where a run is, finished or on its way, in few words.
+    """The status of a run, finished or not.
 
     Attributes
     ----------
     key : RunKey
-        Which run.
+        Key of the run.
     n_evaluations : int
         Subsets evaluated so far.
     error : float
-        Least error so far.
+        Lowest error so far.
     size : int or None
-        Features of the subset with that error; None of a run on its way.
+        Number of features of the subset with that error; None if not finished.
     """
 
     key: RunKey
@@ -115,12 +115,12 @@ class RunStatus:
 
     @property
     def finished(self) -> bool:
-        """Whether it is done."""
+        """Whether it is finished."""
         return self.size is not None
 
 
 def packed_state(state: Mapping[str, AnyArray]) -> bytes:
-    """Return the state of a run as bytes, without pickle: a SHA-256 digest, and the npz file whose digest it is.
+    """Return the state of a run as bytes, without pickle: a SHA-256 digest followed by an npz file.
 
     Examples
     --------
@@ -134,16 +134,16 @@ def packed_state(state: Mapping[str, AnyArray]) -> bytes:
 
 
 def unpacked_state(data: bytes) -> dict[str, AnyArray]:
-    """Return the state of a run from the bytes that :func:`packed_state` returned."""
+    """Return the state of a run from the bytes of :func:`packed_state`."""
     digest, content = data[:_DIGEST], data[_DIGEST:]
     if hashlib.sha256(content).digest() != digest:
-        raise FileFormatError("a checkpoint is damaged: it is not what was written.")
+        raise FileFormatError("a checkpoint is damaged: its digest does not match.")
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as file:
             return {
                 info.filename.removesuffix(".npy"): read_npy(file.read(info), info.filename).copy()
                 for info in file.infolist()
-                if info.compress_type == zipfile.ZIP_STORED  # as it is written: else a few bytes could become many
+                if info.compress_type == zipfile.ZIP_STORED  # compressed data could expand without limit
             }
     except DAMAGE as error:
         raise FileFormatError(f"a checkpoint is damaged: {error}") from None
@@ -155,21 +155,21 @@ def mask_text(mask: BoolArray) -> str:
 
 
 def text_mask(text: str) -> BoolArray:
-    """Return the mask that was written as zeros and ones; other letters are a ValueError."""
+    """Return the mask written as zeros and ones; other characters raise a ValueError."""
     if set(text) - {"0", "1"}:
         raise ValueError(f"{text!r} is not a mask of zeros and ones")
     return np.array([letter == "1" for letter in text], dtype=np.bool_)
 
 
 def front_text(result: SearchResult) -> str | None:
-    """Return the front of a result, if it has one, as JSON: pairs of a mask and its error."""
+    """Return the front of a result as JSON, pairs of a mask and its error; None if it has none."""
     if result.front_masks is None or result.front_errors is None:
         return None
     return json.dumps(list(zip(map(mask_text, result.front_masks), result.front_errors.tolist(), strict=True)))
 
 
 def text_front(text: str | None) -> dict[str, AnyArray]:
-    """Return the front that was written as JSON, as arguments of a result."""
+    """Return the front from JSON, as arguments of a result."""
     if text is None:
         return {}
     masks, errors = zip(*json.loads(text), strict=True)

@@ -1,4 +1,4 @@
-"""Rows of the store's tables: how runs are written, and what is checked when they are read."""
+"""Rows of the store's tables: how runs are written, and checked when they are read."""
 
 import hashlib
 import json
@@ -31,26 +31,26 @@ def run_row(record: RunRecord) -> tuple[Any, ...]:
 
 
 def row_digest(row: tuple[Any, ...]) -> str:
-    """Return a digest of what is written into a row of the database."""
+    """Return a digest of a row of the database."""
     return hashlib.sha256(json.dumps(row).encode()).hexdigest()
 
 
 def checked_row(row: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return a row without the digest at its end, which must be that of the rest."""
+    """Check the digest at the end of a row and return the row without it."""
     *content, digest = row
     if row_digest(tuple(content)) != digest:
-        raise ValueError(f"{', '.join(map(str, content[:3]))} is not what was written")
+        raise ValueError(f"{', '.join(map(str, content[:3]))} does not match its digest")
     return tuple(content)
 
 
 def row_status(row: tuple[Any, ...]) -> RunStatus:
-    """Return where the run of a row is."""
+    """Return the status of the run in a row."""
     classifier, algorithm, run, n_evaluations, error, size = row
     return RunStatus(RunKey(classifier, algorithm, int(run)), int(n_evaluations), float(error), size)
 
 
 def row_record(row: tuple[Any, ...]) -> RunRecord:
-    """Return the run that a row of the table holds."""
+    """Return the run in a row of the table."""
     *place, seed, search, error, mask, n_evaluations, improvements, front, seconds = row
     steps = np.array(json.loads(improvements), dtype=np.float64).reshape(-1, 3)
     front = records.text_front(front)

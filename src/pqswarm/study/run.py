@@ -1,4 +1,4 @@
-"""Run a study: make what the searches need, run them, and look at what they have found."""
+"""Run a study: prepare the data, run the searches, and test the subsets found."""
 
 import os
 import platform
@@ -48,43 +48,43 @@ def run_study(
     progress: Report | None = None,
     data: Any = None,
 ) -> None:
-    """Run a study, or what is left of it, and keep everything in a folder.
+    """Run or resume a study and store its results in a folder.
 
-    The result does not depend on `jobs`, `device`, `cluster`, nor on how often it was interrupted.
+    The results do not depend on `jobs`, `device`, `cluster` or interruptions.
 
     Parameters
     ----------
     plan : StudyPlan
         What to run.
     folder : str or Path
-        Where to keep it. A study that is there already is resumed; its plan must be the same.
+        Folder of the study. An existing study is resumed; its plan must be the same.
     jobs : int or None
         Processes; None uses all cores.
     device : {"cpu", "cuda"}
-        Where subsets are evaluated. Classifiers that know nothing of a GPU are evaluated on the CPU all the same.
+        Where subsets are evaluated. Classifiers without GPU support are evaluated on the CPU.
     cluster : str or None
-        Address of a Dask scheduler that hands the work out, instead of processes on this machine.
+        Address of a Dask scheduler to use instead of processes on this machine.
     progress : callable, optional
         Called with :class:`StudyProgress` every few seconds.
     data : Samples, DataFrame or (X, y), optional
-        Data of one's own, in place of those of the file that the plan names, if it names one; see
-        :meth:`pqswarm.datasets.Samples.of`. The study keeps a copy, ``dataset.npz``.
+        Your own data, instead of the file named in the plan; see :meth:`pqswarm.datasets.Samples.of`. The study keeps a
+        copy, ``dataset.npz``.
     """
     given = None
     if data is not None:
         plan = plan_given_data(plan)
         given = Samples.of(data, label=getattr(plan.dataset, "label", None))
-    if cluster is None:  # else its workers know whether they have a GPU
+    if cluster is None:  # otherwise the workers check for a GPU
         check_device(device)
     workers = effective_jobs(jobs)
     with ExitStack() as stack:
-        # First of all, so that no folder is left of a study that cannot begin.
+        # First, so that a study that cannot start leaves no folder.
         pools = _open_pools(stack, plan, workers, device, cluster)
         with lock_folder(Path(folder)) as check_lock, Store(folder, write=True) as store:
             _check_same_plan(store, plan)
 
             def tell(now: StudyProgress) -> None:
-                check_lock()  # days may pass until something is written
+                check_lock()  # the next write may be days away
                 store.check()
                 if progress is not None:
                     progress(now)
@@ -98,7 +98,7 @@ def run_study(
 def _open_pools(
     stack: ExitStack, plan: StudyPlan, jobs: int, device: str, cluster: str | None
 ) -> dict[str, WorkerPool]:
-    """Open the pools of workers, and return them by the names of the classifiers that they are for."""
+    """Open the pools of workers and return them by classifier."""
     devices = {c.name: device if device in CLASSIFIERS[c.kind].devices else "cpu" for c in plan.classifiers}
     jobs = min(jobs, plan.n_runs)
     pools = {one: stack.enter_context(worker_pool(jobs, cluster, one)) for one in dict.fromkeys(devices.values())}
@@ -113,17 +113,17 @@ def _check_same_plan(store: Store, plan: StudyPlan) -> None:
     began = restore_plan(kept.plan)
     differences = plan.differences(began)
     if differences:
-        lines = "\n".join(f"  {line}" for line in differences)
+        lines = "\n".join(f"  {key}: {new} in the plan, {old} in the study" for key, new, old in differences)
         raise PqswarmError(
-            f"{store.folder} holds a study with another plan:\n{lines}\n"
-            f"Give --out another folder, or the plan it began with."
+            f"{store.folder} holds a study with another plan:\n{lines}\nGive --out another folder, or use the original "
+            f"plan."
         )
     if kept.version != __version__:
         raise PqswarmError(
-            f"{store.folder} holds a study of pqswarm {kept.version}, this is {__version__}: results of two "
-            f"versions are not mixed. Give --out another folder, or use that version."
+            f"{store.folder} holds a study of pqswarm {kept.version}, this is {__version__}: results of two versions "
+            f"cannot be mixed. Give --out another folder, or use that version."
         )
-    if plan != began:  # title, control and the like, which decide no result: the report follows them
+    if plan != began:  # title, control and the like affect only the report
         store.revise(replace(kept, plan=plan.model_dump()))
 
 
@@ -146,7 +146,7 @@ def _processor() -> str:
 
 
 class _Study:
-    """A study under way: what is found is kept, and what is kept is not computed again."""
+    """A running study: results are stored, and stored results are not computed again."""
 
     def __init__(self, plan: StudyPlan, store: Store, jobs: int, report: Report) -> None:
         self.plan, self.store, self.jobs = plan, store, jobs
@@ -154,7 +154,7 @@ class _Study:
         self.scheduler = Scheduler(plan, store, self.meter)
 
     def run(self, pools: Mapping[str, WorkerPool], close_pools: Callable[[], None], given: Samples | None) -> None:
-        """Do all of it; the workers, in a pool for each classifier, can go when the searches are done."""
+        """Run all stages; the workers, one pool per classifier, stop when the searches are done."""
         data = self.open_data(given)
         events = data.seen
         problems = {classifier.name: self.prepare(classifier, events) for classifier in self.plan.classifiers}
@@ -173,7 +173,7 @@ class _Study:
     def once(
         self, compute: Callable[[], _Kind], kind: type[_Kind], classifier: str = "", level: float | None = None
     ) -> _Kind:
-        """Return what was found, now or before."""
+        """Return the stored finding, computing it first if necessary."""
         found = self.store.find(kind, classifier, level)
         if found is None:
             found = compute()
@@ -181,8 +181,8 @@ class _Study:
         return found
 
     def open_data(self, given: Samples | None) -> StudyData:
-        """Return the data, which must be those that the study began with."""
-        self.meter.tell("making events" if isinstance(self.plan.dataset, DatasetPlan) else "reading data")
+        """Return the data, which must be those that the study started with."""
+        self.meter.tell("generating events" if isinstance(self.plan.dataset, DatasetPlan) else "reading data")
         began = self.store.find(findings.Events)
         data = open_data(self.plan, self.store.folder, self.jobs, given, began)
         self.once(lambda: data.about, findings.Events)
@@ -190,7 +190,7 @@ class _Study:
         return data
 
     def prepare(self, plan: ClassifierPlan, events: Dataset | Samples) -> StudyProblem:
-        """Make what the searches with one classifier need, and find out how well all features do."""
+        """Prepare the searches with one classifier, and evaluate all features."""
         name = plan.name
         self.meter.tell(f"{name}: hyperparameters")
         folds = Folds.stratified(events.y, self.plan.folds.number, self.plan.folds.seed)
@@ -209,7 +209,7 @@ class _Study:
         return problem
 
     def best_subsets(self, name: str, problem: StudyProblem) -> Masks:
-        """Return the best subsets of one classifier, and the smallest that is almost as good as the reference's."""
+        """Return the best subsets of one classifier, and the smallest within one standard error of the reference's."""
         plan = self.plan
         runs = {algorithm.name: self.scheduler.runs(name, algorithm.name) for algorithm in plan.algorithms}
         masks = {ALL_FEATURES: np.ones(problem.X.shape[1], dtype=np.bool_)}

@@ -1,4 +1,4 @@
-"""Hand out the searches of a study in slices, and keep what comes back, whatever happens to workers."""
+"""Distribute the searches of a study in time slices, and store the results, even if workers die."""
 
 import time
 from collections.abc import Mapping
@@ -17,17 +17,17 @@ from pqswarm.study.records import Checkpoint, RunKey, RunRecord, best_of
 from pqswarm.study.store import Store
 from pqswarm.study.worker import Outcome, RunGroup, advance
 
-__all__ = ["Scheduler"]
+__all__ = ["Scheduler", "submit_slice", "unfinished_runs"]
 
-_LOCKSTEP = {"cpu": 10, "cuda": 100}  # runs that step together, at most
-_UNLIMITED = 10**8  # evaluations of a search that ends by itself
-_FIRST_SLICE = 0.5  # seconds; each slice of a group is twice as long as the one before, up to what the pool wants
-_FIRST = "beginning to search (the first time workers compile)"
-_DEATHS = 5  # of workers, without any result in between, after which something is wrong
+_MAX_LOCKSTEP = {"cpu": 10, "cuda": 100}  # runs that step together
+_UNLIMITED = 10**8  # evaluations of a search that stops by itself
+_FIRST_SLICE = 0.5  # seconds; each slice is twice as long as the one before, up to the target of the pool
+_FIRST = "starting the searches (workers compile the first time)"
+_MAX_DEATHS = 5  # of workers in a row, without a result in between
 
 
 class Scheduler:
-    """Runs the searches of a study, keeps them in its store, and knows the finished ones."""
+    """Runs the searches of a study and stores the finished ones."""
 
     def __init__(self, plan: StudyPlan, store: Store, meter: Meter) -> None:
         self._plan, self._store, self._meter = plan, store, meter
@@ -42,7 +42,7 @@ class Scheduler:
     def search(
         self, pool: WorkerPool, problems: Mapping[str, StudyProblem], algorithms: tuple[AlgorithmPlan, ...]
     ) -> None:
-        """Run the searches of problems, by the names of their classifiers, that are not finished."""
+        """Run the unfinished searches of problems, which are given by classifier."""
         waiting = self._groups(problems, algorithms, pool.device, pool.slots)
         waiting.reverse()
         at_work: dict[Future[Outcome], RunGroup] = {}
@@ -53,7 +53,7 @@ class Scheduler:
         while waiting or at_work:
             while waiting and len(at_work) < pool.slots:
                 group = waiting.pop()
-                at_work[_begin(pool, group)] = group
+                at_work[submit_slice(pool, group)] = group
             done, _ = wait(at_work, timeout=1.0, return_when=FIRST_COMPLETED)
             for future in done:
                 group = at_work.pop(future)
@@ -61,36 +61,37 @@ class Scheduler:
                     outcome = future.result()
                 except Exception as error:
                     if isinstance(error, MemoryError | ImportError | OSError):
-                        raise _explained(error) from error
+                        raise _worker_error(error) from error
                     if not _is_death(error):
                         of_store = group.checkpoints and not group.slices
                         if of_store and not isinstance(error, PqswarmError):
                             raise self._explained_checkpoint(error) from error
                         raise
                     deaths += 1
-                    if deaths > _DEATHS:
+                    if deaths > _MAX_DEATHS:
                         raise PqswarmError(
                             f"workers died {deaths} times in a row ({error}): is there enough memory? Finished runs "
                             f"are safe; try fewer jobs."
                         ) from error
-                    # All slices in work are lost, and begin again from where they began.
+                    # All running slices are lost and start again.
                     waiting += [group, *at_work.values()]
                     at_work.clear()
                     pool.restart()
                     break
                 self._keep(outcome)
-                if stage == _FIRST:  # loading and compiling say nothing about the time that the rest takes
+                if stage == _FIRST:  # compilation would distort the estimate
                     self._meter.restart()
                 deaths, stage = 0, "searching"
                 if outcome.running:
-                    waiting.append(_rest(group, outcome))
+                    waiting.append(unfinished_runs(group, outcome))
             self._meter.tell(stage)
 
     def _explained_checkpoint(self, error: Exception) -> PqswarmError:
-        """What to do about runs that could not go on from where the store says they are."""
+        """The error for runs that could not resume from their checkpoints."""
         return PqswarmError(
-            f"{self._store.path}: runs could not go on from where it says they are ({type(error).__name__}: "
-            f"{shorten(error, 200)}): restore it from a copy, or begin anew in another folder. It was left as it is."
+            f"{self._store.path}: runs could not resume from their checkpoints ({type(error).__name__}: "
+            f"{shorten(error, 200)}): restore the file from a copy, or start again in another folder. It was not "
+            f"changed."
         )
 
     def _keep(self, outcome: Outcome) -> None:
@@ -111,7 +112,7 @@ class Scheduler:
     def _groups(
         self, problems: Mapping[str, StudyProblem], algorithms: tuple[AlgorithmPlan, ...], device: str, slots: int
     ) -> list[RunGroup]:
-        """Groups of unfinished runs: the first runs of all algorithms come first."""
+        """Groups of unfinished runs, first runs of all algorithms first."""
         checkpoints = self._store.checkpoints()
         keys = [
             RunKey(classifier, algorithm.name, run)
@@ -120,11 +121,11 @@ class Scheduler:
             for run in range(1 if algorithm.sequential else self._plan.runs)
         ]
         left = [key for key in keys if key not in self.finished]
-        size = min(_LOCKSTEP[device], max(1, ceil(len(left) / (3 * slots))))
+        size = min(_MAX_LOCKSTEP[device], max(1, ceil(len(left) / (3 * slots))))
         teams: dict[tuple[int, str, str], list[RunKey]] = {}
         for key in left:
             teams.setdefault((key.run // size, key.classifier, key.algorithm), []).append(key)
-        ordered = sorted(teams, key=lambda team: team[0])  # stable: else the order of the plan
+        ordered = sorted(teams, key=lambda team: team[0])  # stable: otherwise in the order of the plan
         return [self._group(problems[team[1]], teams[team], checkpoints, device) for team in ordered]
 
     def _group(
@@ -148,34 +149,33 @@ class Scheduler:
         )
 
 
-def _begin(pool: WorkerPool, group: RunGroup) -> "Future[Outcome]":
-    """Begin the next slice of a group; what goes wrong then, such as the death of an idle worker, is its result."""
+def submit_slice(pool: WorkerPool, group: RunGroup) -> "Future[Outcome]":
+    """Submit the next slice of a group; errors, such as the death of an idle worker, become its result."""
     limit = min(pool.slice_seconds, _FIRST_SLICE * 2 ** min(group.slices, 20))
     try:
         return pool.submit(advance, group, limit)
-    except Exception as error:  # noqa: BLE001 (it is raised again where the result is taken)
+    except Exception as error:  # noqa: BLE001 (raised again by the caller)
         failed: Future[Outcome] = Future()
         failed.set_exception(error)
         return failed
 
 
-def _rest(group: RunGroup, outcome: Outcome) -> RunGroup:
-    """The runs of a group that are not done, from where they are."""
+def unfinished_runs(group: RunGroup, outcome: Outcome) -> RunGroup:
+    """The unfinished runs of a group, at their checkpoints."""
     running = {checkpoint.key: checkpoint for checkpoint in outcome.running}
     seeds = {key: group.seeds[key] for key in running}
     return replace(group, seeds=seeds, checkpoints=running, slices=group.slices + 1)
 
 
-def _explained(error: Exception) -> PqswarmError:
-    """What to do about a worker that could not begin, or not go on: libraries do not load without memory either."""
+def _worker_error(error: Exception) -> PqswarmError:
+    """The error for a worker that could not start or continue: without memory, libraries fail to load too."""
     if isinstance(error, ModuleNotFoundError):
-        return PqswarmError(f"a worker lacks a package ({shorten(error)}): install the same there as here.")
+        return PqswarmError(f"a worker lacks a package ({shorten(error)}): install the same packages there as here.")
     return PqswarmError(
-        f"a worker could not do its part ({shorten(error, 200)}): is there enough memory? Finished runs are safe; try "
-        f"fewer jobs."
+        f"a worker failed ({shorten(error, 200)}): is there enough memory? Finished runs are safe; try fewer jobs."
     )
 
 
 def _is_death(error: Exception) -> bool:
-    """Whether a worker died, by whatever name its executor calls that."""
+    """Whether a worker died, by the error names of all executors."""
     return type(error).__name__ in ("BrokenProcessPool", "TerminatedWorkerError", "KilledWorker", "BrokenExecutor")

@@ -1,4 +1,4 @@
-"""The stages of a study around its searches: each is a function that returns what it has found."""
+"""The stages of a study other than the searches: functions that return findings."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -10,7 +10,7 @@ from pqswarm._base.typing import BoolArray, IntArray
 from pqswarm.datasets import Dataset, Samples
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import CLASSIFIERS, ClassificationEvaluator, Folds, scaled
-from pqswarm.evaluation.scaling import scale
+from pqswarm.evaluation.scaling import scale_for_fold
 from pqswarm.study.findings import ALL_FEATURES, GridFinding, HeldOut, Hyperparameters, OneStandardError, StageTwo
 from pqswarm.study.plan import ClassifierPlan, StudyPlan
 from pqswarm.study.problem import StudyProblem
@@ -23,10 +23,10 @@ __all__ = [
     "search_grid",
 ]
 
-_MANY = 100  # features, above which they are not taken away one by one
+_MANY = 100  # features, above which several are removed at a time
 
 Masks = Mapping[str, BoolArray]
-"""Subsets by name: of algorithms, `ALL_FEATURES` and `ONE_STANDARD_ERROR`."""
+"""Subsets by name of the algorithm, `ALL_FEATURES` or `ONE_STANDARD_ERROR`."""
 
 
 def search_grid(plan: ClassifierPlan, events: Dataset | Samples, folds: Folds, jobs: int) -> GridFinding | None:
@@ -37,7 +37,7 @@ def search_grid(plan: ClassifierPlan, events: Dataset | Samples, folds: Folds, j
 
 
 def choose_hyperparameters(plan: ClassifierPlan, grid: GridFinding | None) -> Hyperparameters:
-    """Return the planned hyperparameters, or the best of a grid if none is planned, or else the defaults."""
+    """Return the planned hyperparameters, otherwise the best of a grid, otherwise the defaults."""
     found = None if grid is None or plan.parameters else grid.result.best
     return Hyperparameters(plan.name, plan.make(found).settings)
 
@@ -47,9 +47,9 @@ def find_smaller(
 ) -> OneStandardError:
     """Return the smallest subset whose error is within one standard error of that of the best.
 
-    Looked at are subsets that searches found, and what is left of the best one when, again and again, the feature
-    least missed is taken away; of more than 100 features, up to a tenth at a time, or they would take millions of
-    evaluations. Of equal sizes the one with the least error is chosen.
+    Candidates are the subsets found by searches, and the best one after repeatedly removing the feature whose loss
+    costs least; with more than 100 features up to a tenth at a time, to save evaluations. Of equal sizes the one with
+    the lowest error is chosen.
     """
     evaluator = problem.evaluator(jobs)
     rates = (evaluator.error_counts(best[np.newaxis]) / evaluator.folds.sizes)[0]
@@ -75,10 +75,10 @@ def find_smaller(
 
 
 def _without_several(
-    evaluator: ClassificationEvaluator, mask: BoolArray, least_missed: IntArray, allowed: float
+    evaluator: ClassificationEvaluator, mask: BoolArray, least_costly: IntArray, allowed: float
 ) -> BoolArray:
-    """Take away as many features as the error allows: a tenth, half of that, ..., or one, which is known to do."""
-    selected, count = np.flatnonzero(mask)[least_missed], mask.sum() // 10
+    """Remove as many features as the error allows: a tenth, half of that, ..., or one, which is known to work."""
+    selected, count = np.flatnonzero(mask)[least_costly], mask.sum() // 10
     while count > 1:
         tried = mask.copy()
         tried[selected[:count]] = False
@@ -99,16 +99,16 @@ def evaluate_held_out(
     at: tuple[float, int],
     jobs: int,
 ) -> HeldOut:
-    """Return the errors on new events at a noise level and of a seed, of classifiers fitted to all events of the study.
+    """Return the errors on new events of a seed and noise level, of classifiers trained on all events of the study.
 
-    The classifiers are fitted at the same noise level, as in stage II.
+    The classifiers are trained at the same noise level, as in stage II.
     """
     level, seed = at
     train, test = data.X(level), new.X(level)
     if problem.scaling == "once":
         train, test = scaled(train, train), scaled(test, train)
     else:
-        both = scale(np.concatenate([train, test]), np.arange(len(train)), problem.scaling)
+        both = scale_for_fold(np.concatenate([train, test]), np.arange(len(train)), problem.scaling)
         train, test = both[: len(train)], both[len(train) :]
     subsets = np.stack(list(masks.values()))
     try:
@@ -122,7 +122,7 @@ def evaluate_held_out(
 def evaluate_stage_two(
     name: str, problem: StudyProblem, masks: Masks, events: Dataset | Samples, level: float, plan: StudyPlan, jobs: int
 ) -> StageTwo:
-    """Return the accuracies of subsets at a noise level, with another partition; without noise, also confusions."""
+    """Return accuracies of subsets at a noise level, with another partition; without noise also confusion matrices."""
     folds = Folds.stratified(events.y, plan.folds.number, plan.folds.stage_two_seed)
     evaluator = replace(problem, X=events.X(level), test_fold=folds.test_fold).evaluator(jobs)
     errors = evaluator.errors(np.stack(list(masks.values())))
@@ -134,7 +134,7 @@ def evaluate_stage_two(
 
 
 def _confusion(evaluator: ClassificationEvaluator, mask: BoolArray) -> IntArray:
-    """How often events of each class, in rows, are predicted to be of each class, in columns."""
+    """The confusion matrix: rows are true classes, columns predicted ones."""
     predicted = np.searchsorted(evaluator.classes, evaluator.predictions(mask))
     table = np.zeros((evaluator.classes.size,) * 2, dtype=np.int64)
     np.add.at(table, (evaluator.labels, predicted), 1)

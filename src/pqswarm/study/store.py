@@ -1,7 +1,7 @@
-"""The store of a study: one SQLite file, written by one process, from which everything else reads.
+"""The store of a study: one SQLite file, written by one process and read by all others.
 
-A finished run is written in one transaction, which also removes its checkpoint; what was committed survives
-the death of the process at any moment. SQLite is not safe on network file systems: keep studies on a local disk.
+A finished run is written in one transaction, which also removes its checkpoint; committed data survive the death of the
+process. SQLite is not safe on network file systems: keep studies on a local disk.
 """
 
 import sqlite3
@@ -49,7 +49,7 @@ _TABLES = {"findings", "runs", "checkpoints"}
 
 
 def store_stamp(folder: Path, name: str = FILE_NAME) -> tuple[int, ...]:
-    """Return what changes whenever something is written into the store of a study: sizes and times of its files.
+    """Return sizes and times of the files of a store, which change with every write.
 
     Examples
     --------
@@ -75,7 +75,7 @@ class Store:
     folder : str or Path
         Folder of the study.
     write : bool
-        Whether to write; a missing database is made then.
+        Whether to write; a missing database is then created.
 
     Examples
     --------
@@ -105,26 +105,26 @@ class Store:
                 raise PqswarmError(f"there is no study in {self.folder}: {FILE_NAME} is missing.")
 
     def _check_files(self) -> None:
-        """Raise an error if a file of the database is none: SQLite follows links, and empties a log that is none."""
+        """Raise an error if a database file is not a regular file: SQLite follows links and truncates foreign logs."""
         for ending in ("", "-wal", "-shm", "-journal"):
             path = self.path.with_name(FILE_NAME + ending)
             linked = path.is_symlink() and (ending or self._write)
             if linked or (path.exists() and not path.is_file()):
-                raise FileFormatError(f"{path} is not a plain file: move it away, or use another folder.")
+                raise FileFormatError(f"{path} is not a regular file: move it away, or use another folder.")
 
     def check(self) -> None:
-        """Raise an error if the file into which is written was removed or replaced: what is written now is lost."""
+        """Raise an error if the open file was removed or replaced, so that writes would be lost."""
         if self._identity is not None and file_identity(self.path) != self._identity:
             raise PqswarmError(
-                f"{self.path} was removed, or replaced, while the study was running, which was stopped: restore it, or "
-                f"begin anew in another folder."
+                f"{self.path} was removed or replaced while the study was running; the study was stopped: restore the "
+                f"file, or start again in another folder."
             )
 
     def _connect_to_read(self) -> None:
-        """Open the database so that nothing of it changes, neither now nor when it is closed.
+        """Open the database without changing anything, now or on closing.
 
-        One without a write-ahead log is all in one file, and is read without any other file or lock; who begins to
-        write makes a log, which the stamp shows.
+        A database without a write-ahead log is read without other files or locks; a writer creates a log, which changes
+        the stamp.
         """
         path = self.path.resolve()
         stamp = store_stamp(path.parent, path.name)
@@ -146,14 +146,14 @@ class Store:
             before.close()
 
     def _is_outdated(self) -> bool:
-        """Whether the file was written since it was opened as one that nobody writes."""
+        """Whether the file was written since it was opened as immutable."""
         if self._stamp is None:
             return False
         path = self.path.resolve()
         return store_stamp(path.parent, path.name) != self._stamp
 
     def _select(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
-        """Rows of the database as it is now."""
+        """Select rows of the current database."""
         with self._explained():
             while True:
                 if self._is_outdated():
@@ -194,22 +194,22 @@ class Store:
             self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
     def damaged(self, why: object) -> FileFormatError:
-        """Return the error that the database is damaged, to be raised by the caller."""
+        """Return the error for a damaged database, to be raised by the caller."""
         reason = shorten(" ".join(str(why).split()), 300)
         return FileFormatError(
-            f"{self.path} is damaged ({printable(reason)}). It was left as it is: restore it from a copy, or save what "
-            f"can be read with 'sqlite3 {FILE_NAME} .recover'."
+            f"{self.path} is damaged ({printable(reason)}). It was not changed: restore it from a copy, or recover "
+            f"what is readable with 'sqlite3 {FILE_NAME} .recover'."
         )
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Turn errors of the database and the disk into errors that say what to do."""
+        """Turn database and disk errors into errors with a remedy."""
         try:
             yield
         except sqlite3.OperationalError as error:
             text, safe, again = str(error), "Finished runs are safe;", "run the same command again."
             if "full" in text:
-                text = f"the disk is full: {self.path} could not be written. {safe} make room and {again}"
+                text = f"the disk is full: {self.path} could not be written. {safe} free some space and {again}"
             elif "readonly" in text or "unable to open" in text:
                 text = f"{self.path} cannot be written ({text}): check the permissions of {self.folder}."
             elif "decode" in text or "no such" in text:  # column, or table
@@ -221,14 +221,14 @@ class Store:
             raise PqswarmError(text) from None
         except sqlite3.IntegrityError:
             raise PqswarmError(
-                f"{self.path} holds already what was to be written: another process is running the study. Wait until "
-                f"it ends, and run the same command again."
+                f"{self.path} already contains this result: another process is running the study. Wait until it ends, "
+                f"and run the same command again."
             ) from None
         except (
             sqlite3.DatabaseError,
             UnicodeDecodeError,
             OverflowError,
-        ) as error:  # the database may tell of garbage in garbage
+        ) as error:  # messages about damage may themselves be damaged
             raise self.damaged(error) from None
         except OSError as error:
             raise PqswarmError(f"cannot use {self.folder} for a study: {error.strerror or error}.") from None
@@ -252,15 +252,15 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close the database; who has written leaves all in one file, also while others read it."""
+        """Close the database; a writer leaves everything in one file, even while others read it."""
         if self._write:
-            with suppress(sqlite3.Error):  # nothing is lost: the log is read with the file
+            with suppress(sqlite3.Error):  # nothing is lost: the log is read along with the file
                 self._db.execute("PRAGMA busy_timeout = 1000")
                 self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._db.close()
 
     def put(self, *findings: Finding) -> None:
-        """Keep findings, all in one transaction; one that is kept already is not replaced but refused."""
+        """Store findings in one transaction; existing ones raise an error."""
         rows = [(found.kind, *found.place, found.to_json()) for found in findings]
         with self._explained(), self._transaction():
             self._db.executemany(
@@ -268,7 +268,7 @@ class Store:
             )
 
     def revise(self, finding: Finding) -> None:
-        """Put a finding in the place of the one that is kept."""
+        """Replace a stored finding."""
         row = (finding.kind, *finding.place, finding.to_json())
         with self._explained(), self._transaction():
             self._db.execute("REPLACE INTO findings VALUES (?, ?, ?, ?, ?)", (*row, row_digest(row)))
@@ -276,10 +276,10 @@ class Store:
     def find(
         self, kind: type[_Kind], classifier: str = "", level: float | None = None, seed: int | None = None
     ) -> _Kind | None:
-        """Return a finding of a kind, a class of :mod:`pqswarm.study.findings`, or None if it is not there yet.
+        """Return a finding of a kind, a class of :mod:`pqswarm.study.findings`, or None if there is none yet.
 
-        It is about the classifier of that name, or the study; at a noise level [dB] if it is of stage II or of held-out
-        events, and about the set of those that a seed made.
+        It belongs to a classifier, or to the study; findings of stage II and of held-out events also have a noise level
+        [dB], the latter a seed.
         """
         place = (kind.kind, classifier, place_text(level, seed))
         statement = "SELECT * FROM findings WHERE kind = ? AND classifier = ? AND level = ?"
@@ -292,14 +292,14 @@ class Store:
             raise self.damaged(error) from None
 
     def finish(self, record: RunRecord) -> None:
-        """Keep a finished run, for good, and drop its checkpoint."""
+        """Store a finished run and remove its checkpoint."""
         row, place = run_row(record), astuple(record.key)
         with self._explained(), self._transaction():
             self._db.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, row_digest(row)))
             self._db.execute("DELETE FROM checkpoints WHERE classifier = ? AND algorithm = ? AND run = ?", place)
 
     def save_checkpoints(self, checkpoints: Iterable[Checkpoint]) -> None:
-        """Keep where runs are now, all in one transaction."""
+        """Store checkpoints in one transaction."""
         rows = [
             (*astuple(c.key), c.n_evaluations, c.best_error, c.seconds, records.packed_state(c.state))
             for c in checkpoints
@@ -319,15 +319,15 @@ class Store:
             raise self.damaged(error) from None
 
     def records(self, keys: Iterable[RunKey]) -> list[RunRecord]:
-        """Return some of the finished runs, in the given order; what is not finished is left out."""
+        """Return the finished runs of some keys, in the given order."""
         statement = "SELECT * FROM runs WHERE classifier = ? AND algorithm = ? AND run = ?"
         return [self._restored(row) for key in keys for row in self._select(statement, *astuple(key))]
 
     def statuses(self) -> list[RunStatus]:
-        """Return where all runs are, without what makes them large: quick, whatever was found."""
+        """Return the status of all runs, without their large parts."""
         begun = "SELECT classifier, algorithm, run, n_evaluations, best_error, NULL FROM checkpoints"
         ended = "SELECT classifier, algorithm, run, n_evaluations, error, length(replace(mask, '0', '')) FROM runs"
-        rows = self._select(begun) + self._select(ended)  # in this order: a run that ends meanwhile is among both
+        rows = self._select(begun) + self._select(ended)  # in this order: a run that ends meanwhile is in both
         try:
             found = {one.key: one for one in map(row_status, rows)}
         except (ValueError, TypeError, OverflowError) as error:
@@ -335,12 +335,12 @@ class Store:
         return list(found.values())
 
     def places(self) -> list[tuple[str, str, str]]:
-        """Return which findings there are: kind, classifier, and level and seed as :func:`place_text` writes them."""
+        """Return the keys of all findings: kind, classifier, and level and seed as :func:`place_text` writes them."""
         rows = self._select("SELECT kind, classifier, level FROM findings")
         return [(kind, classifier, level) for kind, classifier, level in rows]
 
     def checkpoints(self) -> dict[RunKey, Checkpoint]:
-        """Return where the runs on their way are; a damaged one is left out, and so begins anew."""
+        """Return all checkpoints; damaged ones are left out, and their runs start again."""
         rows = self._select("SELECT * FROM checkpoints")
         found = {}
         for *place, n_evaluations, best_error, seconds, state in rows:

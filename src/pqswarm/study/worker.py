@@ -1,4 +1,4 @@
-"""What a worker does: take some runs a few seconds further, in lockstep, and hand them back."""
+"""What a worker does: advance some runs together for a few seconds, and return them."""
 
 import multiprocessing
 import os
@@ -19,8 +19,8 @@ from pqswarm.study.records import Checkpoint, RunKey, RunRecord
 
 __all__ = ["Outcome", "RunGroup", "advance", "begin_worker"]
 
-_KEPT = 2  # evaluators that a worker keeps: one for each of the paper's classifiers
-_MEMORY = 400_000  # subsets that each of them remembers
+_MAX_EVALUATORS = 2  # kept by a worker: one for each of the paper's classifiers
+_MEMORY = 400_000  # subsets remembered by each
 _evaluators: OrderedDict[str, Memo] = OrderedDict()  # of this process
 _evaluators_lock = threading.Lock()
 
@@ -30,34 +30,34 @@ class RunGroup:
     """Runs of one algorithm on one problem that step together."""
 
     problem: StudyProblem
-    search: type[Search]  # the class, not its name: another process finds one of the user's own module by itself
+    search: type[Search]  # the class, not its name: it may come from the user's module
     parameters: Mapping[str, Any]
     max_evaluations: int  # of each run
     seeds: Mapping[RunKey, int]
-    checkpoints: Mapping[RunKey, Checkpoint]  # where the runs are that have begun
-    slices: int = 0  # of time that the group has had
+    checkpoints: Mapping[RunKey, Checkpoint]  # of runs that have started
+    slices: int = 0  # of time used so far
     device: str = "cpu"  # where subsets are evaluated
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """Where the runs of a group are after a slice of time: finished, or on their way."""
+    """The runs of a group after a time slice: finished or running."""
 
     finished: tuple[RunRecord, ...]
     running: tuple[Checkpoint, ...]
     evaluations: int  # in the slice
-    seconds: float  # that it took
-    evaluating: float  # seconds of that which the evaluator took
+    seconds: float  # duration
+    evaluating: float  # seconds of that spent in the evaluator
 
 
 def begin_worker(parent: int) -> None:
-    """Leave Ctrl-C to the parent, which hands out the work, and end when it has ended, maybe before this one began."""
+    """Leave Ctrl-C to the parent process, and exit when it has ended, possibly before this one started."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def watch() -> None:
         above = multiprocessing.parent_process()
         if os.name == "nt" and above is not None:
-            above.join()  # Windows goes on telling the number of a parent that has ended
+            above.join()  # Windows keeps reporting the ID of an ended parent
         while os.name != "nt" and os.getppid() == parent:
             time.sleep(1.0)
         os._exit(1)
@@ -66,10 +66,10 @@ def begin_worker(parent: int) -> None:
 
 
 def advance(group: RunGroup, limit: float) -> Outcome:
-    """Take the runs of a group further until they are done or so many seconds over; the batch in work is finished."""
+    """Advance the runs of a group until they are done or the time limit [s] is reached; batches are finished."""
     start = time.monotonic()
     evaluator = _Timed(_evaluator(group.problem, group.device))
-    runs = [_begin(group, key, evaluator.n_features) for key in group.seeds]
+    runs = [_resume_run(group, key, evaluator.n_features) for key in group.seeds]
     before = sum(run.n_evaluations for run in runs)
     while not all(run.done for run in runs):
         step(runs, evaluator)
@@ -87,8 +87,8 @@ def advance(group: RunGroup, limit: float) -> Outcome:
     return Outcome(tuple(finished), tuple(running), evaluations, seconds, evaluator.seconds)
 
 
-def _begin(group: RunGroup, key: RunKey, n_features: int) -> Run:
-    """A run where it was; one whose checkpoint cannot be used begins anew, as if it were damaged."""
+def _resume_run(group: RunGroup, key: RunKey, n_features: int) -> Run:
+    """A run at its checkpoint; without a usable one it starts again."""
 
     def make() -> Run:
         return Run(group.search(n_features, group.seeds[key], dict(group.parameters)), group.max_evaluations)
@@ -103,7 +103,7 @@ def _begin(group: RunGroup, key: RunKey, n_features: int) -> Run:
 
 
 class _Timed:
-    """An evaluator that tells how long it took."""
+    """An evaluator that measures its time."""
 
     def __init__(self, evaluator: Memo) -> None:
         self._evaluator = evaluator
@@ -118,12 +118,12 @@ class _Timed:
 
 
 def _evaluator(problem: StudyProblem, device: str) -> Memo:
-    """The evaluator of a problem, kept from one slice to the next; it uses one thread."""
+    """The evaluator of a problem, kept between slices; it uses one thread."""
     key = f"{device} {problem.key}"
     with _evaluators_lock:
         if key not in _evaluators:
             _evaluators[key] = Memo(problem.evaluator(1, device), _MEMORY)
-            while len(_evaluators) > _KEPT:
+            while len(_evaluators) > _MAX_EVALUATORS:
                 _evaluators.popitem(last=False)
         _evaluators.move_to_end(key)
         return _evaluators[key]

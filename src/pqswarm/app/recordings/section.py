@@ -275,6 +275,8 @@ class RecordingsSection:
         self, place: RecordingInFile, found: EventVerdict, known: CorrectionsByOwner
     ) -> dict[str, Any] | None:
         """Return the correction of an event; for an upload, that of its visitor comes first."""
+        if not known:
+            return None
         analysis, source = self.queue.analysis(place.file), (self.analysis(place) or RecordingAnalysis("")).source
         position = source.removeprefix(file_text(place.file.path.name))
         key = event_key("" if analysis is None else analysis.digest, position, found)

@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -148,7 +149,7 @@ def _restore(values: dict[str, Any]) -> RecordingAnalysis:
         None if values["n_channels"] is None else int(values["n_channels"]),
         str(values["reason"]),
     )
-    if (found.verdict is None) != bool(found.reason):
+    if (found.verdict is None) != bool(found.reason) or not all(isfinite(one.event.end) for one in found.events):
         raise ValueError
     return found
 

@@ -1,4 +1,4 @@
-"""The question "Which classes are confused?": confusion matrices with all and with the selected features."""
+"""Which classes are confused: confusion matrices with all and with the selected features."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -34,10 +34,9 @@ def content(study: StudySummary, found: ClassifierSummary) -> Content:
     drawing = Drawing(
         "",
         f"Confusion matrices: all features, and the best subset of {found.reference}",
-        f"Rows are the true classes, columns the predicted ones, of {study.searched_on}. The diagonal counts the "
-        f"{study.item}s that are classified correctly, the red cells those that are not. Recall: how many of the "
-        f"{study.item}s of a class are found [%]; precision: how many of the {study.item}s that are said to be of a "
-        f"class are so [%]. 100 means all of them.",
+        f"Rows are true classes, columns predicted ones, for {study.searched_on}. The diagonal counts correct "
+        f"classifications, red cells errors. Recall: percentage of the {study.item}s of a class that are recognised; "
+        f"precision: percentage of the {study.item}s assigned to a class that belong to it. 100 means all.",
         draw,
         narrow=lambda: draw(narrow=True),
     )
@@ -45,7 +44,7 @@ def content(study: StudySummary, found: ClassifierSummary) -> Content:
 
 
 def most_frequent(found: ClassifierSummary, class_names: Sequence[str], count: int = 8) -> list[Table]:
-    """Return the table of the pairs of classes that are most often taken for each other; none if no event is wrong."""
+    """Return the table of the most frequently confused pairs of classes; empty if there are no errors."""
     if found.noise is None:
         return []
     wrong = [matrix + matrix.T for matrix in (found.noise.before, found.noise.after)]
@@ -72,8 +71,8 @@ def most_frequent(found: ClassifierSummary, class_names: Sequence[str], count: i
                 "after": ("selected features", ""),
                 "after_share": ("% of all errors", ".1f"),
             },
-            note=f"How many of one class are taken for the other, either way round, in the matrices above: with all "
-            f"features, by which the pairs are sorted, and with the best subset of {found.reference}.",
+            note=f"Misclassifications within each pair of classes, in either direction, in the matrices above: with "
+            f"all features, which determine the order, and with the best subset of {found.reference}.",
         )
     ]
 
@@ -88,13 +87,13 @@ def plot_confusion(before: IntArray, after: IntArray, class_names: Sequence[str]
     class_names : sequence of str
         Names of the classes, in the order of the rows.
     narrow : bool
-        Draw it for the screen of a phone: one below the other, with numbers of classes above the columns.
+        Draw it for a narrow screen: one panel below the other, with class numbers instead of names below the columns.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Two panels; the redder a cell, the more errors, on one scale. A column on the right holds the recall of each
-        class, a row below the precision [%], rounded, and 100 only if there is no error.
+        Two panels on one colour scale: the redder a cell, the more errors. A column on the right holds the recall of
+        each class, a row at the bottom the precision [%], rounded; 100 only if there are no errors.
 
     Examples
     --------
@@ -136,7 +135,7 @@ def plot_confusion(before: IntArray, after: IntArray, class_names: Sequence[str]
 
 
 def _draw_matrix(axis: "Axes", matrix: IntArray, names: Sequence[str], worst: int, narrow: bool) -> None:
-    """Draw counts as cells, the recall of each row beside it, and the precision of each column below it."""
+    """Draw counts as cells, with recall on the right and precision at the bottom."""
     n = len(names)
     draw_grid(axis, n, n)
     dense = narrow and n > 8
@@ -149,16 +148,16 @@ def _draw_matrix(axis: "Axes", matrix: IntArray, names: Sequence[str], worst: in
         if count and i == j:
             draw_cell(axis, (i, j), FAINT, 0.28, text, size, f"{names[i]}: {count} of {true[i]} correct")
         elif count:
-            tip = f"{names[i]} taken for {names[j]}: {count} of {true[i]}"
+            tip = f"{names[i]} misclassified as {names[j]}: {count} of {true[i]}"
             draw_cell(axis, (i, j), LOSS, 0.2 + 0.8 * count / worst, text, size, tip)
     look: dict[str, Any] = {"ha": "center", "va": "center_baseline", "fontsize": size}
     for i in range(n):
-        axis.text(n - 0.5 + beside / 2, i, _share(int(matrix[i, i]), int(true[i])), **look)
+        axis.text(n - 0.5 + beside / 2, i, _percentage(int(matrix[i, i]), int(true[i])), **look)
         turned = {"rotation": 90.0, "va": "center"} if dense else {}
-        axis.text(i, n + 0.15 * dense, _share(int(matrix[i, i]), int(predicted[i])), **look | turned)
+        axis.text(i, n + 0.15 * dense, _percentage(int(matrix[i, i]), int(predicted[i])), **look | turned)
     axis.set(xlim=(-0.5, n - 0.5 + beside), ylim=(n + (1.0 if dense else 0.5), -0.5))
-    # In the narrow one names of rows are numbered, and columns have the numbers alone. In the wide one the end of each
-    # name is held at its column, however wide the reader's font is.
+    # In the narrow figure rows are numbered and columns have only the numbers. In the wide one each name is anchored at
+    # its column, whatever the reader's font.
     held: dict[str, Any] = {"rotation": 90, "rotation_mode": "anchor", "ha": "right", "va": "center"}
     rows = [f"{title}  {i + 1}" for i, title in enumerate(names)] if narrow else [*names]
     columns = [str(i + 1) for i in range(n)] if narrow else [*names]
@@ -175,8 +174,8 @@ def _draw_matrix(axis: "Axes", matrix: IntArray, names: Sequence[str], worst: in
     axis.tick_params(pad=2)
 
 
-def _share(part: int, whole: int) -> str:
-    """A share in percent, which is 100 only if it is all, and 0 only if it is nothing."""
+def _percentage(part: int, whole: int) -> str:
+    """A fraction in percent, rounded, but 100 only if it is all, and 0 only if it is nothing."""
     if not whole:
         return "–"  # noqa: RUF001 (a dash, as in print)
     return str(100 * part // whole if part == whole or not part else min(max(round(100 * part / whole), 1), 99))

@@ -1,4 +1,4 @@
-"""What the events look like: one of each class, where the events of the study are generated ones."""
+"""What the events look like: figures of waveforms, and one event of each class of a study."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 __all__ = ["content", "plot_event", "plot_gallery"]
 
-_POINTS = 600  # of a wave in a gallery, about twice as many as there are pixels
+_POINTS = 600  # per waveform of a gallery, about two per pixel
 
 
 def content(study: "StudySummary") -> Content:
-    """Show one event of each class."""
+    """Show one event of each class, if the events are generated."""
     made = study.generated
     if made is None or not set(study.class_names) <= set(made.class_names):
         return Content()
@@ -44,26 +44,25 @@ def content(study: "StudySummary") -> Content:
     drawing = Drawing(
         "",
         f"The {len(study.class_names)} event classes",
-        "Voltage, in units of its nominal amplitude, against time. Where an event is short, the figure shows a part of "
-        "the record. What is too fast for the figure is drawn as the band that it fills, and its beginning again in "
-        "an inset.",
+        "Voltage in per unit of the nominal amplitude, against time. Of short events the figure shows part of the "
+        "record. Oscillations too fast to resolve are drawn as a band, with their start enlarged in an inset.",
         draw,
         narrow=lambda: draw(narrow=True),
     )
     words = (
-        "One event of each class, made in the way the study makes them, without noise. At each noise level the same "
-        "events were tested."
+        "One event of each class, generated as in the study, without noise. The same events were tested at each noise "
+        "level."
     )
     return Content(words=[words], drawings=[drawing])
 
 
 def plot_event(event: Event, snr: float = float("inf")) -> Figure:
-    """Draw the waveform of an event and its wavelet bands, one below the other.
+    """Draw the waveform of an event and its wavelet bands.
 
     Parameters
     ----------
     event : Event
-        What to draw.
+        Event to draw.
     snr : float
         Noise to add first [dB]; infinity adds none.
 
@@ -82,7 +81,7 @@ def plot_event(event: Event, snr: float = float("inf")) -> Figure:
     window = extend(signal, event.sampling_rate, event.frequency)
     level = decomposition_level(event.sampling_rate, event.frequency)
     bands = decompose(window[np.newaxis], level)
-    before = (window.size - signal.size) // 2 / event.sampling_rate  # what the extension put before the record
+    before = (window.size - signal.size) // 2 / event.sampling_rate  # of the extension before the record
     span = (-before, (window.size - 1) / event.sampling_rate - before)
 
     with mpl.rc_context(STYLE):
@@ -114,7 +113,7 @@ def _hertz(frequency: float) -> str:
 
 
 def _caption(event: Event, snr: float) -> str:
-    """The parameters of the disturbance and the record, wrapped to two or three lines."""
+    """The parameters of the disturbance and of the record, in two or three lines."""
     hidden = ("background", "phase", "frequency_deviation", "snr")
     catalogue = EVENT_CLASSES.find(event.label).catalogue
     parts = [
@@ -129,7 +128,7 @@ def _caption(event: Event, snr: float) -> str:
 
 
 def plot_gallery(events: Sequence[Event], snr: float = float("inf"), *, narrow: bool = False) -> Figure:
-    """Draw many events in one figure, each where something happens.
+    """Draw many events in one figure, each around its disturbance.
 
     Parameters
     ----------
@@ -138,13 +137,12 @@ def plot_gallery(events: Sequence[Event], snr: float = float("inf"), *, narrow: 
     snr : float
         Noise to add first [dB]; infinity adds none.
     narrow : bool
-        Draw it for the screen of a phone, in two columns.
+        Draw it for a narrow screen, in two columns.
 
     Returns
     -------
     matplotlib.figure.Figure
-        The figure. Oscillations that are too fast to be seen are drawn as the band that they fill, and their beginning
-        once more in an inset.
+        The figure. Oscillations too fast to resolve are drawn as a band, with their start enlarged in an inset.
 
     Examples
     --------
@@ -159,7 +157,7 @@ def plot_gallery(events: Sequence[Event], snr: float = float("inf"), *, narrow: 
         for i, event in enumerate(events):
             axis = figure.add_subplot(rows, columns, i + 1)
             signal = add_noise(event.signal, snr, noise_stream(event.seed, snr))
-            first, last = _view(event)
+            first, last = _event_section(event)
             inside = (event.time >= first) & (event.time <= last)
             axis.axhline(0.0, color=FAINT, lw=0.5)
             _draw_wave(axis, 1000 * event.time[inside], signal[inside])
@@ -180,24 +178,24 @@ def plot_gallery(events: Sequence[Event], snr: float = float("inf"), *, narrow: 
 
 
 def _draw_wave(axis: "Axes", time: "FloatArray", signal: "FloatArray") -> None:
-    """Draw a wave with few points: a line, and the band that is filled by what is too fast for it."""
+    """Draw a waveform with few points: a line, and a band for oscillations too fast to resolve."""
     width = max(1, -(-time.size // _POINTS))
     starts = np.arange(0, time.size, width)
     low, high = extremes(signal, width)
     middle = np.add.reduceat(signal, starts) / np.diff(np.append(starts, time.size))
     at = time[np.minimum(starts + width // 2, time.size - 1)]
-    # What a straight line through the neighbours explains of the range within a step is no oscillation.
+    # A range that the slope explains is not an oscillation.
     slope = np.abs(np.gradient(middle)) if middle.size > 1 else np.zeros(middle.size)
     fast = high - low > 1.3 * slope + 0.06 * max(float(np.ptp(signal)), 1e-9)
     if np.count_nonzero(fast) > 2:
         axis.fill_between(at, low, high, where=fast, color=WAVE, alpha=0.3, lw=0)
         axis.plot(at, middle, color=WAVE, lw=0.8)
     else:
-        axis.plot(*_thinned(time, signal), color=WAVE, lw=0.9)
+        axis.plot(*_thin_line(time, signal), color=WAVE, lw=0.9)
 
 
-def _thinned(time: "FloatArray", signal: "FloatArray") -> "tuple[FloatArray, FloatArray]":
-    """The lowest and the highest sample of each step: what is seen of the line, with fewer points."""
+def _thin_line(time: "FloatArray", signal: "FloatArray") -> "tuple[FloatArray, FloatArray]":
+    """The minimum and maximum of each step: the same line with fewer points."""
     width = max(1, -(-2 * time.size // _POINTS))
     if width < 3:
         return time, signal
@@ -206,14 +204,14 @@ def _thinned(time: "FloatArray", signal: "FloatArray") -> "tuple[FloatArray, Flo
 
 
 def _draw_inset(axis: "Axes", event: Event, signal: "FloatArray") -> None:
-    """Draw the first periods of a transient once more, wide enough to be seen, where there is room."""
+    """Draw the first periods of a transient, enlarged, in an inset."""
     onset, period = event.parameters["transient_onset"], 1.0 / event.parameters["transient_frequency"]
     first, last = onset - 2 * period, onset + 9 * period
     shown = (event.time >= first) & (event.time <= last)
     left, right = axis.get_xlim()
     late = 1000 * onset > (left + right) / 2
     axis.set_yticks([tick for tick in axis.get_yticks() if abs(tick) < axis.get_ylim()[1]])
-    axis.set_ylim(bottom=1.5 * axis.get_ylim()[0])  # room below the wave
+    axis.set_ylim(bottom=1.5 * axis.get_ylim()[0])  # space below the waveform
     inset = axis.inset_axes((0.02 if late else 0.5, 0.02, 0.48, 0.34))
     inset.plot(event.time[shown], signal[shown], color=BAND, lw=0.8)
     inset.set(xlim=(first, last), xticks=[], yticks=[])
@@ -224,8 +222,8 @@ def _draw_inset(axis: "Axes", event: Event, signal: "FloatArray") -> None:
     axis.text(y=0.12, s=words, transform=axis.transAxes, fontsize=7.5, color=BAND, va="center", **place)
 
 
-def _view(event: Event) -> tuple[float, float]:
-    """The stretch of the record [s] that shows the event: around its start, or a few steady cycles."""
+def _event_section(event: Event) -> tuple[float, float]:
+    """The section of the record [s] that shows the event: around its start, or a few steady cycles."""
     cycle = 1.0 / event.frequency
     end = event.cycles * cycle
     starts = [event.parameters[name] for name in ("start", "transient_onset") if name in event.parameters]

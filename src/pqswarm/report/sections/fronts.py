@@ -1,4 +1,4 @@
-"""The question "How few features are enough?": the least error that was reached with at most so many features."""
+"""How few features are enough: the lowest error by the maximum number of features."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,7 @@ _SIZES = (1, 2, 3, 4, 6, 8, 10, 15, 20, 30, 50)  # of the table
 
 
 def content(study: "StudySummary", found: "ClassifierSummary") -> Content:
-    """Show what each algorithm reached with few features; nothing of studies whose runs kept no fronts."""
+    """Show the lowest error of each algorithm by subset size; empty if the runs kept no fronts."""
     groups = {
         title: group for title, group in found.groups.items() if all(r.result.front_masks is not None for r in group)
     }
@@ -44,9 +44,9 @@ def content(study: "StudySummary", found: "ClassifierSummary") -> Content:
 
     drawing = Drawing(
         "",
-        "The least error rate with at most so many features",
-        "Every subset that a run evaluated counts, not only the one that it ended with. Lines are medians of the runs; "
-        "each ends where more features bring no more. Down and to the left is better.",
+        "Lowest error rate by maximum number of features",
+        "All subsets that a run evaluated count, not only its final one. Lines are medians over the runs; each ends "
+        "where more features bring no improvement. Lower left is better.",
         draw,
         narrow=lambda: draw(narrow=True),
     )
@@ -54,20 +54,20 @@ def content(study: "StudySummary", found: "ClassifierSummary") -> Content:
 
 
 def _words(groups: "Mapping[str, Sequence[RunRecord]]", found: "ClassifierSummary") -> list[str]:
-    """Say with how few features a run did no worse than all of them."""
-    met = [
+    """State the smallest subset that does as well as all features."""
+    matching = [
         (int(mask.sum()), float(error), title)
         for title, group in groups.items()
         for record in group
         for mask, error in zip(record.result.front_masks, record.result.front_errors, strict=True)  # type: ignore[arg-type]
         if error <= found.all_features
     ]
-    if not met:
-        return [f"No run met a subset that does as well as all {found.n_features} features."]
-    size, error, title = min(met, key=lambda one: one[:2])
+    if not matching:
+        return [f"No run found a subset that does as well as all {found.n_features} features."]
+    size, error, title = min(matching, key=lambda one: one[:2])
     return [
         f"The smallest subset that does as well as all {found.n_features} features ({percent(found.all_features)}) has "
-        f"{features(size)}: {title} met one with an error rate of {percent(error)}."
+        f"{features(size)}: {title} found one with an error rate of {percent(error)}."
     ]
 
 
@@ -82,17 +82,17 @@ def _table(attained: Mapping[str, FloatArray], found: "ClassifierSummary") -> Ta
     keys = {f"J_{size}": (f"ξ ≤ {size}", ".4f") for size in sizes}
     return Table(
         "fronts",
-        f"Error rates with at most so many features with {found.name}, {runs(found.n_runs)}",
+        f"Lowest error rates by maximum number of features with {found.name}, {runs(found.n_runs)}",
         rows,
         keys,
         lowest=tuple(key for key in keys if any(row[key] is not None for row in rows)),
-        note="Medians over the runs of the least error rate of all subsets evaluated that have at most ξ features; "
-        "empty where half of the runs evaluated none.",
+        note="Median over the runs of the lowest error rate among all evaluated subsets with at most ξ features; empty "
+        "if half of the runs evaluated none.",
     )
 
 
 def _end(median: FloatArray) -> int:
-    """The number of features after which a curve falls no more."""
+    """The number of features beyond which a curve does not fall."""
     return int(median.argmin()) + 1
 
 
@@ -103,23 +103,23 @@ def plot_fronts(
     *,
     narrow: bool = False,
 ) -> Figure:
-    """Draw the least error that each algorithm reached with at most so many features.
+    """Draw the lowest error of each algorithm by maximum number of features.
 
     Parameters
     ----------
     attained : mapping of str to array of float, shape (n_runs, n_features)
-        For each algorithm, the least error of each run with at most 1, 2, 3, ... features; infinite where it has none.
+        Lowest error of each run with at most 1, 2, 3, ... features; infinite if it has none.
     all_features : (int, float), optional
-        The number of all features and the error with them, for a line.
+        Number of all features and their error, drawn as a line.
     palette : Palette, optional
-        Colours, and which algorithm is emphasised.
+        Colours, and the algorithm to emphasise.
     narrow : bool
-        Draw it for the screen of a phone.
+        Draw it for a narrow screen.
 
     Returns
     -------
     matplotlib.figure.Figure
-        The figure: medians of the runs, as steps. What is far above the ends of the curves lies outside.
+        The figure: medians over the runs, as steps. Errors far above the ends of the curves are not shown.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def plot_fronts(
         low, high = min(shown), max(shown)
         margin = max(high - low, 0.02 * high, 1e-6)
         axis.set(xlim=(0, edge), ylim=(low - 0.07 * margin, high + 0.5 * margin))
-        axis.set_xlabel("features at most")
+        axis.set_xlabel("maximum number of features")
         axis.set_ylabel("error rate [%]")
         return label_ends(figure, labels)
 
@@ -170,7 +170,7 @@ def _tip(title: str, median: FloatArray, n_runs: int) -> str:
 
 
 def plot_front(sizes: npt.ArrayLike, scores: npt.ArrayLike, stds: npt.ArrayLike, chosen: int | None = None) -> Figure:
-    """Draw the best score of each size, and its spread.
+    """Draw the best score of each subset size, and its standard deviation.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ def plot_front(sizes: npt.ArrayLike, scores: npt.ArrayLike, stds: npt.ArrayLike,
         Number of features, mean score and its standard deviation over the splits, of each subset on the front; a
         standard deviation may be NaN.
     chosen : int, optional
-        The size of the subset that was selected.
+        Size of the selected subset.
 
     Returns
     -------
@@ -200,6 +200,6 @@ def plot_front(sizes: npt.ArrayLike, scores: npt.ArrayLike, stds: npt.ArrayLike,
             axes.plot(size[size == chosen], score[size == chosen], "o", ms=10, mfc="none", mec=BAND, mew=1.8)
             axes.set_title(f"selected: {chosen} features", fontsize=10)
         axes.set_xlabel("features")
-        axes.set_ylabel("score, mean and standard deviation over the splits")
+        axes.set_ylabel("score: mean and standard deviation over the splits")
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         return settle(figure)

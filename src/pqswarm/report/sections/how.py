@@ -1,4 +1,4 @@
-"""How the study was run: version, machine, time, seeds, and the plan, to run it again."""
+"""How the study was run: version, machine, time, seeds, and the plan."""
 
 from pqswarm.report.section import Content
 from pqswarm.report.shared.sentences import duration, enumerate_words
@@ -10,7 +10,7 @@ __all__ = ["content"]
 
 
 def content(study: StudySummary) -> Content:
-    """Tell version, machine, time and seeds, and give the plan."""
+    """State version, machine, time and seeds, and show the plan."""
     about, machine, plan = study.about, study.about.machine, study.plan
     seeds = {"events": study.generated and study.generated.seed, "searches": plan.seed}
     listed = [f"{seed} ({what})" for what, seed in seeds.items() if seed is not None]
@@ -20,6 +20,6 @@ def content(study: StudySummary) -> Content:
     words = (
         f"pqswarm {about.version} on {machine['processor']} ({machine['cores']} cores, {machine['system']}, Python "
         f"{machine['python']}). All searches together took {duration(study.seconds)} of computing time. Seeds: "
-        f"{', '.join(listed)}. The same plan gives the same numbers, whatever the number of workers and interruptions."
+        f"{', '.join(listed)}. The same plan gives the same numbers, regardless of workers and interruptions."
     )
-    return Content(words=[words], listings={"The plan, to run it again": format_plan(plan)})
+    return Content(words=[words], listings={"The plan, to repeat the study": format_plan(plan)})

@@ -1,4 +1,4 @@
-"""The question "How were the hyperparameters chosen?": the grid search with all features."""
+"""How the hyperparameters were chosen: the grid search with all features."""
 
 import matplotlib as mpl
 import numpy as np
@@ -24,16 +24,18 @@ def content(study: StudySummary, found: ClassifierSummary) -> Content:
         return plot_grid(grid, narrow=narrow)
 
     kind, used = type(found.classifier), found.classifier.describe()
-    words = f"The best of the grid is {kind(grid.best).describe()}. This study used {used}"
+    words = f"The best point of the grid is {kind(grid.best).describe()}. This study used {used}"
     if theirs:
-        words += ", as the paper did" if kind(theirs).describe() == used else f", the paper {kind(theirs).describe()}"
-    caption = "Accuracy of all features for other hyperparameters"
-    note = f"Mean accuracy over the folds with all features, on {study.searched_on}. Ringed: the best it could use."
+        words += (
+            ", as the paper did" if kind(theirs).describe() == used else f", the paper used {kind(theirs).describe()}"
+        )
+    caption = "Accuracy of all features against hyperparameters"
+    note = f"Mean accuracy over the folds with all features, on {study.searched_on}. Circled: the best usable point."
     return Content(words=[f"{words}."], drawings=[Drawing("", caption, note, draw, narrow=lambda: draw(narrow=True))])
 
 
 def plot_grid(grid: GridSearchResult, *, narrow: bool = False) -> Figure:
-    """Draw accuracy against the last hyperparameter, a line for each value of the others, named; the best is ringed."""
+    """Draw accuracy against the last hyperparameter, one named line per value of the others; the best is circled."""
     with mpl.rc_context(STYLE):
         figure = grid.plot()
         figure.set_size_inches(NARROW if narrow else WIDE, 3.3 if narrow else 4.2)
@@ -53,7 +55,7 @@ def plot_grid(grid: GridSearchResult, *, narrow: bool = False) -> Figure:
                 end = int(x.argmax())
                 labels.append(EndLabel(axis, title, x[end], y[end], str(line.get_color()), series=title))
         if axis.get_xscale() == "log":
-            axis.xaxis.set_major_formatter("{x:g}")  # exponents would be too small to read on a phone
+            axis.xaxis.set_major_formatter("{x:g}")  # exponents would be too small on a narrow screen
         elif narrow and len(axis.get_xticks()) > 8:
             axis.set_xticks(axis.get_xticks()[::2])
         return label_ends(figure, labels) if labels else settle(figure)

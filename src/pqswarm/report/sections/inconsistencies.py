@@ -1,4 +1,4 @@
-"""What does not fit together in the paper, for studies that are laid beside it."""
+"""Inconsistencies of the paper, for studies that are compared with it."""
 
 from pqswarm.report.paper_values import INCONSISTENCIES
 from pqswarm.report.section import Content
@@ -8,12 +8,12 @@ __all__ = ["content"]
 
 
 def content(study: StudySummary) -> Content:
-    """List what to know about the paper, if the plan asks for it."""
+    """List the inconsistencies of the paper, if the plan asks for it."""
     if not study.plan.paper:
         return Content()
     words = (
         "The study follows F. Hafiz, A. Swain, C. Naik, N. Patel, “Efficient feature selection of power quality events "
         "using two dimensional (2D) particle swarms”, Applied Soft Computing 81 (2019). Its values are marked “paper” "
-        "in the tables. Know this about them:"
+        "in the tables. What to know about them:"
     )
     return Content(words=[words], points=INCONSISTENCIES)

@@ -1,4 +1,4 @@
-"""The question "Do the subsets stand noise?": accuracy at each noise level, robust subsets, contrast estimation."""
+"""How robust the subsets are to noise: accuracy at each noise level, robust subsets, contrast estimation."""
 
 from collections.abc import Mapping, Sequence
 from math import inf
@@ -23,14 +23,14 @@ from pqswarm.study.findings import ALL_FEATURES
 
 __all__ = ["content", "plot_robustness"]
 
-YES, NO, UNKNOWN = "yes", "no", "cannot be told"
+YES, NO, UNKNOWN = "yes", "no", "inconclusive"
 _WHOLE = "All features"
 _NUMBER = "robust to noise"
-_NEW = ("new_least", "new_low", "new_high", "new_where", "new_robust")  # columns on held-out events
+_HELD_OUT = ("held_out_minimum", "held_out_low", "held_out_high", "held_out_where", "held_out_robust")
 
 
 def content(study: StudySummary, found: ClassifierSummary) -> Content:
-    """Lay the accuracy of the best subsets at each noise level beside that of all features."""
+    """Compare the accuracy of the best subsets with that of all features at each noise level."""
     noise, levels = found.noise, study.plan.dataset.snr
     if not any(level != inf for level in levels):
         return Content()
@@ -45,29 +45,29 @@ def content(study: StudySummary, found: ClassifierSummary) -> Content:
 
     sets = _n_sets(noise)
     events = f"{sets} set{'s' * (sets > 1)} of held-out events" if sets else "the events of the study, cross-validated"
-    bars = " Upright lines are 95 % t intervals over the sets." if sets > 1 else ""
+    bars = " Vertical lines are 95 % t intervals over the sets." if sets > 1 else ""
     drawing = Drawing(
         "",
         "Accuracy of the best subsets against noise",
-        f"On {events}. Above: accuracy, the share of events that are classified correctly. Below: gain over all "
-        f"features; what falls below zero does worse than all features.{bars}",
+        f"On {events}. Top: accuracy, the fraction of events classified correctly. Bottom: gain over all features; "
+        f"below zero, the subset is less accurate than all features.{bars}",
         draw,
         narrow=lambda: draw(narrow=True),
     )
-    told = _on_held_out(noise, found.reference)
+    gain = _gain_on_held_out(noise, found.reference)
     return Content(
         drawings=[drawing],
         tables=[_robust(found, noise), *_accuracies(found, noise), *_held_out(found, noise), *_contrasts(found, noise)],
         answer=_sentences(found.reference, noise),
-        numbers={_NUMBER: told.verdict if told else "yes" if noise.robust(found.reference) else "no"},
+        numbers={_NUMBER: gain.verdict if gain else "yes" if noise.robust(found.reference) else "no"},
     )
 
 
-class _Told(NamedTuple):
-    """What sets of held-out events tell about a subset: the verdict, and the least gain, its interval and level."""
+class _HeldOutGain(NamedTuple):
+    """Whether a subset is robust on held-out events, and its minimum mean gain, with interval and noise level."""
 
     verdict: str
-    least: float
+    minimum: float
     low: float
     high: float
     level: float
@@ -77,14 +77,14 @@ def _n_sets(noise: NoiseSummary) -> int:
     return len(noise.held_out[ALL_FEATURES]) if noise.held_out else 0
 
 
-def _on_held_out(noise: NoiseSummary, title: str) -> _Told | None:
-    """Whether a subset is robust on held-out events, by the interval at each level; None if there are no intervals."""
+def _gain_on_held_out(noise: NoiseSummary, title: str) -> _HeldOutGain | None:
+    """Robustness on held-out events, by the interval at each level; None if there are no intervals."""
     if _n_sets(noise) < 2 or title not in noise.held_out:
         return None
     gain = t_interval(noise.gains(title))
     verdict = YES if (gain.low >= 0).all() else NO if (gain.high < 0).any() else UNKNOWN
     i = int(gain.mean.argmin())
-    return _Told(verdict, float(gain.mean[i]), float(gain.low[i]), float(gain.high[i]), noise.levels[i])
+    return _HeldOutGain(verdict, float(gain.mean[i]), float(gain.low[i]), float(gain.high[i]), noise.levels[i])
 
 
 def _sentences(reference: str, noise: NoiseSummary) -> list[str]:
@@ -92,7 +92,7 @@ def _sentences(reference: str, noise: NoiseSummary) -> list[str]:
     others = [title for title in noise.accuracy if title != reference]
     robust = [title for title in others if noise.robust(title)]
     if noise.robust(reference):
-        more = f" So is the best of {enumerate_words(robust)}." if robust else " No other is." if others else ""
+        more = f" So {_best_subsets(robust)}." if robust else " No other best subset is." if others else ""
         word = "more accurate than all features" if gain.min() > 0 else "never less accurate than all features"
         words = f"{word}, by {gain.min():.2f} to {gain.max():.2f} percentage points"
         words = words if gain.any() else "exactly as accurate as all features"
@@ -101,71 +101,76 @@ def _sentences(reference: str, noise: NoiseSummary) -> list[str]:
         )
     else:
         pairs = zip(noise.levels, gain, strict=True)
-        lost = [f"{-value:.2f} at {decibel(level)}" for level, value in pairs if value < 0]
-        more = (
-            f" Robust is the best of {enumerate_words(robust)}." if robust else " Nor is any other." if others else ""
-        )
+        lost = [f"{-value:.2f} ({decibel(level)})" for level, value in pairs if value < 0]
+        more = f" {_best_subsets(robust, robust=True)}." if robust else " Neither is any other." if others else ""
         first = (
             f"The best subset of {reference} is not robust in cross-validation: it is less accurate than all features "
-            f"by {enumerate_words(lost)} [percentage points].{more}"
+            f"by {enumerate_words(lost)} percentage points.{more}"
         )
     return [first, *_held_out_sentence(reference, noise, others)]
 
 
+def _best_subsets(titles: Sequence[str], *, robust: bool = False) -> str:
+    """The best subsets of some algorithms, as part of a sentence that says that they are robust."""
+    one = len(titles) == 1
+    subsets, verb = f"the best subset{'' if one else 's'} of {enumerate_words(titles)}", "is" if one else "are"
+    return f"T{subsets[1:]} {verb} robust" if robust else f"{verb} {subsets}"
+
+
 def _held_out_sentence(reference: str, noise: NoiseSummary, others: Sequence[str]) -> list[str]:
-    told = _on_held_out(noise, reference)
-    if told is None:
+    gain = _gain_on_held_out(noise, reference)
+    if gain is None:
         return []
-    words = {YES: "it is robust there", NO: "it is not robust there", UNKNOWN: "whether it is robust cannot be told"}
-    rest = {title: verdict.verdict for title in others if (verdict := _on_held_out(noise, title)) is not None}
-    more = [
-        f"{said} {enumerate_words(titles)}"
-        for verdict, said in ((YES, "robust:"), (NO, "not robust:"), (UNKNOWN, "not to be told:"))
-        if (titles := [title for title, found in rest.items() if found == verdict])
+    verdicts = {YES: "it is robust there", NO: "it is not robust there", UNKNOWN: "its robustness is inconclusive"}
+    others_gain = {title: found for title in others if (found := _gain_on_held_out(noise, title)) is not None}
+    groups = [
+        f"{word} ({enumerate_words(titles)})"
+        for verdict, word in ((YES, "robust"), (NO, "not robust"), (UNKNOWN, "inconclusive"))
+        if (titles := [title for title, found in others_gain.items() if found.verdict == verdict])
     ]
-    of_others = f" Of the best of the others, {'; '.join(more)}." if more else ""
+    more = f" Best subsets of the other algorithms: {', '.join(groups)}." if groups else ""
     return [
-        f"On {_n_sets(noise)} sets of held-out events its least gain over all features is {points(told.least)} "
-        f"percentage points, at {decibel(told.level)} (95 % t interval {points(told.low)} to {points(told.high)}): "
-        f"{words[told.verdict]}.{of_others}"
+        f"On {_n_sets(noise)} sets of held-out events its minimum gain over all features is {points(gain.minimum)} "
+        f"percentage points, at {decibel(gain.level)} (95 % t interval {points(gain.low)} to {points(gain.high)}): "
+        f"{verdicts[gain.verdict]}.{more}"
     ]
 
 
 def _robust(found: ClassifierSummary, noise: NoiseSummary) -> Table:
-    columns = {"least": ("least θ", ".2f"), "where": ("at", ""), "robust": ("robust, cross-validated", "")}
+    columns = {"minimum": ("minimum θ", ".2f"), "where": ("at", ""), "robust": ("robust, cross-validated", "")}
     rows: list[dict[str, Any]] = []
     for title in noise.accuracy:
-        gain, told = noise.gain(title), _on_held_out(noise, title)
+        gain, new = noise.gain(title), _gain_on_held_out(noise, title)
         where = decibel(noise.levels[int(gain.argmin())])
-        rows.append({"algorithm": title, "least": float(gain.min()), "where": where, "robust": noise.robust(title)})
+        rows.append({"algorithm": title, "minimum": float(gain.min()), "where": where, "robust": noise.robust(title)})
         if _n_sets(noise) > 1:
-            new = None if told is None else (told.least, told.low, told.high, decibel(told.level), told.verdict)
-            rows[-1] |= dict(zip(_NEW, new or (None,) * len(_NEW), strict=True))
+            values = None if new is None else (new.minimum, new.low, new.high, decibel(new.level), new.verdict)
+            rows[-1] |= dict(zip(_HELD_OUT, values or (None,) * len(_HELD_OUT), strict=True))
     if _n_sets(noise) > 1:
-        heads = ("least θ on held-out events", "95 % interval from", "to", "at", "robust on held-out events")
-        columns |= {key: (head, ".2f") for key, head in zip(_NEW, heads, strict=True)}
+        heads = ("minimum θ, held-out events", "95 % interval from", "to", "at", "robust, held-out events")
+        columns |= {key: (head, ".2f") for key, head in zip(_HELD_OUT, heads, strict=True)}
     if found.paper:
         columns["paper"] = ("robust in the paper", "")
         rows = [row | {"paper": found.paper.robust(row["algorithm"])} for row in rows]
-    note = "θ: gain in accuracy over all features, in percentage points. Robust: at no level less accurate than they."
+    note = "θ: gain in accuracy over all features, in percentage points. Robust: θ is not negative at any level."
     if _n_sets(noise) > 1:
         note += (
-            f" On held-out events θ is the mean over {_n_sets(noise)} sets, with Student's t interval over the sets; "
-            f"yes: at no level does the interval reach below zero; no: at some level all of it is below. Each interval "
-            f"is of one level, without a correction for their number."
+            f" On held-out events θ is the mean over {_n_sets(noise)} sets, with Student's t interval over the sets. "
+            f"Yes: no interval reaches below zero; no: the interval of at least one level lies below zero; "
+            f"inconclusive: neither. The intervals of the levels are not adjusted for their number."
         )
     return Table(
         "robust",
-        f"Robust subsets with {found.name}: at least as good as all features at every noise level",
+        f"Robust subsets with {found.name}: at least as accurate as all features at every noise level",
         rows,
         columns,
-        signed=("least", "new_least") if _n_sets(noise) > 1 else ("least",),
+        signed=("minimum", "held_out_minimum") if _n_sets(noise) > 1 else ("minimum",),
         note=note,
     )
 
 
 def _held_out(found: ClassifierSummary, noise: NoiseSummary) -> list[Table]:
-    """The same on held-out events: means over the sets, and how well the gains are known."""
+    """The same on held-out events: means over the sets, with intervals of the gains."""
     sets = _n_sets(noise)
     if not sets:
         return []
@@ -183,7 +188,7 @@ def _held_out(found: ClassifierSummary, noise: NoiseSummary) -> list[Table]:
     columns = {key: (key, ".2f") for key in rows[0]} | dict.fromkeys(thetas, ("θ", ".2f"))
     columns |= {key: ("±", ".2f") for key in rows[0] if key.startswith("± ")}
     columns |= {"level": ("SNR", ""), "all": ("Θ(U)", ".2f")}
-    spread = f" ±: half of Student's t interval of θ, or of Θ(U), over the {sets} sets, 95 %." if sets > 1 else ""
+    spread = f" ±: half-width of Student's 95 % t interval of θ, or of Θ(U), over the {sets} sets." if sets > 1 else ""
     return [
         Table(
             "noise-held-out",
@@ -209,9 +214,9 @@ def _accuracies(found: ClassifierSummary, noise: NoiseSummary) -> list[Table]:
         ours.append((level, float(noise.all_features[i]), accuracies, theta))
     caption = f"Accuracy Θ [%] of the best subsets at each noise level with {found.name}"
     note = (
-        "SNR: signal-to-noise ratio, ∞ without noise. Θ(U): accuracy of all features. θ: gain over it, in percentage "
+        "SNR: signal-to-noise ratio, ∞ without noise. Θ(U): accuracy of all features. θ: gain over Θ(U), in percentage "
         "points; negative gains are marked, the highest of each level is in bold. The subsets were selected without "
-        "noise; folds are other ones than in the search."
+        "noise; the folds differ from those of the search."
     )
     tables = []
     for name, words, levels, more in (
@@ -240,7 +245,7 @@ def _contrasts(found: ClassifierSummary, noise: NoiseSummary) -> list[Table]:
     ours = {title: dict(zip(titles, row, strict=True)) for title, row in zip(titles, matrix, strict=True)}
     note = (
         "Estimate, from medians over the noise levels, of how much more accurate the algorithm of the row is than that "
-        "of the column [percentage points]. Where it is less accurate, the value is marked."
+        "of the column [percentage points]. Negative values are marked."
     )
     tables = []
     for name, words, rows, more in (
@@ -262,32 +267,33 @@ def plot_robustness(
     *,
     narrow: bool = False,
 ) -> Figure:
-    """Draw the accuracy against the noise, and what the selection of features gained or lost.
+    """Draw accuracy against noise, and the gain or loss due to feature selection.
 
     Parameters
     ----------
     levels : sequence of float
         Signal-to-noise ratios [dB], in the order in which to draw them.
     accuracy : mapping of str to array of float, shape (n_levels,) or (n_sets, n_levels)
-        For each algorithm, the accuracy Theta with its features [%], on one set of events or on several: then means
-        are drawn, with 95 % t intervals over the sets.
+        Accuracy Theta with the features of each algorithm [%], on one set of events or on several. Of several sets,
+        means and 95 % t intervals are drawn.
     all_features : array of float, shape (n_levels,) or (n_sets, n_levels)
-        The accuracy with all features [%], on the same sets.
+        Accuracy with all features [%], on the same sets.
     palette : Palette, optional
-        Colours and markers, and which algorithm is emphasised.
+        Colours and markers, and the algorithm to emphasise.
     narrow : bool
-        Whether it is for a narrow screen.
+        Draw it for a narrow screen.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Two panels; below, what is worse than all features, of several sets with the whole interval, is ringed in red.
+        Two panels. In the lower one, losses are circled in red; of several sets, only those whose interval is below
+        zero.
 
     Examples
     --------
     >>> figure = plot_robustness([float("inf"), 20], {"GA": [99.0, 80.0]}, [95.0, 85.0])
     >>> figure.axes[1].get_title(loc="left")
-    'ringed in red: worse than all features'
+    'circled in red: less accurate than all features'
     """
     if not accuracy:
         raise PqswarmError("accuracy is empty: a figure needs at least one algorithm.")
@@ -296,7 +302,7 @@ def plot_robustness(
     rows = {title: _sets(title, accuracy[title], len(levels)) for title in palette.drawn(accuracy)}
     for title, values in rows.items():
         if len(values) != len(base):
-            raise PqswarmError(f"the accuracy of {title!r} must be of as many sets as that of all features.")
+            raise PqswarmError(f"the accuracy of {title!r} must have as many sets as that of all features.")
     several = len(base) > 1
     places = np.arange(len(levels))
     aside = dict(
@@ -337,8 +343,8 @@ def plot_robustness(
         if worst:
             ring: dict[str, Any] = {"marker": "o", "ms": 8.5, "mfc": "none", "mec": LOSS, "mew": 1.4}
             lower.plot(*zip(*worst, strict=True), ls="", clip_on=False, **ring)
-            words = "ringed in red: worse than all features"
-            lower.set_title(f"{words}, with the whole interval" if several else words, fontsize=8, color=LOSS)
+            words = "circled in red: less accurate than all features"
+            lower.set_title(f"{words} (whole interval)" if several else words, fontsize=8, color=LOSS)
         for axis in (upper, lower):
             axis.grid(color=FAINT, lw=0.5, alpha=0.35)
         upper.set_ylabel("accuracy Θ [%]")
@@ -352,7 +358,7 @@ def plot_robustness(
 
 
 def _tips(title: str, levels: Sequence[float], known: Spread, unit: str) -> list[str]:
-    """Words for each point of a line."""
+    """The tooltip of each point of a line."""
     tips = []
     for level, mean, low, high in zip(levels, *known, strict=True):
         ends = "" if np.isnan(low) else f" (95 % interval {points(low)} to {points(high)})"
@@ -361,7 +367,7 @@ def _tips(title: str, levels: Sequence[float], known: Spread, unit: str) -> list
 
 
 def _sets(title: str, values: FloatArray, n: int) -> FloatArray:
-    """Accuracies as a matrix, a row for each set of events."""
+    """Accuracies as a matrix, one row per set of events."""
     given = np.atleast_2d(np.asarray(values, dtype=np.float64))
     if n == 0 or given.ndim != 2 or given.shape[1] != n or not np.isfinite(given).all():
         raise PqswarmError(f"the accuracy of {title!r} must be one finite number for each of {n} noise levels.")

@@ -1,41 +1,42 @@
-"""The question "Does a plain sequential search do as well?": one run of it beside all runs of the others."""
+"""Whether a plain sequential search does as well: its single run against all runs of the others."""
 
 from typing import Any
 
 import numpy as np
 
 from pqswarm.report.section import Content
-from pqswarm.report.shared.sentences import features, percent
+from pqswarm.report.shared.sentences import enumerate_words, features, percent
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 from pqswarm.report.tables import SOURCE, STUDY, Table
 
 __all__ = ["content"]
 
 _OF_RANKINGS = (
-    " A ranking tries its first feature, its first two, and so on; the filter that made it looked at the data alone."
+    " A ranking search tests the first feature, the first two, and so on; the filter that ranks them uses only the "
+    "data."
 )
 
 
 def content(study: StudySummary, found: ClassifierSummary) -> Content:
-    """Lay each sequential search beside the best subset of the reference, and beside every run of every algorithm."""
+    """Compare each sequential search with the best subset of the reference, and with every run of every algorithm."""
     if not found.sequential:
         return Content()
-    told = {title: _told(study, title) for title in found.sequential}
+    given_by = {title: _source_of_size(study, title) for title in found.sequential}
     ranked = any(algorithm.search.needs_order for algorithm in study.plan.sequential)
     return Content(
-        tables=[_against_best(found, told, ranked), _against_runs(found)],
-        answer=[_sentence(found, title, told[title]) for title in found.sequential],
+        tables=[_against_best(found, given_by, ranked), _against_runs(found)],
+        answer=[_sentence(found, title, given_by[title]) for title in found.sequential],
     )
 
 
-def _told(study: StudySummary, title: str) -> str | None:
-    """Who told a sequential search the size of the subset to find, if somebody did."""
+def _source_of_size(study: StudySummary, title: str) -> str | None:
+    """Where the subset size given to a sequential search comes from; None if none was given."""
     plan = next(algorithm for algorithm in study.plan.sequential if algorithm.title == title)
     return study.reference if plan.needs_size else "the plan" if plan.settings.get("size") is not None else None
 
 
 def _contest(found: ClassifierSummary, search: str, title: str) -> dict[str, int]:
-    """How many runs of an algorithm the one run of a sequential search beats, ties and loses to, by error rate."""
+    """How many runs of an algorithm a sequential search beats, ties with and loses to, by error rate."""
     margin = np.round(found.errors(title) - found.sequential[search].error, 12)  # free of rounding
     return {"beats": int((margin > 0).sum()), "ties": int((margin == 0).sum()), "loses": int((margin < 0).sum())}
 
@@ -45,32 +46,31 @@ def _evaluations(found: ClassifierSummary, title: str) -> list[int]:
     return [record.result.n_evaluations for record in found.runs[title]]
 
 
-def _against_best(found: ClassifierSummary, told: dict[str, str | None], ranked: bool) -> Table:
+def _against_best(found: ClassifierSummary, given_by: dict[str, str | None], ranked: bool) -> Table:
     best = found.best(found.reference)
     reference = {"reference": found.reference, "reference_size": best.size, "reference_J": best.error}
     reference["reference_evaluations"] = sum(_evaluations(found, found.reference))
     rows: list[dict[str, Any]] = [
-        {"search": title, SOURCE: STUDY, "told": told[title], "size": record.size, "J": record.error}
+        {"search": title, SOURCE: STUDY, "given_by": given_by[title], "size": record.size, "J": record.error}
         | {"evaluations": record.result.n_evaluations, **reference}
         for title, record in found.sequential.items()
     ]
     rows += [dict(row) for row in found.paper.sequential]
     return Table(
         "sequential",
-        f"One run of a sequential search against the best of all runs of {found.reference} with {found.name}",
+        f"A single run of each sequential search against the best run of {found.reference} with {found.name}",
         rows,
         {
-            "told": ("size told by", ""),
+            "given_by": ("size given by", ""),
             "size": ("ξ", ""),
             "J": ("J", ".4f"),
             "reference": ("against", ""),
             "reference_size": ("ξ", ""),
             "reference_J": ("J", ".4f"),
-            "reference_evaluations": ("evaluations of all its runs", ""),
+            "reference_evaluations": ("evaluations, all runs", ""),
         },
-        note="A sequential search adds and removes one feature at a time, and runs once: nothing in it is left to "
-        "chance. Where it was told a size, the evaluations that found that size are not counted as its own."
-        + (_OF_RANKINGS if ranked else ""),
+        note="A sequential search adds and removes one feature at a time. It is deterministic and runs once. If its "
+        "size was given, the evaluations that found that size are not counted." + (_OF_RANKINGS if ranked else ""),
     )
 
 
@@ -83,30 +83,34 @@ def _against_runs(found: ClassifierSummary) -> Table:
     ]
     return Table(
         "sequential-runs",
-        f"One run of a sequential search against each run of the other algorithms with {found.name}",
+        f"A single run of each sequential search against every run of the other algorithms with {found.name}",
         rows,
-        {"algorithm": ("against", ""), "each": ("evaluations of each", ".0f"), "loses": ("loses to", "")},
-        note="Beats, ties, loses to: numbers of runs with a higher, the same and a lower error rate.",
+        {"algorithm": ("against", ""), "each": ("evaluations per run", ".0f"), "loses": ("loses to", "")},
+        note="Beats, ties, loses to: number of runs with a higher, equal and lower error rate.",
     )
 
 
-def _sentence(found: ClassifierSummary, search: str, told: str | None) -> str:
-    """Say in one breath what the search was told, found and cost, and what the runs of the reference found and cost."""
+def _sentence(found: ClassifierSummary, search: str, given_by: str | None) -> str:
+    """State the result and cost of the search, and of the runs of the reference."""
     record, best, reference = found.sequential[search], found.best(found.reference), found.reference
     spent = _evaluations(found, reference)
     beats, ties, loses = _contest(found, search, reference).values()
-    if len(spent) > 1:
-        outcome = f"beats {beats}, ties {ties} and loses to {loses} of the {len(spent)} runs"
-        cost = f"{' to '.join(str(n) for n in sorted({min(spent), max(spent)}))} evaluations each"
-        who = f"the best of the {len(spent)}, {sum(spent)} evaluations together,"
-    else:
-        outcome = f"{'beats' if beats else 'ties' if ties else 'loses to'} the one run"
-        cost, who = f"{spent[0]} evaluations", "that run"
     points = round(100 * (best.error - record.error), 10)
-    apart = f"{abs(points):.2f} percentage points {'more' if points > 0 else 'less'}" if points else "the same"
-    hints = {None: "told no size", reference: f"told the size of the best subset of {reference}"}
+    apart = f"{abs(points):.2f} percentage points {'higher' if points > 0 else 'lower'}" if points else "the same"
+    reached = f"{percent(best.error)} with {features(best.size)}, {apart}"
+    if len(spent) > 1:
+        cost = f"{' to '.join(str(n) for n in sorted({min(spent), max(spent)}))} evaluations each"
+        counts = {"beats": beats, "ties with": ties, "loses to": loses}
+        results = [f"{verb} {'all ' if n == len(spent) else ''}{n}" for verb, n in counts.items() if n]
+        outcome = (
+            f"Of the {len(spent)} runs of {reference} ({cost}) it {enumerate_words(results)}. The best of these runs "
+            f"({sum(spent)} evaluations in total) reaches {reached}."
+        )
+    else:
+        verb = "beats" if beats else "ties with" if ties else "loses to"
+        outcome = f"It {verb} the single run of {reference} ({spent[0]} evaluations), which reaches {reached}."
+    sizes = {None: "with no size given", reference: f"given the size of {reference}'s best subset"}
     return (
-        f"One run of {search}, {hints.get(told, 'told the size by the plan')}, has an error rate of "
-        f"{percent(record.error)} with {features(record.size)} after {record.result.n_evaluations} evaluations, and "
-        f"{outcome} of {reference} with {cost}; {who} has {percent(best.error)} with {features(best.size)}, {apart}."
+        f"A single run of {search}, {sizes.get(given_by, 'given the size by the plan')}, reaches an error rate of "
+        f"{percent(record.error)} with {features(record.size)} in {record.result.n_evaluations} evaluations. {outcome}"
     )

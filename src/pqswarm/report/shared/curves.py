@@ -1,6 +1,6 @@
-"""The numbers behind figures of runs: convergence, fronts of error and size, and how often features are selected.
+"""The data behind figures of runs: convergence, fronts of error and size, and selection frequencies.
 
-All take the runs of each algorithm by its title, finished studies and those on their way alike.
+All functions take the runs of each algorithm by title, of finished and running studies alike.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ Groups = Mapping[str, "Sequence[RunRecord]"]
 
 
 def evaluation_grid(n_evaluations: int) -> IntArray:
-    """Return numbers of evaluations up to the last, dense enough for a curve, and few however many there are.
+    """Return at most 150 numbers of evaluations up to the last, dense enough for a curve.
 
     Examples
     --------
@@ -45,30 +45,30 @@ def evaluation_grid(n_evaluations: int) -> IntArray:
 
 
 def evaluation_ends(groups: Groups) -> dict[str, int]:
-    """Return how many evaluations the longest run of each algorithm had."""
+    """Return the number of evaluations of the longest run of each algorithm."""
     return {title: max(record.result.n_evaluations for record in group) for title, group in groups.items()}
 
 
 def convergence_grid(groups: Groups, budget: int) -> IntArray:
-    """Return the numbers of evaluations at which :func:`convergence_curves` has its points: the ends are among them."""
+    """Return the numbers of evaluations at which :func:`convergence_curves` has points, including the ends."""
     ends = evaluation_ends(groups).values()
     return np.union1d(evaluation_grid(max(budget, *ends)), [budget, *ends]).astype(np.int64)
 
 
 def convergence_curves(groups: Groups, budget: int) -> dict[str, FloatArray]:
-    """Return the lowest error of each run after so many evaluations, up to the last of its algorithm.
+    """Return the lowest error of each run against the evaluations, up to the last of its algorithm.
 
     Parameters
     ----------
     groups : mapping of str to sequence of RunRecord
         The runs of each algorithm.
     budget : int
-        Evaluations that a run may have.
+        Evaluations allowed per run.
 
     Returns
     -------
     dict of str to array of float, shape (n_runs, n_points)
-        Points are the first of :func:`convergence_grid`; infinite before the first evaluation.
+        Points are the first of :func:`convergence_grid`; errors are infinite before the first evaluation.
     """
     grid, ends = convergence_grid(groups, budget), evaluation_ends(groups)
     return {
@@ -78,14 +78,14 @@ def convergence_curves(groups: Groups, budget: int) -> dict[str, FloatArray]:
 
 
 def quartile_curve(title: str, given: FloatArray, at: IntArray) -> tuple[IntArray, FloatArray]:
-    """Return evaluations, and the quartiles of the errors after them; steps that change nothing are left out.
+    """Return the quartiles of the errors against the evaluations, without points where nothing changes.
 
     Parameters
     ----------
     title : str
-        Title of the algorithm, for errors.
+        Title of the algorithm, for error messages.
     given : array of float, shape (n_runs, n_points)
-        The lowest error of each run after so many evaluations; infinite before the first.
+        Lowest error of each run after each number of evaluations; infinite before the first.
     at : array of int, shape (n_points,) or more
         Numbers of evaluations.
 
@@ -104,12 +104,12 @@ def quartile_curve(title: str, given: FloatArray, at: IntArray) -> tuple[IntArra
     """
     curve = np.asarray(given, dtype=np.float64)
     if curve.ndim != 2 or 0 in curve.shape or curve.shape[1] > at.size:
-        raise PqswarmError(f"the curves of {title!r} have shape {curve.shape}: needed is (n_runs, n_points).")
+        raise PqswarmError(f"the curves of {title!r} have shape {curve.shape}: it must be (n_runs, n_points).")
     if np.isnan(curve).any() or not np.isfinite(curve[:, -1]).all():
         raise PqswarmError(f"the curves of {title!r} must hold numbers and end in finite errors.")
     chosen = np.searchsorted(at, evaluation_grid(int(at[curve.shape[1] - 1])), side="right") - 1
     chosen = np.unique(chosen[chosen >= 0])
-    finite = np.minimum(curve[:, chosen], _HUGE)  # numpy interpolates with infinities as well, to nan
+    finite = np.minimum(curve[:, chosen], _HUGE)  # interpolation between infinities would give nan
     values = np.percentile(finite, [25, 50, 75], axis=0)
     values[values > _HUGE**0.5] = np.inf
     kept = np.r_[True, np.any(values[:, 1:] != values[:, :-1], axis=0)]
@@ -118,28 +118,28 @@ def quartile_curve(title: str, given: FloatArray, at: IntArray) -> tuple[IntArra
 
 
 def attained_errors(record: "RunRecord") -> FloatArray:
-    """Return the least error with at most 1, 2, 3, ... features that a run met; infinity where it met none."""
+    """Return the lowest error of a run with at most 1, 2, 3, ... features; infinite if it has none."""
     masks, errors = record.result.front_masks, record.result.front_errors
-    least = np.full(record.mask.size, np.inf)
+    lowest = np.full(record.mask.size, np.inf)
     if masks is not None and errors is not None:
-        least[masks.sum(axis=1) - 1] = errors
-    return np.asarray(np.minimum.accumulate(least))
+        lowest[masks.sum(axis=1) - 1] = errors
+    return np.asarray(np.minimum.accumulate(lowest))
 
 
 def pareto_front(records: "Sequence[RunRecord]") -> tuple[IntArray, FloatArray]:
-    """Return the sizes and errors of the best subsets that runs met: no other is as small and has less error.
+    """Return sizes and errors of the Pareto-optimal subsets of all runs.
 
-    Of runs that kept no front, what they ended with counts.
+    Runs without a front contribute their final subset.
     """
-    least = np.full(records[0].mask.size, np.inf)
+    lowest = np.full(records[0].mask.size, np.inf)
     for record in records:
-        least = np.minimum(least, attained_errors(record))
-        least[record.size - 1] = min(least[record.size - 1], record.error)
-    least = np.minimum.accumulate(least)
-    sizes = np.flatnonzero(least < np.append(np.inf, least[:-1])) + 1
-    return sizes, least[sizes - 1]
+        lowest = np.minimum(lowest, attained_errors(record))
+        lowest[record.size - 1] = min(lowest[record.size - 1], record.error)
+    lowest = np.minimum.accumulate(lowest)
+    sizes = np.flatnonzero(lowest < np.append(np.inf, lowest[:-1])) + 1
+    return sizes, lowest[sizes - 1]
 
 
 def selection_shares(groups: Groups) -> dict[str, FloatArray]:
-    """Return the share of the runs of each algorithm that selected each feature, 0 to 1."""
+    """Return the fraction of the runs of each algorithm that selected each feature, 0 to 1."""
     return {title: np.mean([record.mask for record in group], axis=0) for title, group in groups.items()}

@@ -1,4 +1,4 @@
-"""What a figure knows about its marks: to which series each belongs, and what it says when it is pointed at."""
+"""Series and tooltips of the artists of a figure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,16 +14,16 @@ _ATTRIBUTE = "_pqswarm_mark"
 
 @dataclass(frozen=True)
 class SeriesMark:
-    """The series of an artist, empty for none, and its words: none, one for the artist, or one for each point."""
+    """The series of an artist, empty for none, and its tooltips: none, one for the artist, or one per point."""
 
     series: str = ""
     tips: tuple[str, ...] = ()
 
 
 def mark(artist: _Artist, series: str = "", tips: Sequence[str] = ()) -> _Artist:
-    """Say to which series an artist of a figure belongs, and what it says when it is pointed at; return it.
+    """Set the series and the tooltips of an artist, and return the artist.
 
-    A page can hide all artists of a series, and shows the words near the pointer. Elsewhere nothing changes.
+    A page can hide all artists of a series, and shows tooltips near the pointer. Other formats are unaffected.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def mark(artist: _Artist, series: str = "", tips: Sequence[str] = ()) -> _Artist
 
 
 def mark_of(artist: Artist) -> SeriesMark:
-    """Return what :func:`mark` has said about an artist."""
+    """Return the series and tooltips that :func:`mark` set."""
     found = getattr(artist, _ATTRIBUTE, SeriesMark())
     assert isinstance(found, SeriesMark)  # noqa: S101
     return found

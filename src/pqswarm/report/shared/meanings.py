@@ -1,4 +1,4 @@
-"""What the features of a study are called, and what they measure."""
+"""Names and meanings of the features of a study."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -13,12 +13,12 @@ __all__ = ["feature_meanings", "names_of", "sampling_rate", "wavelet_level"]
 
 
 def names_of(events: "Events", n_features: int) -> tuple[str, ...]:
-    """Return the names of the features; studies of earlier versions kept none, and knew no others than wavelet ones."""
+    """Return the names of the features; studies that do not store them have wavelet features."""
     return events.feature_names or feature_names(n_features // len(FUNCTIONS) - 1)
 
 
 def wavelet_level(names: Sequence[str]) -> int | None:
-    """Return the level of the wavelet transform whose bands and functions features are; None if they are others.
+    """Return the level of the wavelet transform behind the features; None for other features.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def wavelet_level(names: Sequence[str]) -> int | None:
 
 
 def sampling_rate(plan: "StudyPlan", names: Sequence[str]) -> float | None:
-    """Return the samples per second of all events of a study [Hz]; None if they differ or are not known."""
+    """Return the sampling rate of all events of a study [Hz]; None if they differ or it is unknown."""
     from pqswarm.study.plan import DatasetPlan
 
     if wavelet_level(names) is None or not isinstance(plan.dataset, DatasetPlan):
@@ -40,7 +40,7 @@ def sampling_rate(plan: "StudyPlan", names: Sequence[str]) -> float | None:
 
 
 def feature_meanings(plan: "StudyPlan", names: Sequence[str]) -> tuple[str, ...]:
-    """Return in words what each feature of a study measures; empty where that is not known."""
+    """Return a description of each feature of a study; empty if unknown."""
     if wavelet_level(names) is None:
         return ("",) * len(names)
     rate = sampling_rate(plan, names)

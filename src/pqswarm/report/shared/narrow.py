@@ -1,4 +1,4 @@
-"""Figures for narrow screens: the same figure, laid out anew for the width of a telephone, where that can be read."""
+"""Figures for narrow screens: the same figure in a narrow layout, if it stays legible."""
 
 import warnings
 from itertools import combinations
@@ -13,14 +13,14 @@ from pqswarm.report.style import settle
 
 __all__ = ["narrowed"]
 
-_WIDTH = 4.0  # inches, in which letters are as large as those of the page
-_LONG = 0.8  # of that width, beyond which words are broken into lines
-_MANY = 200  # words
-_LEAST = 1.6  # inches that must remain for the axes
+_WIDTH = 4.0  # inches: text is then as large as that of the page
+_LONG = 0.8  # of that width, beyond which text is wrapped
+_MAX_TEXTS = 200
+_MIN_AXES = 1.6  # inches
 
 
 def narrowed(figure: Figure) -> Figure | None:
-    """Lay a figure out for a narrow screen, and return it; None, and the figure spoilt, if words would collide then.
+    """Lay a figure out for a narrow screen; return None, and leave the figure unusable, if texts would overlap.
 
     Examples
     --------
@@ -36,42 +36,42 @@ def narrowed(figure: Figure) -> Figure | None:
     """
     if figure.get_figwidth() <= _WIDTH:
         return figure
-    if any(axis.get_subplotspec() is None for axis in figure.axes) or len(figure.findobj(Text)) > _MANY:
-        return None  # its places are of its own making, or it is full of words
+    if any(axis.get_subplotspec() is None for axis in figure.axes) or len(figure.findobj(Text)) > _MAX_TEXTS:
+        return None  # placed by hand, or too much text
     for axis in figure.axes:
-        axis.set_in_layout(True)  # what was placed by hand, as settling does, is not
+        axis.set_in_layout(True)  # settle() took it out of the layout
     figure.set_layout_engine("constrained")
     figure.set_size_inches(_WIDTH, figure.get_figheight())
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of axes for which no room is left, which is seen below
+        warnings.simplefilter("ignore", UserWarning)  # about axes without space, checked below
         settle(figure)
-        for text, width in [(text, box.width / figure.bbox.width) for text, box in _words(figure)]:
+        for text, width in [(text, box.width / figure.bbox.width) for text, box in _visible_texts(figure)]:
             if width > _LONG:
                 text.set_text(fill(text.get_text(), int(_LONG * len(text.get_text()) / width)))
-    if any(axis.get_window_extent().width < _LEAST * figure.dpi for axis in figure.axes if axis.get_visible()):
+    if any(axis.get_window_extent().width < _MIN_AXES * figure.dpi for axis in figure.axes if axis.get_visible()):
         return None
-    page, boxes = figure.bbox.padded(1.0), [box for _, box in _words(figure)]
+    page, boxes = figure.bbox.padded(1.0), [box for _, box in _visible_texts(figure)]
     inside = all(page.contains(*box.min) and page.contains(*box.max) for box in boxes)
     apart = not any(_overlap(a, b) for a, b in combinations(boxes, 2))
     return figure if inside and apart else None
 
 
-def _words(figure: Figure) -> list[tuple[Text, Bbox]]:
-    """The words that are drawn, and where they stand, in pixels."""
+def _visible_texts(figure: Figure) -> list[tuple[Text, Bbox]]:
+    """The visible texts and their boxes in pixels."""
     ticks = {label for axis in figure.axes for one in (axis.xaxis, axis.yaxis) for label in _tick_labels(one)}
     shown = [text for text in figure.findobj(Text) if isinstance(text, Text) and text not in ticks]
     return [(text, text.get_window_extent()) for text in shown if text.get_visible() and text.get_text().strip()]
 
 
 def _tick_labels(axis: Axis) -> list[Text]:
-    """Labels of ticks that lie outside of the axes and are not drawn."""
+    """Labels of ticks outside the axes, which are not drawn."""
     low, high = sorted(axis.get_view_interval())
     ticks = [*axis.get_major_ticks(), *axis.get_minor_ticks()]
     return [label for tick in ticks if not low <= tick.get_loc() <= high for label in (tick.label1, tick.label2)]
 
 
 def _overlap(a: Bbox, b: Bbox) -> bool:
-    """Whether two boxes share more than their borders."""
+    """Whether two boxes overlap beyond their borders."""
     width = min(a.x1, b.x1) - max(a.x0, b.x0)
     height = min(a.y1, b.y1) - max(a.y0, b.y0)
     return bool(width > 1.0 and height > 0.25 * min(a.height, b.height))

@@ -19,22 +19,22 @@ if TYPE_CHECKING:
 
 __all__ = ["EndLabel", "Palette", "label_ends", "spread"]
 
-_MARKERS = "osD^vPX<>ph"  # one less than colours: where those repeat, the markers are others
+_MARKERS = "osD^vPX<>ph"  # one fewer than colours, so that repeated colours have other markers
 _DASHES = ("-", "--", "-.")
 
 
 class Palette:
-    """The colours and markers of the algorithms of one study, by their order, and which one is emphasised.
+    """The colours and markers of the algorithms of a study, and which one is emphasised.
 
-    The reference, or the first if there is none, is blue and round. Of many algorithms the colours repeat, with other
-    markers and dashes.
+    The reference, or the first algorithm if there is none, is a blue circle. With many algorithms colours repeat, with
+    other markers and dashes.
 
     Parameters
     ----------
     titles : iterable of str
         Titles of the algorithms, in the order of the plan.
     reference : str, optional
-        Title of the one that is emphasised.
+        Title of the algorithm to emphasise.
 
     Examples
     --------
@@ -61,27 +61,27 @@ class Palette:
         return self._look(title)[0]
 
     def marker(self, title: str) -> str:
-        """Return the marker of an algorithm, in matplotlib's letters."""
+        """Return the matplotlib marker of an algorithm."""
         return self._look(title)[1]
 
     def drawn(self, titles: Iterable[str]) -> list[str]:
-        """Return titles in the order of drawing: the emphasised one comes last and lies on top."""
+        """Return titles in drawing order: the emphasised one last, on top."""
         return sorted(titles, key=lambda title: title == self.reference)
 
     def line(self, title: str) -> dict[str, Any]:
-        """Return colour, dashes, width and depth of the line of an algorithm, in matplotlib's words."""
+        """Return matplotlib's line properties of an algorithm."""
         colour, _, dashes = self._look(title)
         strong = title == self.reference
         return {"color": colour, "ls": dashes, "lw": 2.2 if strong else 1.3, "zorder": 3.0 if strong else 2.0}
 
     def label(self, axis: "Axes", title: str, x: float, y: float, marked: bool = False) -> "EndLabel":
-        """Return the label of an algorithm's line, to be written beside its end."""
+        """Return the label for the end of an algorithm's line."""
         marker = self.marker(title) if marked else ""
         return EndLabel(axis, title, x, y, self.colour(title), title == self.reference, marker, title)
 
 
 class EndLabel(NamedTuple):
-    """A name to be written beside the end of a line: the axes, the name, the end in data coordinates, look, series."""
+    """A label beside the end of a line: axes, text, end in data coordinates, look and series."""
 
     axis: "Axes"
     text: str
@@ -94,9 +94,9 @@ class EndLabel(NamedTuple):
 
 
 def spread(places: Sequence[float], gap: float, low: float = 0.0, high: float = 1.0) -> "FloatArray":
-    """Move places apart as little as possible (least squares) until neighbours are a gap apart.
+    """Move positions apart as little as possible (least squares) until neighbours are a gap apart.
 
-    The order stays; where there is too little room between `low` and `high`, the gap wins.
+    The order is kept; if there is too little space between `low` and `high`, the gap takes precedence.
     """
     from scipy.optimize import isotonic_regression
 
@@ -109,7 +109,7 @@ def spread(places: Sequence[float], gap: float, low: float = 0.0, high: float = 
 
 
 def label_ends(figure: Figure, labels: Sequence[EndLabel]) -> Figure:
-    """Settle a figure and write names beside its axes, each near the end of its line, none over another."""
+    """Settle a figure and write labels beside its axes, near the ends of the lines, without overlap."""
     start = 21.0 if any(label.marker for label in labels) else 13.0  # points beyond the axes
     texts = []
     for label in labels:

@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 __all__ = ["ALL_FEATURES", "Points", "check_points", "draw_points", "run_points", "run_tips"]
 
-ALL_FEATURES = "All features"  # the series of what is drawn for them
+ALL_FEATURES = "All features"  # name of their series
 Points = Mapping[str, tuple[IntArray, FloatArray]]
 
 
 def run_points(found: "ClassifierSummary") -> tuple[Points, Points, list[int]]:
-    """Return sizes and errors of the runs of each algorithm, and of the fronts of those that run once, and numbers."""
+    """Return sizes and errors of the runs, the same of the fronts of algorithms that run once, and the run numbers."""
     points = {title: (found.sizes(title).astype(np.int64), found.errors(title)) for title in found.runs}
     points |= {title: (np.array([r.size]), np.array([r.error])) for title, r in found.sequential.items()}
     fronts = {}
     for title, record in found.sequential.items():
         masks, errors = record.result.front_masks, record.result.front_errors
-        if masks is not None and errors is not None and len(errors) > 1:  # one that was told a size has that alone
+        if masks is not None and errors is not None and len(errors) > 1:  # with a given size the front has one point
             fronts[title] = masks.sum(axis=1), errors
     return points, fronts, [record.key.run for record in found.runs[found.reference]]
 
@@ -43,7 +43,7 @@ def check_points(points: Points, empty: bool = False) -> Points:
     for title, (given_sizes, given_errors) in points.items():
         sizes, errors = np.asarray(given_sizes), np.asarray(given_errors, dtype=np.float64)
         if sizes.ndim != 1 or sizes.shape != errors.shape or not sizes.size or not np.isfinite(errors).all():
-            raise PqswarmError(f"the points of {title!r} must be a size and a finite error for each run.")
+            raise PqswarmError(f"the points of {title!r} must be one size and one finite error per run.")
         checked[title] = sizes, errors
     return checked
 
@@ -65,7 +65,7 @@ def draw_points(
     fronts: Points,
     numbers: Sequence[int] | None,
 ) -> list[EndLabel]:
-    """Draw runs as points and return their names; single runs are rings on top, fronts are lines."""
+    """Draw runs as points, single runs as rings and fronts as lines; return the labels."""
     axis.grid(color=FAINT, lw=0.5, alpha=0.35)
     axis.set_axisbelow(True)
     labels = []
@@ -96,7 +96,7 @@ def draw_points(
     low, high = float(np.concatenate(values).min()), float(np.concatenate(values).max())
     margin = 0.07 * max(high - low, 0.02 * high, 1e-6)
     axis.set(xlim=(0, edge), ylim=(low - margin, high + margin))
-    for title, (sizes, errors) in fronts.items():  # beyond the limits that the runs set, it is not of interest
+    for title, (sizes, errors) in fronts.items():  # clipped to the limits set by the runs
         style = {"color": palette.colour(title), "lw": 1.0, "marker": ".", "ms": 3.0, "zorder": 1.8}
         tips = [f"{title} at {features(int(s))}: error {percent(e)}" for s, e in zip(sizes, errors, strict=True)]
         mark(axis.plot(sizes, 100 * errors, **style)[0], title, tips)

@@ -1,18 +1,29 @@
-"""Words that the sentences of several sections share."""
+"""Numbers, units and lists as the sentences of a report write them."""
 
 from collections.abc import Sequence
 from math import inf
 
-__all__ = ["count", "decibel", "duration", "enumerate_words", "features", "percent", "points", "probability", "runs"]
+__all__ = [
+    "at_most",
+    "count",
+    "decibel",
+    "duration",
+    "enumerate_words",
+    "features",
+    "percent",
+    "points",
+    "probability",
+    "runs",
+]
 
 
 def percent(share: float) -> str:
-    """Return a share in percent: 0.0638 is ``6.38 %``."""
+    """Return a fraction in percent: 0.0638 is ``6.38 %``."""
     return f"{100 * share:.2f} %"
 
 
 def probability(p: float) -> str:
-    """Return a p-value in words.
+    """Return a p-value as text.
 
     Examples
     --------
@@ -22,28 +33,39 @@ def probability(p: float) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
 
 
+def at_most(p: float) -> str:
+    """Return an upper bound of several p-values as text.
+
+    Examples
+    --------
+    >>> at_most(0.0312), at_most(1e-9)
+    ('p ≤ 0.031', 'p < 0.001')
+    """
+    return probability(p).replace("=", "≤")
+
+
 def count(mean: float) -> str:
-    """Return a mean number of things, with a decimal if it needs one."""
+    """Return a mean number, with one decimal if it is not an integer."""
     return f"{mean:.0f}" if mean == round(mean) else f"{mean:.1f}"
 
 
 def features(number: int) -> str:
-    """Return a number of features in words."""
+    """Return a number of features as text."""
     return f"{number} feature{'s' * (number != 1)}"
 
 
 def runs(number: int) -> str:
-    """Return a number of runs in words."""
+    """Return a number of runs as text."""
     return f"{number} runs" if number > 1 else "one run"
 
 
 def decibel(level: float) -> str:
-    """Return a noise level in words, such as ``20 dB`` or ``∞ dB``."""
+    """Return a noise level as text, such as ``20 dB`` or ``∞ dB``."""
     return "∞ dB" if level == inf else f"{level:g} dB"
 
 
 def duration(seconds: float) -> str:
-    """Return a time in words.
+    """Return a duration as text.
 
     Examples
     --------
@@ -56,10 +78,10 @@ def duration(seconds: float) -> str:
 
 
 def points(value: float) -> str:
-    """Return a number of percentage points, with two decimals and without a minus before zero."""
+    """Return a number of percentage points with two decimals, never as minus zero."""
     return f"{round(value, 2) + 0.0:.2f}"
 
 
 def enumerate_words(words: Sequence[str]) -> str:
-    """Return words as an enumeration."""
+    """Return words as a list: ``a, b and c``."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -1,4 +1,4 @@
-"""How far results on several held-out sets lie apart."""
+"""Confidence intervals over several held-out sets."""
 
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ CONFIDENCE = 0.95
 
 
 class Spread(NamedTuple):
-    """Means, and the ends of their confidence intervals; these are NaN if there is but one set."""
+    """Means and the ends of their confidence intervals, NaN for a single set."""
 
     mean: FloatArray
     low: FloatArray
@@ -20,7 +20,7 @@ class Spread(NamedTuple):
 
 
 def t_interval(values: FloatArray) -> Spread:
-    """Return the mean over sets, the first axis, and Student's t interval of it, 95 %.
+    """Return the mean over the sets, along the first axis, and its 95 % Student's t interval.
 
     Examples
     --------

@@ -72,7 +72,7 @@ def square(builder, apart):
     return builder.fmul(apart, apart, flags=("contract",))
 
 
-def _magnitude(builder, apart):
+def _absolute_value(builder, apart):
     bits = ir.VectorType(I32, 8)
     return builder.bitcast(builder.and_(builder.bitcast(apart, bits), ir.Constant(bits, [0x7FFFFFFF] * 8)), apart.type)
 
@@ -125,9 +125,9 @@ def _distances(term, add, name):
     return intrinsic(distances)
 
 
-manhattan = _distances(_magnitude, total_of, "manhattan")
+manhattan = _distances(_absolute_value, total_of, "manhattan")
 squared_euclidean = _distances(square, total_of, "squared_euclidean")
-chebyshev = _distances(_magnitude, larger, "chebyshev")
+chebyshev = _distances(_absolute_value, larger, "chebyshev")
 
 
 @intrinsic
@@ -210,7 +210,7 @@ def encode(typing, rows, i, lows, step, shift, codes, place, stride):  # noqa: A
             bounded = builder.select(builder.fcmp_ordered("<", bounded, most), bounded, most)
             whole = builder.fptosi(bounded, integers)
             apart = builder.fsub(above, builder.fmul(builder.sitofp(whole, vector), steps))
-            builder.store(builder.fadd(builder.load(off), _magnitude(builder, apart)), off)
+            builder.store(builder.fadd(builder.load(off), _absolute_value(builder, apart)), off)
             with cgutils.for_range(builder, n_bytes, intp=I64) as byte:
                 moved = builder.add(whole, splat(builder, builder.trunc(byte.index, I32), 8))
                 short = builder.trunc(builder.lshr(moved, shifts), ir.VectorType(I8, 8))

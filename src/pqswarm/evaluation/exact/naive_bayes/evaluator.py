@@ -17,7 +17,7 @@ from pqswarm.evaluation.folds import Folds
 
 __all__ = [
     *("KernelNBEvaluator", "KernelNBHyperparameters", "KernelNBOnCpu"),
-    *("class_blocks", "log_priors", "mix_uniform", "portable_log"),
+    *("class_blocks", "fold_log_priors", "mix_uniform", "portable_log"),
 ]
 
 _MEMORY = 2e9  # maximum bytes of the tables
@@ -115,7 +115,7 @@ class KernelNBEvaluator(ExactEvaluator):
         checked = KernelNBHyperparameters(bandwidth=bandwidth, floor=floor)
         self.bandwidth, self.floor = checked.bandwidth, checked.floor
         check_table_size(len(self.data), self.n_features, self.classes.size)
-        self.priors = log_priors(self)[folds.test_fold]
+        self.priors = fold_log_priors(self)[folds.test_fold]
         # The log density of a kernel at its centre; a uniform density is 1.
         self.highest = max(0.0, -log(self.bandwidth * sqrt(2.0 * pi)))
         self.table = self._terms()
@@ -278,7 +278,7 @@ def _class_counts(evaluator: ClassificationEvaluator) -> FloatArray:
     return np.asarray(inside.sum(axis=0) - inside)
 
 
-def log_priors(evaluator: ClassificationEvaluator) -> FloatArray:
+def fold_log_priors(evaluator: ClassificationEvaluator) -> FloatArray:
     """Log fraction of each class among the training events of each fold, shape (folds, classes)."""
     counts = _class_counts(evaluator)[:-1]
     return np.asarray(portable_log(counts) - portable_log(counts.sum(axis=1, keepdims=True)))

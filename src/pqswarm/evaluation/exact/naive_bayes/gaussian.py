@@ -8,7 +8,7 @@ import numpy.typing as npt
 from pqswarm._base.options import Parameters, option, parameters
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.evaluation.backend import Backend, ExactEvaluator, ExactOptions
-from pqswarm.evaluation.exact.naive_bayes.evaluator import log_priors
+from pqswarm.evaluation.exact.naive_bayes.evaluator import fold_log_priors
 from pqswarm.evaluation.folds import Folds
 
 __all__ = ["GaussianNBEvaluator", "GaussianNBHyperparameters", "GaussianNBOnCpu"]
@@ -62,7 +62,7 @@ class GaussianNBEvaluator(ExactEvaluator):
         self.columns = np.empty(self.data.shape[::-1])  # each event in the scale of its fold, fold by fold
         for fold in range(folds.n_folds):
             self.columns[:, self.starts[fold] : self.starts[fold + 1]] = self._view(fold)[folds.test(fold)].T
-        self.log_priors = log_priors(self)
+        self.log_priors = fold_log_priors(self)
         self.moments = self._moments_of(slice(None))
         self._backend = GaussianNBOnCpu(self)
         if self.device == "cuda":

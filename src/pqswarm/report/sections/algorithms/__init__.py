@@ -1,4 +1,4 @@
-"""The question "Which algorithm finds the better subsets?": performance, convergence, error rate against size."""
+"""Which algorithm finds the best subsets: performance, convergence, error rate against size."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ __all__ = ["content"]
 
 
 def content(study: "StudySummary", found: "ClassifierSummary") -> Content:
-    """Compare what the algorithms found: error rates and sizes of their subsets, and how they got there."""
+    """Compare error rates, subset sizes and convergence of the algorithms."""
     fared = {title: _performance(found, title) for title in found.runs}
     best = found.best(found.reference)
     return Content(
@@ -46,38 +46,38 @@ def _sentences(study: "StudySummary", found: "ClassifierSummary", fared: Mapping
     tied = [title for title, (other, _) in means.items() if other == error]
     mean, average = ("mean ", " on average") if found.n_runs > 1 else ("", "")
     once = [algorithm.title for algorithm in study.plan.sequential]
-    which = f"that run {found.n_runs} times" if found.n_runs > 1 else f"other than {enumerate_words(once or [''])}"
-    among = f" of the algorithms {which}" if once else ""  # one run is not compared with a mean of several
+    which = f"with {found.n_runs} runs" if found.n_runs > 1 else f"other than {enumerate_words(once or [''])}"
+    among = f" of the algorithms {which}" if once else ""  # a single run is not compared with a mean
     subset = f"{count(size)} of the {n} features{average}"
     names, several = enumerate_words(tied), len(tied) > 1
     has = ("both have" if len(tied) == 2 else "all have") if several else "has"
     who = leader if several else "It"
     if error >= whole:
         first = (
-            f"{'None' if once else 'No algorithm'}{among} does better than all features: {names}, the best, {has} an "
-            f"error rate of {percent(error)}, all features have one of {percent(whole)}. {who} selects {subset}."
+            f"{'None' if once else 'No algorithm'}{among} does better than all features: the best, {names}, {has} an "
+            f"error rate of {percent(error)}, all features {percent(whole)}. {who} selects {subset}."
         )
     else:
         verb = (
             f"the lowest {mean}error rate{among}" if len(fared) > 1 else f"a lower {mean}error rate than all features"
         )
         first = (
-            f"{names} {has} {verb}: {percent(error)}, against {percent(whole)} with all features "
+            f"{names} {has} {verb}: {percent(error)}, compared with {percent(whole)} for all features "
             f"({100 * (whole - error) / whole:.0f} % lower). {who} selects {subset} ({100 * (n - size) / n:.0f} % "
             f"fewer)."
         )
-    least_error, least_size = means[smallest]
-    if least_size >= size:
+    smallest_error, smallest_size = means[smallest]
+    if smallest_size >= size:
         return [first]
     return [
         first,
-        f"The smallest subsets{among} come from {smallest}: {count(least_size)} features, with an error rate of "
-        f"{percent(least_error)}{average}.",
+        f"{smallest} finds the smallest subsets{among}: {count(smallest_size)} features, with an error rate of "
+        f"{percent(smallest_error)}{average}.",
     ]
 
 
 def _performance(found: "ClassifierSummary", title: str) -> dict[str, Any]:
-    """What the runs of one algorithm come to: error rate and size, and how far they are below those of all [%]."""
+    """Error rate and size of the subsets of one algorithm, and their reduction against all features [%]."""
     errors, sizes, n, whole = found.errors(title), found.sizes(title), found.n_features, found.all_features
     several = errors.size > 1
     return {
@@ -120,16 +120,16 @@ def _performances(study: "StudySummary", found: "ClassifierSummary", fared: Mapp
         },
         lowest=("mean_J", "mean_size", "score"),
         highest=("PI", "Xi"),
-        note=f"J: error rate, the share of misclassified {study.item}s, mean over the folds; all {n} features have "
-        f"J(U) = {found.all_features:.4f}{printed}. PI: by how much J is below J(U). ξ: number of features selected; "
-        f"Ξ: by how much it is below {n}. SD: standard deviation over the runs; intervals by bootstrap (BCa). Overall "
-        f"score: the sum over the runs of (ξ/{n}) J; it grows with the number of runs"
-        f"{', which was 40 in the paper' if paper else ''}.",
+        note=f"J: error rate, the fraction of misclassified {study.item}s, averaged over the folds; all {n} features "
+        f"have J(U) = {found.all_features:.4f}{printed}. PI: reduction of J against J(U). ξ: number of selected "
+        f"features; Ξ: reduction of ξ against {n}. SD: standard deviation over the runs; intervals by bootstrap (BCa). "
+        f"Overall score: sum over the runs of (ξ/{n}) J; it grows with the number of runs"
+        f"{' (40 in the paper)' if paper else ''}.",
     )
 
 
 def _gap(found: "ClassifierSummary") -> list[Table]:
-    """How far the algorithms stay from the best subset that is known, where one is known for these very events."""
+    """Gap between the algorithms and the best known subset, if one is known for these events."""
     known = found.best_known
     if known is None:
         return []
@@ -137,19 +137,22 @@ def _gap(found: "ClassifierSummary") -> list[Table]:
     for title in (*found.runs, *found.sequential):
         errors = found.errors(title) if title in found.runs else np.array([found.sequential[title].error])
         gaps = 100 * (errors - known["error"])
-        rows.append(
-            {"algorithm": title, "mean": float(gaps.mean()), "least": float(gaps.min()), "most": float(gaps.max())}
-        )
+        values = {"mean": gaps.mean(), "minimum": gaps.min(), "maximum": gaps.max()}
+        rows.append({"algorithm": title} | {key: float(value) for key, value in values.items()})
     return [
         Table(
             "gap",
-            f"How far from the best known subset, with {found.name}",
+            f"Gap to the best known subset, with {found.name}",
             rows,
-            {"mean": ("mean gap [percentage points]", ".2f"), "least": ("least", ".2f"), "most": ("greatest", ".2f")},
-            lowest=("mean", "least", "most"),
-            note=f"The best subset that is known for these events has {len(known['features'])} features and an error "
-            f"rate of {percent(known['error'])}. It took {known['evaluations'] / 1e6:.1f} million evaluations, and no "
-            f"adding or removing of one or two features, nor any exchange of one for another, makes it better.",
+            {
+                "mean": ("mean gap [percentage points]", ".2f"),
+                "minimum": ("minimum", ".2f"),
+                "maximum": ("maximum", ".2f"),
+            },
+            lowest=("mean", "minimum", "maximum"),
+            note=f"The best known subset for these events has {len(known['features'])} features and an error rate of "
+            f"{percent(known['error'])}. It was found with {known['evaluations'] / 1e6:.1f} million evaluations; "
+            f"adding or removing one or two features, or exchanging one, does not improve it.",
         )
     ]
 
@@ -162,13 +165,13 @@ def _scatter(study: "StudySummary", found: "ClassifierSummary") -> Drawing:
         args: dict[str, Any] = {"fronts": fronts, "numbers": numbers, "narrow": narrow}
         return plot_error_against_size(points, whole, study.palette, **args)
 
-    hollow = " Hollow marks are searches that run once." if found.sequential and found.n_runs > 1 else ""
-    line = f" A line joins what {enumerate_words(list(fronts))} found for each size." if fronts else ""
+    hollow = " Hollow markers are searches that run only once." if found.sequential and found.n_runs > 1 else ""
+    line = f" Lines join the best subsets of each size found by {enumerate_words(list(fronts))}." if fronts else ""
     return Drawing(
         "size",
-        "Error rate against number of features, one mark for each run",
-        f"Down and to the left is better: a lower error rate with fewer features. Each name stands at the median error "
-        f"rate of its runs.{hollow}{line}",
+        "Error rate against number of features, one marker per run",
+        f"Lower left is better: a lower error rate with fewer features. Each name is placed at the median error rate "
+        f"of its runs.{hollow}{line}",
         draw,
         narrow=lambda: draw(narrow=True),
     )
@@ -184,8 +187,8 @@ def _boxes(study: "StudySummary", found: "ClassifierSummary") -> Drawing:
     return Drawing(
         "boxes",
         "Error rates and numbers of features of all runs",
-        "A box holds the middle half of the runs, the line in it is the median, and every run is a mark. The lowest "
-        "median error rate stands on top.",
+        "Boxes span the quartiles, the line inside is the median, and each marker is a run. Sorted by median error "
+        "rate.",
         draw,
         narrow=lambda: draw(narrow=True),
     )
@@ -202,14 +205,14 @@ def _convergence(study: "StudySummary", found: "ClassifierSummary") -> Drawing:
         return plot_convergence(curves, grid, study.palette, budget=budget, narrow=narrow, **args)
 
     beyond = [title for title, end in ends.items() if end > budget]
-    more = f" The budget does not hold for {enumerate_words(beyond)}." if beyond else ""
-    lines = "Lines are medians of the runs; the bars at the right end hold the middle half of them. "
+    more = f" The budget does not apply to {enumerate_words(beyond)}." if beyond else ""
+    lines = "Lines are medians over the runs; the bars on the right span their quartiles. "
     return Drawing(
         "convergence",
-        "How far the lowest error rate so far is from the best, against evaluations",
-        f"An evaluation is one subset tried. {lines if found.n_runs > 1 else ''}The zero is the lowest error rate that "
-        f"{'is known for these events' if known else 'any run found'}. Both scales are logarithmic, so that the end of "
-        f"the contest is seen; lower is better, and a line that falls early finds good subsets soon.{more}",
+        "Distance of the lowest error rate so far from the best, against evaluations",
+        f"One evaluation tests one subset. {lines if found.n_runs > 1 else ''}Zero is the lowest error rate "
+        f"{'known for these events' if known else 'found by any run'}. Both axes are logarithmic, to show the end of "
+        f"the search. Lower is better; a line that drops early finds good subsets soon.{more}",
         draw,
         narrow=lambda: draw(narrow=True),
     )

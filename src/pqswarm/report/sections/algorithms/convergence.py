@@ -1,4 +1,4 @@
-"""The figure of convergence: how far the runs of each algorithm are from the best, against the evaluations."""
+"""Figures of convergence: the lowest error so far against the evaluations."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_convergence", "plot_searches"]
 
-_START = 1 / 200  # part of the evaluations at which their axis begins
-_STRIP = 1.45  # how far beyond the last it goes on, for what the runs end with
+_START = 1 / 200  # fraction of the evaluations at which their axis starts
+_STRIP = 1.45  # where it ends, relative to the last: room for the final errors
 
 
 def plot_convergence(
@@ -37,34 +37,33 @@ def plot_convergence(
     budget: int | None = None,
     narrow: bool = False,
 ) -> Figure:
-    """Draw how far the lowest error so far is from the best one, against the evaluations.
+    """Draw the distance of the lowest error so far from the best error, against the evaluations.
 
-    Lines are medians of the runs. A bar at the right end goes from the lower to the upper quartile of what the runs
-    ended with.
+    Lines are medians over the runs. The bars on the right span the quartiles of the final errors.
 
     Parameters
     ----------
     curves : mapping of str to array of float, shape (n_runs, n_points)
-        For each algorithm, the lowest error of each run after so many evaluations; infinite before the first. One
-        that has fewer points than the others is carried on with a dotted line.
+        Lowest error of each run after each number of evaluations; infinite before the first. Curves with fewer points
+        than others are extended by a dotted line.
     evaluations : array of int, optional
         Numbers of evaluations; 1, 2, 3, ... by default.
     palette : Palette, optional
-        Colours, and which algorithm is emphasised.
+        Colours, and the algorithm to emphasise.
     best : float, optional
-        The error from which the distance is taken; by default the lowest of all curves.
+        Error from which the distance is measured; by default the lowest of all curves.
     known : bool
-        Whether `best` is known from elsewhere, and not found by these runs; for the words.
+        Whether `best` is known from elsewhere rather than found by these runs; for the axis label.
     budget : int, optional
-        Evaluations that a run may have, for a line; by default the last of `evaluations`.
+        Evaluations allowed per run, drawn as a line; by default the last of `evaluations`.
     narrow : bool
-        Draw it for the screen of a phone.
+        Draw it for a narrow screen.
 
     Returns
     -------
     matplotlib.figure.Figure
-        The figure. Both axes are logarithmic, that of the distance linear close to zero; the first evaluations, up to
-        a two-hundredth of the budget, lie outside.
+        The figure. Both axes are logarithmic, the distance linear close to zero; the first 0.5 % of the evaluations are
+        not shown.
 
     Examples
     --------
@@ -79,8 +78,7 @@ def plot_convergence(
     longest = max(np.shape(curve)[-1] for curve in curves.values())
     at = np.arange(1, longest + 1) if evaluations is None else np.asarray(evaluations)
     lines = {title: quartile_curve(title, curves[title], at) for title in palette.drawn(curves)}
-    least = min(float(np.min(curve)) for curve in curves.values())
-    origin = least if best is None else float(best)
+    origin = min(float(np.min(curve)) for curve in curves.values()) if best is None else float(best)
     last = max(int(after[-1]) for after, _ in lines.values())
     with mpl.rc_context(STYLE):
         size = (NARROW, max(3.9, 1.3 + 0.21 * len(lines))) if narrow else (WIDE, max(4.2, 1.3 + 0.24 * len(lines)))
@@ -120,27 +118,27 @@ def _curve_tip(title: str, after: IntArray, errors: FloatArray, n_runs: int) -> 
         return f"{title}, one run: error {percent(middle)} after {after[-1]} evaluations"
     early = int(np.searchsorted(after, 0.1 * after[-1], side="right")) - 1
     way = f" ({percent(errors[1, early])} after {after[-1] // 10})" if early >= 0 and errors[1, early] < 1 else ""
-    spread = f"half of the runs between {percent(low)} and {percent(high)}"
+    spread = f"quartiles {percent(low)} and {percent(high)}"
     return f"{title}: median error {percent(middle)} after {after[-1]} evaluations{way}, {spread}"
 
 
 def _scale_gaps(axis: "Axes", ends: Sequence[float], shown: Sequence[float]) -> None:
-    """A scale that gives the contest at the end as much room as the way to it."""
+    """Set a scale that gives the final errors as much room as the way to them."""
     top = max(*ends, *shown, 1e-6)
     positive = [gap for gap in ends if gap > 1e-9]
-    least = max(min(positive, default=top), 0.003 * top)
-    axis.set_yscale("symlog", linthresh=least, linscale=0.35)
-    bottom = -0.25 * least if min(ends) < least else 0.85 * min(ends)
+    smallest = max(min(positive, default=top), 0.003 * top)
+    axis.set_yscale("symlog", linthresh=smallest, linscale=0.35)
+    bottom = -0.25 * smallest if min(ends) < smallest else 0.85 * min(ends)
     axis.set_ylim(bottom, 1.15 * top)
     steps = [digit * 10.0**power for power in range(-7, 3) for digit in (1, 2, 5)]
-    ticks = [step for step in steps if max(least, bottom) <= step <= 1.15 * top]
+    ticks = [step for step in steps if max(smallest, bottom) <= step <= 1.15 * top]
     axis.yaxis.set_major_locator(FixedLocator([0.0, *ticks] if bottom < 0 else ticks))
     axis.yaxis.set_minor_locator(NullLocator())
     axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
 def _scale_evaluations(axis: "Axes", last: int, budget: int, digits: Sequence[int]) -> None:
-    """A logarithmic scale, on which the budget is marked, and a strip beyond its end."""
+    """Set a logarithmic scale, mark the budget, and leave a strip beyond it."""
     axis.set_xscale("log")
     start = max(1.0, _START * last)
     axis.set_xlim(start, _STRIP * max(last, 2))
@@ -156,12 +154,12 @@ def _scale_evaluations(axis: "Axes", last: int, budget: int, digits: Sequence[in
 
 
 def plot_searches(results: "Sequence[SearchResult]") -> Figure:
-    """Draw the lowest error, and the size of its subset, against the evaluations, one line for each run.
+    """Draw the lowest error and the size of its subset against the evaluations, one line per run.
 
     Parameters
     ----------
     results : sequence of SearchResult
-        Runs; that with the lowest error is drawn in colour, the others are faint.
+        Runs; the one with the lowest error is drawn in full colour, the others faint.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Figures of the runs of a study: the errors and sizes of the subsets that they ended with."""
+"""Figures of errors and subset sizes of the runs of a study."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_boxes", "plot_error_against_size"]
 
-_GOLDEN = 0.6180339887498949  # its multiples, without their integers, are evenly spread however many there are
+_GOLDEN = 0.6180339887498949  # the fractional parts of its multiples are evenly spread
 
 
 def plot_error_against_size(
@@ -31,27 +31,27 @@ def plot_error_against_size(
     numbers: Sequence[int] | None = None,
     narrow: bool = False,
 ) -> Figure:
-    """Draw each run as a point: the size of the subset it found, and the error of it.
+    """Draw the error of each run against the size of its subset.
 
     Parameters
     ----------
     points : mapping of str to (array of int, array of float), each of shape (n_runs,)
-        For each algorithm the sizes and the errors of its runs. A single run is drawn as a ring, which hides nothing.
+        Sizes and errors of the runs of each algorithm. A single run is drawn as a ring.
     all_features : (int, float), optional
-        The number of all features and the error with them, for a line.
+        Number of all features and their error, drawn as a line.
     palette : Palette, optional
-        Colours and markers, and which algorithm is emphasised.
+        Colours and markers, and the algorithm to emphasise.
     fronts : mapping of str to (array of int, array of float), optional
-        For algorithms that find a subset of each size: sizes, and the lowest error of each, for a line.
+        Sizes and lowest errors of algorithms that find a subset of each size, drawn as a line.
     numbers : sequence of int, optional
-        Numbers of the runs; 0, 1, 2, ... by default.
+        Run numbers; 0, 1, 2, ... by default.
     narrow : bool
-        Draw it for the screen of a phone.
+        Draw it for a narrow screen.
 
     Returns
     -------
     matplotlib.figure.Figure
-        The figure; each name stands at the median error of its runs, on the right.
+        The figure; each name is on the right, at the median error of its runs.
 
     Examples
     --------
@@ -62,8 +62,10 @@ def plot_error_against_size(
     checked = check_points(points)
     palette = palette or Palette(checked)
     with mpl.rc_context(STYLE):
-        least = 1.2 + 0.24 * len(checked)
-        figure = Figure(figsize=(NARROW, max(3.7, least)) if narrow else (WIDE, max(4.4, least)), layout="constrained")
+        height = 1.2 + 0.24 * len(checked)
+        figure = Figure(
+            figsize=(NARROW, max(3.7, height)) if narrow else (WIDE, max(4.4, height)), layout="constrained"
+        )
         axis = figure.subplots()
         labels = draw_points(axis, checked, all_features, palette, check_points(fronts or {}, empty=True), numbers)
         axis.set_xlabel("features selected")
@@ -79,20 +81,20 @@ def plot_boxes(
     numbers: Sequence[int] | None = None,
     narrow: bool = False,
 ) -> Figure:
-    """Draw boxes of the errors and of the sizes of the subsets that the runs of each algorithm found.
+    """Draw box plots of the errors and subset sizes of each algorithm.
 
     Parameters
     ----------
     points, all_features, palette, numbers
-        As :func:`plot_error_against_size` takes them.
+        As in :func:`plot_error_against_size`.
     narrow : bool
-        Draw it for the screen of a phone: errors above sizes.
+        Draw it for a narrow screen, errors above sizes.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Two panels, with the lowest median error on top. A box goes from the lower to the upper quartile, the line in it
-        is the median; every run is a point. A single run is a point alone.
+        Two panels, sorted by median error. Boxes span the quartiles, the line inside is the median, and each run is a
+        point.
 
     Examples
     --------
@@ -131,14 +133,14 @@ def plot_boxes(
 
 
 def _draw_box(axis: "Axes", row: int, title: str, values: FloatArray | IntArray, palette: Palette) -> None:
-    """Draw a box between the quartiles, a line at the median, and last all runs as points."""
+    """Draw a box between the quartiles, a line at the median, and finally the runs as points."""
     colour = palette.colour(title)
     low, middle, high = np.percentile(values, [25, 50, 75])
     offsets: Any = np.zeros(1)
     if values.size > 1:
         unit = "" if np.issubdtype(values.dtype, np.integer) else " %"
         words = [f"{value:.4g}{unit}" for value in (middle, low, high)]
-        tip = f"{title}: median {words[0]}, half of {runs(values.size)} between {words[1]} and {words[2]}"
+        tip = f"{title}, {runs(values.size)}: median {words[0]}, quartiles {words[1]} and {words[2]}"
         box = axis.barh(row, high - low, 0.56, left=low, fc=colour, ec=colour, lw=1.0)[0]
         box.set(alpha=0.22)
         mark(box, title, [tip])

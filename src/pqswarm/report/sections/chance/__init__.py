@@ -1,4 +1,4 @@
-"""The question "Is the difference more than chance?": comparisons of independent runs, and the paper's tests."""
+"""Whether the differences are significant: comparisons of independent runs, and the paper's tests."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -20,16 +20,16 @@ from pqswarm.study import StudyPlan
 __all__ = ["content", "say_error", "say_friedman", "say_size"]
 
 _ALPHA = 0.05
-_LEAST = 3  # runs, of fewer nothing is tested
-_ENOUGH = 10  # runs, of fewer the approximations behind the paper's tests are rough
+_MIN_RUNS = 3  # with fewer, nothing is tested
+_ENOUGH_RUNS = 10  # with fewer, the approximations behind the paper's tests are rough
 
 
 @dataclass(frozen=True)
 class _Measure:
-    """What is compared: the error rates or the sizes of all runs, and the words for it.
+    """The compared quantity, error rate or size, its wording, and the comparisons.
 
-    `against` holds the comparisons with the control, and with the best by average rank, if that is another; `pairs`
-    those that the plan asks for.
+    `against` holds the comparisons with the control and, if it is another, with the best by average rank; `pairs` those
+    requested by the plan.
     """
 
     key: str
@@ -47,7 +47,7 @@ class _Measure:
 
     @property
     def compared(self) -> list[Comparison]:
-        """All comparisons but those of pairs."""
+        """All comparisons except those of pairs."""
         return [comparison for group in self.against.values() for comparison in group]
 
     @property
@@ -57,13 +57,13 @@ class _Measure:
 
 
 def content(study: StudySummary, found: ClassifierSummary) -> Content:
-    """Test whether the algorithms differ by more than chance, by error rate and by size."""
-    if len(found.runs) < 2 or found.n_runs < _LEAST:
+    """Test whether the algorithms differ significantly in error rate and in size."""
+    if len(found.runs) < 2 or found.n_runs < _MIN_RUNS:
         return Content()
-    # Equal numbers of errors, in other folds, may differ in the last bit of their mean: they are ties all the same.
+    # Equal numbers of errors in different folds may differ in the last bit of their mean: treat them as ties.
     errors = {title: np.round(found.errors(title), 12) for title in found.runs}
     sizes = {title: found.sizes(title) for title in found.runs}
-    error = _measure(study.plan, errors, "error", "J", "error rate J", "smaller error", "larger error")
+    error = _measure(study.plan, errors, "error", "J", "error rate J", "lower error", "higher error")
     size = _measure(study.plan, sizes, "size", "ξ", "subset size ξ", "fewer features", "more features")
     both, margin = (error, size), study.plan.margin
     return Content(
@@ -100,19 +100,18 @@ def _measure(
 
 
 _PAIRING = (
-    "Each run has random numbers of its own: run 1 of one algorithm has no more to do with run 1 of another than with "
-    "run 2. The first tables therefore compare all runs of one algorithm with all runs of another (Mann-Whitney test). "
-    "The Friedman test{used} ranks the algorithms within each run as if runs of the same number belonged together; its "
-    "blocks are arbitrary, and carry no information."
+    "Runs are independent: run 1 of one algorithm is unrelated to run 1 of another. The first tables therefore compare "
+    "all runs of one algorithm with all runs of another (Mann-Whitney test). The Friedman test{used} ranks the "
+    "algorithms within runs of the same number; these blocks are arbitrary and carry no information."
 )
 
 
 def say_error(comparisons: Sequence[Comparison], margin: float) -> str:
-    """Return in a sentence from which others the error rate of an algorithm differs, and how surely."""
+    """Return a sentence on the error rate of an algorithm compared with others."""
     first = comparisons[0]
-    begin = f"Over {first.n_runs} runs, "
+    start = f"Over {first.n_runs} runs, "
     if _too_few(first):
-        return f"{begin}{_TOO_FEW.format(what='error rates')}"
+        return f"{start}{_TOO_FEW.format(what='error rates')}"
     groups = _by_verdict(comparisons)
     clauses = []
     for verdict, word in (("better", "lower than that of"), ("worse", "higher than that of")):
@@ -121,25 +120,25 @@ def say_error(comparisons: Sequence[Comparison], margin: float) -> str:
     if group := groups.get("practically equal"):
         p = _p(c.p_equivalence or 0.0 for c in group)
         clauses.append(
-            f"practically equal to that of {_others(group, comparisons)} (the means differ by less than "
-            f"{_percent(margin)}: equivalence test, {p})"
+            f"practically equal to that of {_others(group, comparisons)} (means within {_percent(margin)}: equivalence "
+            f"test, {p})"
         )
-    sentence = f"{begin}the error rate of {first.algorithm} "
+    sentence = f"{start}the error rate of {first.algorithm} "
     if clauses:
         sentence += f"is {enumerate_words(clauses)}"
-    if group := groups.get("cannot be told"):
+    if group := groups.get("inconclusive"):
         joint = ", and " if clauses else ""
         p = enumerate_words([f"{c.p_hommel:#.2g}" for c in group])
-        sentence += f"{joint}cannot be told apart from that of {_others(group, comparisons)} (p = {p})"
+        sentence += f"{joint}does not differ significantly from that of {_others(group, comparisons)} (p = {p})"
     return f"{sentence}."
 
 
 def say_size(comparisons: Sequence[Comparison]) -> str:
-    """Return in a sentence how the sizes of the subsets of an algorithm compare with those of others."""
+    """Return a sentence on the subset sizes of an algorithm compared with others."""
     first = comparisons[0]
-    begin = f"Over {first.n_runs} runs, "
+    start = f"Over {first.n_runs} runs, "
     if _too_few(first):
-        return f"{begin}{_TOO_FEW.format(what='numbers of features')}"
+        return f"{start}{_TOO_FEW.format(what='numbers of features')}"
     groups = _by_verdict(comparisons)
     clauses = []
     for verdict, word in (("better", "fewer"), ("worse", "more")):
@@ -148,24 +147,21 @@ def say_size(comparisons: Sequence[Comparison]) -> str:
         shares = [100 * c.ratio for c in group if c.ratio is not None]
         won = min(c.superiority.estimate if verdict == "better" else 1 - c.superiority.estimate for c in group)
         pairs = "all pairs of runs" if won == 1 else f"{floor(1000 * won) / 10:g} % of the pairs of runs"
-        least, most = f"{min(shares):.0f}", f"{max(shares):.0f}"
+        low, high = f"{min(shares):.0f}", f"{max(shares):.0f}"
         clauses.append(
-            f"{word} features than {_others(group, comparisons)}: on average {least if least == most else ''}"
-            f"{'' if least == most else f'{least} to {most}'} % of theirs, and {word} in "
-            f"{'at least ' if len(group) > 1 and won < 1 else ''}{pairs}"
+            f"{word} features than {_others(group, comparisons)} ({low if low == high else f'{low} to {high}'} % of "
+            f"their mean, {word} in {'at least ' if len(group) > 1 and won < 1 else ''}{pairs})"
         )
-    rest = [c for verdict in ("practically equal", "cannot be told") for c in groups.get(verdict, ())]
-    sentence = f"{begin}{first.algorithm} "
-    if clauses:
-        sentence += f"selects {enumerate_words(clauses)}"
+    rest = [c for verdict in ("practically equal", "inconclusive") for c in groups.get(verdict, ())]
+    sentence = start + (f"{first.algorithm} selects {enumerate_words(clauses)}" if clauses else "")
     if rest:
         p = enumerate_words([f"{c.p_hommel:#.2g}" for c in rest])
-        joint = "; its subsets" if clauses else "selects subsets that"
-        sentence += f"{joint} cannot be told apart by size from those of {_others(rest, comparisons)} (p = {p})"
+        sentence += "; its subset sizes" if clauses else f"the subset sizes of {first.algorithm}"
+        sentence += f" do not differ significantly from those of {_others(rest, comparisons)} (p = {p})"
     return f"{sentence}."
 
 
-_TOO_FEW = "no difference of {what} can be told from chance, however large: that takes at least 4 runs of each."
+_TOO_FEW = "no difference in {what} can be significant, however large: the test needs at least 4 runs per algorithm."
 
 
 def _too_few(comparison: Comparison) -> bool:
@@ -182,7 +178,7 @@ def _by_verdict(comparisons: Iterable[Comparison]) -> dict[str, list[Comparison]
 
 
 def _others(group: Sequence[Comparison], comparisons: Sequence[Comparison]) -> str:
-    """The names of those compared with."""
+    """The names of the algorithms compared with."""
     whole = len(group) == len(comparisons) > 2
     return "each of the others" if whole else enumerate_words([c.against for c in group])
 
@@ -197,32 +193,32 @@ def _percent(share: float) -> str:
 
 
 def say_friedman(test: FriedmanResult, control: str) -> str:
-    """Return in a sentence what the paper's test says of the error rates."""
+    """Return a sentence on the error rates by the paper's test."""
     result, n_runs = posthoc(test, control), test.n_blocks
-    begin = f"By the Friedman test over {n_runs} runs (p = {test.p_value:.2g})"
+    start = f"By the Friedman test over {n_runs} runs (p = {test.p_value:.2g})"
     if test.p_value > _ALPHA:
-        return f"{begin} the error rates of the algorithms do not differ more than chance allows."
+        return f"{start}, the error rates of the algorithms do not differ significantly."
     rows = list(zip(result.names, result.differences.tolist(), result.p_hommel.tolist(), strict=True))
     clauses = []
     for word, sign in (("lower", 1), ("higher", -1)):
         if names := [name for name, difference, p in rows if p <= _ALPHA and sign * difference > 0]:
             clauses.append(f"significantly {word} than that of {enumerate_words(names)}")
     if level := [name for name, _, p in rows if p > _ALPHA]:
-        clauses.append(f"not told apart from that of {enumerate_words(level)}")
-    return f"{begin} and Hommel's procedure, the error rate of {control} is {enumerate_words(clauses)}."
+        clauses.append(f"not significantly different from that of {enumerate_words(level)}")
+    return f"{start} and Hommel's procedure, the error rate of {control} is {enumerate_words(clauses)}."
 
 
 def verdict_in_words(comparison: Comparison, better: str, worse: str) -> str:
-    """Return what can be said of a comparison, and no more."""
+    """Return the verdict of a comparison as text."""
     within = f"within ±{comparison.margin:.2g}"
     if comparison.verdict == "practically equal":
         return f"practically equal {within}"
-    if comparison.verdict == "cannot be told":
-        return "cannot be told"
+    if comparison.verdict == "inconclusive":
+        return "inconclusive"
     words = better if comparison.verdict == "better" else worse
     sign = -1 if comparison.verdict == "better" else 1
     if sign * comparison.difference.estimate < 0:
-        return f"{words} in most pairs of runs, not in the mean"
+        return f"{words} in most pairs of runs, but not on average"
     return f"{words}, but {within}" if comparison.within_margin else words
 
 
@@ -231,9 +227,9 @@ def _superiority(study: StudySummary, both: Sequence[_Measure]) -> Drawing:
     controls = dict.fromkeys(measure.controls[0] for measure in both)
     return Drawing(
         "superiority",
-        f"How probably a run of {enumerate_words(list(controls))} beats a run of each other algorithm",
-        "At 1 every run beats every run of the other, on the dashed line neither is ahead. Lines are 95 % intervals "
-        "(Newcombe), each by itself.",
+        f"Probability that a run of {enumerate_words(list(controls))} beats a run of each other algorithm",
+        "1: every run beats every run of the other algorithm; dashed line: neither is ahead. Lines are 95 % intervals "
+        "(Newcombe), not adjusted.",
         lambda: plot_superiority(panels, study.palette),
     )
 
@@ -260,35 +256,35 @@ def _unpaired(
     ]
     methods = {"exact": "exact, ties included", "normal": "normal approximation, corrected for ties"}
     used = enumerate_words([methods[method] for method in dict.fromkeys(c.method for c in comparisons)])
-    who = "chosen pairs" if name else f"{enumerate_words(measure.controls)} against each other algorithm"
+    who = "chosen pairs" if name else f"{enumerate_words(measure.controls)} against every other algorithm"
     note = (
-        f"p: two-sided Mann-Whitney test ({used}); adjusted by Hommel's procedure for the number of "
-        f"{'pairs' if name else 'comparisons of one algorithm'}. P: probability that a run has {measure.better}, ties "
-        f"counted half, with Newcombe's 95 % interval."
+        f"p: two-sided Mann-Whitney test ({used}), Hommel-adjusted for the number of "
+        f"{'pairs' if name else 'comparisons with one algorithm'}. P: probability that a run has {measure.better}, "
+        f"counting ties as half, with Newcombe's 95 % interval."
     )
     if (measure.key, name) == ("error", ""):
         note += (
-            f" Difference of the means with its bootstrap interval (BCa). Intervals are not adjusted. Practically "
-            f"equal: two one-sided Welch tests, adjusted like p, say that the means differ by less than the margin, "
-            f"{_percent(margin)} of the first, which is a choice (the plan's key margin); nothing here says that two "
-            f"algorithms are equal. Cannot be told: neither a difference nor that is shown."
+            f" Differences of means have bootstrap intervals (BCa). Intervals are not adjusted. Practically equal: two "
+            f"one-sided Welch tests, adjusted like p, show that the means differ by less than the margin, "
+            f"{_percent(margin)} of the first mean (a choice: the plan's key margin); it does not mean that the "
+            f"algorithms are equal. Inconclusive: neither a difference nor equivalence is shown."
         )
         if comparisons[0].difference.ends is None:
-            note += " Intervals of means and equivalence take at least 5 runs of each."
+            note += " Intervals of means and equivalence tests need at least 5 runs per algorithm."
     return Table(
         f"{name or 'unpaired'}-{measure.key}",
-        f"{who[0].upper()}{who[1:]}, all runs with all runs, with {found.name}: {measure.what}",
+        f"{who[0].upper()}{who[1:]}, all pairs of runs, with {found.name}: {measure.what}",
         rows,
         {
             "against": ("against", ""),
             "p": ("p", "#.2g"),
-            "adjusted": ("p, Hommel adjusted", "#.2g"),
+            "adjusted": ("p, Hommel-adjusted", "#.2g"),
             "superiority": (f"P({measure.better})", ".3f"),
             "superiority_interval": ("95 % interval", ".2f"),
             "difference": ("difference of means", f"+{form}"),
             "difference_interval": ("95 % interval", f"+{form}"),
             "ratio": ("ratio of means", ".2f"),
-            "p_equivalence": ("p of equivalence", "#.2g"),
+            "p_equivalence": ("p, equivalence", "#.2g"),
             "verdict": ("verdict", ""),
         },
         note=note,
@@ -302,9 +298,8 @@ def _ranks(study: StudySummary, measure: _Measure) -> Drawing:
     caption, note = {
         "error": (
             "Average ranks by error rate",
-            "1 is best. Algorithms that a bar joins differ by less than the critical difference: by no more than "
-            "chance allows, when each is compared with each (Nemenyi's test, 5 %). The tables below compare with one "
-            "alone, and so can tell apart what a bar joins.",
+            "1 is best. Algorithms joined by a bar do not differ significantly (Nemenyi test, all pairs, 5 %). The "
+            "tables below compare with one algorithm only, and can therefore separate algorithms joined by a bar.",
         ),
         "size": ("Average ranks by number of features", "1 is best: the fewest features. Bars as above."),
     }[measure.key]
@@ -328,13 +323,13 @@ def _friedman(found: ClassifierSummary, both: Sequence[_Measure]) -> Table:
         "p_ties": ("p, ties corrected", "#.3g"),
     }
     note = (
-        f"In each of the {found.n_runs} runs the algorithms are ranked. χ² grows with the differences of the average "
-        f"ranks; p is the probability of one so large if all were equally good."
+        f"The algorithms are ranked within each of the {found.n_runs} runs. χ² grows with the differences between the "
+        f"average ranks; p is the probability of a χ² at least as large if all algorithms were equally good."
     )
     if paper:
         note += (
-            " The paper's statistic has no correction for ties; both are given. The p-values that the paper printed do "
-            "not belong to its statistics."
+            " The paper's statistic is not corrected for ties; both are given. The p-values printed in the paper do "
+            "not match its statistics."
         )
     return Table(
         "friedman",
@@ -359,19 +354,19 @@ def _posthoc(found: ClassifierSummary, measure: _Measure) -> Table:
                 rows.append({"algorithm": name, SOURCE: PAPER, **printed.pop(name)})
     controls = measure.controls
     both = f", and against {controls[1]}, the best by average rank" if len(controls) > 1 else ""
-    few = "" if found.n_runs >= _ENOUGH else f" With {found.n_runs} runs it is a rough approximation."
+    few = "" if found.n_runs >= _ENOUGH_RUNS else f" With {found.n_runs} runs the normal approximation is rough."
     return Table(
         f"posthoc-{measure.key}",
-        f"After the Friedman test: each algorithm against {controls[0]}{both}, with {found.name}: {measure.what}",
+        f"Post hoc tests: every algorithm against {controls[0]}{both}, with {found.name}: {measure.what}",
         rows,
         {
             "control": ("against", ""),
             "z": ("z", ".2f"),
             "p": ("p", "#.3g"),
-            "adjusted": ("p, Hommel adjusted", "#.3g"),
+            "adjusted": ("p, Hommel-adjusted", "#.3g"),
             "limit": ("0.05/i (the paper's “APV”)" if found.paper else "0.05/i", ".4f"),
-            "differs": ("differs at 5 %", ""),
+            "differs": ("significant at 5 %", ""),
         },
-        note="z: difference of the average ranks in standard errors. An adjusted p-value of 0.05 or less means a "
-        f"significant difference, all comparisons with one algorithm taken together.{few}",
+        note="z: difference of the average ranks in standard errors. A Hommel-adjusted p of 0.05 or less is "
+        f"significant, taking all comparisons with one algorithm together.{few}",
     )

@@ -16,21 +16,21 @@ __all__ = ["plot_ranks", "rank_groups"]
 
 
 def plot_ranks(mean_ranks: Mapping[str, float], critical_difference: float, palette: Palette | None = None) -> Figure:
-    """Draw mean ranks on a line, and join those that do not differ.
+    """Draw mean ranks on a line and join those that do not differ significantly.
 
     Parameters
     ----------
     mean_ranks : mapping of str to float
         Mean rank of each algorithm, 1 the best.
     critical_difference : float
-        Ranks that are this far apart, or more, differ.
+        Mean ranks at least this far apart differ significantly.
     palette : Palette, optional
-        Colours, and which algorithm is emphasised.
+        Colours, and the algorithm to emphasise.
 
     Returns
     -------
     matplotlib.figure.Figure
-        The critical-difference diagram of Demšar.
+        The critical-difference diagram of Demšar (2006).
 
     References
     ----------
@@ -93,7 +93,7 @@ def plot_ranks(mean_ranks: Mapping[str, float], critical_difference: float, pale
 
 
 def rank_groups(ranks: Sequence[float], critical_difference: float) -> list[tuple[int, int]]:
-    """Return first and last of the largest groups of ascending ranks that do not differ; none lies within another."""
+    """Return the first and last index of each maximal group of ascending ranks that do not differ."""
     groups: list[tuple[int, int]] = []
     for start, rank in enumerate(ranks):
         stop = max(i for i in range(start, len(ranks)) if i == start or ranks[i] - rank < critical_difference)
@@ -103,7 +103,7 @@ def rank_groups(ranks: Sequence[float], critical_difference: float) -> list[tupl
 
 
 def _levels(groups: Sequence[tuple[int, int]]) -> list[tuple[int, int, int]]:
-    """Give each group a level so that no two of one level touch."""
+    """Assign a level to each group so that no two groups on one level touch."""
     ends: list[int] = []
     placed = []
     for start, stop in groups:

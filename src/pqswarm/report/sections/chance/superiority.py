@@ -16,19 +16,19 @@ __all__ = ["plot_superiority"]
 
 
 def plot_superiority(panels: Mapping[str, Sequence[Comparison]], palette: Palette | None = None) -> Figure:
-    """Draw how probably a run of one algorithm beats a run of another, with intervals.
+    """Draw the probability that a run of one algorithm beats a run of another, with intervals.
 
     Parameters
     ----------
     panels : mapping of str to sequence of Comparison
-        Comparisons of the same algorithms, by what is compared, such as ``"error rate"`` and ``"features"``.
+        Comparisons of the same algorithms, by the compared quantity, such as ``"error rate"`` and ``"features"``.
     palette : Palette, optional
-        Colours and markers of those that are compared with.
+        Colours and markers of the algorithms.
 
     Returns
     -------
     matplotlib.figure.Figure
-        A panel for each; on the line in the middle neither is ahead.
+        One panel per quantity; on the dashed line neither algorithm is ahead.
 
     Examples
     --------
@@ -59,19 +59,19 @@ def plot_superiority(panels: Mapping[str, Sequence[Comparison]], palette: Palett
             axis.grid(axis="x", color=FAINT, lw=0.5, alpha=0.35)
             axis.set_axisbelow(True)
             axis.set_title(what, fontsize=9, parse_math=False)
-        axes[0].set_xlabel("probability, ties counted half")
+        axes[0].set_xlabel("probability, ties counted as half")
         return settle(figure)
 
 
 def _names(comparisons: Sequence[Comparison]) -> list[str]:
-    """Whom one is compared with; or both, of pairs."""
+    """Names of the algorithms compared with; of pairs both names."""
     if len({comparison.algorithm for comparison in comparisons}) == 1:
         return [comparison.against for comparison in comparisons]
     return [f"{comparison.algorithm} / {comparison.against}" for comparison in comparisons]
 
 
 def _draw_interval(axis: Any, place: int, comparison: Comparison, palette: Palette) -> None:
-    """A mark at the probability of one comparison, on a line for its interval."""
+    """Draw the probability of one comparison as a marker and its interval as a line."""
     name, found = comparison.against, comparison.superiority
     colour = palette.colour(name)
     ends = found.ends or (found.estimate, found.estimate)

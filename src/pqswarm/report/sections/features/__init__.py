@@ -1,4 +1,4 @@
-"""The question "Which features matter?": how often each was selected, and the best subset."""
+"""Which features matter: how often each was selected, and the best subset."""
 
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ __all__ = ["content"]
 
 
 def content(study: "StudySummary", found: "ClassifierSummary") -> Content:
-    """Show how often the reference selected each feature, and its best subsets."""
+    """Show how often each feature was selected, and the best subsets of the reference."""
     share = found.masks(found.reference).mean(axis=0)
     return Content(
         words=[_describe(study, found)],
@@ -37,11 +37,10 @@ def _describe(study: "StudySummary", found: "ClassifierSummary") -> str:
         return text
     size = int(smaller.mask.sum())
     if size >= best.size:
-        return f"{text} No smaller one was found within one standard error ({smaller.standard_error:.4f}) of it."
+        return f"{text} No smaller subset was found within one standard error ({smaller.standard_error:.4f}) of it."
     return (
-        f"{text} Within one standard error ({smaller.standard_error:.4f}) of its {best.error:.4f} lies a subset of "
-        f"{features(size)} with an error rate of {smaller.error:.4f}: these {study.item}s can hardly tell the two "
-        f"apart."
+        f"{text} A subset of {features(size)}, with an error rate of {smaller.error:.4f}, lies within one standard "
+        f"error ({smaller.standard_error:.4f}) of its {best.error:.4f}: these {study.item}s hardly distinguish the two."
     )
 
 
@@ -54,14 +53,14 @@ def _drawings(study: "StudySummary", found: "ClassifierSummary") -> list[Drawing
     edges = None if rate is None else band_edges(rate, level)
     maps = {title: share.reshape(len(bands), len(FUNCTIONS)) for title, share in shares.items()}
     rows = (
-        f"Rows are the bands of the wavelet transform, from the highest frequencies (D1) to the lowest ({bands[-1]}); "
-        f"columns are what is computed from the coefficients of a band. Empty: never selected."
+        f"Rows are wavelet bands, from the highest frequencies (D1) to the lowest ({bands[-1]}); columns are functions "
+        f"of their coefficients. Empty cells: never selected."
     )
 
     def draw(narrow: bool = False) -> Figure:
         return plot_feature_map(maps[found.reference], bands, FUNCTIONS, edges, narrow=narrow)
 
-    caption = f"In how many of its runs {found.reference} selected each feature [%]"
+    caption = f"Runs of {found.reference} that selected each feature [%]"
     drawings = [Drawing("", caption, rows, draw, narrow=lambda: draw(narrow=True))]
     others = {title: shares for title, shares in maps.items() if title != found.reference}
     if others:
@@ -70,7 +69,7 @@ def _drawings(study: "StudySummary", found: "ClassifierSummary") -> list[Drawing
             return plot_feature_maps(others, bands, FUNCTIONS, edges, narrow=narrow)
 
         once = enumerate_words(list(found.sequential)) if found.sequential else ""
-        note = f"Bands and functions as above. The fuller a cell, the more runs selected the feature.{once and ' '}"
+        note = f"Bands and functions as above. The darker a cell, the more runs selected the feature.{once and ' '}"
         note += f"{once} ran once." if once else ""
         caption = "The same for the other algorithms"
         drawings.append(Drawing("others", caption, note, draw_others, narrow=lambda: draw_others(narrow=True)))
@@ -83,8 +82,8 @@ def _list(study: "StudySummary", found: "ClassifierSummary", shares: dict[str, F
 
     return Drawing(
         "",
-        "The features that were selected most often",
-        f"Bars: in how many of its runs {found.reference} selected the feature; marks: the other algorithms.",
+        "The most frequently selected features",
+        f"Bars: runs of {found.reference} that selected the feature; markers: the other algorithms.",
         draw,
         narrow=lambda: draw(narrow=True),
     )
@@ -106,13 +105,13 @@ def _features(study: "StudySummary", found: "ClassifierSummary", share: FloatArr
         for i in sorted(listed.tolist(), key=lambda i: (-share[i], i))
     ]
     named = (
-        f"{names[0]} is the {FUNCTIONS[0]} of the coefficients in band D1. The words follow from the definitions of "
+        f"{names[0]} is the {FUNCTIONS[0]} of the coefficients in band D1. Band edges are nominal; neighbouring bands "
+        f"overlap. "
     )
-    named += "function and band; the edges of bands are nominal, neighbours overlap. "
     named = "" if study.wavelet_level is None else named
     return Table(
         "features",
-        f"The features that matter: selected by {found.reference} with {found.name}",
+        f"Features selected by {found.reference} with {found.name}",
         rows,
         {
             "share": ("selected in [% of runs]", ".0f"),
@@ -120,6 +119,6 @@ def _features(study: "StudySummary", found: "ClassifierSummary", share: FloatArr
             "smaller": ("in the one-standard-error subset", ""),
             "meaning": ("what it measures", ""),
         },
-        note=f"{named}Listed are the features of the subsets named above, and all that were selected in at least half "
+        note=f"{named}Listed are the features of the subsets named above, and all features selected in at least half "
         f"of the runs.",
     )

@@ -1,4 +1,4 @@
-"""Figures of selected features: how often the runs of each algorithm selected which."""
+"""Figures of features: how often each was selected, and how they differ between classes."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_feature_map", "plot_feature_maps", "plot_features", "plot_selected_features"]
 
-_FULL = "#0a58b0"  # of a feature that every run selected; white figures show on it
-_LISTED = 20  # features of a list, at most
+_FULL = "#0a58b0"  # of a feature that every run selected; white numbers are legible on it
+_MAX_LISTED = 20  # features
 Edges = Sequence[tuple[float, float]]
 
 
@@ -40,18 +40,18 @@ def plot_feature_map(
     Parameters
     ----------
     frequency : array of float, shape (n_bands, n_functions)
-        Share of the runs that selected the feature, 0 to 1.
+        Fraction of the runs that selected the feature, 0 to 1.
     bands, functions : sequence of str
         Names of the rows and of the columns.
     edges : sequence of (float, float), optional
-        Frequency range [Hz] of each band, to stand beside its name; see :func:`pqswarm.features.band_edges`.
+        Frequency range [Hz] of each band, shown after its name; see :func:`pqswarm.features.band_edges`.
     narrow : bool
-        Draw it for the screen of a phone.
+        Draw it for a narrow screen.
 
     Returns
     -------
     matplotlib.figure.Figure
-        The figure, with percentages in the cells that were ever selected.
+        The figure, with percentages in the cells of features that were ever selected.
 
     Examples
     --------
@@ -81,19 +81,19 @@ def plot_feature_maps(
     *,
     narrow: bool = False,
 ) -> Figure:
-    """Draw a map of the selected features for each of several algorithms, small and side by side.
+    """Draw small maps of the selected features of several algorithms, side by side.
 
     Parameters
     ----------
     frequencies : mapping of str to array of float, shape (n_bands, n_functions)
-        For each algorithm the share of its runs that selected the feature, 0 to 1.
+        Fraction of the runs of each algorithm that selected the feature, 0 to 1.
     bands, functions, edges, narrow
-        As :func:`plot_feature_map` takes them.
+        As in :func:`plot_feature_map`.
 
     Returns
     -------
     matplotlib.figure.Figure
-        A panel for each algorithm; the fuller a cell, the more runs selected the feature.
+        One panel per algorithm; the darker a cell, the more runs selected the feature.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def _check_shares(frequency: FloatArray, bands: Sequence[str], functions: Sequen
     shares = np.asarray(frequency, dtype=np.float64)
     if shares.shape != (len(bands), len(functions)) or not ((shares >= 0) & (shares <= 1)).all():
         raise PqswarmError(
-            f"frequency of shape {shares.shape} must hold shares from 0 to 1 for {len(bands)} bands by "
+            f"frequency of shape {shares.shape} must hold fractions from 0 to 1 for {len(bands)} bands by "
             f"{len(functions)} functions."
         )
     return shares
@@ -139,7 +139,7 @@ def _draw_map(
     size: float | None,
     rotation: float = 40.0,
 ) -> None:
-    """Draw the cells of a map, with percentages of that size, or without."""
+    """Draw the cells of a map, with percentages in the given font size, or without."""
     draw_grid(axis, *shares.shape)
     names = [name.replace("_", " ").capitalize() for name in functions]
     for place, share in np.ndenumerate(shares):
@@ -168,18 +168,18 @@ def plot_selected_features(
     *,
     narrow: bool = False,
 ) -> Figure:
-    """Draw the features that were selected most often, as a list of bars.
+    """Draw the most frequently selected features as a bar chart.
 
     Parameters
     ----------
     frequencies : mapping of str to array of float, shape (n_features,)
-        For each algorithm the share of its runs that selected the feature, 0 to 1.
+        Fraction of the runs of each algorithm that selected the feature, 0 to 1.
     names : sequence of str
         Names of the features.
     palette : Palette, optional
-        Colours; the bars are those of the emphasised algorithm, or of the first, the marks those of the others.
+        Colours; bars show the emphasised algorithm, or the first one, markers the others.
     narrow : bool
-        Draw it for the screen of a phone.
+        Draw it for a narrow screen.
 
     Returns
     -------
@@ -201,7 +201,7 @@ def plot_selected_features(
     hero = palette.reference if palette.reference in shares else next(iter(shares))
     mean = np.mean([*shares.values()], axis=0)
     order = sorted(range(len(names)), key=lambda i: (-shares[hero][i], -mean[i], i))
-    listed = [i for i in order if mean[i] > 0][:_LISTED] or order[:1]
+    listed = [i for i in order if mean[i] > 0][:_MAX_LISTED] or order[:1]
     with mpl.rc_context(STYLE):
         height = 0.9 + 0.22 * len(listed) + 0.2 * -(-len(shares) // 3)
         figure = Figure(figsize=(NARROW if narrow else WIDE, height), layout="constrained")
@@ -224,7 +224,7 @@ def plot_selected_features(
                 )
                 mark(line, title, tips)
         axis.set_yticks(
-            range(len(listed)), [_shorten(names[i], 20 if narrow else 40) for i in listed], parse_math=False
+            range(len(listed)), [_shorten_middle(names[i], 20 if narrow else 40) for i in listed], parse_math=False
         )
         axis.set(ylim=(len(listed) - 0.4, -0.6), xlim=(0, 100), xlabel="selected in [% of the runs]")
         axis.tick_params(axis="y", length=0)
@@ -235,17 +235,17 @@ def plot_selected_features(
         return settle(figure)
 
 
-def _shorten(name: str, length: int) -> str:
-    """A name without its middle, since names often differ at their ends."""
+def _shorten_middle(name: str, length: int) -> str:
+    """Shorten a name in the middle, since names often differ at their ends."""
     return name if len(name) <= length else f"{name[: (length - 1) // 2]}…{name[-(length // 2) :]}"
 
 
 def plot_features(dataset: "Dataset", snr: float = float("inf")) -> Figure:
-    """Draw how the features differ from class to class, as a map of classes by features.
+    """Draw how the features differ between classes, as a map of classes by features.
 
-    Each feature is replaced by its rank among all events (0 lowest, 1 highest), so that energies and
-    entropies share one scale; the colour is the median rank of the class. A column that changes colour
-    from row to row separates classes, a column of one colour does not.
+    Each feature is replaced by its rank among all events (0 lowest, 1 highest), so that energies and entropies share
+    one scale; the colour is the median rank of the class. A column whose colour changes from row to row separates
+    classes.
 
     Parameters
     ----------
