@@ -22,7 +22,7 @@ CLASSES = {
     "swell": ("swell", "swell_with_harmonics", "swell_with_transient"),
     "interruption": ("interruption",),
     "transient": ("oscillatory_transient", "impulsive_transient"),
-    "voltage change": ("voltage_change",),
+    "rapid voltage change": ("voltage_change",),
     "harmonics": ("harmonics",),
     "notching": ("notching",),
     "flicker": ("flicker",),

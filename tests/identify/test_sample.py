@@ -39,7 +39,7 @@ def test_the_truth_is_in_the_files(samples):
     n_checked = 0
     for row in truth_of(folder):
         assert row["kind"] in KINDS
-        if row["kind"] not in ("sag", "swell", "interruption", "voltage change") or row["file"] == "outlet.csv":
+        if row["kind"] not in ("sag", "swell", "interruption", "rapid voltage change") or row["file"] == "outlet.csv":
             continue
         recording = read(folder / row["file"])
         others = {
@@ -65,7 +65,7 @@ def test_the_long_one_has_every_kind(samples):
         "sag",
         "swell",
         "transient",
-        "voltage change",
+        "rapid voltage change",
         "harmonics",
         "notching",
         "flicker",

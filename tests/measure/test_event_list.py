@@ -96,7 +96,7 @@ def test_a_transient_that_raises_urms_is_one_event():
 def test_small_voltage_change(level, words):
     waves = [with_level(wave, 1.0, 9.0, level) for wave in three(cycles=120)]
     (event,) = characterise(record(*waves)).events
-    assert (event.kind, event.phases, event.unit) == ("voltage change", ("A", "B", "C"), "%")
+    assert (event.kind, event.phases, event.unit) == ("rapid voltage change", ("A", "B", "C"), "%")
     assert event.magnitude == pytest.approx(100 * (level - 1), abs=0.2)
     assert event.start == pytest.approx(1.0, abs=0.03)
     assert words in event.sentence
@@ -238,12 +238,12 @@ def test_a_sag_after_an_interruption_has_its_type():
 def test_a_small_change_beside_harmonics_is_kept():
     t = np.arange(sine(30).size) / RATE
     waves = [with_level(w + 22 * np.sin(2 * np.pi * 250 * t), 0.3, 9.0, 0.95) for w in three(cycles=30)]
-    assert {event.kind for event in characterise(record(*waves)).events} == {"harmonics", "voltage change"}
+    assert {event.kind for event in characterise(record(*waves)).events} == {"harmonics", "rapid voltage change"}
 
 
 def test_changes_of_both_signs_are_said_of_each_phase():
     a, b, c = (with_level(w, 1.0, 9.0, k) for w, k in zip(three(cycles=120), (0.95, 1.05, 0.95), strict=True))
-    (event,) = [one for one in characterise(record(a, b, c)).events if one.kind == "voltage change"]
+    (event,) = [one for one in characterise(record(a, b, c)).events if one.kind == "rapid voltage change"]
     assert "(A -5.0 %, B +5.0 %, C -5.0 %)" in event.sentence
     assert "rise" not in event.sentence
 

@@ -23,7 +23,6 @@ __all__ = [
 _KNOWN = frozenset({*KINDS, "rapid voltage change"})
 """Families that the rules know."""
 _RULE_CLASSES = {
-    "voltage change": "voltage_change",
     "none": "pure_sinusoid",
     "DC offset": "dc_offset",
     "unbalance": "pure_sinusoid",

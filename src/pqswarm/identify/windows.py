@@ -43,7 +43,7 @@ def event_window(event: "Event", found: "Characterisation", others: "Iterable[Ev
     start, end = part.start * rate, max(part.end, part.start) * rate
     for other in others:
         own = [one for one in other.parts if one.number == part.number]
-        if other is event or other.kind in (*_LASTING, "none", "voltage change") or not own:
+        if other is event or other.kind in (*_LASTING, "none", "rapid voltage change") or not own:
             continue
         low, high = own[0].start * rate, own[-1].end * rate
         if high <= start + cycle / 2:

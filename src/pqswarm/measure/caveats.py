@@ -1,4 +1,4 @@
-"""What was assumed, and what a recording cannot show, in sentences."""
+"""Caveats: assumptions, and what a recording cannot show."""
 
 from pqswarm._base.typing import FloatArray
 from pqswarm._base.units import frequency_text
@@ -9,7 +9,7 @@ from pqswarm.recordings.recording import RecordingSource
 
 __all__ = ["list_caveats"]
 
-_TRANSIENT_CYCLES, _TRANSIENT_SAMPLES = 2.2, 32
+_TRANSIENT_CYCLES, _TRANSIENT_SAMPLES = 2.2, 32  # tuned
 """Cycles of a capture, and samples per cycle, that the detection of transients needs."""
 _FLICKER_CYCLES = 7.0
 """Cycles of a capture that the detection of flicker needs: a dozen values of Urms(1/2)."""
@@ -18,13 +18,13 @@ _FLICKER_PERIODS = 1.5
 
 
 def list_caveats(recording: RecordingSource, supply: Supply, missing: FloatArray) -> tuple[str, ...]:
-    """List what was assumed and what cannot be detected; `missing` is the share of missing samples of each channel."""
+    """List assumptions and limits of detection; `missing` is the fraction of missing samples of each channel."""
     said = [f"Ignored: {text}." for text in list_reasons(supply.ignored)]
     measured, nominal_frequency = supply.measured, supply.nominal_frequency
     rate = recording.sampling_rate
     cycle = rate / nominal_frequency
     if measured is None:
-        said.append(f"The frequency could not be measured: {recording.nominal_frequency:g} Hz was taken.")
+        said.append(f"The frequency could not be measured: {recording.nominal_frequency:g} Hz was assumed.")
     elif nominal_frequency != recording.nominal_frequency:
         said.append(
             f"The recording gives {recording.nominal_frequency:g} Hz, but {measured:.2f} Hz was measured: "
@@ -35,9 +35,9 @@ def list_caveats(recording: RecordingSource, supply: Supply, missing: FloatArray
     said += dict.fromkeys(reference.caveat for reference in supply.references if reference.caveat)
     dead = [one.name for one, ref in zip(supply.headers, supply.references, strict=True) if ref.volts <= 0]
     if dead and len(dead) == len(supply.headers):
-        said.append("No voltage on any phase: nothing can be said in per unit.")
+        said.append("No voltage on any phase: no results in per unit.")
     elif dead:
-        said.append(f"No voltage on {', '.join(dead)}: nothing can be said in per unit.")
+        said.append(f"No voltage on {', '.join(dead)}: no results in per unit.")
     shares = zip(supply.headers, missing.tolist(), strict=True)
     gaps = [f"{one.name} ({100 * share:.1f} %)" for one, share in shares if share > 0]
     if gaps:
@@ -51,7 +51,7 @@ def list_caveats(recording: RecordingSource, supply: Supply, missing: FloatArray
             f"Flicker below {_FLICKER_PERIODS / seconds:.1f} Hz cannot be detected in a {seconds:.2g} s record."
         )
     if cycles < _TRANSIENT_CYCLES:
-        said.append("Transients cannot be detected in so few cycles.")
+        said.append("Transients cannot be detected in fewer than 2.2 cycles.")
     elif cycle < _TRANSIENT_SAMPLES:
         said.append(f"Transients cannot be detected at a sampling rate of {frequency_text(rate)}.")
     else:

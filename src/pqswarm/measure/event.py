@@ -20,7 +20,7 @@ KINDS: Mapping[str, str] = {
     "sag": "sag",
     "swell": "swell",
     "transient": "transient",
-    "voltage change": "small voltage change",
+    "rapid voltage change": "rapid voltage change",
     "harmonics": "harmonics",
     "notching": "notching",
     "flicker": "flicker",

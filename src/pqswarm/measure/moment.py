@@ -11,7 +11,7 @@ from pqswarm._base.checks import check_integer
 from pqswarm._base.threads import one_blas_thread
 from pqswarm._base.typing import AnyArray, FloatArray
 from pqswarm.errors import PqswarmError
-from pqswarm.measure.detect.urms import MOST_MISSING, fill_gaps
+from pqswarm.measure.detect.urms import MAX_MISSING, fill_gaps
 from pqswarm.measure.group.sag_type import orient_lines, symmetrical_components
 from pqswarm.measure.steady.harmonics import Spectrum, fit_harmonics, make_spectrum
 from pqswarm.measure.steady.unbalance import three_phases
@@ -22,12 +22,12 @@ from pqswarm.recordings.recording import Channel, ChannelHeader, Recording, Reco
 
 __all__ = ["AtMoment", "ChannelAtMoment", "Phasor", "SystemAtMoment", "measure_at"]
 
-_MOST_CYCLES = 50
+_MAX_CYCLES = 50
 _SIDES = ("around", "before")
 _AROUND = 20.0
 """Cycles around the moment from which the frequency is measured."""
 _DEAD = 1e-6
-"""A fundamental below this share of the greatest one of its unit, or of the RMS, has no angle."""
+"""A fundamental below this fraction of the largest one of its unit, or of the RMS, has no angle."""
 _UNITS = ("V", "A")
 
 
@@ -40,7 +40,7 @@ class Phasor:
     rms : float
         In the unit of its channel.
     angle : float or None
-        Of a cosine, at the moment [degree], from -180 to 180; None if there is next to nothing of it.
+        Of a cosine, at the moment [degree], from -180 to 180; None if the fundamental is negligible.
     relative : float or None
         The same, less that of the first voltage, or of the first channel [degree].
     """
@@ -126,9 +126,9 @@ class AtMoment:
     frequency : float
         Of the fundamental [Hz].
     cycles : int
-        Length of the window; fewer than asked for if the recording has no more.
+        Length of the window; less than requested if the recording is shorter.
     window : tuple of float
-        Its begin and end [s].
+        Its start and end [s].
     is_moved : bool
         Whether it is not centred on the moment, because the recording begins or ends there. Angles are those at the
         moment all the same, as if the window went on.
@@ -215,7 +215,7 @@ def measure_at(
     """
     check_waveform(source)
     rate, seconds = source.sampling_rate, source.n_samples / source.sampling_rate
-    check_integer("cycles", cycles, 1, _MOST_CYCLES)
+    check_integer("cycles", cycles, 1, _MAX_CYCLES)
     if not (isfinite(moment) and 0 <= moment <= seconds):
         raise PqswarmError(f"moment must be inside the recording, 0 to {seconds:g} s, not {moment!r}.")
     if side not in _SIDES:
@@ -289,7 +289,7 @@ def _frequency(near: Recording, chosen: Sequence[Channel], given: float | None, 
         found = measure_frequency([fill_gaps(x, cycle)[0] for x in known], near.sampling_rate, nominal)
         if found is not None:
             return found
-    notes.append(f"The frequency cannot be measured here: {nominal:g} Hz is taken.")
+    notes.append(f"The frequency could not be measured here: {nominal:g} Hz was assumed.")
     return nominal
 
 
@@ -300,7 +300,7 @@ def _measure(channel: Channel, place: _Place, notes: list[str]) -> "tuple[float,
     n_missing = int(missing[window].sum())
     if n_missing:
         notes.append(f"{channel.name}: {n_missing} of {place.size} samples are missing.")
-    if n_missing > MOST_MISSING * place.size:
+    if n_missing > MAX_MISSING * place.size:
         return None
     piece: FloatArray = filled[window]
     orders = highest_order(place.cycle, 1.0, place.size, place.cycles)
@@ -326,18 +326,18 @@ def _assemble(
     chosen: Sequence[ChannelHeader], found: "Sequence[tuple[float, complex, Spectrum | None] | None]"
 ) -> dict[str, Any]:
     """Channels and systems, with angles relative to the first voltage."""
-    greatest: dict[str, float] = {}
+    largest: dict[str, float] = {}
     for header, one in zip(chosen, found, strict=True):
-        greatest[header.unit] = max(greatest.get(header.unit, 0.0), 0.0 if one is None else abs(one[1]))
+        largest[header.unit] = max(largest.get(header.unit, 0.0), 0.0 if one is None else abs(one[1]))
     live = [
         (not header.is_voltage, i)
         for i, (header, one) in enumerate(zip(chosen, found, strict=True))
-        if one is not None and one[2] is not None and abs(one[1]) > _DEAD * greatest[header.unit]
+        if one is not None and one[2] is not None and abs(one[1]) > _DEAD * largest[header.unit]
     ]
     against = found[min(live)[1]] if live else None
 
     def phasor(value: complex, unit: str) -> Phasor:
-        if not abs(value) > _DEAD * greatest[unit]:
+        if not abs(value) > _DEAD * largest[unit]:
             return Phasor(float(abs(value)), None, None)
         relative = None if against is None else float(np.degrees(np.angle(value * np.conj(against[1]))))
         return Phasor(float(abs(value)), float(np.degrees(np.angle(value))), relative)

@@ -1,4 +1,4 @@
-"""From a recording to what happened in it, by IEC 61000-4-30 and in the words of IEEE 1159."""
+"""From a recording to its events, by IEC 61000-4-30 and in the words of IEEE 1159."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -29,7 +29,7 @@ __all__ = ["characterise"]
 
 _REFERENCES = ("auto", "nominal", "pre-event")
 _VOLTS = (1e-6, 1e9)
-"""What a reference, or a nominal voltage, can be [V]: ratios to it stay finite."""
+"""Range of a reference or nominal voltage [V]: ratios to it stay finite."""
 
 
 def characterise(
@@ -44,28 +44,28 @@ def characterise(
 ) -> Characterisation:
     """Find and measure the disturbances of a recording.
 
-    Sags, swells, interruptions and small voltage changes are found in Urms(1/2), for each channel and for each system
-    of channels; transients in what neither the cycle before nor the one after has; harmonics, offset, notches and
-    flicker in what is steady. A long recording is measured page by page, in bounded memory.
+    Sags, swells, interruptions and rapid voltage changes are found in Urms(1/2), transients by comparison with the
+    neighbouring cycles, and harmonics, DC offset, notching, flicker and unbalance in windows of 10 or 12 cycles. A long
+    recording is measured page by page, in bounded memory.
 
     Parameters
     ----------
     recording : Recording or RecordingSource
         With at least one voltage.
     reference : {"auto", "nominal", "pre-event"} or float
-        What 1 pu is: the nominal voltage; the first steady level of each channel; a voltage [V]; or, by default, the
-        nominal voltage if it is given, else the first steady level unless the record begins inside an event.
+        Voltage of 1 pu: the nominal voltage; the first steady level of each channel; a voltage [V]; or, by default,
+        the nominal voltage if given, else the first steady level unless the record starts inside an event.
     nominal_voltage : float or mapping of str to float, optional
         RMS, as the channels measure it (phase to neutral, or line to line) [V], for all channels or by their names;
         by default a standard voltage close to the recording's.
     channels : sequence of str, optional
-        Names (or phases) of the channels to look at; by default all voltages of the supply, not the neutral.
+        Names (or phases) of the channels to analyse; by default all supply voltages except the neutral.
     thresholds : Thresholds or mapping of str to float, optional
-        Levels beyond which something counts as found.
+        Detection thresholds.
     block : int, optional
-        Samples of each channel that are read at a time; no result depends on it.
+        Samples per channel that are read at a time; results do not depend on it.
     progress : callable, optional
-        Called with samples done, and in all.
+        Called with the samples done and their total.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The levels beyond which something counts as found."""
+"""Detection thresholds."""
 
 from pqswarm._base.options import Parameters, option, parameters
 from pqswarm.errors import PqswarmError
@@ -8,19 +8,19 @@ __all__ = ["Thresholds"]
 
 @parameters
 class Thresholds(Parameters):
-    """Levels beyond which something counts as found; pu of the reference, or of its peak where the wave is meant."""
+    """Detection thresholds, in pu of the reference, or of its peak for instantaneous values."""
 
     sag: float = option(default=0.9, low=0, meaning="Urms(1/2) below which a sag begins [pu]")
     swell: float = option(default=1.1, low=0, meaning="Urms(1/2) above which a swell begins [pu]")
     interruption: float = option(default=0.1, low=0, meaning="Urms(1/2) below which an interruption begins [pu]")
     hysteresis: float = option(default=0.02, low=0, meaning="by how much Urms(1/2) must be back for the end [pu]")
-    transient: float = option(default=0.08, low=0, meaning="least deviation from the cycles before and after [pu]")
-    transient_noise_factor: float = option(default=6.0, low=0, meaning="least deviation over the recording's own noise")
-    voltage_change: float = option(default=0.02, low=0, meaning="least change of Urms(1/2) that counts [pu]")
+    transient: float = option(default=0.08, low=0, meaning="minimum deviation from the cycles before and after [pu]")
+    transient_noise_factor: float = option(default=6.0, low=0, meaning="minimum deviation over the recording's noise")
+    voltage_change: float = option(default=0.02, low=0, meaning="minimum rapid change of Urms(1/2) [pu]")
     thd: float = option(default=0.05, low=0, meaning="total harmonic distortion above which harmonics are flagged")
     dc: float = option(default=0.01, low=0, meaning="direct component above which it is flagged [pu]")
-    notch: float = option(default=0.05, low=0, meaning="least depth of a notch [pu]")
-    flicker: float = option(default=0.005, low=0, meaning="least depth of a modulation")
+    notch: float = option(default=0.05, low=0, meaning="minimum depth of a notch [pu]")
+    flicker: float = option(default=0.005, low=0, meaning="minimum depth of a modulation")
     unbalance: float = option(default=0.02, low=0, meaning="negative over positive sequence above which it is flagged")
     pst: float = option(default=1.0, low=0, meaning="short-term flicker severity above which flicker is flagged")
 

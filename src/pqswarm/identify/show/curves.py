@@ -18,7 +18,7 @@ COLOURS = {
     "sag": "#0b6fd6",
     "swell": "#d24b00",
     "transient": "#9e5a9e",
-    "voltage change": "#b4ac00",
+    "rapid voltage change": "#b4ac00",
     "harmonics": "#5abb8e",
     "notching": "#1e7870",
     "flicker": "#da9e5a",

@@ -118,7 +118,7 @@ def _find_window(event: "Event", length: float) -> tuple[float, float]:
     cycle = 1 / event.nominal_frequency
     if length <= _SHORT * cycle:
         return 0.0, length
-    if event.kind in (*RMS, "transient", "voltage change"):
+    if event.kind in (*RMS, "transient", "rapid voltage change"):
         lead = max(_LEAD * cycle, min(0.25 * (event.end - event.start), 1.0))
         start, end = event.start - lead, min(event.end + lead, event.start - lead + _LONGEST)
     else:
@@ -277,7 +277,7 @@ def _mark_events(
     """Shade the events of the channels shown, the selected one darker; transients are lines."""
     names = {result.channel for result in results}
     for one in (other.event for other in verdict.events):
-        if one.kind not in (*RMS, "transient", "voltage change") or not names & set(one.channels):
+        if one.kind not in (*RMS, "transient", "rapid voltage change") or not names & set(one.channels):
             continue
         if one.end < window[0] or one.start > window[1]:
             continue

@@ -47,7 +47,7 @@ def magnitude_text(event: "Event") -> str:
         return f"{digits_text(event.magnitude, 3)} {event.unit}"
     peak = event.kind == "transient"
     volts = voltage_text(event.volts) if event.reference > 0 else ""
-    digits = 3 if event.kind == "voltage change" else 2
+    digits = 3 if event.kind == "rapid voltage change" else 2
     return f"{event.magnitude:.{digits}f} pu{' peak' if peak else ''}" + (f" ({volts})" if volts else "")
 
 

@@ -1,7 +1,7 @@
 """A recording in pages: stretches of a fixed length, with a margin on both sides.
 
-Everything is measured page by page, so that memory does not grow with the recording. Where the pages begin depends on
-nothing but the number of samples; in which blocks the file is read does not change a result.
+Everything is measured page by page, so memory use does not grow with the recording. Page boundaries depend only on the
+number of samples; the block size in which the file is read does not change a result.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,20 +21,20 @@ PAGE = 131_072
 
 @dataclass(frozen=True, eq=False)
 class Page:
-    """Some channels from `begin` to before `end`; `first` to before `stop` is the page itself, the rest its margins.
+    """Some channels from `start` to before `end`; `first` to before `stop` is the page itself, the rest its margins.
 
     `samples` has the shape (n_channels, end - begin).
     """
 
     first: int
     stop: int
-    begin: int
+    start: int
     samples: FloatArray
 
     @property
     def core(self) -> FloatArray:
         """The samples without the margins."""
-        return self.samples[:, self.first - self.begin : self.stop - self.begin]
+        return self.samples[:, self.first - self.start : self.stop - self.start]
 
 
 def turn_pages(
@@ -59,14 +59,14 @@ def turn_pages(
     for number in range(max(total // PAGE, 1)):
         first = number * PAGE
         stop = total if total < first + 2 * PAGE else first + PAGE
-        begin, end = max(first - margin, 0), min(stop + margin, total)
-        parts, known = [held[:, begin - base :]], base + held.shape[1]
+        start, end = max(first - margin, 0), min(stop + margin, total)
+        parts, known = [held[:, start - base :]], base + held.shape[1]
         while known < end:
             following = min(known + step, total)
             parts.append(read_channels(source, numbers, known, following))
             known = following
-        held, base = np.concatenate(parts, axis=1), begin
-        yield Page(first, stop, begin, held[:, : end - begin])
+        held, base = np.concatenate(parts, axis=1), start
+        yield Page(first, stop, start, held[:, : end - start])
 
 
 def read_channels(source: RecordingSource, numbers: Sequence[int], first: int, stop: int) -> FloatArray:

@@ -19,13 +19,13 @@ CUTOFF = 4.0
 """Of the high-pass filter [multiples of the fundamental]."""
 MARGIN = 10
 """Samples beyond a cycle that the comparison with another one needs."""
-_DENSE = 100
+_DENSE = 100  # tuned
 """Samples per cycle from which on a sample more or less does not matter."""
 _BESIDE = 3
-"""Cycles on each side that say what is usual."""
+"""Cycles on each side that the median is taken over."""
 _FEWEST = 3
-"""Cycles of which it can be said."""
-_CHANGE = 0.03
+"""Minimum number of known cycles."""
+_CHANGE = 0.03  # tuned
 """Of the fundamental between the cycles before and after, below which the supply is steady [pu]."""
 _WINDOWS = (0.0003, 0.0012)
 """In which the energy is compared with that of noise [s]."""
@@ -93,8 +93,8 @@ def _is_steady(change: FloatArray, cycle: float) -> BoolArray:
     turn = np.exp(-2j * np.pi / cycle * np.arange(last - first))
     total = np.concatenate([[0.0], np.cumsum(change[first:last] * turn)])
     size = 2 * np.abs(total[width:] - total[:-width]) / width
-    begin = first + width // 2
-    whole = np.pad(size, (begin, change.size - begin - size.size), mode="edge")
+    start = first + width // 2
+    whole = np.pad(size, (start, change.size - start - size.size), mode="edge")
     steady: BoolArray = maximum_filter1d(whole, 2 * width + 1, mode="nearest") < _CHANGE
     return steady
 
@@ -117,7 +117,7 @@ def _forgive_jitter(residual: FloatArray, cycle: float, noise: float) -> FloatAr
 
 
 def _median(others: FloatArray, fewest: int) -> FloatArray:
-    """Median over the first axis of what is known, where that is enough."""
+    """Median over the first axis of the known values, where there are enough."""
     ordered = np.sort(others, axis=0)  # unknown ones last
     count = np.isfinite(ordered).sum(axis=0)
     middle = np.stack([np.maximum(count - 1, 0) // 2, count // 2])
@@ -170,7 +170,7 @@ def _high_pass(residual: FloatArray, sampling_rate: float, frequency: float) -> 
 
 
 def robust_size(values: FloatArray) -> float:
-    """Standard deviation of noise, by the median of what is known; 0 if nothing is."""
+    """Standard deviation of noise, by the median of the known values; 0 if there are none."""
     known = np.abs(values[np.isfinite(values)])
     return 1.4826 * float(np.median(known)) if known.size else 0.0
 

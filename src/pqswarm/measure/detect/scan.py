@@ -1,4 +1,4 @@
-"""One way through a recording, page by page: Urms(1/2), transients and steady quantities of its supply voltages."""
+"""One pass through a recording, page by page: Urms(1/2), transients and steady quantities of its supply voltages."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -22,21 +22,21 @@ from pqswarm.recordings.recording import RecordingSource
 
 __all__ = ["Scan", "SourceMeanSquare", "scan_pages"]
 
-_CROWDED = 2.1
+_CROWDED = 2.1  # tuned
 """Cycles between two steps below which transients cannot be detected."""
 _MARGIN = 60.0
 """Cycles of a margin."""
 _CLOSE = 500.0
-"""A recording of fewer cycles is looked at closely everywhere."""
+"""A recording of fewer cycles is examined closely everywhere."""
 _LOOK = 1.0
 """Half the length in which the frequency of a page is measured [s]."""
-_TOGETHER = 0.002
-"""Two transients of one channel do not begin within this time [s]."""
+_TOGETHER = 0.002  # tuned
+"""Transients of one channel that start within this time are one [s]."""
 
 
 @dataclass(frozen=True, eq=False)
 class Scan:
-    """What one way through a recording yields.
+    """Result of one pass through a recording.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Scan:
     transients : tuple of tuple of Part
         Of each channel, in order of onset.
     missing : ndarray of shape (n_channels,)
-        Share of missing samples.
+        Fraction of missing samples.
     steady : SteadySeries
         Quantities of each 10 or 12 cycles.
     """
@@ -66,7 +66,7 @@ def scan_pages(
     block: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Scan:
-    """Go through the supply voltages of a recording once; `progress` is called with samples done, and in all."""
+    """Scan the supply voltages of a recording once; `progress` is called with the samples done and their total."""
     cycle = source.sampling_rate / supply.frequency
     centres = window_centres(source.n_samples, cycle)
     urms = np.full((len(supply.numbers), centres.size), np.nan)
@@ -79,7 +79,7 @@ def scan_pages(
         supply.headers,
         systems=[supply.system_of(i) for i in range(len(supply.headers))],
         numbers=supply.numbers,
-        least_notch=thresholds.notch,
+        min_notch=thresholds.notch,
     )
     for page in turn_pages(source, supply.numbers, ceil(_MARGIN * cycle), block):
         whole = page.samples.shape[1] == source.n_samples
@@ -125,8 +125,8 @@ def _page_frequency(page: Page, sampling_rate: float, frequency: float) -> float
 
 def _windows_inside(centres: FloatArray, cycle: float, page: Page, n_samples: int) -> slice:
     """Windows of Urms(1/2) that a page holds with its margins."""
-    low = -np.inf if page.begin == 0 else page.begin + cycle / 2 + 1
-    end = page.begin + page.samples.shape[1]
+    low = -np.inf if page.start == 0 else page.start + cycle / 2 + 1
+    end = page.start + page.samples.shape[1]
     high = np.inf if end == n_samples else end - cycle / 2 - 1
     return slice(int(np.searchsorted(centres, low)), int(np.searchsorted(centres, high)))
 
@@ -145,12 +145,12 @@ def _measure(
     """Urms(1/2) [V] at `centres`, and the transients of the page itself, of one channel."""
     filled, missing = fill_gaps(samples, cycle)
     mean_square = MeanSquare(samples, cycle)
-    urms: FloatArray = np.sqrt(mean_square.at(centres - page.begin, cycle))
+    urms: FloatArray = np.sqrt(mean_square.at(centres - page.start, cycle))
     reference = supply.references[i].volts
     if not reference > 0 or not urms.size:
         return urms, []
     # Edges of events in this page and its margins: a step is not a transient.
-    time = (centres - page.begin) / sampling_rate
+    time = (centres - page.start) / sampling_rate
     spans = find_spans(urms / reference, urms / reference, thresholds)
     edges = locate(spans, time, mean_square, sampling_rate, supply.frequency)
     # Not those of a short swell: a strong transient makes one itself.
@@ -179,7 +179,7 @@ def _measure(
             make=supply.part_on(i),
         )
         found += [_shift(one, begin) for one in some]
-    moved = [_shift(one, page.begin / sampling_rate) for one in found]
+    moved = [_shift(one, page.start / sampling_rate) for one in found]
     return urms, [one for one in moved if page.first <= round(one.start * sampling_rate) < page.stop]
 
 

@@ -1,7 +1,7 @@
-"""A quick look over a long signal for places where a transient could be.
+"""A fast screening of a long signal for possible transients.
 
-To compare each sample with six other cycles costs a hundred times what it costs to read it. In a long recording that is
-done only where a sample differs from the one a cycle before by half of what a transient needs; our choice.
+Comparing each sample with six other cycles costs a hundred times as much as reading it. A long recording is therefore
+compared only where a sample differs from the one a cycle before by half of the threshold; our choice.
 """
 
 import numpy as np
@@ -10,12 +10,12 @@ from pqswarm._base.typing import FloatArray
 
 __all__ = ["find_suspects"]
 
-_SHARE = 0.5
-"""Of the threshold."""
-_USUAL = 1.6
-"""Times what is usual, in a signal with noise."""
-_BEFORE, _AFTER = 7.0, 9.0
-"""Cycles around a suspect that are looked at closely."""
+_SHARE = 0.5  # tuned
+"""Fraction of the threshold."""
+_USUAL = 1.6  # tuned
+"""Multiple of the usual difference, in a noisy signal."""
+_BEFORE, _AFTER = 7.0, 9.0  # tuned
+"""Cycles around a suspect that are examined closely."""
 
 
 def find_suspects(signal: FloatArray, cycle: float, threshold: float) -> list[tuple[int, int]]:

@@ -14,9 +14,9 @@ __all__ = ["Span", "find_spans", "locate", "standard_duration"]
 _TRANSITION = 2
 """Values of Urms(1/2) that a step of the voltage passes through."""
 
-_NOT_BACK = 0.5
+_NOT_BACK = 0.5  # tuned
 """Below this the supply is not back between two interruptions [pu]."""
-_GAP = 4
+_GAP = 4  # tuned
 """Unknown values in a row that end an event."""
 _LONG = 4
 """From this number of values on, an event holds a whole cycle."""
@@ -33,9 +33,9 @@ class SlidingMeanSquare(Protocol):
 
 @dataclass(frozen=True)
 class Span:
-    """A stretch of Urms(1/2) values: its kind, its first value, the first one after it, its extreme value.
+    """A run of Urms(1/2) values: its kind, first value, the first value after it, and its extreme.
 
-    `open_start` and `open_end` say that the record begins or ends inside it.
+    With `open_start` or `open_end` the record starts or ends inside it.
     """
 
     kind: str
@@ -49,7 +49,7 @@ class Span:
 def find_spans(lowest: FloatArray, highest: FloatArray, thresholds: Thresholds) -> list[Span]:
     """Find the sags, swells and interruptions of a channel, or of a system of channels, in the order of their start.
 
-    `lowest` and `highest` are Urms(1/2) [pu] of the channel, or the least and the greatest of the channels: a sag of a
+    `lowest` and `highest` are Urms(1/2) [pu] of the channel, or the minimum and maximum of the channels: a sag of a
     system begins when any phase is below the threshold and ends when all are back; an interruption begins when all are
     below and ends when any is back.
     """
@@ -86,7 +86,7 @@ def _span(kind: str, first: int, stop: int, gaps: BoolArray, magnitude: float) -
 
 
 def _long_gaps(values: FloatArray) -> BoolArray:
-    """Unknown values that have others beside them: of two cycles and more nothing can be said."""
+    """Unknown values that have others beside them: gaps of two cycles and more."""
     gaps = np.zeros(values.size, dtype=np.bool_)
     unknown = np.isnan(values)
     bounds = np.flatnonzero(np.diff(np.concatenate([[False], unknown, [False]])))

@@ -1,8 +1,8 @@
-"""Transients: what the cycles before and after do not have.
+"""Transients: what neither the cycle before nor the cycle after has.
 
-A sag's edge is a step as sharp as any transient. It is told apart by filters that look one way: what begins is looked
-for with a causal high-pass filter and what ends with an anti-causal one, so that before a step the signal agrees with
-its past and after it with its future, while a transient agrees with neither. In long enough stretches without a step
+A sag's edge is a step as sharp as any transient. One-sided filters tell them apart: a
+causal high-pass filter looks for what starts, an anti-causal one for what ends. Before a step the signal agrees with
+its past, after it with its future; a transient agrees with neither. In long enough stretches without a step
 the comparison is with the median of three cycles before and three after, which does not have what lasts for a cycle or
 two; else with the cycle before and the cycle after. Steady harmonics, notches and offsets agree with both.
 """
@@ -29,16 +29,16 @@ from pqswarm.measure.ieee1159 import oscillation_word
 
 __all__ = ["find_transients", "fundamental_rms"]
 
-_LOWEST = 3.0
+_LOWEST = 3.0  # tuned
 """Lowest frequency of an oscillation [multiples of the fundamental]."""
-_OPPOSITE = 0.25
-"""An oscillation swings back by at least this share of its peak."""
-_ENOUGH = 5.0
+_OPPOSITE = 0.25  # tuned
+"""An oscillation swings back by at least this fraction of its peak."""
+_ENOUGH = 5.0  # tuned
 """Cycles of a stretch in which the median of cycles says what is usual."""
-_EDGE = 0.3
+_EDGE = 0.3  # tuned
 """Cycles beside a step that are left to the comparison with the next cycles."""
-_NOTICED = 0.25
-"""Share of the threshold that the root of the energy must have in a long stretch; at its peak a transient has more."""
+_NOTICED = 0.25  # tuned
+"""Fraction of the threshold that the root of the energy must reach in a long stretch; the peak is higher."""
 _USUAL_FACTOR = 6.0
 
 
@@ -80,21 +80,21 @@ def find_transients(
     factor = noise_factor / _USUAL_FACTOR
     raw = cycle_residuals(signal, sampling_rate, frequency)
     filtered = filter_both(raw, sampling_rate, frequency)
-    noise, least = np.full(signal.size, robust_size(filtered[0])), np.full(signal.size, _NOTICED * threshold)
+    noise, minimum = np.full(signal.size, robust_size(filtered[0])), np.full(signal.size, _NOTICED * threshold)
     # A first look: whatever is new differs from the cycle before or, in the first one, from the cycle after.
-    if not any(is_loud(np.nan_to_num(part), sampling_rate, noise, least, 0.7 * factor).any() for part in filtered):
+    if not any(is_loud(np.nan_to_num(part), sampling_rate, noise, minimum, 0.7 * factor).any() for part in filtered):
         return []
     strength = compare_cycles(signal, raw, sampling_rate, frequency)
-    least[:] = 0.5 * threshold
+    minimum[:] = 0.5 * threshold
     limit = np.full(signal.size, threshold)
     for first, stop in _long_stretches(signal.size, cycle, [step * sampling_rate for step in steps]):
         residual, sharp, size, steady = compare_stretch(signal[first:stop], sampling_rate, frequency)
         here = first + np.flatnonzero(steady)
         strength[here], noise[here] = np.abs(sharp[steady]), size
-        least[here] = limit[here] = _NOTICED * threshold
+        minimum[here] = limit[here] = _NOTICED * threshold
         for known, one in zip((*raw, *filtered), (residual, residual, sharp, sharp), strict=True):
             known[here] = one[steady]
-    loud = is_loud(strength, sampling_rate, noise, least, factor)
+    loud = is_loud(strength, sampling_rate, noise, minimum, factor)
     if unsure is not None and unsure.any():
         loud[np.convolve(unsure, np.ones(2 * round(cycle) + 1), "same")[: signal.size] > 0.5] = False
     near = [(low - 0.1 / frequency, high + 0.1 / frequency) for low, high in crowded]

@@ -5,10 +5,10 @@ import numpy as np
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
 
-__all__ = ["MOST_MISSING", "MeanSquare", "fill_gaps", "half_cycle_rms", "window_centres"]
+__all__ = ["MAX_MISSING", "MeanSquare", "fill_gaps", "half_cycle_rms", "window_centres"]
 
-MOST_MISSING = 0.25
-"""Share of a window that may be missing."""
+MAX_MISSING = 0.25
+"""Fraction of a window that may be missing."""
 
 
 def half_cycle_rms(
@@ -29,7 +29,7 @@ def half_cycle_rms(
     frequency : float
         Measured fundamental frequency, which sets the length of the window [Hz].
     first : float, optional
-        Begin of the first window after the first sample [s], such as the first zero crossing of the fundamental;
+        Start of the first window after the first sample [s], such as the first zero crossing of the fundamental;
         by default the start of the record, half a sample before the first sample.
 
     Returns
@@ -60,11 +60,11 @@ def half_cycle_rms(
     return centres / sampling_rate, np.sqrt(mean_square.at(centres, cycle))
 
 
-def window_centres(n_samples: int, cycle: float, begin: float = -0.5) -> FloatArray:
-    """Centres of the windows of Urms(1/2) [samples], from a first one that begins at `begin`."""
+def window_centres(n_samples: int, cycle: float, start: float = -0.5) -> FloatArray:
+    """Centres of the windows of Urms(1/2) [samples], the first of which starts at `start`."""
     # One part in a million of a cycle of grace, so that a record of exactly one cycle has a value.
-    n_windows = int(np.floor((n_samples - 0.5 - begin - cycle) / (cycle / 2) + 1e-6)) + 1
-    centres: FloatArray = begin + cycle / 2 + np.arange(max(n_windows, 0), dtype=np.float64) * (cycle / 2)
+    n_windows = int(np.floor((n_samples - 0.5 - start - cycle) / (cycle / 2) + 1e-6)) + 1
+    centres: FloatArray = start + cycle / 2 + np.arange(max(n_windows, 0), dtype=np.float64) * (cycle / 2)
     return centres
 
 
@@ -92,7 +92,7 @@ class MeanSquare:
         if self._missing is not None:
             places = np.arange(self.size + 1) - 0.5
             share = np.interp(right, places, self._missing) - np.interp(left, places, self._missing)
-            values[share > MOST_MISSING * width] = np.nan
+            values[share > MAX_MISSING * width] = np.nan
         return values
 
     def _to(self, place: FloatArray) -> FloatArray:

@@ -1,8 +1,7 @@
-"""Small voltage changes: steps and shallow dips or rises that are neither a sag nor a swell.
+"""Rapid voltage changes: steps of Urms(1/2) that stay within the sag and swell thresholds.
 
-After the rapid voltage changes of IEC 61000-4-30:2015, 5.11: Urms(1/2) leaves the mean of the second before it, and
-ends where it is steady again. That a shorter past also serves in a triggered capture, and that noise raises the
-threshold, are our choices.
+As in IEC 61000-4-30:2015, 5.11, a change starts where Urms(1/2) leaves the mean of the second before it, and ends where
+it is steady again. Our choices: a triggered capture may have a shorter past, and noise raises the threshold.
 """
 
 from collections.abc import Sequence
@@ -16,11 +15,11 @@ from pqswarm.measure.event import Part, PartMaker, any_channel
 
 __all__ = ["find_voltage_changes"]
 
-_LEAST = 3
+_MIN_VALUES = 3  # tuned
 """Values of Urms(1/2) before and after a change, and beyond the threshold."""
-_BESIDE = 3
+_BESIDE = 3  # tuned
 """Values beside a sag or swell that belong to it."""
-_NOISE = 5.0
+_NOISE = 5.0  # tuned
 """Times the noise of Urms(1/2) that a change must have."""
 
 
@@ -59,7 +58,7 @@ def find_voltage_changes(
     for span in spans:
         quiet[max(span.first - _BESIDE, 0) : span.stop + _BESIDE] = False
     bounds = np.flatnonzero(np.diff(np.concatenate([[False], quiet, [False]])))
-    window = max(round(2 * frequency), _LEAST)
+    window = max(round(2 * frequency), _MIN_VALUES)
     found: list[_Change] = []
     for first, stop in zip(bounds[::2].tolist(), bounds[1::2].tolist(), strict=True):
         found += _changes(urms[first:stop], first, stop < urms.size, window, threshold)
@@ -69,8 +68,8 @@ def find_voltage_changes(
 def _change_part(change: _Change, time: FloatArray, make: PartMaker) -> Part:
     start, end = float(time[change.first]), float(time[min(change.stop, time.size - 1)])
     return make(
-        kind="voltage change",
-        category="small voltage change",
+        kind="rapid voltage change",
+        category="rapid voltage change",
         magnitude=100 * (change.extreme - change.before),
         start=start,
         end=end,
@@ -82,20 +81,20 @@ def _change_part(change: _Change, time: FloatArray, make: PartMaker) -> Part:
 
 def _changes(values: FloatArray, offset: int, goes_on: bool, window: int, threshold: float) -> list[_Change]:
     """Changes in a stretch without events; `goes_on` if an event follows it."""
-    if values.size < 2 * _LEAST + 1:
+    if values.size < 2 * _MIN_VALUES + 1:
         return []
     noise = 1.4826 * float(np.median(np.abs(np.diff(values)))) / np.sqrt(2)
     limit = max(threshold * float(np.median(values)), _NOISE * noise)
     total = np.concatenate([[0.0], np.cumsum(values)])
     found = []
     begin = 0
-    while begin + _LEAST < values.size:
-        places = np.arange(begin + _LEAST, values.size)
+    while begin + _MIN_VALUES < values.size:
+        places = np.arange(begin + _MIN_VALUES, values.size)
         low = np.maximum(places - window, begin)
         mean = (total[places] - total[low]) / (places - low)
         beyond = np.abs(values[places] - mean) > limit
         # Some values together: one or two are the shadow of a transient.
-        together = np.convolve(beyond, np.ones(_LEAST), "valid") >= _LEAST
+        together = np.convolve(beyond, np.ones(_MIN_VALUES), "valid") >= _MIN_VALUES
         if not together.any():
             break
         at = int(together.argmax())
@@ -113,9 +112,9 @@ def _changes(values: FloatArray, offset: int, goes_on: bool, window: int, thresh
 
 def _steady_again(values: FloatArray, first: int, window: int, limit: float) -> tuple[int, float]:
     """First place from which on the values of a second, or all that are left, are steady; and their mean."""
-    for place in range(first, values.size - _LEAST + 1):
+    for place in range(first, values.size - _MIN_VALUES + 1):
         part = values[place : place + window]
         mean = float(part.mean())
         if np.abs(part - mean).max() <= limit:
             return place, mean
-    return values.size, float(values[-_LEAST:].mean())
+    return values.size, float(values[-_MIN_VALUES:].mean())

@@ -1,4 +1,4 @@
-"""Events that belong together: transients at the edges of sags, and what several systems show alike."""
+"""Events that belong together: transients at the edges of sags, and the same event on several systems."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -8,11 +8,11 @@ from pqswarm.measure.event import Event
 
 __all__ = ["join_systems", "join_transients"]
 
-_AT_EDGE = 1.0
+_AT_EDGE = 1.0  # tuned
 """A transient within this many cycles of the edge of a sag or swell is part of it."""
-_SAME_TIME = 1.0
-"""Events of two systems begin and end within this many cycles if they are the same."""
-_SAME_SIZE = 0.02
+_SAME_TIME = 1.0  # tuned
+"""Events of two systems start and end within this many cycles if they are the same."""
+_SAME_SIZE = 0.02  # tuned
 """Their magnitudes differ by no more [pu]."""
 
 
@@ -45,7 +45,7 @@ def join_transients(
 
 
 def join_systems(events: Iterable[Event], frequency: float) -> list[Event]:
-    """Make one event of what several systems show alike: two busbars, or the feeders of one, see the same sag."""
+    """Merge the same event on several systems: two busbars, or the feeders of one, see the same sag."""
     kept: list[Event] = []
     for event in sorted(events, key=lambda one: (one.start, one.system)):
         since = event.start - _SAME_TIME / frequency
@@ -76,5 +76,5 @@ def _alike(event: Event, other: Event, frequency: float) -> bool:
 def _close(event: Event, other: Event, phase: str) -> bool:
     """Whether two events are of one size on a phase."""
     sizes = [[part.magnitude for part in one.parts if part.phase == phase] for one in (event, other)]
-    most = _SAME_SIZE * (100 if event.unit == "%" else 1)
-    return len(sizes[0]) == len(sizes[1]) and all(abs(a - b) < most for a, b in zip(*sizes, strict=True))
+    maximum = _SAME_SIZE * (100 if event.unit == "%" else 1)
+    return len(sizes[0]) == len(sizes[1]) and all(abs(a - b) < maximum for a, b in zip(*sizes, strict=True))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SagPhasors"]
 
-_SOON = 10.0
+_SOON = 10.0  # tuned
 """The type of a sag is that of its lowest voltage in the first cycles."""
 _PAST, _USUAL, _TURNS = 2.0, 0.1, 8  # tuned
 """The phasors before are at most this old [s], within this of 1 pu, and taken over this many values of Urms(1/2)."""

@@ -20,9 +20,9 @@ __all__ = ["fit_phasor", "orient_lines", "sag_type", "symmetrical_components"]
 _TURN = np.exp(2j * np.pi / 3)
 _TYPES = ("Ca", "Dc", "Cb", "Da", "Cc", "Db")
 """By the angle of V2 / (1 - V1) in steps of 60 degrees."""
-_BALANCED = 0.05
+_BALANCED = 0.05  # tuned
 """Negative sequence below which a sag is of type A [pu]."""
-_ZERO = 0.5
+_ZERO = 0.5  # tuned
 """Zero sequence over negative sequence from which on a sag of type D is of type B."""
 _ORDERS: Mapping[tuple[str, ...], bool] = {("A", "B", "C"): False, ("AB", "BC", "CA"): True}
 
@@ -49,7 +49,7 @@ def symmetrical_components(phasors: Sequence[complex]) -> tuple[complex, complex
 
 
 def orient_lines(phasors: "Sequence[complex] | AnyArray") -> tuple[int, int, int]:
-    """Signs of three line-to-line voltages by which they add up to least: one may be measured the other way round.
+    """Signs of three line-to-line voltages that minimise their sum: one may be measured with reversed polarity.
 
     `phasors` are three, or have the shape (3, n).
 
@@ -83,7 +83,7 @@ def sag_type(phases: Sequence[str], before: Sequence[complex], during: Sequence[
         sorted_before = [sign * one for sign, one in zip(signs, sorted_before, strict=True)]
         sorted_during = [sign * one for sign, one in zip(signs, sorted_during, strict=True)]
     _, positive, negative = symmetrical_components(sorted_before)
-    reverse = abs(negative) > abs(positive)  # phases turn the other way round
+    reverse = abs(negative) > abs(positive)  # phases rotate the other way
     usual = negative if reverse else positive
     if not abs(usual) > 0:
         return ""

@@ -52,7 +52,7 @@ def describe_change(parts: Sequence[Part], nominal_frequency: float) -> str:
     before, after = worst.details["before"], worst.details["after"]
     is_step = abs(after - before) > abs(worst.magnitude) / 200
     word = "step" if is_step else "dip" if worst.magnitude < 0 else "rise"
-    text = f"small voltage change on {name_parts(parts, worst.system)}"
+    text = f"rapid voltage change on {name_parts(parts, worst.system)}"
     if len({part.magnitude > 0 for part in parts}) == 1:
         text += f", {word} of {worst.magnitude:+.1f} %"
     if len(parts) > 1:

@@ -1,7 +1,7 @@
-"""What is steady in a recording of any length.
+"""Steady disturbances in a recording of any length.
 
-The windows of 10 or 12 cycles decide. A capture with an event in its middle has less than three quiet ones: there the
-same quantities are measured in one window of the steadiest cycles outside the event, with the same thresholds.
+Windows of 10 or 12 cycles decide. A capture with an event in its middle has less than three undisturbed windows: there
+the same quantities are measured in one window of the steadiest cycles outside the event, with the same thresholds.
 """
 
 from collections.abc import Sequence
@@ -32,9 +32,9 @@ _MIN_CYCLES = 3
 """Cycles of the shortest window, in a record without a sag or swell; beside one, and for unbalance, half of a window.
 In fewer, lines between the harmonics are not resolved."""
 _BESIDE = 2
-"""Values of Urms(1/2) beside an event that have a part of it."""
+"""Values of Urms(1/2) beside an event that overlap it."""
 _NOTCH_FACTOR = 3.0  # tuned
-"""A deviation below this many times the depth of the notches is one of them."""
+"""A deviation below this many times the depth of the notches is a notch itself."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class SteadyFinder:
         return transient.magnitude < _NOTCH_FACTOR * float(np.concatenate(depths).max(initial=0.0))
 
     def find(self, events: Sequence[Event]) -> list[Part]:
-        """Find what is steady beside the events."""
+        """Find the steady disturbances outside the events."""
         series, references = self.scan.steady, [reference.volts for reference in self.supply.references]
         windows = Windows(series, [(event.start, event.end) for event in events])
         found = find_steady(series, self.thresholds, quiet=windows.skipped, references=references)
@@ -72,7 +72,7 @@ class SteadyFinder:
         return found
 
     def _find_in_captures(self) -> list[Part]:
-        """Find what is steady in the one window of each channel and system, and is taken to last for the record."""
+        """Find the steady disturbances in one window of each channel and system; assumed to last the record."""
         length = self.recording.n_samples / self.recording.sampling_rate
         found = []
         for series in self._captures:
@@ -93,7 +93,7 @@ class SteadyFinder:
         for i, (urms, spans) in enumerate(zip(self.urms, self.spans, strict=True)):
             if not self.supply.references[i].volts > 0:
                 continue
-            flicker = find_flicker(longest_quiet(urms, spans), self.supply.frequency, least=self.thresholds.flicker)
+            flicker = find_flicker(longest_quiet(urms, spans), self.supply.frequency, minimum=self.thresholds.flicker)
             if flicker is None:
                 continue
             rate, depth = flicker
@@ -138,12 +138,12 @@ class SteadyFinder:
                 found.append(self._capture(members, half))
         return [series for series in found if series is not None]
 
-    def _capture(self, members: Sequence[int], least: int) -> SteadySeries | None:
-        """The steadiest cycles of some channels as a series of one window; None if there are less than `least`."""
+    def _capture(self, members: Sequence[int], minimum: int) -> SteadySeries | None:
+        """The steadiest cycles of some channels as a series of one window; None if there are fewer than `minimum`."""
         frequency, rate = self.supply.frequency, self.recording.sampling_rate
         calm = self._calm(members)
         first, cycles = steadiest_cycles(np.where(calm, self.urms[list(members)], np.nan), self.scan.steady.cycles)
-        if cycles < least:
+        if cycles < minimum:
             return None
         length = round(cycles * rate / frequency)
         start = max(round((float(self.scan.time[first]) - 0.5 / frequency) * rate), 0)
@@ -179,12 +179,12 @@ class SteadyFinder:
         return calm
 
 
-def _without_transients(values: WindowValues, samples: FloatArray, cycles: int, least: float) -> WindowValues:
+def _without_transients(values: WindowValues, samples: FloatArray, cycles: int, minimum: float) -> WindowValues:
     """The values of one window, with the notches of its median cycle, which has nothing of a transient."""
     n = samples.shape[1] // cycles
     places = (np.arange(cycles)[:, None] + np.arange(n) / n) * (samples.shape[1] / cycles)
     table = np.array([np.interp(places, np.arange(row.size), row) for row in samples])
     lines = np.fft.rfft(np.median(table, axis=1), axis=-1)[:, None]
     size = np.nan_to_num(np.abs(values.phasor))
-    depth, count, smooth = measure_notches(lines, n, n, size, values.thd, least)
+    depth, count, smooth = measure_notches(lines, n, n, size, values.thd, minimum)
     return replace(values, notch_depth=depth, notches=count, smooth_thd=smooth)

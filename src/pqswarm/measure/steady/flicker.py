@@ -13,22 +13,22 @@ __all__ = ["drop_modulated", "find_flicker", "longest_quiet"]
 _BAND = (1.0, 25.0)
 """Of the modulation [Hz]."""
 _PERIODS = 1.5
-"""Least number that must be seen."""
-_MOST_VALUES = 800
-_EXPLAINED = 0.8
-_BETTER = 0.6
-"""What a sine leaves unexplained, over what a single change of the level leaves, at most."""
+"""Minimum number of periods that must be seen."""
+_MAX_VALUES = 800
+_EXPLAINED = 0.8  # tuned
+_BETTER = 0.6  # tuned
+"""Maximum variance that a sine may leave, over that left by a single change of the level."""
 _CHANCE = 1e-3
-"""Probability at most with which noise would be explained as well."""
-_SLIGHT = 0.03
-"""By this much a modulation may pass the thresholds of sags and swells and be no sag or swell [pu]."""
+"""Maximum probability that noise is explained as well."""
+_SLIGHT = 0.03  # tuned
+"""A modulation may exceed the sag and swell thresholds by this much and is still flicker [pu]."""
 
 
-def find_flicker(urms: FloatArray, frequency: float, *, least: float = 0.005) -> tuple[float, float] | None:
+def find_flicker(urms: FloatArray, frequency: float, *, minimum: float = 0.005) -> tuple[float, float] | None:
     """Find a slow sinusoidal modulation in Urms(1/2) [pu] without events: its frequency [Hz] and depth, or None.
 
-    At least one and a half periods must be seen, and the sine must explain 80 % of the variance, more than noise would
-    allow, and clearly more than a dip, a rise or a step does. `frequency` is the measured fundamental [Hz].
+    At least 1.5 periods must be seen. The sine must explain 80 % of the variance, more than noise would, and clearly
+    more than a dip, a rise or a step. `frequency` is the measured fundamental [Hz].
 
     Examples
     --------
@@ -65,7 +65,7 @@ def find_flicker(urms: FloatArray, frequency: float, *, least: float = 0.005) ->
     # The window of one cycle smooths it.
     depth = float(np.hypot(in_cosine[best], in_sine[best])) / float(np.sinc(rate / frequency))
     unexplained = max(1.0 - share, 0.0)
-    if share <= _EXPLAINED or depth < least or unexplained ** ((n - 4) / 2) * n / 2 > _CHANCE:
+    if share <= _EXPLAINED or depth < minimum or unexplained ** ((n - 4) / 2) * n / 2 > _CHANCE:
         return None
     return (rate, depth) if unexplained * total < _BETTER * _left_by_a_change(urms / urms.mean()) else None
 
@@ -90,15 +90,15 @@ def drop_modulated(spans: Sequence[Span], urms: FloatArray, frequency: float, th
     low, high = thresholds.sag - _SLIGHT, thresholds.swell + _SLIGHT
     if (
         all(low <= span.magnitude <= high for span in spans)
-        and urms.size <= _MOST_VALUES
-        and find_flicker(urms, frequency, least=thresholds.flicker) is not None
+        and urms.size <= _MAX_VALUES
+        and find_flicker(urms, frequency, minimum=thresholds.flicker) is not None
     ):
         return []
     return list(spans)
 
 
 def longest_quiet(urms: FloatArray, spans: Sequence[Span]) -> FloatArray:
-    """Longest stretch of Urms(1/2) without an event or an unknown value; empty if that is less than half of it."""
+    """Longest stretch of Urms(1/2) without an event or an unknown value; empty if it is less than half."""
     calm = np.isfinite(urms)
     for span in spans:
         calm[max(span.first - 3, 0) : span.stop + 3] = False
@@ -108,4 +108,4 @@ def longest_quiet(urms: FloatArray, spans: Sequence[Span]) -> FloatArray:
     first, stop = max(zip(bounds[::2], bounds[1::2], strict=True), key=lambda pair: int(pair[1] - pair[0]))
     if spans and 2 * (stop - first) < urms.size:  # a swinging grid is not flicker
         return np.empty(0)
-    return urms[first : min(stop, first + _MOST_VALUES)]
+    return urms[first : min(stop, first + _MAX_VALUES)]

@@ -10,7 +10,7 @@ from pqswarm.errors import PqswarmError
 
 __all__ = ["Flickermeter", "long_term_severity", "short_term_severity"]
 
-_LEAST_RATE = 400.0
+_MIN_RATE = 400.0
 _LOWEST_RATE = 1200.0
 """Of the decimated square [Hz]."""
 _OUTPUT_RATE = 100.0
@@ -86,10 +86,8 @@ class Flickermeter:
         lamp: int | None = None,
         frequency: float | None = None,
     ) -> None:
-        if not sampling_rate >= _LEAST_RATE:
-            raise PqswarmError(
-                f"a flickermeter needs at least {_LEAST_RATE:g} samples per second, not {sampling_rate}."
-            )
+        if not sampling_rate >= _MIN_RATE:
+            raise PqswarmError(f"a flickermeter needs at least {_MIN_RATE:g} samples per second, not {sampling_rate}.")
         if not sampling_rate >= 4 * nominal_frequency > 0:
             raise PqswarmError(
                 f"a flickermeter needs four samples per cycle, not {sampling_rate:g} Hz for {nominal_frequency:g} Hz."
@@ -242,7 +240,7 @@ def short_term_severity(sensation: FloatArray) -> float:
     known = sensation[np.isfinite(sensation)]
     if not known.size:
         return float("nan")
-    # The level that is exceeded in so many percent of the time, some of them smoothed by their neighbours.
+    # Percentiles of the exceeded level, some smoothed over their neighbours.
     groups = ((0.1,), (0.7, 1.0, 1.5), (2.2, 3.0, 4.0), (6.0, 8.0, 10.0, 13.0, 17.0), (30.0, 50.0, 80.0))
     levels = [float(np.mean(np.percentile(known, 100 - np.array(group)))) for group in groups]
     return float(np.sqrt(np.dot([0.0314, 0.0525, 0.0657, 0.28, 0.08], levels)))
@@ -259,7 +257,7 @@ def long_term_severity(severities: FloatArray) -> float:
     Returns
     -------
     float
-        Plt; NaN if one of them is.
+        Plt; NaN if any value is.
 
     Examples
     --------

@@ -9,12 +9,12 @@ from pqswarm._base.typing import AnyArray, FloatArray
 
 __all__ = ["Spectrum", "fit_harmonics", "make_spectrum", "measure_spectrum", "steadiest_cycles"]
 
-_MOST_ORDERS = 50
-_MOST_SAMPLES = 20_000
+_MAX_ORDERS = 50
+_MAX_SAMPLES = 20_000
 _CERTAIN = 5.0
 """Standard deviations of noise beyond which a quantity is not noise."""
-_STEADY = 0.03
-"""Greatest variation of the RMS in a steady stretch, unless noise alone varies it more, to three times that."""
+_STEADY = 0.03  # tuned
+"""Maximum variation of the RMS in a steady stretch; up to three times that if noise alone varies it more."""
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,9 @@ class Spectrum:
     dc : float
         Direct component [V].
     start, cycles : float
-        Where the cycles begin [s], and how many they are.
+        Start [s] and number of the cycles.
     least_thd, least_dc : float
-        What noise alone may look like: THD, and direct component [V].
+        THD and direct component [V] that noise alone may cause.
     """
 
     fundamental: float
@@ -70,12 +70,12 @@ def measure_spectrum(
     (230, 0.06, 0.06, 3.0)
     """
     cycle = sampling_rate / frequency
-    orders = min(_MOST_ORDERS, int(0.45 * cycle))
+    orders = min(_MAX_ORDERS, int(0.45 * cycle))
     live = np.isfinite(steadiness) & (steadiness > 0.5 * np.nanmax(steadiness, initial=0.0))
     if not live.any() or orders < 1:
         return None
     values = np.where(live, steadiness, np.nan)[np.newaxis]
-    best, cycles = steadiest_cycles(values, int(np.clip(_MOST_SAMPLES // cycle, 1, 10)))
+    best, cycles = steadiest_cycles(values, int(np.clip(_MAX_SAMPLES // cycle, 1, 10)))
     if best < 0:
         return None
     start = max(round((places[best] - 0.5 / frequency) * sampling_rate), 0)
@@ -88,7 +88,7 @@ def measure_spectrum(
 
 
 def make_spectrum(direct: float, sizes: FloatArray, noise: float, start: float, cycles: int) -> Spectrum:
-    """The spectrum of cycles that begin at `start` [s], from what :func:`fit_harmonics` finds in them."""
+    """The spectrum of cycles that start at `start` [s], from the results of :func:`fit_harmonics`."""
     relative = sizes[1:] / sizes[0]
     by_noise = 4 * (noise / sizes[0]) ** 2  # mean square of an amplitude that only noise makes
     square = float(np.sum(relative**2)) - by_noise * relative.size
@@ -104,14 +104,14 @@ def make_spectrum(direct: float, sizes: FloatArray, noise: float, start: float, 
     )
 
 
-def steadiest_cycles(values: FloatArray, most: int) -> tuple[int, int]:
-    """First value and number of cycles, at most `most`, where the RMS of all channels is steadiest.
+def steadiest_cycles(values: FloatArray, maximum: int) -> tuple[int, int]:
+    """First value and number of cycles, at most `maximum`, where the RMS of all channels is steadiest.
 
     `values` (n_channels, n) is the RMS each half cycle, NaN where it does not count. The stretch is as long as it can
     be; (-1, 0) if there is none.
     """
     limit = max(map(_steady_limit, values))
-    for cycles in (*range(most, 1, -1), 1):
+    for cycles in (*range(maximum, 1, -1), 1):
         n_values = 2 * cycles - 1 if cycles > 1 else min(2, values.shape[1])
         if n_values > values.shape[1]:
             continue

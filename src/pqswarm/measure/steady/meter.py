@@ -22,18 +22,18 @@ __all__ = ["SteadyMeter"]
 _WINDOWS = 15
 """Measured at once; 15 windows are the 150 or 180 cycles of IEC 61000-4-30."""
 _RANGE = 0.1
-"""By which the frequency may depart from the one given."""
+"""Maximum relative departure from the given frequency."""
 _ENOUGH = 3
-"""Windows that set the frequency anew: a jump of the phase in one of them does not count."""
+"""Windows that set the frequency anew: a phase jump in one window does not count."""
 _NEARLY = 0.95
-"""Share of an interval that must be known for its Pst."""
+"""Fraction of an interval that must be known for its Pst."""
 _FLICKER_RATE = 400.0
 _ABSURD = 1e100
-"""No voltage [V]; its square could not be told from infinity."""
+"""No voltage [V]; its square would overflow."""
 
 
 class SteadyMeter:
-    """Measure what is steady: harmonics, unbalance, flicker and more, in windows of 10 or 12 cycles.
+    """Measure harmonics, unbalance, flicker and more in windows of 10 or 12 cycles.
 
     Windows follow each other without gap; their length follows the frequency of the samples themselves, within half a
     sample, and is set anew every 15 windows. Results are the same, bit for bit, whatever the sizes of the blocks; no
@@ -53,8 +53,8 @@ class SteadyMeter:
         Name of the group of phases to which each channel belongs; by default all belong together.
     numbers : sequence of int, optional
         Index of each channel in the recording; by default 0, 1, 2, ...
-    least_notch : float
-        Least depth of a notch [share of the peak].
+    min_notch : float
+        Minimum depth of a notch [fraction of the peak].
     lamp : {230, 120}, optional
         Of the flickermeter; by default that of 120 V above 55 Hz.
 
@@ -80,7 +80,7 @@ class SteadyMeter:
         *,
         systems: Sequence[str] | None = None,
         numbers: Sequence[int] | None = None,
-        least_notch: float = 0.05,
+        min_notch: float = 0.05,
         lamp: int | None = None,
     ) -> None:
         if not channels:
@@ -98,7 +98,7 @@ class SteadyMeter:
         self._frequency = float(frequency)
         shortest = int(self._cycles * sampling_rate / self._bounds[1])
         self._orders = highest_order(sampling_rate, frequency, shortest, self._cycles)
-        self._least_notch = least_notch
+        self._least_notch = min_notch
         self._channels = tuple(ChannelHeader(one.name, one.unit, one.phase) for one in channels)
         self._systems = tuple(systems) if systems is not None else ("",) * len(channels)
         self._numbers = tuple(numbers) if numbers is not None else tuple(range(len(channels)))
@@ -132,14 +132,14 @@ class SteadyMeter:
                 self._measure(_WINDOWS)
 
     def _make_room(self, size: int) -> None:
-        """Let the buffer hold so many samples: a short recording at a high rate does not take memory for windows."""
+        """Grow the buffer to `size` samples: a short recording at a high rate needs no memory for whole windows."""
         if size > self._buffer.shape[1]:
             larger = np.empty((len(self._channels), min(max(size, 2 * self._buffer.shape[1]), self._most)))
             larger[:, : self._filled] = self._buffer[:, : self._filled]
             self._buffer = larger
 
     def finish(self) -> SteadySeries:
-        """Measure what is left, and return everything; samples after the last whole window are left out."""
+        """Measure the remaining windows and return the series; samples after the last whole window are dropped."""
         while (left := self._filled // self._length) > 0:
             self._measure(min(left, _WINDOWS))
         return build_series(
@@ -161,7 +161,7 @@ class SteadyMeter:
         return round(self._cycles * self._rate / self._frequency)
 
     def _measure(self, n_windows: int) -> None:
-        """Measure so many windows at the beginning of the buffer, or one less where the frequency turns out lower."""
+        """Measure `n_windows` windows at the start of the buffer, or one less if the frequency turns out lower."""
         volts = self._buffer[:, : self._filled]
         known = np.abs(volts) < _ABSURD  # not NaN either
         samples = np.where(known, volts, 0.0)
@@ -227,7 +227,7 @@ class _FlickerLog:
         if not values.shape[1]:
             self._windows.append(np.full(good.shape, np.nan))
             return
-        # Values belong to windows by their share of the time.
+        # Values are assigned to windows in proportion to time.
         owner = np.arange(values.shape[1]) * good.shape[1] // values.shape[1]
         values = np.where(good[:, owner], values, np.nan)
         bounds = np.searchsorted(owner, np.arange(good.shape[1]))
@@ -238,7 +238,7 @@ class _FlickerLog:
             self._interval.append(values[:, intervals[owner] == interval])
 
     def _close(self) -> None:
-        """Take the severity of the interval that is over; NaN where too little of it is known."""
+        """Take the severity of the interval that is over; NaN where too few values are known."""
         table = np.concatenate(self._interval, axis=1)
         rate = self._meter.output_rate if self._meter else 0.0
         enough = np.isfinite(table).sum(axis=1) >= _NEARLY * INTERVAL * rate
@@ -248,7 +248,7 @@ class _FlickerLog:
         self._interval = []
 
     def finish(self) -> tuple[FloatArray, FloatArray]:
-        """Greatest sensation (channels, windows) of each window; severity (channels, intervals)."""
+        """Maximum sensation (channels, windows) of each window; severity (channels, intervals)."""
         if self._interval:
             self._close()
         nothing = np.empty((self._n_channels, 0))

@@ -7,7 +7,7 @@ from pqswarm._base.typing import FloatArray
 __all__ = ["measure_modulation", "strongest_modulation"]
 
 _BAND = (0.5, 25.0)
-"""Of a modulation that is looked for [Hz]."""
+"""Frequency range of a modulation [Hz]."""
 
 
 def measure_modulation(urms: FloatArray, cycles: int) -> FloatArray:

@@ -8,32 +8,32 @@ __all__ = ["MIN_SAMPLES", "measure_notches"]
 
 MIN_SAMPLES = 60
 """Per cycle: with fewer, notches are narrower than two samples."""
-_FINE_SAMPLES = 100
+_FINE_SAMPLES = 100  # tuned
 """Per cycle: from here on, the jumps of a notch stand out from harmonics."""
-_LONGEST = 0.08
+_LONGEST = 0.08  # tuned
 """Of a cycle."""
 _NOISE = 5.0
-"""Least jump over the noise of the shape."""
+"""Minimum jump over the noise of the shape."""
 _QUARTER = 0.3186
 """Lower quartile of the size of a normal variable over its standard deviation."""
-_RINGING = 0.3
-"""Least jump over the greatest one: beside a jump, the interpolated shape rings."""
-_SLOW = 25
+_RINGING = 0.3  # tuned
+"""Minimum jump over the largest one: beside a jump, the interpolated shape rings."""
+_SLOW = 25  # tuned
 """Harmonics up to this order can make steep flanks together; a notch has more than these."""
-_FAST = 0.3
-"""Least part of the jumps above that order, over that of steps."""
-_ROUGH = 4.0
-"""Least jump over the noise for a first look."""
-_ORDERS, _ROUNDS = 13, 8
+_FAST = 0.3  # tuned
+"""Minimum part of the jumps above that order, over that of steps."""
+_ROUGH = 4.0  # tuned
+"""Minimum jump over the noise for a first screening."""
+_ORDERS, _ROUNDS = 13, 8  # tuned
 """Orders of the smooth wave into which notches are cut, and rounds of its fit."""
-_MAX_FRACTION = 0.4
+_MAX_FRACTION = 0.4  # tuned
 """Of a cycle that notches may take."""
 
 
 def measure_notches(
-    lines: AnyArray, n_samples: int, length: int, size: FloatArray, thd: FloatArray, least: float
+    lines: AnyArray, n_samples: int, length: int, size: FloatArray, thd: FloatArray, minimum: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Depth [share of the peak], number per cycle, and THD without the notches, in each window.
+    """Depth [fraction of the peak], number per cycle, and THD without the notches, in each window.
 
     `lines` are the spectral lines of the orders 0, 1, ... of a window of `length` samples, not normalised; `size` is
     the RMS of the fundamental [V] and `thd` the distortion with the notches. NaN below 60 samples per cycle.
@@ -50,9 +50,9 @@ def measure_notches(
     )
     # Only the windows that have a place much steeper than its surroundings are looked at closely.
     quarter = np.partition(rough, n_samples // 4, axis=-1)[..., n_samples // 4]
-    steep = np.maximum(0.3 * least, _ROUGH * quarter / _QUARTER)
+    steep = np.maximum(0.3 * minimum, _ROUGH * quarter / _QUARTER)
     for c, w in zip(*np.nonzero(rough.max(axis=-1) > steep), strict=True):
-        found = (_find_jumps if n_samples >= _FINE_SAMPLES else _find_deviations)(wave[c, w], least)
+        found = (_find_jumps if n_samples >= _FINE_SAMPLES else _find_deviations)(wave[c, w], minimum)
         if found:
             depth[c, w] = max(height for _, _, height in found)
             count[c, w] = len(found)
@@ -61,11 +61,11 @@ def measure_notches(
 
 
 def _shifted(wave: FloatArray, by: int) -> FloatArray:
-    """Put the values of a cycle earlier by so many samples."""
+    """Put the values of a cycle earlier by `by` samples."""
     return np.concatenate([wave[..., by:], wave[..., :by]], axis=-1)
 
 
-def _find_jumps(wave: FloatArray, least: float) -> list[tuple[int, int, float]]:
+def _find_jumps(wave: FloatArray, minimum: float) -> list[tuple[int, int, float]]:
     """First and last sample of each notch, and its depth: two jumps of opposite sign, close together."""
     n = wave.size
     jump = _shifted(wave, 1) - wave
@@ -76,7 +76,7 @@ def _find_jumps(wave: FloatArray, least: float) -> list[tuple[int, int, float]]:
     up, down = widths.max(axis=0), -widths.min(axis=0)
     # Six notches leave only a part of the cycle alone: its lowest quarter tells the noise.
     noise = float(np.percentile(np.abs(sharp), 25)) / _QUARTER
-    steep = max(least, _NOISE * noise, _RINGING * max(float(up.max()), float(down.max())))
+    steep = max(minimum, _NOISE * noise, _RINGING * max(float(up.max()), float(down.max())))
     edges = sorted((i, way) for way, height in ((1, up), (-1, down)) for i in _peaks(height, steep))
     places = [i for i, _ in edges]
     if not edges or np.mean(_fast_jumps(wave)[places] / np.maximum(up, down)[places]) < _FAST:
@@ -90,15 +90,15 @@ def _find_jumps(wave: FloatArray, least: float) -> list[tuple[int, int, float]]:
     return found
 
 
-def _find_deviations(wave: FloatArray, least: float) -> list[tuple[int, int, float]]:
+def _find_deviations(wave: FloatArray, minimum: float) -> list[tuple[int, int, float]]:
     """First and last sample of each notch, and its depth, where samples are too few for jumps.
 
-    A notch is narrow, and not in the smooth wave of the orders to 13 with the least sum of deviations, which notches
-    do not draw to themselves.
+    A notch is narrow, and not in the smooth wave of the orders to 13 with the smallest sum of absolute deviations,
+    which notches do not attract.
     """
     n = wave.size
-    rest = _without_smooth_wave(wave, least)
-    loud = np.abs(rest) > max(least, _NOISE * 1.4826 * float(np.median(np.abs(rest))))
+    rest = _without_smooth_wave(wave, minimum)
+    loud = np.abs(rest) > max(minimum, _NOISE * 1.4826 * float(np.median(np.abs(rest))))
     if not loud.any() or loud.mean() > _MAX_FRACTION:
         return []
     turn = int(np.flatnonzero(~loud)[0])
@@ -108,8 +108,8 @@ def _find_deviations(wave: FloatArray, least: float) -> list[tuple[int, int, flo
     return [(int(run[0]), int(run[0]) + run.size - 1, float(np.abs(rest[run]).max())) for run in narrow]
 
 
-def _without_smooth_wave(wave: FloatArray, least: float) -> FloatArray:
-    """What is left of a cycle without the first orders, fitted for the least sum of deviations (reweighted)."""
+def _without_smooth_wave(wave: FloatArray, minimum: float) -> FloatArray:
+    """Residual of a cycle after the first orders, fitted by least absolute deviations (reweighted)."""
     angle = 2 * np.pi / wave.size * np.arange(wave.size)
     orders = np.arange(1, min(_ORDERS, int(0.2 * wave.size)) + 1)
     basis = np.column_stack([np.ones(wave.size), np.cos(np.outer(angle, orders)), np.sin(np.outer(angle, orders))])
@@ -118,19 +118,19 @@ def _without_smooth_wave(wave: FloatArray, least: float) -> FloatArray:
         weighted = basis * weight[:, None]
         rest = wave - basis @ np.linalg.solve(weighted.T @ basis, weighted.T @ wave)
         weight = 1 / np.maximum(np.abs(rest), 1e-3)
-        if np.abs(rest).max() < least / 2:
+        if np.abs(rest).max() < minimum / 2:
             break
     return rest
 
 
 def _fast_jumps(wave: FloatArray) -> FloatArray:
-    """Greatest jump about each sample of what is above order 25, over what is left of a true jump there."""
+    """Largest jump about each sample above order 25, relative to that of a true step."""
     lines = np.fft.rfft(wave)
     lines[: _SLOW + 1] = 0.0
     fast = np.fft.irfft(lines, wave.size)
     jump = np.abs(_shifted(fast, 1) - fast)
-    greatest: FloatArray = np.max([_shifted(jump, k) for k in (-1, 0, 1)], axis=0)
-    return greatest / (1 - 2 * _SLOW / wave.size)
+    largest: FloatArray = np.max([_shifted(jump, k) for k in (-1, 0, 1)], axis=0)
+    return largest / (1 - 2 * _SLOW / wave.size)
 
 
 def _depth(wave: FloatArray, i: int, j: int, jump: float) -> float:
@@ -143,9 +143,9 @@ def _depth(wave: FloatArray, i: int, j: int, jump: float) -> float:
     return float(abs(np.median(wave[inner % wave.size] - line)))
 
 
-def _peaks(height: FloatArray, least: float) -> list[int]:
+def _peaks(height: FloatArray, minimum: float) -> list[int]:
     top = np.max([_shifted(height, k) for k in range(-2, 3)], axis=0)
-    places: list[int] = np.flatnonzero((height > least) & (height >= top)).tolist()
+    places: list[int] = np.flatnonzero((height > minimum) & (height >= top)).tolist()
     return [place for k, place in enumerate(places) if k == 0 or place - places[k - 1] > 1]
 
 

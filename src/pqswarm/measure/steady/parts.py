@@ -14,27 +14,27 @@ from pqswarm.measure.thresholds import Thresholds
 
 __all__ = ["MIN_FLICKER_WINDOWS", "MIN_WINDOWS", "Windows", "find_steady"]
 
-_BRIDGE = 5
+_BRIDGE = 5  # tuned
 """Windows below the threshold that do not end an event: a second."""
-_BRIDGE_QUIET = 25
+_BRIDGE_QUIET = 25  # tuned
 """Windows that do not count, in the middle of an event."""
 MIN_WINDOWS, MIN_FLICKER_WINDOWS = 3, 10
 """Windows of the shortest event, and of the shortest flicker: two seconds."""
-_LEAST_CHANGES = 5
-"""Separate changes in ten minutes of severe flicker: one or two steps are none."""
-_AFTER_QUIET = 5
-"""Windows beside a sag or transient that tell nothing about flicker."""
-_LIVE = 0.5
-"""Share of the reference, and of the RMS, below which the fundamental is not that of a supply."""
-_OFF = 0.01
-"""By which the frequency of a window may differ from the one that set its length."""
-_BEAT = 0.05
-"""Least modulation over the depth of notches."""
+_MIN_CHANGES = 5  # tuned
+"""Separate changes in ten minutes of severe flicker: one or two steps are not flicker."""
+_AFTER_QUIET = 5  # tuned
+"""Windows beside a sag or transient that are unusable for flicker."""
+_LIVE = 0.5  # tuned
+"""Fraction of the reference, and of the RMS, below which there is no supply voltage."""
+_OFF = 0.01  # tuned
+"""Maximum relative deviation of a window's frequency from the one that set its length."""
+_BEAT = 0.05  # tuned
+"""Minimum modulation over the depth of notches."""
 _CERTAIN, _SPREAD = 5.0, 3.0
 """Standard deviations of noise beyond which a quantity is not noise; standard deviation of the power of noise in the
 lines of the harmonics, which is not known exactly, over the one that it would have if it were."""
-_NOISE = 2.5
-"""Least modulation over the one that white noise makes."""
+_NOISE = 2.5  # tuned
+"""Minimum modulation over the one that white noise makes."""
 
 
 class Windows:
@@ -96,7 +96,7 @@ def find_steady(
     volts = _references(series, references)
     live = series.fundamental > _LIVE * np.maximum(volts[:, None], series.rms)
     found: list[Part] = []
-    for kind, values, limit, least, unsure in _quantities(series, levels, volts, windows, min_windows):
+    for kind, values, limit, minimum, unsure in _quantities(series, levels, volts, windows, min_windows):
         above = np.nan_to_num(np.abs(values), nan=-1.0) > limit
         own: list[Part] = []
         for row, inside in enumerate(above):
@@ -104,7 +104,7 @@ def find_steady(
             skipped = unsure | ~live[list(members)].all(axis=0)
             if kind == "harmonics":
                 skipped = skipped | _unseen_notches(series, row, found)
-            for first, stop in _runs(inside & ~skipped, skipped, least):
+            for first, stop in _runs(inside & ~skipped, skipped, minimum):
                 used = np.arange(first, stop)[inside[first:stop] & ~skipped[first:stop]]
                 own += [_measure_stretch(series, kind, channel, row, values, first, stop, used) for channel in members]
         if kind == "flicker":
@@ -135,7 +135,7 @@ def _find_severe(series: SteadySeries, levels: Thresholds, neutral: BoolArray, f
         number = series.numbers[channel]
         known = any(one.number == number and one.start < end and one.end > start for one in (*found, *severe))
         changes = np.nan_to_num(series.modulation[channel, places]) > levels.flicker
-        repeated = int(np.sum(np.diff(changes, prepend=False) & changes)) >= _LEAST_CHANGES
+        repeated = int(np.sum(np.diff(changes, prepend=False) & changes)) >= _MIN_CHANGES
         if repeated and not known and not neutral[places].any():
             depth = _greatest(series.modulation[channel, places])
             severity = float(series.severity[channel, interval])
@@ -146,11 +146,11 @@ def _find_severe(series: SteadySeries, levels: Thresholds, neutral: BoolArray, f
 
 
 def _quantities(
-    series: SteadySeries, levels: Thresholds, volts: FloatArray, windows: Windows, least: int
+    series: SteadySeries, levels: Thresholds, volts: FloatArray, windows: Windows, minimum: int
 ) -> list[tuple[str, FloatArray, FloatArray | float, int, BoolArray]]:
-    """Kind, values, threshold, least number of windows, and windows that do not count."""
+    """Kind, values, threshold, minimum number of windows, and skipped windows."""
     skipped = windows.skipped
-    # The median of five windows is blind to a step, which is in two of them.
+    # The median of five windows is blind to a step, which affects two.
     modulation = np.where(skipped, 0.0, np.nan_to_num(series.modulation))
     modulation = np.pad(modulation, ((0, 0), (2, 2)), mode="edge")
     middle = np.median([modulation[:, k : k + series.n_windows] for k in range(5)], axis=0)
@@ -159,13 +159,13 @@ def _quantities(
     floor = np.maximum(floor, _BEAT * np.nan_to_num(series.notch_depth))
     flicker = np.where(middle > floor, middle, 0.0)
     offset = series.dc / (np.sqrt(2) * volts[:, None])
-    thd, dc = (levels.thd, levels.dc) if least > 1 else _limits_in_noise(series, levels, volts)
+    thd, dc = (levels.thd, levels.dc) if minimum > 1 else _limits_in_noise(series, levels, volts)
     return [
-        ("DC offset", offset, dc, least, skipped),
-        ("notching", series.notch_depth, levels.notch, least, skipped),
-        ("harmonics", _thd_without_noise(series), thd, least, skipped),
+        ("DC offset", offset, dc, minimum, skipped),
+        ("notching", series.notch_depth, levels.notch, minimum, skipped),
+        ("harmonics", _thd_without_noise(series), thd, minimum, skipped),
         ("flicker", flicker, levels.flicker, MIN_FLICKER_WINDOWS, windows.skipped_for_flicker),
-        ("unbalance", series.unbalance, levels.unbalance, least, skipped),
+        ("unbalance", series.unbalance, levels.unbalance, minimum, skipped),
     ]
 
 
@@ -180,7 +180,7 @@ def _limits_in_noise(series: SteadySeries, levels: Thresholds, volts: FloatArray
 
 
 def _thd_without_noise(series: SteadySeries) -> FloatArray:
-    """THD less the share of white noise in the three lines of each order."""
+    """THD less the contribution of white noise in the three lines of each order."""
     lines = 3 * series.harmonics.shape[2]
     length = series.sampling_rate * np.diff(series.edges)
     distortion: FloatArray = np.sqrt(
@@ -207,7 +207,7 @@ def _references(series: SteadySeries, given: Sequence[float] | None) -> FloatArr
     return np.where(volts > 0, volts, np.inf)
 
 
-def _runs(above: BoolArray, skipped: BoolArray, least: int) -> list[tuple[int, int]]:
+def _runs(above: BoolArray, skipped: BoolArray, minimum: int) -> list[tuple[int, int]]:
     """Stretches of windows above a threshold; gaps are bridged, short ones dropped."""
     places = np.flatnonzero(above)
     if not places.size:
@@ -219,7 +219,7 @@ def _runs(above: BoolArray, skipped: BoolArray, least: int) -> list[tuple[int, i
         if below > _BRIDGE or j - i - 1 - below > _BRIDGE_QUIET:
             cuts.append(k + 1)
     cuts.append(places.size)
-    return [(int(places[a]), int(places[b - 1]) + 1) for a, b in pairwise(cuts) if b - a >= least]
+    return [(int(places[a]), int(places[b - 1]) + 1) for a, b in pairwise(cuts) if b - a >= minimum]
 
 
 def _measure_stretch(

@@ -23,7 +23,7 @@ __all__ = ["INTERVAL", "SteadySeries", "build_series", "interval_of"]
 INTERVAL = 600.0
 """Seconds over which values are aggregated."""
 _LIVE = 0.1
-"""Windows with less than this share of the usual fundamental are left out of the aggregates of shares."""
+"""Windows below this fraction of the usual fundamental are left out of relative aggregates."""
 _LONG = 12
 """Intervals of the long-term flicker severity."""
 
@@ -32,8 +32,8 @@ _LONG = 12
 class SteadySeries:
     """Steady quantities of a recording in windows of 10 or 12 cycles, and per ten minutes.
 
-    Shares are of the window's own fundamental, 0.05 is 5 %. Values of windows with missing samples are NaN. The first
-    axis are channels (or systems), the second windows.
+    Fractions are relative to the fundamental of the window; 0.05 is 5 %. Values of windows with missing samples are
+    NaN. The first axis are channels (or systems), the second windows.
 
     Attributes
     ----------
@@ -52,35 +52,35 @@ class SteadySeries:
     cycles : int
         Of a window.
     edges : ndarray of shape (n_windows + 1,)
-        Where windows begin and end, from the first sample [s].
+        Boundaries of the windows, from the first sample [s].
     frequency : ndarray of shape (n_windows,)
         Of the fundamental, over the window [Hz].
     rms, fundamental : ndarray of shape (n_channels, n_windows)
         RMS of everything and of the fundamental [V].
     harmonics : ndarray of shape (n_channels, n_windows, n_orders - 1)
-        Harmonic subgroups of IEC 61000-4-7 of the orders 2, 3, ... at most 50 [share],
+        Harmonic subgroups of IEC 61000-4-7 of the orders 2, 3, ... at most 50 [fraction],
         in single precision.
     thd : ndarray of shape (n_channels, n_windows)
-        Total harmonic distortion of these subgroups [share].
+        Total harmonic distortion of these subgroups [fraction].
     thd_without_notches : ndarray of shape (n_channels, n_windows)
-        The same, after notches were filled by straight lines [share].
+        The same, after notches were filled by straight lines [fraction].
     dc : ndarray of shape (n_channels, n_windows)
         Direct component [V].
     notch_depth, notches : ndarray of shape (n_channels, n_windows)
-        Depth of the deepest notch that all cycles of the window share [share of the peak], and notches per cycle.
+        Depth of the deepest notch common to all cycles of the window [fraction of the peak], and notches per cycle.
         NaN below 60 samples per cycle.
     noise : ndarray of shape (n_channels, n_windows)
-        RMS of what lies between the harmonics, as if it were white [share].
+        RMS of what lies between the harmonics, as if it were white [fraction].
     modulation : ndarray of shape (n_channels, n_windows)
-        Amplitude of the variation of Urms(1/2) about its mean of two windows [share].
+        Amplitude of the variation of Urms(1/2) about its mean of two windows [fraction].
     sensation : ndarray of shape (n_channels, n_windows)
-        Greatest instantaneous flicker sensation Pinst.
+        Maximum instantaneous flicker sensation Pinst.
     urms : ndarray of shape (n_channels, n_windows * 2 * cycles)
         Urms(1/2) at each half cycle [V]; the last one spans half a cycle.
     unbalance, zero_sequence : ndarray of shape (n_systems, n_windows)
-        Negative and zero over positive sequence of each of `groups` [share]; no zero sequence line to line.
+        Negative and zero over positive sequence of each of `groups` [fraction]; no zero sequence line to line.
     severity : ndarray of shape (n_channels, n_intervals)
-        Short-term flicker severity Pst of each ten minutes; NaN if less than 95 % of them are known.
+        Short-term flicker severity Pst of each ten minutes; NaN if less than 95 % of the interval is known.
     """
 
     channels: tuple[ChannelHeader, ...]
@@ -215,7 +215,7 @@ class SteadySeries:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Return a summary as plain values: of each channel the 95 % value of the ten minutes, and the greatest.
+        """Return a summary as plain values: the 95th percentile and maximum of the ten-minute values of each channel.
 
         The 95 % value is what EN 50160 looks at, over a week; of a single ten minutes it is their value.
         """
@@ -241,7 +241,7 @@ class SteadySeries:
         path : str or Path
             Its suffix says the format.
         per : {"window", "10 min"}
-            What a row of a CSV stands for.
+            What a row of the CSV holds.
         start : datetime, optional
             Time of the first sample, for a column of times.
 

@@ -9,9 +9,9 @@ from pqswarm.measure.steady.notching import measure_notches
 
 __all__ = ["WindowValues", "advance", "half_cycle_squares", "highest_order", "measure_windows", "phasors"]
 
-_MOST_ORDERS = 50
-_LEAST_LIVE = 0.2
-"""A channel whose fundamental is below this share of its RMS has no fundamental."""
+_MAX_ORDERS = 50
+_MIN_LIVE = 0.2  # tuned
+"""A channel whose fundamental is below this fraction of its RMS has no fundamental."""
 _NOTHING = 1e-100
 """No voltage [V]."""
 
@@ -58,7 +58,7 @@ def half_cycle_squares(samples: FloatArray, n_windows: int, length: int, cycles:
     square = np.pad(samples[:, : n_windows * length] ** 2, ((0, 0), (1, 1)), mode="edge")
     integral = np.zeros_like(square)
     np.cumsum((square[:, 1:] + square[:, :-1]) / 2, axis=1, out=integral[:, 1:])
-    # Sample i stands for the time from i - 1/2 to i + 1/2; the padding shifts it by one.
+    # Sample i covers the time from i - 1/2 to i + 1/2; the padding shifts it by one.
     places = 0.5 + np.arange(n_windows * 2 * cycles + 1) * (length / (2 * cycles))
     index = np.minimum(places.astype(np.int64), square.shape[1] - 2)
     part = places - index
@@ -75,16 +75,16 @@ def measure_windows(
     sampling_rate: float,
     frequency: float,
     orders: int,
-    least_notch: float,
+    min_notch: float,
 ) -> WindowValues:
-    """Measure windows of `length` samples; `samples` [V] have no NaN, `good` (channels, windows) says what is known."""
+    """Measure windows of `length` samples; `samples` [V] have no NaN, `good` (channels, windows) marks the complete."""
     n_channels, n_windows = good.shape
     table = np.ascontiguousarray(samples[:, : n_windows * length]).reshape(n_channels, n_windows, length)
     rms = np.sqrt(np.einsum("cwi,cwi->cw", table, table) / length)
     first, second = phasors(table, frequency, sampling_rate)
     phasor = (first + second) / 2
     size = np.abs(phasor)
-    live = good & (size > np.maximum(_LEAST_LIVE * rms, _NOTHING))
+    live = good & (size > np.maximum(_MIN_LIVE * rms, _NOTHING))
     deviation = advance(first, second, live, (length - length // 2) / sampling_rate)
     # The fundamental is taken out before the transform: a window is never exactly a whole number of cycles.
     angle = 2 * np.pi * frequency / sampling_rate * np.arange(length)
@@ -104,9 +104,7 @@ def measure_windows(
     # The shape common to all cycles of the window: the harmonics alone.
     common = lines[..., ::cycles] * (length / np.sqrt(2))
     common[..., 1] += phasor * (length / np.sqrt(2))
-    depth, count, smooth = measure_notches(
-        common, length // cycles, length, np.where(live, size, 0.0), thd, least_notch
-    )
+    depth, count, smooth = measure_notches(common, length // cycles, length, np.where(live, size, 0.0), thd, min_notch)
     unknown = ~good
     for values in (rms, thd, smooth, noise, depth, count):
         values[unknown] = np.nan
@@ -130,4 +128,4 @@ def measure_windows(
 
 def highest_order(sampling_rate: float, frequency: float, shortest: int, cycles: int) -> int:
     """Highest order of harmonics that the rate and the `shortest` window [samples] allow, at most 50."""
-    return max(min(_MOST_ORDERS, int(0.45 * sampling_rate / frequency), (shortest // 2 - 1) // cycles), 1)
+    return max(min(_MAX_ORDERS, int(0.45 * sampling_rate / frequency), (shortest // 2 - 1) // cycles), 1)

@@ -1,4 +1,4 @@
-"""Which channels are voltages of the supply, and which of them belong together."""
+"""Choice of the supply voltages and their three-phase systems."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,28 +13,28 @@ from pqswarm.recordings.frequency import cycle_shares, measure_frequency, supply
 from pqswarm.recordings.phases import find_phase
 from pqswarm.recordings.recording import Channel, ChannelHeader, Recording, RecordingSource
 
-__all__ = ["FEWEST_SAMPLES", "IgnoredChannel", "SupplyChannel", "check_waveform", "name_systems", "select_channels"]
+__all__ = ["MIN_SAMPLES", "IgnoredChannel", "SupplyChannel", "check_waveform", "name_systems", "select_channels"]
 
-FEWEST_SAMPLES = 8
-"""Per cycle: fewer are no waveform."""
-_WEAK = 0.25
-"""A channel without a phase that never reaches this share of the strongest one is not a supply voltage."""
-_DEAD = 0.05
-"""A phase that never reaches this share of the others of its system is dead."""
-_NOTHING = 1e-4
-"""A system that never reaches this share of the strongest voltage is not connected."""
-_SINE, _SOME, _MOST = 0.8, 0.5, 0.7
-"""Least share of the fundamental in a cycle, and of such cycles among the live ones, with and without a phase."""
-_FEW_CYCLES, _CLEAR, _PART = 4, 0.9, 0.5
-"""Live cycles that are few; least share of the fundamental in the best of them, and on average."""
-_FEW_VOLTS = 10.0
-"""Below this, what is no sine is noise of an open input [V]."""
+MIN_SAMPLES = 8
+"""Samples per cycle of a waveform."""
+_WEAK = 0.25  # tuned
+"""A channel without a phase that never reaches this fraction of the strongest one is not a supply voltage."""
+_DEAD = 0.05  # tuned
+"""A phase that never reaches this fraction of the others of its system is dead."""
+_NOTHING = 1e-4  # tuned
+"""A system that never reaches this fraction of the strongest voltage is not connected."""
+_SINE, _SOME, _MOST_CYCLES = 0.8, 0.5, 0.7  # tuned
+"""Minimum fraction of the fundamental in a cycle, and of such cycles among the live ones, with and without a phase."""
+_FEW_CYCLES, _CLEAR, _PART = 4, 0.9, 0.5  # tuned
+"""Maximum number of live cycles that are few; minimum fraction of the fundamental in the best one, and on average."""
+_FEW_VOLTS = 10.0  # tuned
+"""Below this, a signal that is not a sine is noise of an open input [V]."""
 _NO_VOLTAGE = "no voltage"
 
 
 @dataclass(frozen=True, eq=False)
 class SupplyChannel:
-    """A channel to be looked at: the channel, its system, its samples without gaps, and the share of gaps."""
+    """A channel to analyse: its header, system, samples without gaps, and fraction of gaps."""
 
     channel: Channel
     system: str
@@ -44,7 +44,7 @@ class SupplyChannel:
 
 @dataclass(frozen=True, eq=False)
 class IgnoredChannel:
-    """A voltage that is not looked at, and why."""
+    """A voltage that is not analysed, and why."""
 
     channel: ChannelHeader
     reason: str
@@ -52,7 +52,7 @@ class IgnoredChannel:
 
 @dataclass(frozen=True, eq=False)
 class _Candidate:
-    """A channel, its samples without gaps, the share of gaps, and the largest RMS of any cycle about its mean [V]."""
+    """A channel, its samples without gaps, the fraction of gaps, and the largest RMS of a cycle about its mean [V]."""
 
     channel: Channel
     filled: FloatArray
@@ -65,8 +65,7 @@ def select_channels(
 ) -> tuple[tuple[SupplyChannel, ...], tuple[IgnoredChannel, ...], float | None]:
     """Choose the channels that are voltages of the supply, group them into systems and measure the frequency.
 
-    Returns the channels, those that are not judged, and the frequency [Hz] or None. Channels that are named are judged
-    whatever they are.
+    Returns the channels, those that are ignored, and the frequency [Hz] or None. Named channels are always analysed.
     """
     check_waveform(recording)
     source = recording.source or "the recording"
@@ -86,7 +85,7 @@ def select_channels(
     frequency = _measure(candidates, recording)
     left_out: tuple[IgnoredChannel, ...] = ()
     if names is None:
-        candidates, left_out = _judge(candidates, recording.sampling_rate, frequency or recording.nominal_frequency)
+        candidates, left_out = _sort_out(candidates, recording.sampling_rate, frequency or recording.nominal_frequency)
         if not candidates:
             raise PqswarmError(f"{source} has no voltage that can be analysed: {'; '.join(list_reasons(left_out))}.")
     systems = name_systems([one.channel for one in candidates])
@@ -106,15 +105,15 @@ def check_waveform(recording: RecordingSource) -> None:
     cycle = recording.sampling_rate / recording.nominal_frequency
     if not recording.n_samples:
         raise PqswarmError(f"{source} has no samples.")
-    if cycle < FEWEST_SAMPLES:
+    if cycle < MIN_SAMPLES:
         raise PqswarmError(
             f"{source} has {cycle:.3g} samples per cycle ({frequency_text(recording.sampling_rate)}), and a "
-            f"waveform needs {FEWEST_SAMPLES}: it is a log of RMS values, or its sampling rate is wrong."
+            f"waveform needs {MIN_SAMPLES}: it is a log of RMS values, or its sampling rate is wrong."
         )
 
 
 def list_reasons(left_out: Sequence[IgnoredChannel]) -> list[str]:
-    """Channels that are not judged, by reason: ``"UN (neutral or residual voltage)"``."""
+    """Ignored channels, by reason: ``"UN (neutral or residual voltage)"``."""
     names: dict[str, list[str]] = {}
     for one in left_out:
         names.setdefault(one.reason, []).append(one.channel.name)
@@ -129,7 +128,7 @@ def _measure(candidates: Sequence[_Candidate], recording: Recording) -> float | 
     return measure_frequency([one.filled for one in like if one.size >= _WEAK * strongest], rate, nominal)
 
 
-def _judge(
+def _sort_out(
     candidates: Sequence[_Candidate], sampling_rate: float, frequency: float
 ) -> tuple[list[_Candidate], tuple[IgnoredChannel, ...]]:
     """Those that are voltages of the supply, and the others; the phases, if there is no voltage at all."""
@@ -147,7 +146,7 @@ def _judge(
             reasons[id(one)] = "neutral or residual voltage"
             continue
         beside = best.get(systems[id(one)], 0.0) if one.channel.phase else 0.0
-        short = one.filled.size < sampling_rate / frequency  # nothing can be said of it, not even this
+        short = one.filled.size < sampling_rate / frequency  # too short to tell
         reasons[id(one)] = "" if short else _reason(one, waves[id(one)], beside, strongest)
     kept = [one for one in candidates if not reasons[id(one)]]
     named = [one for one in phases if one.channel.phase] or phases
@@ -158,7 +157,7 @@ def _judge(
 
 
 def _reason(one: _Candidate, wave: bool, beside: float, strongest: float) -> str:
-    """Why a channel is not judged, or nothing; `beside` is the strongest of its system, `strongest` that of all [V]."""
+    """Why a channel is ignored, or empty; `beside` is the strongest of its system, `strongest` that of all [V]."""
     mean = abs(float(one.filled.mean()))
     if beside > _NOTHING * strongest and one.size <= _DEAD * beside:
         return ""  # a phase that is dead beside live ones
@@ -176,7 +175,7 @@ def _is_wave(one: _Candidate, sampling_rate: float, frequency: float) -> bool:
     shares = cycle_shares(one.filled, sampling_rate, frequency)
     if 0 < shares.size <= _FEW_CYCLES:  # of an interruption little is left but its edges
         return bool(shares.max() > _CLEAR and shares.mean() > _PART)
-    return shares.size > 0 and bool(np.mean(shares > _SINE) >= (_SOME if one.channel.phase else _MOST))
+    return shares.size > 0 and bool(np.mean(shares > _SINE) >= (_SOME if one.channel.phase else _MOST_CYCLES))
 
 
 def _largest_rms(x: FloatArray, cycle: float) -> float:
@@ -187,16 +186,16 @@ def _largest_rms(x: FloatArray, cycle: float) -> float:
 
 
 def _common(names: list[str]) -> str:
-    """Characters with which all names begin."""
+    """Common prefix of the names."""
     first, last = min(names), max(names)
     same = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
     return first[:same]
 
 
 def name_systems(channels: Sequence[ChannelHeader]) -> list[str]:
-    """Name of the three-phase system of each channel: a new one begins where a phase comes again, or another kind.
+    """Name of the three-phase system of each channel: a new one starts where a phase is repeated, or of another kind.
 
-    What a site file says comes first.
+    Systems named in a site file take precedence.
     """
     if any(channel.system for channel in channels):
         others = iter(name_systems([channel for channel in channels if not channel.system]))
@@ -212,9 +211,9 @@ def name_systems(channels: Sequence[ChannelHeader]) -> list[str]:
             group.append(channel)
     names: list[str] = []
     for group in groups:
-        begin = _common([member.name for member in group]).rstrip(" _-.:/UVuv")
+        start = _common([member.name for member in group]).rstrip(" _-.:/UVuv")
         end = _common([member.name[::-1] for member in group])[::-1].lstrip(" _-.:/")
-        stem = max(begin, end, key=len)
+        stem = max(start, end, key=len)
         label = stem if len(stem) > 1 and len(group) > 1 else "/".join(member.name for member in group)
         while label in names:
             label += "'"

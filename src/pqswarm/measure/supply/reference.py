@@ -1,4 +1,4 @@
-"""The voltage that 1 pu means."""
+"""The voltage of 1 pu."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -21,30 +21,30 @@ _LINE_TO_LINE = (
     *(161e3, 220e3, 225e3, 230e3, 275e3, 287e3, 330e3, 345e3, 380e3, 400e3, 500e3, 735e3, 750e3, 765e3),
 )
 _PHASE_TO_NEUTRAL = (*(u / sqrt(3) for u in _LINE_TO_LINE), 100, 110, 120, 127, 220, 230, 240, 277, 347)
-_CLOSE = 0.05
-_SPREAD = 0.03
-_FEW = 4
+_CLOSE = 0.05  # tuned
+_SPREAD = 0.03  # tuned
+_FEW = 4  # tuned
 """Half cycles of a steady level."""
 _SHORT = "There are less than two cycles before the event: the reference is less certain; a nominal voltage would help."
-_INSIDE = "The record begins inside an event, or with a dead channel: instead of its first level, {} was taken."
-_SHORT_RECORD = 80
+_INSIDE = "The record begins inside an event, or with a dead channel: instead of its first level, {} was used."
+_SHORT_RECORD = 80  # tuned
 """Half cycles of a triggered capture."""
-_BRIEF = 10
+_BRIEF = 10  # tuned
 """Half cycles of a first level that may be the end of an event."""
-_LOWEST = 0.03
-"""A recording that stays below this share of its nominal voltage has another one, such as that of a secondary side."""
-_HIGHEST = 3.0
+_LOWEST = 0.03  # tuned
+"""A recording that stays below this fraction of its nominal voltage has another one, such as a secondary voltage."""
+_HIGHEST = 3.0  # tuned
 """No supply voltage rises above this [pu]."""
-_MODULATED = (0.02, 0.3)
-"""Range of Urms(1/2) over its least value that may be flicker."""
+_MODULATED = (0.02, 0.3)  # tuned
+"""Range of Urms(1/2) over its minimum that may be flicker."""
 _MAX_VALUES = 800
-_ON_NOMINAL, _OFF_NOMINAL = 0.015, 0.03
-"""Distances from a standard voltage at which a level is taken for it, and for another."""
+_ON_NOMINAL, _OFF_NOMINAL = 0.015, 0.03  # tuned
+"""Maximum distance of a level that is a standard voltage, and minimum of one that is not."""
 
 
 @dataclass(frozen=True)
 class Reference:
-    """The voltage of 1 pu [V], and in words where it comes from."""
+    """The voltage of 1 pu [V], and its origin."""
 
     volts: float
     source: str
@@ -332,7 +332,7 @@ def _plausible(found: Reference, urms: FloatArray, levels: Sequence[Level]) -> R
     top = max((level.value for level in levels), default=float(np.nanmax(urms, initial=0.0)))
     if not 0 < _HIGHEST * found.volts < top:
         return found
-    return Reference(top, "highest level", "A level above three times another is not a swell: it was taken for 1 pu.")
+    return Reference(top, "highest level", "A level above three times another is not a swell: it was used as 1 pu.")
 
 
 def _ends(urms: FloatArray, levels: Sequence[Level]) -> tuple[float, float, float]:
@@ -374,7 +374,7 @@ def _is_modulated(urms: FloatArray, frequency: float) -> bool:
         return False
     if not _MODULATED[0] < urms.max() / urms.min() - 1 < _MODULATED[1]:
         return False
-    return find_flicker(urms / urms.mean(), frequency, least=_MODULATED[0] / 2) is not None
+    return find_flicker(urms / urms.mean(), frequency, minimum=_MODULATED[0] / 2) is not None
 
 
 def _near(value: float, other: float) -> bool:

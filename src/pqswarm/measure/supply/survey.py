@@ -1,4 +1,4 @@
-"""What a recording is about, before it is measured: its supply voltages, their frequency, and what 1 pu is."""
+"""Survey of a recording before it is measured: supply voltages, frequency and the voltage of 1 pu."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ from pqswarm.recordings.recording import ChannelHeader, Recording, RecordingSour
 
 __all__ = ["Supply", "survey"]
 
-_LEAST_SHARE = 0.3
+_MIN_SHARE = 0.3  # tuned
 """Of the fundamental in the mean square of a supply voltage."""
 
 
@@ -35,13 +35,13 @@ class Supply:
     systems : tuple of str
         The system of each.
     references : tuple of Reference
-        What 1 pu is on each.
+        Voltage of 1 pu on each.
     measured : float or None
         Frequency [Hz]; None if it could not be measured.
     nominal_frequency : float
         [Hz].
     ignored : tuple of IgnoredChannel
-        Other voltages, and why they are not looked at.
+        Other voltages, and why they are ignored.
     """
 
     numbers: tuple[int, ...]
@@ -93,7 +93,7 @@ def survey(
             reference,
             [urms[i] for i in members],
             [chosen[i].channel.phase for i in members],
-            [supply_share(chosen[i].filled, source.sampling_rate, frequency) > _LEAST_SHARE for i in members],
+            [supply_share(chosen[i].filled, source.sampling_rate, frequency) > _MIN_SHARE for i in members],
             [nominals[i] for i in members],
             frequency,
         )

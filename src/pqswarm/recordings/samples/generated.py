@@ -17,7 +17,7 @@ __all__ = ["Disturbance", "GeneratedRecording"]
 _PAGE = 65536
 """Samples that share a stream of noise."""
 _PHASES = "ABC"
-_LEVELS = ("sag", "swell", "interruption", "voltage change")
+_LEVELS = ("sag", "swell", "interruption", "rapid voltage change")
 _RAMP = {"harmonics": 0.04, "notching": 0.0, "flicker": 0.5, "unbalance": 2.0, "DC offset": 0.5}
 """Rise and fall times of steady disturbances [s]."""
 
@@ -56,8 +56,8 @@ class Disturbance:
 
     def truth(self, seconds: float) -> dict[str, str]:
         """Return what a meter should find in a record of that length: the columns of ``truth.csv``."""
-        magnitude = self.magnitude - 1 if self.kind == "voltage change" else self.magnitude
-        share = self.kind in (*_RAMP, "voltage change")
+        magnitude = self.magnitude - 1 if self.kind == "rapid voltage change" else self.magnitude
+        share = self.kind in (*_RAMP, "rapid voltage change")
         start, end = max(self.start, 0.0), min(self.start + self.duration, seconds)
         return {
             "kind": self.kind,

@@ -121,7 +121,7 @@ def _long_recording(seed: int, minutes: float) -> GeneratedRecording:
         ("sag", "A", 0.1, draw.uniform(0.5, 0.7), 0.0),
         ("transient", "ABC", 0.004, draw.uniform(0.4, 0.8), draw.uniform(450, 900)),
         ("harmonics", "ABC", steady[0], 0.1, 0.0),
-        ("voltage change", "ABC", 0.8, 0.95, 0.0),
+        ("rapid voltage change", "ABC", 0.8, 0.95, 0.0),
         ("swell", "B", 0.2, draw.uniform(1.15, 1.3), 0.0),
         ("notching", "ABC", steady[1], 0.25, 0.0),
         ("sag", "BC", 0.3, draw.uniform(0.7, 0.8), 0.0),
@@ -130,7 +130,7 @@ def _long_recording(seed: int, minutes: float) -> GeneratedRecording:
         ("transient", "C", 0.0003, 0.6, 0.0),
         ("unbalance", "ABC", steady[3], 0.04, 0.0),
         ("sag", "ABC", 0.5, 0.82, 0.0),
-        ("voltage change", "ABC", 0.8, 1.05, 0.0),
+        ("rapid voltage change", "ABC", 0.8, 1.05, 0.0),
     ]
     gap = (60 * minutes - sum(one[2] for one in kinds)) / (len(kinds) + 1)
     disturbances, clock = [], gap

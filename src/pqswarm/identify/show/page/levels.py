@@ -70,7 +70,7 @@ def near_event(event: "Event", length: float) -> Intervals:
     """
     cycle = 1 / event.nominal_frequency
     last = event.end if isfinite(event.end) else event.start
-    if event.kind in (*RMS, "transient", "voltage change"):
+    if event.kind in (*RMS, "transient", "rapid voltage change"):
         lead = max(3 * cycle, min(0.25 * (last - event.start), 1.0))
         start, end = event.start - lead, min(last + lead, event.start - lead + SHOWN)
     else:
