@@ -20,8 +20,6 @@ __all__ = [
     "rule_level",
 ]
 
-_KNOWN = frozenset({*KINDS, "rapid voltage change"})
-"""Families that the rules know."""
 _RULE_CLASSES = {
     "none": "pure_sinusoid",
     "DC offset": "dc_offset",
@@ -96,7 +94,7 @@ def describe_agreement(
     if rule == label:
         return "agree"
     said = f"rules say {in_words(rule)}, the model {in_words(label)}"
-    if class_family(label) not in _KNOWN:
+    if class_family(label) not in KINDS:
         return f"cannot be compared: {said}, which the rules do not know"
     said += _reason(rule, label, result, found)
     if class_family(rule) == class_family(label):
