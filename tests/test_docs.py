@@ -41,6 +41,7 @@ def blocks(page, language):
     return [(block["code"], block["note"] is None) for block in found if block["language"] == language]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_example_runs(example, tmp_path, monkeypatch, capsys):
     """With warnings as errors; in this process, as the gallery does, and with a tenth of the budget of searches."""

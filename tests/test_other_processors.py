@@ -32,6 +32,7 @@ def here():
     return compute_all(), of_libraries()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("machine", MACHINES)
 def test_results_are_the_same_elsewhere(machine, here):
     settings, options = MACHINES[machine]

@@ -35,6 +35,7 @@ def loaded_by(statement, names):
     return run.stdout.strip()
 
 
+@pytest.mark.slow
 def test_import_is_light():
     assert loaded_by("import pqswarm", ("numpy", "pywt", *HEAVY)) == "[]"
     assert loaded_by("import pqswarm.events", ("pywt", *HEAVY)) == "[]"

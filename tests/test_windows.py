@@ -68,6 +68,7 @@ print(json.dumps(loaded))
 '''
 
 
+@pytest.mark.slow
 def test_every_module_is_imported_and_a_study_runs(tmp_path):
     plan, folder = tmp_path / "plan.toml", tmp_path / "study"
     plan.write_text(plan_toml(runs=2, max_evaluations=60))

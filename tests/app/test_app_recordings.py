@@ -230,6 +230,7 @@ def test_new_files_are_found_on_request(writable, empty_folder):
     assert (empty_folder / "later.cfg").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="needs /proc")  # noqa: PTH110
 def test_closing_the_page_stops_the_work(writable, empty_folder):
     write_steady(empty_folder / "steady.cfg", 400)

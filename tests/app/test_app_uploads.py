@@ -260,6 +260,7 @@ def test_what_was_not_used_for_a_month_is_removed(tmp_path):
     assert [path.exists() for path in paths] == [True, False, True, False]
 
 
+@pytest.mark.slow
 def test_only_uploads_can_be_removed_and_parts_of_dead_servers_go(tmp_path, pair):
     parts = tmp_path / ".parts"
     parts.mkdir()

@@ -71,6 +71,7 @@ def test_help_lists_every_command():
         assert name in result.output
 
 
+@pytest.mark.slow
 def test_dataset_and_its_features(pqswarm, in_folder):
     run = pqswarm("dataset", "--events-per-class", 2, "--snr", "inf,30", "--csv", "events.csv")
     assert run.returncode == 0, run.stderr
@@ -128,6 +129,7 @@ def test_a_mistake_in_a_process_of_its_own():
     assert len(run.stderr.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_interrupt_stops_cleanly(tmp_path):
     """Ctrl-C in the middle of a large data set: one line, no traceback, no half-written file."""
     process = subprocess.Popen(

@@ -59,6 +59,7 @@ def test_one_file(folder):
     assert rest[0].startswith("  1 pu: ")
 
 
+@pytest.mark.slow
 def test_batch_with_a_bad_file(folder, tmp_path):
     bad = tmp_path / "bad.csv"
     bad.write_text("nothing to read here\n")
@@ -88,6 +89,7 @@ def test_what_cannot_be_told_is_the_files_failure(folder, tmp_path, monkeypatch)
     assert [row["class"] for row in csv.DictReader(rows.read_text(encoding="utf-8").splitlines())] == ["harmonics"]
 
 
+@pytest.mark.slow
 def test_json_and_figures(folder, tmp_path):
     (tmp_path / "bad.csv").write_text("nothing to read here\n")
     result = run("identify", folder, tmp_path, "--json", "--plot", tmp_path / "figures", code=1)
@@ -97,6 +99,7 @@ def test_json_and_figures(folder, tmp_path):
     assert len(list((tmp_path / "figures").glob("*.png"))) == 2
 
 
+@pytest.mark.slow
 def test_steady_quantities_and_figures_are_not_overwritten(folder, tmp_path):
     sag = read(folder / "fault.cfg")
     write_comtrade(replace(sag, start=datetime(2026, 3, 2, 10, 15)), tmp_path / "in/dated.cfg")
@@ -114,6 +117,7 @@ def test_steady_quantities_and_figures_are_not_overwritten(folder, tmp_path):
     run("identify", tmp_path / "in/dated.cfg", *options, "--overwrite")
 
 
+@pytest.mark.slow
 def test_recordings_are_opened_again_for_the_page(folder, tmp_path, monkeypatch):
     """As they were judged: with the sampling rate that was given, and the site; whatever the file is called."""
     site, page, rows = tmp_path / "site.toml", tmp_path / "page.html", tmp_path / "rows.csv"
@@ -126,6 +130,7 @@ def test_recordings_are_opened_again_for_the_page(folder, tmp_path, monkeypatch)
     assert "st\\xe9.csv" in rows.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_options(folder, tmp_path):
     output = run("identify", folder / "fault.cfg", "--channel", "A", "--reference", "pre-event").output
     assert "UB" not in output.split("1 pu")[0]
@@ -150,6 +155,7 @@ def test_messages_name_options(folder, tmp_path):
     assert "name one in --channel" in run("identify", current, code=1).stderr
 
 
+@pytest.mark.slow
 def test_a_site_file(folder, tmp_path):
     site = tmp_path / "site.toml"
     site.write_text('station = "Nord"\nreference = "nominal"\nnominal_voltage = { phase_to_neutral = "0.24 kV" }\n')
@@ -178,6 +184,7 @@ def test_interrupt_says_what_was_done_and_writes_it(folder, tmp_path, monkeypatc
     assert len(json.loads(result.stdout)["recordings"]) == 1
 
 
+@pytest.mark.slow
 def test_train_then_identify(folder, tmp_path):
     names = tmp_path / "subset.txt"
     names.write_text("# mine\nrms.minimum\nrms.maximum\nharmonic.5\n")

@@ -60,6 +60,7 @@ def test_check_counts(mine):
         pqswarm("preset", "show", "papr")
 
 
+@pytest.mark.slow
 def test_other_commands_take_files(mine):
     options = ("--snr", "inf", "--set", "cycles=10", "--wavelet", "db2", "--level", 3, "--border", "zero")
     said = pqswarm("dataset", "--preset", "mine.toml", "--events-per-class", 4, *options)

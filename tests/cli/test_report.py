@@ -55,6 +55,7 @@ def test_formats(folder, form, monkeypatch):
     )
 
 
+@pytest.mark.slow
 def test_another_process_writes_the_same_bytes(smoke_study, tmp_path):
     """The page that the study wrote when it was done."""
     command = [sys.executable, "-m", "pqswarm", "report", smoke_study, "--out", tmp_path / "again"]
@@ -75,6 +76,7 @@ def test_a_study_that_is_being_written_can_be_read(folder):
         assert write_report(folder, "md").exists()
 
 
+@pytest.mark.slow
 def test_figures_alone(folder, tmp_path):
     form = "pdf"
     options = ["--figures", str(tmp_path / "figures"), "--format", form]

@@ -232,6 +232,7 @@ def test_a_used_folder_and_a_damaged_one_are_refused(smoke_copy, tmp_path, pqswa
     assert (tmp_path / "study.sqlite").read_bytes() == content
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_said_and_finished_runs_are_kept(tmp_path, pqswarm, no_report):
     disk, plan = tmp_path / "disk", tmp_path / "plan.toml"
     disk.mkdir()

@@ -16,6 +16,7 @@ def run_command(*arguments, cwd, program=("-m", "pqswarm")):
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_a_warning_is_shown_once_in_one_line(tmp_path):
     few = 'snr = [inf]\nclasses = ["sag", "swell", "notching"]'
     head = plan_toml(runs=2, max_evaluations=20, old="snr = [inf, 30]", new=few).partition("[[classifiers]]")[0]

@@ -237,6 +237,7 @@ PROGRAM = """if True:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "expected"),
     [

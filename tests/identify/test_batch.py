@@ -59,6 +59,7 @@ def test_pairs_and_folders_are_found_once(folder):
     assert "contains no recordings" in str(find_recordings([folder / "empty"])[1][0])
 
 
+@pytest.mark.slow
 def test_files_of_one_name_are_told_apart(folder, small):
     rows = [
         row

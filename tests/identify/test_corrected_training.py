@@ -82,6 +82,7 @@ def small(corrections):
         return train(get_preset("field").with_classes(FEW), 10, subset=NAMES, corrections=corrections, n_jobs=1)
 
 
+@pytest.mark.slow
 def test_a_corrected_event_is_followed_and_others_like_it_are_too(verdict, correct):
     assert verdict.events[0].label == "pure_sinusoid"
     model = train(events_per_class=10, corrections=correct(), n_jobs=1)
@@ -123,6 +124,7 @@ def test_how_much_a_corrected_event_weighs(verdict, monkeypatch):
     assert count(40 * [one], 0) == 40  # half of a class, or one each
 
 
+@pytest.mark.slow
 def test_the_same_corrections_in_any_order_give_the_same_model(verdict, correct, tmp_path):
     first, second = (Correction.of(verdict, one, "oscillatory_transient", "Eve") for one in verdict.events[:2])
     withdrawn = [replace(second, label="pure_sinusoid"), replace(second, at="2026-06-30T12:00:00+00:00", by="Ann")]

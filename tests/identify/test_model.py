@@ -45,6 +45,7 @@ def test_round_trip(small, small_file, tmp_path):
     assert again.save(tmp_path / "again.npz").read_bytes() == small_file.read_bytes()
 
 
+@pytest.mark.slow
 def test_same_seed_same_bytes(tmp_path):
     some = get_preset("field").with_classes(FEW)
 
@@ -93,6 +94,7 @@ def test_any_classifier_with_probabilities(classifier, events_of_few, tmp_path, 
     np.testing.assert_array_equal(again.predict(rows).probabilities, found.probabilities)
 
 
+@pytest.mark.slow
 def test_the_classes_are_those_of_the_preset():
     some = get_preset("field").with_classes(["harmonics", "sag", "swell"])
     model = train(some, events_per_class=10, subset=NAMES)
@@ -238,6 +240,7 @@ class TestDefaultModel:
         off = np.abs(scale(features[np.ix_(ours, columns)], table.knots) * CODES - table.codes[first])
         assert (off <= 1.5).mean() > 0.995  # rounding, and a step of a quantile that the last bit decides
 
+    @pytest.mark.slow
     def test_held_out_events(self):
         (check,) = check_model(default_model(), events_per_class=8, snr=[40], seed=11, rate=12_800)
         assert check.confusion.sum() == 128

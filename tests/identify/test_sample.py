@@ -33,6 +33,7 @@ def rms(wave, rate, start, seconds):
     return np.sqrt(np.mean(wave[first : first + round(cycles / 50 * rate)] ** 2))
 
 
+@pytest.mark.slow
 def test_the_truth_is_in_the_files(samples):
     """Sags, swells, interruptions and changes have the RMS that the truth says, on its phases and on no other."""
     folder, _ = samples

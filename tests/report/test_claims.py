@@ -89,6 +89,7 @@ def test_the_smoke_study_tells_nothing_about_the_paper(study):
     assert says(say_limits(big), "40 runs of 6000 evaluations", "k-NN", "80 % power")
 
 
+@pytest.mark.slow
 def test_without_the_paper_the_first_table_has_the_means(tiny):
     assert claims_table(tiny) is None
     table = opening(tiny).tables[0]

@@ -45,6 +45,7 @@ def test_means_stand_side_by_side_with_a_test(study, other):
     assert numbers == [list(range(1, len(items) + 1)) for items in numbers]
 
 
+@pytest.mark.slow
 def test_the_command_compares(smoke_study, other, tmp_path):
     out = tmp_path / "both.html"
     result = CliRunner().invoke(app, ["report", str(smoke_study), str(other), "--out", str(out)])

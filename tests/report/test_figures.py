@@ -29,6 +29,7 @@ def test_noise_is_added_for_the_picture():
     assert np.std(noisy - event.signal) == pytest.approx(np.sqrt(np.mean(event.signal**2) / 100), rel=0.01)
 
 
+@pytest.mark.slow
 def test_short_captures_and_other_rates():
     assert len(plot_event(generate("sag", 1, "field", cycles=4)).axes) == 10
     assert len(plot_event(generate("sag", 1, sampling_rate=3200, frequency=60)).axes) == 7
@@ -50,6 +51,7 @@ def test_feature_map():
     assert 0 <= image.min() < image.max() <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
 def test_same_figure_same_bytes(tmp_path, suffix):
     event = generate("harmonics", 0)

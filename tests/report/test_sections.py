@@ -45,6 +45,7 @@ SECTION = ClassifierSection("effort", "How many subsets were tried?", content)
 """
 
 
+@pytest.mark.slow
 def test_a_section_of_another_package_appears_everywhere(smoke_study, tmp_path):
     assert len(PLUGIN.strip().splitlines()) <= 30
     (tmp_path / "plugin.py").write_text(PLUGIN)
@@ -144,6 +145,7 @@ parameters = { size = 2 }
 """
 
 
+@pytest.mark.slow
 def test_any_classifiers_have_a_complete_report(tmp_path, no_pictures):
     run_study(read_plan(PLAN), tmp_path / "study", jobs=1)
     study = summary_of(tmp_path / "study")

@@ -70,6 +70,7 @@ def test_many_names_fit_a_phone():
     assert_legible(plot_boxes(points(MANY, 3), (99, 0.08), narrow=True))
 
 
+@pytest.mark.slow
 def test_no_text_of_the_usual_figures_overlaps():
     for figure in all_figures().values():
         assert_legible(figure)
@@ -297,6 +298,7 @@ def test_what_cannot_be_drawn_is_named(call, message):
         call()
 
 
+@pytest.mark.slow
 def test_figures_of_a_study_can_be_had_alone(study, smoke_study, tmp_path, monkeypatch):
     drawings = {drawing.name: drawing for drawing in compose(study).drawings}
     names = {"algorithms-convergence", "algorithms-size", "algorithms-boxes", "chance-ranks-error", "chance-ranks-size"}
@@ -312,6 +314,7 @@ def test_figures_of_a_study_can_be_had_alone(study, smoke_study, tmp_path, monke
         write_figures(smoke_study, tmp_path, "html")
 
 
+@pytest.mark.slow
 def test_narrow_figures_are_legible_and_have_no_small_text(study):
     """On a screen of 390 px, where a figure is about 355 px wide, no letters are smaller than 8 px."""
     drawings = [drawing for drawing in compose(study).drawings if drawing.narrow]

@@ -27,6 +27,7 @@ def pages(figures):
     return {name: inline_svg(figure, f"{name} <&\"> '∞'", f"{name}-") for name, figure in figures.items()}
 
 
+@pytest.mark.slow
 def test_pages_are_well_formed_and_say_what_they_show(pages):
     for name, text in pages.items():
         root = ET.fromstring(text)

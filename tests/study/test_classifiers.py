@@ -121,6 +121,7 @@ def own_plan(*kinds):
     return read_plan(f"{before}{classifiers}[[algorithms]]{after}")
 
 
+@pytest.mark.slow
 def test_classes_of_the_user_work_in_other_processes(own, tmp_path):
     """The workers have registered nothing: what they need comes to them by itself."""
     plan = own_plan("own")
@@ -134,6 +135,7 @@ def test_classes_of_the_user_work_in_other_processes(own, tmp_path):
     assert {run[1] for run in found["runs"].values()} == {"2d-upso", "own-search"}
 
 
+@pytest.mark.slow
 def test_classifiers_without_a_gpu_are_evaluated_on_the_cpu(own, tmp_path, monkeypatch):
     plan, devices, search = own_plan("own-gpu", "own"), [], Scheduler.search
 

@@ -18,6 +18,7 @@ from tests.study.studies import LEVELS, contents, find, records, tiny
 CLASSIFIERS = ("k-NN", "NB")
 
 
+@pytest.mark.slow
 def test_processes_change_nothing(study, tmp_path):
     run_study(tiny(), tmp_path, jobs=2)
     assert contents(tmp_path) == contents(study)
@@ -142,6 +143,7 @@ class Killed(BaseException):
     """Stands for kill -9."""
 
 
+@pytest.mark.slow
 def test_death_after_any_write_changes_nothing(tmp_path, monkeypatch):
     """Let the process die after each single transaction, again and again."""
     plan = tiny(runs=2, max_evaluations=90)
@@ -170,6 +172,7 @@ def test_death_after_any_write_changes_nothing(tmp_path, monkeypatch):
     assert contents(tmp_path / "killed") == contents(tmp_path / "undisturbed")
 
 
+@pytest.mark.slow
 def test_progress_is_told(tmp_path):
     seen = []
     run_study(tiny(), tmp_path, jobs=1, progress=seen.append)

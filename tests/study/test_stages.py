@@ -165,6 +165,7 @@ def test_adding_an_algorithm_changes_no_number_of_the_others(study, tmp_path):
             assert old == {key: value for key, value in new.items() if key != "bpso"}
 
 
+@pytest.mark.slow
 def test_hyperparameters_are_searched_when_they_are_absent(tmp_path, events):
     plan = tiny(runs=1, max_evaluations=40, algorithms=("2d-upso",))
     knn, nb = plan.classifiers
