@@ -130,7 +130,7 @@ def test_odd_names_and_numbers(arguments, reason, pqswarm):
 def test_an_empty_name_is_not_the_folder_here():
     paths, (failure,) = find_recordings(["", "nowhere.csv"])
     assert [path.name for path in paths] == ["nowhere.csv"]
-    assert str(failure) == "'': is not the name of a file or a folder."
+    assert str(failure) == "'': is not the name of a file or folder."
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "ascii"])

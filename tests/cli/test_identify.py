@@ -138,7 +138,7 @@ def test_options(folder, tmp_path):
     assert run("identify", folder / "fault.cfg", "--channel", "Q", code=1).stderr.startswith("pqswarm: ")
     empty = tmp_path / "empty"
     empty.mkdir()
-    assert "has no recordings" in run("identify", empty, code=1).stderr
+    assert "contains no recordings" in run("identify", empty, code=1).stderr
 
 
 def test_messages_name_options(folder, tmp_path):
@@ -196,7 +196,7 @@ def test_train_then_identify(folder, tmp_path):
     file.add(Correction.of(verdict, verdict.events[0], "sag", "Eve"))
     said = run("train", "--out", model, "--subset", names, "--corrections", file.path, *small).output
     assert "wrote" in said
-    assert "1 corrected event learned, 1 of them called as corrected" in said
+    assert "1 corrected event learned, 1 classified as corrected" in said
     missing = ("--overwrite", "--out", model, "--corrections", tmp_path / "none.jsonl")
     assert "no file of corrections" in refused("train", *missing, *small)
     assert "give --corrections" in refused("train", "--overwrite", "--out", model, "--site", tmp_path / "site.toml")

@@ -17,7 +17,7 @@ from tests.waiting import PATIENCE, wait_until
 from typer.testing import CliRunner
 
 from pqswarm.cli.main import app
-from pqswarm.cli.study import _clock, _in_words, study
+from pqswarm.cli.study import _duration_text, _progress_text, study
 from pqswarm.study import PLANS, Store, StudyProgress, load_plan, plan_text, run_study
 
 PROGRESS = StudyProgress("searching", 1, 2, 100, 200, 10.0, {}, {"evaluation": 1.0})
@@ -258,12 +258,12 @@ def test_a_full_disk_is_said_and_finished_runs_are_kept(tmp_path, pqswarm, no_re
         subprocess.run(["umount", disk], check=True)
 
 
-def test_progress_in_words():
+def test_progress_progress_text():
     progress = StudyProgress("searching", 3, 14, 600, 1800, 12.3, {"NB": 0.1, "k-NN": 0.25}, {}, 0.4, 98.0)
-    assert _in_words(progress) == "3 of 14 runs, 12 evaluations/s, 1 min 38 s left, NB 0.1000, k-NN 0.2500"
-    assert _in_words(StudyProgress("generating events", 0, 14, 0, 1800, 0.0, {}, {})) == "0 of 14 runs"
-    assert _clock(float("inf")) == "unknown time"
-    assert (_clock(0.4), _clock(59.6), _clock(3599.6)) == ("0 s", "1 min 0 s", "1 h 0 min")
+    assert _progress_text(progress) == "3 of 14 runs, 12 evaluations/s, 1 min 38 s left, NB 0.1000, k-NN 0.2500"
+    assert _progress_text(StudyProgress("generating events", 0, 14, 0, 1800, 0.0, {}, {})) == "0 of 14 runs"
+    assert _duration_text(float("inf")) == "unknown time"
+    assert (_duration_text(0.4), _duration_text(59.6), _duration_text(3599.6)) == ("0 s", "1 min 0 s", "1 h 0 min")
 
 
 def test_bar_on_a_terminal_and_a_folder_named_after_the_plan(tmp_path, monkeypatch, capfd, pqswarm, no_report):

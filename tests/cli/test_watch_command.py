@@ -70,7 +70,7 @@ def test_what_is_refused(folder, tmp_path):
 def test_a_webhook_that_fails_is_told_by_the_exit_code(folder, monkeypatch):
     monkeypatch.setattr("pqswarm.identify.folder.watch._TRIES", 1)
     result = run("watch", folder, "--once", "--settle", 0, "--webhook", "http://127.0.0.1:9/x", code=1)
-    assert "the next run tries again" in result.stderr
+    assert "the next run retries" in result.stderr
 
 
 @pytest.mark.slow

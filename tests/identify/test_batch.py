@@ -56,7 +56,7 @@ def test_pairs_and_folders_are_found_once(folder):
     assert names == ["one/fault.cfg", "two/fault.cfg", "two/upper.CSV", "two/alone.dat", "none.cfg"]
     assert failures == []
     (folder / "empty").mkdir()
-    assert "has no recordings" in str(find_recordings([folder / "empty"])[1][0])
+    assert "contains no recordings" in str(find_recordings([folder / "empty"])[1][0])
 
 
 @pytest.mark.slow
@@ -77,7 +77,7 @@ def test_files_of_one_name_are_told_apart(folder, small):
     [
         (PqswarmError("something is wrong."), "something is wrong."),
         (ZeroDivisionError("division by zero"), "could not be analysed: ZeroDivisionError: division by zero."),
-        (MemoryError(), "takes more memory than there is."),
+        (MemoryError(), "needs more memory than is available."),
         (RecursionError("too deep"), "could not be analysed: RecursionError: too deep."),
         (AssertionError(), "could not be analysed: AssertionError."),
     ],

@@ -73,7 +73,7 @@ def correct(june, verdict, tmp_path):
 @cache
 def generated():
     """The events of all small models."""
-    return make_events(get_preset("field").with_classes(FEW), 10, TRAINING_SNR, 0, least=10)
+    return make_events(get_preset("field").with_classes(FEW), 10, TRAINING_SNR, 0, minimum=10)
 
 
 def small(corrections):

@@ -42,7 +42,7 @@ def test_it_lies_beside_the_folder_and_names_files_from_there(file, tmp_path):
     assert [line["path"] for line in lines] == ["june/st\udce9\n.cfg", "/elsewhere/b.cfg"]
     assert [one.path for one in file.current()] == [str(tmp_path / "june" / "st\udce9\n.cfg"), "/elsewhere/b.cfg"]
     assert not list((tmp_path / "june").iterdir())
-    with pytest.raises(PqswarmError, match="nothing beside"):
+    with pytest.raises(PqswarmError, match="name the file"):
         corrections_path("/")
 
 
@@ -84,7 +84,7 @@ def test_only_classes_that_can_be_trained(file):
         ({"note": "x" * 3000}, "note is not a text"),
         ({"at": "yesterday"}, "at is not a time"),
         ({"at": "2026-06-30T12:00:00"}, "at is not a time"),
-        ({"more": 1}, "another version"),
+        ({"more": 1}, "this version"),
     ],
 )
 def test_a_damaged_line_is_named_with_a_remedy(file, wrong, reason):
@@ -106,7 +106,7 @@ def test_strange_bytes(file, line):
 
 
 def test_limits_and_things_that_are_no_files(file, tmp_path, monkeypatch):
-    with pytest.raises(PqswarmError, match="there is no file of corrections"):
+    with pytest.raises(PqswarmError, match="does not exist"):
         load_corrections(file.path)
     with pytest.raises(FileFormatError, match="is not a file of corrections"):
         CorrectionFile(tmp_path).current()

@@ -98,7 +98,7 @@ def test_what_it_says(usual):
     assert len(page.of("tr", id="event-2")) == 1
     rows = [attrs["data-kind"] for attrs in page.of("tr") if "data-kind" in attrs]
     assert rows == ["swell", "sag", "interruption", "none"]
-    sizes = re.findall(r"one file of (\d+\.\d) MB", text)
+    sizes = re.findall(r"file of (\d+\.\d) MB", text)
     assert float(sizes[0]) == pytest.approx(len(usual.encode()) / 1e6, abs=0.06)
 
 
@@ -116,7 +116,7 @@ def test_links_lead_somewhere(usual):
     ids = [attrs["id"] for _, attrs in page.tags if "id" in attrs]
     assert len(ids) == len(set(ids))
     targets = {attrs["href"][1:] for attrs in page.of("a") if attrs["href"].startswith("#")}
-    assert {"event-1", "event-2", "event-3", "figure-1", "figure-2", "figure-3", "events", "not-read"} <= targets
+    assert {"event-1", "event-2", "event-3", "figure-1", "figure-2", "figure-3", "events", "failures"} <= targets
     assert targets <= set(ids)
 
 
@@ -176,14 +176,14 @@ def test_without_anything():
     ],
 )
 def test_itic_corners(seconds, lower, upper):
-    assert (ITIC.least(seconds), ITIC.most(seconds)) == (lower, pytest.approx(upper))
+    assert (ITIC.minimum(seconds), ITIC.maximum(seconds)) == (lower, pytest.approx(upper))
 
 
 @pytest.mark.parametrize(
     ("seconds", "lower"), [(0.05, 50), (0.2, 50), (0.201, 70), (0.5, 70), (0.6, 80), (1.0, 80), (10.0, 80), (11.0, 90)]
 )
 def test_semi_corners(seconds, lower):
-    assert SEMI.least(seconds) == lower
+    assert SEMI.minimum(seconds) == lower
 
 
 def test_severity_of_ieee_1564():
@@ -286,17 +286,17 @@ def said(steady, **other):
 
 def test_en50160_never_claims_from_short_data():
     verdicts = said(Steady(WEEK - 1))
-    assert set(verdicts.values()) == {"not enough data (a week is asked)", "not enough data (a year is asked)"}
+    assert set(verdicts.values()) == {"not enough data (a week is required)", "not enough data (a year is required)"}
     text = Page(plain([verdict(SAG, steady=Steady(3))])).text
-    assert "not enough data (a week is asked)" in text
-    assert "95 % value 3 %, greatest 3 % (UA); 0 of 3 values beyond" in text
-    assert "none known; greatest Pst 0.30" in text
-    assert "Not enough data (a week is asked)" in Page(plain([verdict(SAG)])).text
+    assert "not enough data (a week is required)" in text
+    assert "95 % value 3 %, maximum 3 % (UA); 0 of 3 values beyond" in text
+    assert "no values; maximum Pst 0.30" in text
+    assert "Not enough data (a week is required)" in Page(plain([verdict(SAG)])).text
 
 
 def test_en50160_of_a_week():
     quiet = said(Steady(WEEK))
-    assert quiet.pop("frequency") == "not enough data (a year is asked)"
+    assert quiet.pop("frequency") == "not enough data (a year is required)"
     assert set(quiet.values()) == {"met"}
     for key, limit, name in (("thd", 8.0, "THD"), ("unbalance", 2.0, "unbalance"), ("h5", 6.0, "harmonics")):
         for number, expected in ((50, "met"), (51, "not met")):  # 5 % of 1008 are 50.4
@@ -311,7 +311,7 @@ def test_en50160_of_the_voltage():
     assert rows[1]["verdict"] == "not met"  # that holds always, of any data
     unknown = checked([verdict(SAG, steady=Steady(WEEK), reference_source="pre-event")])
     assert [row["verdict"].partition(" (")[0] for row in unknown[:2]] == ["not enough data"] * 2
-    assert unknown[0]["found"] == "the nominal voltage is not known"
+    assert unknown[0]["found"] == "the nominal voltage is unknown"
 
 
 def test_en50160_of_any_channel():
@@ -332,7 +332,7 @@ def test_files_of_one_name_without_a_date_are_two():
 def test_a_long_list_says_where_it_ends(monkeypatch):
     monkeypatch.setattr("pqswarm.identify.show.page.html._MAX_RECORDINGS", 2)
     text = Page(plain([verdict(SAG)] * 3)).text
-    assert "The CSV of this page holds the events of the first 2 of 3 recordings" in text
+    assert "The CSV of this page has the events of the first 2 of 3 recordings" in text
     assert "3 recordings, of which the first 2 are listed" in text
     assert "of which the first" not in Page(plain([verdict(SAG)] * 2)).text
 
@@ -354,7 +354,5 @@ def test_csv_has_a_heading_even_without_rows():
 
 
 def test_how_many_figures_there_are_is_said_plainly():
-    assert _figures_note(20, 20).startswith("A figure of each event. Each holds")
-    assert _figures_note(20, 31).startswith(
-        "Figures of 20 of the 31 events, the worst of each recording first; a page has"
-    )
+    assert _figures_note(20, 20).startswith("One figure per event.")
+    assert _figures_note(20, 31).startswith("Figures of 20 of the 31 events, the worst of each recording first")

@@ -66,7 +66,7 @@ LOGISTIC = {"estimator": "sklearn.linear_model.LogisticRegression", "parameters"
 @pytest.fixture(scope="module")
 def events_of_few():
     """Those of `FEW`, on which many classifiers are trained."""
-    return make_events(get_preset("field").with_classes(FEW), 10, TRAINING_SNR, 0, bandwidth=0, least=10)
+    return make_events(get_preset("field").with_classes(FEW), 10, TRAINING_SNR, 0, bandwidth=0, minimum=10)
 
 
 @pytest.mark.parametrize(
@@ -272,7 +272,7 @@ class TestDefaultModel:
         assert bound.probabilities.sum() == pytest.approx(1)
         ratio = free.probabilities[0, offered] / free.probabilities[0, offered].sum()
         np.testing.assert_allclose(bound.probabilities[0, offered], ratio, rtol=1e-9)
-        with pytest.raises(PqswarmError, match="some that the model knows"):
+        with pytest.raises(PqswarmError, match="the model knows"):
             model.predict(row, classes={"my_class"})
 
     def test_narrow_recorders_are_not_offered_what_they_cannot_show(self):

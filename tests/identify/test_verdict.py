@@ -100,7 +100,7 @@ def test_short_capture_says_so():
 def test_slow_recorder_says_so():
     event = generate("sag", seed=3, sampling_rate=3200, depth=0.5)
     verdict = identify(recording(event))
-    assert any("uses features below 1.562 kHz only" in text for text in verdict.caveats)
+    assert any("uses only features below 1.562 kHz" in text for text in verdict.caveats)
     assert verdict.main.label == "sag"
 
 

@@ -10,7 +10,6 @@ import pytest
 from pqswarm.errors import PqswarmError
 from pqswarm.study import PLANS, StudyPlan, format_plan, load_plan, plan_text, read_plan
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR
-from pqswarm.study.plan import _TAKEN
 from pqswarm.study.planfile import restore_plan
 
 SMOKE = plan_text("smoke")
@@ -149,7 +148,7 @@ def test_defaults_are_those_of_the_paper():
             "held_out.seeds must not contain dataset.seed",
         ),
         ("seeds = [1, 2]", "seeds = [2, 2]", "held_out: seeds contains a seed twice"),
-        ("seeds = [1, 2]", "seeds = [2]\nseed = 1", "held_out: seed and seeds are both given: keep seeds alone"),
+        ("seeds = [1, 2]", "seeds = [2]\nseed = 1", "held_out: seed and seeds are both given"),
         ("seeds = [1, 2]", "seeds = []", "held_out.seeds: must hold at least 1"),
         ("seeds = [1, 2]", "seeds = [1.5]", "held_out.seeds[0]: must be an integer, not 1.5"),
         ("number = 5", "number = 11", "folds.number is 11, more than dataset.events_per_class, 10"),
@@ -191,8 +190,7 @@ def test_all_mistakes_are_told_at_once_and_each_only_once():
 
 
 def test_names_that_tables_use_cannot_be_taken():
-    assert {ALL_FEATURES, ONE_STANDARD_ERROR} < set(_TAKEN)
-    for name in ("p", "Level", "all"):
+    for name in ("p", "Level", "all", ALL_FEATURES, ONE_STANDARD_ERROR):
         text = SMOKE.replace('algorithm = "ga"', f'name = "{name}"\nalgorithm = "ga"', 1)
         with pytest.raises(PqswarmError, match=f"algorithms cannot contain the name '{name}', which is reserved"):
             read_plan(text)
@@ -214,7 +212,7 @@ def test_more_features_than_there_are():
 def test_files(tmp_path):
     (tmp_path / "mine.toml").write_text(SMOKE)
     assert load_plan(tmp_path / "mine.toml") == load_plan("smoke") == load_plan(str(tmp_path / "mine.toml"))
-    with pytest.raises(PqswarmError, match="there is no plan 'papper': give the path of a TOML file, or one of quick"):
+    with pytest.raises(PqswarmError, match="there is no plan 'papper': give a TOML file, or one of quick"):
         load_plan("papper")
     (tmp_path / "latin.toml").write_bytes(SMOKE.replace("A smoke", "Prüfung").encode("latin-1"))
     with pytest.raises(PqswarmError, match=r"cannot read the plan .*latin.toml: byte [0-9]+ is not UTF-8 text"):

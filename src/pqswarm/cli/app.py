@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from pqswarm.cli.judging import ModelFile, SiteFile
+from pqswarm.cli.analysis_options import ModelFile, SiteFile
 from pqswarm.cli.options import check_no_folder
 from pqswarm.errors import PqswarmError
 

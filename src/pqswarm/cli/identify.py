@@ -1,4 +1,4 @@
-"""``pqswarm identify``: say what happened in recordings."""
+"""``pqswarm identify``: identify the events in recordings."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -12,9 +12,8 @@ import typer
 
 from pqswarm._base.files import write_atomically
 from pqswarm._base.text import count_text, file_text
-from pqswarm.cli.command import name_options
-from pqswarm.cli.judging import (
-    JUDGING_OPTIONS,
+from pqswarm.cli.analysis_options import (
+    ANALYSIS_OPTIONS,
     Channels,
     Frequency,
     MaxMegabytes,
@@ -23,8 +22,9 @@ from pqswarm.cli.judging import (
     Rate,
     ReferenceChoice,
     SiteFile,
-    read_judging,
+    read_analysis_options,
 )
+from pqswarm.cli.command import name_options
 from pqswarm.cli.options import Stopped, check_ending, check_folder, check_writable
 from pqswarm.cli.terminal import echo
 from pqswarm.errors import PqswarmError
@@ -40,16 +40,18 @@ __all__ = ["identify"]
 def identify(
     files: Annotated[
         list[str],
-        typer.Argument(metavar="FILES", help="Recordings (COMTRADE, PQDIF, CSV, npz), or folders of them."),
+        typer.Argument(metavar="FILES", help="Recordings (COMTRADE, PQDIF, CSV, npz) or folders of recordings."),
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
-    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a row per event as CSV.")] = None,
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page with all events, to forward.")] = None,
+    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write one row per event as CSV.")] = None,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a self-contained page with all events.")
+    ] = None,
     steady: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write steady quantities per 10/12 cycles and 10 minutes (.csv or .npz)."),
     ] = None,
-    plot: Annotated[Path | None, typer.Option(metavar="DIR", help="Draw a figure of each recording into it.")] = None,
+    plot: Annotated[Path | None, typer.Option(metavar="DIR", help="Write a figure of each recording to it.")] = None,
     site: SiteFile = None,
     nominal: Nominal = None,
     reference: ReferenceChoice = None,
@@ -58,12 +60,12 @@ def identify(
     rate: Rate = None,
     frequency: Frequency = None,
     max_mb: MaxMegabytes = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")] = False,
 ) -> None:
-    """Say what happened in recordings, a line per event.
+    """Identify the events in recordings, one line per event.
 
-    By the rules of IEEE 1159, and by a trained model. One bad file does not stop the others; the exit code is 1 if any
-    failed.
+    Events are detected by the rules of IEEE 1159 and classified by a trained model. A file that fails does not stop the
+    others; the exit code is then 1.
 
     Example: pqswarm identify fault.cfg --html fault.html
     """
@@ -71,7 +73,7 @@ def identify(
 
     for name in files if as_json else ():
         if name.lower().endswith(".json"):
-            raise PqswarmError(f"--json takes no file, it prints: leave {name!r} out, or write > {name}.")
+            raise PqswarmError(f"--json prints to the standard output: omit {name!r}, or write > {name}.")
     if steady is not None:
         check_ending("--steady", steady, [".csv", ".npz"])
     if csv is not None:
@@ -86,9 +88,9 @@ def identify(
     read = {realpath(name) for name in (*files, model) if name is not None}
     for path in wanted:
         if realpath(path) in read:
-            raise PqswarmError(f"{path} is read: give the file to write another name.")
+            raise PqswarmError(f"{path} is an input: choose another output file.")
         check_writable(path, overwrite)
-    judging = read_judging(
+    options = read_analysis_options(
         site=site,
         model=model,
         channel=channel,
@@ -99,45 +101,45 @@ def identify(
         max_mb=max_mb,
     )
     paths, missing = find_recordings(files)
-    done = _Done(as_json, keep=html is not None, table=csv is not None)
-    artist = _Artist(plot, steady, overwrite, as_json)
+    results = _Results(as_json, keep=html is not None, table=csv is not None)
+    exporter = _Exporter(plot, steady, overwrite, as_json)
     finished, stopped = 0, False
-    done.begin()
+    results.start()
     try:
         for failure in missing:
-            done.fail(failure)
+            results.fail(failure)
         for path in paths:
-            if done.unprinted and not wanted and plot is None:
+            if results.unprinted and not wanted and plot is None:
                 break
             if len(paths) > 1:
                 echo(f"[{finished + 1}/{len(paths)}] {file_text(path)}", err=True)
-            for found in identify_file(path, **judging, after=artist.after):
-                done.add(found)
+            for found in identify_file(path, **options, after=exporter.export):
+                results.add(found)
             finished += 1
     except KeyboardInterrupt:
         stopped = True
-    done.end()
-    finder = _Finder({file_text(path): path for path in paths}, judging["site"], judging["reading"])
-    written = list(done.write(csv, html, finder.find))
+    results.end()
+    finder = _Finder({file_text(path): path for path in paths}, options["site"], options["reading"])
+    written = list(results.write(csv, html, finder.find))
     for path in written:
         echo(f"wrote {file_text(path)}", err=as_json)
     if stopped:
         raise Stopped(
-            f"stopped after {finished} of {count_text(len(paths), 'file')}: {count_text(done.n_events, 'event')}, "
-            f"{count_text(len(done.failures), 'failure')}"
-            + (f"; {', '.join(map(file_text, written))} holds them." if written else ".")
+            f"stopped after {finished} of {count_text(len(paths), 'file')}: {count_text(results.n_events, 'event')}, "
+            f"{count_text(len(results.failures), 'failure')}"
+            + (f"; written to {', '.join(map(file_text, written))}." if written else ".")
         )
-    if done.unprinted and done.unprinted.errno != EPIPE:  # nobody who reads no further has to be told
-        raise PqswarmError(f"what was found cannot be printed: {done.unprinted.strerror or done.unprinted}.")
-    if done.failures or done.unprinted:
-        if done.failures and len(paths) > 1:
-            echo(f"pqswarm: {count_text(len(done.failures), 'failure')} in {len(paths)} files, see above.", err=True)
+    if results.unprinted and results.unprinted.errno != EPIPE:  # a closed pipe is not an error
+        raise PqswarmError(f"the results cannot be printed: {results.unprinted.strerror or results.unprinted}.")
+    if results.failures or results.unprinted:
+        if results.failures and len(paths) > 1:
+            echo(f"pqswarm: {count_text(len(results.failures), 'failure')} in {len(paths)} files, see above.", err=True)
         raise typer.Exit(1)
 
 
 @dataclass
-class _Done:
-    """What was found so far: printed at once, and as much of it kept as will be written."""
+class _Results:
+    """Results so far: printed at once; kept as far as they will be written."""
 
     as_json: bool
     keep: bool
@@ -146,17 +148,17 @@ class _Done:
     recordings: "list[PageRecording]" = field(default_factory=list)
     failures: "list[Failure]" = field(default_factory=list)
     file: str = ""
-    said: set[str] = field(default_factory=set)
+    printed: set[str] = field(default_factory=set)
     n_events: int = 0
     n_recordings: int = 0
     unprinted: OSError | None = None
 
-    def begin(self) -> None:
+    def start(self) -> None:
         if self.as_json:
             self.print('{"recordings": [')
 
     def print(self, text: str) -> None:
-        """Print what was found; where that is not possible, the files are written all the same."""
+        """Print a result; if that fails, files are still written."""
         self.unprinted = echo(text, nl=not self.as_json) or self.unprinted
 
     def add(self, found: "Verdict | Failure") -> None:
@@ -168,7 +170,7 @@ class _Done:
             return
         try:
             rows, text = self._describe(found)
-        except Exception as error:  # noqa: BLE001 (whatever happens, it is this recording's failure)
+        except Exception as error:  # noqa: BLE001 (any error is this recording's failure)
             self.fail(explain(error, found.path, found.source))
             return
         self.rows += rows if self.table else ()
@@ -177,7 +179,7 @@ class _Done:
         self.n_recordings += 1
 
     def _describe(self, found: "Verdict") -> tuple[list[dict[str, Any]], str]:
-        """Rows and text of a verdict, which is kept if it will be shown."""
+        """Rows and text of a verdict, which is kept for the page."""
         from pqswarm.identify.show.lines import json_text
 
         rows = found.rows()
@@ -185,8 +187,8 @@ class _Done:
             text = ("," if self.n_recordings else "") + "\n" + json_text(_as_dict(found), indent=1)
         else:
             if found.path != self.file:
-                self.file, self.said = found.path, set()
-            text = _text(found, rows, self.said) + "\n"
+                self.file, self.printed = found.path, set()
+            text = _text(found, rows, self.printed) + "\n"
         if self.keep:
             from pqswarm.identify.show.page import PageRecording
 
@@ -194,7 +196,7 @@ class _Done:
         return rows, text
 
     def fail(self, failure: "Failure") -> None:
-        failure = replace(failure, reason=name_options(failure.reason, JUDGING_OPTIONS))
+        failure = replace(failure, reason=name_options(failure.reason, ANALYSIS_OPTIONS))
         self.failures.append(failure)
         echo(f"pqswarm: {failure}", err=True)
 
@@ -224,8 +226,8 @@ def _as_dict(verdict: "Verdict") -> dict[str, Any]:
     return {**verdict.as_dict(), "characterisation": None if found is None else found.as_dict()}
 
 
-def _text(verdict: "Verdict", rows: list[dict[str, Any]], said: set[str]) -> str:
-    """A heading, a line per event, what 1 pu is, and the notes that were not said before."""
+def _text(verdict: "Verdict", rows: list[dict[str, Any]], printed: set[str]) -> str:
+    """A heading, a line per event, the references, and notes not printed before."""
     from pqswarm.identify.show.lines import heading, text_lines
     from pqswarm.identify.show.words import voltage_text
 
@@ -235,21 +237,21 @@ def _text(verdict: "Verdict", rows: list[dict[str, Any]], said: set[str]) -> str
     ones = (
         list(references) if len(references) == 1 else [f"{', '.join(who)} {what}" for what, who in references.items()]
     )
-    notes = [text for text in dict.fromkeys((*verdict.notes, *verdict.caveats)) if text not in said]
-    said.update(notes)
+    notes = [text for text in dict.fromkeys((*verdict.notes, *verdict.caveats)) if text not in printed]
+    printed.update(notes)
     return "\n".join(
         [
             heading(rows[0]) if rows else verdict.source,
             *(f"  {line}" for line in text_lines(rows)),
             f"  1 pu: {'; '.join(ones)}; {verdict.frequency:.2f} Hz",
-            *(f"  note: {name_options(text, JUDGING_OPTIONS)}" for text in notes),
+            *(f"  note: {name_options(text, ANALYSIS_OPTIONS)}" for text in notes),
         ]
     )
 
 
 @dataclass
-class _Artist:
-    """Writes what needs the recording itself: figures and steady quantities."""
+class _Exporter:
+    """Writes figures and steady quantities, which need the recording."""
 
     figures: Path | None
     steady: Path | None
@@ -257,7 +259,7 @@ class _Artist:
     quiet: bool
     number: int = 0
 
-    def after(self, source: "RecordingSource", verdict: "Verdict") -> None:
+    def export(self, source: "RecordingSource", verdict: "Verdict") -> None:
         self.number += 1
         if self.figures is not None:
             self._draw(source, verdict, self.figures)
@@ -267,20 +269,20 @@ class _Artist:
     def _draw(self, source: "RecordingSource", verdict: "Verdict", folder: Path) -> None:
         from pqswarm.report.style import save_figure
 
-        # Names in a file are a stranger's: only letters, digits, point and dash of the last part are used.
+        # Names in a file are untrusted: only letters, digits, point and dash of the last part are used.
         last = (verdict.source or "recording").replace("\\", "/").rsplit("/", 1)[-1]
         name = re.sub(r"[^\w.-]+", "_", last).strip("._")[:80] or "recording"
         path = folder / f"{self.number:03d}-{name}.png"
         check_writable(path, self.overwrite)
         written = save_figure(verdict.plot(source), path)
-        echo(f"drew {file_text(written)}", err=self.quiet)
+        echo(f"wrote {file_text(written)}", err=self.quiet)
 
     def _write_steady(self, verdict: "Verdict", path: Path) -> None:
         found = verdict.characterisation
         series = None if found is None else found.require_series().steady
         if series is None or not series.n_windows:
-            raise PqswarmError("has no steady quantities: it is too short for them.")
-        number = f"-{self.number}" if self.number > 1 else ""  # the first recording gets the name, others a number
+            raise PqswarmError("is too short for steady quantities.")
+        number = f"-{self.number}" if self.number > 1 else ""  # from the second recording on
         for per, one in _steady_files(path.with_stem(f"{path.stem}{number}")).items():
             if number:
                 check_writable(one, self.overwrite)
@@ -289,7 +291,7 @@ class _Artist:
 
 
 def _steady_files(path: Path) -> dict[str, Path]:
-    """The files of a recording by what a row stands for; an .npz holds both."""
+    """The files of a recording by time resolution; an .npz holds both."""
     if path.suffix.lower() == ".npz":
         return {"window": path}
     return {"window": path, "10 min": path.with_stem(f"{path.stem}-10min")}
@@ -297,7 +299,7 @@ def _steady_files(path: Path) -> dict[str, Path]:
 
 @dataclass
 class _Finder:
-    """Opens recordings again for their figures, as they were opened to be judged; the last file stays open."""
+    """Opens recordings again for their figures, as for the analysis; the last file stays open."""
 
     paths: dict[str, Path]
     site: "Site | None"
@@ -306,7 +308,7 @@ class _Finder:
     sources: "tuple[RecordingSource, ...]" = ()
 
     def find(self, verdict: "Verdict") -> "RecordingSource | None":
-        """The recording of a verdict; None if it is not there any more."""
+        """Return the recording of a verdict; None if it no longer exists."""
         from pqswarm.identify.folder.batch import open_for_analysis
         from pqswarm.identify.show.page import match_recording
 

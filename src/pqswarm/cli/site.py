@@ -1,11 +1,11 @@
-"""``pqswarm site``: a site file to begin with."""
+"""``pqswarm site``: print a site file to edit."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from pqswarm.cli.judging import Rate
+from pqswarm.cli.analysis_options import Rate
 from pqswarm.cli.options import check_no_folder
 
 __all__ = ["site"]
@@ -15,9 +15,9 @@ def site(
     recording: Annotated[Path, typer.Argument(metavar="FILE", help="A recording of the meter.")],
     rate: Rate = None,
 ) -> None:
-    """Print a site file for the meter of a recording, to edit.
+    """Print a site file for the meter of a recording.
 
-    It lists all channels of the recording.
+    It lists all channels of the recording, ready to edit.
 
     Example: pqswarm site fault.cfg > north.toml
     """

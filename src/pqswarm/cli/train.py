@@ -1,4 +1,4 @@
-"""``pqswarm train``: train a model that identifies events."""
+"""``pqswarm train``: train a model that classifies events."""
 
 from math import inf
 from pathlib import Path
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 __all__ = ["train"]
 
-_LONGEST_LIST = 1_000_000  # bytes of a file of names
+_MAX_LIST = 1_000_000  # bytes of a file of names
 _RATES = (12_800.0, 25_000.0, 6400.0, 3200.0, 1600.0, 1000.0)
 
 
 def complete_classifier(incomplete: str) -> list[str]:
-    """Classifiers that begin with what was typed."""
+    """Classifiers that start with the typed text."""
     from pqswarm.evaluation import CLASSIFIERS
 
     return [name for name in CLASSIFIERS if name.startswith(incomplete)]
@@ -50,7 +50,7 @@ def train(
         str,
         typer.Option(
             metavar="PRESET",
-            help="broad, or paper, paper-stepped, paper-printed, field, one of another package, or a TOML file.",
+            help="broad, paper, paper-stepped, paper-printed, field, one of a plugin, or a TOML file.",
             autocompletion=complete_preset,
         ),
     ] = "broad",
@@ -58,14 +58,14 @@ def train(
         str,
         typer.Option(
             metavar="NAME",
-            help="kernel-nb, k-nn, gaussian-nb, lda, qda, nearest-centroid, or one of another package.",
+            help="kernel-nb, k-nn, gaussian-nb, lda, qda, nearest-centroid, or one of a plugin.",
             autocompletion=complete_classifier,
         ),
     ] = "kernel-nb",
     subset: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="File with the names of the features to use, one a line.", show_default="all"
+            metavar="FILE", help="File with the names of the features to use, one per line.", show_default="all"
         ),
     ] = None,
     search: Annotated[
@@ -74,45 +74,41 @@ def train(
     ] = None,
     algorithm: Annotated[str, typer.Option(metavar="NAME", help="Algorithm of the search.")] = "mosaic",
     evaluations: Annotated[
-        int, typer.Option(metavar="N", help="Subsets that the search evaluates, for each bandwidth.")
+        int, typer.Option(metavar="N", help="Subsets evaluated by the search, for each bandwidth.")
     ] = 5000,
     events_per_class: Annotated[
         int, typer.Option(metavar="N", help="Events of each class; with broad, for each bandwidth.")
     ] = 150,
     snr: Annotated[
         str,
-        typer.Option(
-            metavar="DB,...", help="Noise levels in dB, separated by commas, dealt out to the events in turn."
-        ),
+        typer.Option(metavar="DB,...", help="Noise levels in dB, separated by commas, assigned to the events in turn."),
     ] = "20,inf,25,40,30,60,35,inf,50",
     corrections: Annotated[
         list[Path] | None,
-        typer.Option(
-            metavar="FILE", help="File of corrected verdicts to learn from too; repeatable.", show_default="none"
-        ),
+        typer.Option(metavar="FILE", help="File of corrected verdicts to learn from; repeatable.", show_default="none"),
     ] = None,
     site: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="TOML file of the site of the corrected recordings, as they were judged.",
+            help="Site file with which the corrected recordings were analysed.",
             show_default="none",
         ),
     ] = None,
     seed: Seed = 0,
     check: Annotated[
-        bool, typer.Option("--check", help="Then judge 50 held-out events of each class by noise level and by rate.")
+        bool, typer.Option("--check", help="Then test 50 held-out events of each class by noise level and by rate.")
     ] = False,
     jobs: Jobs = -1,
     overwrite: Overwrite = False,
 ) -> None:
     """Train a model on generated events.
 
-    It is used by: pqswarm identify recordings --model model.npz
+    Use it: pqswarm identify recordings --model model.npz
 
-    The bundled model is made by: pqswarm train
+    Reproduce the bundled model: pqswarm train
 
-    With corrected verdicts: pqswarm train --corrections june.corrections.jsonl
+    Learn from corrected verdicts: pqswarm train --corrections june.corrections.jsonl
     """
     from pqswarm.identify import load_site
     from pqswarm.identify import train as train_model
@@ -122,7 +118,7 @@ def train(
     if evaluations < 1:
         raise PqswarmError(f"--evaluations must be at least 1, not {evaluations}.")
     if site is not None and not corrections:
-        raise PqswarmError("--site is for corrected recordings: give --corrections too, or leave it out.")
+        raise PqswarmError("--site is for corrected recordings: add --corrections, or omit it.")
     place = None if site is None else load_site(site)
     names = None if subset is None else _read_names(subset)
     levels, chosen = read_levels(snr), preset if preset == "broad" else _find_preset(preset)
@@ -159,7 +155,7 @@ def _find_preset(name: str) -> "Preset":
 
 def _read_names(path: Path) -> list[str]:
     try:
-        text = read_regular(path, _LONGEST_LIST).decode("utf-8")
+        text = read_regular(path, _MAX_LIST).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise PqswarmError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}.") from error
     return [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
@@ -188,12 +184,12 @@ def _report(model: "Model", written: Path, checks: "Mapping[str, Check]") -> Non
     )
     if "corrections" in model.origin:
         used, followed = model.origin["corrections"], model.origin["corrections_followed"]
-        typer.echo(f"{count_text(used, 'corrected event')} learned, {followed} of them called as corrected")
+        typer.echo(f"{count_text(used, 'corrected event')} learned, {followed} classified as corrected")
     for title, check in checks.items():
         typer.echo(
-            f"{title}: {100 * check.accuracy:.1f} % of {check.confusion.sum()} held-out events right, "
-            f"{100 * check.group_accuracy:.1f} % by group; mean confidence {100 * check.confidence:.1f} %"
+            f"{title}: {100 * check.accuracy:.1f} % of {check.n_events} held-out events correct, "
+            f"{100 * check.group_accuracy:.1f} % by family; mean confidence {100 * check.confidence:.1f} %"
         )
     for title, check in checks.items():
         if title.startswith("40 dB, 12800"):
-            typer.echo(f"\nat {title} (rows: true class, columns: verdict)\n{check.table()}")
+            typer.echo(f"\nat {title} (rows: true class, columns: predicted class)\n{check.table()}")

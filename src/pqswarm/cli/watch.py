@@ -1,4 +1,4 @@
-"""``pqswarm watch``: judge each new recording of a folder once."""
+"""``pqswarm watch``: analyse each new recording of a folder once."""
 
 import signal
 import sys
@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pqswarm._base.text import count_text, file_text
-from pqswarm.cli.command import name_options
-from pqswarm.cli.judging import (
-    JUDGING_OPTIONS,
+from pqswarm.cli.analysis_options import (
+    ANALYSIS_OPTIONS,
     Channels,
     Frequency,
     MaxMegabytes,
@@ -21,8 +20,9 @@ from pqswarm.cli.judging import (
     Rate,
     ReferenceChoice,
     SiteFile,
-    read_judging,
+    read_analysis_options,
 )
+from pqswarm.cli.command import name_options
 from pqswarm.cli.options import check_no_folder
 from pqswarm.errors import FileFormatError, PqswarmError
 
@@ -35,20 +35,20 @@ __all__ = ["watch"]
 
 
 def watch(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder to watch, with all folders below it.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder to watch, including subfolders.")],
     webhook: Annotated[str | None, typer.Option(metavar="URL", help="Post each event as JSON to this address.")] = None,
-    jsonl: Annotated[Path | None, typer.Option(metavar="FILE", help="Append a line of JSON per event to it.")] = None,
-    once: Annotated[bool, typer.Option("--once", help="Judge what is there, and end: for cron.")] = False,
-    show: Annotated[bool, typer.Option("--list", help="Print what the journal holds, and end.")] = False,
-    as_csv: Annotated[bool, typer.Option("--csv", help="With --list: a row per event as CSV.")] = False,
-    interval: Annotated[float, typer.Option(metavar="SECONDS", help="How often to look.")] = 5.0,
+    jsonl: Annotated[Path | None, typer.Option(metavar="FILE", help="Append a line of JSON per event.")] = None,
+    once: Annotated[bool, typer.Option("--once", help="Process existing files and exit (for cron).")] = False,
+    show: Annotated[bool, typer.Option("--list", help="Print the contents of the journal and exit.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="With --list: one row per event as CSV.")] = False,
+    interval: Annotated[float, typer.Option(metavar="SECONDS", help="Time between two scans of the folder.")] = 5.0,
     settle: Annotated[
-        float, typer.Option(metavar="SECONDS", help="How long a file must not have changed before it is judged.")
+        float, typer.Option(metavar="SECONDS", help="Time without changes after which a file is analysed.")
     ] = 2.0,
-    timeout: Annotated[float, typer.Option(metavar="SECONDS", help="Longest time for one post to the webhook.")] = 10.0,
+    timeout: Annotated[float, typer.Option(metavar="SECONDS", help="Timeout of one post to the webhook.")] = 10.0,
     journal: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The journal (SQLite).", show_default="DIR/.pqswarm-watch.sqlite"),
+        typer.Option(metavar="FILE", help="Journal file (SQLite).", show_default="DIR/.pqswarm-watch.sqlite"),
     ] = None,
     site: SiteFile = None,
     nominal: Nominal = None,
@@ -59,10 +59,10 @@ def watch(
     frequency: Frequency = None,
     max_mb: MaxMegabytes = None,
 ) -> None:
-    """Judge each new recording of a folder once.
+    """Watch a folder and analyse each new recording once.
 
-    A line of JSON per event is printed or delivered. A journal keeps what was judged: stopped or killed, the same
-    command goes on without losing or doubling an event.
+    Each event is printed or delivered as a line of JSON. A journal records the analysed files. Stop the command at any
+    time and rerun it to resume: no event is lost or duplicated.
 
     Example: pqswarm watch incoming --site north.toml --jsonl events.jsonl
     """
@@ -78,16 +78,16 @@ def watch(
         _print(path, folder, as_csv)
         return
     if not folder.is_dir():
-        raise PqswarmError(f"{folder} is not a folder that can be watched.")
-    for option, value, least in (
+        raise PqswarmError(f"{folder} is not a folder.")
+    for option, value, minimum in (
         ("--interval", interval, 0.01),
         ("--settle", settle, 0.0),
         ("--timeout", timeout, 0.1),
     ):
-        if not least <= value <= 1e6:
-            raise PqswarmError(f"{option} must be {least:g} to 1000000 seconds, not {value:g}.")
+        if not minimum <= value <= 1e6:
+            raise PqswarmError(f"{option} must be {minimum:g} to 1000000 seconds, not {value:g}.")
     receivers = _receivers(webhook, jsonl, timeout)
-    judging = read_judging(
+    options = read_analysis_options(
         site=site,
         model=model,
         channel=channel,
@@ -101,35 +101,35 @@ def watch(
     is_new = not lock.exists()
     try:
         with FileLock(lock, timeout=0), Journal(path) as book:
-            watcher = Watcher(folder, book, partial(identify_file, **judging), receivers, settle=settle, say=_say)
+            watcher = Watcher(folder, book, partial(identify_file, **options), receivers, settle=settle, say=_say)
             with _stoppable():
                 try:
                     if not once:
                         watcher.run(interval)
                     delivered = watcher.run_once()
                 except KeyboardInterrupt:
-                    judged = count_text(watcher.n_analysed, "file")
-                    _say(f"stopped; {judged} judged, the journal {file_text(path)} is complete.")
+                    analysed = count_text(watcher.n_analysed, "file")
+                    _say(f"stopped; {analysed} analysed, the journal {file_text(path)} is complete.")
                     return
-    except FileFormatError:  # it is no journal: nothing is left beside it
+    except FileFormatError:  # not a journal: leave no lock file
         if is_new:
             lock.unlink(missing_ok=True)
         raise
     except Timeout:
-        raise PqswarmError(f"another process watches with the journal {path}: give another by --journal.") from None
+        raise PqswarmError(f"another process uses the journal {path}: name another with --journal.") from None
     except OSError as error:
         raise PqswarmError(f"cannot watch {folder}: {error.strerror or error}.") from error
     if not delivered:
-        _say("some files are not judged, or some events not delivered yet: the next run tries again.")
+        _say("some files could not be analysed, or some events not delivered: the next run retries.")
         raise typer.Exit(1)
 
 
 def _say(text: str) -> None:
-    typer.echo(f"pqswarm: {name_options(text, JUDGING_OPTIONS)}", err=True)
+    typer.echo(f"pqswarm: {name_options(text, ANALYSIS_OPTIONS)}", err=True)
 
 
 def _receivers(webhook: str | None, jsonl: Path | None, timeout: float) -> "list[Receiver]":
-    """Those that are asked for, or the standard output."""
+    """The requested receivers, or the standard output."""
     from pqswarm.identify.folder.receivers import JsonLines, Stream, Webhook
 
     found: list[Receiver] = []
@@ -143,7 +143,7 @@ def _receivers(webhook: str | None, jsonl: Path | None, timeout: float) -> "list
 
 @contextmanager
 def _stoppable() -> "Iterator[None]":
-    """Take the signal to terminate for Ctrl-C."""
+    """Treat SIGTERM as Ctrl-C."""
 
     def stop(*_: Any) -> None:
         raise KeyboardInterrupt
@@ -156,7 +156,7 @@ def _stoppable() -> "Iterator[None]":
 
 
 def _print(path: Path, folder: Path, as_csv: bool) -> None:
-    """Print the events of the journal, and the files that failed."""
+    """Print the events of the journal and the files that failed."""
     from pqswarm.identify.folder.journal import Journal
     from pqswarm.identify.show.lines import csv_lines, heading, text_lines
 

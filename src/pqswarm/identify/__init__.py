@@ -1,4 +1,4 @@
-"""From a recording to a verdict: a trained model beside the rules of the standard."""
+"""Identify the events of a recording: by the rules of the standard and by a trained model."""
 
 from pqswarm.identify.analysis import identify
 from pqswarm.identify.class_limits import possible_labels

@@ -1,4 +1,4 @@
-"""What the rules of the standard would call a channel, and how that compares with the model."""
+"""The class of an event by the rules of the standard, and how it compares with the model's."""
 
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
@@ -20,8 +20,6 @@ __all__ = [
     "rule_level",
 ]
 
-_KNOWN = frozenset({*KINDS, "rapid voltage change"})
-"""Families that the rules know."""
 _RULE_CLASSES = {
     "none": "pure_sinusoid",
     "DC offset": "dc_offset",
@@ -52,7 +50,7 @@ def rule_level(events: "Iterable[Event]") -> str:
 
 
 def model_level(label: str) -> str:
-    """Return whether a class is a sag, a swell, or an interruption, ``"none"``, or ``"unknown"`` without a class.
+    """Return ``"sag"``, ``"swell"``, ``"interruption"`` or ``"none"`` for a class, and ``"unknown"`` for no class.
 
     Examples
     --------
@@ -65,7 +63,7 @@ def model_level(label: str) -> str:
 
 
 def event_rule(event: "Event", events: "Iterable[Event]") -> str:
-    """Return the event class that an event is by the rules, with what else is there on its worst channel."""
+    """Return the class of an event by the rules, given the other events on its worst channel."""
     beside = {
         other.kind
         for other in events
@@ -88,15 +86,15 @@ def event_rule(event: "Event", events: "Iterable[Event]") -> str:
 def describe_agreement(
     rule: str, label: str, class_names: Collection[str], result: "ChannelResult", found: "Characterisation"
 ) -> str:
-    """Say whether the classes by rules and model agree, and what the rules measured where that explains why not.
+    """Describe whether the classes by rules and model agree, with the measurement that explains a difference.
 
-    The text begins with ``"agree"``, ``"partly agree"``, ``"disagree"``, or, where one does not know the class of the
+    The text starts with ``"agree"``, ``"partly agree"``, ``"disagree"``, or, if one does not know the class of the
     other, with ``"cannot be compared"``.
     """
     if rule == label:
         return "agree"
     said = f"rules say {in_words(rule)}, the model {in_words(label)}"
-    if class_family(label) not in _KNOWN:
+    if class_family(label) not in KINDS:
         return f"cannot be compared: {said}, which the rules do not know"
     said += _reason(rule, label, result, found)
     if class_family(rule) == class_family(label):
@@ -105,7 +103,7 @@ def describe_agreement(
 
 
 def _reason(rule: str, label: str, result: "ChannelResult", found: "Characterisation") -> str:
-    """The measurement behind the rule, where it bears on the difference."""
+    """The measurement behind the rule, if it bears on the difference."""
     if ("harmonics" in rule) != ("harmonics" in label) and result.spectrum is not None:
         return f" (THD {100 * result.spectrum.thd:.1f} %)"
     kinds = {class_family(rule), class_family(label)}

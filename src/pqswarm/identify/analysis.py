@@ -1,18 +1,18 @@
-"""The verdict on a recording: what the rules of the standard find, what the model says, and whether they agree."""
+"""Identify the events of a recording by the rules of the standard and by a model, and compare the two."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from pqswarm._base.units import frequency_text
 from pqswarm.errors import PqswarmError
 from pqswarm.features import WINDOW_CYCLES
 from pqswarm.identify.agreement import describe_agreement, event_rule
 from pqswarm.identify.class_limits import allowed_classes
-from pqswarm.identify.features.compute import LEAST_CYCLES, compute_features, usable_features, uses_wavelets
+from pqswarm.identify.features.compute import MIN_CYCLES, compute_features, usable_features, uses_wavelets
 from pqswarm.identify.model import Model, default_model
 from pqswarm.identify.model_file import load_model
 from pqswarm.identify.verdict import EventVerdict, Reference, Verdict
@@ -27,10 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["identify"]
 
-_Item = TypeVar("_Item")
-
 _NEAR = 2.0
-"""Events that begin within this time of another may be in its window [s]."""
+"""Events that start within this time of another may be in its window [s]."""
 
 
 def identify(
@@ -44,29 +42,29 @@ def identify(
     block: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Verdict:
-    """Say what happened in a recording.
+    """Identify the events of a recording.
 
     Parameters
     ----------
     recording : Recording or RecordingSource
         With at least one voltage.
     model : Model, str or Path, optional
-        Or the file of one; by default the bundled model.
+        A model or its file; by default the bundled model.
     channels : sequence of str, optional
-        Names (or phases) of the channels to look at; by default all voltages of the supply.
+        Names or phases of the channels to analyse; by default all supply voltages.
     reference : {"auto", "nominal", "pre-event"} or float
-        What 1 pu is; see :func:`pqswarm.measure.characterise`.
+        Voltage of 1 pu; see :func:`pqswarm.measure.characterise`.
     nominal_voltage : float or mapping of str to float, optional
-        RMS, as the channels measure it [V], for all channels or by their names. What is given is 1 pu.
+        RMS voltage of 1 pu, as the channels measure it [V]: for all channels, or by name.
     thresholds : Thresholds or mapping of str to float, optional
-        Of the rules.
+        Detection thresholds of the rules.
     block, progress
         As for :func:`pqswarm.measure.characterise`.
 
     Returns
     -------
     Verdict
-        One row for each event: by the rules, and the learned class of its own window; and the caveats of both.
+        One row for each event, with its kind by the rules and its class by the model, and the caveats of both.
 
     Examples
     --------
@@ -89,20 +87,16 @@ def identify(
         block=block,
         progress=progress,
     )
-    judge = _Judge(recording, found, chosen, usable_features(recording.sampling_rate, found.frequency))
-
-    def told(items: "Iterable[_Item]") -> "Iterator[_Item]":
-        """Give who waits the chance to stop: all samples are done, but many events take their time."""
-        for item in items:
-            if progress is not None:
-                progress(found.n_samples, found.n_samples)
-            yield item
-
-    events = tuple(judge.event(event) for event in told(found.events))
+    classifier = _EventClassifier(recording, found, chosen, usable_features(recording.sampling_rate, found.frequency))
+    events = []
+    for event in found.events:
+        if progress is not None:  # all samples are done, but many events take time: the caller may cancel
+            progress(found.n_samples, found.n_samples)
+        events.append(classifier.classify(event))
     asked = any(one.label for one in events)
     return Verdict(
         source=recording.source,
-        events=events,
+        events=tuple(events),
         references=tuple(
             Reference(one.number, one.name, one.phase, one.system, one.reference, one.reference_source)
             for one in found.channels
@@ -112,7 +106,7 @@ def identify(
         nominal_frequency=found.nominal_frequency,
         n_samples=found.n_samples,
         thresholds=levels,
-        caveats=(*found.caveats, *(judge.caveats() if asked else ())),
+        caveats=(*found.caveats, *(classifier.caveats() if asked else ())),
         notes=tuple(recording.notes),
         station=recording.station,
         path=recording.path,
@@ -122,8 +116,8 @@ def identify(
 
 
 @dataclass(frozen=True, eq=False)
-class _Judge:
-    """Asks a model about parts of a recording; each part is looked at once."""
+class _EventClassifier:
+    """Applies a model to the events of a recording; features of a window are computed once."""
 
     recording: "RecordingSource"
     found: "Characterisation"
@@ -131,8 +125,8 @@ class _Judge:
     usable: "BoolArray"
     _features: "dict[tuple[int, int, int], FloatArray]" = field(default_factory=dict)
 
-    def event(self, event: "Event") -> EventVerdict:
-        """Judge the capture of an event, on its worst channel."""
+    def classify(self, event: "Event") -> EventVerdict:
+        """Classify an event by its window on the worst channel."""
         result = worst_channel(event, self.found)
         beside = self._beside(event)
         first, stop = event_window(event, self.found, beside)
@@ -142,7 +136,7 @@ class _Judge:
         cycles = (stop - first) / rate * frequency
         classes = allowed_classes(self.model.class_names, event.kind, rule, rate, frequency, cycles)
         prediction, reason = (
-            (None, "the model looks at one channel at a time")
+            (None, "the model analyses one channel at a time")
             if event.kind == "unbalance"
             else self._ask(result, first, stop, classes)
         )
@@ -160,26 +154,26 @@ class _Judge:
         return [event for event in self.found.events if event.end - event.start > _NEAR]
 
     def _beside(self, event: "Event") -> "list[Event]":
-        """Events that may share a window with one: those that begin near it, and those that last."""
+        """Events that may share a window with one: those that start near it, and long ones."""
         near = slice(bisect_left(self._starts, event.start - _NEAR), bisect_right(self._starts, event.end + _NEAR))
         found = list(self.found.events[near])
         return found + [one for one in self._lasting if one.end >= event.start - _NEAR and one not in found]
 
     def _agreement(self, rule: str, shares: Mapping[str, float], known: bool, result: "ChannelResult") -> str:
         if not known:
-            return "cannot be compared: this is unlike anything that the model has learned"
+            return "cannot be compared: unlike all training events of the model"
         return describe_agreement(rule, next(iter(shares)), self.model.class_names, result, self.found)
 
     def _ask(
         self, result: "ChannelResult", first: int, stop: int, classes: frozenset[str]
     ) -> "tuple[Prediction | None, str]":
-        """What the model says of a capture, or why it cannot be asked."""
+        """The prediction for a window, or why there is none."""
         rate, frequency = self.found.sampling_rate, self.found.frequency
         cycles = (stop - first) / rate * frequency
         if not result.reference > 0:
-            return None, "there is no voltage"
-        if cycles < LEAST_CYCLES:
-            return None, f"only {cycles:.1f} cycles, {LEAST_CYCLES} are needed"
+            return None, "no voltage"
+        if cycles < MIN_CYCLES:
+            return None, f"{cycles:.1f} cycles are too few, the minimum is {MIN_CYCLES}"
         key = (result.number, first, stop)
         try:
             if key not in self._features:
@@ -191,13 +185,13 @@ class _Judge:
             return None, str(error).rstrip(".")
 
     def caveats(self) -> list[str]:
-        """What was assumed for the model, beyond what was for the rules."""
+        """Caveats of the model, in addition to those of the rules."""
         found, said = self.found, []
         widest, subset = self.model.subsets[0], self.model.subset_for(self.usable)
         if subset.highest < widest.highest:
             said.append(
-                f"At {frequency_text(found.sampling_rate)} the model uses features below "
-                f"{frequency_text(subset.highest * found.frequency)} only ({len(subset.names)} features; error rate "
+                f"At {frequency_text(found.sampling_rate)} the model uses only features below "
+                f"{frequency_text(subset.highest * found.frequency)} ({len(subset.names)} features; error rate "
                 f"{100 * subset.error:.0f} %, with all bands {100 * widest.error:.0f} %)."
             )
         cycles = found.n_samples / found.sampling_rate * found.frequency
@@ -217,8 +211,8 @@ class _Judge:
 
 
 def _order(prediction: "Prediction") -> tuple[dict[str, float], bool]:
-    """Probabilities of the classes offered, the greatest first, and whether the capture is like anything learned."""
+    """Probabilities of the allowed classes, the highest first, and whether the capture is like any training event."""
     shares = zip(prediction.class_names, prediction.probabilities[0].tolist(), strict=True)
     ordered = sorted(((name, share) for name, share in shares if share > 0), key=lambda item: -item[1])
-    # Where the standard leaves one class, it is that class, like others or not.
+    # If the standard allows a single class, the event has it, whether known or not.
     return dict(ordered), bool(prediction.known[0]) or len(ordered) == 1

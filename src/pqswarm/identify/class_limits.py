@@ -57,7 +57,7 @@ def possible_labels(
     Parameters
     ----------
     verdict : Verdict
-        Of the recording.
+        Verdict on the recording.
     event : EventVerdict
         One of its events.
     class_names : collection of str
@@ -80,8 +80,8 @@ def possible_labels(
     """
     if not event.probabilities:
         return ()
-    begin, end = event.window
-    cycles = (end - begin) * verdict.frequency
+    first, last = event.window
+    cycles = (last - first) * verdict.frequency
     kind, rule = event.event.kind, event.rule
     offered = allowed_classes(class_names, kind, rule, verdict.sampling_rate, verdict.frequency, cycles)
     return tuple(name for name in class_names if name in offered)

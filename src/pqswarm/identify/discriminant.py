@@ -1,4 +1,4 @@
-"""A linear discriminant on scaled features and two bends of each, beside a classifier that takes them one by one."""
+"""A linear discriminant on scaled features and two non-linear functions of each."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,14 +15,14 @@ _SHRINKAGE = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class Discriminant:
-    """Fisher's discriminant: normal densities of one covariance, which is shrunk a little towards a sphere.
+    """Fisher's discriminant: normal densities with a common covariance, slightly shrunk towards a sphere.
 
     Attributes
     ----------
     weights : ndarray of shape (3 n_features, n_classes)
-        Of each feature, its square, and its distance from the middle.
+        Weights of each feature, its square, and its distance from the middle.
     bias : ndarray of shape (n_classes,)
-        Of each class; minus infinity for classes without events.
+        Bias of each class; minus infinity for classes without events.
     """
 
     weights: "FloatArray"
@@ -31,24 +31,24 @@ class Discriminant:
     @classmethod
     def fit(cls, data: "FloatArray", labels: "IntArray", n_classes: int) -> "Discriminant":
         """Fit it to features scaled to 0 ... 1."""
-        bent = _bend(data)
+        expanded = _expand(data)
         own, places = np.unique(labels, return_inverse=True)
-        means = np.array([bent[labels == label].mean(axis=0) for label in own])
-        rest = bent - means[places]
+        means = np.array([expanded[labels == label].mean(axis=0) for label in own])
+        rest = expanded - means[places]
         covariance = rest.T @ rest / max(len(labels) - own.size, 1)
         covariance[np.diag_indices_from(covariance)] += _SHRINKAGE * np.trace(covariance) / len(covariance) + 1e-9
         solved = np.linalg.solve(covariance, means.T)
-        weights, bias = np.zeros((bent.shape[1], n_classes)), np.full(n_classes, -np.inf)
+        weights, bias = np.zeros((expanded.shape[1], n_classes)), np.full(n_classes, -np.inf)
         weights[:, own] = solved
         bias[own] = -0.5 * np.einsum("ij,ji->i", means, solved)
         return cls(weights, bias)
 
     def log_scores(self, rows: "FloatArray") -> "FloatArray":
         """Return the logarithm of the probability of each class, (n, n_classes), if all are equally frequent."""
-        scores = _bend(rows) @ self.weights + self.bias
+        scores = _expand(rows) @ self.weights + self.bias
         scores -= scores.max(axis=1, keepdims=True)
         return np.asarray(scores - np.log(np.exp(scores).sum(axis=1, keepdims=True)))
 
 
-def _bend(data: "FloatArray") -> "FloatArray":
+def _expand(data: "FloatArray") -> "FloatArray":
     return np.hstack([data, data**2, np.abs(data - 0.5)])

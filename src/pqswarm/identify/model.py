@@ -1,4 +1,4 @@
-"""A model: training events by their features, from which a classifier is fitted for what a recording can show."""
+"""A model: features of training events, to which a classifier is fitted for the bandwidth of a recording."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
     from pqswarm.evaluation import Classifier
 
-__all__ = ["CODES", "Model", "Prediction", "Subset", "Table", "default_model", "overshoot", "scale"]
+__all__ = ["CODES", "Model", "Prediction", "Subset", "TrainingTable", "default_model", "overshoot", "scale"]
 
-_SLACK = 1.15
-"""Recorded events are farther from generated ones than these are from each other; our choice."""
+_SLACK = 1.15  # tuned
+"""Recorded events are farther from generated ones than these are from each other."""
 CODES = 65535
-"""A scaled feature is kept as an integer from 0 to this."""
+"""A scaled feature is stored as an integer from 0 to this."""
 
 
 @dataclass(frozen=True)
@@ -32,18 +32,18 @@ class Subset:
     Attributes
     ----------
     highest : float
-        Highest frequency that they look at, in multiples of the fundamental.
+        Highest frequency that they use, in multiples of the fundamental.
     names : tuple of str
         The features.
     temperature : float
-        By which log-probabilities of the classifier are divided, so that they are as sure as the model is right.
+        Divides the log-probabilities of the classifier, so that its confidence matches its accuracy.
     error : float
-        Cross-validated, on the training events.
+        Cross-validated error on the training events.
     discriminant : float
-        Weight of the log-probabilities of a linear discriminant, which are added; 0 for none.
+        Weight of the added log-probabilities of a linear discriminant; 0 for none.
     farthest : float
-        Mean difference of the scaled features to the nearest training event beyond which an event is unknown: 99 % of
-        the training events are nearer to one of another fold. Infinite in models of a preset.
+        Mean difference of the scaled features to the nearest training event above which an event is unknown: 99 % of
+        the training events are closer to one of another fold. Infinite for models of a preset.
     """
 
     highest: float
@@ -55,7 +55,7 @@ class Subset:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class TrainingTable:
     """The training events of a subset.
 
     Attributes
@@ -65,7 +65,7 @@ class Table:
     labels : ndarray of int64, shape (n_events,)
         Their classes.
     knots : ndarray of shape (n_features, n_knots)
-        Ascending quantiles of each feature, evenly spaced: they map a feature to 0 ... 1.
+        Evenly spaced quantiles of each feature, ascending: they map the feature to 0 ... 1.
     """
 
     codes: "AnyArray"
@@ -89,9 +89,9 @@ class Prediction:
     probabilities : ndarray of shape (n, n_classes)
         Rows sum to 1.
     subset : Subset
-        Which features were used.
+        Features used.
     known : ndarray of bool, shape (n,)
-        False for an event that is unlike all training events: its probabilities mean little.
+        False for an event unlike all training events, whose probabilities mean little.
     """
 
     class_names: tuple[str, ...]
@@ -110,9 +110,9 @@ class Prediction:
         Parameters
         ----------
         row : int
-            Which event.
+            Index of the event.
         count : int
-            How many classes.
+            Number of classes.
 
         Returns
         -------
@@ -133,7 +133,7 @@ class Model:
         Classes.
     subsets : tuple of Subset
         From the widest bandwidth to the narrowest.
-    tables : tuple of Table
+    tables : tuple of TrainingTable
         The training events of each subset.
     classifier : Classifier
         With its hyperparameters; it is fitted to the training events when it is first needed.
@@ -149,7 +149,7 @@ class Model:
 
     class_names: tuple[str, ...]
     subsets: tuple[Subset, ...]
-    tables: tuple[Table, ...]
+    tables: tuple[TrainingTable, ...]
     classifier: "Classifier"
     origin: Mapping[str, Any] = field(default_factory=dict)
 
@@ -184,7 +184,7 @@ class Model:
         for subset in self.subsets:
             if has.issuperset(subset.names):
                 return subset
-        raise PqswarmError("the sampling rate is too low for the model: eight samples per cycle are needed.")
+        raise PqswarmError("the sampling rate is too low for the model, which needs eight samples per cycle.")
 
     def predict(
         self,
@@ -201,14 +201,14 @@ class Model:
         features : ndarray of shape (n, n_features) or (n_features,)
             In the order of :data:`pqswarm.identify.FEATURES`.
         usable : ndarray of bool, shape (n_features,), optional
-            Which of them the recording has (:func:`pqswarm.identify.usable_features`); by default all.
+            Features that the recording has (:func:`pqswarm.identify.usable_features`); by default all.
         classes : collection of str, optional
-            Classes that the capture can show: others have probability 0. By default all.
+            Allowed classes: others have probability 0. By default all.
 
         Returns
         -------
         Prediction
-            Probabilities, the subset used, and whether the event is like any that was learned.
+            Probabilities, the subset used, and whether the event is like any training event.
 
         Examples
         --------
@@ -235,12 +235,12 @@ class Model:
         return Prediction(self.class_names, shares, subset, known)
 
     def _only(self, scores: "FloatArray", classes: Collection[str] | None) -> "FloatArray":
-        """Scores in which only some classes can win, if any of them was learned."""
+        """Scores with those of other classes at minus infinity."""
         if classes is None:
             return scores
         offered = np.array([name in classes for name in self.class_names])
         if not np.isfinite(scores[:, offered]).any():
-            raise PqswarmError("classes must name some that the model knows.")
+            raise PqswarmError("classes must include one that the model knows.")
         return np.asarray(np.where(offered, scores, -np.inf))
 
     def save(self, path: str | Path) -> Path:
@@ -249,12 +249,12 @@ class Model:
         Parameters
         ----------
         path : str or Path
-            Where to, such as ``model.npz``.
+            File to write, such as ``model.npz``.
 
         Returns
         -------
         Path
-            Where it was written. The same model gives the same bytes.
+            The file. The same model gives the same bytes.
         """
         from pqswarm.identify.model_file import save
 
@@ -264,8 +264,8 @@ class Model:
 def scale(values: "FloatArray", knots: "FloatArray") -> "FloatArray":
     """Map each column to 0 ... 1: its place among `knots` (n_features, n_knots), quantiles of the training events.
 
-    Where quantiles are equal, as where many events have none of something, the value stands in their middle; it is
-    rounded to single precision, as knots are in a file, so that a last bit does not decide on which side it falls.
+    A value at several equal quantiles is mapped to their middle. It is rounded to single precision, like the knots in a
+    file, so that the last bit does not decide on which side it falls.
 
     Examples
     --------
@@ -284,7 +284,7 @@ def scale(values: "FloatArray", knots: "FloatArray") -> "FloatArray":
 
 
 def overshoot(values: "FloatArray", knots: "FloatArray") -> "FloatArray":
-    """How far each value lies beyond the knots of its feature, in widths of the range, at most 2 either way.
+    """Return by how much each value lies outside the knots of its feature, relative to their range, at most 2.
 
     Examples
     --------
@@ -303,7 +303,7 @@ def default_model() -> Model:
     Returns
     -------
     Model
-        Made by ``pqswarm train`` with its defaults.
+        Trained by ``pqswarm train`` with its defaults.
 
     Examples
     --------

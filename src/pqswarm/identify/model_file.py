@@ -13,15 +13,15 @@ from pqswarm.errors import FileFormatError, PqswarmError, shorten
 from pqswarm.evaluation import CLASSIFIERS, Classifier
 from pqswarm.events.classes import is_name
 from pqswarm.identify.features.compute import FEATURES, upper_frequencies
-from pqswarm.identify.model import Model, Subset, Table
+from pqswarm.identify.model import Model, Subset, TrainingTable
 
 if TYPE_CHECKING:
     from pqswarm._base.typing import AnyArray, FloatArray, IntArray
 
 __all__ = ["load_model", "save"]
 
-# Of what describes the making of a model: the most of a word that is kept, and what numbers are below.
-_LONGEST, _LARGEST = 500, 2.0**64
+_MAX_TEXT, _MAX_NUMBER = 500, 2.0**64
+"""Limits of the metadata of a model: characters of a text, and numbers."""
 
 _ARCHIVE = Archive(
     format="pqswarm model",
@@ -38,8 +38,8 @@ _ARCHIVE = Archive(
     arrays={"codes": "<u2", "labels": "|u1", "knots": "<f4"},
     limit=200_000_000,
 )
-_MOST_CLASSES = 200
-_FAR = 1e6
+_MAX_CLASSES = 200
+_MAX_DISTANCE = 1e6
 
 
 def save(model: Model, path: str | Path) -> Path:
@@ -47,7 +47,7 @@ def save(model: Model, path: str | Path) -> Path:
     entries = {
         "class_names": model.class_names,
         "subsets": [
-            {**vars(subset), "farthest": min(subset.farthest, _FAR), "events": len(table.labels)}
+            {**vars(subset), "farthest": min(subset.farthest, _MAX_DISTANCE), "events": len(table.labels)}
             for subset, table in zip(model.subsets, model.tables, strict=True)
         ],
         "classifier": model.classifier.name,
@@ -97,9 +97,9 @@ def load_model(path: str | Path) -> Model:
 def _names(given: Any, known: tuple[str, ...], what: str) -> tuple[str, ...]:
     if not isinstance(given, list) or not given or not all(isinstance(name, str) for name in given):
         raise FileFormatError(f"is damaged: its {what} are not names.")
-    strangers = [name for name in given if name not in known]
-    if strangers or len(set(given)) < len(given):
-        some = shorten(strangers[:3])
+    unknown = [name for name in given if name not in known]
+    if unknown or len(set(given)) < len(given):
+        some = shorten(unknown[:3])
         raise FileFormatError(f"is damaged, or is from another pqswarm: unknown or repeated {what} {some}.")
     return tuple(given)
 
@@ -107,13 +107,13 @@ def _names(given: Any, known: tuple[str, ...], what: str) -> tuple[str, ...]:
 def _class_names(given: list[Any]) -> tuple[str, ...]:
     if not all(is_name(name) for name in given):
         raise FileFormatError("is damaged: its classes are not names.")
-    if not 2 <= len(given) <= _MOST_CLASSES or len(set(given)) < len(given):
-        raise FileFormatError(f"is damaged: it must have 2 to {_MOST_CLASSES} classes, each once.")
+    if not 2 <= len(given) <= _MAX_CLASSES or len(set(given)) < len(given):
+        raise FileFormatError(f"is damaged: it must have 2 to {_MAX_CLASSES} classes, each once.")
     return tuple(given)
 
 
 def _classifier(name: str, settings: dict[str, Any]) -> Classifier:
-    """The classifier; of estimators by import path, which a stranger may choose, only those of scikit-learn."""
+    """The classifier; estimators by import path, which a file may choose freely, must be of scikit-learn."""
     if name == "estimator" and not str(settings.get("estimator")).startswith("sklearn."):
         raise FileFormatError("is not loaded: its classifier is neither one of pqswarm nor one of scikit-learn.")
     try:
@@ -140,14 +140,14 @@ def _subset(given: Any, known: tuple[str, ...]) -> Subset:
     limit = dict(zip(FEATURES, upper_frequencies().tolist(), strict=True))
     if any(limit[name] > highest for name in names):
         raise FileFormatError("is damaged: a subset has features beyond its bandwidth.")
-    farthest = float(_number(given.get("farthest", _FAR), 0.0, _FAR, "distance"))
+    farthest = float(_number(given.get("farthest", _MAX_DISTANCE), 0.0, _MAX_DISTANCE, "distance"))
     return Subset(
         highest=float(highest),
         names=names,
         temperature=float(_number(given.get("temperature"), 1e-3, 1e3, "temperature")),
         error=float(_number(given.get("error"), 0.0, 1.0, "error")),
         discriminant=float(_number(given.get("discriminant", 0.0), 0.0, 10.0, "weight")),
-        farthest=farthest if farthest < _FAR else inf,
+        farthest=farthest if farthest < _MAX_DISTANCE else inf,
     )
 
 
@@ -172,12 +172,12 @@ def _assemble(manifest: dict[str, Any], arrays: "dict[str, AnyArray]") -> Model:
 
 
 def _origin(said: dict[str, Any]) -> dict[str, Any]:
-    """What a file says about how its model was made: words, numbers, and lists of them."""
+    """The metadata of a model: texts, numbers, and lists of these."""
 
     def plain(value: Any) -> Any:
         if isinstance(value, str):
-            return printable(value)[:_LONGEST]
-        if not isinstance(value, int | float) or not -_LARGEST < value < _LARGEST:
+            return printable(value)[:_MAX_TEXT]
+        if not isinstance(value, int | float) or not -_MAX_NUMBER < value < _MAX_NUMBER:
             raise FileFormatError("is damaged: its origin is not plain.")
         return value
 
@@ -189,8 +189,8 @@ def _origin(said: dict[str, Any]) -> dict[str, Any]:
 
 def _split(
     manifest: dict[str, Any], subsets: tuple[Subset, ...], codes: "AnyArray", labels: "IntArray", knots: "FloatArray"
-) -> tuple[Table, ...]:
-    """The training events of each subset, one after the other."""
+) -> tuple[TrainingTable, ...]:
+    """The training events of each subset, from concatenated arrays."""
     counts = [given.get("events") for given in manifest["subsets"]]
     if not all(is_integer(count) and count > 0 for count in counts):
         raise FileFormatError("is damaged: it does not say how many events its subsets have.")
@@ -199,7 +199,7 @@ def _split(
     if codes.ndim != 1 or codes.size != sum(sizes) or labels.size != sum(counts) or len(knots) != sum(widths):
         raise FileFormatError("is damaged: its events, labels and features do not fit together.")
     tables = tuple(
-        Table(own.reshape(count, width), marks, steps)
+        TrainingTable(own.reshape(count, width), marks, steps)
         for own, count, width, marks, steps in zip(
             np.split(codes, np.cumsum(sizes)[:-1]),
             counts,

@@ -46,7 +46,7 @@ class EventVerdict:
     probabilities : mapping of str to float
         Of the classes by the model, the most probable first; empty if the event was left to the rules.
     agreement : str
-        Of rules and model, in words.
+        Whether rules and model agree, in a sentence.
     window : tuple of float
         Start and end of what the model was given, on the worst channel [s].
     reference_source : str
@@ -226,7 +226,7 @@ class Verdict:
         return self.n_samples / self.sampling_rate
 
     def text(self) -> str:
-        """Return everything in words: a heading, a line for each event, what 1 pu is, and the caveats."""
+        """Return a report: a heading, a line for each event, the references, and the caveats."""
         heading = [self.path or self.source or "recording", self.station]
         if self.start is not None:
             heading.append(f"{self.start:%Y-%m-%d}")

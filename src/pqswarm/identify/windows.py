@@ -1,4 +1,4 @@
-"""Which part of a recording the model looks at for an event."""
+"""The window of an event that the model is given."""
 
 from typing import TYPE_CHECKING
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 __all__ = ["event_window", "read_capture", "worst_channel"]
 
-_LEAD = 8.0
-"""Cycles shown before an event that is longer than the window."""
-_BESIDE = 2.0
-"""Least number of cycles that are shown beside an event, whatever its neighbours."""
-_SHORTEST = 3.0
+_LEAD = 8.0  # tuned
+"""Cycles before an event that is longer than the window."""
+_MIN_LEAD = 2.0  # tuned
+"""Minimum number of cycles before an event, whatever its neighbours."""
+_MIN_LENGTH = 3.0  # tuned
 """Cycles of the shortest window."""
 _MAX_VOLTAGE = 1e3
 """Captures are clipped to this [pu of the peak]."""
@@ -29,9 +29,9 @@ _LASTING = ("harmonics", "notching", "flicker", "DC offset", "unbalance")
 
 
 def event_window(event: "Event", found: "Characterisation", others: "Iterable[Event]") -> tuple[int, int]:
-    """First sample of the capture for an event, and the one after its last: up to thirty cycles around it.
+    """Return the first sample of the window of an event, and the one after its last: up to thirty cycles.
 
-    It leaves out what happened before and after, where that leaves enough to see.
+    Other events are left out if enough remains.
     """
     if event.kind == "none":
         return _most_unusual(found)
@@ -50,16 +50,16 @@ def event_window(event: "Event", found: "Characterisation", others: "Iterable[Ev
             first = max(first, min(round(high + cycle / 2), round(start)))
         elif low >= end - cycle / 2:
             stop = min(stop, max(round(low - cycle / 2), round(end)))
-    least = round(_SHORTEST * cycle)
-    if stop - first < least:  # too little to see: the neighbours are shown too
-        first = max(min(first, round(start - _BESIDE * cycle)), 0)
-        stop = min(max(stop, first + least), found.n_samples)
-        first = max(min(first, stop - least), 0)
+    shortest = round(_MIN_LENGTH * cycle)
+    if stop - first < shortest:  # too short: neighbours are included
+        first = max(min(first, round(start - _MIN_LEAD * cycle)), 0)
+        stop = min(max(stop, first + shortest), found.n_samples)
+        first = max(min(first, stop - shortest), 0)
     return first, stop
 
 
 def _most_unusual(found: "Characterisation") -> tuple[int, int]:
-    """Where Urms(1/2) is farthest from its median, for a recording without events."""
+    """Where Urms(1/2) is farthest from its median, in a recording without events."""
     table = np.array([found.urms_of(one) for one in found.channels if one.reference > 0])
     known = np.isfinite(table).all(axis=0) if table.size else np.zeros(0, dtype=bool)
     if not known.any():
@@ -69,7 +69,7 @@ def _most_unusual(found: "Characterisation") -> tuple[int, int]:
 
 
 def worst_channel(event: "Event", found: "Characterisation") -> "ChannelResult":
-    """Return the channel on which an event is looked at."""
+    """Return the worst channel of an event."""
     return next(one for one in found.channels if event.worst.number in (one.number, -1))
 
 
@@ -91,12 +91,12 @@ def _middle(found: "Characterisation", moment: float) -> tuple[int, int]:
 
 
 def _around(found: "Characterisation", start: float, end: float) -> tuple[int, int]:
-    """An event in the middle, or, if it is longer than the window, from some cycles before its start."""
+    """A window with the event in the middle, or, if that is longer, from some cycles before its start."""
     cycle = found.sampling_rate / found.frequency
-    begin, stop = round(start * found.sampling_rate), round(end * found.sampling_rate)
-    if stop - begin > (WINDOW_CYCLES - _LEAD) * cycle:
-        return _clip(found, begin - round(_LEAD * cycle))
-    return _clip(found, (begin + stop - _length(found)) // 2)
+    first, stop = round(start * found.sampling_rate), round(end * found.sampling_rate)
+    if stop - first > (WINDOW_CYCLES - _LEAD) * cycle:
+        return _clip(found, first - round(_LEAD * cycle))
+    return _clip(found, (first + stop - _length(found)) // 2)
 
 
 def _clip(found: "Characterisation", first: int) -> tuple[int, int]:

@@ -1,10 +1,9 @@
-"""Measures of a short capture for a classifier: levels, harmonics, modulation, notches, and what is not periodic.
+"""Measures of a short capture for a classifier: levels, harmonics, modulation, notches, and non-periodic content.
 
-They are kin to what the other modules of this package measure by the standards, but need no events, no reference and
-no steady part. The eleven functions of the paper are sums and extremes over a whole band: they cannot distinguish the
-step at a sag's edge from a transient, nor a slow modulation from a short sag, once phase, frequency, length and noise
-vary. These measures can. All are taken from a capture of 500 samples per cycle in pu of the peak, before it is
-lengthened.
+They resemble the measurements of :mod:`pqswarm.measure`, but need no events, reference or steady part. The eleven
+functions of the paper are sums and extremes over a whole band: once phase, frequency, length and noise vary, they
+cannot distinguish the step at a sag's edge from a transient, or a slow modulation from a short sag. These measures can.
+All are taken from a capture of 500 samples per cycle in pu of the peak, before it is extended.
 """
 
 from functools import cache, lru_cache
@@ -29,18 +28,18 @@ if TYPE_CHECKING:
 __all__ = ["MEASURES", "SAMPLES_PER_CYCLE", "WIDEST", "measure_capture"]
 
 SAMPLES_PER_CYCLE = 500
-"""As the paper's signals have (25 kHz, 50 Hz)."""
+"""As in the paper (25 kHz, 50 Hz)."""
 
 _BANDS = ((4, 8), (8, 16), (16, 31), (31, 62), (62, 125), (125, 250))
 _KINDS = ("", ".noise", ".excess", ".energy")
-_LOUD = 4.0
-_SMALL = 0.02
+_LOUD = 4.0  # tuned
+_SMALL = 0.02  # tuned
 _ORDERS = (2, 3, 5, 7, 11, 13)
 _FUNDAMENTAL = 2.0
 _HIGHEST = 40.0
 _NOTCH = 62.0
 WIDEST = 200.0
-"""Multiple of the fundamental above which no trained event has anything (10 kHz at 50 Hz)."""
+"""Multiple of the fundamental above which no training event has content (10 kHz at 50 Hz)."""
 
 MEASURES: dict[str, float] = {
     **dict.fromkeys(
@@ -66,12 +65,11 @@ MEASURES: dict[str, float] = {
     **dict.fromkeys(BURSTS, _FUNDAMENTAL),
     "rms.peak": _FUNDAMENTAL,
 }
-"""Highest frequency that each measure looks at, in multiples of the fundamental: below half the real sampling rate
-only can it be used."""
+"""Highest frequency of each measure, in multiples of the fundamental; it must be below half the sampling rate."""
 
 
-# A grid is never quite steady nor a recorder quite exact: less than this is as good as nothing.
-_LEAST = {
+# Smaller values are insignificant: no grid is quite steady, and no recorder exact. All tuned.
+_MIN_VALUES = {
     **dict.fromkeys(("fundamental.spread", "fundamental.drift", "fundamental.change", "flicker.depth"), 0.002),
     **dict.fromkeys(("dc.offset", "harmonic.2", "high.level"), 0.004),
     **dict.fromkeys(("harmonic.even", "rms.step"), 0.006),
@@ -80,9 +78,9 @@ _LEAST = {
 
 
 def measure_capture(capture: "FloatArray", bandwidth: float = WIDEST) -> "FloatArray":
-    """Measure a capture [pu of the peak] of 500 samples per cycle and at least 2.1 cycles; in the order of MEASURES.
+    """Measure a capture [pu of the peak] of 500 samples per cycle and at least 2.1 cycles, in the order of MEASURES.
 
-    It has nothing above `bandwidth` times the fundamental; measures that look higher are 0.
+    It has no content above `bandwidth` times the fundamental; measures of higher frequencies are 0.
 
     Examples
     --------
@@ -93,7 +91,7 @@ def measure_capture(capture: "FloatArray", bandwidth: float = WIDEST) -> "FloatA
     ('0.60 0.33', True)
     """
     if capture.ndim != 1 or capture.size < 2.1 * SAMPLES_PER_CYCLE:
-        raise PqswarmError("a capture must have at least 2.1 cycles to be measured.")
+        raise PqswarmError("a capture must have at least 2.1 cycles.")
     found: dict[str, float] = {}
     spectra = _cycle_spectra(capture)
     live = np.abs(spectra[:, 1]) >= 0.3 * np.abs(spectra[:, 1]).max()
@@ -105,12 +103,12 @@ def measure_capture(capture: "FloatArray", bandwidth: float = WIDEST) -> "FloatA
     found |= measure_orders(capture, SAMPLES_PER_CYCLE, live, bandwidth)
     found |= measure_shape(capture, SAMPLES_PER_CYCLE, live, bandwidth)
     found |= measure_steps(capture, SAMPLES_PER_CYCLE)
-    values = np.array([max(found.get(name, 0.0), _LEAST.get(name, -np.inf)) for name in MEASURES])
+    values = np.array([max(found.get(name, 0.0), _MIN_VALUES.get(name, -np.inf)) for name in MEASURES])
     return np.asarray(np.nan_to_num(values, nan=0.0, posinf=1e6, neginf=-1e6), dtype=np.float64)
 
 
 def _roots(squares: "FloatArray") -> "FloatArray":
-    """Square roots, where rounding may have left a little less than nothing."""
+    """Square roots of values that rounding may have made slightly negative."""
     return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
 
 
@@ -133,12 +131,12 @@ def _levels(capture: "FloatArray", found: dict[str, float]) -> None:
 
 
 def _normal_level(rms: "FloatArray") -> float:
-    """The level that stands for normal: of first, last and median the one closest to 1 pu."""
+    """The normal level: the first, last or median one, whichever is closest to 1 pu."""
     return float(max(min((rms[0], rms[-1], np.median(rms)), key=lambda value: abs(value - 1)), 1e-3))
 
 
 def _modulation(capture: "FloatArray", found: dict[str, float]) -> None:
-    """Of the amplitude of the fundamental, cycle by cycle."""
+    """Measure the amplitude of the fundamental, cycle by cycle."""
     cycle = SAMPLES_PER_CYCLE
     turn = np.exp(-2j * np.pi / cycle * np.arange(capture.size))
     amplitude = 2 * np.abs(moving_mean(capture * turn, cycle)[:: cycle // 8])
@@ -155,7 +153,7 @@ def _modulation(capture: "FloatArray", found: dict[str, float]) -> None:
 
 
 def _best_sine(values: "FloatArray") -> tuple[float, float]:
-    """Amplitude of the sine, of 0.02 to 0.5 per cycle, that fits best, and the share of the variance it explains."""
+    """Amplitude of the best-fitting sine of 0.02 to 0.5 per cycle, and the fraction of the variance it explains."""
     bases = _sines(values.size)
     centred = values - values.mean()
     power = float((centred**2).sum())
@@ -202,7 +200,7 @@ def _harmonics(spectra: "AnyArray", found: dict[str, float]) -> None:
 
 
 def _notches(capture: "FloatArray", live: "AnyArray", found: dict[str, float]) -> None:
-    """Of the shape that the cycles share, without the orders to 13."""
+    """Measure the common shape of the cycles, without the orders up to 13."""
     cycle = SAMPLES_PER_CYCLE
     count = capture.size // cycle
     blocks = capture[: count * cycle].reshape(count, cycle)
@@ -217,10 +215,10 @@ def _notches(capture: "FloatArray", live: "AnyArray", found: dict[str, float]) -
 
 
 def _transients(capture: "FloatArray", bandwidth: float, found: dict[str, float]) -> None:
-    """Largest deviation, in octaves, from the cycle before, from the cycle after, and from steady cycles of all levels.
+    """Measure the largest deviation, in octaves, from the cycles before and after and from steady cycles of all levels.
 
-    What began is looked for with causal filters and what ends with anti-causal ones, as in
-    :mod:`pqswarm.measure.detect.transients`: a step agrees with one of them, and only what agrees with none counts.
+    Causal filters find onsets and anti-causal ones ends, as in :mod:`pqswarm.measure.detect.transients`: a step agrees
+    with one of the two, and only a deviation from all counts.
     """
     from scipy.signal import sosfilt
 
@@ -233,27 +231,27 @@ def _transients(capture: "FloatArray", bandwidth: float, found: dict[str, float]
             continue
         past = np.abs(sosfilt(sections, step))
         future = np.abs(sosfilt(sections, step[::-1])[::-1])
-        noise = max(1.05 * float(np.median(past)), 1e-5)  # of one sample: the difference of two has 1.41 times that
-        least = np.full(capture.size, np.inf)
+        noise = max(1.05 * float(np.median(past)), 1e-5)  # of one sample: the difference of two has 1.41 times as much
+        deviation = np.full(capture.size, np.inf)
         for wave, usual in (sosfilt(sections, both, axis=1), sosfilt(sections, both[:, ::-1], axis=1)[:, ::-1]):
             for level in levels:
-                np.minimum(least, np.abs(wave - level * usual), out=least)
-        np.minimum(least[cycle:], past, out=least[cycle:])
-        np.minimum(least[:-cycle], future, out=least[:-cycle])
-        excess = np.maximum(least - max(_LOUD * noise, _SMALL), 0.0)
-        found[name] = max(float(least.max()), _SMALL)
-        found[f"{name}.noise"] = float(least.max()) / max(noise, _SMALL / _LOUD)
+                np.minimum(deviation, np.abs(wave - level * usual), out=deviation)
+        np.minimum(deviation[cycle:], past, out=deviation[cycle:])
+        np.minimum(deviation[:-cycle], future, out=deviation[:-cycle])
+        excess = np.maximum(deviation - max(_LOUD * noise, _SMALL), 0.0)
+        found[name] = max(float(deviation.max()), _SMALL)
+        found[f"{name}.noise"] = float(deviation.max()) / max(noise, _SMALL / _LOUD)
         found[f"{name}.excess"] = float(excess.max())
         found[f"{name}.energy"] = float(np.square(excess).sum())
         if name == "transient.all":
             found |= {burst: found[f"{name}{kind}"] for burst, kind in zip(BURSTS, _KINDS, strict=False)}
-            place = int(least.argmax())
+            place = int(deviation.argmax())
             own = min(levels, key=lambda level: abs(capture[place] - level * shape[place]))
-            found |= measure_bursts(capture - own * shape, least, noise, cycle)
+            found |= measure_bursts(capture - own * shape, deviation, noise, cycle)
 
 
 def _steady_shape(capture: "FloatArray") -> "tuple[FloatArray, list[float]]":
-    """The usual cycle of a capture, over and over (n_samples,), and the levels at which the capture may have it."""
+    """The usual cycle of a capture, repeated (n_samples,), and the levels at which it may occur."""
     cycle, hop = SAMPLES_PER_CYCLE, SAMPLES_PER_CYCLE // 20
     half = _roots(2 * moving_mean(capture**2, cycle // 2)[::hop])
     starts = np.arange(0, capture.size - cycle + 1, cycle // 2)
@@ -264,7 +262,7 @@ def _steady_shape(capture: "FloatArray") -> "tuple[FloatArray, list[float]]":
     usual = float(min(level[steady], key=lambda value: abs(value - 1)))
     chosen = np.flatnonzero(steady & (np.abs(level - usual) <= 0.05 * usual))
     rows = capture[starts[chosen, np.newaxis] + np.arange(cycle)]
-    # Those that begin at half a cycle are turned, so that all begin at the same phase.
+    # Rows that start at half a cycle are rolled, so that all start at the same phase.
     odd = (starts[chosen] % cycle) > 0
     rows[odd] = np.roll(rows[odd], cycle // 2, axis=1)
     shape = np.median(rows / max(usual, 0.05), axis=0)

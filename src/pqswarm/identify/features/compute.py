@@ -1,4 +1,4 @@
-"""From a capture of any rate, frequency and length to the features that a model knows."""
+"""Features of a capture of any rate, frequency and length, as a model uses them."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 __all__ = [
     "BANDWIDTHS",
     "FEATURES",
-    "LEAST_CYCLES",
     "MARGIN",
+    "MIN_CYCLES",
     "bandwidth_of",
     "compute_features",
     "resample",
@@ -29,17 +29,17 @@ _NAMES = feature_names(8)
 FEATURES: tuple[str, ...] = (*_NAMES, *MEASURES)
 """Names of all features that a model can use: the paper's 99, then the measures."""
 
-LEAST_CYCLES = 2.2
-"""Shortest capture that can be looked at."""
+MIN_CYCLES = 2.2
+"""Cycles of the shortest capture that a model can classify."""
 
 BANDWIDTHS: tuple[float, ...] = (WIDEST, 125.0, 62.5, 31.25, 16.0, 8.0, 4.0)
 """Bandwidths for which a model has a subset of features, in multiples of the fundamental."""
 
 _TAPS = 24
-_FEWEST = 16
+_MIN_SAMPLES = 16
 _FINER = 4
 MARGIN = 1.02
-"""Half the sampling rate may be so much below the edge of a band: recorders of 64 samples per cycle are common."""
+"""Factor by which half the sampling rate may be below the edge of a band: 64 samples per cycle are common."""
 
 
 def upper_frequencies() -> "FloatArray":
@@ -49,14 +49,14 @@ def upper_frequencies() -> "FloatArray":
 
 
 def usable_features(sampling_rate: float, frequency: float) -> "BoolArray":
-    """Say which features a recording of that rate can have.
+    """Return which features a recording of that rate has.
 
     Parameters
     ----------
     sampling_rate : float
-        Real one, of the recording [Hz].
+        Sampling rate of the recording [Hz].
     frequency : float
-        Of the fundamental [Hz].
+        Fundamental [Hz].
 
     Returns
     -------
@@ -76,27 +76,27 @@ def usable_features(sampling_rate: float, frequency: float) -> "BoolArray":
 def bandwidth_of(sampling_rate: float, frequency: float) -> float:
     """Return the widest of BANDWIDTHS that a recording has, or the narrowest if it has none."""
     highest = MARGIN * sampling_rate / (2 * frequency)
-    return next((width for width in BANDWIDTHS if width <= highest), BANDWIDTHS[-1])
+    return next((bandwidth for bandwidth in BANDWIDTHS if bandwidth <= highest), BANDWIDTHS[-1])
 
 
 def uses_wavelets(names: Iterable[str]) -> bool:
-    """Whether any of these features is one of the paper's, which need a capture of 30 cycles."""
+    """Whether any of these is one of the paper's wavelet features, which need 30 cycles."""
     return not set(names).isdisjoint(_NAMES)
 
 
 def resample(signal: "FloatArray", ratio: float, cutoff: float = 1.0) -> "FloatArray":
-    """Sample an even signal without NaN again, band-limited, with `ratio` samples for each one.
+    """Resample an evenly sampled signal without NaN, band-limited, to `ratio` times its rate.
 
-    By sinc interpolation under a Kaiser window; what a lower rate cannot hold, or what is above `cutoff` times half the
-    rate, is filtered out. Beyond the ends the signal goes on point-symmetrically.
+    By sinc interpolation with a Kaiser window. Content above the new Nyquist frequency, or above `cutoff` times the old
+    one, is filtered out. Beyond its ends the signal is continued point-symmetrically.
     """
     from scipy.ndimage import map_coordinates
     from scipy.signal import firwin, upfirdn
 
     cutoff = min(1.0, ratio, cutoff)
     reach = min(int(np.ceil(_TAPS / cutoff)), signal.size - 1)
-    if signal.size < _FEWEST:
-        raise PqswarmError(f"a capture of {signal.size} samples is too short to be sampled again.")
+    if signal.size < _MIN_SAMPLES:
+        raise PqswarmError(f"a capture of {signal.size} samples is too short to be resampled.")
     padded = np.concatenate([2 * signal[0] - signal[reach:0:-1], signal, 2 * signal[-1] - signal[-2 : -reach - 2 : -1]])
     low_pass = _FINER * firwin(2 * _FINER * reach + 1, 0.97 * cutoff / _FINER, window=("kaiser", 7.0))
     finer = upfirdn(low_pass, padded, up=_FINER)
@@ -108,23 +108,23 @@ def resample(signal: "FloatArray", ratio: float, cutoff: float = 1.0) -> "FloatA
 def compute_features(
     capture: "FloatArray", sampling_rate: float, frequency: float, *, wavelet: bool = True
 ) -> "FloatArray":
-    """Compute all features of a capture, also those that its rate cannot have (see :func:`usable_features`).
+    """Compute all features of a capture, including those that its rate does not allow (see :func:`usable_features`).
 
-    Time is scaled so that a cycle has 500 samples, at whatever frequency and rate; bands are then the same multiples
-    of the fundamental for all recordings. What lies above the widest of :data:`BANDWIDTHS` that the rate can hold is
-    filtered out, so that recorders of different rates see the same. What is shorter than 30 cycles is lengthened
-    (:func:`pqswarm.features.extend`) for the wavelet features, and what is longer is cut.
+    Time is scaled so that a cycle has 500 samples, whatever the frequency and rate: bands are the same multiples of the
+    fundamental for all recordings. Content above the widest of :data:`BANDWIDTHS` that the rate allows is filtered out,
+    so that recorders of different rates give the same values. Captures shorter than 30 cycles are extended
+    (:func:`pqswarm.features.extend`) for the wavelet features; longer ones are cut.
 
     Parameters
     ----------
     capture : ndarray of shape (n,)
         Voltage [pu of the peak], without NaN.
     sampling_rate : float
-        [Hz].
+        Sampling rate [Hz].
     frequency : float
         Measured fundamental [Hz].
     wavelet : bool
-        Whether to compute the 99 wavelet features; they are 0 if not.
+        Whether to compute the 99 wavelet features; otherwise they are 0.
 
     Returns
     -------
@@ -139,8 +139,8 @@ def compute_features(
     True
     """
     cycles = capture.size / sampling_rate * frequency
-    if cycles < LEAST_CYCLES:
-        raise PqswarmError(f"a capture of {cycles:.2g} cycles is too short for a verdict: {LEAST_CYCLES} are needed.")
+    if cycles < MIN_CYCLES:
+        raise PqswarmError(f"a capture of {cycles:.2g} cycles is too short: the minimum is {MIN_CYCLES}.")
     bandwidth = bandwidth_of(sampling_rate, frequency)
     ratio, cutoff = SAMPLES_PER_CYCLE * frequency / sampling_rate, 2 * bandwidth * frequency / sampling_rate
     even = resample(capture, ratio, cutoff)[: round(WINDOW_CYCLES * SAMPLES_PER_CYCLE)]

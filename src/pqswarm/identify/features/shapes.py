@@ -1,8 +1,8 @@
 """More measures of a short capture: harmonics averaged over cycles, the shape of a cycle, steps of level, bursts.
 
-Averages over cycles keep what is periodic and lose what is noise; what is left between cycles says how loud the noise
-is. All are taken from a capture of 500 samples per cycle in pu of the peak that holds no more than the bandwidth of
-its recorder, so that they have a meaning, and other values, at every bandwidth.
+Averages over cycles keep the periodic part and suppress noise; the differences between cycles give the noise level. All
+are taken from a capture of 500 samples per cycle in pu of the peak, limited to the bandwidth of its recorder, and so
+have a meaning, and other values, at every bandwidth.
 """
 
 from functools import lru_cache
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["BURSTS", "ORDERS", "SHAPES", "WHOLE", "measure_bursts", "measure_orders", "measure_shape", "measure_steps"]
 
 ORDERS = (*range(2, 14), 17, 19, 23, 25)
-"""Harmonics that are measured one by one."""
+"""Harmonics that are measured individually."""
 
 _SUMS = (3, 7, 15, 31, 50)
 SHAPES: dict[str, float] = {
@@ -34,25 +34,25 @@ SHAPES: dict[str, float] = {
     **dict.fromkeys(("level.start", "level.end", "level.turns", "level.least", "level.most", "sine.gain"), 2.0),
     **dict.fromkeys(("dead.level", "dead.share"), 2.0),
 }
-"""Highest frequency that each looks at, in multiples of the fundamental; 2 if it is whatever the recorder has."""
+"""Highest frequency of each, in multiples of the fundamental; 2 if it uses the whole bandwidth of the recorder."""
 
 BURSTS = ("burst.peak", "burst.noise", "burst.excess", "burst.energy", "burst.swing", "burst.width", "burst.turns")
-"""Of the largest deviation that is not periodic."""
+"""Measures of the largest deviation that is not periodic."""
 
 WHOLE: tuple[str, ...] = (
     *("thd", "noise.level", "shape.peak", "shape.rms", "shape.kurtosis", "shape.crest", "shape.count", "shape.inward"),
     *("shape.noise", "fine.peak", "fine.kurtosis", "fine.noise", *BURSTS),
 )
-"""Those that look at all that a recorder has: they mean something else at each bandwidth."""
+"""Measures of the whole bandwidth, which differ between bandwidths."""
 
-_NOTHING = 0.004
-_LEAST_STEP = 0.003
+_NOTHING = 0.004  # tuned
+_MIN_STEP = 0.003  # tuned
 
 
 def measure_orders(capture: "FloatArray", cycle: int, live: "BoolArray", bandwidth: float) -> dict[str, float]:
-    """Harmonics to the bandwidth, relative to the fundamental: medians over cycles of their real and imaginary parts.
+    """Measure harmonics up to the bandwidth, relative to the fundamental: medians over cycles of both parts.
 
-    Each cycle is turned to the phase of its own fundamental, so that noise and phase jumps do not add up.
+    Each cycle is rotated to the phase of its own fundamental, so that noise and phase jumps do not add up.
     """
     starts = np.arange(0, capture.size - cycle + 1, cycle // 2)[live]
     spectra = np.fft.rfft(capture[starts[:, np.newaxis] + np.arange(cycle)], axis=1)[:, : int(bandwidth) + 1]
@@ -89,7 +89,7 @@ def measure_orders(capture: "FloatArray", cycle: int, live: "BoolArray", bandwid
 
 
 def measure_shape(capture: "FloatArray", cycle: int, live: "BoolArray", bandwidth: float) -> dict[str, float]:
-    """Of the shape that the cycles share, without the fundamental, and again without the orders to 13."""
+    """Measure the common shape of the cycles, without the fundamental, and again without the orders up to 13."""
     starts = np.arange(0, capture.size - cycle + 1, cycle // 2)[live]
     blocks = capture[starts[:, np.newaxis] + np.arange(cycle)]
     blocks[(starts % cycle) > 0] = np.roll(blocks[(starts % cycle) > 0], cycle // 2, axis=1)
@@ -122,13 +122,13 @@ def measure_shape(capture: "FloatArray", cycle: int, live: "BoolArray", bandwidt
 
 
 def measure_steps(capture: "FloatArray", cycle: int) -> dict[str, float]:
-    """Of the amplitude of the fundamental over time: how well a step, a dip or rise, or a sine describes it."""
+    """Measure how well a step, a dip or rise, or a sine describes the amplitude of the fundamental over time."""
     turn = np.exp(-2j * np.pi / cycle * np.arange(capture.size))
     amplitude = 2 * np.abs(moving_mean(capture * turn, cycle)[:: cycle // 8])
     usual = max(float(np.median(amplitude)), 1e-3)
     level = np.clip(amplitude / usual, 0.0, 10.0)
     size = level.size
-    found: dict[str, float] = {"level.range": max(float(level.max() - level.min()), _LEAST_STEP)}
+    found: dict[str, float] = {"level.range": max(float(level.max() - level.min()), _MIN_STEP)}
     ends = max(size // 8, 1)
     found["level.start"], found["level.end"] = float(level[:ends].mean()), float(level[-ends:].mean())
     found["level.least"], found["level.most"] = float(level.min()), float(level.max())
@@ -136,15 +136,15 @@ def measure_steps(capture: "FloatArray", cycle: int) -> dict[str, float]:
     found["dead.level"] = max(float(amplitude.min()) / normal, 0.03)
     found["dead.share"] = float(np.mean(amplitude < 0.1 * normal))
     centred = level - level.mean()
-    power = max(float((centred**2).sum()), size * _LEAST_STEP**2)
+    power = max(float((centred**2).sum()), size * _MIN_STEP**2)
     sums = np.concatenate([[0.0], np.cumsum(centred)])
-    # One step: what two means explain, at the best moment.
+    # One step: variance explained by two means, split at the best moment.
     cut = np.arange(1, size)
     gain = sums[cut] ** 2 * (1 / cut + 1 / (size - cut))
     best = int(gain.argmax())
     found["step.fit"] = float(gain[best] / power)
     jump = float(-sums[cut[best]] * (1 / cut[best] + 1 / (size - cut[best])))
-    found["step.size"], found["step.up"] = max(abs(jump), _LEAST_STEP), jump
+    found["step.size"], found["step.up"] = max(abs(jump), _MIN_STEP), jump
     # A dip or a rise: a window of another level.
     first, last = _windows(size)
     inside = sums[last] - sums[first]
@@ -153,16 +153,16 @@ def measure_steps(capture: "FloatArray", cycle: int) -> dict[str, float]:
     best = int(gain.argmax())
     found["dip.fit"] = float(gain[best] / power)
     height = float(inside[best] * (1 / width[best] + 1 / (size - width[best])))
-    found["dip.depth"], found["rise.height"] = max(-height, _LEAST_STEP), max(height, _LEAST_STEP)
+    found["dip.depth"], found["rise.height"] = max(-height, _MIN_STEP), max(height, _MIN_STEP)
     found["sine.gain"] = float(_sine_gain(centred) / power)
     far = centred[np.abs(centred) > 0.25 * float(np.abs(centred).max())]
-    found["level.turns"] = float(np.sum(far[1:] * far[:-1] < 0)) if found["level.range"] > 3 * _LEAST_STEP else 0.0
+    found["level.turns"] = float(np.sum(far[1:] * far[:-1] < 0)) if found["level.range"] > 3 * _MIN_STEP else 0.0
     return found
 
 
 @lru_cache(maxsize=256)
 def _windows(size: int) -> "tuple[AnyArray, AnyArray]":
-    """First and last places of windows inside `size` values; at most some thousand of them."""
+    """First and last indices of windows within `size` values; a few thousand at most."""
     places = np.unique(np.linspace(0, size, min(size + 1, 81)).astype(int))
     first, last = np.meshgrid(places, places, indexing="ij")
     fits = (last - first >= 2) & (last - first <= size - 1)
@@ -170,7 +170,7 @@ def _windows(size: int) -> "tuple[AnyArray, AnyArray]":
 
 
 def _sine_gain(values: "FloatArray") -> float:
-    """Sum of squares that the strongest line of the spectrum of `values` explains."""
+    """Sum of squares explained by the strongest line of the spectrum of `values`."""
     lines = np.abs(np.fft.rfft(values * np.hanning(values.size + 2)[1:-1], 4 * values.size)) ** 2
     total = float((lines[1:]).sum()) / 2
     best = int(lines.argmax())
@@ -178,9 +178,9 @@ def _sine_gain(values: "FloatArray") -> float:
     return float((values**2).sum()) * near / max(total, 1e-12)
 
 
-def measure_bursts(residual: "FloatArray", least: "FloatArray", noise: float, cycle: int) -> dict[str, float]:
-    """Form of the largest deviation: `residual` at its place, where `least` is largest, beside noise of that level."""
-    place = int(least.argmax())
+def measure_bursts(residual: "FloatArray", deviation: "FloatArray", noise: float, cycle: int) -> dict[str, float]:
+    """Measure the form of `residual` where `deviation` is largest, given the noise level."""
+    place = int(deviation.argmax())
     around = residual[max(place - cycle // 2, 0) : place + cycle // 2]
     around = around - np.median(around)
     own = float(np.abs(residual[max(place - cycle // 25, 0) : place + cycle // 25 + 1]).max(initial=0.0))

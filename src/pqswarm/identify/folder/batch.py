@@ -1,4 +1,4 @@
-"""Many files: which are recordings, and what happened in each; one that fails does not stop the others."""
+"""Analyse many files: find the recordings among them; one that fails does not stop the others."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
 __all__ = ["Failure", "explain", "find_recordings", "identify_file", "load_site", "open_for_analysis"]
 
 _PARTS = (".dat", ".hdr", ".inf")
-"""Files of a COMTRADE recording that stand beside its ``.cfg``."""
+"""Other files of a COMTRADE recording."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """Why there is no verdict.
+    """Why a file or recording has no verdict.
 
     Attributes
     ----------
     path : str
-        The file, as it was given.
+        The file, as given.
     source : str
         The recording in it; empty if the whole file could not be read.
     reason : str
-        In one sentence.
+        One sentence.
     retryable : bool
         Whether another attempt may succeed: the file could not be reached, or memory ran out.
     """
@@ -48,7 +48,7 @@ class Failure:
 
     @property
     def place(self) -> str:
-        """Where in the file the recording is, as it follows the name of the file; empty if that is all there is."""
+        """Place of the recording in the file, to follow the name of the file; empty if it is the whole file."""
         name = Path(self.path).name
         if not self.source or self.source.startswith(name):
             return self.source.removeprefix(name)
@@ -69,13 +69,13 @@ def find_recordings(files: Iterable[str | Path]) -> tuple[list[Path], list[Failu
     Parameters
     ----------
     files : iterable of str or Path
-        Files are taken as they are; folders are searched, with all below them, for the suffixes of all formats.
+        Files are taken as they are; folders are searched recursively for the suffixes of all formats.
 
     Returns
     -------
     list of Path
-        In the order given, those of a folder by name, each once. The ``.cfg`` stands for its ``.dat``. Tables that
-        pqswarm wrote itself are left out of folders.
+        In the order given, those of a folder by name, each once; a ``.dat`` is listed as its ``.cfg``. Tables written
+        by pqswarm are left out of folders.
     list of Failure
         Folders without recordings.
 
@@ -92,15 +92,15 @@ def find_recordings(files: Iterable[str | Path]) -> tuple[list[Path], list[Failu
     failures = []
     for path in files:
         if not str(path):
-            failures.append(Failure("''", "", "is not the name of a file or a folder."))
+            failures.append(Failure("''", "", "is not the name of a file or folder."))
             continue
         given = Path(path)
         inside = [given]
-        if os.path.isdir(given):  # noqa: PTH112 (which takes any name, however long)
+        if os.path.isdir(given):  # noqa: PTH112 (it takes names of any length)
             inside = sorted(one.parts[0] for one in scan(given) if not is_ours(one.parts[0]))
             if not inside:
                 suffixes = (suffix for reader in READERS.values() for suffix in reader.suffixes)
-                failures.append(Failure(file_text(given), "", f"has no recordings ({', '.join(suffixes)})."))
+                failures.append(Failure(file_text(given), "", f"contains no recordings ({', '.join(suffixes)})."))
         for one in inside:
             whole = (find_partner(one, ".cfg") if one.suffix.lower() in _PARTS else None) or one
             found.setdefault(os.path.abspath(whole), whole)  # noqa: PTH100 (links stay what they are)
@@ -108,12 +108,12 @@ def find_recordings(files: Iterable[str | Path]) -> tuple[list[Path], list[Failu
 
 
 def load_site(path: str | Path) -> Site:
-    """Read a site file, and check its thresholds too.
+    """Read a site file and check its thresholds.
 
     Parameters
     ----------
     path : str or Path
-        TOML.
+        TOML file.
 
     Returns
     -------
@@ -141,30 +141,30 @@ def identify_file(
     after: "Callable[[RecordingSource, Verdict], object] | None" = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> "Iterator[Verdict | Failure]":
-    """Say what happened in each recording of a file, or why that cannot be said.
+    """Analyse each recording of a file.
 
     Parameters
     ----------
     path : str or Path
         The file.
     model : Model, str or Path, optional
-        Or the file of one; by default the bundled model.
+        A model or its file; by default the bundled model.
     site : Site, optional
-        What is known of the place of the meter. What is given here comes before it.
+        Description of the meter. Arguments given here take precedence.
     reading : mapping, optional
         Options of :func:`pqswarm.recordings.open_recordings`.
     channels, reference, nominal_voltage, thresholds
         As for :func:`pqswarm.identify.identify`.
     after : callable, optional
-        Is given each recording and its verdict, to draw them, say.
+        Called with each recording and its verdict, for example to plot them.
     progress : callable, optional
-        Is called with the samples done, and in all, of the recording that is being looked at, as by
-        :func:`pqswarm.measure.characterise`. What it raises is no failure of the file, but ends the work.
+        Called with the samples done and in total, as by :func:`pqswarm.measure.characterise`. Its exceptions are not
+        caught: they end the analysis.
 
     Returns
     -------
     iterator of Verdict or Failure
-        One for each recording; a failure if anything goes wrong, whatever it is, but for an interruption by the user.
+        One for each recording; any error but an interruption by the user becomes a failure.
 
     Examples
     --------
@@ -173,7 +173,7 @@ def identify_file(
     """
     try:
         sources = open_for_analysis(path, site, reading)
-    except Exception as error:  # noqa: BLE001 (whatever happens, it is this file's failure)
+    except Exception as error:  # noqa: BLE001 (any error is this file's failure)
         yield explain(error, path, "")
         return
     stops: list[Exception] = []
@@ -210,7 +210,7 @@ def identify_file(
             if stops:
                 raise
             failure = explain(error, path, source.source)
-            if verdict is not None:  # the verdict stands; what was done with it failed
+            if verdict is not None:  # the verdict is valid: `after` failed
                 yield verdict
             yield failure
         else:
@@ -220,13 +220,13 @@ def identify_file(
 def open_for_analysis(
     path: str | Path, site: Site | None, reading: Mapping[str, Any] | None
 ) -> "tuple[RecordingSource, ...]":
-    """Open the recordings of a file with the options that are given, and what the site knows of them."""
+    """Open the recordings of a file as :func:`identify_file` does, with the settings of the site."""
     options = dict(reading or {})
-    return open_recordings(path, **(options if site is None else _complete(options, site)))
+    return open_recordings(path, **(options if site is None else _reading_options(options, site)))
 
 
-def _complete(options: dict[str, Any], site: Site) -> dict[str, Any]:
-    """Options of reading, with what the site knows."""
+def _reading_options(options: dict[str, Any], site: Site) -> dict[str, Any]:
+    """Options for reading, completed from the site."""
     more: dict[str, Any] = {"nominal_frequency": options.get("nominal_frequency") or site.nominal_frequency}
     if "units" not in options and (site.unit or len(site.units)):
         more["units"] = site.units
@@ -234,7 +234,7 @@ def _complete(options: dict[str, Any], site: Site) -> dict[str, Any]:
 
 
 def _nominals(site: Site, source: "RecordingSource") -> float | dict[str, float] | None:
-    """The nominal voltage of the channels, by name if they differ [V]."""
+    """Nominal voltage of the channels, by name if they differ [V]."""
     known = {channel.name: site.nominal_voltage(channel) for channel in source.channels if channel.is_voltage}
     given = {name: volts for name, volts in known.items() if volts is not None}
     if len(given) == len(known) and len(set(given.values())) == 1:
@@ -243,19 +243,19 @@ def _nominals(site: Site, source: "RecordingSource") -> float | dict[str, float]
 
 
 def explain(error: Exception, path: str | Path, source: str) -> Failure:
-    """Return the failure of a file in one sentence."""
+    """Turn an error into the failure of a file."""
     reason = " ".join(str(error).split())
     for name in (file_text(path), str(path), source, Path(path).name):
         if name and reason.startswith(name):
             reason = reason.removeprefix(name).lstrip(" :")
             break
     if isinstance(error, MemoryError):
-        reason = "takes more memory than there is."
+        reason = "needs more memory than is available."
     elif not isinstance(error, PqswarmError):
         reason = f"could not be analysed: {type(error).__name__}{': ' if reason else ''}{reason.rstrip('.')}."
     return Failure(file_text(path), file_text(source), file_text(reason), _is_retryable(error))
 
 
 def _is_retryable(error: BaseException | None) -> bool:
-    """Whether an error, or what led to it, is one of the disk, the network or the memory."""
+    """Whether an error, or its cause, is one of disk, network or memory."""
     return error is not None and (isinstance(error, OSError | MemoryError) or _is_retryable(error.__cause__))

@@ -1,4 +1,4 @@
-"""The journal of a watched folder: what was judged, the events found, and how far each receiver has got."""
+"""The journal of a watched folder: analysed files, their events, and the progress of each receiver."""
 
 import json
 import os
@@ -20,12 +20,12 @@ __all__ = ["Entry", "FileRecord", "Journal"]
 
 _VERSION = 2
 _APPLICATION = 0x70717377
-"""Marks our files among those of SQLite."""
+"""Identifies journals among SQLite files."""
 _MARKS = ("application_id", "user_version")
 _TABLES = """
 CREATE TABLE IF NOT EXISTS files (
     path TEXT PRIMARY KEY, stamp TEXT NOT NULL, digest TEXT NOT NULL, state TEXT NOT NULL, reason TEXT NOT NULL,
-    judged TEXT NOT NULL);
+    analysed TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS files_by_digest ON files (digest);
 CREATE TABLE IF NOT EXISTS begun (path TEXT PRIMARY KEY, times INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS events (
@@ -41,22 +41,22 @@ CREATE TABLE IF NOT EXISTS refused (
 
 @dataclass(frozen=True)
 class FileRecord:
-    """What became of a file.
+    """State of a file.
 
     Attributes
     ----------
     path : str
-        From the watched folder, with ``/``.
+        Relative to the watched folder, with ``/``.
     stamp : str
-        Sizes and times of change of its parts when it was judged.
+        Sizes and modification times of its parts when it was analysed.
     digest : str
-        Of its content.
+        SHA-256 of its content.
     state : {"done", "failed", "copy", "ours"}
-        Judged; not judged; the same content as another file; a table that pqswarm wrote.
+        Analysed; failed; the same content as another file; a table written by pqswarm.
     reason : str
-        Why, or which recordings of it failed.
-    judged : str
-        When (UTC).
+        Why, or which recordings failed.
+    analysed : str
+        Time of the analysis (UTC).
     """
 
     path: str
@@ -64,7 +64,7 @@ class FileRecord:
     digest: str
     state: str
     reason: str
-    judged: str
+    analysed: str
 
 
 @dataclass(frozen=True)
@@ -96,14 +96,14 @@ class Entry:
 
 
 class Journal:
-    """What a watcher knows of a folder, in an SQLite file that survives any end of the process.
+    """The state of a watched folder in an SQLite file, safe against crashes.
 
     Parameters
     ----------
     path : str or Path
-        The file; it is made if it does not exist.
+        The file; it is created if it does not exist.
     read_only : bool
-        Whether only to look at it.
+        Whether to open an existing journal for reading only.
 
     Examples
     --------
@@ -117,9 +117,9 @@ class Journal:
     def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
         self.path = Path(path)
         if read_only and not self.path.is_file():
-            raise PqswarmError(f"there is no journal {self.path}: `pqswarm watch` has not watched this folder yet.")
-        if self.path.is_symlink() and not read_only:  # in the folder of a stranger it may lead anywhere
-            raise FileFormatError(f"{file_text(self.path)} is a link: give the journal itself by --journal.")
+            raise PqswarmError(f"there is no journal {self.path}: run `pqswarm watch` on this folder first.")
+        if self.path.is_symlink() and not read_only:  # it may lead anywhere
+            raise FileFormatError(f"{file_text(self.path)} is a link: name the journal itself with --journal.")
         mode = "rw" if read_only else "rwc"
         with self._explained():
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -132,7 +132,7 @@ class Journal:
             raise
 
     def _prepare(self, read_only: bool) -> None:
-        """Make the tables of a new file; refuse one that is not ours."""
+        """Create the tables of a new file; reject one of another format."""
         with self._explained():
             marks = [self._database.execute(f"PRAGMA {name}").fetchone()[0] for name in _MARKS]
             new = marks == [0, 0] and not self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
@@ -142,8 +142,8 @@ class Journal:
                 self._database.executescript(f"BEGIN IMMEDIATE; {_TABLES} {set_marks} COMMIT;")
         if marks != [_APPLICATION, _VERSION]:
             raise FileFormatError(
-                f"{file_text(self.path)} is a file of another program, or of another version of pqswarm, and was not "
-                "touched: give another by --journal."
+                f"{file_text(self.path)} is not a journal of this version of pqswarm, and was not changed: name "
+                "another file with --journal."
             )
         with self._explained():
             if read_only:
@@ -154,17 +154,17 @@ class Journal:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Name the file in what SQLite says."""
+        """Name the file in messages of SQLite."""
         try:
             yield
         except (OSError, sqlite3.Error) as error:
             raise FileFormatError(
-                f"{file_text(self.path)} cannot be used as a journal: {error}. Look at the disk and the rights of its "
-                "folder, or give another by --journal."
+                f"{file_text(self.path)} cannot be used as a journal: {error}. Check the disk and the permissions of "
+                "its folder, or name another file with --journal."
             ) from error
 
     def _rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
-        """The rows that a query finds."""
+        """Return the rows of a query."""
         with self._explained():
             return self._database.execute(query, values).fetchall()
 
@@ -180,7 +180,7 @@ class Journal:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """All of it is written, or nothing."""
+        """Write everything, or nothing."""
         with self._explained():
             self._database.execute("BEGIN IMMEDIATE")
             try:
@@ -192,13 +192,13 @@ class Journal:
                 raise
 
     def files(self) -> dict[str, FileRecord]:
-        """Return what became of every file, by path."""
-        found = self._rows("SELECT path, stamp, digest, state, reason, judged FROM files ORDER BY path")
+        """Return the state of every file, by path."""
+        found = self._rows("SELECT path, stamp, digest, state, reason, analysed FROM files ORDER BY path")
         return {row[0]: FileRecord(*row) for row in found}
 
-    def judged_as(self, digest: str) -> FileRecord | None:
-        """Return what became of a file of this content that was judged."""
-        query = "SELECT path, stamp, digest, state, reason, judged FROM files WHERE digest = ? AND state = 'done'"
+    def analysed_as(self, digest: str) -> FileRecord | None:
+        """Return the record of an analysed file with this content."""
+        query = "SELECT path, stamp, digest, state, reason, analysed FROM files WHERE digest = ? AND state = 'done'"
         rows = self._rows(f"{query} ORDER BY path LIMIT 1", digest)
         return FileRecord(*rows[0]) if rows else None
 
@@ -212,17 +212,17 @@ class Journal:
         except (ValueError, PqswarmError) as error:
             raise FileFormatError(f"{file_text(self.path)} is damaged: {file_text(str(error))}") from error
 
-    def begin(self, path: str) -> None:
-        """Note that a file is going to be judged, in case that ends the process."""
+    def start(self, path: str) -> None:
+        """Record the start of an analysis, in case it ends the process."""
         with self._transaction() as database:
             database.execute("INSERT INTO begun VALUES (?, 1) ON CONFLICT DO UPDATE SET times = times + 1", (path,))
 
-    def begun(self) -> dict[str, int]:
-        """Return how often files were begun that never were finished."""
+    def unfinished(self) -> dict[str, int]:
+        """Return how often the analysis of a file was started but not finished."""
         return {str(path): int(times) for path, times in self._rows("SELECT path, times FROM begun")}
 
     def finish(self, path: str, stamp: str, digest: str, verdicts: Iterable[Verdict], state: str, reason: str) -> None:
-        """Write the events of a file together with the mark that it is done."""
+        """Write the events of a file and its state in one transaction."""
         single = (replace(verdict, events=(one,)) for verdict in verdicts for one in verdict.events)
         now = datetime.now(UTC).isoformat(timespec="seconds")
         with self._transaction() as database:
@@ -240,7 +240,7 @@ class Journal:
             database.execute("DELETE FROM begun WHERE path = ?", (path,))
 
     def events(self) -> Iterator[Entry]:
-        """Yield all events, and the rows of recordings without any, in the order in which they were judged."""
+        """Yield all events, and the rows of recordings without events, in order of analysis."""
         last = 0
         query = "SELECT number, key, verdict FROM events WHERE number > ? ORDER BY number LIMIT 1000"
         while entries := self._entries(self._rows(query, last)):
@@ -248,17 +248,17 @@ class Journal:
             last = entries[-1].number
 
     def progress(self, receiver: str) -> tuple[int, int | None]:
-        """Return the number of the last event that a receiver has, and the length of its file [byte], if it has any."""
+        """Return the number of the last event delivered to a receiver, and the length of its file [byte] or None."""
         rows = self._rows("SELECT last, length FROM receivers WHERE name = ?", receiver)
         return (int(rows[0][0]), int(rows[0][1])) if rows else (0, None)
 
-    def pending(self, receiver: str, most: int = 200) -> list[Entry]:
-        """Return the next events that a receiver does not have; recordings without events are none."""
+    def pending(self, receiver: str, limit: int = 200) -> list[Entry]:
+        """Return the next events to deliver to a receiver."""
         query = "SELECT number, key, verdict FROM events WHERE number > ? AND kind != 'none' ORDER BY number LIMIT ?"
-        return self._entries(self._rows(query, self.progress(receiver)[0], most))
+        return self._entries(self._rows(query, self.progress(receiver)[0], limit))
 
-    def refuse(self, receiver: str, number: int, reason: str, most: int) -> bool:
-        """Note that a receiver refuses an event, and return whether that is enough to set the event aside."""
+    def refuse(self, receiver: str, number: int, reason: str, limit: int) -> bool:
+        """Record that a receiver refused an event, and return whether the event is to be set aside."""
         with self._transaction() as database:
             database.execute(
                 "INSERT INTO refused VALUES (?, ?, 1, ?) "
@@ -266,7 +266,7 @@ class Journal:
                 (receiver, number, reason),
             )
             query = "SELECT times FROM refused WHERE name = ? AND number = ?"
-            enough = int(database.execute(query, (receiver, number)).fetchone()[0]) >= most
+            enough = int(database.execute(query, (receiver, number)).fetchone()[0]) >= limit
             if enough:
                 database.execute(
                     "INSERT INTO receivers VALUES (?, ?, 0) ON CONFLICT DO UPDATE SET last = excluded.last",
@@ -275,7 +275,7 @@ class Journal:
         return enough
 
     def set_aside(self) -> list[tuple[str, str, str]]:
-        """Return the events that receivers do not have because they refuse them: receiver, key and reason."""
+        """Return the events that receivers refused: receiver, key and reason."""
         query = (
             "SELECT refused.name, events.key, refused.reason FROM refused JOIN events USING (number) "
             "JOIN receivers USING (name) WHERE number <= last ORDER BY number"
@@ -283,7 +283,7 @@ class Journal:
         return [(name, key, reason) for name, key, reason in self._rows(query)]
 
     def delivered(self, receiver: str, last: int, length: int = 0) -> None:
-        """Note that a receiver has all events to this number, and the length of its file [byte]."""
+        """Record that a receiver has all events up to this number, and the length of its file [byte]."""
         with self._transaction() as database:
             database.execute("INSERT OR REPLACE INTO receivers VALUES (?, ?, ?)", (receiver, last, length))
             database.execute("DELETE FROM refused WHERE name = ? AND number = ?", (receiver, last))

@@ -1,4 +1,4 @@
-"""Who is told of the events of a watched folder: a web address, a file of lines, or the standard output."""
+"""Receivers of the events of a watched folder: a webhook, a JSON Lines file, or the standard output."""
 
 import hashlib
 import http.client
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 __all__ = ["JsonLines", "Receiver", "RefusedError", "Stream", "Webhook"]
 
-_PASSING = (401, 407, 408, 425, 429)
-"""Answers to a client that are about time or credentials, not about the event."""
+_RETRYABLE = (401, 407, 408, 425, 429)
+"""Client errors about time or credentials, not about the event."""
 
 
 class RefusedError(OSError):
-    """A receiver does not want an event, and says so."""
+    """A receiver refused an event."""
 
     def __init__(self, number: int, reason: str) -> None:
         super().__init__(reason)
@@ -33,46 +33,45 @@ class RefusedError(OSError):
 
 
 class Receiver(Protocol):
-    """Takes events in order."""
+    """Accepts events in order."""
 
     name: str
 
     def send(self, entries: "Sequence[Entry]", length: int | None) -> Iterator[tuple[int, int]]:
-        """Deliver events; yield the number of the last one that is safe, and the length of the file, if it is one.
+        """Deliver events; yield the number of the last one stored, and the length of the file, if it is one.
 
-        `length` is what was yielded last, None if nothing was. What cannot be delivered raises an OSError, and is tried
-        again later; :class:`RefusedError` if trying again is of no use.
+        `length` is the last one yielded, or None. Raises an OSError if a delivery fails and is to be retried, and
+        :class:`RefusedError` if retrying is useless.
         """
 
 
 class Webhook:
     """Posts each event as JSON.
 
-    An event is repeated until the receiver answers with success (2xx), so that it may come twice, after a crash between
-    its answer and our note of it. The header ``Idempotency-Key``, which is the event's ``key``, is the same each time.
-    Redirections are not followed: a post would become a request without an event.
+    An event is repeated until the receiver answers with success (2xx). After a crash it may arrive twice, with the same
+    header ``Idempotency-Key``, the ``key`` of the event. Redirects are not followed: they would drop the event.
 
     Parameters
     ----------
     url : str
-        http or https. It may hold a secret: messages and the journal name its host, and a few digits of its SHA-256.
+        http or https. As it may hold a secret, messages and the journal show only its host and part of its SHA-256.
     timeout : float
-        Of one post [s].
+        Timeout of one post [s].
     """
 
     def __init__(self, url: str, timeout: float = 10.0) -> None:
         host = _host(url)
         if not host:
             raise PqswarmError(
-                "--webhook must be an http or https address such as https://example.org/events, without user and "
-                "password, spaces and signs that are no ASCII."
+                "--webhook must be an http or https address such as https://example.org/events, in ASCII, without "
+                "user, password and spaces."
             )
         self.url, self.timeout = url, timeout
         self.name = f"webhook {host} ({hashlib.sha256(url.encode()).hexdigest()[:8]})"
         self._opener = urllib.request.build_opener(_NoRedirection)
 
     def send(self, entries: "Sequence[Entry]", length: int | None) -> Iterator[tuple[int, int]]:
-        """Post the events one after the other."""
+        """Post the events in order."""
         for entry in entries:
             request = urllib.request.Request(  # noqa: S310 (the scheme was checked)
                 self.url,
@@ -92,20 +91,20 @@ class Webhook:
                     raise _explain(error, entry.number) from None
             except urllib.error.URLError as error:
                 raise OSError(str(getattr(error.reason, "strerror", None) or error.reason)) from None
-            except (http.client.HTTPException, ValueError) as error:  # whose text may hold the address
-                raise OSError(f"its answer is not understood ({type(error).__name__})") from None
+            except (http.client.HTTPException, ValueError) as error:  # its text may hold the address
+                raise OSError(f"its answer is invalid ({type(error).__name__})") from None
             yield entry.number, length or 0
 
 
 class _NoRedirection(urllib.request.HTTPRedirectHandler):
-    """Takes a redirection for an error."""
+    """Treats a redirect as an error."""
 
     def redirect_request(self, *_: Any) -> None:
-        """Follow none."""
+        """Do not follow."""
 
 
 def _host(url: str) -> str:
-    """Scheme, host and port of an address; empty if nothing can be posted to it."""
+    """Scheme, host and port of an address; empty if it is not valid."""
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -118,12 +117,12 @@ def _host(url: str) -> str:
 
 
 def _explain(error: urllib.error.HTTPError, number: int) -> OSError:
-    """What an answer other than success means."""
+    """Turn an error response into an exception."""
     reason = f"it answered {error.code} {http.client.responses.get(error.code, '')}".strip()
     if 300 <= error.code < 400:
         place = _host(error.headers.get("Location") or "") or "another path"
-        return OSError(f"{reason} and points to {place}: give the address where events are taken")
-    if 400 <= error.code < 500 and error.code not in _PASSING:
+        return OSError(f"{reason} and redirects to {place}: use the final address")
+    if 400 <= error.code < 500 and error.code not in _RETRYABLE:
         return RefusedError(number, reason)
     return OSError(reason)
 
@@ -131,8 +130,8 @@ def _explain(error: urllib.error.HTTPError, number: int) -> OSError:
 class JsonLines:
     """Appends a line of JSON per event to a file, each exactly once.
 
-    Before lines are written, the journal notes how long the file is. After a crash, those of them that stand behind
-    that, among lines of other programs or not, are not written again, and one that was cut is completed.
+    The journal records the length of the file before lines are written. After a crash, lines found beyond that length
+    are not written again, and a torn one is completed. Lines of other programs are left alone.
 
     Parameters
     ----------
@@ -145,15 +144,15 @@ class JsonLines:
         self.name = f"lines {file_text(self.path)}"
 
     def send(self, entries: "Sequence[Entry]", length: int | None) -> Iterator[tuple[int, int]]:
-        """Append the lines, and wait until they are on the disk."""
+        """Append the lines and flush them to disk."""
         if not entries:
             return
         lines = [f"{entry.line()}\n".encode() for entry in entries]
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("ab+") as file:
             size = file.seek(0, os.SEEK_END)
-            begin = size if length is None else length if length <= size else 0  # a shorter file is another one
-            there, cut = _find_lines(file, begin, lines)
+            start = size if length is None else length if length <= size else 0  # a shorter file is another one
+            there, cut = _find_lines(file, start, lines)
             missing = [line for line in lines if line not in there]
             if missing and cut and missing[0].startswith(cut):
                 missing[0] = missing[0][len(cut) :]
@@ -168,12 +167,12 @@ class JsonLines:
             yield entries[-1].number, file.seek(0, os.SEEK_END)
 
 
-def _find_lines(file: BinaryIO, begin: int, lines: Sequence[bytes]) -> tuple[set[bytes], bytes]:
-    """Which of the lines stand behind a place of a file, and the start of a line at its end."""
+def _find_lines(file: BinaryIO, start: int, lines: Sequence[bytes]) -> tuple[set[bytes], bytes]:
+    """Which of the lines a file has beyond `start`, and the torn line at its end."""
     wanted, longest = set(lines), max(map(len, lines))
     there: set[bytes] = set()
     cut, whole = b"", True
-    file.seek(begin)
+    file.seek(start)
     while piece := file.readline(longest + 1):
         if whole and piece in wanted:
             there.add(piece)
@@ -183,18 +182,18 @@ def _find_lines(file: BinaryIO, begin: int, lines: Sequence[bytes]) -> tuple[set
 
 
 def _ends_line(file: BinaryIO, size: int) -> bool:
-    """Whether the file is empty, or ends with a line's end."""
+    """Whether the file is empty or ends with a newline."""
     file.seek(max(size - 1, 0))
     return file.read(1) in (b"", b"\n")
 
 
 class Stream:
-    """Prints a line of JSON per event; a line may come twice after a crash.
+    """Prints a line of JSON per event; after a crash a line may appear twice.
 
     Parameters
     ----------
     stream : file
-        Such as the standard output.
+        For example the standard output.
     """
 
     name = "standard output"
@@ -209,9 +208,9 @@ class Stream:
                 self.stream.write(f"{entry.line()}\n")
                 self.stream.flush()
             except BrokenPipeError:
-                with suppress(OSError), open(os.devnull, "wb") as nowhere:  # noqa: PTH123 (what is left in the buffer)
+                with suppress(OSError), open(os.devnull, "wb") as nowhere:  # noqa: PTH123 (for the rest of the buffer)
                     os.dup2(nowhere.fileno(), self.stream.fileno())
                 raise PqswarmError(
-                    f"nobody reads the {self.name} any more: the journal keeps what was not printed for the next run."
+                    f"the {self.name} was closed: the journal keeps the remaining events for the next run."
                 ) from None
             yield entry.number, length or 0

@@ -1,4 +1,4 @@
-"""The recordings of a folder, and the files there that pqswarm wrote itself."""
+"""The recordings of a folder, and files there that pqswarm wrote."""
 
 import hashlib
 import os
@@ -20,14 +20,14 @@ _BLOCK = 1 << 20
 """Bytes that are read at a time."""
 
 _OURS = (b"source,path,station,", b"file,kind,phases,", b"start [s],end [s],", b"time,start [s],end [s],")
-"""How tables begin that pqswarm writes: rows of events, the truth of generated recordings, steady quantities."""
+"""First bytes of tables written by pqswarm: events, true disturbances of samples, steady quantities."""
 _OUR_ARCHIVES = (
     {"edges.npy", "thd_without_notches.npy", "severity.npy"},
     {"X.npy", "y.npy", "feature_names.npy", "class_names.npy"},
 )
-"""Some members of archives that pqswarm writes: steady quantities, and samples of a study."""
+"""Members of archives written by pqswarm: steady quantities, and samples of a study."""
 _MANIFEST, _OUR_MANIFEST = "manifest.json", b'"format": "pqswarm '
-"""What data sets and models have."""
+"""Member of data sets and models."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,11 @@ class Candidate:
     Attributes
     ----------
     name : str
-        Path from the folder, with ``/``, as text.
+        Path relative to the folder, with ``/``.
     parts : tuple of Path
         Its files: the ``.cfg`` and the ``.dat``, or one.
     stamp : str
-        Sizes [byte] and times of change [ns] of them; empty as long as a part is missing or empty.
+        Their sizes [byte] and modification times [ns]; empty while a part is missing or empty.
     """
 
     name: str
@@ -50,11 +50,11 @@ class Candidate:
 
     @property
     def lack(self) -> str:
-        """Why it is waited for."""
+        """Why it is not analysed yet."""
         if self.stamp:
             return "it still changes"
         alone = len(self.parts) == 1 and self.parts[0].suffix.casefold() == ".cfg"
-        return "its .dat is missing" if alone else "it is empty, or cannot be looked at"
+        return "its .dat is missing" if alone else "it is empty or cannot be accessed"
 
     def digest(self) -> str:
         """Return the SHA-256 of the content."""
@@ -65,7 +65,7 @@ class Candidate:
         return total.hexdigest()
 
     def has_grown(self, stamp: str, digest: str) -> bool:
-        """Whether an earlier content, by its sizes and its SHA-256, is the beginning of this one."""
+        """Whether an earlier content, given by its sizes and SHA-256, is the start of this one."""
         sizes = [int(part.partition(":")[0]) for part in stamp.split()]
         if len(sizes) != len(self.parts):
             return False
@@ -81,7 +81,7 @@ class Candidate:
 
 
 def scan(folder: Path) -> Iterator[Candidate]:
-    """Yield the recordings of a folder and all below it, complete or not, by name; hidden ones are left out."""
+    """Yield the recordings of a folder and its subfolders, complete or not, by name; hidden ones are left out."""
     suffixes = {suffix for reader in READERS.values() for suffix in reader.suffixes}
     waiting = [folder]
     while waiting:
@@ -89,7 +89,7 @@ def scan(folder: Path) -> Iterator[Candidate]:
         try:
             with os.scandir(here) as entries:
                 found = sorted((entry for entry in entries if not entry.name.startswith(".")), key=lambda e: e.name)
-        except OSError:  # it was removed, or may not be read
+        except OSError:  # removed, or not readable
             continue
         by_name = {entry.name.casefold(): entry for entry in found}
         for entry in found:
@@ -110,17 +110,17 @@ def scan(folder: Path) -> Iterator[Candidate]:
 
 
 def find_candidate(path: str | Path) -> Candidate:
-    """Return the recording that a file is, or is the ``.cfg`` of; it must be there."""
+    """Return the recording of a file, which must exist."""
     whole = Path(path)
     data = find_partner(whole, ".dat") if whole.suffix.casefold() == ".cfg" else None
     parts = (whole,) if data is None else (whole, data)
-    if not all(part.is_file() for part in parts):  # nor is it a pipe, which would be waited for
+    if not all(part.is_file() for part in parts):  # a pipe would block
         raise PqswarmError(f"{file_text(path)} is not there, or is not a regular file.")
     return Candidate(file_text(whole.name), parts, stamp_of(parts))
 
 
 def stamp_of(parts: "Sequence[os.DirEntry[str] | Path]") -> str:
-    """Return sizes and times of change; empty if a part is gone or empty."""
+    """Return sizes and modification times; empty if a part is missing or empty."""
     try:
         found = [part.stat() for part in parts]
     except OSError:
@@ -129,7 +129,7 @@ def stamp_of(parts: "Sequence[os.DirEntry[str] | Path]") -> str:
 
 
 def _is(entry: "os.DirEntry[str]", *, folder: bool) -> bool:
-    """Whether it is a folder, and no link to one, or else a regular file."""
+    """Whether it is a folder, but not a link to one, or a regular file."""
     try:
         return entry.is_dir(follow_symlinks=False) if folder else entry.is_file()
     except OSError:
@@ -137,7 +137,7 @@ def _is(entry: "os.DirEntry[str]", *, folder: bool) -> bool:
 
 
 def is_ours(path: Path) -> bool:
-    """Whether a file is a table, data set or model that pqswarm wrote, or one that is being written."""
+    """Whether a file is a table, data set or model written by pqswarm, or a temporary file."""
     if path.name.startswith("."):
         return True
     try:

@@ -1,4 +1,4 @@
-"""A folder that is watched: each new recording is judged once, whatever happens to the process."""
+"""Watch a folder and analyse each new recording once, whatever happens to the process."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -22,40 +22,40 @@ if TYPE_CHECKING:
 __all__ = ["JOURNAL", "Watcher"]
 
 JOURNAL = ".pqswarm-watch.sqlite"
-"""Name of the journal in the folder that is watched."""
+"""Name of the journal in the watched folder."""
 
-_LONGEST_WAIT = 60.0
-"""Between two tries of a receiver, or of a file that cannot be reached [s]."""
+_MAX_WAIT = 60.0
+"""Maximum time between two attempts [s]."""
 _TRIES = 5
-"""Of a receiver, or of a file, where the folder is looked at once; refusals after which an event is set aside."""
+"""Attempts with a receiver or a file in a single pass; refusals after which an event is set aside."""
 _FILE_TRIES = 12
-"""Of a file that cannot be reached, or takes more memory than there is, until the watcher is started again."""
+"""Attempts with a file that cannot be reached or needs too much memory, until the watcher is restarted."""
 _PATIENCE = 300.0
-"""After which a file that is not complete is named [s]."""
+"""Time after which an incomplete file is reported [s]."""
 
 
 class Watcher:
-    """Judges each new recording of a folder once, and tells receivers of its events.
+    """Analyses each new recording of a folder once, and delivers its events to receivers.
 
-    Which files were judged stands in the journal, by path, size and time of change; one whose time changed, or that
-    was renamed or copied, is known by its content, and is not judged again. One that fails is tried again when it
-    changes; one that cannot be reached, several times, and when the watcher is started again. The events of a file and
-    the mark that it is done are written together, so that no end of the process loses one or doubles it.
+    The journal lists the analysed files by path, size and modification time. A file that was touched, renamed or copied
+    is recognised by its content and not analysed again. One that fails is retried when it changes; one that cannot be
+    reached is retried several times, and when the watcher is restarted. The events of a file and its state are written
+    in one transaction: a crash neither loses nor duplicates an event.
 
     Parameters
     ----------
     folder : Path
-        To watch, with all below it.
+        Folder to watch, with all below it.
     journal : Journal
-        Of this folder.
+        Journal of this folder.
     analyse : callable
         Takes a path, returns verdicts and failures, such as :func:`pqswarm.identify.identify_file`.
     receivers : sequence of Receiver
-        Who is told of events, each independently of the others.
+        Each gets all events, independently of the others.
     settle : float
-        How long a file must not have changed before it is judged [s].
+        Time without changes after which a file is analysed [s].
     say : callable
-        Takes a sentence about what happens.
+        Called with messages.
     """
 
     def __init__(
@@ -80,13 +80,13 @@ class Watcher:
         self._named: set[str] = set()
 
     def run(self, interval: float = 5.0) -> NoReturn:
-        """Watch until the process is interrupted, looking every so many seconds."""
+        """Watch until the process is interrupted, at this interval [s]."""
         while True:
             self.look()
             time.sleep(interval)
 
     def run_once(self) -> bool:
-        """Judge what is there, once it has settled, deliver it, and return whether nothing is left for another run."""
+        """Analyse the existing files and deliver their events; return whether nothing remains to be done."""
         if self.look():
             time.sleep(self.settle)
             self.look()
@@ -99,9 +99,9 @@ class Watcher:
         return not self._failing and not self._retried
 
     def look(self, *, now: bool = False) -> int:
-        """Judge the new files that have settled, deliver events, and return how many files are waited for.
+        """Analyse new files that have settled, deliver events, and return the number of files still pending.
 
-        What failed for a reason that passes is tried again when its time has come, or at once.
+        Retryable failures are retried when due, or at once if `now`.
         """
         ready = []
         moment = time.monotonic()
@@ -120,8 +120,8 @@ class Watcher:
         waiting = len(present) - len(ready)
         self._name_waiting(_PATIENCE)
         self.deliver(now=now)
-        begun = self.journal.begun()
-        for candidate in sorted(ready, key=lambda one: begun.get(one.name, 0)):  # what ended the process comes last
+        unfinished = self.journal.unfinished()
+        for candidate in sorted(ready, key=lambda one: unfinished.get(one.name, 0)):  # crashing files come last
             retry = self._retried.get(candidate.name)
             if retry is None or retry.stamp != candidate.stamp or retry.is_due(now):
                 self._take(candidate)
@@ -129,32 +129,32 @@ class Watcher:
         return waiting
 
     def _name_waiting(self, patience: float) -> None:
-        """Say once which files are not complete, after some time [s]."""
+        """Report each incomplete file once, after some time [s]."""
         moment = time.monotonic()
         for name, (candidate, since) in self._seen.items():
             settled = candidate.stamp and moment - since >= self.settle
             if not settled and moment - since >= patience and name not in self._named:
                 self._named.add(name)
-                self.say(f"{name}: waited for: {candidate.lack}.")
+                self.say(f"{name}: waiting: {candidate.lack}.")
 
     def _take(self, candidate: Candidate) -> None:
-        """Judge a file, unless its content was judged before, and write what came of it."""
+        """Analyse a file, unless its content was analysed before, and write the result."""
         name = candidate.name
         try:
             digest = candidate.digest()
         except OSError as error:
             self._retry(candidate, f"cannot be read: {error.strerror or error}.")
             return
-        twin = self.journal.judged_as(digest)
+        twin = self.journal.analysed_as(digest)
         if twin is not None:
-            if twin.path == name:  # only its time has changed
+            if twin.path == name:  # only touched
                 self._note(candidate, digest, [], "done", twin.reason, quiet=True)
             else:
                 self._note(candidate, digest, [], "copy", f"same content as {twin.path}.")
         elif is_ours(candidate.parts[0]):
-            self._note(candidate, digest, [], "ours", "a table that pqswarm wrote.")
+            self._note(candidate, digest, [], "ours", "a table written by pqswarm.")
         else:
-            self.journal.begin(name)
+            self.journal.start(name)
             verdicts, failures = self._analyse(candidate)
             reasons = " ".join(str(one) if one.place else one.reason for one in failures)
             if any(failure.retryable for failure in failures):
@@ -189,14 +189,14 @@ class Watcher:
         return verdicts, failures
 
     def _retry(self, candidate: Candidate, reason: str) -> None:
-        """Leave a file for another time: the journal does not hold it for done."""
+        """Schedule another attempt with a file."""
         before = self._retried.get(candidate.name)
         times = 1 + (before.times if before is not None and before.stamp == candidate.stamp else 0)
-        wait = min(2.0**times, _LONGEST_WAIT)
+        wait = min(2.0**times, _MAX_WAIT)
         self._retried[candidate.name] = _Retry(candidate.stamp, times, time.monotonic() + wait)
         if times in (1, _FILE_TRIES):
-            when = "again" if times == 1 else "again when the watcher is started the next time"
-            self.say(f"{candidate.name}: not judged, tried {when}; {reason}")
+            when = "" if times == 1 else " when the watcher is restarted"
+            self.say(f"{candidate.name}: not analysed, will be retried{when}; {reason}")
 
     def _note(
         self,
@@ -208,7 +208,7 @@ class Watcher:
         *,
         quiet: bool = False,
     ) -> None:
-        """Write what came of a file, unless it changed meanwhile: then it is looked at again."""
+        """Write the result of a file, unless it has changed since: then it is analysed again."""
         if stamp_of(candidate.parts) != candidate.stamp:
             return
         self.journal.finish(candidate.name, candidate.stamp, digest, verdicts, state, reason)
@@ -219,11 +219,11 @@ class Watcher:
             return
         self.n_analysed += state in ("done", "failed")
         events = sum(one.event.kind != "none" for verdict in verdicts for one in verdict.events)
-        said = {"done": count_text(events, "event"), "failed": "failed", "copy": "copy", "ours": "left out"}
+        said = {"done": count_text(events, "event"), "failed": "failed", "copy": "copy", "ours": "ignored"}
         self.say(f"{candidate.name}: {said[state]}" + (f"; {reason}" if reason else ""))
 
     def deliver(self, *, now: bool = False) -> None:
-        """Tell receivers of the events that they do not have; one that fails is tried again later, or at once."""
+        """Deliver pending events; a receiver that fails is retried later, or at once if `now`."""
         for receiver in self.receivers:
             tries, again = self._failing.get(receiver.name, (0, 0.0))
             if tries and not now and time.monotonic() < again:
@@ -232,14 +232,14 @@ class Watcher:
                 sent = self._deliver_to(receiver)
                 self._failing.pop(receiver.name, None)
                 if tries and sent:
-                    self.say(f"{receiver.name}: delivered again.")
+                    self.say(f"{receiver.name}: delivery resumed.")
             except OSError as error:
-                wait = min(2.0**tries, _LONGEST_WAIT)
+                wait = min(2.0**tries, _MAX_WAIT)
                 self._failing[receiver.name] = (tries + 1, time.monotonic() + wait)
-                self.say(f"{receiver.name}: not delivered, tried again: {error}.")
+                self.say(f"{receiver.name}: not delivered, will be retried: {error}.")
 
     def _deliver_to(self, receiver: "Receiver") -> bool:
-        """Send all that a receiver does not have, and return whether it took any; what it refuses is set aside."""
+        """Send pending events to a receiver, set aside those it refuses, and return whether it accepted any."""
         name, sent = receiver.name, False
         while entries := self.journal.pending(name):
             try:
@@ -256,7 +256,7 @@ class Watcher:
 
 @dataclass(frozen=True)
 class _Retry:
-    """How often a file was tried in a state, and when its time comes again."""
+    """Attempts with one version of a file, and when the next is due."""
 
     stamp: str
     times: int

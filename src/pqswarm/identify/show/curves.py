@@ -1,4 +1,4 @@
-"""Voltages that equipment should bear, ITIC and SEMI F47 after their published corners, and which event is worst."""
+"""Voltage tolerance curves (ITIC, SEMI F47) and the severity of events."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ COLOURS = {
     "unbalance": "#00b4da",
     "none": "#9299a1",
 }
-"""Of the kinds of events, wherever they are drawn."""
+"""Colours of the kinds of events."""
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,9 @@ class Curve:
     Attributes
     ----------
     title : str
-        Its name.
+        Name.
     lower : tuple of (float, float)
-        Steps of the lower curve: the voltage [%] that must be borne up to each duration [s].
+        Steps of the lower curve: up to each duration [s], the minimum voltage [%].
     upper : tuple of (float, float)
         Corners of the upper curve, duration [s] and voltage [%], in order of time; empty if there is none.
     """
@@ -47,22 +47,22 @@ class Curve:
     lower: tuple[tuple[float, float], ...]
     upper: tuple[tuple[float, float], ...] = ()
 
-    def least(self, duration: float) -> float:
+    def minimum(self, duration: float) -> float:
         """Return the voltage [%] of the lower curve at a duration [s].
 
         Examples
         --------
-        >>> [ITIC.least(duration) for duration in (0.02, 0.021, 0.5, 10, 11)]
+        >>> [ITIC.minimum(duration) for duration in (0.02, 0.021, 0.5, 10, 11)]
         [0.0, 70.0, 70.0, 80.0, 90.0]
         """
         return next(level for end, level in self.lower if duration <= end)
 
-    def most(self, duration: float) -> float:
-        """Return the voltage [%] of the upper curve at a duration [s]: straight lines over the logarithm of time.
+    def maximum(self, duration: float) -> float:
+        """Return the voltage [%] of the upper curve at a duration [s], linear over the logarithm of time.
 
         Examples
         --------
-        >>> [ITIC.most(duration) for duration in (1e-4, 1e-3, 0.01, 0.5, 1.0)], SEMI.most(1.0)
+        >>> [ITIC.maximum(duration) for duration in (1e-4, 1e-3, 0.01, 0.5, 1.0)], SEMI.maximum(1.0)
         ([500.0, 200.0, 120.0, 120.0, 110.0], inf)
         """
         if not self.upper:
@@ -75,10 +75,10 @@ class Curve:
         return self.upper[-1][1]
 
     def place(self, voltage: float, duration: float) -> str:
-        """Say whether a voltage [%] of a duration [s] is ``"above"``, ``"below"`` or ``"inside"``; on it is inside."""
-        if voltage < self.least(duration):
+        """Return ``"above"``, ``"below"`` or ``"inside"`` for a voltage [%] of a duration [s]; limits are inside."""
+        if voltage < self.minimum(duration):
             return "below"
-        return "above" if voltage > self.most(duration) else "inside"
+        return "above" if voltage > self.maximum(duration) else "inside"
 
 
 ITIC = Curve(
@@ -92,7 +92,7 @@ SEMI = Curve("SEMI F47-0706", lower=((0.2, 50.0), (0.5, 70.0), (1.0, 80.0), (10.
 """Required to 1 s; 80 % to 10 s and 90 % beyond are recommended."""
 
 SEMI_REQUIRED = 1.0
-"""Up to where SEMI F47 requires [s]."""
+"""Duration up to which SEMI F47 is mandatory [s]."""
 
 _SEVERITY: Sequence[tuple[float, float]] = ((0.2, 50.0), (0.5, 70.0), (10.0, 80.0), (inf, 90.0))
 
@@ -100,17 +100,16 @@ _SEVERITY: Sequence[tuple[float, float]] = ((0.2, 50.0), (0.5, 70.0), (10.0, 80.
 def event_severity(voltage: float, duration: float, nominal_frequency: float) -> float:
     """Return the severity of a sag or interruption after IEEE 1564, with SEMI F47 as the curve: 1 is on it.
 
-    It is (1 - V) / (1 - V_curve), and 1 - V within the first cycle. Of a swell it is, by our choice, the same over the
-    upper ITIC curve.
+    It is (1 - V) / (1 - V_curve), and 1 - V within the first cycle. For swells we use the upper ITIC curve.
 
     Parameters
     ----------
     voltage : float
-        Residual or greatest voltage [%].
+        Residual or maximum voltage [%].
     duration : float
-        [s].
+        Duration [s].
     nominal_frequency : float
-        [Hz].
+        Nominal frequency [Hz].
 
     Examples
     --------
@@ -118,16 +117,16 @@ def event_severity(voltage: float, duration: float, nominal_frequency: float) ->
     (1.0, 1.0, 1)
     """
     if voltage > 100:
-        return (voltage - 100) / (ITIC.most(max(duration, 1e-6)) - 100)
+        return (voltage - 100) / (ITIC.maximum(max(duration, 1e-6)) - 100)
     if duration * nominal_frequency <= 1 + 1e-9:
         return (100 - voltage) / 100
     return (100 - voltage) / (100 - next(level for end, level in _SEVERITY if duration <= end))
 
 
 def rank_event(event: "Event") -> tuple[float, float]:
-    """Return by what events are ordered, the worst greatest: what moves the voltage before what is steady, then size.
+    """Return the sort key of an event, the worst highest: voltage events above steady ones, then by size.
 
-    The order among kinds is our choice; sags, interruptions and swells go by :func:`event_severity`.
+    The order of kinds is our choice; sags, interruptions and swells are ordered by :func:`event_severity`.
     """
     size = event.magnitude if isfinite(event.magnitude) else 0.0
     if event.kind in RMS:

@@ -1,4 +1,4 @@
-"""The figure of an event: waveforms, Urms(1/2) and currents over one axis of time, read where they lie."""
+"""The figure of an event: waveforms, Urms(1/2) and currents over one time axis; only the part shown is read."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,35 +31,35 @@ _COLOURS = (
     ("#d20869", "#9e5a9e", "#5a783c"),
     ("#e17069", "#1e7870", "#9299a1"),
 )
-"""Of the phases A, B and C of each system: no two systems of a figure share any."""
+"""Colours of the phases A, B and C of each system; no two systems of a figure share one."""
 
 _PHASES = {"A": 0, "B": 1, "C": 2, "AB": 0, "BC": 1, "CA": 2}
 _SHORT = 15.0
-"""Cycles of a record that is shown whole."""
+"""Records up to this length are shown whole [cycles]."""
 
 _LEAD = 3.0
-"""Cycles before and after an event, at least; a quarter of its length otherwise, at most a second."""
+"""Minimum number of cycles before and after an event; otherwise a quarter of its length, at most a second."""
 
 _STEADY = {"flicker": 50.0}
-"""Cycles shown of what is steady, 10 unless named here."""
+"""Cycles shown of steady events; 10 by default."""
 
 _LONGEST = 60.0
-"""Seconds of an event that are shown."""
+"""Maximum length shown of an event [s]."""
 
 _BUCKETS = 500
-"""Stretches of which the least and the greatest sample are drawn, where there are more samples."""
+"""Intervals whose extremes are drawn, if there are more samples."""
 
 _BLOCK = 1 << 18
-"""Samples that are read at a time."""
+"""Samples read at a time."""
 
-_MOST_SYSTEMS, _MOST_CURRENTS = 3, 3
+_MAX_SYSTEMS, _MAX_CURRENTS = 3, 3
 _WIDTH, _LEFT, _RIGHT, _BOTTOM, _GAP = 7.5, 0.72, 1.85, 0.5, 0.16  # inches
 _LINE, _PANEL, _URMS = 0.19, 1.55, 1.3  # inches
 
 
 @dataclass(frozen=True, eq=False)
 class _Line:
-    """A channel in a panel: its name, its colour, and its samples as drawn."""
+    """A channel in a panel: name, colour, and samples as drawn."""
 
     name: str
     colour: str
@@ -74,12 +74,12 @@ def plot_verdict(
 ) -> Figure:
     """Draw an event: see :meth:`pqswarm.identify.Verdict.plot`."""
     chosen = event or verdict.main
-    begin, end = _find_window(chosen.event, recording.n_samples / recording.sampling_rate)
-    systems = _choose_systems(verdict, chosen.event, 1 if event else _MOST_SYSTEMS)
+    start, end = _find_window(chosen.event, recording.n_samples / recording.sampling_rate)
+    systems = _choose_systems(verdict, chosen.event, 1 if event else _MAX_SYSTEMS)
     results = [result for members in systems.values() for result in members]
     currents = [place for place, channel in enumerate(recording.channels) if channel.is_current]
     places = [*(result.number for result in results), *currents]
-    lines = _read(recording, places, begin, end, chosen.event.start)
+    lines = _read(recording, places, start, end, chosen.event.start)
     groups, number = [], 0
     for colours, members in zip(_choose_colours(verdict, list(systems)), systems.values(), strict=True):
         group = []
@@ -92,19 +92,19 @@ def plot_verdict(
         groups.append(group)
     flowing = _choose_currents([recording.channels[i] for i in currents], lines[number:])
     with mpl.rc_context({**STYLE, "font.family": list(families())}):
-        title = _title(recording, verdict, chosen, begin, end)
+        title = _title(recording, verdict, chosen, start, end)
         heights = [_PANEL] * len(groups) + [_URMS] + ([_URMS] if flowing else [])
         figure, axes = _lay_out(heights, len(title))
-        scale, unit = (1.0, "s") if end - begin > 2 else (1000.0, "ms")
+        scale, unit = (1.0, "s") if end - start > 2 else (1000.0, "ms")
         for axis, group in zip(axes, groups, strict=False):
             _draw_lines(axis, group, scale, "V")
         urms = [(result, line.colour) for result, line in zip(results, sum(groups, []), strict=True)]  # noqa: RUF017
-        _draw_urms(axes[len(groups)], verdict, urms, (begin, end), chosen.event.start, scale)
+        _draw_urms(axes[len(groups)], verdict, urms, (start, end), chosen.event.start, scale)
         if flowing:
             _draw_lines(axes[-1], flowing, scale, "A")
         for axis in axes:
-            _mark_events(axis, verdict, chosen.event, results, (begin, end), scale)
-        axes[-1].set_xlim(scale * (begin - chosen.event.start), scale * (end - chosen.event.start))
+            _mark_events(axis, verdict, chosen.event, results, (start, end), scale)
+        axes[-1].set_xlim(scale * (start - chosen.event.start), scale * (end - chosen.event.start))
         origin = "recording" if chosen.event.kind == "none" else "event"
         axes[-1].set_xlabel(f"time from the start of the {origin} [{unit}]")
         if title:
@@ -114,21 +114,21 @@ def plot_verdict(
 
 
 def _find_window(event: "Event", length: float) -> tuple[float, float]:
-    """Begin and end of what is shown [s]."""
+    """Start and end of the interval shown [s]."""
     cycle = 1 / event.nominal_frequency
     if length <= _SHORT * cycle:
         return 0.0, length
     if event.kind in (*RMS, "transient", "rapid voltage change"):
         lead = max(_LEAD * cycle, min(0.25 * (event.end - event.start), 1.0))
-        begin, end = event.start - lead, min(event.end + lead, event.start - lead + _LONGEST)
+        start, end = event.start - lead, min(event.end + lead, event.start - lead + _LONGEST)
     else:
         middle, half = (event.start + event.end) / 2, 0.5 * _STEADY.get(event.kind, 10.0) * cycle
-        begin, end = middle - half, middle + half
-    return max(begin, 0.0), min(end, length)
+        start, end = middle - half, middle + half
+    return max(start, 0.0), min(end, length)
 
 
 def _choose_systems(verdict: "Verdict", event: "Event", most: int) -> "dict[str, list[Reference]]":
-    """The channels of each system that is shown, that of the event first."""
+    """The channels of each system shown, that of the event first."""
     systems: dict[str, list[Reference]] = {}
     for one in verdict.references:
         systems.setdefault(one.system, []).append(one)
@@ -140,7 +140,7 @@ def _choose_systems(verdict: "Verdict", event: "Event", most: int) -> "dict[str,
 
 
 def _choose_colours(verdict: "Verdict", shown: Sequence[str]) -> list[tuple[str, str, str]]:
-    """Colours of each system: by its place in the recording, unless another one has them."""
+    """Colours of each system: by its position in the recording, unless taken."""
     order = list(dict.fromkeys(one.system for one in verdict.references))
     taken: list[int] = []
     for name in shown:
@@ -150,11 +150,11 @@ def _choose_colours(verdict: "Verdict", shown: Sequence[str]) -> list[tuple[str,
 
 
 def _read(
-    recording: "RecordingSource", places: Sequence[int], begin: float, end: float, zero: float
+    recording: "RecordingSource", places: Sequence[int], start: float, end: float, zero: float
 ) -> "list[tuple[FloatArray, FloatArray]]":
-    """Time from `zero` [s] and samples, read in blocks; of many samples the least and greatest of each stretch."""
+    """Time from `zero` [s] and samples, read in blocks; of many samples, the extremes of each interval."""
     rate = recording.sampling_rate
-    first, stop = max(round(begin * rate), 0), min(round(end * rate), recording.n_samples)
+    first, stop = max(round(start * rate), 0), min(round(end * rate), recording.n_samples)
     step = max(-(-(stop - first) // _BUCKETS), 1)
     thin = step > 2
     block = max(_BLOCK // step, 1) * step if thin else max(stop - first, 1)
@@ -172,7 +172,7 @@ def _read(
 
 
 def _thin(time: "FloatArray", samples: "FloatArray", step: int) -> "tuple[FloatArray, FloatArray]":
-    """The least and the greatest of each stretch of samples in the order in which they come; NaN if there is none."""
+    """The extremes of each interval of samples in order of time; NaN if there are none."""
     places = extreme_places(samples, step).reshape(len(samples), -1)
     values = np.take_along_axis(samples, places, axis=1)
     values[~np.isfinite(values)] = np.nan
@@ -189,7 +189,7 @@ def _choose_currents(
     swings = [float(np.ptp(values[np.isfinite(values)])) if np.isfinite(values).any() else 0.0 for _, values in lines]
     phased = [i for i, channel in enumerate(channels) if channel.phase in _PHASES]
     order = sorted(phased or range(len(lines)), key=lambda i: -swings[i])
-    chosen = order[:_MOST_CURRENTS]
+    chosen = order[:_MAX_CURRENTS]
     group: list[int] = []
     for i in phased:
         if channels[i].phase in [channels[other].phase for other in group]:  # another feeder begins
@@ -251,13 +251,13 @@ def _draw_urms(
     inside = (moments >= window[0]) & (moments <= window[1])
     step = max(int(inside.sum()) // (2 * _BUCKETS), 1)
     time = scale * (moments[inside][::step] - zero)
-    least, most = 0.9, 1.1
+    lowest, highest = 0.9, 1.1
     for result, colour in shown:
         values = urms[result.number][inside][::step]
         axis.plot(time, values, color=colour, lw=1.1, marker="." if time.size < 60 else None, ms=3.5)
         known = values[np.isfinite(values)]
-        least, most = min([least, *known.tolist()]), max([most, *known.tolist()])
-    low, high = (0.0 if least < 0.6 else least - 0.03), min(most + 0.03, 3.0)
+        lowest, highest = min([lowest, *known.tolist()]), max([highest, *known.tolist()])
+    low, high = (0.0 if lowest < 0.6 else lowest - 0.03), min(highest + 0.03, 3.0)
     for level in (levels.interruption, levels.sag, levels.swell):
         if low <= level <= high:
             axis.axhline(level, color=FAINT, lw=0.8, ls="--")
@@ -274,31 +274,31 @@ def _mark_events(
     window: tuple[float, float],
     scale: float,
 ) -> None:
-    """Shade the events of what is shown, the one in question more; transients are lines."""
+    """Shade the events of the channels shown, the selected one darker; transients are lines."""
     names = {result.channel for result in results}
     for one in (other.event for other in verdict.events):
         if one.kind not in (*RMS, "transient", "rapid voltage change") or not names & set(one.channels):
             continue
         if one.end < window[0] or one.start > window[1]:
             continue
-        begin, end = (scale * (min(max(moment, window[0]), window[1]) - event.start) for moment in (one.start, one.end))
+        start, end = (scale * (min(max(moment, window[0]), window[1]) - event.start) for moment in (one.start, one.end))
         if one.kind == "transient":
-            axis.axvline(begin, color=COLOURS[one.kind], lw=1.0, ls=":")
+            axis.axvline(start, color=COLOURS[one.kind], lw=1.0, ls=":")
         else:
-            axis.axvspan(begin, end, color=COLOURS[one.kind], alpha=0.16 if one is event else 0.07, lw=0)
+            axis.axvspan(start, end, color=COLOURS[one.kind], alpha=0.16 if one is event else 0.07, lw=0)
 
 
 def _title(
-    recording: "RecordingSource", verdict: "Verdict", chosen: "EventVerdict", begin: float, end: float
+    recording: "RecordingSource", verdict: "Verdict", chosen: "EventVerdict", start: float, end: float
 ) -> list[str]:
-    """What, where and when, and what is shown of which file."""
+    """Event, place and time, and the interval shown."""
     event = chosen.event
     moment = time_text(event.at(verdict.start))
     lines = [", ".join(filter(None, [verdict.station, moment])), event.sentence]
     name = recording.source.replace("\\", "/").rsplit("/", 1)[-1] or "recording"
     rest = sum(one.event.kind != "none" for one in verdict.events) - 1
     lines.append(
-        f"{name}: {frequency_text(recording.sampling_rate)}; shown are {end - begin:.3g} s from {begin:.4g} s on; "
-        f"the event begins at {event.start:.6g} s" + (f"; {count_text(rest, 'other event')}" if rest > 0 else "")
+        f"{name}: {frequency_text(recording.sampling_rate)}; {end - start:.3g} s from {start:.4g} s; "
+        f"the event starts at {event.start:.6g} s" + (f"; {count_text(rest, 'other event')}" if rest > 0 else "")
     )
     return [shorten(draw_name(line), 112) for line in lines if line]

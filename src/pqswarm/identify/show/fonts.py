@@ -1,4 +1,4 @@
-"""Names in any script in figures: fonts that this machine has, and what to write where none has the letters."""
+"""Names in any script in figures: fonts of this machine, and a substitute for missing letters."""
 
 import re
 from functools import cache
@@ -12,16 +12,16 @@ _CANDIDATES = (
     *("WenQuanYi Zen Hei", "Droid Sans Fallback", "Arial Unicode MS", "Noto Sans"),
 )
 _FIRST = "DejaVu Sans"
-"""Comes with matplotlib; it has Latin, Greek and Cyrillic letters."""
+"""Bundled with matplotlib; Latin, Greek and Cyrillic."""
 
 _MISSING = "\ufffd"
 _WIDE = 0x1100
-"""From here on letters are about twice as wide."""
+"""Letters from here on are about twice as wide."""
 
 
 @cache
 def families() -> tuple[str, ...]:
-    """Return the fonts to draw with, the first that has a letter first; only such as this machine has."""
+    """Return the available fonts, in order of preference."""
     from matplotlib.font_manager import fontManager
 
     known = {font.name for font in fontManager.ttflist}
@@ -36,7 +36,7 @@ def _has(letter: str) -> bool:
 
 
 def draw_name(text: str, otherwise: str = "") -> str:
-    r"""Return a text that the fonts can draw: as it is, else `otherwise`, else with three points for what is missing.
+    r"""Return a text that the fonts can draw: unchanged, else `otherwise`, else with an ellipsis for missing letters.
 
     Examples
     --------
@@ -52,8 +52,8 @@ def draw_name(text: str, otherwise: str = "") -> str:
     return re.sub(f"{_MISSING}+", "…", shown)
 
 
-def shorten(text: str, most: int, *, keep: int = 0) -> str:
-    """Return a text cut to a width of so many Latin letters; its last letters, of a width of `keep`, stay.
+def shorten(text: str, limit: int, *, keep: int = 0) -> str:
+    """Return a text cut to the width of `limit` Latin letters, keeping its end to the width of `keep`.
 
     Examples
     --------
@@ -63,17 +63,17 @@ def shorten(text: str, most: int, *, keep: int = 0) -> str:
     '220kV母线…'
     """
     text = " ".join(text.split())
-    if _width(text) <= most:
+    if _width(text) <= limit:
         return text
-    tail = _begin(text[::-1], keep)[::-1]
-    return f"{_begin(text, most - 1 - _width(tail))}…{tail}"
+    tail = _first_letters(text[::-1], keep)[::-1]
+    return f"{_first_letters(text, limit - 1 - _width(tail))}…{tail}"
 
 
 def _width(text: str) -> int:
     return sum(2 if ord(letter) >= _WIDE else 1 for letter in text)
 
 
-def _begin(text: str, most: int) -> str:
-    """The first letters of a text, as many as have room."""
+def _first_letters(text: str, limit: int) -> str:
+    """The first letters of a text, up to a width."""
     widths = accumulate(_width(letter) for letter in text)
-    return "".join(letter for letter, width in zip(text, widths, strict=True) if width <= most)
+    return "".join(letter for letter, width in zip(text, widths, strict=True) if width <= limit)

@@ -16,7 +16,7 @@ __all__ = ["csv_lines", "heading", "json_text", "text_lines"]
 
 
 def heading(row: Mapping[str, Any]) -> str:
-    """Return what all events of a recording have in common: station, date, file, and the place in it.
+    """Return the heading of the events of a recording: station, date, file, and place in it.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def heading(row: Mapping[str, Any]) -> str:
 
 
 def text_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return a line for each event, in columns: time, what, where, how much, how long, class, agreement.
+    """Return a line for each event, in columns: time, kind, phases, magnitude, duration, class, agreement.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _magnitude(value: Any, unit: str, volts: Any) -> str:
-    if value is None or not isfinite(value):  # the journal keeps what is not known as null
+    if value is None or not isfinite(value):
         return ""
     if unit != "pu":
         return f"{value:.3g} {unit}"
@@ -78,7 +78,7 @@ def _duration(seconds: float | None, cycles: float | None) -> str:
 
 
 def csv_lines(rows: Iterable[Mapping[str, Any]], columns: Sequence[str] = COLUMNS) -> str:
-    r"""Return a heading and a row for each event; what a spreadsheet would read as a formula gets an apostrophe.
+    r"""Return a header and a row for each event; cells that look like formulas get an apostrophe.
 
     Examples
     --------
@@ -99,21 +99,21 @@ def _cell(value: object) -> object:
 
 
 def json_text(value: Any, indent: int | None = None) -> str:
-    """Return strict JSON: what is not a number, or infinite, is null.
+    """Return strict JSON, with null for NaN and infinity.
 
     Examples
     --------
     >>> json_text({"magnitude": float("nan"), "phases": ("A", "B")})
     '{"magnitude": null, "phases": ["A", "B"]}'
     """
-    return json.dumps(_plain(value), indent=indent, ensure_ascii=False, allow_nan=False)
+    return json.dumps(_json_value(value), indent=indent, ensure_ascii=False, allow_nan=False)
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {str(key): _plain(entry) for key, entry in value.items()}
+        return {str(key): _json_value(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(entry) for entry in value]
+        return [_json_value(entry) for entry in value]
     if isinstance(value, str):
         return file_text(value)
     value = value.item() if hasattr(value, "item") else value

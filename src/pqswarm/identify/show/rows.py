@@ -33,7 +33,7 @@ __all__ = [
 
 
 def title(found: "EventVerdict") -> str:
-    """Return the kind in words."""
+    """Return the title of the kind."""
     return KINDS.get(found.event.kind, found.event.kind)
 
 
@@ -88,7 +88,7 @@ def phases(found: "EventVerdict") -> str:
 
 
 def magnitude(found: "EventVerdict") -> str:
-    """Return the magnitude in words."""
+    """Return the magnitude as text."""
     return magnitude_text(found.event)
 
 
@@ -100,7 +100,7 @@ def sort_magnitude(found: "EventVerdict") -> str:
 
 
 def duration(found: "EventVerdict") -> str:
-    """Return the duration in words; that of a recording without events is its length."""
+    """Return the duration as text; a recording without events has its length."""
     event = found.event
     return duration_text(event.duration, event.nominal_frequency, cut=event.cut_start or event.cut_end)
 

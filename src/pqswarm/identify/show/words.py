@@ -1,4 +1,4 @@
-"""Magnitudes, voltages, durations and times in words, the same on the command line, on the page and in figures."""
+"""Magnitudes, voltages, durations and times as text, the same on the command line, on the page and in figures."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -26,13 +26,13 @@ __all__ = [
 ]
 
 _MINUTES = 120.0
-"""Seconds above which a duration is given in minutes."""
+"""Durations from here on are given in minutes [s]."""
 
 
 def magnitude_text(event: "Event") -> str:
-    """Write the magnitude of an event, in pu and in volts, or in percent; empty where there is none.
+    """Return the magnitude of an event, in pu and in volts, or in percent; empty if there is none.
 
-    That of a transient is the peak of what is added to the wave, in pu of the peak of the reference.
+    That of a transient is its peak without the fundamental, in pu of the peak of the reference.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def magnitude_text(event: "Event") -> str:
 
 
 def duration_text(seconds: float, nominal_frequency: float, *, cut: bool = False) -> str:
-    """Write a duration [s] in time and in cycles; one of an event that the record cuts is ``"at least"`` that.
+    """Return a duration [s] as time and cycles, with ``"at least"`` if the record cuts the event.
 
     Examples
     --------
@@ -63,14 +63,14 @@ def duration_text(seconds: float, nominal_frequency: float, *, cut: bool = False
     """
     if not isfinite(seconds) or seconds <= 0:
         return ""
-    least = "at least " if cut else ""
+    prefix = "at least " if cut else ""
     if seconds >= _MINUTES:
         minutes, rest = divmod(round(seconds), 60)
-        return f"{least}{minutes} min" + (f" {rest} s" if rest else "")
+        return f"{prefix}{minutes} min" + (f" {rest} s" if rest else "")
     cycles = seconds * nominal_frequency
     time = f"{digits_text(seconds)} s" if seconds >= 1 else f"{digits_text(1000 * seconds, 3)} ms"
     number = digits_text(cycles, 1) if cycles < 0.1 else f"{cycles:.{1 if cycles < 100 else 0}f}"
-    return f"{least}{time} ({number} cycles)"
+    return f"{prefix}{time} ({number} cycles)"
 
 
 def to_milliseconds(moment: datetime | None) -> datetime | None:
@@ -85,18 +85,18 @@ def to_milliseconds(moment: datetime | None) -> datetime | None:
 
 
 def time_text(moment: datetime | None) -> str:
-    """Write date and time to the millisecond: ``"2023-05-12 19:45:25.814"``; empty if they are not known."""
+    """Return date and time to the millisecond, ``"2023-05-12 19:45:25.814"``; empty if unknown."""
     moment = to_milliseconds(moment)
     return "" if moment is None else moment.replace(tzinfo=None).isoformat(sep=" ", timespec="milliseconds")
 
 
 def clock_text(moment: datetime | None) -> str:
-    """Write the time of the day to the millisecond."""
+    """Return the time of day to the millisecond."""
     return time_text(moment)[11:]
 
 
 def join_words(words: Sequence[str], last: str = "and") -> str:
-    """Join words as in a sentence.
+    """Join a list for a sentence.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Probabilities of fitted estimators, made as sure as they are right by a temperature and a weight."""
+"""Calibrated probabilities of fitted estimators, by a temperature and a weight."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -25,15 +25,15 @@ __all__ = [
     "soften",
 ]
 
-_DOUBT = 0.02
-"""Share of a uniform distribution in probabilities that may be 0, such as those of few votes."""
+_DOUBT = 0.02  # tuned
+"""Fraction of a uniform distribution in probabilities that may be 0, such as those of few votes."""
 
 
 def fit_estimator(classifier: "Classifier", data: "FloatArray", labels: "IntArray") -> Any:
     """Return the estimator of a classifier, fitted to scaled features; it must have `predict_proba`."""
     estimator = classifier.estimator()
     if not hasattr(estimator, "predict_proba"):
-        raise PqswarmError(f"{classifier.describe()} gives no probabilities: a model needs a classifier that does.")
+        raise PqswarmError(f"{classifier.describe()} gives no probabilities, which a model needs.")
     return estimator.fit(data, labels)
 
 
@@ -50,9 +50,7 @@ def log_scores(estimator: Any, rows: "FloatArray") -> "FloatArray":
 
 @dataclass(frozen=True, eq=False)
 class Experts:
-    """A fitted classifier, and a linear discriminant on the same features: the one takes them one by one, the other
-    knows how they go together.
-    """  # noqa: D205
+    """A fitted classifier and a linear discriminant on the same features, which also models their correlation."""
 
     estimator: Any
     discriminant: Discriminant
@@ -65,7 +63,7 @@ class Experts:
         return cls(fit_estimator(classifier, data, labels), discriminant, log_priors(labels, n_classes))
 
     def both(self, rows: "FloatArray") -> "tuple[FloatArray, FloatArray]":
-        """Log-likelihoods of each, up to a constant; those of classes without events are minus infinity."""
+        """Return the log-likelihoods of both, up to a constant; minus infinity for classes without events."""
         own = np.asarray(self.estimator.classes_, dtype=np.int64)
         found = log_scores(self.estimator, rows) - self.priors[own]
         scores = np.full((len(rows), self.priors.size), -np.inf)
@@ -73,12 +71,12 @@ class Experts:
         return scores, self.discriminant.log_scores(rows)
 
     def scores(self, rows: "FloatArray", temperature: float, weight: float) -> "FloatArray":
-        """Their sum, the first divided by the temperature, the second times a weight, and the priors as they are."""
+        """Return their sum with the priors, the first divided by the temperature, the second times the weight."""
         return combine(*self.both(rows), self.priors, temperature, weight)
 
 
 def log_priors(labels: "IntArray", n_classes: int) -> "FloatArray":
-    """Return the logarithm of the share of each class; minus infinity for one without events."""
+    """Return the logarithm of the fraction of each class; minus infinity for classes without events."""
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(np.bincount(labels, minlength=n_classes) / labels.size))
 
@@ -86,7 +84,7 @@ def log_priors(labels: "IntArray", n_classes: int) -> "FloatArray":
 def combine(
     first: "FloatArray", second: "FloatArray", priors: "FloatArray", temperature: float, weight: float
 ) -> "FloatArray":
-    """Sum of two tables of log-likelihoods and of priors; a class without events has minus infinity."""
+    """Return the sum of two tables of log-likelihoods and of priors; minus infinity for classes without events."""
     tempered = first / temperature + priors
     return tempered + weight * second if weight > 0 else tempered
 
@@ -102,7 +100,7 @@ def cross_validated_scores(
 
 
 def cross_validated_distances(data: "FloatArray", folds: "Folds") -> "FloatArray":
-    """Return the distance of each event to the nearest of the other folds."""
+    """Return the distance of each event to the nearest event of the other folds."""
     distances = np.empty(len(data))
     for train, test in folds.split():
         distances[test] = find_nearest(data[test], data[train])
@@ -110,12 +108,12 @@ def cross_validated_distances(data: "FloatArray", folds: "Folds") -> "FloatArray
 
 
 def find_nearest(rows: "FloatArray", data: "FloatArray") -> "FloatArray":
-    """Return the mean difference of the features of each row to those of the event nearest to it."""
+    """Return the mean difference of the features of each row to those of the nearest event."""
     return np.array([np.abs(data - row).mean(axis=1).min() for row in rows])
 
 
 def soften(scores: "FloatArray", temperature: float) -> "FloatArray":
-    """Turn log-scores (n, n_classes) into probabilities; the higher the temperature, the less sure.
+    """Turn log-scores (n, n_classes) into probabilities; the higher the temperature, the less confident.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Corrected events as training events: found again in their recordings, and varied a little."""
+"""Corrected events as training events: found again in their recordings, with small variations."""
 
 import hashlib
 import warnings
@@ -19,7 +19,7 @@ from pqswarm.identify.class_limits import possible_labels
 from pqswarm.identify.features.compute import (
     BANDWIDTHS,
     FEATURES,
-    LEAST_CYCLES,
+    MIN_CYCLES,
     bandwidth_of,
     compute_features,
     resample,
@@ -48,36 +48,36 @@ __all__ = [
     "read_corrections",
 ]
 
-_WEIGHT = 0.05
-"""Training events that stand for a corrected one at the bandwidth of its recording, as a share of those of a class."""
-_NARROWER = 0.02
-"""Likewise at narrower bandwidths, at which what makes it what it is may be gone."""
-_MOST = 0.5
-"""Of all corrected events of a class together, likewise."""
+_WEIGHT = 0.05  # tuned
+"""Training events per corrected one at the bandwidth of its recording, as a fraction of those of a class."""
+_NARROWER = 0.02  # tuned
+"""The same at narrower bandwidths, where its distinguishing content may be missing."""
+_MAX_WEIGHT = 0.5
+"""The same of all corrected events of a class together."""
 _NOISE = (inf, 60.0, 50.0, 40.0)
-"""Noise that is added to the varied captures, in turn [dB]."""
+"""Noise added to the variants, in turn [dB]."""
 _SHIFT = 0.5
-"""Cycles by which a varied capture may begin later, and end earlier."""
+"""Cycles by which a variant may start later and end earlier."""
 _GAIN = 0.005
-"""Standard deviation of the voltage of the varied captures [pu]."""
+"""Standard deviation of the voltage of the variants [pu]."""
 _NEAR = 0.5
 """Cycles by which the start of an event may differ when it is found again."""
 
 
 @dataclass(frozen=True, eq=False)
 class CorrectedEvent:
-    """A corrected event as the model sees it.
+    """A corrected event, ready for training.
 
     Attributes
     ----------
     correction : Correction
-        What it is.
+        The correction.
     capture : ndarray of shape (n,)
         Its window on its worst channel [pu of the peak].
     sampling_rate, frequency : float
-        Of the recording, and the measured fundamental [Hz].
+        Sampling rate of the recording, and measured fundamental [Hz].
     possible : tuple of str
-        Classes that the standard leaves open.
+        Classes that the standard allows.
     """
 
     correction: Correction
@@ -88,20 +88,20 @@ class CorrectedEvent:
 
     @property
     def widest(self) -> int:
-        """Place of the widest of BANDWIDTHS that its recording has."""
+        """Index of the widest of BANDWIDTHS that its recording has."""
         return BANDWIDTHS.index(bandwidth_of(self.sampling_rate, self.frequency))
 
-    def ask(self, model: "Model") -> str:
-        """Return what a model calls it."""
+    def classify(self, model: "Model") -> str:
+        """Return its class by a model."""
         wavelet = any(uses_wavelets(subset.names) for subset in model.subsets)
         features = compute_features(self.capture, self.sampling_rate, self.frequency, wavelet=wavelet)
         said = model.predict(features, usable_features(self.sampling_rate, self.frequency), self.possible)
         return said.best(count=1)[0][0] if said.known[0] else "unknown"
 
     def features(self, bandwidth: int, count: int, seed: int, *, wavelet: bool) -> "FloatArray":
-        """Return the features at one of BANDWIDTHS of the event and of `count` - 1 varied ones, (count, n_features).
+        """Return the features of the event and of `count` - 1 variants at one of BANDWIDTHS, (count, n_features).
 
-        The first are those that `identify` computes, at the widest that the recording has.
+        The first row is that of `identify` at the widest bandwidth of the recording.
         """
         capture, rate = self.capture, self.sampling_rate
         if bandwidth > self.widest:  # as a recorder of that bandwidth sees it
@@ -113,10 +113,10 @@ class CorrectedEvent:
         return np.array([compute_features(one, rate, self.frequency, wavelet=wavelet) for one in varied])
 
     def _vary(self, capture: "FloatArray", rate: float, number: int, random: np.random.Generator) -> "FloatArray":
-        """The same event with another window, a little more or less voltage, and noise."""
-        room = capture.size - ceil(LEAST_CYCLES * rate / self.frequency) - 1
-        most = max(min(int(_SHIFT * rate / self.frequency), room // 2), 0)
-        first, last = random.integers(0, most + 1, 2)
+        """The event with another window, a slightly different voltage, and noise."""
+        spare = capture.size - ceil(MIN_CYCLES * rate / self.frequency) - 1
+        limit = max(min(int(_SHIFT * rate / self.frequency), spare // 2), 0)
+        first, last = random.integers(0, limit + 1, 2)
         gain = 1 + _GAIN * random.standard_normal()
         return add_noise(gain * capture[first : capture.size - last], _NOISE[number % len(_NOISE)], random)
 
@@ -124,7 +124,7 @@ class CorrectedEvent:
 def read_corrections(
     given: "str | Path | Correction | Iterable[str | Path | Correction] | None",
 ) -> tuple[Correction, ...]:
-    """Return the corrections of some files that hold; of several, the last of an event wins."""
+    """Return the corrections in force of some files; the last one of an event applies."""
     if given is None:
         return ()
     listed = [given] if isinstance(given, str | Path | Correction) else list(given)
@@ -133,16 +133,16 @@ def read_corrections(
         found += [one] if isinstance(one, Correction) else load_corrections(one)
     holding = merge_corrections(found)
     if listed and not holding:
-        raise PqswarmError("there are no corrections to train with: none was made, or all were withdrawn.")
+        raise PqswarmError("there are no corrections to train with: the files are empty, or all were withdrawn.")
     return holding
 
 
 def describe_corrections(corrections: Sequence[Correction]) -> dict[str, int | str]:
-    """Return their number and the SHA-256 of what they say of which events, whoever said so, wherever the files are."""
+    """Return the number of corrections and the SHA-256 of their events and labels, whatever the author and path."""
     if not corrections:
         return {}
-    said = sorted((*one.key, one.label) for one in corrections)
-    digest = hashlib.sha256(repr(said).encode("utf-8", "backslashreplace")).hexdigest()
+    listed = sorted((*one.key, one.label) for one in corrections)
+    digest = hashlib.sha256(repr(listed).encode("utf-8", "backslashreplace")).hexdigest()
     return {"corrections": len(corrections), "corrections_digest": digest}
 
 
@@ -156,9 +156,9 @@ def make_corrected(
     bandwidth: int,
     wavelet: bool,
 ) -> "tuple[FloatArray, IntArray]":
-    """Return features (n, n_features) and labels of corrected events, and of others like them, at one of BANDWIDTHS.
+    """Return features (n, n_features) and labels of corrected events and their variants at one of BANDWIDTHS.
 
-    Those that the recording cannot show, or whose class is not `learned` there, are left out.
+    Events that the recording cannot show, or whose class is not `learned` there, are left out.
     """
     places = [class_names.index(one.correction.label) for one in events]
     shown = [
@@ -170,24 +170,24 @@ def make_corrected(
     for event, place in shown:
         alike = sum(other == place for _, other in shown)
         weight = _WEIGHT if event.widest == bandwidth else _NARROWER
-        count = max(round(min(weight, _MOST / alike) * events_per_class), 1)
+        count = max(round(min(weight, _MAX_WEIGHT / alike) * events_per_class), 1)
         rows.append(event.features(bandwidth, count, seed, wavelet=wavelet))
         labels += count * [place]
     return np.vstack(rows), np.array(labels, dtype=np.int64)
 
 
 def count_followed(model: "Model", events: Sequence[CorrectedEvent]) -> dict[str, int]:
-    """Return how many corrected events a model calls as corrected; the others are named by a warning each."""
+    """Return how many corrected events a model classifies as corrected; warn about each of the others."""
     followed = 0
     for event in events:
-        said = event.ask(model)
+        said = event.classify(model)
         if said == event.correction.label:
             followed += 1
         else:
             label, other = in_words(event.correction.label), in_words(said)
             warnings.warn(
-                f"{printable(str(event.correction))}: corrected to {label!r}, but the model still says {other!r}: many "
-                "generated events are like it; it may help to correct more recorded ones.",
+                f"{printable(str(event.correction))}: corrected to {label!r}, but the model still says {other!r}: too "
+                "many generated events are similar. Correcting more recorded events may help.",
                 stacklevel=3,
             )
     return {"corrections_followed": followed} if events else {}
@@ -201,7 +201,7 @@ def find_corrected(
 ) -> list[CorrectedEvent]:
     """Find corrected events again in their recordings.
 
-    Those that cannot be used are named by a warning each.
+    A warning names each one that cannot be used.
 
     Raises
     ------
@@ -221,14 +221,14 @@ def find_corrected(
         if progress is not None:
             progress("corrected recordings", number, len(by_path))
     if corrections and not found:
-        raise PqswarmError("none of the corrections can be used, for which the warnings say why.")
+        raise PqswarmError("none of the corrections can be used: see the warnings.")
     return sorted(found, key=lambda one: one.correction.key)
 
 
 def _find_in_file(
     path: str, corrections: Sequence[Correction], class_names: Collection[str], site: "Site | None"
 ) -> "list[CorrectedEvent | str]":
-    """The corrected events of a file, or why one, or all, cannot be used."""
+    """The corrected events of a file, or why they cannot be used."""
     try:
         digest = find_candidate(path).digest()
     except (OSError, ValueError) as error:
@@ -243,10 +243,10 @@ def _find_in_file(
         place = file_text(verdict.source).removeprefix(file_text(Path(path).name))
         own = [one for one in known if one.place == place]
         found.extend(_find_in_recording(recording, verdict, own, class_names))
-        seen.add(place)  # else the failure of the file says why
+        seen.add(place)
 
-    judged = list(identify_file(path, site=site, after=look)) if known else []
-    failed = {str(one) for one in judged if isinstance(one, Failure)}
+    results = list(identify_file(path, site=site, after=look)) if known else []
+    failed = {str(one) for one in results if isinstance(one, Failure)}
     if any(one.place not in seen for one in known):
         found += failed or [f"{one}: the file has no such recording" for one in known if one.place not in seen]
     return found
@@ -263,7 +263,7 @@ def _find_in_recording(
         elif correction.label not in class_names:
             yield f"{correction}: the model has no class {correction.label!r}"
         elif not possible:
-            yield f"{correction}: the model is not asked about it ({event.agreement})"
+            yield f"{correction}: it is left to the rules ({event.agreement})"
         elif correction.label not in possible:
             yield (
                 f"{correction}: {in_words(correction.label)!r} contradicts the measurements "

@@ -1,4 +1,4 @@
-"""What the values of a correction must be, whoever wrote them."""
+"""Checks of the values of a correction, which may come from anywhere."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -9,17 +9,17 @@ from pqswarm.events.classes import is_name
 __all__ = ["find_problem"]
 
 _TEXTS = {"path": 4096, "digest": 64, "source": 4096, "label": 100, "by": 200, "at": 40, "note": 2000}
-"""Characters that texts may have."""
+"""Maximum number of characters."""
 _FREE = ("path", "source", "note")
-"""Texts that may have control characters."""
+"""Texts that may contain control characters."""
 
 
 def find_problem(values: Mapping[str, Any]) -> str:
-    """What is wrong with the values of a correction; empty if nothing is."""
-    for name, most in _TEXTS.items():
+    """Return what is wrong with the values of a correction; empty if nothing."""
+    for name, longest in _TEXTS.items():
         value = values[name]
-        if not isinstance(value, str) or len(value) > most:
-            return f"{name} is not a text of at most {most} characters"
+        if not isinstance(value, str) or len(value) > longest:
+            return f"{name} is not a text of at most {longest} characters"
         if "\0" in value or (name not in _FREE and any(ord(letter) < 32 or ord(letter) == 127 for letter in value)):
             return f"{name} has control characters"
     if not values["path"] or not values["by"].strip():

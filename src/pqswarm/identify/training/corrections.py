@@ -1,4 +1,4 @@
-"""Corrections of verdicts by people: a file of JSON lines beside the recordings, which is only ever appended to."""
+"""Corrections of verdicts: a file of JSON lines next to the recordings, which is only appended to."""
 
 import json
 import os
@@ -35,7 +35,7 @@ _MAX_BYTES = 400_000_000
 """Bytes of a file."""
 _BEGIN = b'{"path": "'  # of a line
 _WAIT = 30.0
-"""Time to wait for another process that writes [s]."""
+"""Maximum time to wait for another process that writes [s]."""
 
 
 @dataclass(frozen=True)
@@ -129,11 +129,11 @@ class Correction:
 
     @property
     def key(self) -> tuple[str, str, str, float, tuple[str, ...]]:
-        """Identifies the event, wherever the file is; see :func:`event_key`."""
+        """Identifies the event, whatever the path; see :func:`event_key`."""
         return event_key(self.digest, self.place, self.found)
 
     def __str__(self) -> str:
-        """The event in words."""
+        """The event as text."""
         event = self.found.event
         where = f"{file_text(self.path)}{self.place}"
         return f"{where}, {event.kind} at {event.start:.3f} s on {', '.join(map(file_text, event.channels))}"
@@ -146,16 +146,16 @@ def event_key(digest: str, place: str, found: EventVerdict) -> tuple[str, str, s
 
 
 class CorrectionFile:
-    """The corrections of the recordings of a folder; several processes may add to it at once.
+    """The corrections of the recordings of a folder; several processes may append at once.
 
-    A correction is written whole, under a lock, and is on the disk when :meth:`add` returns.
+    A correction is written under a lock, completely, and is on disk when :meth:`add` returns.
 
     Parameters
     ----------
     path : str or Path
-        The file, such as what :func:`corrections_path` says; the first correction makes it.
+        The file, such as that of :func:`corrections_path`; the first correction creates it.
     classes : collection of str
-        Labels that may be added: the classes that a model can be trained for.
+        Allowed labels: the classes that a model can be trained for.
 
     Examples
     --------
@@ -175,7 +175,7 @@ class CorrectionFile:
         Parameters
         ----------
         correction : Correction
-            Its label must be one of the classes, or empty.
+            With one of the classes as label, or none.
         """
         if correction.label and correction.label not in self.classes:
             raise unknown_name("class", correction.label, self.classes)
@@ -194,7 +194,7 @@ class CorrectionFile:
             raise PqswarmError(f"cannot write {file_text(self.path)}: {error.strerror or error}.") from error
 
     def history(self) -> tuple[Correction, ...]:
-        """Return all corrections, as they were added.
+        """Return all corrections in the order in which they were added.
 
         Returns
         -------
@@ -202,23 +202,23 @@ class CorrectionFile:
             Empty if there is no file yet.
         """
         content = self._read()
-        if not content.endswith(b"\n") and content and self._guard.exists():  # is it just being written?
+        if not content.endswith(b"\n") and content and self._guard.exists():  # perhaps being written
             with suppress(Timeout, OSError), self._lock():
                 content = self._read()
         found, torn = self._parse(content)
         if torn:
             warnings.warn(
-                f"{file_text(self.path)}: its last line is cut off, as by a full disk, and is left out.", stacklevel=2
+                f"{file_text(self.path)}: its last line is cut off, as by a full disk, and is ignored.", stacklevel=2
             )
         return found
 
     def current(self) -> tuple[Correction, ...]:
-        """Return the last correction of each event, without those that were withdrawn.
+        """Return the last correction of each event, without withdrawn ones.
 
         Returns
         -------
         tuple of Correction
-            In an order that does not depend on when events were corrected.
+            In order of the events.
         """
         return merge_corrections(self.history())
 
@@ -257,17 +257,17 @@ class CorrectionFile:
         try:
             return (*found, *([_from_line(last, self.path.parent)] if last.strip() else [])), False
         except ValueError as error:
-            if last.strip(b"\0") and not (last.startswith(_BEGIN) or _BEGIN.startswith(last)):  # nor is it of ours
+            if last.strip(b"\0") and not (last.startswith(_BEGIN) or _BEGIN.startswith(last)):  # another format
                 raise self._refused(len(lines) + 1, error) from None
             return tuple(found), True
 
     def _refused(self, number: int, error: ValueError) -> FileFormatError:
         where = f"{file_text(self.path)}, line {number}"
-        return FileFormatError(f"{where}: {file_text(str(error))} Correct or delete this line.")
+        return FileFormatError(f"{where}: {file_text(str(error))} Fix or delete this line.")
 
     def _append(self, line: bytes) -> None:
-        """Write a line at the end, or nothing; what a full disk or a lost power left of one before it goes."""
-        if self.path.is_symlink():  # to a file that somebody else may have chosen
+        """Append a line, or nothing; a torn last line is overwritten."""
+        if self.path.is_symlink():  # it may lead anywhere
             raise PqswarmError(f"{file_text(self.path)} is a link: give the name of the file itself.")
         content = self._read()
         found, torn = self._parse(content)
@@ -295,12 +295,12 @@ class CorrectionFile:
 
 
 def corrections_path(folder: str | Path) -> Path:
-    """Return where the corrections of the recordings in a folder are: beside it, never in it.
+    """Return the file of corrections of a folder of recordings: next to it, never inside.
 
     Parameters
     ----------
     folder : str or Path
-        The recordings.
+        Folder of recordings.
 
     Returns
     -------
@@ -314,45 +314,45 @@ def corrections_path(folder: str | Path) -> Path:
     """
     whole = Path(os.path.abspath(folder))  # noqa: PTH100 (links stay what they are)
     if not whole.name:
-        raise PqswarmError(f"there is nothing beside {whole}: give the file of corrections by its name.")
+        raise PqswarmError(f"nothing can be next to {whole}: name the file of corrections.")
     return whole.with_name(f"{whole.name}.corrections.jsonl")
 
 
 def load_corrections(path: str | Path) -> tuple[Correction, ...]:
-    """Read the corrections that hold: the last one of each event, without those that were withdrawn.
+    """Read the corrections in force: the last one of each event, without withdrawn ones.
 
     Parameters
     ----------
     path : str or Path
-        The file, which must exist.
+        An existing file.
 
     Returns
     -------
     tuple of Correction
-        With absolute paths, in an order that does not depend on that of the lines.
+        With absolute paths, in order of the events.
 
     Raises
     ------
     FileFormatError
-        If a line is damaged; it is named. A last line that was cut off is left out with a warning.
+        If a line is damaged. A last line that is cut off is ignored with a warning.
     """
     if not Path(path).exists():
-        raise PqswarmError(f"there is no file of corrections {file_text(path)}.")
+        raise PqswarmError(f"the file of corrections {file_text(path)} does not exist.")
     return CorrectionFile(path).current()
 
 
 def merge_corrections(corrections: Iterable[Correction]) -> tuple[Correction, ...]:
-    """Return the last correction of each event, without those that were withdrawn, in order of the events.
+    """Return the last correction of each event, without withdrawn ones, in order of the events.
 
     Parameters
     ----------
     corrections : iterable of Correction
-        The last one of an event wins.
+        The last one of an event applies.
 
     Returns
     -------
     tuple of Correction
-        The same for every order of events.
+        Whatever the order of the events.
     """
     last = {one.key: one for one in corrections}
     return tuple(last[key] for key in sorted(last) if last[key].label)
@@ -366,13 +366,13 @@ def _digest(path: str | Path) -> str:
 
 
 def _to_line(correction: Correction, folder: Path) -> bytes:
-    """A line of the file; other than ASCII is escaped, so that it can be read with any encoding."""
+    """A line of the file in ASCII, readable with any encoding."""
     values = {**vars(correction), "path": _relative_path(correction.path, folder), "found": correction.found.as_dict()}
     return json.dumps(values, allow_nan=False).encode("ascii") + b"\n"
 
 
 def _relative_path(path: str, folder: Path) -> str:
-    """A path from a folder, if it lies below."""
+    """A path relative to a folder, if it lies below it."""
     whole = Path(os.path.abspath(folder / path))  # noqa: PTH100
     return whole.relative_to(folder).as_posix() if whole.is_relative_to(folder) else str(whole)
 
@@ -386,7 +386,7 @@ def _from_line(line: bytes, folder: Path) -> Correction:
         raise ValueError("it is not a correction in JSON.") from None
     names = {field.name for field in fields(Correction)}
     if not isinstance(values, dict) or set(values) != names:
-        raise ValueError("it is not a correction, or is one of another version of pqswarm.")
+        raise ValueError("it is not a correction of this version of pqswarm.")
     try:
         found = EventVerdict.of(values["found"])
     except PqswarmError as error:

@@ -1,4 +1,4 @@
-"""Training events by their features: those of a preset, or those of many kinds as recorders of a bandwidth see them."""
+"""Features of training events: events of a preset, or of many kinds as recorders of a bandwidth see them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,22 +22,22 @@ __all__ = [
     "HELD_OUT",
     "TRAINED",
     "TRAINING_SNR",
-    "Made",
+    "BroadSpec",
+    "PresetSpec",
     "Progress",
-    "Recorded",
     "list_recordings",
     "make_events",
 ]
 
 TRAINING_SNR: tuple[float, ...] = (20.0, inf, 25.0, 40.0, 30.0, 60.0, 35.0, inf, 50.0)
-"""Noise levels of the training events, one after the other [dB]."""
+"""Noise levels of the training events, in turn [dB]."""
 
 BROAD = "broad"
-"""Name of the events of :mod:`pqswarm.events.broad` where that of a preset can stand."""
-_UNDISTURBED = 4
-"""Undisturbed voltages are trained so many times as often as any disturbance: our choice, so that noise is none."""
+"""Name of the events of :mod:`pqswarm.events.broad`, in place of a preset."""
+_UNDISTURBED = 4  # tuned
+"""Undisturbed voltages are this many times as frequent as any disturbance, so that noise is not one."""
 TRAINED, HELD_OUT = (7,), (8,)
-"""Families of events with seeds of their own: what is held out was never trained."""
+"""Families of events with separate seeds: held-out events are never trained."""
 _PER_TASK = 25
 _MANY = 2000
 
@@ -45,17 +45,17 @@ Progress = Callable[[str, int, int], None]
 
 
 def list_recordings(
-    events_per_class: int, snr: Sequence[float], seed: int, family: tuple[int, ...], bandwidth: int, least: int = 1
-) -> "list[Recorded]":
-    """List the events of ``"broad"`` for one of BANDWIDTHS, class by class; classes that it cannot show have none."""
-    count = check_count(events_per_class, least)
+    events_per_class: int, snr: Sequence[float], seed: int, family: tuple[int, ...], bandwidth: int, minimum: int = 1
+) -> "list[BroadSpec]":
+    """List the events of ``"broad"`` for one of BANDWIDTHS, without classes that it cannot show."""
+    count = check_count(events_per_class, minimum)
     levels = snr or TRAINING_SNR
     usual = _UNDISTURBED if family == TRAINED else 1
     highest = 1000.0 if bandwidth == 0 else BANDWIDTHS[bandwidth - 1] / MARGIN
-    width = (BANDWIDTHS[bandwidth] / MARGIN * 1.0001, highest)
+    limits = (BANDWIDTHS[bandwidth] / MARGIN * 1.0001, highest)
     return [
-        Recorded(
-            name, derived_seed(seed, (*family, 2**20 + bandwidth, word, number)), levels[number % len(levels)], width
+        BroadSpec(
+            name, derived_seed(seed, (*family, 2**20 + bandwidth, word, number)), levels[number % len(levels)], limits
         )
         for name in BROAD_CLASSES
         for word, needs in ((EVENT_CLASSES[name].seed_word, EVENT_CLASSES[name].needs),)
@@ -65,8 +65,8 @@ def list_recordings(
 
 
 @dataclass(frozen=True)
-class Recorded:
-    """An event of ``"broad"`` to be made; see :func:`pqswarm.events.broad.record_event`."""
+class BroadSpec:
+    """Specification of an event of ``"broad"``; see :func:`pqswarm.events.broad.record_event`."""
 
     event_class: str
     seed: int
@@ -74,14 +74,14 @@ class Recorded:
     bandwidth: tuple[float, float]
 
     def record(self, rate: float | None) -> "tuple[FloatArray, float, float]":
-        """Make it: samples, their rate and the nominal frequency [Hz]."""
+        """Generate the event: samples, their rate and the nominal frequency [Hz]."""
         made = record_event(self.event_class, self.seed, self.bandwidth, self.snr, rate=rate)
         return made.signal, made.sampling_rate, made.frequency
 
 
 @dataclass(frozen=True)
-class Made:
-    """An event of a preset to be made."""
+class PresetSpec:
+    """Specification of an event of a preset."""
 
     order: EventSpec
     preset: Preset
@@ -92,7 +92,7 @@ class Made:
         return self.order.event_class
 
     def record(self, rate: float | None) -> "tuple[FloatArray, float, float]":
-        """Make it: samples, their rate and the nominal frequency [Hz]."""
+        """Generate the event: samples, their rate and the nominal frequency [Hz]."""
         event = self.order.make(self.preset)
         if rate is None:
             return event.signal, event.sampling_rate, event.frequency
@@ -109,28 +109,28 @@ def make_events(
     bandwidth: int = 0,
     n_jobs: int | None = None,
     progress: Progress | None = None,
-    least: int = 1,
+    minimum: int = 1,
     rate: float | None = None,
 ) -> "tuple[FloatArray, IntArray, FloatArray]":
     """Generate events and compute their features.
 
-    Families of events have different seeds. Noise levels [dB] are taken in turn; none stands for those of the preset.
-    Events of ``"broad"`` are for one of BANDWIDTHS. At `rate` [Hz], that of the recorder if not their own, events are
-    filtered and sampled. Returns the features (n, n_features), the labels as positions in the classes of the preset,
-    and the measured frequencies [Hz].
+    Families of events have different seeds. Noise levels [dB] are taken in turn; without any, those of the preset are
+    used. Events of ``"broad"`` are for one of BANDWIDTHS. If the recorder has another `rate` [Hz], events are filtered
+    and resampled. Returns the features (n, n_features), the labels as positions in the classes of the preset, and the
+    measured frequencies [Hz].
     """
     from joblib import Parallel, delayed
 
-    orders: list[Recorded] | list[Made]
+    orders: list[BroadSpec] | list[PresetSpec]
     if isinstance(preset, str):
-        classes, orders = BROAD_CLASSES, list_recordings(events_per_class, snr, seed, family, bandwidth, least)
+        classes, orders = BROAD_CLASSES, list_recordings(events_per_class, snr, seed, family, bandwidth, minimum)
     else:
-        listed = event_specs(preset, events_per_class, seed, family, snr, least)
-        classes, orders = preset.classes, [Made(order, preset) for order in listed]
+        listed = event_specs(preset, events_per_class, seed, family, snr, minimum)
+        classes, orders = preset.classes, [PresetSpec(order, preset) for order in listed]
     tasks = [orders[i : i + _PER_TASK] for i in range(0, len(orders), _PER_TASK)]
     rows: list[tuple[FloatArray, float]] = []
     jobs = min(effective_jobs(n_jobs), len(tasks))
-    # Many small steps hold the interpreter lock: processes, where there is enough to do for them.
+    # Many small steps hold the interpreter lock: use processes if there is enough to do.
     backend = "loky" if jobs > 1 and len(orders) >= _MANY else "threading"
     made = Parallel(n_jobs=jobs, backend=backend, return_as="generator")(
         delayed(_compute_some)(task, rate, not isinstance(preset, str)) for task in tasks
@@ -144,7 +144,7 @@ def make_events(
 
 
 def _compute_some(
-    orders: "Sequence[Recorded | Made]", rate: float | None, wavelet: bool
+    orders: "Sequence[BroadSpec | PresetSpec]", rate: float | None, wavelet: bool
 ) -> "list[tuple[FloatArray, float]]":
     from pqswarm.recordings.frequency import measure_frequency
 

@@ -17,7 +17,7 @@ from pqswarm.events.broad import BROAD_CLASSES
 from pqswarm.identify.features.capture import MEASURES
 from pqswarm.identify.features.compute import BANDWIDTHS, FEATURES, upper_frequencies
 from pqswarm.identify.features.shapes import WHOLE
-from pqswarm.identify.model import CODES, Model, Subset, Table, scale
+from pqswarm.identify.model import CODES, Model, Subset, TrainingTable, scale
 from pqswarm.identify.training.calibration import (
     combine,
     cross_validated_distances,
@@ -48,7 +48,7 @@ _HYPERPARAMETERS: Mapping[str, Mapping[str, float]] = {
 }  # of classifiers whose own defaults are those of the paper's study, on fewer and more uniform events
 _KNOTS = 129
 _USUAL = 0.99
-"""Share of the training events that count as like the others."""
+"""Fraction of the training events that count as like the others."""
 
 
 def train(
@@ -66,11 +66,11 @@ def train(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Model:
-    """Train a model on generated events, and on recorded ones that a person has corrected.
+    """Train a model on generated events and on corrected recorded ones.
 
-    Those of ``"broad"`` (:func:`pqswarm.events.broad.record_event`) are made for each bandwidth anew, as recorders of
-    that bandwidth see them, and have no wavelet features. Events of a preset are made once, at its rate; a narrower
-    bandwidth has fewer of their features.
+    Events of ``"broad"`` (:func:`pqswarm.events.broad.record_event`) are generated for each bandwidth, as recorders of
+    that bandwidth see them, and have no wavelet features. Events of a preset are generated once, at its rate; a
+    narrower bandwidth uses fewer of their features.
 
     Parameters
     ----------
@@ -80,30 +80,29 @@ def train(
     events_per_class : int
         Events of each class, at least 10; of ``"broad"`` for each bandwidth, four times as many without disturbance.
     classifier : str or Classifier
-        Name in :data:`pqswarm.evaluation.CLASSIFIERS`, or one with hyperparameters of your own, on features scaled by
-        their quantiles. Its estimator must have `predict_proba`.
+        Name in :data:`pqswarm.evaluation.CLASSIFIERS`, or one with your own hyperparameters. Features are scaled by
+        their quantiles. The estimator must have `predict_proba`.
     subset : sequence of str, or of bool, optional
-        Features to use (names, or yes and no for each of :data:`pqswarm.identify.FEATURES`); by default all.
+        Features to use: names, or a mask over :data:`pqswarm.identify.FEATURES`; by default all.
     search : str, optional
-        Algorithm (:data:`pqswarm.search.ALGORITHMS`) that looks for the best subset among them, once for each
-        bandwidth that recordings can have.
+        Algorithm (:data:`pqswarm.search.ALGORITHMS`) that searches for the best subset of these, for each bandwidth.
     max_evaluations : int
-        Of each search.
+        Budget of each search.
     snr : sequence of float
-        Noise levels [dB], dealt out to the events in turn; empty for those of the preset.
-    corrections : str, Path, Correction, or iterable of them, optional
-        Files (:class:`pqswarm.identify.CorrectionFile`) or single ones; the last of an event wins. Each corrected event
-        is added, with variations, as 5 % of `events_per_class` at the bandwidth of its recording and as 2 % at
-        narrower ones; those of a class together as 50 % at most. Everything else is chosen without them. What cannot
-        be used is named by a warning.
+        Noise levels [dB], assigned to the events in turn; empty for those of the preset.
+    corrections : str, Path, Correction, or an iterable of these, optional
+        Files (:class:`pqswarm.identify.CorrectionFile`) or single corrections; the last one of an event applies. Each
+        corrected event is added, with variants, as 5 % of `events_per_class` at the bandwidth of its recording and as
+        2 % at narrower ones; all of a class as at most 50 %. Everything else is chosen without them. A warning names
+        each correction that cannot be used.
     site : Site, optional
-        With which the corrected recordings were judged.
+        Site file with which the corrected recordings were analysed.
     seed : int
-        The same seed gives the same model, with the same corrections in whatever order.
+        The same seed and corrections, in any order, give the same model.
     n_jobs : int or None
         Threads; None or -1 uses all cores.
     progress : callable, optional
-        Called with (what, done, in all) from time to time.
+        Called with (stage, done, total).
 
     Returns
     -------
@@ -125,12 +124,12 @@ def train(
 
         search_class(search)
     class_names = BROAD_CLASSES if isinstance(chosen, str) else chosen.classes
-    said = read_corrections(corrections)
-    corrected = find_corrected(said, class_names, site, progress)
+    listed = read_corrections(corrections)
+    corrected = find_corrected(listed, class_names, site, progress)
     features: FloatArray = np.empty((0, 0))
     labels: IntArray = np.empty(0, dtype=np.int64)
     subsets: list[Subset] = []
-    tables: list[Table] = []
+    tables: list[TrainingTable] = []
     for number, highest in enumerate(BANDWIDTHS):
         allowed = wanted & (upper_frequencies() <= highest)
         if isinstance(chosen, str):
@@ -144,11 +143,11 @@ def train(
                 bandwidth=number,
                 n_jobs=n_jobs,
                 progress=progress,
-                least=10,
+                minimum=10,
             )
             features, labels = made[:2]
         elif number:
-            allowed &= ~np.isin(FEATURES, WHOLE)  # not what these events would be at that bandwidth
+            allowed &= ~np.isin(FEATURES, WHOLE)  # these events would have other values at that bandwidth
         if not allowed.any():
             break
         more, more_labels = make_corrected(
@@ -172,7 +171,7 @@ def train(
             n_jobs,
             (more[:, allowed], more_labels),
         )
-        # Events of a preset are too much alike to say what is unlike them.
+        # Events of a preset are too similar to define what is unlike them.
         farthest = one.farthest if isinstance(chosen, str) else inf
         subsets.append(replace(one, highest=float(highest), farthest=farthest))
         tables.append(table)
@@ -203,7 +202,7 @@ def train(
 def _read_classifier(given: str | Classifier) -> Classifier:
     made = given if isinstance(given, Classifier) else CLASSIFIERS.find(given)(_HYPERPARAMETERS.get(given))
     varied = np.eye(2).repeat(20, axis=0) + 0.1 * np.sin(np.arange(80.0)).reshape(40, 2)
-    fit_estimator(made, varied, np.arange(2).repeat(20))  # says now if it cannot be used
+    fit_estimator(made, varied, np.arange(2).repeat(20))  # fails early if it cannot be used
     return made
 
 
@@ -234,10 +233,10 @@ def _learn(
     seed: int,
     n_jobs: int | None,
     corrected: "tuple[FloatArray, IntArray]",
-) -> tuple[Subset, Table]:
+) -> tuple[Subset, TrainingTable]:
     """Choose a subset of the features, with its error, temperature, weight and distance, and its training events.
 
-    All is chosen by the generated events; corrected ones stand beside them in the table.
+    Everything is chosen by the generated events; corrected ones are added to the table.
     """
     from pqswarm.evaluation import Folds
     from pqswarm.search import minimize
@@ -249,8 +248,8 @@ def _learn(
     mask = np.ones(names.size, dtype=np.bool_)
     if search is not None:
         own = np.unique(labels, return_inverse=True)[1]
-        judge = classifier.evaluator(data, own, folds, scaling="none", n_jobs=n_jobs)
-        mask = minimize(search, judge, max_evaluations, seed).mask
+        evaluator = classifier.evaluator(data, own, folds, scaling="none", n_jobs=n_jobs)
+        mask = minimize(search, evaluator, max_evaluations, seed).mask
     chosen = data[:, mask]
     first, second = cross_validated_scores(classifier, chosen, labels, folds, n_classes)
     priors = log_priors(labels, n_classes)
@@ -258,4 +257,4 @@ def _learn(
     error = float(np.mean(combine(first, second, priors, temperature, weight).argmax(axis=1) != labels))
     farthest = float(np.quantile(cross_validated_distances(chosen, folds), _USUAL))
     found = Subset(0.0, tuple(names[mask].tolist()), temperature, error, weight, round(farthest, 6))
-    return found, Table(np.vstack([codes, more])[:, mask], np.concatenate([labels, corrected[1]]), knots[mask])
+    return found, TrainingTable(np.vstack([codes, more])[:, mask], np.concatenate([labels, corrected[1]]), knots[mask])

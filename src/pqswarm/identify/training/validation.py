@@ -1,4 +1,4 @@
-"""How often a model is right, on held-out events: generated ones that no model was trained on."""
+"""Accuracy of a model on held-out events: generated events that no model was trained on."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from pqswarm.events.broad import BROAD_CLASSES
 from pqswarm.events.classes import class_family
 from pqswarm.identify.features.compute import BANDWIDTHS, bandwidth_of, usable_features
 from pqswarm.identify.model import Model
-from pqswarm.identify.training.specs import BROAD, HELD_OUT, Made, Recorded, list_recordings, make_events
+from pqswarm.identify.training.specs import BROAD, HELD_OUT, BroadSpec, PresetSpec, list_recordings, make_events
 
 if TYPE_CHECKING:
     from pqswarm._base.typing import FloatArray, IntArray
@@ -26,16 +26,16 @@ __all__ = ["Check", "check_model"]
 
 @dataclass(frozen=True, eq=False)
 class Check:
-    """Right and wrong verdicts of a model at one noise level.
+    """Accuracy of a model at one noise level.
 
     Attributes
     ----------
     snr : float
-        [dB].
+        Signal-to-noise ratio [dB].
     class_names : tuple of str
         The classes.
     confusion : ndarray of int64, shape (n_classes, n_classes)
-        Events of each true class (row) called each class (column).
+        Number of events by true class (row) and predicted class (column).
     confidence : float
         Mean probability of the chosen classes.
     unlabelled : ndarray of int64, shape (n_classes,)
@@ -87,7 +87,7 @@ class Check:
         return "\n".join(lines)
 
     def row(self) -> dict[str, Any]:
-        """Return the numbers in short."""
+        """Return a summary."""
         return {
             "snr": "inf" if self.snr == inf else self.snr,
             "events": self.n_events,
@@ -110,31 +110,31 @@ def check_model(
     n_jobs: int | None = None,
     progress: "Progress | None" = None,
 ) -> tuple[Check, ...]:
-    """Try a model on held-out events, which no model was trained on, whatever its seed.
+    """Test a model on held-out events, on which no model was trained, whatever its seed.
 
     Parameters
     ----------
     model : Model
         The model.
     events_per_class : int
-        Of each class and noise level.
+        Number of events of each class and noise level.
     snr : sequence of float
         Noise levels [dB].
     preset : str or Preset
         ``"broad"``, or the ranges of the events.
     seed : int
-        Of the events.
+        Seed of the events.
     rate : float, optional
-        Of the recorder, if not that of the events [Hz]. Classes that it cannot show are left out.
+        Sampling rate of the recorder, if not that of the events [Hz]. Classes that it cannot show are left out.
     whole : bool
         Analyse each event as a recording of 230 V by :func:`pqswarm.identify.identify`, and compare the class of the
         main row, :attr:`pqswarm.identify.Verdict.main`. By default the model is given the event in per unit.
     nominal_voltage : float, optional
         Given to `identify` if `whole` [V].
     n_jobs : int or None
-        Threads.
+        Number of threads.
     progress : callable, optional
-        Called with (what, done, in all).
+        Called with (stage, done, total).
 
     Returns
     -------
@@ -150,9 +150,9 @@ def check_model(
     """
     chosen = BROAD if preset == BROAD else get_preset(preset)
     classes = BROAD_CLASSES if isinstance(chosen, str) else chosen.classes
-    strangers = [name for name in classes if name not in model.class_names]
-    if strangers:
-        raise PqswarmError(f"the model does not know {', '.join(strangers)}: check it on a preset of its own classes.")
+    unknown = [name for name in classes if name not in model.class_names]
+    if unknown:
+        raise PqswarmError(f"the model does not know {', '.join(unknown)}: check it on a preset of its own classes.")
     places = np.array([model.class_names.index(name) for name in classes])
     checks = []
     for level in (check_snr(value) for value in snr):
@@ -184,7 +184,7 @@ def _predict(model: Model, features: "FloatArray", frequencies: "FloatArray", ra
     if rate is None:
         return model.predict(features).probabilities
     shares = np.empty((len(features), len(model.class_names)))
-    for sixty in (False, True):  # the same rate has another bandwidth, in multiples of the fundamental
+    for sixty in (False, True):  # the same rate is another bandwidth in multiples of the fundamental
         rows = np.flatnonzero((frequencies > 55) == sixty)
         if rows.size:
             usable = usable_features(rate, float(np.median(frequencies[rows])))
@@ -198,12 +198,12 @@ def _predict_whole(
     from pqswarm.identify.analysis import identify
     from pqswarm.recordings import Channel, Recording
 
-    orders: list[Recorded] | list[Made]
+    orders: list[BroadSpec] | list[PresetSpec]
     if isinstance(preset, str):
         classes, orders = BROAD_CLASSES, list_recordings(count, (snr,), seed, HELD_OUT, 1)
     else:
         listed = event_specs(preset, count, seed, HELD_OUT, (snr,))
-        classes, orders = preset.classes, [Made(order, preset) for order in listed]
+        classes, orders = preset.classes, [PresetSpec(order, preset) for order in listed]
     labels, shares = [], []
     for order in orders:
         signal, rate, frequency = order.record(None)
@@ -211,7 +211,7 @@ def _predict_whole(
         try:
             main = identify(Recording((volts,), rate, frequency), model, nominal_voltage=nominal).main
             found = main.probabilities if main.known else {}
-        except PqswarmError:  # no voltage of the supply frequency: there is no row
+        except PqswarmError:  # no voltage of the supply frequency: no row
             found = {}
         labels.append(classes.index(order.event_class))
         shares.append([found.get(name, 0.0) for name in model.class_names])

@@ -1,4 +1,4 @@
-"""What people get to see of many verdicts: one page, fit to forward."""
+"""One HTML page for many verdicts, ready to forward."""
 
 from pqswarm.identify.show.page.html import page_html
 from pqswarm.identify.show.page.listing import PageRecording

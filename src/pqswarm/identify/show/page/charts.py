@@ -1,4 +1,4 @@
-"""Events on tolerance curves: magnitude against duration, drawn as SVG that is part of the page."""
+"""Events on tolerance curves: magnitude against duration, as inline SVG."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _WIDTH, _HEIGHT = 600.0, 430.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62.0, 16.0, 14.0, 58.0
 _TICKS = ((1e-4, "0.1 ms"), (1e-3, "1 ms"), (1e-2, "10 ms"), (0.1, "0.1 s"), (1.0, "1 s"), (10.0, "10 s"))
 _MAX_POINTS = 1000
-"""Points that are drawn, the worst; all are counted."""
+"""Points drawn, the worst ones; all are counted."""
 
 _LONG_TICKS = ((60.0, "1 min"), (600.0, "10 min"), (3600.0, "1 h"))
 
@@ -38,10 +38,7 @@ class _Point(NamedTuple):
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart: a short name, what it shows, the picture, the numbers of events inside and outside, and how to read it.
-
-    The words of `counts` are those of `places`, such as 3 events below.
-    """
+    """A chart: name, caption, picture, numbers of events by place, the same as text, and a note on how to read it."""
 
     name: str
     caption: str
@@ -76,7 +73,7 @@ def draw_charts(
         if (place := point(found)) is not None
     ]
     dips = [one for one in shown if one.found.event.kind in ("sag", "interruption")]
-    itic, semi = (_Axes(rows, top, least) for rows, top, least in ((shown, 200.0, 1e-4), (dips, 100.0, 5e-3)))
+    itic, semi = (_Axes(rows, top, shortest) for rows, top, shortest in ((shown, 200.0, 1e-4), (dips, 100.0, 5e-3)))
     return [
         Chart(
             "itic",
@@ -84,8 +81,8 @@ def draw_charts(
             itic.draw(_itic_lines(itic), ITIC, shown),
             (places := _places(ITIC, shown)),
             _counts(places, "in the prohibited region", "in the no-damage region", "in the no-interruption region"),
-            "Residual or greatest Urms(1/2) against duration by IEC 61000-4-30. Transients above 100 % stand, by our "
-            "choice, at the peak of the voltage and their decay time.",
+            "Residual or maximum Urms(1/2) against duration (IEC 61000-4-30). Transients above 100 % are placed at the "
+            "peak voltage and their decay time (our choice).",
         ),
         Chart(
             "semi-f47",
@@ -93,9 +90,9 @@ def draw_charts(
             semi.draw(_semi_lines(semi), SEMI, dips),
             (places := _places(SEMI, dips)),
             _counts(places, "", "below the curve", "on or above it"),
-            "Dips and interruptions. The solid line is required of semiconductor equipment, the dashed ones are "
-            "recommended: 0 % for one cycle, 80 % to 10 s, 90 % beyond. Counted against the solid line to 1 s, then "
-            "against the dashed ones.",
+            "Dips and interruptions. The solid line is mandatory for semiconductor equipment, the dashed ones are "
+            "recommended: 0 % for one cycle, 80 % up to 10 s, 90 % beyond. Events are counted against the solid line "
+            "up to 1 s, then against the dashed ones.",
         ),
     ]
 
@@ -106,29 +103,29 @@ def _places(curve: Curve, rows: Sequence[_Point]) -> dict[str, int]:
 
 
 def _counts(places: dict[str, int], above: str, below: str, inside: str) -> str:
-    words = {"above": above, "below": below, "inside": inside}
-    said = [f"{places[place]} {text}" for place, text in words.items() if text]
-    return f"{count_text(sum(places.values()), 'event')}: {join_words(said)}."
+    titles = {"above": above, "below": below, "inside": inside}
+    counts = [f"{places[place]} {text}" for place, text in titles.items() if text]
+    return f"{count_text(sum(places.values()), 'event')}: {join_words(counts)}."
 
 
 class _Axes:
-    """Logarithm of time across, percent of the reference upwards."""
+    """Duration (logarithmic) against percent of the reference."""
 
-    def __init__(self, rows: Sequence[_Point], top: float, least: float) -> None:
+    def __init__(self, rows: Sequence[_Point], top: float, shortest: float) -> None:
         longest = max([100.0, *(row.seconds for row in rows)])
         self.last = next((end for end in (100.0, 1000.0, 1e4) if longest <= end), 1e5)
-        self.first, self.top = least, top
-        self.ticks = [*(tick for tick in _TICKS if tick[0] >= least), *(t for t in _LONG_TICKS if t[0] <= self.last)]
+        self.first, self.top = shortest, top
+        self.ticks = [*(tick for tick in _TICKS if tick[0] >= shortest), *(t for t in _LONG_TICKS if t[0] <= self.last)]
 
     def x(self, seconds: float) -> float:
-        """Return the place of a duration [s]; what is beyond the axis is at its end."""
-        share = log10(min(max(seconds, self.first), self.last) / self.first) / log10(self.last / self.first)
-        return round(_LEFT + share * (_WIDTH - _LEFT - _RIGHT), 1)
+        """Return the x coordinate of a duration [s], clipped to the axis."""
+        fraction = log10(min(max(seconds, self.first), self.last) / self.first) / log10(self.last / self.first)
+        return round(_LEFT + fraction * (_WIDTH - _LEFT - _RIGHT), 1)
 
     def y(self, percent: float) -> float:
-        """Return the place of a voltage [%]; what is beyond the axis is at its end."""
-        share = min(max(percent, 0.0), self.top) / self.top
-        return round(_HEIGHT - _BOTTOM - share * (_HEIGHT - _TOP - _BOTTOM), 1)
+        """Return the y coordinate of a voltage [%], clipped to the axis."""
+        fraction = min(max(percent, 0.0), self.top) / self.top
+        return round(_HEIGHT - _BOTTOM - fraction * (_HEIGHT - _TOP - _BOTTOM), 1)
 
     def path(self, corners: Sequence[tuple[float, float]]) -> str:
         """Return a path through corners of duration and voltage."""
@@ -187,10 +184,10 @@ class _Axes:
 
 def _steps(axes: _Axes, curve: Curve) -> list[tuple[float, float]]:
     """Corners of the lower curve."""
-    corners, begin = [], axes.first
+    corners, start = [], axes.first
     for end, level in curve.lower:
-        corners += [(begin, level), (min(end, axes.last), level)]
-        begin = end
+        corners += [(start, level), (min(end, axes.last), level)]
+        start = end
     return corners
 
 

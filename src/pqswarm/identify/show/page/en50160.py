@@ -1,4 +1,4 @@
-"""What steady quantities say about EN 50160: never that it is met by less than the week that it asks for."""
+"""Steady quantities against EN 50160; compliance is never claimed from less than a week."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ WEEK = 1008
 """Intervals of ten minutes in a week."""
 
 MET, NOT_MET, SHORT = "met", "not met", "not enough data"
-"""What can be said."""
+"""Possible results."""
 
 HARMONIC_LIMITS: Mapping[int, float] = {
     5: 6.0,
@@ -42,22 +42,22 @@ HARMONIC_LIMITS: Mapping[int, float] = {
 }
 """Limits of single harmonics of low and medium voltage [%] (EN 50160:2010, Table 1)."""
 
-_SHARE = 0.05
-"""Of a week's values that may be beyond a limit."""
+_ALLOWED = 0.05
+"""Fraction of a week's values that may exceed a limit."""
 
 
 @dataclass(frozen=True)
 class _Values:
-    """The ten-minute values of a quantity on the worst channel of a site, and its name."""
+    """The ten-minute values of a quantity on the worst channel of a site."""
 
     name: str
     values: "FloatArray"
 
 
 def check_en50160(recordings: "Sequence[PageRecording]") -> list[dict[str, Any]]:
-    """Hold the ten-minute values of each site that has any against EN 50160: a row for each site and requirement.
+    """Compare the ten-minute values of each site with EN 50160: a row for each site and requirement.
 
-    Values of all recordings of a site are taken together. The worst channel is the one with the highest 95 % value.
+    Values of all recordings of a site are combined. The worst channel is the one with the highest 95 % value.
     """
     sites: dict[str, list[dict[str, Any]]] = {}
     for recording in recordings:
@@ -127,7 +127,7 @@ def _check(
     intervals: int = WEEK,
     asked: str = "a week",
 ) -> dict[str, Any]:
-    """One requirement: 95 % of a week's values of the worst channel, or all values of all, are at most the limit."""
+    """One requirement: 95 % of a week's values of the worst channel, or all values of all, within the limit."""
     worst = _worst_channel(rows, key)
     every = _channels(rows, key)
     values = np.concatenate(list(every.values())) if always and every else worst.values
@@ -136,11 +136,11 @@ def _check(
     if always and beyond:
         verdict = NOT_MET
     elif known_intervals < intervals or asked != "a week":
-        verdict = f"{SHORT} ({asked} is asked)"
+        verdict = f"{SHORT} ({asked} is required)"
     else:
-        verdict = MET if beyond <= (0.0 if always else _SHARE * values.size) else NOT_MET
+        verdict = MET if beyond <= (0.0 if always else _ALLOWED * values.size) else NOT_MET
     if not values.size:
-        known = "the nominal voltage is not known" if rows and key in ("deviation", "beyond") else "none known"
+        known = "the nominal voltage is unknown" if rows and key in ("deviation", "beyond") else "no values"
     else:
         known = f"{beyond} of {count_text(values.size, 'value')} beyond"
         if always:
@@ -148,23 +148,23 @@ def _check(
             known += f" ({', '.join(guilty)})" if guilty else ""
         else:
             sizes = [f"{float(size):.3g} {unit}".rstrip() for size in (np.percentile(values, 95), values.max())]
-            known = f"95 % value {sizes[0]}, greatest {sizes[1]} ({worst.name}); {known}"
-    share = "all" if always else "95 %" if asked == "a week" else "99.5 %"
-    level = "inside" if always else f"at most {limit:g} {unit}".rstrip()
-    return {"requirement": title, "asked": f"{share} of the values {level}", "found": known, "verdict": verdict}
+            known = f"95 % value {sizes[0]}, maximum {sizes[1]} ({worst.name}); {known}"
+    fraction = "all" if always else "95 %" if asked == "a week" else "99.5 %"
+    level = "within limits" if always else f"at most {limit:g} {unit}".rstrip()
+    return {"requirement": title, "asked": f"{fraction} of the values {level}", "found": known, "verdict": verdict}
 
 
 def _check_flicker(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Plt, which takes two hours, and what is known of Pst."""
+    """Plt, which takes two hours, and the maximum of Pst."""
     found = _check(rows, "long-term flicker Plt", "plt", 1.0, "", intervals=WEEK // 12)
     short = _worst_channel(rows, "pst").values
     if short.size:
-        found["found"] += f"; greatest Pst {short.max():.2f}"
+        found["found"] += f"; maximum Pst {short.max():.2f}"
     return found
 
 
 def _check_harmonics(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """All single harmonics in one row: the one that comes nearest to its limit, or exceeds it most."""
+    """All single harmonics in one row: the one closest to its limit, or exceeding it most."""
     checked: list[tuple[float, dict[str, Any]]] = []
     for order, limit in sorted(HARMONIC_LIMITS.items()):
         values = _worst_channel(rows, f"h{order}").values

@@ -1,4 +1,4 @@
-"""One HTML file of many verdicts, which needs nothing else."""
+"""One self-contained HTML file for many verdicts."""
 
 import base64
 import hashlib
@@ -38,7 +38,7 @@ __all__ = ["page_html"]
 
 _MAX_ROWS, _MAX_RECORDINGS, _MAX_SITES = 3000, 1000, 40
 _SIZE = "\ue000"
-"""Stands for the size of the page in its last line, until that is known."""
+"""Placeholder for the size of the page."""
 
 
 def page_html(
@@ -47,21 +47,21 @@ def page_html(
     *,
     find: "Callable[[Verdict], RecordingSource | None]" = find_recording,
 ) -> str:
-    """Return one page about many recordings, fit to forward: it opens without a network, and reads without its script.
+    """Return one page about many recordings, which needs no network and is readable without scripts.
 
     Parameters
     ----------
     verdicts : iterable of Verdict or PageRecording
-        What was found; of many verdicts keep :meth:`PageRecording.of` to save memory.
+        Of many verdicts, keep :meth:`PageRecording.of` to save memory.
     failures : sequence of str
-        Why other recordings have no verdict, one sentence each.
+        Why other recordings have no verdict, a sentence each.
     find : callable, optional
-        Returns the recording of a verdict, for its figure, or None; by default the file is opened again.
+        Returns the recording of a verdict, or None; by default the file is opened again.
 
     Returns
     -------
     str
-        HTML, with the waveforms of at most 20 events: 4.5 MB of them at most.
+        HTML, with the waveforms of at most 20 events (4.5 MB).
 
     Examples
     --------
@@ -90,8 +90,8 @@ def page_html(
     styles = [read_styles("colours.css"), _template("pqswarm.report", "report.css"), read_styles("tolerance.css")]
     styles += [read_styles("waves.css") if figures else "", _template("pqswarm.identify.show.page", "page.css")]
     text = environment.get_template("page.html.jinja").render(
-        style=_ours("".join(styles)),
-        scripts=[_ours(script) for script in scripts],
+        style=_markup("".join(styles)),
+        scripts=[_markup(script) for script in scripts],
         digests=[base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts],
         headline=headline(listed, len(kept), len(failures)),
         kinds=[(kind, KINDS[kind], COLOURS[kind], number) for kind, number in count_kinds(listed).items()],
@@ -118,7 +118,7 @@ def page_html(
         version=_version(),
         size=_SIZE,
     )
-    written = text.encode("utf-8", "replace")  # names of files may be no text at all
+    written = text.encode("utf-8", "replace")  # file names may hold bytes that are not text
     before, _, after = written.decode("utf-8").rpartition(_SIZE)
     return f"{before}{max(len(written) / 1e6, 0.1):.1f} MB{after}"
 
@@ -127,8 +127,8 @@ def _template(package: str, name: str) -> str:
     return (files(package) / "templates" / name).read_text(encoding="utf-8")
 
 
-def _ours(text: str) -> Markup:
-    return Markup(text)  # noqa: S704 (a file of ours)
+def _markup(text: str) -> Markup:
+    return Markup(text)  # noqa: S704 (part of the package)
 
 
 def _bind(text: str) -> str:
@@ -139,7 +139,7 @@ def _bind(text: str) -> str:
 
 
 def _keep(text: str) -> str:
-    """Break a line before a bracket only."""
+    """Break lines only before a bracket."""
     return text.replace(" ", "\u00a0").replace("\u00a0(", " (")
 
 
@@ -165,7 +165,7 @@ def _length_text(recordings: Sequence[PageRecording]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Figure:
-    """An event, the place of its recording among the waveforms, and what is to be said of them."""
+    """An event, the index of its waveforms, and a note."""
 
     listed: ListedEvent
     place: int
@@ -182,15 +182,13 @@ def _figures_note(number: int, events: int) -> str:
     if not number:
         return ""
     which = (
-        "A figure of each event."
+        "One figure per event."
         if number == events
-        else f"Figures of {number} of the {events} events, the worst of each recording first; a page has at most "
-        f"{MAX_FIGURES}."
+        else f"Figures of {number} of the {events} events, the worst of each recording first (at most {MAX_FIGURES})."
     )
     return (
-        f"{which} Each holds the whole recording, the "
-        "surroundings of the event and its cycles, thinned to the least and greatest values that a screen can show: "
-        "click into one, then zoom with the wheel, move its cursors, or press ? for its keys."
+        f"{which} Each shows the whole recording, the surroundings of the event and its cycles, reduced to what a "
+        "screen can show. Click into a figure, then zoom with the wheel, move the cursors, or press ? for help."
     )
 
 
@@ -227,10 +225,11 @@ def _cell_table(name: str, caption: str, cells: Cells) -> "Table | None":
         return None
     rows = [{"u": level, **dict(zip(cells.columns, numbers, strict=True))} for level, numbers in cells.rows]
     note = (
-        "Cells of EN 50160:2010, after IEC 61000-2-8; a bound belongs to the shorter. Shorter than 10 ms: first column."
+        "Cells of EN 50160:2010, after IEC 61000-2-8; limits belong to the shorter duration. Events shorter than 10 ms "
+        "are in the first column."
     )
     if cells.longer:
-        note += f" Longer than a minute, and in no cell: {cells.longer}."
+        note += f" Longer than a minute, in no cell: {cells.longer}."
     return Table(name, caption, rows, columns={"u": ("u [%]", "")}, note=note)
 
 
@@ -241,15 +240,15 @@ def _en50160_table(recordings: Sequence[PageRecording]) -> "Table | None":
     if not table:
         return None
     note = (
-        "Limits for low and medium voltage, of EN 50160:2010; values of ten minutes, of the worst channel, or of all "
-        "where all must be inside. Nothing is "
-        "said to be met by less than the time that is asked for. Frequencies are means of ten minutes, not of 10 s."
+        "Limits of EN 50160:2010 for low and medium voltage; ten-minute values of the worst channel, or of all "
+        "channels if all must comply. A requirement is met only if the data cover the required time. Frequencies are "
+        "ten-minute means, not 10 s means."
     )
     return Table("en50160", "EN 50160", table[: 7 * _MAX_SITES], note=note, verdicts=("verdict",))
 
 
 def _describe(verdict: "Verdict") -> dict[str, Any]:
-    """What is known of a recording, and what was assumed."""
+    """Facts about a recording, and what was assumed."""
     references = [f"{one.channel} {voltage_text(one.volts)} ({one.source})" for one in verdict.references]
     facts = [
         ("Station", verdict.station),

@@ -14,17 +14,17 @@ from pqswarm.identify.show.rows import point
 __all__ = ["AGGREGATION", "Cells", "count_dips", "count_swells", "sarfi"]
 
 AGGREGATION = 60.0
-"""Events of a site that begin within this time of the first one are one [s] (IEEE 1564)."""
+"""Events of a site that start within this time of the first count as one [s] (IEEE 1564)."""
 
 _EPOCH = datetime(2000, 1, 1)
 _LEVELS = (90, 80, 70, 50, 10, 110, 120, 140)
 
 
 def sarfi(rows: Sequence[ListedEvent]) -> list[dict[str, Any]]:
-    """Count the events of each site below or above each level: a row for each site, and one for all if there are more.
+    """Count the events of each site below or above each level: a row for each site, and one for all if several.
 
-    Events of a site that begin within a minute of the first are one, of the least and greatest voltages among them.
-    A site is a station, or the file where it is not known, and in it a system of channels.
+    Events of a site that start within a minute of the first count as one, with their minimum and maximum voltages. A
+    site is a station, or a file if the station is unknown, and a three-phase system in it.
     """
     sites: dict[tuple[str, str], list[ListedEvent]] = {}
     for row in rows:
@@ -53,7 +53,7 @@ def _names() -> list[str]:
 
 
 def _aggregate(rows: Iterable[ListedEvent]) -> list[list[ListedEvent]]:
-    """Group events in time: those with a date over all recordings, others within their own."""
+    """Group events in time: across recordings if dated, else within a recording."""
     timed = []
     for row in rows:
         verdict = row.recording.verdict
@@ -62,13 +62,13 @@ def _aggregate(rows: Iterable[ListedEvent]) -> list[list[ListedEvent]]:
         second = (when.replace(tzinfo=None) - _EPOCH).total_seconds() if when is not None else row.found.event.start
         timed.append((key, second, row))
     groups: list[list[ListedEvent]] = []
-    begin: tuple[tuple[str, str], float] = (("", ""), -inf)
+    first: tuple[tuple[str, str], float] = (("", ""), -inf)
     for key, second, row in sorted(timed, key=lambda one: one[:2]):
-        if groups and key == begin[0] and second - begin[1] < AGGREGATION:
+        if groups and key == first[0] and second - first[1] < AGGREGATION:
             groups[-1].append(row)
         else:
             groups.append([row])
-            begin = key, second
+            first = key, second
     return groups
 
 
@@ -105,11 +105,11 @@ class Cells:
     Attributes
     ----------
     columns : tuple of str
-        Durations, in words.
+        Durations as text.
     rows : tuple of (str, tuple of int)
-        Voltages in words, and the number of events of each duration.
+        Voltages as text, and the number of events of each duration.
     longer : int
-        Events that are longer than the table.
+        Number of events too long for the table.
     """
 
     columns: tuple[str, ...]
@@ -152,7 +152,7 @@ def count_swells(rows: Sequence[ListedEvent]) -> Cells:
 
 
 def _cells(names: Sequence[str], durations: Sequence[Sequence[float]], ends: Sequence[float]) -> Cells:
-    """Durations [s] counted between the ends; what is shorter than 10 ms is in the first column."""
+    """Durations [s] counted by interval; those shorter than 10 ms are in the first column."""
     columns = [f"{1000 * a:,g} to {1000 * b:,g}" for a, b in pairwise([0.01, *ends])]
     counts = tuple(
         (name, tuple(sum(a < value <= b for value in line) for a, b in pairwise([-inf, *ends])))

@@ -1,4 +1,4 @@
-"""A recording as one page shows it: least and greatest values of three stretches around an event, packed small."""
+"""A recording on the page: extremes of three intervals around an event, packed."""
 
 import base64
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "LEAD",
     "SHOWN",
-    "Stretches",
+    "Intervals",
     "choose_channels",
     "choose_status",
     "describe_recording",
@@ -35,60 +35,60 @@ __all__ = [
 ]
 
 SHOWN, LEAD = 60.0, 2.0
-"""Seconds of an event that are shown at most, and around it."""
+"""Maximum length shown of an event, and margin around it [s]."""
 
 _MAX_VALUES = 600
-"""Values of Urms(1/2) that are shown as they are; of more, the least and greatest of parts."""
+"""Values of Urms(1/2) shown individually; of more, the extremes of parts."""
 
 _MAX_PARTS, _MAX_BYTES = 600, 180_000
-"""Parts of a stretch, and about as many bytes for an event."""
+"""Parts of an interval, and approximate bytes of an event."""
 
 _MAX_CHANNELS, _MAX_STATUS, _MAX_CHANGES, _MAX_LETTERS = 48, 32, 1000, 120
-"""Of a recording: channels, status channels that change and all their changes, letters of a name."""
+"""Channels, changing status channels, all their changes, and letters of a name."""
 
 _STEADY = {"flicker": 50.0}
-"""Cycles shown of what is steady, 10 unless named here."""
+"""Cycles shown of steady events; 10 by default."""
 
 
 @dataclass(frozen=True)
-class Stretches:
-    """What is shown of an event at first, and the stretches of which the page holds pictures, finest last [s]."""
+class Intervals:
+    """The interval shown first, and those the page has pictures of, finest last [s]."""
 
     first: tuple[float, float]
     kept: tuple[tuple[float, float], ...]
 
 
-def near_event(event: "Event", length: float) -> Stretches:
-    """Choose the stretches of a recording of that length [s] around an event: the whole, its surroundings, its cycles.
+def near_event(event: "Event", length: float) -> Intervals:
+    """Choose the intervals of a recording of that length [s]: the whole, the surroundings of an event, its cycles.
 
     Examples
     --------
     >>> from types import SimpleNamespace
     >>> sag = SimpleNamespace(kind="sag", start=10.0, end=10.1, nominal_frequency=50.0)
-    >>> [tuple(round(moment, 3) for moment in stretch) for stretch in near_event(sag, 60.0).kept]
+    >>> [tuple(round(moment, 3) for moment in interval) for interval in near_event(sag, 60.0).kept]
     [(0.0, 60.0), (9.72, 10.38), (9.91, 10.19)]
     """
     cycle = 1 / event.nominal_frequency
     last = event.end if isfinite(event.end) else event.start
     if event.kind in (*RMS, "transient", "rapid voltage change"):
         lead = max(3 * cycle, min(0.25 * (last - event.start), 1.0))
-        begin, end = event.start - lead, min(last + lead, event.start - lead + SHOWN)
+        start, end = event.start - lead, min(last + lead, event.start - lead + SHOWN)
     else:
         middle, half = (event.start + last) / 2, 0.5 * _STEADY.get(event.kind, 10.0) * cycle
-        begin, end = middle - half, middle + half
-    first, wide = (begin, end), end - begin
+        start, end = middle - half, middle + half
+    first, wide = (start, end), end - start
     if wide <= 50 * cycle:
         around = min(wide, LEAD)
-        middle, half = (begin + end) / 2, max(0.6 * wide, 7 * cycle, 0.85 * (last - event.start))
-        middle_level, fine = (begin - around, end + around), (middle - half, middle + half)
+        middle, half = (start + end) / 2, max(0.6 * wide, 7 * cycle, 0.85 * (last - event.start))
+        middle_level, fine = (start - around, end + around), (middle - half, middle + half)
     else:
-        middle_level, fine = (begin - 0.5, end + 0.5), (event.start - 4 * cycle, event.start + 16 * cycle)
+        middle_level, fine = (start - 0.5, end + 0.5), (event.start - 4 * cycle, event.start + 16 * cycle)
     kept = [(0.0, length), *((max(a, 0.0), min(b, length)) for a, b in (middle_level, fine))]
-    return Stretches((max(first[0], 0.0), min(first[1], length)), tuple(kept))
+    return Intervals((max(first[0], 0.0), min(first[1], length)), tuple(kept))
 
 
 def describe_recording(recording: "RecordingSource", channels: Sequence[int]) -> dict[str, Any]:
-    """What the viewer knows of a recording: see `pq.Waves`."""
+    """Header of a recording for the viewer, `pq.Waves`."""
     header = describe_header(recording, channels, _shorten)
     for place, one in zip(channels, header["channels"], strict=True):
         one["name"] = one["name"] or f"channel {place + 1}"
@@ -107,29 +107,29 @@ def choose_channels(recording: "RecordingSource", verdict: "Verdict") -> list[in
 
 
 def choose_status(recording: "RecordingSource") -> "list[StatusChannel]":
-    """Choose the status channels to show: those that change, as far as the page has room for their changes."""
+    """Choose the status channels to show: those that change, within the limit of all changes."""
     kept: list[StatusChannel] = []
-    room = _MAX_CHANGES
+    left = _MAX_CHANGES
     for one in recording.status:
-        if 1 < one.places.size <= room and len(kept) < _MAX_STATUS:
+        if 1 < one.places.size <= left and len(kept) < _MAX_STATUS:
             kept.append(one)
-            room -= one.places.size
+            left -= one.places.size
     return kept
 
 
 def list_views(
-    recording: "RecordingSource", shown: "PageRecording", near: Sequence[Stretches], channels: Sequence[int]
+    recording: "RecordingSource", shown: "PageRecording", near: Sequence[Intervals], channels: Sequence[int]
 ) -> list[dict[str, Any]]:
-    """Return the pictures of the stretches around events, packed; each level has twice the parts of the one before."""
+    """Return the packed pictures of the intervals around events; each level has twice the parts of the last."""
     n_parts = max(min(_MAX_PARTS, _MAX_BYTES // (38 * max(len(channels), 1))), 2)
-    # The whole is thinned as it is read; of the rest, samples are read.
+    # The whole recording is thinned as it is read; of the other intervals, samples are read.
     envelope = Envelope(recording, part=max(128, -(-recording.n_samples // n_parts)))
     rate, views = recording.sampling_rate, []
     exact: list[tuple[int, int]] = []
-    for begin, end, times in dict.fromkeys(
-        (*stretch, 2**level) for one in near for level, stretch in enumerate(one.kept)
+    for start, end, times in dict.fromkeys(
+        (*interval, 2**level) for one in near for level, interval in enumerate(one.kept)
     ):
-        first, stop = int(begin * rate), min(int(end * rate) + 1, recording.n_samples)
+        first, stop = int(start * rate), min(int(end * rate) + 1, recording.n_samples)
         if any(a <= first and stop <= b for a, b in exact):
             continue
         wanted = (first, stop, times * n_parts)
@@ -151,8 +151,8 @@ def urms_extremes(verdict: "Verdict", time: "FloatArray", urms: "FloatArray") ->
     shown = np.zeros(time.size, dtype=bool)
     edges = np.searchsorted(time, _edges(verdict))
     for line in urms:
-        for begin, end in pairwise(edges.tolist()):
-            known = np.flatnonzero(np.isfinite(line[begin:end])) + begin
+        for start, end in pairwise(edges.tolist()):
+            known = np.flatnonzero(np.isfinite(line[start:end])) + start
             if known.size:
                 shown[known[np.argmin(line[known])]] = shown[known[np.argmax(line[known])]] = True
     return shown
@@ -167,8 +167,8 @@ def _edges(verdict: "Verdict") -> "FloatArray":
     return np.linspace(0, verdict.duration, _MAX_VALUES // 2 + 1)
 
 
-def _urms_view(shown: "PageRecording", channels: Sequence[int], begin: float, end: float) -> dict[str, Any] | None:
-    """Urms(1/2) of a stretch [pu]; of the whole recording in parts, unless it is short."""
+def _urms_view(shown: "PageRecording", channels: Sequence[int], start: float, end: float) -> dict[str, Any] | None:
+    """Urms(1/2) of an interval [pu]; in parts for the whole of a long recording."""
     verdict, time = shown.verdict, shown.time
     lines = [
         (channels.index(one.number), line)
@@ -176,24 +176,24 @@ def _urms_view(shown: "PageRecording", channels: Sequence[int], begin: float, en
         if one.number in channels
     ]
     pairs: list[tuple[FloatArray, FloatArray | None]]
-    inside = np.flatnonzero((time >= begin) & (time <= end))
+    inside = np.flatnonzero((time >= start) & (time <= end))
     if not lines or inside.size < 2:
         return None
-    whole = begin == 0 and end >= (verdict.n_samples - 1) / verdict.sampling_rate
+    whole = start == 0 and end >= (verdict.n_samples - 1) / verdict.sampling_rate
     if whole and _is_long(verdict):
         edges = _edges(verdict)
         places = np.searchsorted(time, edges).tolist()
-        start, step = 0.0, float(edges[1] - edges[0])
+        origin, step = 0.0, float(edges[1] - edges[0])
         pairs = [extremes_between(line, places) for _, line in lines]
     else:
         times = time[inside]
         each = -(-inside.size // _MAX_VALUES)
-        start, step = float(times[0]), float((times[-1] - times[0]) / (inside.size - 1)) * each
+        origin, step = float(times[0]), float((times[-1] - times[0]) / (inside.size - 1)) * each
         values = [line[inside] for _, line in lines]
         pairs = [extremes(line, each) if each > 1 else (line, None) for line in values]
-        start -= 0.5 * step / each if each > 1 else 0.0
+        origin -= 0.5 * step / each if each > 1 else 0.0
     return {
-        "from": start,
+        "from": origin,
         "step": step,
         "channels": [
             {"index": index, **_pack(low, high)} for (index, _), (low, high) in zip(lines, pairs, strict=True)
@@ -206,13 +206,13 @@ def _pack(low: Any, high: Any = None) -> dict[str, Any]:
     lines = [np.asarray(line, np.float64) for line in (low, high) if line is not None]
     known = np.concatenate(lines)
     known = known[np.isfinite(known)]
-    least, most = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
-    scale = (most - least) / 65_534 or 1.0
+    low_end, high_end = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
+    scale = (high_end - low_end) / 65_534 or 1.0
     packed = []
     for line in lines:
-        steps = np.where(np.isfinite(line), np.round((np.nan_to_num(line) - least) / scale) - 32_767, -32_768)
+        steps = np.where(np.isfinite(line), np.round((np.nan_to_num(line) - low_end) / scale) - 32_767, -32_768)
         packed.append(base64.b64encode(steps.clip(-32_768, 32_767).astype("<i2").tobytes()).decode())
-    return {"least": least, "scale": scale, "low": packed[0], "high": packed[1] if len(packed) > 1 else None}
+    return {"least": low_end, "scale": scale, "low": packed[0], "high": packed[1] if len(packed) > 1 else None}
 
 
 def _shorten(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Waveforms of the worst events for the page: read where they lie, thinned to what a screen shows, bounded in size."""
+"""Waveforms of the worst events on the page: thinned to what a screen shows, limited in size."""
 
 import json
 from collections.abc import Callable, Iterable, Sequence
@@ -28,13 +28,13 @@ __all__ = [
 ]
 
 MAX_BYTES = 4_500_000
-"""Of all waveforms together."""
+"""Size of all waveforms together [byte]."""
 
 _MAX_EVENTS = 300
-"""Of a recording that are shaded in its waveforms, the worst."""
+"""Events shaded in the waveforms of a recording, the worst ones."""
 
-_TROUBLE = Exception
-"""What a file may do to its waveforms; the row stays."""
+_ANY_ERROR = Exception
+"""Any error in reading waveforms again; the row of the event is kept."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,20 +62,20 @@ def choose_events(listed: Sequence[ListedEvent], count: int = MAX_FIGURES) -> li
 
 @lru_cache(maxsize=1)
 def _open(path: str) -> "tuple[RecordingSource, ...]":
-    """The recordings of a file, of which the last one opened stays open: a file may hold many."""
+    """The recordings of a file; the last file stays open, as it may hold many."""
     try:
         return open_recordings(path)
-    except _TROUBLE:
+    except _ANY_ERROR:
         return ()
 
 
 def find_recording(verdict: "Verdict") -> "RecordingSource | None":
-    """Return the recording of a verdict from its file; None if that is not there, or has changed."""
+    """Return the recording of a verdict from its file; None if the file is missing or has changed."""
     return match_recording(verdict, _open(verdict.path)) if verdict.path else None
 
 
 def match_recording(verdict: "Verdict", sources: "Iterable[RecordingSource]") -> "RecordingSource | None":
-    """Return the recording of a verdict among those of its file; None if it is not there, or has changed."""
+    """Return the recording of a verdict among those of its file; None if it is missing or has changed."""
     for source in sources:
         same = (source.source, source.n_samples, source.start) == (verdict.source, verdict.n_samples, verdict.start)
         if same and abs(source.sampling_rate / verdict.sampling_rate - 1) < 1e-6:
@@ -99,7 +99,7 @@ def read_waveforms(
             recording = find(own[0].recording.verdict)
             if recording is not None:
                 found.append(_read(recording, own, [one for one in listed if one.place == place]))
-        except _TROUBLE:
+        except _ANY_ERROR:
             continue
     _open.cache_clear()
     found.sort(key=lambda waveforms: severity(waveforms.events[0].found), reverse=True)
@@ -122,14 +122,14 @@ def _read(recording: "RecordingSource", chosen: list[ListedEvent], listed: list[
         "views": list_views(recording, shown, near, channels),
         "thresholds": [thresholds.interruption, thresholds.sag, thresholds.swell],
         "events": [_event(one) for one in events[:_MAX_EVENTS]],
-        "first": {one.number: stretches.first for one, stretches in zip(chosen, near, strict=True)},
+        "first": {one.number: interval.first for one, interval in zip(chosen, near, strict=True)},
     }
     moving, drawn = sum(one.places.size > 1 for one in recording.status), len(data["header"]["status"])
     notes = []
     if len(channels) < len(recording.channels):
         notes.append(f"{len(channels)} of {len(recording.channels)} channels are shown.")
     if drawn < moving:
-        notes.append(f"{drawn} of {moving} status channels that change are shown.")
+        notes.append(f"{drawn} of {moving} changing status channels are shown.")
     return Waveforms(tuple(chosen), _as_json(data), " ".join(notes))
 
 
@@ -145,8 +145,8 @@ def _event(one: ListedEvent) -> dict[str, Any]:
 
 
 def _as_json(value: Any) -> Markup:
-    """JSON that can stand in a ``<script>``: no name of a channel ends it, or begins a comment."""
+    """JSON for a ``<script>`` element: no channel name can end it or start a comment."""
     text = json.dumps(value, allow_nan=False, separators=(",", ":"))
     for letter in "<>&":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
-    return Markup(text)  # noqa: S704 (nothing in it is markup)
+    return Markup(text)  # noqa: S704 (it contains no markup)

@@ -1,4 +1,4 @@
-"""Options of the commands that judge recordings, and what they mean to the library."""
+"""Options of the commands that analyse recordings."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,7 +8,7 @@ import typer
 from pqswarm.errors import PqswarmError
 
 __all__ = [
-    "JUDGING_OPTIONS",
+    "ANALYSIS_OPTIONS",
     "Channels",
     "Frequency",
     "MaxMegabytes",
@@ -17,21 +17,21 @@ __all__ = [
     "Rate",
     "ReferenceChoice",
     "SiteFile",
-    "read_judging",
+    "read_analysis_options",
 ]
 
 Channels = Annotated[
     list[str] | None,
-    typer.Option("--channel", "-c", metavar="NAME", help="Name or phase of a channel to look at; repeatable."),
+    typer.Option("--channel", "-c", metavar="NAME", help="Name or phase of a channel to analyse; repeatable."),
 ]
 ModelFile = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="A model of `pqswarm train`.", show_default="the bundled one")
+    Path | None, typer.Option(metavar="FILE", help="Model written by `pqswarm train`.", show_default="the bundled one")
 ]
 ReferenceChoice = Annotated[
     str | None,
     typer.Option(
         metavar="CHOICE",
-        help="What 1 pu is: auto, nominal, pre-event, or a voltage such as 230 or 20kV (RMS).",
+        help="Voltage of 1 pu: auto, nominal, pre-event, or a value such as 230 or 20kV (RMS).",
         show_default="that of the site file, or auto",
     ),
 ]
@@ -39,21 +39,23 @@ Nominal = Annotated[
     str | None,
     typer.Option(metavar="VOLTS", help="Nominal voltage as the channels measure it (RMS), such as 230 or 20kV."),
 ]
-Rate = Annotated[float | None, typer.Option(metavar="HZ", help="Sampling rate in Hz, instead of what the file says.")]
-Frequency = Annotated[float | None, typer.Option(metavar="HZ", help="Nominal frequency in Hz, likewise.")]
+Rate = Annotated[float | None, typer.Option(metavar="HZ", help="Sampling rate in Hz; overrides that of the file.")]
+Frequency = Annotated[
+    float | None, typer.Option(metavar="HZ", help="Nominal frequency in Hz; overrides that of the file.")
+]
 SiteFile = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="A site file (TOML); `pqswarm site FILE` prints one to edit.")
+    Path | None, typer.Option(metavar="FILE", help="Site file (TOML); `pqswarm site FILE` prints one to edit.")
 ]
 MaxMegabytes = Annotated[
     float | None,
-    typer.Option(metavar="MB", help="Most memory for the samples of a file, in MB.", show_default="512"),
+    typer.Option(metavar="MB", help="Maximum memory for the samples of a file, in MB.", show_default="512"),
 ]
 
-JUDGING_OPTIONS = ("--channel", "--frequency", "--max-mb", "--nominal", "--rate")
-"""What messages of the library about a recording may name."""
+ANALYSIS_OPTIONS = ("--channel", "--frequency", "--max-mb", "--nominal", "--rate")
+"""Options that messages of the library may name."""
 
 
-def read_judging(
+def read_analysis_options(
     *,
     site: Path | None,
     model: Path | None,
@@ -64,7 +66,7 @@ def read_judging(
     frequency: float | None,
     max_mb: float | None,
 ) -> dict[str, Any]:
-    """Return the arguments of :func:`pqswarm.identify.identify_file`; what is wrong is said before any file is read."""
+    """Return the arguments of :func:`pqswarm.identify.identify_file`, checked before any file is read."""
     from pqswarm.identify import default_model, load_model, load_site
     from pqswarm.recordings.site.file import read_reference, read_voltage
 
