@@ -1,4 +1,4 @@
-"""A long recording, made and judged: CPU time, memory, and whether every disturbance was found with the right class.
+"""A long recording, made and analysed: CPU time, memory, and whether every disturbance was found with the right class.
 
 python benchmarks/long_recording.py --minutes 10
 python benchmarks/long_recording.py --minutes 10 --format csv
@@ -49,7 +49,7 @@ def unlike(found: list, truth: list[dict[str, str]]) -> tuple[list[str], list[st
     return missed, [one.text() for one in found]
 
 
-def judge(path: Path, truth: list[dict[str, str]]) -> bool:
+def analyse(path: Path, truth: list[dict[str, str]]) -> bool:
     from pqswarm.identify import default_model, identify_file
 
     default_model()
@@ -125,17 +125,17 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=2)
     parser.add_argument("--format", choices=("comtrade", "csv"), default="comtrade")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--judge", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--analyse", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.judge is not None:  # in a process of its own, whose memory is measured
+    if options.analyse is not None:  # in a process of its own, whose memory is measured
         name = "long.csv" if options.format == "csv" else "long.cfg"
-        sys.exit(not judge(options.judge / name, truth_of(options.judge)))
+        sys.exit(not analyse(options.analyse / name, truth_of(options.analyse)))
     with tempfile.TemporaryDirectory() as folder:
         samples = Path(folder, "samples")
         make_samples(samples, options.minutes, options.seed)
         if options.format == "csv":
             write_table(samples / "long.cfg", samples / "long.csv")
-        again = [sys.executable, __file__, "--format", options.format, "--judge", str(samples)]
+        again = [sys.executable, __file__, "--format", options.format, "--analyse", str(samples)]
         sys.exit(subprocess.run(again, check=False).returncode)
 
 

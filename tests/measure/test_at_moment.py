@@ -164,7 +164,7 @@ def test_what_is_missing_or_dead_is_said():
 def test_nothing_at_all_has_the_nominal_frequency():
     found = measure_at(recording([np.zeros(3840)] * 3), 0.3)
     assert found.frequency == 50
-    assert "The frequency cannot be measured here: 50 Hz is taken." in found.notes
+    assert any("frequency" in note and "50 Hz" in note for note in found.notes)
     assert found.systems == ()
     json.dumps(found.as_dict(), allow_nan=False)
 
