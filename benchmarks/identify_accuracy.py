@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from figures import Figure
 
-sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/ is no part of the package
+sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/ is not part of the package
 
 from tests.reference.disturbances import CLASSES, GROUP, LABELS, make, make_sine
 
@@ -38,7 +38,7 @@ LEVELS = (20.0, 30.0, 40.0, None)
 NOMINAL = 230.0
 
 
-def judge(wave, sampling_rate, frequency, nominal, sides):
+def classify(wave, sampling_rate, frequency, nominal, sides):
     """Class of each side, "rules" or "model", for one voltage [V]."""
     recording = Recording((Channel("U1", "V", "A", wave),), sampling_rate, frequency)
     if sides == ["rules"]:
@@ -57,7 +57,7 @@ def try_events(per_class, seed, nominal, sides, conditions):
             rng = np.random.default_rng([seed, i])  # the same events in all conditions, as far as these allow
             for _ in range(per_class):
                 wave, _ = make(name, rng, nominal=NOMINAL, **condition)
-                said = judge(wave, condition["sampling_rate"], condition.get("frequency", 50.0), nominal, sides)
+                said = classify(wave, condition["sampling_rate"], condition.get("frequency", 50.0), nominal, sides)
                 for side in sides:
                     label = said[side]
                     shares[side][i, j] += (label in LABELS[name], class_family(label) == GROUP[name])
@@ -74,14 +74,14 @@ def try_sines(repeats, seed, sides):
         for j, snr in enumerate(LEVELS):
             rng = np.random.default_rng([seed, i, j])
             for _ in range(repeats):
-                said = judge(make_sine(rng, sampling_rate=rate, snr=snr), rate, 50.0, NOMINAL, sides)
+                said = classify(make_sine(rng, sampling_rate=rate, snr=snr), rate, 50.0, NOMINAL, sides)
                 for side in sides:
                     quiet[side][i, j] += 100 / repeats * (said[side] == "pure_sinusoid")
     return quiet
 
 
 def figures(per_class=3, condition="12.8 kHz, 40 dB"):
-    """Shares of a few events, always the same ones: what is judged otherwise than before is seen."""
+    """Shares of a few events, always the same ones: shows which ones are classified differently."""
     shares, _ = try_events(per_class, 0, NOMINAL, ["rules", "model"], {condition: CONDITIONS[condition]})
     for side, table in shares.items():
         for what, value in zip(("exact class", "group"), table.mean(axis=(0, 1)), strict=True):

@@ -13,10 +13,10 @@ from pqswarm.identify import Failure, default_model, find_recordings, identify_f
 from pqswarm.identify.agreement import in_words
 from pqswarm.identify.verdict import EventVerdict, Verdict
 
-HEAD = """# Verdicts on recordings of others
+HEAD = """# Verdicts on public recordings
 
 One row per event, by `pqswarm identify` with the bundled model and nothing else given: no nominal voltage, no site
-file. The recordings belong to others and are not part of this project (see {doc}`recordings`). Written by
+file. The recordings are third-party and not part of this project (see {doc}`recordings`). Written by
 `benchmarks/verdicts.py`.
 
 {counts}
@@ -46,8 +46,8 @@ def main() -> None:
     for path in paths:
         for found in identify_file(path, model=default_model()):
             if isinstance(found, Failure):
-                rows.append(f"| {Path(found.path).name} | | {found.reason} | | not judged |")
-                counts["not judged"] += 1
+                rows.append(f"| {Path(found.path).name} | | {found.reason} | | not analysed |")
+                counts["not analysed"] += 1
                 continue
             n_recordings += 1
             for one in found.events:

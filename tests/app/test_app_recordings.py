@@ -77,7 +77,7 @@ def test_several_recordings_of_a_file_have_ids_of_their_own(listed, app):
 
 def test_no_answer_reveals_where_the_folder_is(app, listed):
     broken = recording(app, "broken.cfg")["id"]
-    pages = [f"/api/recordings/{one['id']}{more}" for one in listed["recordings"] for more in ("", "/judged", "/view")]
+    pages = [f"/api/recordings/{one['id']}{more}" for one in listed["recordings"] for more in ("", "/analysis", "/view")]
     texts = [ask(app, path)[1] for path in ("/api/recordings", "/api/table.csv", "/api/corrections", *pages)]
     assert ask(app, f"/api/recordings/{broken}")[0] == 400
     assert not any(str(app.folder.parent).encode() in text for text in texts)
@@ -135,7 +135,7 @@ def test_wavelet_bands_on_demand(app, sag, source):
 
 
 def test_the_analysis(app, sag, verdict):
-    found = get(app, f"/api/recordings/{sag}/judged")
+    found = get(app, f"/api/recordings/{sag}/analysis")
     assert found["state"] == "analysed"
     assert found["thresholds"]["sag"] == 0.9
     assert [one["channel"] for one in found["references"]] == ["UA", "UB", "UC"]

@@ -59,7 +59,7 @@ def test_others_do_not_see_it(app, pair):
     one = recording(app, "fault.cfg")["id"]
     found = get(app, "/api/recordings", OTHER)
     assert (found["recordings"], found["rows"]) == ([], [])
-    for more in ("", "/view", "/judged", "/cursor?t=0", "/bands", "/page.html", "/raw.csv"):
+    for more in ("", "/view", "/analysis", "/cursor?t=0", "/bands", "/page.html", "/raw.csv"):
         assert ask(app, f"/api/recordings/{one}{more}", visitor=OTHER)[0] == 404
     assert ask(app, f"/api/recordings/{one}", "DELETE", visitor=OTHER)[0] == 404
     correction = json.dumps({"recording": one, "event": 0, "label": "", "by": "Eve"})

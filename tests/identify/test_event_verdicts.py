@@ -86,7 +86,7 @@ def test_a_phase_at_zero_is_an_interruption_whatever_the_model_thinks():
     t = np.arange(round(0.6 * RATE)) / RATE
     wave = 325 * np.sin(2 * np.pi * 50 * t) * ((t < 0.1) | (t > 0.5))
     wave[np.abs(t - 0.1) < 0.002] += 200.0
-    one = identify(Recording((Channel("U", "V", "A", wave),), RATE, 50.0)).main
+    (one,) = identify(Recording((Channel("U", "V", "A", wave),), RATE, 50.0)).events
     assert (one.event.kind, one.label) == ("interruption", "interruption")
 
 

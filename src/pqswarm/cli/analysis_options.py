@@ -37,7 +37,7 @@ ReferenceChoice = Annotated[
 ]
 Nominal = Annotated[
     str | None,
-    typer.Option(metavar="VOLTS", help="Nominal voltage as the channels measure it (RMS), such as 230 or 20kV."),
+    typer.Option(metavar="VOLTS", help="Nominal voltage (RMS) of the recorded channels, such as 230 or 20kV."),
 ]
 Rate = Annotated[float | None, typer.Option(metavar="HZ", help="Sampling rate in Hz; overrides that of the file.")]
 Frequency = Annotated[

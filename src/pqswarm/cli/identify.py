@@ -49,9 +49,9 @@ def identify(
     ] = None,
     steady: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write steady quantities per 10/12 cycles and 10 minutes (.csv or .npz)."),
+        typer.Option(metavar="FILE", help="Write steady-state values per 10/12 cycles and 10 minutes (.csv, .npz)."),
     ] = None,
-    plot: Annotated[Path | None, typer.Option(metavar="DIR", help="Write a figure of each recording to it.")] = None,
+    plot: Annotated[Path | None, typer.Option(metavar="DIR", help="Write a figure of each recording to DIR.")] = None,
     site: SiteFile = None,
     nominal: Nominal = None,
     reference: ReferenceChoice = None,

@@ -276,7 +276,7 @@ ROUTES: list[tuple[str, type[Base]]] = [
     (r"/api/recordings", RecordingList),
     (rf"/api/recordings/({ID})", OneRecording),
     (rf"/api/recordings/({ID})/view", WaveformView),
-    (rf"/api/recordings/({ID})/judged", Analysis),
+    (rf"/api/recordings/({ID})/analysis", Analysis),
     (rf"/api/recordings/({ID})/cursor", Cursor),
     (rf"/api/recordings/({ID})/bands", WaveletBands),
     (rf"/api/recordings/({ID})/raw.csv", SampleTable),

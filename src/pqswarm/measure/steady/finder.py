@@ -31,8 +31,8 @@ __all__ = ["SteadyFinder"]
 _MIN_CYCLES = 3
 """Cycles of the shortest window, in a record without a sag or swell; beside one, and for unbalance, half of a window.
 In fewer, lines between the harmonics are not resolved."""
-_BESIDE = 2
-"""Values of Urms(1/2) beside an event that overlap it."""
+_BESIDE = 3
+"""Values of Urms(1/2) beside an event that overlap it, or what happens at its edge."""
 _NOTCH_FACTOR = 3.0  # tuned
 """A deviation below this many times the depth of the notches is a notch itself."""
 

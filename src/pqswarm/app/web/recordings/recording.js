@@ -129,7 +129,7 @@
 
     async loadAnalysis() {
       try {
-        const text = await this.api("/judged", { text: true });
+        const text = await this.api("/analysis", { text: true });
         if (text === this.answer) return;
         const before = this.analysis?.state;
         [this.answer, this.analysis] = [text, JSON.parse(text)];

@@ -1,0 +1,54 @@
+"""The language of the product: phrases that once made it read like a translation do not come back."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+BANNED = {
+    r"\b(to|of|for) who\b": "anyone who",
+    r"\bstrangers?\b": "untrusted, third-party",
+    r"\bis no \w+ of\b": "say what it is",
+    r"\bcannot be told\b|\btold apart\b": "inconclusive; not significantly different",
+    r"\banybody's\b": "any",
+    r"\bone's own\b": "your own",
+    r"\bmend(s|ed|ing)?\b": "fix",
+    r"\b(not_?)?judg(e|es|ed|ing)\b": "analyse, classify",
+    r"\bsmall voltage change": "rapid voltage change",
+    r"\bgreatest\b": "maximum, largest",
+    r"\bof others\b": "third-party, other",
+    r"\bso many\b": "that many",
+    r"\bbent by hand\b": "reshaped",
+    r"\bpaper in small\b": "a small version of the paper",
+}
+SUFFIXES = (".py", ".md", ".rst", ".js", ".html", ".jinja", ".toml", ".css", ".cu")
+FOLDERS = ("src", "docs", "examples", "benchmarks")
+PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "Makefile", "pyproject.toml")
+
+
+def texts():
+    yield from (ROOT / name for name in PAGES)
+    for folder in FOLDERS:
+        for path in sorted((ROOT / folder).rglob("*")):
+            generated = {"_build", "auto_examples", "generated", "__pycache__"} & set(path.parts)
+            if path.suffix in SUFFIXES and not generated:
+                yield path
+
+
+def banned_places(text, phrase):
+    """Line numbers of a phrase, also where a line break splits it."""
+    words = phrase.replace(" ", r"[\s#*]+")
+    return [text.count("\n", 0, match.start()) + 1 for match in re.finditer(words, text, re.IGNORECASE)]
+
+
+@pytest.mark.parametrize("phrase", BANNED, ids=BANNED.values())
+def test_no_banned_phrase(phrase):
+    found = [
+        f"{path.relative_to(ROOT)}:{line}" for path in texts() for line in banned_places(path.read_text("utf-8"), phrase)
+    ]
+    assert not found
+
+
+def test_a_phrase_is_found_across_lines():
+    assert banned_places("it\ncannot be\n    # told", r"\bcannot be told\b") == [2]
