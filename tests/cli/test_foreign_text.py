@@ -157,9 +157,9 @@ def test_letters_of_all_scripts_stay():
 def test_names_in_comments_of_csv_are_no_cells(tmp_path, pqswarm):
     (tmp_path / "results.csv").write_text('"a;=1+1,""=2",b\n1,2\n3,4\n5,7\n')
     written = pqswarm("compare", tmp_path / "results.csv", "--format", "csv").stdout
-    assert "Post hoc: each algorithm against a" in written
+    assert "Post hoc: every algorithm against a" in written
     assert_no_formula(written.splitlines())
-    assert '"# Post hoc: each algorithm against a;=1+1,""=2"' in written
+    assert '"# Post hoc: every algorithm against a;=1+1,""=2"' in written
     assert "# Friedman test: do the algorithms differ?" in written.splitlines()
 
 

@@ -185,12 +185,12 @@ def test_help(command):
         (["plan", "check", "bad.toml"], "  runs: must be at least 1, not 0."),
         (
             ["plan", "check", "none.toml"],
-            "there is no plan 'none.toml': give the path of a TOML file, or one of quick,",
+            "there is no plan 'none.toml': give a TOML file, or one of quick,",
         ),
         (["plan", "show", "papper"], "unknown plan 'papper': did you mean 'paper'?"),
         (
             ["study", "papper"],
-            "there is no plan 'papper': give the path of a TOML file, or one of quick, paper, paper-stepped, smoke.",
+            "there is no plan 'papper': give a TOML file, or one of quick, paper, paper-stepped, smoke.",
         ),
         (["study", "bad.toml"], "  runs: must be at least 1, not 0."),
         (["study", "."], ". is a folder: give a plan in TOML."),
@@ -221,13 +221,13 @@ def test_a_used_folder_and_a_damaged_one_are_refused(smoke_copy, tmp_path, pqswa
     run = pqswarm("study", "quick", "--out", folder)
     assert run.returncode == 2
     assert "holds a study with another plan:\n" in run.stderr
-    assert "  runs: 3 there, 5 now\n" in run.stderr
+    assert "  runs: 5 in the plan, 3 in the study\n" in run.stderr
     content = (folder / "study.sqlite").read_bytes()[:-5000]
     (tmp_path / "study.sqlite").write_bytes(content)
     run = pqswarm("study", "smoke", "--out", tmp_path)
     assert run.returncode == 2
     assert "study.sqlite is damaged (" in run.stderr
-    assert "restore it from a copy, or save what can be read with 'sqlite3 study.sqlite .recover'" in run.stderr
+    assert "restore it from a copy, or recover what is readable with 'sqlite3 study.sqlite .recover'" in run.stderr
     assert len(run.stderr.splitlines()) == 1
     assert (tmp_path / "study.sqlite").read_bytes() == content
 

@@ -71,13 +71,13 @@ def test_the_best_run_has_the_least_error_then_the_fewest_features_then_the_lowe
 @pytest.mark.parametrize(
     ("changes", "key"),
     [
-        ({"runs": 4}, "runs: 3 there, 4 now"),
-        ({"max_evaluations": 151}, "max_evaluations: 150 there, 151 now"),
+        ({"runs": 4}, "runs: 4 in the plan, 3 in the study"),
+        ({"max_evaluations": 151}, "max_evaluations: 151 in the plan, 150 in the study"),
         (
             {"old": "width = 0.004", "new": "width = 0.005"},
-            r"classifiers\[NB\].parameters.bandwidth: 0.004 there, 0.005 now",
+            r"classifiers\[NB\].parameters.bandwidth: 0.005 in the plan, 0.004 in the study",
         ),
-        ({"algorithms": ("2d-upso", "sffs")}, r"algorithms\[ga\].name: ga there, absent now"),
+        ({"algorithms": ("2d-upso", "sffs")}, r"algorithms\[ga\].name: absent in the plan, ga in the study"),
     ],
 )
 def test_a_changed_plan_is_refused(study_copy, changes, key):
