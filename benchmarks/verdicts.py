@@ -29,7 +29,8 @@ file. The recordings are third-party and not part of this project (see {doc}`rec
 def row(verdict: Verdict, one: EventVerdict) -> str:
     when = one.event.at(verdict.start)
     time = f"+{one.event.start:.3f} s" if when is None else when.isoformat(sep=" ", timespec="milliseconds")
-    said = f"{in_words(one.label)} ({100 * one.probability:.0f} %)" if one.probabilities else "not asked"
+    said = f"{in_words(one.label)} ({100 * one.probability:.0f} %)" if one.known else "unknown"
+    said = said if one.probabilities else "not asked"
     agreement = one.agreement.partition(":")[0]
     cells = (verdict.source, time, one.event.sentence, said, agreement)
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

@@ -64,7 +64,7 @@ def identify(
 ) -> None:
     """Identify the events in recordings, one line per event.
 
-    Events are detected by the rules of IEEE 1159 and classified by a trained model. A file that fails does not stop the
+    Rules (IEEE 1159, IEC 61000-4-30) detect and classify events; a trained model classifies them as well. A file that fails does not stop the
     others; the exit code is then 1.
 
     Example: pqswarm identify fault.cfg --html fault.html
