@@ -45,7 +45,9 @@ def banned_places(text, phrase):
 @pytest.mark.parametrize("phrase", BANNED, ids=BANNED.values())
 def test_no_banned_phrase(phrase):
     found = [
-        f"{path.relative_to(ROOT)}:{line}" for path in texts() for line in banned_places(path.read_text("utf-8"), phrase)
+        f"{path.relative_to(ROOT)}:{line}"
+        for path in texts()
+        for line in banned_places(path.read_text("utf-8"), phrase)
     ]
     assert not found
 

@@ -46,3 +46,17 @@ def test_style_of_figures_imports_no_study():
 def test_figures_of_recordings_need_no_study():
     """`identify --plot` must not need the dependencies of studies."""
     assert not {name for name in loaded_by("pqswarm.identify.show.figures") if name.startswith("pqswarm.study")}
+
+
+def test_contributing_lists_every_module():
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    listing = page.partition("All modules of")[2].partition("```text\n")[2].partition("```")[0]
+    listed, folder = set(), ""
+    for word in listing.split():
+        if word.endswith("/"):
+            folder = word
+        else:
+            listed.add(folder + word)
+    source = Path(pqswarm.__file__).parent
+    modules = {path.relative_to(source).with_suffix("").as_posix() for path in source.rglob("*.py")}
+    assert listed == {name for name in modules if not name.endswith("__init__") and "/" in name}

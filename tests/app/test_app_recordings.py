@@ -77,7 +77,9 @@ def test_several_recordings_of_a_file_have_ids_of_their_own(listed, app):
 
 def test_no_answer_reveals_where_the_folder_is(app, listed):
     broken = recording(app, "broken.cfg")["id"]
-    pages = [f"/api/recordings/{one['id']}{more}" for one in listed["recordings"] for more in ("", "/analysis", "/view")]
+    pages = [
+        f"/api/recordings/{one['id']}{more}" for one in listed["recordings"] for more in ("", "/analysis", "/view")
+    ]
     texts = [ask(app, path)[1] for path in ("/api/recordings", "/api/table.csv", "/api/corrections", *pages)]
     assert ask(app, f"/api/recordings/{broken}")[0] == 400
     assert not any(str(app.folder.parent).encode() in text for text in texts)

@@ -64,8 +64,8 @@ def identify(
 ) -> None:
     """Identify the events in recordings, one line per event.
 
-    Rules (IEEE 1159, IEC 61000-4-30) detect and classify events; a trained model classifies them as well. A file that fails does not stop the
-    others; the exit code is then 1.
+    Rules (IEEE 1159, IEC 61000-4-30) detect and classify events; a trained model classifies them as well. A file
+    that fails does not stop the others; the exit code is then 1.
 
     Example: pqswarm identify fault.cfg --html fault.html
     """

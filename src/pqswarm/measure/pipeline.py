@@ -10,10 +10,10 @@ from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.measure.caveats import list_caveats
 from pqswarm.measure.characterisation import ChannelResult, Characterisation, Series
+from pqswarm.measure.detect.rapid_voltage_changes import find_voltage_changes
 from pqswarm.measure.detect.rms_events import RmsEventFinder
 from pqswarm.measure.detect.scan import Scan, scan_pages
 from pqswarm.measure.detect.spans import Span, find_spans
-from pqswarm.measure.detect.voltage_changes import find_voltage_changes
 from pqswarm.measure.group.list import EventList
 from pqswarm.measure.steady.finder import SteadyFinder
 from pqswarm.measure.steady.flicker import drop_modulated
