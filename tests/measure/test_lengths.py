@@ -122,3 +122,9 @@ def test_a_clean_capture_of_a_sag_has_nothing_steady():
 
             found = found_in(sag, seconds, noise)
             assert {event.kind for event in found.events} == {"sag"}, (seconds, noise, found.sentences())
+
+
+def test_three_voltages_in_phase_have_no_unbalance():
+    wave = 325 * np.sin(2 * np.pi * 50 * np.arange(7680) / 12_800)
+    channels = tuple(Channel(f"U{phase}", "V", phase, wave) for phase in "ABC")
+    assert [event.kind for event in characterise(Recording(channels, 12_800, 50.0)).events] == ["none"]

@@ -11,6 +11,8 @@ from pqswarm.recordings.recording import ChannelHeader
 __all__ = ["measure_unbalance", "three_phases"]
 
 _PHASES = (("A", "B", "C"), ("AB", "BC", "CA"))
+_MIN_SEQUENCE = 0.1
+"""Fraction of the voltages that the larger sequence has at least: three voltages in phase have no unbalance."""
 
 
 def three_phases(channels: Sequence[ChannelHeader], systems: Sequence[str]) -> tuple[tuple[int, ...], ...]:
@@ -43,7 +45,7 @@ def measure_unbalance(
             a, b, c = (sign * one for sign, one in zip(orient_lines([a, b, c]), (a, b, c), strict=True))
         sizes = np.abs([a + turn * b + turn**2 * c, a + turn**2 * b + turn * c])
         top = sizes.max(axis=0)
-        live = top > 0
+        live = top > _MIN_SEQUENCE * (np.abs(a) + np.abs(b) + np.abs(c))
         np.divide(sizes.min(axis=0), top, out=negative[g], where=live)
         if len(channels[members[0]].phase) == 1:
             np.divide(np.abs(a + b + c), top, out=zero[g], where=live)
