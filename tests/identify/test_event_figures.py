@@ -121,7 +121,7 @@ def test_legends_are_inside(monkeypatch):
 def test_names_that_no_font_has(monkeypatch):
     """The phase stands for the name."""
     monkeypatch.setattr("pqswarm.identify.show.figures.families", lambda: ("DejaVu Sans",))
-    monkeypatch.setattr(fonts, "_has", lambda letter: ord(letter) < 0x3000)
+    monkeypatch.setattr(fonts, "_fonts_have", lambda letter: ord(letter) < 0x3000)
     of = renamed(recording(), UA="220kV母线", UB="Шина", IC="电流")
     judged = verdict(SAG, of=of, station="站 1")
     figure = judged.plot(of)

@@ -14,7 +14,7 @@ from tests.identify.watching import Place, found_in
 from pqswarm.errors import FileFormatError
 from pqswarm.identify import Failure
 from pqswarm.identify.folder import watch
-from pqswarm.identify.folder.batch import explain
+from pqswarm.identify.folder.batch import failure_of
 from pqswarm.identify.folder.journal import Journal
 from pqswarm.identify.folder.receivers import JsonLines
 from pqswarm.identify.folder.scan import Candidate, scan
@@ -188,7 +188,7 @@ def test_what_passes_is_tried_again(place, error, monkeypatch):
 
     def judge(path):
         tries.append(path)
-        return [explain(error, path, "")] if len(tries) < 4 else [found_in(path)]
+        return [failure_of(error, path, "")] if len(tries) < 4 else [found_in(path)]
 
     (place.folder / "a.csv").write_text("sag")
     monkeypatch.setattr(watch, "_FILE_TRIES", 3)

@@ -13,7 +13,7 @@ from pqswarm.report.document import Chapter, Document, Passage
 from pqswarm.report.section import Content, Drawing
 from pqswarm.report.tables import Table
 from pqswarm.report.text import markdown_report
-from pqswarm.statistics.tables import plain_markdown
+from pqswarm.statistics.tables import escape_markdown
 from pqswarm.study import Store
 
 
@@ -45,7 +45,7 @@ def test_markdown(hostile, tmp_path, study):
         assert {len(re.findall(r"(?<!\\)\|", line)) for line in (head, rule, *body)} == {head.count("|")}
         assert re.fullmatch(r"\|(---:?\|)+", rule)
     assert "*-0.12*" in text
-    assert all(plain_markdown(table.caption) in text for table in tables(study, study.classifiers[1]).values())
+    assert all(escape_markdown(table.caption) in text for table in tables(study, study.classifiers[1]).values())
 
 
 def test_words_of_markdown_are_text_whatever_names_they_hold():

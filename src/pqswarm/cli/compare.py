@@ -175,7 +175,7 @@ def _unpaired(
 
 def _tables(style: str, found: dict[str, Any]) -> str:
     from pqswarm.statistics import table
-    from pqswarm.statistics.tables import one_cell, plain_markdown
+    from pqswarm.statistics.tables import csv_comment_cell, escape_markdown
 
     better, side = ("lower", "worse") if found["lower_is_better"] else ("higher", "better")
     title = f"Mean ranks of {len(found['ranks'])} algorithms over {found['n_blocks']} rows; {better} results are better"
@@ -197,9 +197,9 @@ def _tables(style: str, found: dict[str, Any]) -> str:
     parts = []
     for title, rows, note in sections:
         if style == "md":
-            title, note = plain_markdown(title), plain_markdown(note)
+            title, note = escape_markdown(title), escape_markdown(note)
         heading = _TITLES[style].format(title)
-        parts += [one_cell(heading) if style == "csv" else heading, table(rows, style, headings=_HEADINGS)]
+        parts += [csv_comment_cell(heading) if style == "csv" else heading, table(rows, style, headings=_HEADINGS)]
         parts += [_NOTES[style].format(note), ""] if note and style in _NOTES else [""]
     return "\n".join(parts[:-1])
 

@@ -163,7 +163,7 @@ class _Results:
 
     def add(self, found: "Verdict | Failure") -> None:
         from pqswarm.identify import Failure
-        from pqswarm.identify.folder.batch import explain
+        from pqswarm.identify.folder.batch import failure_of
 
         if isinstance(found, Failure):
             self.fail(found)
@@ -171,7 +171,7 @@ class _Results:
         try:
             rows, text = self._describe(found)
         except Exception as error:  # noqa: BLE001 (any error is this recording's failure)
-            self.fail(explain(error, found.path, found.source))
+            self.fail(failure_of(error, found.path, found.source))
             return
         self.rows += rows if self.table else ()
         self.n_events += sum(row["kind"] != "none" for row in rows)

@@ -177,7 +177,7 @@ def synthesise(
     """
     n_samples = check_record(sampling_rate, frequency, cycles)
     disturbance = {name: value for name, value in parameters.items() if name not in _NO_MODEL}
-    grid = _grid(parameters, frequency)
+    grid = _event_grid(parameters, frequency)
     signal: FloatArray
     if source == "bench":
         circuit: dict[str, Any] = disturbance
@@ -264,7 +264,7 @@ def _keep_inside(values: dict[str, float], given: Mapping[str, float], event_cla
         values["duration"] = end - values["start"]
 
 
-def _grid(parameters: Mapping[str, float], frequency: float) -> Grid:
+def _event_grid(parameters: Mapping[str, float], frequency: float) -> Grid:
     return Grid(
         frequency=frequency * (1.0 + parameters.get("frequency_deviation", 0.0)),
         amplitude=parameters.get("amplitude", 1.0),

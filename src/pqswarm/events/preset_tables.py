@@ -135,7 +135,7 @@ def _check_limits(value: float, allowed: Parameter) -> float:
     return float(value)
 
 
-def _check_text(text: str) -> str:
+def _check_preset_text(text: str) -> str:
     if not text.isprintable():
         raise PqswarmError(f"must be printable text, not {shorten(repr(text))}")
     return text
@@ -147,13 +147,13 @@ def _check_unique(names: tuple[str, ...]) -> tuple[str, ...]:
     return names
 
 
-def _check_name(name: str) -> str:
+def _check_preset_name(name: str) -> str:
     if not is_name(name):
         raise PqswarmError(f"{shorten(repr(name))} must be lower-case letters, digits and underscores, at most 60")
     return name
 
 
-Text = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_check_text)]
+Text = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_check_preset_text)]
 Parameters = dict[str, Any]
 """Ranges by parameter; :func:`read_range` checks each once it is known whose they are."""
 
@@ -185,7 +185,7 @@ class PresetTable(_WithClasses):
     extends: Text | None = None
     classes: Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_check_unique)] | None = None
     common: Parameters = {}
-    spectra: dict[Annotated[str, AfterValidator(_check_name)], Parameters] | None = None
+    spectra: dict[Annotated[str, AfterValidator(_check_preset_name)], Parameters] | None = None
     bench: _Bench = _Bench()
 
 

@@ -59,10 +59,10 @@ def load_preset(path: str | Path) -> Preset:
     >>> preset.name, preset.ranges("sag")["frequency"], preset.ranges("sag")["depth"]
     ('sixty', Fixed(value=60.0), Uniform(low=0.1, high=0.5, unit=''))
     """
-    return _load(Path(path), ())
+    return _load_preset_file(Path(path), ())
 
 
-def _load(path: Path, via: tuple[Path, ...]) -> Preset:
+def _load_preset_file(path: Path, via: tuple[Path, ...]) -> Preset:
     """Read a file; `via` are the files that extend it."""
     if path.resolve() in via:
         raise PqswarmError(f"{path}: extends: the file extends itself: name another preset.")
@@ -87,7 +87,7 @@ def read_preset(
 
     tables = read_tables(table, source)
     with _blame(source):
-        return _Reader(tables, folder or Path(), name, via).read()
+        return _PresetReader(tables, folder or Path(), name, via).read()
 
 
 @contextmanager
@@ -99,7 +99,7 @@ def _blame(where: str) -> Iterator[None]:
         raise PqswarmError(f"{where}: {error}" if where else str(error)) from None
 
 
-class _Reader:
+class _PresetReader:
     """Builds a preset from the tables of a file and the preset that it extends."""
 
     def __init__(self, table: "PresetTable", folder: Path, name: str, via: tuple[Path, ...]) -> None:
@@ -121,7 +121,7 @@ class _Reader:
         if extends is None:
             return Preset("", {}, {}, {}, 0.0)
         if extends.endswith(".toml"):
-            return _load(folder / extends, via)
+            return _load_preset_file(folder / extends, via)
         with _blame("extends"):
             if extends not in PRESETS:
                 raise unknown_name("preset", extends, (*PRESETS, "a path that ends in .toml"))
@@ -163,7 +163,7 @@ class _Reader:
     def _common(self, base: Preset) -> Ranges:
         """Ranges of record and supply; those of disturbances belong to the classes."""
         ranges: Ranges = dict(base.common)
-        taken = {name for label in (*base.models, *self.own) for name in _taken(label)[1]}
+        taken = {name for label in (*base.models, *self.own) for name in _class_parameters(label)[1]}
         for name, given in self.common.items():
             if name in _EVERYWHERE:
                 with _blame(name):
@@ -176,7 +176,7 @@ class _Reader:
         return in_order(ranges)
 
     def _model(self, label: str, base: Preset) -> Ranges:
-        required, taken = _taken(label)
+        required, taken = _class_parameters(label)
         own, catalogue = self.own.get(label, {}), EVENT_CLASSES[label].catalogue
         ranges: Ranges = dict(base.models.get(label, {}))
         for name, given in self.common.items():
@@ -267,7 +267,7 @@ def _keywords(function: Callable[..., object]) -> tuple[tuple[str, ...], tuple[s
     )
 
 
-def _taken(label: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _class_parameters(label: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Required and possible parameters of the model of a class."""
     event_class = EVENT_CLASSES[label]
     required, taken = _keywords(event_class.model) if event_class.model is not None else ((), ())

@@ -13,7 +13,7 @@ _NEAR, _FAR = 5, 18  # ranks of the sample between the one expected and the edge
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _sort(lanes, n):
+def _sort_for_median(lanes, n):
     """Sort the first `n` places, each lane by itself (Batcher's merge exchange, Knuth 5.2.2 M)."""
     half = 1
     while 2 * half < n:
@@ -81,7 +81,7 @@ def _count_below(values, n, edges, counts):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _narrow(values, n, ranks, width, sample, kept):
+def _narrow_to_median(values, n, ranks, width, sample, kept):
     """Move the values that may have `ranks` ... `ranks` + `width` - 1 to `kept`; return the largest count.
 
     The ranks become those within `kept`, or -1 in lanes where that would be more than half. A sorted sample brackets
@@ -89,7 +89,7 @@ def _narrow(values, n, ranks, width, sample, kept):
     """
     for i in range(SAMPLE):
         store(load(values, i * n // SAMPLE), sample, i)
-    _sort(sample, SAMPLE)
+    _sort_for_median(sample, SAMPLE)
     edges, counts = np.empty(6 * LANES), np.empty(6 * LANES)
     for lane in range(LANES):
         expected = ranks[lane] * SAMPLE // n
@@ -135,11 +135,11 @@ def medians(bands, n, scratch, sample, out):
     ranks = np.full(LANES, rank)
     values, size = bands, n
     while size > _SORTED:
-        size = _narrow(values, size, ranks, width, sample, scratch)
+        size = _narrow_to_median(values, size, ranks, width, sample, scratch)
         values = scratch
     if n <= _SORTED:
         scratch[: LANES * n] = bands[: LANES * n]
-    _sort(scratch, size)
+    _sort_for_median(scratch, size)
     for lane in range(LANES):
         middle = scratch[LANES * min(ranks[lane], size - 1) + lane]
         next_one = scratch[LANES * min(ranks[lane] + width - 1, size - 1) + lane]

@@ -91,7 +91,7 @@ def load_model(path: str | Path) -> Model:
     ...     load_model(model.save(f"{folder}/small.npz"))
     <Model: kernel-nb, 20 events of 2 classes, preset 'field, 2 classes', seed 0>
     """
-    return _ARCHIVE.read(path, _assemble)
+    return _ARCHIVE.read(path, _assemble_model)
 
 
 def _names(given: Any, known: tuple[str, ...], what: str) -> tuple[str, ...]:
@@ -126,7 +126,7 @@ def _classifier(name: str, settings: dict[str, Any]) -> Classifier:
     return made
 
 
-def _number(given: Any, low: float, high: float, what: str) -> float:
+def _read_model_number(given: Any, low: float, high: float, what: str) -> float:
     if not is_finite(given) or not low <= given <= high:
         raise FileFormatError(f"is damaged: its {what} is not a number from {low:g} to {high:g}.")
     return given
@@ -136,22 +136,22 @@ def _subset(given: Any, known: tuple[str, ...]) -> Subset:
     if not isinstance(given, dict):
         raise FileFormatError("is damaged: a subset is not a record.")
     names = _names(given.get("names"), known, "features of a subset")
-    highest = _number(given.get("highest"), 0.0, 1e6, "bandwidth")
+    highest = _read_model_number(given.get("highest"), 0.0, 1e6, "bandwidth")
     limit = dict(zip(FEATURES, upper_frequencies().tolist(), strict=True))
     if any(limit[name] > highest for name in names):
         raise FileFormatError("is damaged: a subset has features beyond its bandwidth.")
-    farthest = float(_number(given.get("farthest", _MAX_DISTANCE), 0.0, _MAX_DISTANCE, "distance"))
+    farthest = float(_read_model_number(given.get("farthest", _MAX_DISTANCE), 0.0, _MAX_DISTANCE, "distance"))
     return Subset(
         highest=float(highest),
         names=names,
-        temperature=float(_number(given.get("temperature"), 1e-3, 1e3, "temperature")),
-        error=float(_number(given.get("error"), 0.0, 1.0, "error")),
-        discriminant=float(_number(given.get("discriminant", 0.0), 0.0, 10.0, "weight")),
+        temperature=float(_read_model_number(given.get("temperature"), 1e-3, 1e3, "temperature")),
+        error=float(_read_model_number(given.get("error"), 0.0, 1.0, "error")),
+        discriminant=float(_read_model_number(given.get("discriminant", 0.0), 0.0, 10.0, "weight")),
         farthest=farthest if farthest < _MAX_DISTANCE else inf,
     )
 
 
-def _assemble(manifest: dict[str, Any], arrays: "dict[str, AnyArray]") -> Model:
+def _assemble_model(manifest: dict[str, Any], arrays: "dict[str, AnyArray]") -> Model:
     class_names = _class_names(manifest["class_names"])
     if not manifest["subsets"] or len(manifest["subsets"]) > len(FEATURES):
         raise FileFormatError("is damaged: it has no subsets of features.")
@@ -167,7 +167,7 @@ def _assemble(manifest: dict[str, Any], arrays: "dict[str, AnyArray]") -> Model:
         raise FileFormatError("is damaged: its scaling is not ascending.")
     if labels.ndim != 1 or not labels.size or set(labels.tolist()) != set(range(len(class_names))):
         raise FileFormatError("is damaged: its labels are not those of its classes.")
-    tables = _split(manifest, subsets, codes, labels, knots)
+    tables = _split_model_events(manifest, subsets, codes, labels, knots)
     return Model(class_names, subsets, tables, classifier, _origin(manifest["origin"]))
 
 
@@ -187,7 +187,7 @@ def _origin(said: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _split(
+def _split_model_events(
     manifest: dict[str, Any], subsets: tuple[Subset, ...], codes: "AnyArray", labels: "IntArray", knots: "FloatArray"
 ) -> tuple[TrainingTable, ...]:
     """The training events of each subset, from concatenated arrays."""

@@ -38,7 +38,7 @@ def event_window(event: "Event", found: "Characterisation", others: "Iterable[Ev
     if event.kind in _LASTING:
         return _middle(found, (event.start + event.end) / 2)
     part = event.worst
-    first, stop = _around(found, part.start, max(part.end, part.start))
+    first, stop = _window_around(found, part.start, max(part.end, part.start))
     rate, cycle = found.sampling_rate, found.sampling_rate / found.frequency
     start, end = part.start * rate, max(part.end, part.start) * rate
     for other in others:
@@ -82,25 +82,25 @@ def read_capture(
     return np.asarray(np.clip(filled / (np.sqrt(2) * reference), -_MAX_VOLTAGE, _MAX_VOLTAGE))
 
 
-def _length(found: "Characterisation") -> int:
+def _recording_window_length(found: "Characterisation") -> int:
     return int(np.floor(WINDOW_CYCLES / found.frequency * found.sampling_rate))
 
 
 def _middle(found: "Characterisation", moment: float) -> tuple[int, int]:
-    return _clip(found, round(moment * found.sampling_rate) - _length(found) // 2)
+    return _clip_window(found, round(moment * found.sampling_rate) - _recording_window_length(found) // 2)
 
 
-def _around(found: "Characterisation", start: float, end: float) -> tuple[int, int]:
+def _window_around(found: "Characterisation", start: float, end: float) -> tuple[int, int]:
     """A window with the event in the middle, or, if that is longer, from some cycles before its start."""
     cycle = found.sampling_rate / found.frequency
     first, stop = round(start * found.sampling_rate), round(end * found.sampling_rate)
     if stop - first > (WINDOW_CYCLES - _LEAD) * cycle:
-        return _clip(found, first - round(_LEAD * cycle))
-    return _clip(found, (first + stop - _length(found)) // 2)
+        return _clip_window(found, first - round(_LEAD * cycle))
+    return _clip_window(found, (first + stop - _recording_window_length(found)) // 2)
 
 
-def _clip(found: "Characterisation", first: int) -> tuple[int, int]:
-    length = _length(found)
+def _clip_window(found: "Characterisation", first: int) -> tuple[int, int]:
+    length = _recording_window_length(found)
     if found.n_samples <= length:
         return 0, found.n_samples
     first = min(max(first, 0), found.n_samples - length)

@@ -224,7 +224,7 @@ def measure_at(
     nominal = rate / source.nominal_frequency
     first = max(int(moment * rate - around / 2 * nominal), 0)
     near = source.read(first, min(int(moment * rate + around / 2 * nominal) + 2, source.n_samples))
-    chosen = _choose(near, channels)
+    chosen = _choose_moment_channels(near, channels)
     notes: list[str] = []
     frequency = _frequency(near, chosen, frequency, notes)
     cycle = rate / frequency
@@ -241,7 +241,7 @@ def measure_at(
     is_moved = abs(begin - wanted) > 1
     if is_moved:
         notes.append("The window was moved inside the recording.")
-    place = _Place(begin, size, cycle, count, (first + begin) / rate, moment * rate - first - begin)
+    place = _MomentWindow(begin, size, cycle, count, (first + begin) / rate, moment * rate - first - begin)
     with one_blas_thread():
         found = [_measure(channel, place, notes) for channel in chosen]
     return AtMoment(
@@ -256,7 +256,7 @@ def measure_at(
 
 
 @dataclass(frozen=True)
-class _Place:
+class _MomentWindow:
     """Samples of the window, their first one [s], and samples from it to the moment."""
 
     begin: int
@@ -267,7 +267,7 @@ class _Place:
     until: float
 
 
-def _choose(near: Recording, names: Sequence[str] | None) -> list[Channel]:
+def _choose_moment_channels(near: Recording, names: Sequence[str] | None) -> list[Channel]:
     if names is not None:
         chosen = list(dict.fromkeys(near.channel(name) for name in names))
         if not chosen:
@@ -293,7 +293,9 @@ def _frequency(near: Recording, chosen: Sequence[Channel], given: float | None, 
     return nominal
 
 
-def _measure(channel: Channel, place: _Place, notes: list[str]) -> "tuple[float, complex, Spectrum | None] | None":
+def _measure(
+    channel: Channel, place: _MomentWindow, notes: list[str]
+) -> "tuple[float, complex, Spectrum | None] | None":
     """True RMS, phasor (RMS) at the moment and spectrum of a channel; None if too many samples are missing."""
     filled, missing = fill_gaps(channel.samples, place.cycle)
     window = slice(place.begin, place.begin + place.size)

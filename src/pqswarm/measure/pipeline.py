@@ -16,7 +16,7 @@ from pqswarm.measure.detect.scan import Scan, scan_pages
 from pqswarm.measure.detect.spans import Span, find_spans
 from pqswarm.measure.group.list import EventList
 from pqswarm.measure.steady.finder import SteadyFinder
-from pqswarm.measure.steady.flicker import drop_modulated
+from pqswarm.measure.steady.flicker import drop_flicker_spans
 from pqswarm.measure.steady.harmonics import Spectrum
 from pqswarm.measure.supply.survey import Supply, survey
 from pqswarm.measure.thresholds import Thresholds
@@ -146,7 +146,7 @@ def _find_spans(supply: Supply, scan: Scan, levels: Thresholds) -> tuple[FloatAr
     spans: list[list[Span]] = []
     for row, reference in zip(urms, supply.references, strict=True):
         found = find_spans(row, row, levels) if reference.volts > 0 and row.size else []
-        spans.append(drop_modulated(found, row, supply.frequency, levels) if found else [])
+        spans.append(drop_flicker_spans(found, row, supply.frequency, levels) if found else [])
     return urms, spans
 
 

@@ -43,7 +43,7 @@ class Claim:
 
 
 @dataclass(frozen=True, eq=False)
-class _Size:
+class _ClaimedSize:
     """Whether the study has at least as many events, runs and evaluations as the paper."""
 
     events: bool
@@ -74,19 +74,25 @@ def check_claims(study: StudySummary, found: ClassifierSummary) -> list[Claim]:
     if not found.paper or hero not in found.runs:
         return []
     events, runs, evaluations = _paper_size()
-    size = _Size(study.n_events >= events, found.n_runs >= runs, study.plan.max_evaluations >= evaluations)
+    size = _ClaimedSize(study.n_events >= events, found.n_runs >= runs, study.plan.max_evaluations >= evaluations)
     errors = {title: np.round(found.errors(title), 12) for title in found.runs}
     sizes = {title: found.sizes(title) for title in found.runs}
     printed = {key: {t: row[key] for t, row in found.paper.performance.items()} for key in ("mean_J", "mean_size")}
     return [
-        Claim(f"{hero} has the lowest mean error rate", *_lowest(errors, hero, printed["mean_J"], percent, size)),
-        Claim(f"{hero} has the smallest subsets", *_lowest(sizes, hero, printed["mean_size"], "{:.1f}".format, size)),
+        Claim(
+            f"{hero} has the lowest mean error rate",
+            *_claim_lowest_mean(errors, hero, printed["mean_J"], percent, size),
+        ),
+        Claim(
+            f"{hero} has the smallest subsets",
+            *_claim_lowest_mean(sizes, hero, printed["mean_size"], "{:.1f}".format, size),
+        ),
         Claim("its error rate differs significantly from every rival's", *_significant(errors, hero, size)),
         Claim("its best subset makes fewer errors than SFFS at the same size", *_sequential(study, found, hero, size)),
         Claim("its best subset beats all features at every noise level", *_noise(study, found, hero, size)),
         Claim(
             "all features make as few errors as in the paper, J(U)",
-            *_level(found, study.n_events, events, size),
+            *_claim_same_level(found, study.n_events, events, size),
         ),
     ]
 
@@ -145,8 +151,12 @@ def adjusted_p(values: Mapping[str, FloatArray], control: str) -> dict[str, floa
     return dict(zip(others, adjusted.tolist(), strict=True))
 
 
-def _lowest(
-    values: Mapping[str, FloatArray], hero: str, printed: Mapping[str, float], show: Callable[[float], str], size: _Size
+def _claim_lowest_mean(
+    values: Mapping[str, FloatArray],
+    hero: str,
+    printed: Mapping[str, float],
+    show: Callable[[float], str],
+    size: _ClaimedSize,
 ) -> tuple[str, str]:
     """Whether the mean of one algorithm is significantly lower than all others."""
     means, p = {title: float(each.mean()) for title, each in values.items()}, adjusted_p(values, hero)
@@ -166,7 +176,7 @@ def _lowest(
     return verdict, numbers
 
 
-def _significant(errors: Mapping[str, FloatArray], hero: str, size: _Size) -> tuple[str, str]:
+def _significant(errors: Mapping[str, FloatArray], hero: str, size: _ClaimedSize) -> tuple[str, str]:
     """Whether an algorithm is significantly better than all others by the paper's test."""
     table = np.array(list(errors.values())).T
     if min(table.shape) < 2:
@@ -183,7 +193,7 @@ def _significant(errors: Mapping[str, FloatArray], hero: str, size: _Size) -> tu
     return HOLDS, f"from all, each {at_most(max(p.values()))}" if len(p) > 1 else probability(*p.values())
 
 
-def _sequential(study: StudySummary, found: ClassifierSummary, hero: str, size: _Size) -> tuple[str, str]:
+def _sequential(study: StudySummary, found: ClassifierSummary, hero: str, size: _ClaimedSize) -> tuple[str, str]:
     """Whether the best subset is better than the one SFFS finds at the same size."""
     titles = [algorithm.title for algorithm in study.plan.sequential if algorithm.algorithm == "sffs"]
     records = [found.sequential[title] for title in titles if title in found.sequential]
@@ -199,7 +209,7 @@ def _sequential(study: StudySummary, found: ClassifierSummary, hero: str, size: 
     return (HOLDS if round(best.error, 12) < round(records[0].error, 12) else size.deny()), numbers
 
 
-def _noise(study: StudySummary, found: ClassifierSummary, hero: str, size: _Size) -> tuple[str, str]:
+def _noise(study: StudySummary, found: ClassifierSummary, hero: str, size: _ClaimedSize) -> tuple[str, str]:
     """Whether the best subset is better than all features at each noise level of the paper."""
     noise = found.noise
     if noise is None or hero not in noise.accuracy:
@@ -215,7 +225,7 @@ def _noise(study: StudySummary, found: ClassifierSummary, hero: str, size: _Size
     return (HOLDS if gain.min() > 0 and not missing else UNKNOWN), numbers
 
 
-def _level(found: ClassifierSummary, ours: int, theirs: int, size: _Size) -> tuple[str, str]:
+def _claim_same_level(found: ClassifierSummary, ours: int, theirs: int, size: _ClaimedSize) -> tuple[str, str]:
     """Whether all features have the error rate printed in the paper."""
     here, printed = found.all_features, found.paper.all_features
     assert printed is not None  # noqa: S101

@@ -11,7 +11,7 @@ from pqswarm.events import get_preset
 from pqswarm.report.opening import opening
 from pqswarm.report.section import ClassifierSection, Content, Drawing, Section, StudySection
 from pqswarm.report.sections.registry import REGISTRY
-from pqswarm.report.shared.sentences import enumerate_words, runs
+from pqswarm.report.shared.sentences import count_runs, enumerate_words
 from pqswarm.report.summary import StudySummary
 from pqswarm.report.tables import Table
 from pqswarm.study.data import held_out_seeds
@@ -159,7 +159,7 @@ def describe_study(study: StudySummary) -> str:
         f"{study.n_events} {study.item}s of {n_classes} {standard}classes{origin}, with {len(study.feature_names)} "
         f"{wavelet}features each{options}. {enumerate_words(searched + sequential)} searched for the features with "
         f"which {enumerate_words(names)} {'misclassifies' if len(names) == 1 else 'misclassify'} the fewest "
-        f"{study.item}s, in {plan.folds.number}-fold cross-validation{on}: {runs(plan.runs)} of "
+        f"{study.item}s, in {plan.folds.number}-fold cross-validation{on}: {count_runs(plan.runs)} of "
         f"{plan.max_evaluations} evaluations each{once}."
     )
     levels, sets = sum(level != inf for level in plan.dataset.snr), len(held_out_seeds(plan))

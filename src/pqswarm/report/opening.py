@@ -12,7 +12,7 @@ from pqswarm.report.claims import adjusted_p, claims_table
 from pqswarm.report.section import Content, Drawing
 from pqswarm.report.shared.palette import label_ends
 from pqswarm.report.shared.run_points import draw_points, run_points
-from pqswarm.report.shared.sentences import count, enumerate_words, percent, runs
+from pqswarm.report.shared.sentences import count, count_runs, enumerate_words, percent
 from pqswarm.report.style import NARROW, STYLE, WIDE
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 from pqswarm.report.tables import Table
@@ -77,7 +77,7 @@ def say_limits(study: StudySummary) -> str:
     """Return what a study of this size can detect, and what it cannot."""
     plan, item = study.plan, study.item
     number = min(found.n_runs for found in study.classifiers)
-    size = f"With {runs(number)} of {plan.max_evaluations} evaluations on {study.n_events} {item}s, this study"
+    size = f"With {count_runs(number)} of {plan.max_evaluations} evaluations on {study.n_events} {item}s, this study"
     gaps = [gap for found in study.classifiers if (gap := _detectable_difference(found)) is not None]
     if gaps:
         points = enumerate_words([f"{100 * gap:.2f} ({name})" for name, gap in gaps])
@@ -121,7 +121,7 @@ def _means(study: StudySummary) -> Table:
     whole = enumerate_words([f"{percent(found.all_features)} ({found.name})" for found in study.classifiers])
     return Table(
         "means",
-        f"Means over {runs(min(found.n_runs for found in study.classifiers))}",
+        f"Means over {count_runs(min(found.n_runs for found in study.classifiers))}",
         rows,
         columns,
         lowest=tuple(lowest),

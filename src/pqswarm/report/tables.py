@@ -9,7 +9,7 @@ from typing import Any
 from pqswarm._base.text import disarm
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.statistics import table as plain_table
-from pqswarm.statistics.tables import plain_markdown
+from pqswarm.statistics.tables import escape_markdown
 
 __all__ = ["PAPER", "SOURCE", "STUDY", "Table", "plain_latex"]
 
@@ -142,8 +142,8 @@ class Table:
         """Return the table as Markdown with caption and note; best values in bold, negative ones in italics."""
         head, _, *body = self._plain("md", ("**", "**"), ("*", "*")).splitlines()
         rule = f"|{'|'.join('---:' if self.is_numeric(column) else '---' for column in self.keys)}|"
-        parts = [f"**{plain_markdown(self.title)}**", "", head, rule, *body]
-        return "\n".join([*parts, "", plain_markdown(self.note)] if self.note else parts)
+        parts = [f"**{escape_markdown(self.title)}**", "", head, rule, *body]
+        return "\n".join([*parts, "", escape_markdown(self.note)] if self.note else parts)
 
     def latex(self) -> str:
         """Return the table as LaTeX (packages booktabs and graphicx); negative values are underlined."""

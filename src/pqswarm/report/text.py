@@ -7,7 +7,7 @@ from textwrap import indent
 from pqswarm.report.document import Document
 from pqswarm.report.section import Content, Drawing
 from pqswarm.report.tables import plain_latex
-from pqswarm.statistics.tables import plain_markdown
+from pqswarm.statistics.tables import escape_markdown
 
 __all__ = ["latex_report", "markdown_report"]
 
@@ -45,26 +45,26 @@ def _latex_figure(drawing: Drawing) -> str:
 def markdown_report(document: Document) -> str:
     """Return the text and tables of a report as Markdown, with special characters escaped."""
     title = re.sub(r"([\\`*_{}\[\]<>#|~&])", r"\\\1", document.title)
-    answer = (f"**{plain_markdown(line)}**" for line in document.opening.answer)
-    blocks = [f"# {title}", *answer, *_blocks(document.opening), plain_markdown(document.description)]
+    answer = (f"**{escape_markdown(line)}**" for line in document.opening.answer)
+    blocks = [f"# {title}", *answer, *_blocks(document.opening), escape_markdown(document.description)]
     for chapter in document.chapters:
         best = "; ".join(f"{label}: {value}" for label, value in chapter.numbers.items())
-        described = plain_markdown(f"The classifier: {chapter.description}.")
-        blocks += [f"## {plain_markdown(chapter.name)}", described, _list(chapter.answer)]
-        blocks += [plain_markdown(f"Best single subset of {document.reference}: {best}.")] if best else []
+        described = escape_markdown(f"The classifier: {chapter.description}.")
+        blocks += [f"## {escape_markdown(chapter.name)}", described, _list(chapter.answer)]
+        blocks += [escape_markdown(f"Best single subset of {document.reference}: {best}.")] if best else []
         for part in chapter.parts:
-            blocks += [f"### {plain_markdown(part.heading)}", *_blocks(part.content)]
+            blocks += [f"### {escape_markdown(part.heading)}", *_blocks(part.content)]
     for part in document.parts:
-        blocks += [f"## {plain_markdown(part.heading)}", *_blocks(part.content)]
+        blocks += [f"## {escape_markdown(part.heading)}", *_blocks(part.content)]
     return "\n\n".join(filter(None, blocks)) + "\n"
 
 
 def _blocks(content: Content) -> list[str]:
-    figures = [f"{plain_markdown(drawing.title)} (`{drawing.name}`)." for drawing in content.drawings]
+    figures = [f"{escape_markdown(drawing.title)} (`{drawing.name}`)." for drawing in content.drawings]
     tables = [table.markdown() for table in content.tables]
     listings = [f"{what}:\n\n{indent(text, '    ')}" for what, text in content.listings.items()]
-    return [*map(plain_markdown, content.words), _list(content.points), *figures, *tables, *listings]
+    return [*map(escape_markdown, content.words), _list(content.points), *figures, *tables, *listings]
 
 
 def _list(points: Sequence[str]) -> str:
-    return "\n".join(f"- {plain_markdown(text)}" for text in points)
+    return "\n".join(f"- {escape_markdown(text)}" for text in points)

@@ -23,7 +23,7 @@ __all__ = ["CHECKS", "check_search"]
 _Class = type[Search]
 
 
-class _Scenery:
+class _RuggedLandscape:
     """A problem with pairs of features that help only together; all errors differ."""
 
     def __init__(self, n_features: int = 12, order: IntArray | None = None) -> None:
@@ -44,7 +44,7 @@ class _Scenery:
         return np.where(masks.any(axis=1), 0.9 / (1.0 + np.exp(-raw)), 1.0)
 
 
-class _Constant:
+class _FlatLandscape:
     """A problem on which every subset has the same error."""
 
     def __init__(self, error: float, n_features: int = 9) -> None:
@@ -54,7 +54,7 @@ class _Constant:
         return np.full(len(masks), self.error)
 
 
-class _Renamed:
+class _RenumberedDraws:
     """A generator that gives each feature its numbers of another numbering."""
 
     def __init__(self, rng: np.random.Generator, order: IntArray) -> None:
@@ -74,11 +74,11 @@ class _Renamed:
         return np.ascontiguousarray(drawn[..., self._order])
 
 
-def _same(one: Mapping[str, AnyArray], other: Mapping[str, AnyArray]) -> bool:
+def _same_search_result(one: Mapping[str, AnyArray], other: Mapping[str, AnyArray]) -> bool:
     return set(one) == set(other) and all(np.array_equal(one[name], other[name]) for name in one)
 
 
-def _finish(run: Run, problem: _Scenery) -> Run:
+def _finish_search_run(run: Run, problem: _RuggedLandscape) -> Run:
     while not run.done:
         run.tell(problem.errors(run.ask()))
     return run
@@ -99,7 +99,7 @@ def check_parameters(search: _Class) -> None:
 
 def check_masks(search: _Class) -> None:
     """Requested masks are boolean, stay the same until told, and are empty only if declared."""
-    problem = _Scenery()
+    problem = _RuggedLandscape()
     run = Run(search(problem.n_features, 3), 1500)
     while not run.done:
         masks = run.ask()
@@ -126,14 +126,14 @@ def check_flat_landscapes(search: _Class) -> None:
     """A constant error of 1, 0 or infinity is handled."""
     for error in (1.0, 0.0, np.inf, 12.5):
         with np.errstate(all="raise"):
-            result = minimize(search, _Constant(error), max_evaluations=400)
+            result = minimize(search, _FlatLandscape(error), max_evaluations=400)
         require(result.error == error and result.size >= 1, f"a constant error of {error} is not handled")
 
 
 def check_few_features(search: _Class) -> None:
     """Works with one, two or three features."""
     for n in (1, 2, 3):
-        problem = _Scenery(n)
+        problem = _RuggedLandscape(n)
         result = minimize(search, problem, max_evaluations=300, seed=n)
         require(result.mask.shape == (n,) and result.mask.any(), f"fails with {n} features")
 
@@ -141,19 +141,22 @@ def check_few_features(search: _Class) -> None:
 def check_budget(search: _Class) -> None:
     """The number of evaluations is exactly the budget, unless the search finishes earlier."""
     for budget in (1, 29, 31, 100, 777):
-        problem = _Scenery()
+        problem = _RuggedLandscape()
         result = minimize(search, problem, max_evaluations=budget)
         asked = sum(len(masks) for masks in problem.asked)
         require(result.n_evaluations == asked == result.errors.size == result.sizes.size, "evaluations are miscounted")
-        ended = asked < budget and minimize(search, _Scenery(), max_evaluations=10**6 + budget).n_evaluations == asked
+        ended = (
+            asked < budget
+            and minimize(search, _RuggedLandscape(), max_evaluations=10**6 + budget).n_evaluations == asked
+        )
         require(asked == budget or ended, f"{asked} evaluations instead of {budget}")
 
 
 def check_same_seed(search: _Class) -> None:
     """The same seed gives the same search, independent of NumPy's global generator, which is not changed."""
     before = _global_state()
-    one = minimize(search, _Scenery(), 400, seed=5)
-    two = minimize(search, _Scenery(), 400, seed=5)
+    one = minimize(search, _RuggedLandscape(), 400, seed=5)
+    two = minimize(search, _RuggedLandscape(), 400, seed=5)
     require(
         np.array_equal(one.mask, two.mask) and np.array_equal(one.errors, two.errors),
         "the search does not depend on the seed alone",
@@ -163,7 +166,7 @@ def check_same_seed(search: _Class) -> None:
 
 def check_deterministic(search: _Class) -> None:
     """Another seed gives another search, unless the search is declared deterministic."""
-    one, other = _Scenery(), _Scenery()
+    one, other = _RuggedLandscape(), _RuggedLandscape()
     minimize(search, one, 100, seed=1)
     minimize(search, other, 100, seed=2)
     same = np.array_equal(np.concatenate(one.asked), np.concatenate(other.asked))
@@ -178,11 +181,13 @@ def _global_state() -> str:
 def check_best(search: _Class) -> None:
     """The result is the best requested subset, with its error."""
     for seed in range(5):
-        problem = _Scenery()
+        problem = _RuggedLandscape()
         result = minimize(search, problem, 500, seed=seed)
         asked = np.concatenate(problem.asked)
-        errors = _Scenery().errors(asked)
-        require(result.error == _Scenery().errors(result.mask[np.newaxis])[0], "the error is not that of the mask")
+        errors = _RuggedLandscape().errors(asked)
+        require(
+            result.error == _RuggedLandscape().errors(result.mask[np.newaxis])[0], "the error is not that of the mask"
+        )
         first = int(errors.argmin())
         require(np.array_equal(result.mask, asked[first]), "not the best, or not the first of equals")
         require(np.array_equal(result.errors, np.minimum.accumulate(errors)), "the trace is wrong")
@@ -196,12 +201,12 @@ def check_best(search: _Class) -> None:
 def check_front(search: _Class) -> None:
     """The front is that of all requested subsets: the first best of each size that beats all smaller ones."""
     for size in (None, 4):
-        problem = _Scenery()
+        problem = _RuggedLandscape()
         run = Run(search(problem.n_features, 8, {"size": size}), 600)
         while not run.done:
             run.tell(np.round(problem.errors(run.ask()), 1))  # rounded, for ties
         asked = np.concatenate(problem.asked)
-        errors = np.round(_Scenery().errors(asked), 1)
+        errors = np.round(_RuggedLandscape().errors(asked), 1)
         front: list[int] = []
         for wanted in range(1, problem.n_features + 1) if size is None else (size,):
             rows = np.flatnonzero(asked.sum(axis=1) == wanted).tolist()
@@ -215,20 +220,20 @@ def check_front(search: _Class) -> None:
 
 def check_resume(search: _Class) -> None:
     """A run restored from files at any moment continues unchanged."""
-    problem = _Scenery()
-    whole = _finish(Run(search(problem.n_features, 9), 700), problem)
+    problem = _RuggedLandscape()
+    whole = _finish_search_run(Run(search(problem.n_features, 9), 700), problem)
     run = Run(search(problem.n_features, 9), 700)
     while not run.done:
-        run = _reborn(run, search)
+        run = _restored_search_run(run, search)
         masks = run.ask()
-        run = _reborn(run, search)
+        run = _restored_search_run(run, search)
         require(np.array_equal(masks, run.ask()), "a restored run requests other masks")
         run.tell(problem.errors(masks))
-    require(_same(run.state(), whole.state()), "a resumed run ends in another state")
+    require(_same_search_result(run.state(), whole.state()), "a resumed run ends in another state")
     require(np.array_equal(run.result().errors, whole.result().errors), "a resumed run has another trace")
 
 
-def _reborn(run: Run, search: _Class) -> Run:
+def _restored_search_run(run: Run, search: _Class) -> Run:
     """The run, saved and restored into a new object with another seed."""
     file = io.BytesIO()
     np.savez(file, **run.state())  # type: ignore[arg-type]
@@ -241,13 +246,13 @@ def _reborn(run: Run, search: _Class) -> Run:
 
 def check_extension(search: _Class) -> None:
     """A finished run continues with a larger budget as if that had been its budget from the start."""
-    problem = _Scenery()
-    long = _finish(Run(search(problem.n_features, 6), 200), problem)
-    short = _finish(Run(search(problem.n_features, 6), 71), problem)
+    problem = _RuggedLandscape()
+    long = _finish_search_run(Run(search(problem.n_features, 6), 200), problem)
+    short = _finish_search_run(Run(search(problem.n_features, 6), 71), problem)
     more = Run(search(problem.n_features, 6), 200)
     more.restore(short.state())
-    _finish(more, problem)
-    require(_same(more.state(), long.state()), "a run extended later differs")
+    _finish_search_run(more, problem)
+    require(_same_search_result(more.state(), long.state()), "a run extended later differs")
 
 
 def check_identity(search: _Class) -> None:
@@ -258,7 +263,7 @@ def check_identity(search: _Class) -> None:
 
 def check_copies(search: _Class) -> None:
     """Returned and given arrays can be overwritten; no two parts of the state share memory."""
-    problem = _Scenery()
+    problem = _RuggedLandscape()
     careful, careless = search(problem.n_features, 2), search(problem.n_features, 2)
     for _ in range(12):
         if careful.done:
@@ -274,14 +279,14 @@ def check_copies(search: _Class) -> None:
         held = [getattr(careless, name) for name in careless.state_fields]
         shared = [np.shares_memory(a, b) for i, a in enumerate(held) for b in held[:i] if a.size and b.size]
         require(not any(shared), "two parts of the state share memory")
-        require(_same(careful.state(), careless.state()), "the state can be changed from outside")
+        require(_same_search_result(careful.state(), careless.state()), "the state can be changed from outside")
 
 
 def check_lockstep(search: _Class) -> None:
     """Runs in lockstep find what each finds alone."""
-    together = minimize_many(search, _Scenery(), seeds=range(4), max_evaluations=333)
+    together = minimize_many(search, _RuggedLandscape(), seeds=range(4), max_evaluations=333)
     for seed, result in enumerate(together):
-        alone = minimize(search, _Scenery(), 333, seed=seed)
+        alone = minimize(search, _RuggedLandscape(), 333, seed=seed)
         require(np.array_equal(alone.mask, result.mask), "another subset is found in lockstep")
         require(np.array_equal(alone.errors, result.errors), "the trace differs in lockstep")
 
@@ -289,14 +294,14 @@ def check_lockstep(search: _Class) -> None:
 def check_size(search: _Class) -> None:
     """The result has the required size."""
     for size in (1, 4, 12):
-        problem = _Scenery()
+        problem = _RuggedLandscape()
         result = minimize(search, problem, 500, parameters={"size": size})
         asked = np.concatenate(problem.asked)
         right = asked[asked.sum(axis=1) == size]
         require(result.size == size, f"{result.size} features instead of {size}")
         ends = search(12, 0, {"size": size}).min_evaluations > 1  # a sequential search passes other sizes
         require(ends or len(right) == len(asked), "subsets of another size are requested")
-        require(result.error == _Scenery().errors(right).min(), "not the best of the required size")
+        require(result.error == _RuggedLandscape().errors(right).min(), "not the best of the required size")
     require(refuses(search, 5, 0, {"size": 6}), "a size above the number of features is accepted")
 
 
@@ -306,8 +311,8 @@ def check_renaming(search: _Class) -> None:
         return
     n = 17  # unlikely as population size: an axis of this length holds features
     order = np.random.Generator(np.random.PCG64(1)).permutation(n)
-    plain, renamed = _Scenery(n), _Scenery(n, order)
-    one, other = search(n, 4), _renamed_twin(search, n, order)
+    plain, renamed = _RuggedLandscape(n), _RuggedLandscape(n, order)
+    one, other = search(n, 4), _renumbered_search(search, n, order)
     for _ in range(40):
         if one.done:
             break
@@ -321,12 +326,12 @@ def check_renaming(search: _Class) -> None:
         other.tell(twins, renamed.errors(twins))
 
 
-def _renamed_twin(search: _Class, n: int, order: IntArray) -> Search:
+def _renumbered_search(search: _Class, n: int, order: IntArray) -> Search:
     """The search with seed 4, with all draws renumbered."""
 
     class Twin(search):  # type: ignore[misc, valid-type]
         def _start(self) -> None:
-            self.rng: Any = _Renamed(self.rng, order)
+            self.rng: Any = _RenumberedDraws(self.rng, order)
             super()._start()
 
     twin: Search = Twin(n, 4)

@@ -132,7 +132,7 @@ class Mosaic(DistinctSearch):
         sizes, exponents = np.broadcast_arrays(
             np.maximum(masks.sum(axis=-1), 1), self.parameters.parsimony * np.sign(errors)
         )
-        powers = [_power(*pair) for pair in zip(sizes.ravel().tolist(), exponents.ravel().tolist(), strict=True)]
+        powers = [_mosaic_power(*pair) for pair in zip(sizes.ravel().tolist(), exponents.ravel().tolist(), strict=True)]
         return np.asarray(errors * np.reshape(powers, sizes.shape))
 
     # Learning frequencies
@@ -171,7 +171,7 @@ class Mosaic(DistinctSearch):
             found = self._make_distinct(self.line_masks[fresh])
             fresh = fresh[: len(found)]
             self.line_masks[fresh] = found
-        noise = _NOISE * self.scale * _unit_noise(self.rng.random((2, p.lines, self.n_features)))
+        noise = _NOISE * self.scale * _mosaic_noise(self.rng.random((2, p.lines, self.n_features)))
         beliefs = self.gains + noise / np.sqrt(1.0 + 0.2 * self.tries)
         moves = -(-(p.lines * p.moves - fresh.size) // max(1, lines.size))  # new lines request one subset
         neighbours, owners = self._neighbours(lines, beliefs[lines], moves)
@@ -192,16 +192,16 @@ class Mosaic(DistinctSearch):
         n, here = self.n_features, self.line_masks[lines]
         if not lines.size:  # all lines are new
             return here, lines
-        less, out = _smallest_values(np.where(here, beliefs, np.inf), _LOW)
-        more, into = _smallest_values(np.where(here, np.inf, -beliefs), _NEAR)
+        less, out = _smallest_in_mosaic(np.where(here, beliefs, np.inf), _LOW)
+        more, into = _smallest_in_mosaic(np.where(here, np.inf, -beliefs), _NEAR)
         worse = (less[:, :, np.newaxis] + more[:, np.newaxis, :]).reshape(len(lines), -1)
         one, other = np.repeat(out, into.shape[1], axis=1), np.tile(into, out.shape[1])
         if self.size is None:
             several = here.sum(axis=1, keepdims=True) > 1
-            single, alone = _smallest_values(np.where(here, np.where(several, beliefs, np.inf), -beliefs), _SINGLE)
+            single, alone = _smallest_in_mosaic(np.where(here, np.where(several, beliefs, np.inf), -beliefs), _SINGLE)
             nothing = np.full(alone.shape, n)
             worse, one, other = (np.concatenate(c, axis=1) for c in ((worse, single), (one, alone), (other, nothing)))
-        worse, order = _smallest_values(worse, worse.shape[1])
+        worse, order = _smallest_in_mosaic(worse, worse.shape[1])
         rows = np.arange(len(lines))[:, np.newaxis]
         one, other = one[rows, order], other[rows, order]
         codes = np.append(self._codes, 0)
@@ -281,7 +281,7 @@ class Mosaic(DistinctSearch):
         self.gains = self.gains + np.where(self.tries > 0, _RATE, 1.0) * shares / np.maximum(count, 1)
         self.tries = self.tries + count
         if wrong.size:
-            weight = 1.0 if self.scale == 0 else 1.0 - _power(1.0 - _MEMORY, wrong.size)
+            weight = 1.0 if self.scale == 0 else 1.0 - _mosaic_power(1.0 - _MEMORY, wrong.size)
             self.scale = self.scale + weight * (np.abs(wrong).mean() - self.scale)
 
     def _have_ended(self) -> BoolArray:
@@ -326,19 +326,19 @@ class Mosaic(DistinctSearch):
         shared, differ = one & two, one ^ two
         sizes = sorted((one.sum(), two.sum()))
         more = sizes[0] + int(much * (sizes[1] - sizes[0] + 1)) - shared.sum()
-        worth = np.where(differ, self.gains + 2 * _NOISE * self.scale * _unit_noise(draws[:2]), -np.inf)
+        worth = np.where(differ, self.gains + 2 * _NOISE * self.scale * _mosaic_noise(draws[:2]), -np.inf)
         child = shared | (differ & (np.argsort(np.argsort(-worth, kind="stable")) < more))
         for step in range(int(steps * 3)):
             child = move(child[np.newaxis], np.array(kinds[step : step + 1]), draws[2 + step : 3 + step])[0]
         return np.asarray(child)
 
 
-def _unit_noise(draws: FloatArray) -> FloatArray:
+def _mosaic_noise(draws: FloatArray) -> FloatArray:
     """Numbers of mean 0 and variance 1, from two uniform ones each."""
     return np.asarray((draws[0] + draws[1] - 1.0) * np.sqrt(6.0))
 
 
-def _smallest_values(values: FloatArray, count: int) -> tuple[FloatArray, IntArray]:
+def _smallest_in_mosaic(values: FloatArray, count: int) -> tuple[FloatArray, IntArray]:
     """The smallest values of each row in order, at most `count`, and their positions."""
     rows = np.arange(len(values))[:, np.newaxis]
     where = np.argpartition(values, count, axis=1)[:, :count] if count < values.shape[1] else None
@@ -348,6 +348,6 @@ def _smallest_values(values: FloatArray, count: int) -> tuple[FloatArray, IntArr
 
 
 @cache
-def _power(base: float, exponent: float) -> float:
+def _mosaic_power(base: float, exponent: float) -> float:
     """A correctly rounded power; that of the C library depends on the processor."""
     return float(_EXACT.power(Decimal(base), Decimal(exponent)))

@@ -222,7 +222,7 @@ class Run:
             "front_errors": (lengths["front_errors"],),
             "improvements": (lengths["improvements"], 3),
         }
-        if {name: array.shape for name, array in own.items()} != shapes or not _is_sound(own):
+        if {name: array.shape for name, array in own.items()} != shapes or not _is_run_state_sound(own):
             raise PqswarmError("the state is not that of a run of this search.")
         self.search.restore({name[7:]: array for name, array in state.items() if name.startswith("search.")})
         self.n_evaluations = int(own["n_evaluations"])
@@ -237,7 +237,7 @@ class Run:
             self._extend_front(self.best, self.best_error, int(self.best.sum()))
 
 
-def _is_sound(own: Mapping[str, AnyArray]) -> bool:
+def _is_run_state_sound(own: Mapping[str, AnyArray]) -> bool:
     """Whether an untrusted state is consistent."""
     kinds = {"n_evaluations": "iu", "best": "b", "told": "f", "front_masks": "b", "front_errors": "f"}
     if any(own[name].dtype.kind not in kinds.get(name, "f") for name in own):

@@ -93,7 +93,7 @@ def read_results(path: str | Path, *, column: str = "error", classifier: str | N
     (('GA', 'BPSO'), [[0.051, 0.044], [0.055, 0.047]], ('1', '2'))
     """
     path = Path(path)
-    separator, lines = _lines(path, _read_text(path))
+    separator, lines = _result_lines(path, _read_results_text(path))
     if not lines:
         raise FileFormatError(f"{path} is empty: its first line must name the algorithms.")
     (_, header), *body = lines
@@ -107,7 +107,7 @@ def read_results(path: str | Path, *, column: str = "error", classifier: str | N
     if "algorithm" in headings and {"run", column.casefold()} & set(headings):
         if column.casefold() not in headings:
             raise unknown_name("column of results", column, names)
-        return _by_run(path, separator, headings, body, column.casefold(), classifier)
+        return _results_by_run(path, separator, headings, body, column.casefold(), classifier)
     if classifier is not None:
         raise PqswarmError(f"{path} has one column per algorithm: there is no classifier to choose.")
     labelled = names[0].casefold().replace("_", " ") in _LABEL_HEADINGS or (
@@ -122,14 +122,16 @@ def read_results(path: str | Path, *, column: str = "error", classifier: str | N
         for place in range(first, len(names)):
             value = _cell_number(cells[place], separator)
             if value is None or not isfinite(value):
-                raise FileFormatError(f"{path}, line {number}, column {names[place]!r}: {_fault(cells[place], value)}.")
+                raise FileFormatError(
+                    f"{path}, line {number}, column {names[place]!r}: {_result_fault(cells[place], value)}."
+                )
             values[row, place - first] = value
     labels = tuple(cells[0].strip() for _, cells in body) if labelled else ()
     blocks = labelled and names[0].casefold().replace("_", " ") in _BLOCK_HEADINGS
     return Results(tuple(names[first:]), frozen(values), labels, blocks)
 
 
-def _by_run(
+def _results_by_run(
     path: Path,
     separator: str,
     headings: Sequence[str],
@@ -152,7 +154,9 @@ def _by_run(
         run = cells[place["run"]].strip() if "run" in place else str(len(mine))
         value = _cell_number(cells[place[column]], separator)
         if value is None or not isfinite(value):
-            raise FileFormatError(f"{path}, line {number}, column {column!r}: {_fault(cells[place[column]], value)}.")
+            raise FileFormatError(
+                f"{path}, line {number}, column {column!r}: {_result_fault(cells[place[column]], value)}."
+            )
         if run in mine:
             raise FileFormatError(f"{path}, line {number}: run {run} of this algorithm occurs twice.")
         mine[run] = value
@@ -167,7 +171,7 @@ def _by_run(
     return Results(tuple(many), frozen(values), tuple(shared), left_out=left_out)
 
 
-def _read_text(path: Path) -> str:
+def _read_results_text(path: Path) -> str:
     try:
         with open_regular(path) as file:
             content = file.read(_SIZE_LIMIT + 1)
@@ -188,11 +192,11 @@ def _read_text(path: Path) -> str:
     return text
 
 
-def _lines(path: Path, text: str) -> tuple[str, list[tuple[int, list[str]]]]:
+def _result_lines(path: Path, text: str) -> tuple[str, list[tuple[int, list[str]]]]:
     """Return the separator, and number and cells of each non-empty line."""
     number = 1
     try:
-        separator = _separator(next((line for line in text.splitlines() if line.strip()), ""))
+        separator = _result_separator(next((line for line in text.splitlines() if line.strip()), ""))
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True, skipinitialspace=True)
         lines = []
         for cells in reader:
@@ -204,7 +208,7 @@ def _lines(path: Path, text: str) -> tuple[str, list[tuple[int, list[str]]]]:
     return separator, lines
 
 
-def _separator(line: str) -> str:
+def _result_separator(line: str) -> str:
     """Return the separator that gives the most cells; of equals the one rarest in names."""
     return max("\t;,", key=lambda separator: len(next(csv.reader([line], delimiter=separator), [])))
 
@@ -242,7 +246,7 @@ def _check_letters(path: Path, names: Iterable[str]) -> None:
             raise FileFormatError(f"{path}: the name {name[:40]!r} of an algorithm contains unprintable characters.")
 
 
-def _fault(cell: str, value: float | None) -> str:
+def _result_fault(cell: str, value: float | None) -> str:
     if not cell.strip():
         return "the cell is empty; remove that row, or repeat the failed run"
     shown = cell.strip()[:40]

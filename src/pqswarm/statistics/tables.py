@@ -9,7 +9,7 @@ from typing import Any
 from pqswarm._base.text import disarm, printable
 from pqswarm.errors import unknown_name
 
-__all__ = ["TABLE_STYLES", "one_cell", "plain_markdown", "table"]
+__all__ = ["TABLE_STYLES", "csv_comment_cell", "escape_markdown", "table"]
 
 TABLE_STYLES = ("text", "csv", "md", "latex")
 
@@ -62,16 +62,16 @@ def table(
     given = [dict(row) for row in rows]
     keys = list(given[0]) if given else []
     if style == "csv":
-        return _csv(keys, given)
+        return _csv_table(keys, given)
     names = [printable((headings or {}).get(key, key)) for key in keys]
-    cells = [names, *([_cell(row[key], digits) for key in keys] for row in given)]
+    cells = [names, *([_table_cell(row[key], digits) for key in keys] for row in given)]
     numeric = [
         all(isinstance(row[key], int | float) and not isinstance(row[key], bool) for row in given) for key in keys
     ]
-    return {"text": _text, "md": _markdown, "latex": _latex}[style](cells, numeric)
+    return {"text": _text_table, "md": _markdown_table, "latex": _latex_table}[style](cells, numeric)
 
 
-def _cell(value: Any, digits: int) -> str:
+def _table_cell(value: Any, digits: int) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
@@ -79,7 +79,7 @@ def _cell(value: Any, digits: int) -> str:
     return "" if value is None else printable(str(value))
 
 
-def _csv(keys: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
+def _csv_table(keys: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
     file = io.StringIO(newline="")
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(map(_csv_cell, keys))
@@ -87,14 +87,14 @@ def _csv(keys: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
     return file.getvalue().removesuffix("\n")
 
 
-def one_cell(text: str) -> str:
+def csv_comment_cell(text: str) -> str:
     """Return a comment of CSV, as one cell where a spreadsheet would compute what stands behind a separator.
 
     Examples
     --------
-    >>> print(one_cell("# against GA, with restarts"))
+    >>> print(csv_comment_cell("# against GA, with restarts"))
     # against GA, with restarts
-    >>> print(one_cell("# against GA,=1+1"))
+    >>> print(csv_comment_cell("# against GA,=1+1"))
     "# against GA,=1+1"
     """
     parts = [part.strip() for part in re.split(r"[,;\t]", text)]
@@ -106,7 +106,7 @@ def _csv_cell(value: Any) -> Any:
     return disarm(printable(value)) if isinstance(value, str) else value
 
 
-def _padded(cells: Sequence[Sequence[str]], numeric: Sequence[bool]) -> list[list[str]]:
+def _padded_table(cells: Sequence[Sequence[str]], numeric: Sequence[bool]) -> list[list[str]]:
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return [
         [
@@ -117,30 +117,30 @@ def _padded(cells: Sequence[Sequence[str]], numeric: Sequence[bool]) -> list[lis
     ]
 
 
-def _text(cells: Sequence[Sequence[str]], numeric: Sequence[bool]) -> str:
-    return "\n".join("  ".join(line).rstrip() for line in _padded(cells, numeric))
+def _text_table(cells: Sequence[Sequence[str]], numeric: Sequence[bool]) -> str:
+    return "\n".join("  ".join(line).rstrip() for line in _padded_table(cells, numeric))
 
 
-def _markdown(cells: Sequence[Sequence[str]], numeric: Sequence[bool]) -> str:
-    escaped = [list(map(plain_markdown, line)) for line in cells]
-    head, *body = [f"| {' | '.join(line)} |" for line in _padded(escaped, numeric)]
+def _markdown_table(cells: Sequence[Sequence[str]], numeric: Sequence[bool]) -> str:
+    escaped = [list(map(escape_markdown, line)) for line in cells]
+    head, *body = [f"| {' | '.join(line)} |" for line in _padded_table(escaped, numeric)]
     return "\n".join([head, f"|{'|'.join('---:' if right else '---' for right in numeric)}|", *body])
 
 
-def plain_markdown(text: str) -> str:
+def escape_markdown(text: str) -> str:
     r"""Return text with special characters of Markdown and HTML escaped.
 
     Examples
     --------
-    >>> plain_markdown("<b>GA | 2</b>")
+    >>> escape_markdown("<b>GA | 2</b>")
     '&lt;b&gt;GA \\| 2&lt;/b&gt;'
     """
     return "".join(_MARKDOWN.get(character, character) for character in printable(text))
 
 
-def _latex(cells: Sequence[Sequence[str]], numeric: Sequence[bool]) -> str:
+def _latex_table(cells: Sequence[Sequence[str]], numeric: Sequence[bool]) -> str:
     escaped = [["".join(_LATEX.get(character, character) for character in cell) for cell in line] for line in cells]
-    head, *body = [" & ".join(line).rstrip() + r" \\" for line in _padded(escaped, numeric)]
+    head, *body = [" & ".join(line).rstrip() + r" \\" for line in _padded_table(escaped, numeric)]
     columns = "".join("r" if right else "l" for right in numeric)
     begin, end = rf"\begin{{tabular}}{{{columns}}}", r"\end{tabular}"
     return "\n".join([begin, r"\toprule", head, r"\midrule", *body, r"\bottomrule", end])

@@ -275,7 +275,7 @@ def compare_runs(
                 raise unknown_name("algorithm", name, checked)
         if one == other:
             raise PqswarmError(f"a pair must hold two algorithms, not {one!r} twice.")
-    alone = [_compare(checked, pair, lower_is_better, float(share), alpha, seed) for pair in pairs]
+    alone = [_compare_unpaired(checked, pair, lower_is_better, float(share), alpha, seed) for pair in pairs]
     adjusted = hommel([comparison.p_value for comparison in alone]).tolist()
     equal = hommel([1.0 if c.p_equivalence is None else c.p_equivalence for c in alone]).tolist()
     return [
@@ -284,7 +284,7 @@ def compare_runs(
     ]
 
 
-def _compare(
+def _compare_unpaired(
     samples: Mapping[str, FloatArray],
     pair: tuple[str, str],
     lower_is_better: bool,

@@ -120,7 +120,7 @@ def _dask(address: str, device: str) -> Iterator[WorkerPool]:
         raise PqswarmError(
             f"there is no Dask scheduler at {address!r}: {error}. Start one with 'dask scheduler'."
         ) from None
-    with _quiet("distributed", "distributed.client", "asyncio", "tornado.application"), client:
+    with _quiet_executor_loggers("distributed", "distributed.client", "asyncio", "tornado.application"), client:
         threads = sum(worker["nthreads"] for worker in client.scheduler_info(n_workers=-1)["workers"].values())
         if not threads:
             raise PqswarmError(
@@ -137,7 +137,7 @@ def _dask(address: str, device: str) -> Iterator[WorkerPool]:
 
 
 @contextmanager
-def _quiet(*names: str) -> Iterator[None]:
+def _quiet_executor_loggers(*names: str) -> Iterator[None]:
     """Silence loggers whose errors are reported elsewhere."""
     loggers = [logging.getLogger(name) for name in names]
     levels = [logger.level for logger in loggers]

@@ -31,25 +31,25 @@ def is_locked(folder: Path) -> bool | None:
         status = path.stat()
     except OSError:
         return False
-    holders = {words[-4] for line in listed.splitlines() if _names(status.st_ino, words := line.split())}
+    holders = {words[-4] for line in listed.splitlines() if _names_lock(status.st_ino, words := line.split())}
     if not holders:
         return False
     place = f"{major(status.st_dev):02x}:{minor(status.st_dev):02x}:{status.st_ino}"
-    if place in _places(listed):
+    if place in _lock_file_places(listed):
         return True
-    return any(_has_open(pid, path) for pid in holders)  # some file systems report other device numbers
+    return any(_holds_lock(pid, path) for pid in holders)  # some file systems report other device numbers
 
 
-def _places(listed: str) -> Iterator[str]:
+def _lock_file_places(listed: str) -> Iterator[str]:
     return (words[-3] for line in listed.splitlines() if len(words := line.split()) >= 8)
 
 
-def _names(inode: int, words: list[str]) -> bool:
+def _names_lock(inode: int, words: list[str]) -> bool:
     """Whether a line lists a lock, not a waiting process, of the file with this inode."""
     return len(words) >= 8 and "->" not in words and words[-3].rpartition(":")[2] == str(inode)
 
 
-def _has_open(pid: str, path: Path) -> bool:
+def _holds_lock(pid: str, path: Path) -> bool:
     """Whether a process of the same user has a file open."""
     wanted = path.resolve()
     with suppress(OSError):

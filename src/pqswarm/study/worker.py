@@ -68,7 +68,7 @@ def begin_worker(parent: int) -> None:
 def advance(group: RunGroup, limit: float) -> Outcome:
     """Advance the runs of a group until they are done or the time limit [s] is reached; batches are finished."""
     start = time.monotonic()
-    evaluator = _Timed(_evaluator(group.problem, group.device))
+    evaluator = _TimedEvaluator(_evaluator(group.problem, group.device))
     runs = [_resume_run(group, key, evaluator.n_features) for key in group.seeds]
     before = sum(run.n_evaluations for run in runs)
     while not all(run.done for run in runs):
@@ -102,7 +102,7 @@ def _resume_run(group: RunGroup, key: RunKey, n_features: int) -> Run:
     return run
 
 
-class _Timed:
+class _TimedEvaluator:
     """An evaluator that measures its time."""
 
     def __init__(self, evaluator: Memo) -> None:

@@ -16,7 +16,7 @@ from pqswarm.identify import Verdict, possible_labels
 from pqswarm.identify.show.lines import csv_lines, json_text
 from pqswarm.identify.show.page import page_html
 from pqswarm.identify.show.page.charts import draw_charts
-from pqswarm.identify.show.rows import moment, sentence
+from pqswarm.identify.show.rows import event_sentence, moment
 from pqswarm.identify.verdict import COLUMNS
 
 __all__ = ["ROUTES", "RecordingHandler"]
@@ -257,7 +257,7 @@ class ToleranceCurves(RecordingHandler):
             ]
             charts = draw_charts(
                 [found for *_, found in chosen],
-                [f"{sentence(one)}, {moment(one, v.start)}, {v.station or v.path}" for *_, v, one in chosen],
+                [f"{event_sentence(one)}, {moment(one, v.start)}, {v.station or v.path}" for *_, v, one in chosen],
                 [f"#/recordings/{place.id}?event={index}" for place, index, *_ in chosen],
                 [f"{place.id}:{index}" for place, index, *_ in chosen],
             )

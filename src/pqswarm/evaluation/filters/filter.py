@@ -84,9 +84,9 @@ class Filter:
             if self.needs_classes:
                 able = ", ".join(name for name in FILTERS if not FILTERS[name].needs_classes)
                 raise PqswarmError(f"filter {self.name!r} needs classes, but y is continuous: use one of {able}.")
-            made = self._for_continuous(_finite(data), target.astype(np.float64))
+            made = self._for_continuous(_fill_gaps_for_filter(data), target.astype(np.float64))
         else:
-            made = self._scores(_finite(data), target)
+            made = self._scores(_fill_gaps_for_filter(data), target)
         scores = np.asarray(made, dtype=np.float64)
         if scores.shape != data.shape[1:]:
             raise PqswarmError(f"filter {self.name!r} must return one score per feature, not shape {scores.shape}.")
@@ -108,7 +108,7 @@ def _is_continuous(y: AnyArray) -> bool:
         return bool(type_of_target(y) == "continuous")
 
 
-def _finite(X: FloatArray) -> FloatArray:
+def _fill_gaps_for_filter(X: FloatArray) -> FloatArray:
     """The data with NaN replaced by medians."""
     missing = np.isnan(X)
     if missing.any():

@@ -80,13 +80,13 @@ def mutual_information_continuous(X: FloatArray, y: FloatArray) -> FloatArray:
 @_of_varying
 def binned_information(X: FloatArray, y: AnyArray) -> FloatArray:
     """Mutual information [nat] of each feature, in bins, and the classes."""
-    return _Codes(X).information(_labels(y))
+    return _BinnedFeatures(X).information(_labels(y))
 
 
 @_of_varying
 def mrmr(X: FloatArray, y: AnyArray) -> FloatArray:
     """Minimum redundancy, maximum relevance, as a quotient of mutual informations."""
-    codes = _Codes(X)
+    codes = _BinnedFeatures(X)
 
     def worth(relevance: FloatArray, redundancy: FloatArray, chosen: list[int], _: float) -> FloatArray:
         return relevance / (redundancy / len(chosen) + _MIN_REDUNDANCY) if chosen else relevance
@@ -97,7 +97,7 @@ def mrmr(X: FloatArray, y: AnyArray) -> FloatArray:
 @_of_varying
 def cfs(X: FloatArray, y: AnyArray) -> FloatArray:
     """Correlation-based feature selection: in turn the feature that maximises the merit of the chosen set."""
-    codes = _Codes(X)
+    codes = _BinnedFeatures(X)
 
     def merit(relevance: FloatArray, redundancy: FloatArray, chosen: list[int], pairs: float) -> FloatArray:
         gained = relevance[chosen].sum() + relevance
@@ -157,7 +157,7 @@ def in_bins(X: FloatArray, n_bins: int) -> npt.NDArray[np.uint8]:
     return bins
 
 
-class _Codes:
+class _BinnedFeatures:
     """Binned features, and their mutual information with other integers."""
 
     def __init__(self, X: FloatArray) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pqswarm.identify.verdict import Verdict
     from pqswarm.recordings import RecordingSource
 
-__all__ = ["Failure", "explain", "find_recordings", "identify_file", "load_site", "open_for_analysis"]
+__all__ = ["Failure", "failure_of", "find_recordings", "identify_file", "load_site", "open_for_analysis"]
 
 _PARTS = (".dat", ".hdr", ".inf")
 """Other files of a COMTRADE recording."""
@@ -174,7 +174,7 @@ def identify_file(
     try:
         sources = open_for_analysis(path, site, reading)
     except Exception as error:  # noqa: BLE001 (any error is this file's failure)
-        yield explain(error, path, "")
+        yield failure_of(error, path, "")
         return
     stops: list[Exception] = []
 
@@ -209,7 +209,7 @@ def identify_file(
         except Exception as error:
             if stops:
                 raise
-            failure = explain(error, path, source.source)
+            failure = failure_of(error, path, source.source)
             if verdict is not None:  # the verdict is valid: `after` failed
                 yield verdict
             yield failure
@@ -242,7 +242,7 @@ def _nominals(site: Site, source: "RecordingSource") -> float | dict[str, float]
     return given or None
 
 
-def explain(error: Exception, path: str | Path, source: str) -> Failure:
+def failure_of(error: Exception, path: str | Path, source: str) -> Failure:
     """Turn an error into the failure of a file."""
     reason = " ".join(str(error).split())
     for name in (file_text(path), str(path), source, Path(path).name):

@@ -60,7 +60,7 @@ class Webhook:
     """
 
     def __init__(self, url: str, timeout: float = 10.0) -> None:
-        host = _host(url)
+        host = _receiver_host(url)
         if not host:
             raise PqswarmError(
                 "--webhook must be an http or https address such as https://example.org/events, in ASCII, without "
@@ -88,7 +88,7 @@ class Webhook:
                     answer.read(1000)
             except urllib.error.HTTPError as error:
                 with error:
-                    raise _explain(error, entry.number) from None
+                    raise _explain_webhook_error(error, entry.number) from None
             except urllib.error.URLError as error:
                 raise OSError(str(getattr(error.reason, "strerror", None) or error.reason)) from None
             except (http.client.HTTPException, ValueError) as error:  # its text may hold the address
@@ -103,7 +103,7 @@ class _NoRedirection(urllib.request.HTTPRedirectHandler):
         """Do not follow."""
 
 
-def _host(url: str) -> str:
+def _receiver_host(url: str) -> str:
     """Scheme, host and port of an address; empty if it is not valid."""
     try:
         parts = urlsplit(url)
@@ -116,11 +116,11 @@ def _host(url: str) -> str:
     return f"{parts.scheme}://{parts.hostname}" + (f":{port}" if port else "")
 
 
-def _explain(error: urllib.error.HTTPError, number: int) -> OSError:
+def _explain_webhook_error(error: urllib.error.HTTPError, number: int) -> OSError:
     """Turn an error response into an exception."""
     reason = f"it answered {error.code} {http.client.responses.get(error.code, '')}".strip()
     if 300 <= error.code < 400:
-        place = _host(error.headers.get("Location") or "") or "another path"
+        place = _receiver_host(error.headers.get("Location") or "") or "another path"
         return OSError(f"{reason} and redirects to {place}: use the final address")
     if 400 <= error.code < 500 and error.code not in _RETRYABLE:
         return RefusedError(number, reason)

@@ -93,13 +93,13 @@ def scan(folder: Path) -> Iterator[Candidate]:
             continue
         by_name = {entry.name.casefold(): entry for entry in found}
         for entry in found:
-            if _is(entry, folder=True):
+            if _is_entry_kind(entry, folder=True):
                 waiting.append(Path(entry.path))
-            elif Path(entry.name).suffix.casefold() in suffixes and _is(entry, folder=False):
+            elif Path(entry.name).suffix.casefold() in suffixes and _is_entry_kind(entry, folder=False):
                 parts = [entry]
                 if entry.name.casefold().endswith(".cfg"):
                     data = by_name.get(entry.name.casefold().removesuffix(".cfg") + ".dat")
-                    if data is not None and not _is(data, folder=False):
+                    if data is not None and not _is_entry_kind(data, folder=False):
                         data = None
                     parts = [entry] if data is None else [entry, data]
                     stamp = "" if data is None else stamp_of(parts)
@@ -128,7 +128,7 @@ def stamp_of(parts: "Sequence[os.DirEntry[str] | Path]") -> str:
     return " ".join(f"{one.st_size}:{one.st_mtime_ns}" for one in found) if all(one.st_size for one in found) else ""
 
 
-def _is(entry: "os.DirEntry[str]", *, folder: bool) -> bool:
+def _is_entry_kind(entry: "os.DirEntry[str]", *, folder: bool) -> bool:
     """Whether it is a folder, but not a link to one, or a regular file."""
     try:
         return entry.is_dir(follow_symlinks=False) if folder else entry.is_file()

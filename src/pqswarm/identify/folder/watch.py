@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from pqswarm._base.text import file_text
 from pqswarm.errors import PqswarmError
-from pqswarm.identify.folder.batch import Failure, explain
+from pqswarm.identify.folder.batch import Failure, failure_of
 from pqswarm.identify.folder.receivers import RefusedError
 from pqswarm.identify.folder.scan import Candidate, is_ours, scan, stamp_of
 from pqswarm.identify.show.rows import event_row
@@ -76,7 +76,7 @@ class Watcher:
         self._seen: dict[str, tuple[Candidate, float]] = {}
         self._known = {name: record.stamp for name, record in journal.files().items()}
         self._failing: dict[str, tuple[int, float]] = {}
-        self._retried: dict[str, _Retry] = {}
+        self._retried: dict[str, _WatchRetry] = {}
         self._named: set[str] = set()
 
     def run(self, interval: float = 5.0) -> NoReturn:
@@ -185,7 +185,7 @@ class Watcher:
                 else:
                     verdicts.append(replace(found, characterisation=None))
         except Exception as error:  # noqa: BLE001
-            failures.append(explain(error, candidate.parts[0], ""))
+            failures.append(failure_of(error, candidate.parts[0], ""))
         return verdicts, failures
 
     def _retry(self, candidate: Candidate, reason: str) -> None:
@@ -193,7 +193,7 @@ class Watcher:
         before = self._retried.get(candidate.name)
         times = 1 + (before.times if before is not None and before.stamp == candidate.stamp else 0)
         wait = min(2.0**times, _MAX_WAIT)
-        self._retried[candidate.name] = _Retry(candidate.stamp, times, time.monotonic() + wait)
+        self._retried[candidate.name] = _WatchRetry(candidate.stamp, times, time.monotonic() + wait)
         if times in (1, _FILE_TRIES):
             when = "" if times == 1 else " when the watcher is restarted"
             self.say(f"{candidate.name}: not analysed, will be retried{when}; {reason}")
@@ -255,7 +255,7 @@ class Watcher:
 
 
 @dataclass(frozen=True)
-class _Retry:
+class _WatchRetry:
     """Attempts with one version of a file, and when the next is due."""
 
     stamp: str

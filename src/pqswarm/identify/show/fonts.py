@@ -29,7 +29,7 @@ def families() -> tuple[str, ...]:
 
 
 @cache
-def _has(letter: str) -> bool:
+def _fonts_have(letter: str) -> bool:
     from matplotlib.font_manager import FontProperties, findfont, get_font
 
     return any(get_font(findfont(FontProperties(family=name))).get_char_index(ord(letter)) for name in families())
@@ -43,7 +43,7 @@ def draw_name(text: str, otherwise: str = "") -> str:
     >>> draw_name("шина 1"), draw_name("\U000f0000 1", "phase A"), draw_name("bus \U000f0000\U000f0001 1")
     ('шина 1', 'phase A', 'bus … 1')
     """
-    letters = [letter if letter.isprintable() and _has(letter) else "" for letter in text]
+    letters = [letter if letter.isprintable() and _fonts_have(letter) else "" for letter in text]
     if all(letters):
         return text
     if otherwise:

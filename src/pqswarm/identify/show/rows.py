@@ -20,12 +20,12 @@ __all__ = [
     "date",
     "duration",
     "event_row",
+    "event_sentence",
     "learned",
     "magnitude",
     "moment",
     "phases",
     "point",
-    "sentence",
     "severity",
     "sort_magnitude",
     "title",
@@ -117,7 +117,7 @@ def agreement_word(found: "EventVerdict") -> str:
     return found.agreement.partition(":")[0]
 
 
-def sentence(found: "EventVerdict") -> str:
+def event_sentence(found: "EventVerdict") -> str:
     """Return what, where, how much and how long; the magnitude with its voltage."""
     event = found.event
     if event.kind == "none":

@@ -26,7 +26,7 @@ from pqswarm.identify.features.compute import (
     usable_features,
     uses_wavelets,
 )
-from pqswarm.identify.folder.batch import Failure, explain, identify_file
+from pqswarm.identify.folder.batch import Failure, failure_of, identify_file
 from pqswarm.identify.folder.scan import find_candidate
 from pqswarm.identify.training.corrections import Correction, load_corrections, merge_corrections
 from pqswarm.identify.windows import read_capture
@@ -232,7 +232,7 @@ def _find_in_file(
     try:
         digest = find_candidate(path).digest()
     except (OSError, ValueError) as error:
-        return [f"{file_text(path)}: {explain(error, path, '').reason.rstrip('.')}"]
+        return [f"{file_text(path)}: {failure_of(error, path, '').reason.rstrip('.')}"]
     known = [one for one in corrections if one.digest == digest]
     found: list[CorrectedEvent | str] = []
     if len(known) < len(corrections):

@@ -179,7 +179,7 @@ class CorrectionFile:
         """
         if correction.label and correction.label not in self.classes:
             raise unknown_name("class", correction.label, self.classes)
-        line = _to_line(correction, self.path.parent)
+        line = _correction_to_line(correction, self.path.parent)
         if len(line) > _MAX_LINE:
             raise PqswarmError(f"a correction may have {_MAX_LINE} bytes, not {len(line)}: its names are too long.")
         try:
@@ -251,11 +251,11 @@ class CorrectionFile:
         for number, line in enumerate(lines, 1):
             try:
                 if line.strip():
-                    found.append(_from_line(line, self.path.parent))
+                    found.append(_correction_from_line(line, self.path.parent))
             except ValueError as error:
                 raise self._refused(number, error) from None
         try:
-            return (*found, *([_from_line(last, self.path.parent)] if last.strip() else [])), False
+            return (*found, *([_correction_from_line(last, self.path.parent)] if last.strip() else [])), False
         except ValueError as error:
             if last.strip(b"\0") and not (last.startswith(_BEGIN) or _BEGIN.startswith(last)):  # another format
                 raise self._refused(len(lines) + 1, error) from None
@@ -365,7 +365,7 @@ def _digest(path: str | Path) -> str:
         raise PqswarmError(f"cannot read {file_text(path)}: {error.strerror or error}.") from error
 
 
-def _to_line(correction: Correction, folder: Path) -> bytes:
+def _correction_to_line(correction: Correction, folder: Path) -> bytes:
     """A line of the file in ASCII, readable with any encoding."""
     values = {**vars(correction), "path": _relative_path(correction.path, folder), "found": correction.found.as_dict()}
     return json.dumps(values, allow_nan=False).encode("ascii") + b"\n"
@@ -377,7 +377,7 @@ def _relative_path(path: str, folder: Path) -> str:
     return whole.relative_to(folder).as_posix() if whole.is_relative_to(folder) else str(whole)
 
 
-def _from_line(line: bytes, folder: Path) -> Correction:
+def _correction_from_line(line: bytes, folder: Path) -> Correction:
     if len(line) > _MAX_LINE:
         raise ValueError(f"it is longer than {_MAX_LINE} bytes.")
     try:

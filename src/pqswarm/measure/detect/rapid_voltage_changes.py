@@ -24,7 +24,7 @@ _NOISE = 5.0  # tuned
 
 
 @dataclass(frozen=True)
-class _Change:
+class _VoltageChange:
     """First value of Urms(1/2) beyond the threshold, first steady one; level before, after, and farthest between."""
 
     first: int
@@ -59,13 +59,13 @@ def find_voltage_changes(
         quiet[max(span.first - _BESIDE, 0) : span.stop + _BESIDE] = False
     bounds = np.flatnonzero(np.diff(np.concatenate([[False], quiet, [False]])))
     window = max(round(2 * frequency), _MIN_VALUES)
-    found: list[_Change] = []
+    found: list[_VoltageChange] = []
     for first, stop in zip(bounds[::2].tolist(), bounds[1::2].tolist(), strict=True):
-        found += _changes(urms[first:stop], first, stop < urms.size, window, threshold)
+        found += _voltage_changes(urms[first:stop], first, stop < urms.size, window, threshold)
     return [_change_part(one, time, make) for one in found]
 
 
-def _change_part(change: _Change, time: FloatArray, make: PartMaker) -> Part:
+def _change_part(change: _VoltageChange, time: FloatArray, make: PartMaker) -> Part:
     start, end = float(time[change.first]), float(time[min(change.stop, time.size - 1)])
     return make(
         kind="rapid voltage change",
@@ -79,7 +79,9 @@ def _change_part(change: _Change, time: FloatArray, make: PartMaker) -> Part:
     )
 
 
-def _changes(values: FloatArray, offset: int, goes_on: bool, window: int, threshold: float) -> list[_Change]:
+def _voltage_changes(
+    values: FloatArray, offset: int, goes_on: bool, window: int, threshold: float
+) -> list[_VoltageChange]:
     """Changes in a stretch without events; `goes_on` if an event follows it."""
     if values.size < 2 * _MIN_VALUES + 1:
         return []
@@ -99,18 +101,18 @@ def _changes(values: FloatArray, offset: int, goes_on: bool, window: int, thresh
             break
         at = int(together.argmax())
         first, before = int(places[at]), float(mean[at])
-        stop, after = _steady_again(values, first, window, limit / 2)
+        stop, after = _voltage_steady_again(values, first, window, limit / 2)
         body = values[first : max(stop, first + 1)]
         far = body[np.abs(body - before).argmax()]
         extreme = float(max((far, after), key=lambda level: abs(level - before)))
         open_end = stop >= values.size and not goes_on
         if abs(extreme - before) > limit:
-            found.append(_Change(offset + first, offset + stop, before, after, extreme, open_end))
+            found.append(_VoltageChange(offset + first, offset + stop, before, after, extreme, open_end))
         begin = max(stop, first + 1)
     return found
 
 
-def _steady_again(values: FloatArray, first: int, window: int, limit: float) -> tuple[int, float]:
+def _voltage_steady_again(values: FloatArray, first: int, window: int, limit: float) -> tuple[int, float]:
     """First place from which on the values of a second, or all that are left, are steady; and their mean."""
     for place in range(first, values.size - _MIN_VALUES + 1):
         part = values[place : place + window]

@@ -89,7 +89,7 @@ def scan_pages(
         for i, samples in enumerate(page.samples):
             found = _measure(samples, page, centres[inside], cycle, own, source.sampling_rate, supply, i, thresholds)
             urms[i, inside.start : inside.stop][kept] = found[0][kept]
-            transients[i] += [one for one in found[1] if not _seen(one, transients[i])]
+            transients[i] += [one for one in found[1] if not _seen_on_page_before(one, transients[i])]
             missing[i] += np.count_nonzero(~np.isfinite(page.core[i])) / max(source.n_samples, 1)
         meter.feed(page.core)
         if progress is not None:
@@ -187,5 +187,5 @@ def _shift(part: Part, seconds: float) -> Part:
     return replace(part, start=part.start + seconds, end=part.end + seconds)
 
 
-def _seen(one: Part, before: Sequence[Part]) -> bool:
+def _seen_on_page_before(one: Part, before: Sequence[Part]) -> bool:
     return bool(before) and one.start - before[-1].start < _TOGETHER

@@ -99,7 +99,9 @@ def find_transients(
         loud[np.convolve(unsure, np.ones(2 * round(cycle) + 1), "same")[: signal.size] > 0.5] = False
     near = [(low - 0.1 / frequency, high + 0.1 / frequency) for low, high in crowded]
     limit = np.maximum(limit, 2.5 * factor * noise)
-    measure = partial(_describe, signal, raw, filtered, strength, sampling_rate, frequency, steps, limit, make)
+    measure = partial(
+        _describe_transient, signal, raw, filtered, strength, sampling_rate, frequency, steps, limit, make
+    )
     return [
         found
         for first, last in _bursts(loud & (strength > limit), round(cycle))
@@ -145,7 +147,7 @@ def _bursts(loud: BoolArray, gap: int) -> list[tuple[int, int]]:
     return list(zip(places[np.r_[0, cuts + 1]].tolist(), places[np.r_[cuts, places.size - 1]].tolist(), strict=True))
 
 
-def _describe(
+def _describe_transient(
     signal: FloatArray,
     raw: tuple[FloatArray, FloatArray],
     filtered: tuple[FloatArray, FloatArray],

@@ -8,7 +8,7 @@ from pqswarm._base.typing import FloatArray
 from pqswarm.measure.detect.spans import Span
 from pqswarm.measure.thresholds import Thresholds
 
-__all__ = ["drop_modulated", "find_flicker", "longest_quiet"]
+__all__ = ["drop_flicker_spans", "find_flicker", "longest_quiet"]
 
 _BAND = (1.0, 25.0)
 """Of the modulation [Hz]."""
@@ -85,7 +85,7 @@ def _left_by_a_change(values: FloatArray) -> float:
     return float(np.sum((values - values.mean()) ** 2) - gain.max())
 
 
-def drop_modulated(spans: Sequence[Span], urms: FloatArray, frequency: float, thresholds: Thresholds) -> list[Span]:
+def drop_flicker_spans(spans: Sequence[Span], urms: FloatArray, frequency: float, thresholds: Thresholds) -> list[Span]:
     """Drop the sags and swells that are the troughs and crests of flicker; our choice, for those beyond by 0.03 pu."""
     low, high = thresholds.sag - _SLIGHT, thresholds.swell + _SLIGHT
     if (

@@ -52,7 +52,9 @@ def measure_notches(
     quarter = np.partition(rough, n_samples // 4, axis=-1)[..., n_samples // 4]
     steep = np.maximum(0.3 * minimum, _ROUGH * quarter / _QUARTER)
     for c, w in zip(*np.nonzero(rough.max(axis=-1) > steep), strict=True):
-        found = (_find_jumps if n_samples >= _FINE_SAMPLES else _find_deviations)(wave[c, w], minimum)
+        found = (_find_notches_by_jumps if n_samples >= _FINE_SAMPLES else _find_notches_by_deviations)(
+            wave[c, w], minimum
+        )
         if found:
             depth[c, w] = max(height for _, _, height in found)
             count[c, w] = len(found)
@@ -65,7 +67,7 @@ def _shifted(wave: FloatArray, by: int) -> FloatArray:
     return np.concatenate([wave[..., by:], wave[..., :by]], axis=-1)
 
 
-def _find_jumps(wave: FloatArray, minimum: float) -> list[tuple[int, int, float]]:
+def _find_notches_by_jumps(wave: FloatArray, minimum: float) -> list[tuple[int, int, float]]:
     """First and last sample of each notch, and its depth: two jumps of opposite sign, close together."""
     n = wave.size
     jump = _shifted(wave, 1) - wave
@@ -77,7 +79,7 @@ def _find_jumps(wave: FloatArray, minimum: float) -> list[tuple[int, int, float]
     # Six notches leave only a part of the cycle alone: its lowest quarter tells the noise.
     noise = float(np.percentile(np.abs(sharp), 25)) / _QUARTER
     steep = max(minimum, _NOISE * noise, _RINGING * max(float(up.max()), float(down.max())))
-    edges = sorted((i, way) for way, height in ((1, up), (-1, down)) for i in _peaks(height, steep))
+    edges = sorted((i, way) for way, height in ((1, up), (-1, down)) for i in _notch_peaks(height, steep))
     places = [i for i, _ in edges]
     if not edges or np.mean(_fast_jumps(wave)[places] / np.maximum(up, down)[places]) < _FAST:
         return []
@@ -86,11 +88,11 @@ def _find_jumps(wave: FloatArray, minimum: float) -> list[tuple[int, int, float]
         if i != used and 0 < j - i <= _LONGEST * n and way != back:
             used = j % n
             height = min(up[i], down[used]) if way > 0 else min(down[i], up[used])
-            found.append((i + 1, j, _depth(wave, i, j, float(height))))
+            found.append((i + 1, j, _notch_depth(wave, i, j, float(height))))
     return found
 
 
-def _find_deviations(wave: FloatArray, minimum: float) -> list[tuple[int, int, float]]:
+def _find_notches_by_deviations(wave: FloatArray, minimum: float) -> list[tuple[int, int, float]]:
     """First and last sample of each notch, and its depth, where samples are too few for jumps.
 
     A notch is narrow, and not in the smooth wave of the orders to 13 with the smallest sum of absolute deviations,
@@ -133,7 +135,7 @@ def _fast_jumps(wave: FloatArray) -> FloatArray:
     return largest / (1 - 2 * _SLOW / wave.size)
 
 
-def _depth(wave: FloatArray, i: int, j: int, jump: float) -> float:
+def _notch_depth(wave: FloatArray, i: int, j: int, jump: float) -> float:
     """How far the samples between two jumps lie off the line between their outer ends; the `jump` if there are none."""
     inner = np.arange(i + 2, j)
     if not inner.size:
@@ -143,7 +145,7 @@ def _depth(wave: FloatArray, i: int, j: int, jump: float) -> float:
     return float(abs(np.median(wave[inner % wave.size] - line)))
 
 
-def _peaks(height: FloatArray, minimum: float) -> list[int]:
+def _notch_peaks(height: FloatArray, minimum: float) -> list[int]:
     top = np.max([_shifted(height, k) for k in range(-2, 3)], axis=0)
     places: list[int] = np.flatnonzero((height > minimum) & (height >= top)).tolist()
     return [place for k, place in enumerate(places) if k == 0 or place - places[k - 1] > 1]

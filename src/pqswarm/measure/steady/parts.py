@@ -96,7 +96,7 @@ def find_steady(
     volts = _references(series, references)
     live = series.fundamental > _LIVE * np.maximum(volts[:, None], series.rms)
     found: list[Part] = []
-    for kind, values, limit, minimum, unsure in _quantities(series, levels, volts, windows, min_windows):
+    for kind, values, limit, minimum, unsure in _steady_quantities(series, levels, volts, windows, min_windows):
         above = np.nan_to_num(np.abs(values), nan=-1.0) > limit
         own: list[Part] = []
         for row, inside in enumerate(above):
@@ -104,11 +104,13 @@ def find_steady(
             skipped = unsure | ~live[list(members)].all(axis=0)
             if kind == "harmonics":
                 skipped = skipped | _unseen_notches(series, row, found)
-            for first, stop in _runs(inside & ~skipped, skipped, minimum):
+            for first, stop in _steady_stretches(inside & ~skipped, skipped, minimum):
                 used = np.arange(first, stop)[inside[first:stop] & ~skipped[first:stop]]
-                own += [_measure_stretch(series, kind, channel, row, values, first, stop, used) for channel in members]
+                own += [
+                    _measure_steady_part(series, kind, channel, row, values, first, stop, used) for channel in members
+                ]
         if kind == "flicker":
-            own += _find_severe(series, levels, windows.skipped, own)
+            own += _find_severe_flicker_parts(series, levels, windows.skipped, own)
         found += own
     return found
 
@@ -124,7 +126,9 @@ def _unseen_notches(series: SteadySeries, channel: int, found: Sequence[Part]) -
     return inside
 
 
-def _find_severe(series: SteadySeries, levels: Thresholds, neutral: BoolArray, found: Sequence[Part]) -> list[Part]:
+def _find_severe_flicker_parts(
+    series: SteadySeries, levels: Thresholds, neutral: BoolArray, found: Sequence[Part]
+) -> list[Part]:
     """Find ten minutes of severe flicker with repeated changes, where nothing else in them explains it."""
     intervals = series.intervals
     severe: list[Part] = []
@@ -141,11 +145,11 @@ def _find_severe(series: SteadySeries, levels: Thresholds, neutral: BoolArray, f
             severity = float(series.severity[channel, interval])
             sensation = _greatest(series.sensation[channel, places])
             details = {"pst": severity, "depth": depth, "frequency": float("nan"), "pinst": sensation}
-            severe.append(_make_part(series, "flicker", int(channel), 100 * depth, first, stop, details))
+            severe.append(_make_steady_part(series, "flicker", int(channel), 100 * depth, first, stop, details))
     return severe
 
 
-def _quantities(
+def _steady_quantities(
     series: SteadySeries, levels: Thresholds, volts: FloatArray, windows: Windows, minimum: int
 ) -> list[tuple[str, FloatArray, FloatArray | float, int, BoolArray]]:
     """Kind, values, threshold, minimum number of windows, and skipped windows."""
@@ -207,7 +211,7 @@ def _references(series: SteadySeries, given: Sequence[float] | None) -> FloatArr
     return np.where(volts > 0, volts, np.inf)
 
 
-def _runs(above: BoolArray, skipped: BoolArray, minimum: int) -> list[tuple[int, int]]:
+def _steady_stretches(above: BoolArray, skipped: BoolArray, minimum: int) -> list[tuple[int, int]]:
     """Stretches of windows above a threshold; gaps are bridged, short ones dropped."""
     places = np.flatnonzero(above)
     if not places.size:
@@ -222,7 +226,7 @@ def _runs(above: BoolArray, skipped: BoolArray, minimum: int) -> list[tuple[int,
     return [(int(places[a]), int(places[b - 1]) + 1) for a, b in pairwise(cuts) if b - a >= minimum]
 
 
-def _measure_stretch(
+def _measure_steady_part(
     series: SteadySeries, kind: str, channel: int, row: int, values: FloatArray, first: int, stop: int, used: IntArray
 ) -> Part:
     """Measure the windows from `first` to before `stop`, of which those `used` are above the threshold."""
@@ -244,10 +248,10 @@ def _measure_stretch(
     elif kind == "unbalance":
         zero = series.zero_sequence[row, used]
         details = {"zero_sequence": float(np.median(zero))}
-    return _make_part(series, kind, channel, magnitude, first, stop, details)
+    return _make_steady_part(series, kind, channel, magnitude, first, stop, details)
 
 
-def _make_part(
+def _make_steady_part(
     series: SteadySeries,
     kind: str,
     channel: int,

@@ -28,22 +28,22 @@ def write_series(series: "SteadySeries", path: Path, per: str, start: datetime |
         raise unknown_name("per", per, _PER)
     suffix = path.suffix.lower()
     if suffix == ".npz":
-        arrays = _arrays(series, start)
+        arrays = _series_arrays(series, start)
         return write_atomically(path, lambda file: np.savez_compressed(file, **arrays))
     if suffix != ".csv":
         raise PqswarmError(f"steady quantities are written as .csv or .npz, not as {path.name!r}.")
     rows = _window_rows(series, start) if per == "window" else _interval_rows(series, start)
-    return write_atomically(path, lambda file: _write_rows(file, rows))
+    return write_atomically(path, lambda file: _write_series_rows(file, rows))
 
 
-def _write_rows(file: BinaryIO, rows: Iterator[list[str]]) -> None:
+def _write_series_rows(file: BinaryIO, rows: Iterator[list[str]]) -> None:
     """Write rows one by one: an hour is tens of megabytes of text."""
     text = TextIOWrapper(file, encoding="utf-8", newline="")
     csv.writer(text, lineterminator="\n").writerows(rows)
     text.detach()
 
 
-def _arrays(series: "SteadySeries", start: datetime | None) -> dict[str, Any]:
+def _series_arrays(series: "SteadySeries", start: datetime | None) -> dict[str, Any]:
     """Everything as arrays that need no pickle."""
     plain = {name: value for name, value in vars(series).items() if isinstance(value, np.ndarray)}
     rows = series.ten_minutes()
@@ -82,7 +82,7 @@ def _window_rows(series: "SteadySeries", start: datetime | None) -> Iterator[lis
     yield [str(disarm(name)) for name in (head if start is None else ["time", *head])]
     for row in np.column_stack(columns):
         values = [f"{value:.6f}" for value in row[:2]] + ["" if value != value else f"{value:.6g}" for value in row[2:]]
-        yield values if start is None else [_time(start, float(row[0])), *values]
+        yield values if start is None else [_series_time_text(start, float(row[0])), *values]
 
 
 def _interval_rows(series: "SteadySeries", start: datetime | None) -> Iterator[list[str]]:
@@ -98,10 +98,10 @@ def _interval_rows(series: "SteadySeries", start: datetime | None) -> Iterator[l
             str(disarm(value)) if isinstance(value, str) else "" if value != value else f"{value:.6g}"
             for value in row.values()
         ]
-        yield values if start is None else [_time(start, row["start"]), *values]
+        yield values if start is None else [_series_time_text(start, row["start"]), *values]
 
 
-def _time(start: datetime, seconds: float) -> str:
+def _series_time_text(start: datetime, seconds: float) -> str:
     try:
         return (start + timedelta(seconds=seconds)).isoformat(timespec="milliseconds")
     except OverflowError:

@@ -51,7 +51,7 @@ class IgnoredChannel:
 
 
 @dataclass(frozen=True, eq=False)
-class _Candidate:
+class _SupplyCandidate:
     """A channel, its samples without gaps, the fraction of gaps, and the largest RMS of a cycle about its mean [V]."""
 
     channel: Channel
@@ -81,11 +81,13 @@ def select_channels(
     candidates = []
     for channel in chosen:
         filled, missing = fill_gaps(channel.samples, cycle)
-        candidates.append(_Candidate(channel, filled, float(missing.mean()), _largest_rms(filled, cycle)))
-    frequency = _measure(candidates, recording)
+        candidates.append(_SupplyCandidate(channel, filled, float(missing.mean()), _largest_rms(filled, cycle)))
+    frequency = _measure_supply_frequency(candidates, recording)
     left_out: tuple[IgnoredChannel, ...] = ()
     if names is None:
-        candidates, left_out = _sort_out(candidates, recording.sampling_rate, frequency or recording.nominal_frequency)
+        candidates, left_out = _sort_out_supply_channels(
+            candidates, recording.sampling_rate, frequency or recording.nominal_frequency
+        )
         if not candidates:
             raise PqswarmError(f"{source} has no voltage that can be analysed: {'; '.join(list_reasons(left_out))}.")
     systems = name_systems([one.channel for one in candidates])
@@ -120,7 +122,7 @@ def list_reasons(left_out: Sequence[IgnoredChannel]) -> list[str]:
     return [f"{', '.join(each)} ({reason})" for reason, each in names.items()]
 
 
-def _measure(candidates: Sequence[_Candidate], recording: Recording) -> float | None:
+def _measure_supply_frequency(candidates: Sequence[_SupplyCandidate], recording: Recording) -> float | None:
     """Frequency of the strongest of the channels that look like a supply voltage, or of all."""
     rate, nominal = recording.sampling_rate, recording.nominal_frequency
     like = [one for one in candidates if supply_share(one.filled, rate, nominal) > _SINE] or candidates
@@ -128,9 +130,9 @@ def _measure(candidates: Sequence[_Candidate], recording: Recording) -> float | 
     return measure_frequency([one.filled for one in like if one.size >= _WEAK * strongest], rate, nominal)
 
 
-def _sort_out(
-    candidates: Sequence[_Candidate], sampling_rate: float, frequency: float
-) -> tuple[list[_Candidate], tuple[IgnoredChannel, ...]]:
+def _sort_out_supply_channels(
+    candidates: Sequence[_SupplyCandidate], sampling_rate: float, frequency: float
+) -> tuple[list[_SupplyCandidate], tuple[IgnoredChannel, ...]]:
     """Those that are voltages of the supply, and the others; the phases, if there is no voltage at all."""
     phases = [one for one in candidates if (one.channel.phase or find_phase("", one.channel.name)) != "N"]
     waves = {id(one): _is_wave(one, sampling_rate, frequency) for one in phases}
@@ -147,7 +149,7 @@ def _sort_out(
             continue
         beside = best.get(systems[id(one)], 0.0) if one.channel.phase else 0.0
         short = one.filled.size < sampling_rate / frequency  # too short to tell
-        reasons[id(one)] = "" if short else _reason(one, waves[id(one)], beside, strongest)
+        reasons[id(one)] = "" if short else _reason_to_ignore_channel(one, waves[id(one)], beside, strongest)
     kept = [one for one in candidates if not reasons[id(one)]]
     named = [one for one in phases if one.channel.phase] or phases
     if not kept and all(reasons[id(one)] == _NO_VOLTAGE for one in named):
@@ -156,7 +158,7 @@ def _sort_out(
     return kept, left_out
 
 
-def _reason(one: _Candidate, wave: bool, beside: float, strongest: float) -> str:
+def _reason_to_ignore_channel(one: _SupplyCandidate, wave: bool, beside: float, strongest: float) -> str:
     """Why a channel is ignored, or empty; `beside` is the strongest of its system, `strongest` that of all [V]."""
     mean = abs(float(one.filled.mean()))
     if beside > _NOTHING * strongest and one.size <= _DEAD * beside:
@@ -170,7 +172,7 @@ def _reason(one: _Candidate, wave: bool, beside: float, strongest: float) -> str
     return "" if wave else "no waveform of the supply frequency"
 
 
-def _is_wave(one: _Candidate, sampling_rate: float, frequency: float) -> bool:
+def _is_wave(one: _SupplyCandidate, sampling_rate: float, frequency: float) -> bool:
     """Whether enough of the live cycles are sines, more or less."""
     shares = cycle_shares(one.filled, sampling_rate, frequency)
     if 0 < shares.size <= _FEW_CYCLES:  # of an interruption little is left but its edges
@@ -185,7 +187,7 @@ def _largest_rms(x: FloatArray, cycle: float) -> float:
     return float(blocks.std(axis=1).max(initial=0.0))
 
 
-def _common(names: list[str]) -> str:
+def _common_channel_prefix(names: list[str]) -> str:
     """Common prefix of the names."""
     first, last = min(names), max(names)
     same = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
@@ -211,8 +213,8 @@ def name_systems(channels: Sequence[ChannelHeader]) -> list[str]:
             group.append(channel)
     names: list[str] = []
     for group in groups:
-        start = _common([member.name for member in group]).rstrip(" _-.:/UVuv")
-        end = _common([member.name[::-1] for member in group])[::-1].lstrip(" _-.:/")
+        start = _common_channel_prefix([member.name for member in group]).rstrip(" _-.:/UVuv")
+        end = _common_channel_prefix([member.name[::-1] for member in group])[::-1].lstrip(" _-.:/")
         stem = max(start, end, key=len)
         label = stem if len(stem) > 1 and len(group) > 1 else "/".join(member.name for member in group)
         while label in names:

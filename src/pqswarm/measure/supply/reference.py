@@ -120,16 +120,20 @@ def choose_reference(
         return [Reference(value, "pre-event") for value in first]
     alive = [value for value in first if value > 0]
     together = float(np.median(alive)) if alive else 0.0
-    possible = _is_possible(urms, levels, nominal)
+    possible = _is_possible_nominal(urms, levels, nominal)
     return [
         Reference(given, "nominal")
         if given is not None and possible
-        else _plausible(_choose_level(_Levels(values, own, value, together, phase, frequency), given), values, own)
+        else _plausible_reference(
+            _choose_level(_ReferenceLevels(values, own, value, together, phase, frequency), given), values, own
+        )
         for values, own, value, phase, given in zip(urms, levels, first, phases, nominal, strict=True)
     ]
 
 
-def _is_possible(urms: Sequence[FloatArray], levels: Sequence[list[Level]], nominal: Sequence[float | None]) -> bool:
+def _is_possible_nominal(
+    urms: Sequence[FloatArray], levels: Sequence[list[Level]], nominal: Sequence[float | None]
+) -> bool:
     """Whether a nominal voltage can be that of a system, by its steady levels and those at the ends of the record."""
     seen = [
         (value, given)
@@ -168,7 +172,7 @@ def _nominal(volts: float, phase: str, nominal: float | None) -> Reference:
 
 
 @dataclass(frozen=True, eq=False)
-class _Levels:
+class _ReferenceLevels:
     """What the rules know of a channel: its RMS [V] each half cycle, and the first level of the other phases [V]."""
 
     urms: FloatArray
@@ -197,7 +201,7 @@ class _Levels:
     @cached_property
     def ends(self) -> tuple[float, float, float]:
         """First value, last value, and the level at both ends if the record ends as it starts, else 0 [V]."""
-        return _ends(self.known, self.levels)
+        return _reference_at_ends(self.known, self.levels)
 
     @property
     def is_short(self) -> bool:
@@ -213,7 +217,7 @@ class _Levels:
     def is_brief(self) -> bool:
         """Whether the first level may be the end of an event: it is short, and another level outlasts it."""
         length = next((level.length for level in self.levels), 0)
-        later = sum(level.length for level in self.levels if _near(level.value, self.usual))
+        later = sum(level.length for level in self.levels if _near_level(level.value, self.usual))
         return length <= _BRIEF and later >= length and not self.returns
 
     @property
@@ -262,14 +266,14 @@ class _Levels:
         return bool(self.levels) and self.levels[0].first <= 1 and self.levels[0].length >= min(_FEW, self.known.size)
 
 
-def _mean_of_modulation(seen: _Levels) -> Reference | None:
+def _mean_of_modulation(seen: _ReferenceLevels) -> Reference | None:
     """A slow sine explains the RMS: its mean is the level."""
     if seen.agrees and _is_modulated(seen.known, seen.frequency):
         return Reference(float(np.mean(seen.known)), "mean of a modulation")
     return None
 
 
-def _ends_of_capture(seen: _Levels) -> Reference | None:
+def _ends_of_capture(seen: _ReferenceLevels) -> Reference | None:
     """Too little before the event of a capture: the level at both ends if they agree, else the highest one."""
     if seen.is_solid or not seen.is_short or not seen.agrees or seen.starts_in_swell:
         return None
@@ -278,13 +282,13 @@ def _ends_of_capture(seen: _Levels) -> Reference | None:
     return Reference(max(seen.top, *seen.ends[:2]), "highest level", _SHORT)
 
 
-def _first_level(seen: _Levels) -> Reference | None:
+def _first_level(seen: _ReferenceLevels) -> Reference | None:
     """The record starts undisturbed: its first level."""
     is_disturbed = seen.is_dead or seen.starts_in_sag or seen.starts_in_swell or seen.is_odd or seen.is_far
     return Reference(seen.first, "pre-event") if seen.first > 0 and not is_disturbed else None
 
 
-def _level_like_others(seen: _Levels) -> Reference | None:
+def _level_like_others(seen: _ReferenceLevels) -> Reference | None:
     """The channel reaches the level of the other phases later: that level."""
     if not seen.is_odd or seen.starts_in_sag:
         return None
@@ -292,22 +296,22 @@ def _level_like_others(seen: _Levels) -> Reference | None:
     return Reference(float(np.median(seen.like_others)), "level like the other phases", text)
 
 
-def _level_of_others(seen: _Levels) -> Reference | None:
+def _level_of_others(seen: _ReferenceLevels) -> Reference | None:
     """The channel never reaches the level of the other phases: theirs."""
     is_off = (seen.is_far or seen.is_dead) and not seen.starts_in_sag
-    if not is_off or seen.together <= 0 or _near(seen.first, seen.together):
+    if not is_off or seen.together <= 0 or _near_level(seen.first, seen.together):
         return None
     return Reference(seen.together, "pre-event of the other phases", _INSIDE.format("that of the other phases"))
 
 
-def _level_held_longest(seen: _Levels) -> Reference | None:
+def _level_held_longest(seen: _ReferenceLevels) -> Reference | None:
     """None of the other rules applies: the level held longest."""
     if seen.usual <= 0:
         return None
     return Reference(seen.usual, "longest steady level", _INSIDE.format("the level held longest"))
 
 
-_RULES: tuple[Callable[[_Levels], Reference | None], ...] = (
+_RULES: tuple[Callable[[_ReferenceLevels], Reference | None], ...] = (
     _mean_of_modulation,
     _ends_of_capture,
     _first_level,
@@ -318,7 +322,7 @@ _RULES: tuple[Callable[[_Levels], Reference | None], ...] = (
 """How 1 pu is chosen, in order: the first rule that answers decides."""
 
 
-def _choose_level(seen: _Levels, nominal: float | None) -> Reference:
+def _choose_level(seen: _ReferenceLevels, nominal: float | None) -> Reference:
     """Apply the rules; `nominal` is a given nominal voltage [V] that cannot be right."""
     chosen = next((found for rule in _RULES if (found := rule(seen)) is not None), Reference(0.0, "none"))
     if nominal is None or chosen.volts <= 0:
@@ -327,7 +331,7 @@ def _choose_level(seen: _Levels, nominal: float | None) -> Reference:
     return replace(chosen, caveat=text)
 
 
-def _plausible(found: Reference, urms: FloatArray, levels: Sequence[Level]) -> Reference:
+def _plausible_reference(found: Reference, urms: FloatArray, levels: Sequence[Level]) -> Reference:
     """Return the reference, or the highest steady level if by it a channel were at three times its voltage."""
     top = max((level.value for level in levels), default=float(np.nanmax(urms, initial=0.0)))
     if not 0 < _HIGHEST * found.volts < top:
@@ -335,7 +339,7 @@ def _plausible(found: Reference, urms: FloatArray, levels: Sequence[Level]) -> R
     return Reference(top, "highest level", "A level above three times another is not a swell: it was used as 1 pu.")
 
 
-def _ends(urms: FloatArray, levels: Sequence[Level]) -> tuple[float, float, float]:
+def _reference_at_ends(urms: FloatArray, levels: Sequence[Level]) -> tuple[float, float, float]:
     """First and last value, and the level at both ends if the record ends as it began, else 0.
 
     The first or last value may already have part of an event. If they are nearer to each other than to the extreme, or
@@ -377,5 +381,5 @@ def _is_modulated(urms: FloatArray, frequency: float) -> bool:
     return find_flicker(urms / urms.mean(), frequency, minimum=_MODULATED[0] / 2) is not None
 
 
-def _near(value: float, other: float) -> bool:
+def _near_level(value: float, other: float) -> bool:
     return abs(value - other) <= 0.1 * other

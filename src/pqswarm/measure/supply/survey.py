@@ -74,7 +74,7 @@ def survey(
     channels: Sequence[str] | None,
 ) -> Supply:
     """Find the supply voltages of a recording from its first page, or that in which most channels are live."""
-    look = _choose_stretch(source)
+    look = _choose_surveyed_stretch(source)
     chosen, left_out, measured = select_channels(look, channels)
     nominal_frequency = source.nominal_frequency
     if measured is not None and abs(measured / nominal_frequency - 1) > 0.08:
@@ -100,16 +100,16 @@ def survey(
         references |= dict(zip(members, made, strict=True))
     return Supply(
         numbers=tuple(places[id(one.channel)] for one in chosen),
-        headers=tuple(_header(one.channel) for one in chosen),
+        headers=tuple(_surveyed_channel(one.channel) for one in chosen),
         systems=tuple(systems),
         references=tuple(references[i] for i in range(len(chosen))),
         measured=measured,
         nominal_frequency=nominal_frequency,
-        ignored=tuple(replace(one, channel=_header(one.channel)) for one in left_out),
+        ignored=tuple(replace(one, channel=_surveyed_channel(one.channel)) for one in left_out),
     )
 
 
-def _header(channel: ChannelHeader) -> ChannelHeader:
+def _surveyed_channel(channel: ChannelHeader) -> ChannelHeader:
     """A channel without its samples."""
     return ChannelHeader(channel.name, channel.unit, channel.phase, system=channel.system)
 
@@ -140,7 +140,7 @@ def _median(urms: FloatArray) -> float:
     return float(np.median(known)) if known.size else 0.0
 
 
-def _choose_stretch(source: RecordingSource) -> Recording:
+def _choose_surveyed_stretch(source: RecordingSource) -> Recording:
     """All of a recording of less than two pages; else its first, middle or last page, where most channels are live."""
     if not source.n_samples:
         raise PqswarmError(f"{source.source or 'the recording'} has no samples.")
@@ -148,11 +148,13 @@ def _choose_stretch(source: RecordingSource) -> Recording:
         return source.read()
     starts = (0, (source.n_samples - PAGE) // 2, source.n_samples - PAGE)
     looks = [source.read(start, start + PAGE) for start in starts]
-    size = np.array([[_size(one.samples) if one.is_voltage else 0.0 for one in look.channels] for look in looks])
+    size = np.array(
+        [[_surveyed_size(one.samples) if one.is_voltage else 0.0 for one in look.channels] for look in looks]
+    )
     live = (size > 0.5 * size.max(axis=0)).sum(axis=1)
     return looks[int(live.argmax())]
 
 
-def _size(samples: FloatArray) -> float:
+def _surveyed_size(samples: FloatArray) -> float:
     known = samples[np.isfinite(samples)]
     return float(known.std()) if known.size else 0.0

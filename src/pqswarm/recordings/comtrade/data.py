@@ -67,20 +67,20 @@ def _sniff(content: FileBytes, head: bytes, config: Configuration) -> str:
     if _looks_ascii(head):
         return "ASCII"
     for kind in _TYPES:
-        row = _row(kind, config)
+        row = _comtrade_row_type(kind, config)
         if content.size // row.itemsize > 1 and _share_in_order(content, row) > 0.9:
             return kind
     return "BINARY"
 
 
-def _row(kind: str, config: Configuration) -> np.dtype[np.void]:
+def _comtrade_row_type(kind: str, config: Configuration) -> np.dtype[np.void]:
     words = -(-config.n_status // 16)
     return np.dtype(
         [("n", "<u4"), ("t", "<u4"), ("values", _TYPES[kind], (len(config.analog),)), ("status", "<u2", (words,))]
     )
 
 
-def _rows(content: FileBytes, row: np.dtype[np.void], first: int, stop: int) -> AnyArray:
+def _comtrade_rows(content: FileBytes, row: np.dtype[np.void], first: int, stop: int) -> AnyArray:
     return np.frombuffer(content.read(first * row.itemsize, stop * row.itemsize), row)
 
 
@@ -91,12 +91,14 @@ def _share_in_order(content: FileBytes, row: np.dtype[np.void]) -> float:
     if count > length:
         length = max(length // _PLACES, 2)
     places = np.unique(np.linspace(0, count - length, _PLACES).astype(np.int64)) if count > length else [0]
-    follows = [np.diff(_rows(content, row, int(at), int(at) + length)["n"].astype(np.int64)) == 1 for at in places]
+    follows = [
+        np.diff(_comtrade_rows(content, row, int(at), int(at) + length)["n"].astype(np.int64)) == 1 for at in places
+    ]
     return float(np.concatenate(follows).mean())
 
 
 def _open_binary(content: FileBytes, kind: str, config: Configuration, notes: list[str]) -> DataRows:
-    row = _row(kind, config)
+    row = _comtrade_row_type(kind, config)
     count, left = divmod(content.size, row.itemsize)
     if count > 2 and _share_in_order(content, row) < 0.5:
         notes.append("The samples are not numbered in order: the data may be damaged.")
@@ -109,7 +111,7 @@ def _open_binary(content: FileBytes, kind: str, config: Configuration, notes: li
         columns = [np.empty(stop - first) for _ in channels]
         for begin in range(first, stop, step):
             end = min(begin + step, stop)
-            rows = _rows(content, row, begin, end)
+            rows = _comtrade_rows(content, row, begin, end)
             for i, column in zip(channels, columns, strict=True):
                 stored, values = rows["values"][:, i], column[begin - first : end - first]
                 with np.errstate(invalid="ignore"):
@@ -123,12 +125,15 @@ def _open_binary(content: FileBytes, kind: str, config: Configuration, notes: li
 
     def stamps() -> Iterator[FloatArray]:
         for first in range(0, count, step):
-            found = _rows(content, row, first, min(first + step, count))["t"]
+            found = _comtrade_rows(content, row, first, min(first + step, count))["t"]
             yield np.where(found == _NO_STAMP, np.nan, found)
 
     def status(first: int, stop: int) -> AnyArray:
         words = -(-len(config.status) // 16)
-        pieces = [_rows(content, row, at, min(at + step, stop))["status"][:, :words] for at in range(first, stop, step)]
+        pieces = [
+            _comtrade_rows(content, row, at, min(at + step, stop))["status"][:, :words]
+            for at in range(first, stop, step)
+        ]
         stored = np.concatenate(pieces).view(np.uint8)
         return np.unpackbits(stored, axis=1, count=len(config.status), bitorder="little").view(np.int8)
 

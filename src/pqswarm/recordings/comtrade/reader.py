@@ -38,7 +38,7 @@ def open_comtrade(path: Path, options: Options) -> list[RawSource]:
 
     Each section at the high rate is a recording; the longest is the main one.
     """
-    config_text, content, source = _contents(path, options)
+    config_text, content, source = _comtrade_contents(path, options)
     text, encoding = decode(config_text, options.encoding)
     config = parse_configuration(text)
     data = open_rows(content, config)
@@ -51,7 +51,7 @@ def open_comtrade(path: Path, options: Options) -> list[RawSource]:
             channels,
             rate,
             kept.stop - kept.start,
-            _fetch(data, scales, kept.start),
+            _comtrade_fetcher(data, scales, kept.start),
             config.frequency,
             shift(config.start, seconds),
             source,
@@ -70,11 +70,11 @@ def open_comtrade(path: Path, options: Options) -> list[RawSource]:
     return sources
 
 
-def _contents(path: Path, options: Options) -> tuple[bytes, FileBytes, str]:
+def _comtrade_contents(path: Path, options: Options) -> tuple[bytes, FileBytes, str]:
     """Configuration, data, and the name of the file that represents both."""
     limit = 4 * options.max_bytes if options.whole else None
     if path.suffix.casefold() == ".cff":
-        return *_sections(FileBytes.of(path, limit)), path.name
+        return *_cff_sections(FileBytes.of(path, limit)), path.name
     config_path = path if path.suffix.casefold() == ".cfg" else find_partner(path, ".cfg")
     if config_path is None:
         raise RecordingError("has no .cfg beside it: a COMTRADE recording needs both.")
@@ -85,7 +85,7 @@ def _contents(path: Path, options: Options) -> tuple[bytes, FileBytes, str]:
     return config, FileBytes.of(data_path, limit), config_path.name
 
 
-def _sections(content: FileBytes) -> tuple[bytes, FileBytes]:
+def _cff_sections(content: FileBytes) -> tuple[bytes, FileBytes]:
     """The configuration and the data of a ``.cff``."""
     for limit in (_CFF_HEAD, _CFG_LIMIT):
         head = content.read(0, limit)
@@ -101,7 +101,7 @@ def _sections(content: FileBytes) -> tuple[bytes, FileBytes]:
     raise RecordingError("is not a COMTRADE recording: it has no data section.")
 
 
-def _fetch(
+def _comtrade_fetcher(
     data: DataRows, scales: list[tuple[float, float, float]], offset: int
 ) -> Callable[[int, int, Sequence[int]], list[FloatArray]]:
     """Return a function that reads part of a segment, from row `offset`, as primary values in the units of the file."""
@@ -177,7 +177,7 @@ def _segments(
     if given_rate is not None:
         told = config.rates[0][0] if len(config.rates) == 1 else 0.0
         return [(told, slice(0, n), 0.0, [])]
-    groups = _groups(config, n)
+    groups = _comtrade_rate_groups(config, n)
     if not groups:
         notes = ["The configuration gives no sampling rate: it was derived from the time stamps."]
         rate, kept, seconds = find_rate_of((piece * config.time_unit for piece in data.stamps()), notes)
@@ -206,7 +206,7 @@ def _segments(
     ]
 
 
-def _groups(config: Configuration, n: int) -> list[tuple[float, slice, int]]:
+def _comtrade_rate_groups(config: Configuration, n: int) -> list[tuple[float, slice, int]]:
     """Rate, samples and number of adjacent segments with almost equal rates; empty without a rate."""
     if not config.rates or any(not 0 < rate < 1e9 for rate, _ in config.rates):
         return []

@@ -56,18 +56,18 @@ def write_comtrade(recording: RecordingSource, path: str | Path, encoding: str =
     n_channels, status = len(recording.channels), recording.status
     scales = [_integer_scale(low, high, _RANGES[encoding]) for low, high in _channel_ranges(recording)]
     lines = [
-        f"{_field(recording.station or 'pqswarm')[:64]},{_field(recording.source)[:64]},1999",
+        f"{_comtrade_field(recording.station or 'pqswarm')[:64]},{_comtrade_field(recording.source)[:64]},1999",
         f"{n_channels + len(status)},{n_channels}A,{len(status)}D",
     ]
     limit = _RANGES[encoding]
     for n, (channel, (factor, offset)) in enumerate(zip(recording.channels, scales, strict=True), 1):
         lines.append(
-            f"{n},{_field(channel.name)[:64]},{_field(channel.phase)},,{_field(channel.unit)},{factor!r},{offset!r},0,"
+            f"{n},{_comtrade_field(channel.name)[:64]},{_comtrade_field(channel.phase)},,{_comtrade_field(channel.unit)},{factor!r},{offset!r},0,"
             f"{-limit},{limit},1,1,P"
         )
-    lines += [f"{n},{_field(one.name)[:64]},,,{one.normal}" for n, one in enumerate(status, 1)]
+    lines += [f"{n},{_comtrade_field(one.name)[:64]},,,{one.normal}" for n, one in enumerate(status, 1)]
     multiplier = _multiplier(recording.n_samples / recording.sampling_rate)
-    began = _date(recording.start)
+    began = _comtrade_date(recording.start)
     lines += [
         f"{recording.nominal_frequency:.12g}",
         "1",
@@ -83,7 +83,7 @@ def write_comtrade(recording: RecordingSource, path: str | Path, encoding: str =
             numbers = np.arange(first, first + part.n_samples)
             stamps = np.rint(numbers / recording.sampling_rate * 1e6 / multiplier).astype(np.int64)
             columns = [
-                _encode(channel.samples, *scale, _MISSING[encoding])
+                _encode_comtrade_samples(channel.samples, *scale, _MISSING[encoding])
                 for channel, scale in zip(part.channels, scales, strict=True)
             ]
             states = [one.expand(first, first + part.n_samples) for one in status]
@@ -111,7 +111,7 @@ def _channel_ranges(recording: RecordingSource) -> list[tuple[float, float]]:
     return [one if one[0] <= one[1] else (0.0, 0.0) for one in ranges]
 
 
-def _field(text: str) -> str:
+def _comtrade_field(text: str) -> str:
     return re.sub(r"[,\x00-\x1f\x7f]+", " ", text).strip()
 
 
@@ -123,7 +123,7 @@ def _integer_scale(low: float, high: float, limit: int) -> tuple[float, float]:
     return (reach / limit if reach > 0 else 1.0), offset
 
 
-def _encode(samples: FloatArray, factor: float, offset: float, missing: int) -> IntArray:
+def _encode_comtrade_samples(samples: FloatArray, factor: float, offset: float, missing: int) -> IntArray:
     values = np.full(samples.shape, missing, np.int64)
     kept = np.isfinite(samples)
     values[kept] = np.rint((samples[kept] - offset) / factor).astype(np.int64)
@@ -138,7 +138,7 @@ def _multiplier(duration: float) -> float:
     return multiplier
 
 
-def _date(start: datetime | None) -> str:
+def _comtrade_date(start: datetime | None) -> str:
     moment = start or datetime(1970, 1, 1)
     return moment.strftime("%d/%m/") + f"{moment.year:04d}" + moment.strftime(",%H:%M:%S.%f")
 

@@ -54,10 +54,10 @@ def read_npz(path: Path, options: Options) -> list[RawRecording]:
     """Read the recordings of an archive."""
     arrays = _unpack_arrays(read_bytes(path, 4 * options.max_bytes), options)
     if "pqswarm_recording" in arrays:
-        return [_own(arrays, path.name)]
+        return [_read_own_layout(arrays, path.name)]
     rte = [name for name in arrays if _RTE_NAME.fullmatch(name)]
     if len(arrays) == 1 and rte and _is_rte(arrays[rte[0]]):
-        return _rte(arrays[rte[0]], path.name)
+        return _read_rte_layout(arrays[rte[0]], path.name)
     return [_read_plain_layout(arrays, path.name)]
 
 
@@ -132,7 +132,7 @@ def _unpack_arrays(content: bytes, options: Options) -> dict[str, AnyArray]:
         raise RecordingError(f"is damaged, or is not an .npz archive ({damage_text(error)}).") from error
 
 
-def _scalar(arrays: Mapping[str, AnyArray], names: tuple[str, ...]) -> float:
+def _npz_scalar(arrays: Mapping[str, AnyArray], names: tuple[str, ...]) -> float:
     for name in names:
         array = arrays.get(name)
         if array is not None and array.size == 1 and array.dtype.kind in "fiu":
@@ -158,8 +158,8 @@ def _text_of(arrays: Mapping[str, AnyArray], name: str) -> str:
     return next(iter(_texts_of(arrays, name, 1)), "")
 
 
-def _own(arrays: Mapping[str, Any], source: str) -> RawRecording:
-    version = _scalar(arrays, ("pqswarm_recording",))
+def _read_own_layout(arrays: Mapping[str, Any], source: str) -> RawRecording:
+    version = _npz_scalar(arrays, ("pqswarm_recording",))
     if version != _VERSION:
         raise RecordingError(f"has version {version:g} of pqswarm's layout; this pqswarm reads version {_VERSION}.")
     samples = arrays.get("samples")
@@ -172,11 +172,11 @@ def _own(arrays: Mapping[str, Any], source: str) -> RawRecording:
     start = None
     with suppress(ValueError):
         start = datetime.fromisoformat(started[:40]) if started else None
-    channels = [RawChannel(*parts) for parts in zip(names, units, phases, _floats(samples), strict=True)]
+    channels = [RawChannel(*parts) for parts in zip(names, units, phases, _npz_floats(samples), strict=True)]
     return RawRecording(
         channels,
-        _scalar(arrays, ("sampling_rate",)),
-        _scalar(arrays, ("nominal_frequency",)),
+        _npz_scalar(arrays, ("sampling_rate",)),
+        _npz_scalar(arrays, ("nominal_frequency",)),
         start,
         _text_of(arrays, "source") or source,
         _text_of(arrays, "format") or "npz",
@@ -185,7 +185,7 @@ def _own(arrays: Mapping[str, Any], source: str) -> RawRecording:
     )
 
 
-def _floats(array: AnyArray) -> AnyArray:
+def _npz_floats(array: AnyArray) -> AnyArray:
     with np.errstate(over="ignore", invalid="ignore"):
         return array.astype(np.float64)
 
@@ -202,14 +202,14 @@ def _is_rte(array: AnyArray) -> bool:
     )
 
 
-def _rte(array: AnyArray, source: str) -> list[RawRecording]:
+def _read_rte_layout(array: AnyArray, source: str) -> list[RawRecording]:
     names = ("Va", "Vb", "Vc", "Ia", "Ib", "Ic")
     notes = ["Recognised by its shape as a file of RTE fault recorders: counts of 18.31055 V and 4.314 A, 6400 Hz."]
     return [
         RawRecording(
             [
                 RawChannel(name, "V" if i < 3 else "A", name[1].upper(), row * (_RTE_VOLTS if i < 3 else _RTE_AMPERES))
-                for i, (name, row) in enumerate(zip(names, _floats(record), strict=True))
+                for i, (name, row) in enumerate(zip(names, _npz_floats(record), strict=True))
             ],
             _RTE_RATE,
             _RTE_FREQUENCY,
@@ -230,16 +230,16 @@ def _read_plain_layout(arrays: Mapping[str, AnyArray], source: str) -> RawRecord
         if array.ndim in (1, 2) and array.size > 1 and array.dtype.kind in "fiu"
     }
     notes: list[str] = []
-    rate, kept = _scalar(arrays, _RATE_NAMES), None
+    rate, kept = _npz_scalar(arrays, _RATE_NAMES), None
     time = next((name for name in signals if name.casefold() in ("time", "t") and signals[name].ndim == 1), None)
     if time is not None:
-        times = _floats(signals.pop(time))
+        times = _npz_floats(signals.pop(time))
         signals = {name: array for name, array in signals.items() if array.shape[-1] == times.size}
         if not rate:
             rate, kept = find_rate(times, notes)
     channels = []
     for name, array in signals.items():
-        rows = _floats(array).reshape(-1, array.shape[-1])
+        rows = _npz_floats(array).reshape(-1, array.shape[-1])
         label, unit = split_unit(name)
         for n, row in enumerate(rows[:_MEMBERS]):
             samples = row if kept is None else row[kept]
@@ -251,7 +251,7 @@ def _read_plain_layout(arrays: Mapping[str, AnyArray], source: str) -> RawRecord
     if left:
         notes.append(f"{count_text(left, 'array')} shorter than the longest: ignored.")
     channels = [channel for channel in channels if channel.samples.size == longest]
-    return RawRecording(channels, rate, _scalar(arrays, _FREQUENCY_NAMES), None, source, "npz", notes)
+    return RawRecording(channels, rate, _npz_scalar(arrays, _FREQUENCY_NAMES), None, source, "npz", notes)
 
 
 NPZ = Reader("npz", (".npz",), read_npz, lambda path, head: head.startswith(b"PK\x03\x04"))  # noqa: ARG005

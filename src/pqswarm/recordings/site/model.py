@@ -191,7 +191,7 @@ class Site:
     @property
     def units(self) -> Mapping[str, str]:
         """Units by names in the recording, for the option `units` of readers, with patterns and the default unit."""
-        return _Units(self)
+        return _SiteUnits(self)
 
     def apply(self, source: RecordingSource) -> RecordingSource:
         """Apply the site to a recording.
@@ -250,17 +250,17 @@ class Site:
                 scaled.append(f"{channel.name} x {rule.ratio:g}")
         said = []
         if scaled:
-            said.append(f"Ratios of {self.source}: {_some(scaled)}.")
+            said.append(f"Ratios of {self.source}: {_some_site_names(scaled)}.")
         if ignored:
-            said.append(f"Ignored by {self.source}: {_some(ignored)}.")
+            said.append(f"Ignored by {self.source}: {_some_site_names(ignored)}.")
         return tuple(said)
 
 
-def _some(names: list[str]) -> str:
+def _some_site_names(names: list[str]) -> str:
     return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
 
 
-class _Units(Mapping[str, str]):
+class _SiteUnits(Mapping[str, str]):
     """Units of channels by name; `get` returns the default unit of the site if the recording has none."""
 
     def __init__(self, site: Site) -> None:

@@ -97,7 +97,7 @@ def find_layout(lines: list[str], options: Options) -> Layout:
     data = [split(line, delimiter) for line in lines[layout.first_row : layout.first_row + 200]]
     layout.date = next((text for text in data[0] if kind_of(text, decimal) == "d"), "")
     _find_time(layout, columns, names, units, data, options)
-    _note(layout)
+    _note_layout(layout)
     return layout
 
 
@@ -146,7 +146,7 @@ def _first_row(lines: list[str], layout: Layout, columns: list[int]) -> int:
 def _headers(head: list[list[str]], columns: list[int], decimal: str) -> tuple[list[str], list[str]]:
     """Names and units of the columns, from the last lines before the data."""
     rows = [[row[c].lstrip("#% ") if c < len(row) else "" for c in columns] for row in head[-40:]]
-    texts = [row for row in rows if _is_header(row, decimal) and all(row[-1:])]
+    texts = [row for row in rows if _is_heading_row(row, decimal) and all(row[-1:])]
     units = [""] * len(columns)
     if texts and all(_is_unit(text) for text in texts[-1] if text):
         units = texts.pop()
@@ -158,7 +158,7 @@ def _headers(head: list[list[str]], columns: list[int], decimal: str) -> tuple[l
     return names, [unit or given for (_, unit), given in zip(split_names, units, strict=True)]
 
 
-def _is_header(row: list[str], decimal: str) -> bool:
+def _is_heading_row(row: list[str], decimal: str) -> bool:
     """Whether a line may hold names: text, no settings of an instrument, and no numbers except channel numbers."""
     kinds = [kind_of(text, decimal) for text in row]
     numbers = [text for text, kind in zip(row, kinds, strict=True) if kind not in ("x", "")]
@@ -276,7 +276,7 @@ def _time_kind(layout: Layout, found: _Columns, at: int) -> str:
     return "index" if counts and (not has_unit or layout.rate) else "number"
 
 
-def _note(layout: Layout) -> None:
+def _note_layout(layout: Layout) -> None:
     separator = {"\t": "tab", " ": "space"}.get(layout.delimiter, layout.delimiter)
     time = "no time column"
     if layout.time_column is not None:

@@ -37,7 +37,7 @@ _BOM = b"\xef\xbb\xbf"
 def open_table(path: Path, options: Options) -> list[RawSource]:
     """Open a text table, which holds one recording."""
     content = FileBytes.of(path, 4 * options.max_bytes if options.whole else None)
-    stored, lines, n_head, encoding = _look(content, options)
+    stored, lines, n_head, encoding = _look_at_table(content, options)
     if len(lines) < 2:
         raise RecordingError("is not a recording: it has fewer than two lines.")
     layout = find_layout(lines, options)
@@ -69,7 +69,7 @@ def open_table(path: Path, options: Options) -> list[RawSource]:
     ]
 
 
-def _look(content: FileBytes, options: Options) -> tuple[StoredBytes, list[str], int, str]:
+def _look_at_table(content: FileBytes, options: Options) -> tuple[StoredBytes, list[str], int, str]:
     """The text in an ASCII-compatible encoding, some lines, how many are from its start, and the encoding."""
     head = content.read(0, 10_000)
     wide = head.startswith((b"\xff\xfe", b"\xfe\xff"))
@@ -145,7 +145,7 @@ def write_csv(recording: Recording, path: str | Path) -> Path:
     """
     header = ["time [s]"]
     header += [f"{channel.name} [{channel.unit}]" if channel.unit else channel.name for channel in recording.channels]
-    lines = [",".join(_quote(text) for text in header)]
+    lines = [",".join(_quote_table_field(text) for text in header)]
     columns = [channel.samples.tolist() for channel in recording.channels]
     for n, row in enumerate(zip(*columns, strict=True)):
         fields = ["" if value != value else f"{value:.12g}" for value in row]
@@ -153,7 +153,7 @@ def write_csv(recording: Recording, path: str | Path) -> Path:
     return write_atomically(path, "\r\n".join([*lines, ""]))
 
 
-def _quote(text: str) -> str:
+def _quote_table_field(text: str) -> str:
     text = text.replace('"', "'").replace("\n", " ").replace("\r", " ")
     return f'"{text}"' if set(text) & set(",;\t") else text
 
@@ -194,7 +194,7 @@ def _find_rate(
     start = clock.first if clock else shift(stamp(layout.trigger), column.first / per_second)
     if options.sampling_rate is not None:
         return rate, slice(0, n_rows), start
-    if found and _agrees(layout, n_rows, rate, (column.last - column.first) / per_second):
+    if found and _agrees_with_table_stamps(layout, n_rows, rate, (column.last - column.first) / per_second):
         if kept != slice(0, n_rows):
             notes.append("Some time stamps are wrong: the rate and length of the header are used.")
         return layout.rate, slice(0, n_rows), start
@@ -206,7 +206,7 @@ def _find_rate(
     return rate, kept, shift(start, seconds) if kept.start else start
 
 
-def _agrees(layout: Layout, n_rows: int, rate: float, span: float) -> bool:
+def _agrees_with_table_stamps(layout: Layout, n_rows: int, rate: float, span: float) -> bool:
     """Whether the rate of the header matches the stamps, apart from rounded or wrong ones."""
     if not layout.rate:
         return False

@@ -16,7 +16,7 @@ from pqswarm.report.shared.curves import attained_errors
 from pqswarm.report.shared.interactive import mark
 from pqswarm.report.shared.palette import EndLabel, Palette, label_ends
 from pqswarm.report.shared.run_points import ALL_FEATURES
-from pqswarm.report.shared.sentences import features, percent, runs
+from pqswarm.report.shared.sentences import count_runs, features, percent
 from pqswarm.report.style import BAND, FAINT, GREY, NARROW, STYLE, WAVE, WIDE, settle
 from pqswarm.report.tables import Table
 
@@ -82,7 +82,7 @@ def _table(attained: Mapping[str, FloatArray], found: "ClassifierSummary") -> Ta
     keys = {f"J_{size}": (f"ξ ≤ {size}", ".4f") for size in sizes}
     return Table(
         "fronts",
-        f"Lowest error rates by maximum number of features with {found.name}, {runs(found.n_runs)}",
+        f"Lowest error rates by maximum number of features with {found.name}, {count_runs(found.n_runs)}",
         rows,
         keys,
         lowest=tuple(key for key in keys if any(row[key] is not None for row in rows)),
@@ -165,7 +165,7 @@ def plot_fronts(
 
 
 def _tip(title: str, median: FloatArray, n_runs: int) -> str:
-    what = "one run" if n_runs == 1 else f"median of {runs(n_runs)}"
+    what = "one run" if n_runs == 1 else f"median of {count_runs(n_runs)}"
     return f"{title}, {what}: error {percent(float(median.min()))} with at most {features(_end(median))}"
 
 

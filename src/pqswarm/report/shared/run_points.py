@@ -9,7 +9,7 @@ from pqswarm._base.typing import FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.report.shared.interactive import mark
 from pqswarm.report.shared.palette import EndLabel, Palette
-from pqswarm.report.shared.sentences import features, percent, runs
+from pqswarm.report.shared.sentences import count_runs, features, percent
 from pqswarm.report.style import FAINT, GREY, INK
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def draw_points(
         mark(axis.plot(sizes, 100 * errors, **style)[0], title, run_tips(title, sizes, errors, numbers))
         if sizes.size > 1:
             mean = float(sizes.mean()), float(errors.mean())
-            tip = f"{title}, mean of {runs(sizes.size)}: error {percent(mean[1])}, {mean[0]:.1f} features"
+            tip = f"{title}, mean of {count_runs(sizes.size)}: error {percent(mean[1])}, {mean[0]:.1f} features"
             style |= {"ms": 8.0, "mew": 0.9, "mec": INK, "alpha": 1.0, "zorder": 3.5}
             mark(axis.plot([mean[0]], [100 * mean[1]], **style)[0], title, [tip])
         labels.append(palette.label(axis, title, edge, 100 * float(np.median(errors)), marked=True))

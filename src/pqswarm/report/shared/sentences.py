@@ -6,6 +6,7 @@ from math import inf
 __all__ = [
     "at_most",
     "count",
+    "count_runs",
     "decibel",
     "duration",
     "enumerate_words",
@@ -13,7 +14,6 @@ __all__ = [
     "percent",
     "points",
     "probability",
-    "runs",
 ]
 
 
@@ -54,7 +54,7 @@ def features(number: int) -> str:
     return f"{number} feature{'s' * (number != 1)}"
 
 
-def runs(number: int) -> str:
+def count_runs(number: int) -> str:
     """Return a number of runs as text."""
     return f"{number} runs" if number > 1 else "one run"
 

@@ -40,7 +40,7 @@ _FIRST_FEATURES = 8  # of a Chebyshev distance, the widest, which usually suffic
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _exactly(a, b, selected, metric):
+def _exact_knn_distance(a, b, selected, metric):
     """Distance of two rows in double precision, term by term; squared if Euclidean."""
     total = 0.0
     for f in selected:
@@ -73,7 +73,7 @@ def _nearest_exactly(data, event, candidates, count, selected, metric, chosen, d
         chosen[a] = -1
     for s in range(count):
         j = candidates[s]
-        d = _exactly(data[event], data[j], selected, metric)
+        d = _exact_knn_distance(data[event], data[j], selected, metric)
         a = k - 1
         if d > distances[a] or (d == distances[a] and chosen[a] != -1 and j > chosen[a]):
             continue
@@ -88,7 +88,7 @@ def _nearest_exactly(data, event, candidates, count, selected, metric, chosen, d
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _vote(chosen, labels):
+def _knn_vote(chosen, labels):
     """The most frequent label of the chosen events; of equal votes the smallest."""
     winner = -1
     most = 0
@@ -127,7 +127,7 @@ def _positions(bits, offset, found, count):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _all_near(rows, events, n_events, found, starts, metric, near):
+def _near_event_distances(rows, events, n_events, found, starts, metric, near):
     """Distances of each event to those found for it, in single precision; squared if Euclidean.
 
     Four are computed at a time; those beyond the last of an event are overwritten by those of the next.
@@ -169,7 +169,9 @@ def _near_blocks(boxes, keys, events, n_events, reaches, metric, first, n_words,
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _test(codes, points, lengths, width, events, n_events, code_reaches, metric, blocks, starts, lows, passed):
+def _test_knn_blocks(
+    codes, points, lengths, width, events, n_events, code_reaches, metric, blocks, starts, lows, passed
+):
     """Set `passed` to the bits of the events of each block that pass the tests; `width` is the size of a code."""
     size = BLOCK * width
     if metric == 0:
@@ -269,13 +271,13 @@ def predict(arranged, data, selected, guesses, folds, fold, labels, k, metric, f
                 word = (word + todo) % n_words
             if turn >= 0:
                 coded = (codes, points, lengths, width)
-                _test(*coded, events, n_events, code_reaches, metric, blocks, block_starts, lows, passed)
+                _test_knn_blocks(*coded, events, n_events, code_reaches, metric, blocks, block_starts, lows, passed)
                 for t in range(n_events):
                     count = starts[t]
                     for b in range(block_starts[t], block_starts[t + 1]):
                         count = _positions(passed[b], blocks[b] * BLOCK, found, count)
                     starts[t + 1] = count
-            _all_near(rows, events, n_events, found, starts, metric, near)
+            _near_event_distances(rows, events, n_events, found, starts, metric, near)
             for t in range(n_events):
                 if turn <= 0:  # guesses are found again later
                     for a in range(k):
@@ -316,7 +318,7 @@ def predict(arranged, data, selected, guesses, folds, fold, labels, k, metric, f
                     chosen[a] = candidates[a]
             else:
                 _nearest_exactly(data, event, candidates, close, selected, metric, chosen, distances)
-            predicted[event] = _vote(chosen, labels)
+            predicted[event] = _knn_vote(chosen, labels)
             if neighbours.shape[0] > 0:
                 for a in range(k):
                     b = a

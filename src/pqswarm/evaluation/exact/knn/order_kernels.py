@@ -46,7 +46,7 @@ def _add_times(total, row, factor):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
-def _centred_sample(rows, selected, factors):
+def _centred_knn_sample(rows, selected, factors):
     """The selected features of some events, times their factors, centred."""
     n, q = rows.shape[0], selected.size
     m = min(max(n // 16, _DIRECTIONS), n, _SAMPLE)
@@ -123,7 +123,7 @@ def _widest_first(rows, exponents, largest, selected):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _sorted_by(words, shift, order):
+def _events_sorted_by_key(words, shift, order):
     """The events in `order`, stably sorted by eight bits of their words from `shift` on."""
     starts = np.zeros(256, np.int32)
     for word in words:
@@ -161,11 +161,11 @@ def _nested_order(keys, n_blocks):
             values[i] = keys[i, level]
         for i in range(n):  # integers in the order of the floats
             words[i] ^= np.uint32(0x80000000) | (np.uint32(0) - (words[i] >> np.uint32(31)))
-        order = _sorted_by(words, 24, _sorted_by(words, 16, order))  # the upper 16 bits suffice
+        order = _events_sorted_by_key(words, 24, _events_sorted_by_key(words, 16, order))  # the upper 16 bits suffice
         if level > 0:
-            order = _sorted_by(slices, 0, order)
+            order = _events_sorted_by_key(slices, 0, order)
             if n > 256 * size * each:
-                order = _sorted_by(slices, 8, order)
+                order = _events_sorted_by_key(slices, 8, order)
         for i in range(n):
             slices[order[i]] = i // size
         size //= each
@@ -187,7 +187,7 @@ def _code_features(row, lows, step, codes, place):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
-def _longest(points):
+def _longest_knn_point(points):
     """The largest squared length of the points."""
     most = np.float32(0.0)
     for point in points:
@@ -287,7 +287,7 @@ def arrange(rows, extents, exponents, selected, metric):
     floor = SAFETY * 3.0 * UNIT * size + 1e-30
     slack = SAFETY * 16.0 * UNIT * size * (q + 4.0)
 
-    sample = _centred_sample(rows, selected, factors)
+    sample = _centred_knn_sample(rows, selected, factors)
     points = _event_points(rows, selected, factors, sample, metric)
     n_blocks = -(-n // BLOCK)
     order = _nested_order(points, n_blocks)
@@ -309,7 +309,7 @@ def arrange(rows, extents, exponents, selected, metric):
     lengths = np.zeros(n_blocks * BLOCK if metric == 1 else 0, np.int32)
     off = np.empty(n, np.float32)
     if metric == 1:
-        step = max(np.float32(np.sqrt(_longest(points)) / _FINEST), np.float32(1e-30))
+        step = max(np.float32(np.sqrt(_longest_knn_point(points)) / _FINEST), np.float32(1e-30))
         _code_points(points, order, step, pairs, coordinates, lengths, off)
         return order, near, keys, boxes, codes, coordinates, lengths, off, step, floor, slack
     step = max(np.float32(2.0) * widest / np.float32(_LEVELS << shift), np.float32(1e-30))

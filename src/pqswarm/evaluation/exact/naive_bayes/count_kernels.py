@@ -67,7 +67,7 @@ def share_features(masks, parents, slots, starts, subsets, features):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _add(sums, source, target, table, rows, width):
+def _add_table_rows(sums, source, target, table, rows, width):
     """Add rows of the table, starting at `rows`, to the sum at `source`, and store the result at `target`."""
     # It vectorises only with unsigned indices, and with += if source and target are the same.
     if rows.size == 0:
@@ -139,7 +139,9 @@ def count_subset_errors(table, shape, span, fold_starts, sizes, highest, tree, c
             sums[j] = table[prior + j]
         for node in range(n_nodes):
             target = uint64(slots[node]) * width
-            _add(sums, uint64(parents[node]) * width, target, table, rows[starts[node] : starts[node + 1]], width)
+            _add_table_rows(
+                sums, uint64(parents[node]) * width, target, table, rows[starts[node] : starts[node + 1]], width
+            )
             subset = subsets[node]
             if subset < 0:
                 continue

@@ -25,7 +25,7 @@ _MAX_POINTS = 1000
 _LONG_TICKS = ((60.0, "1 min"), (600.0, "10 min"), (3600.0, "1 h"))
 
 
-class _Point(NamedTuple):
+class _ChartPoint(NamedTuple):
     """An event on a chart: what it is, its duration [s] and voltage [%], tip, link, and key for scripts."""
 
     found: "EventVerdict"
@@ -68,7 +68,7 @@ def draw_charts(
         Two charts.
     """
     shown = [
-        _Point(found, *place, *words)
+        _ChartPoint(found, *place, *words)
         for found, *words in zip(events, tips, links, keys or [""] * len(events), strict=True)
         if (place := point(found)) is not None
     ]
@@ -79,7 +79,7 @@ def draw_charts(
             "itic",
             ITIC.title,
             itic.draw(_itic_lines(itic), ITIC, shown),
-            (places := _places(ITIC, shown)),
+            (places := _chart_places(ITIC, shown)),
             _counts(places, "in the prohibited region", "in the no-damage region", "in the no-interruption region"),
             "Residual or maximum Urms(1/2) against duration (IEC 61000-4-30). Transients above 100 % are placed at the "
             "peak voltage and their decay time (our choice).",
@@ -88,7 +88,7 @@ def draw_charts(
             "semi-f47",
             SEMI.title,
             semi.draw(_semi_lines(semi), SEMI, dips),
-            (places := _places(SEMI, dips)),
+            (places := _chart_places(SEMI, dips)),
             _counts(places, "", "below the curve", "on or above it"),
             "Dips and interruptions. The solid line is mandatory for semiconductor equipment, the dashed ones are "
             "recommended: 0 % for one cycle, 80 % up to 10 s, 90 % beyond. Events are counted against the solid line "
@@ -97,7 +97,7 @@ def draw_charts(
     ]
 
 
-def _places(curve: Curve, rows: Sequence[_Point]) -> dict[str, int]:
+def _chart_places(curve: Curve, rows: Sequence[_ChartPoint]) -> dict[str, int]:
     found = [curve.place(row.percent, row.seconds) for row in rows]
     return {place: found.count(place) for place in ("above", "below", "inside")}
 
@@ -111,7 +111,7 @@ def _counts(places: dict[str, int], above: str, below: str, inside: str) -> str:
 class _Axes:
     """Duration (logarithmic) against percent of the reference."""
 
-    def __init__(self, rows: Sequence[_Point], top: float, shortest: float) -> None:
+    def __init__(self, rows: Sequence[_ChartPoint], top: float, shortest: float) -> None:
         longest = max([100.0, *(row.seconds for row in rows)])
         self.last = next((end for end in (100.0, 1000.0, 1e4) if longest <= end), 1e5)
         self.first, self.top = shortest, top
@@ -131,7 +131,7 @@ class _Axes:
         """Return a path through corners of duration and voltage."""
         return "M" + " L".join(f"{self.x(seconds)} {self.y(percent)}" for seconds, percent in corners)
 
-    def draw(self, lines: list[str], curve: Curve, rows: Sequence[_Point]) -> Markup:
+    def draw(self, lines: list[str], curve: Curve, rows: Sequence[_ChartPoint]) -> Markup:
         """Return the whole picture."""
         label = f"{curve.title}: {count_text(len(rows), 'event')}, voltage against duration"
         parts = [
@@ -165,7 +165,7 @@ class _Axes:
         parts.append(f'<text x="{middle:g}" y="{_HEIGHT - 12:g}" text-anchor="middle">duration</text>')
         return parts
 
-    def _point(self, row: _Point) -> str:
+    def _point(self, row: _ChartPoint) -> str:
         kind, seconds, percent = row.found.event.kind, row.seconds, row.percent
         x, y, tip = self.x(seconds), self.y(percent), escape(row.tip)
         if percent > self.top:

@@ -153,7 +153,11 @@ def _charts(events: Sequence[ListedEvent]) -> list[Chart]:
     tips = []
     for one in events:
         verdict = one.recording.verdict
-        words = (f"{one.number}: {rows.sentence(one.found)}", rows.moment(one.found, verdict.start), verdict.station)
+        words = (
+            f"{one.number}: {rows.event_sentence(one.found)}",
+            rows.moment(one.found, verdict.start),
+            verdict.station,
+        )
         tips.append(", ".join(filter(None, words)))
     links = [f"#event-{one.number}" for one in events]
     return draw_charts([one.found for one in events], tips, links) if events else []

@@ -34,25 +34,25 @@ def sarfi(rows: Sequence[ListedEvent]) -> list[dict[str, Any]]:
     sites |= {(station, ""): [] for station in quiet}
     table: list[dict[str, Any]] = []
     for site, events in sorted(sites.items()):
-        groups = _aggregate(events)
+        groups = _aggregate_for_sarfi(events)
         table.append(
             {
                 "site": ", ".join(filter(None, site)),
                 "events": len(groups),
-                **{name: _count(groups, name) for name in _names()},
+                **{name: _count_for_sarfi(groups, name) for name in _sarfi_names()},
             }
         )
     if len(table) > 1:
-        keys = ("events", *_names())
+        keys = ("events", *_sarfi_names())
         table.insert(0, {"site": "all sites", **{key: sum(row[key] for row in table) for key in keys}})
     return table
 
 
-def _names() -> list[str]:
+def _sarfi_names() -> list[str]:
     return [*(f"SARFI-{level}" for level in _LEVELS), "SARFI-ITIC", "SARFI-SEMI"]
 
 
-def _aggregate(rows: Iterable[ListedEvent]) -> list[list[ListedEvent]]:
+def _aggregate_for_sarfi(rows: Iterable[ListedEvent]) -> list[list[ListedEvent]]:
     """Group events in time: across recordings if dated, else within a recording."""
     timed = []
     for row in rows:
@@ -72,7 +72,7 @@ def _aggregate(rows: Iterable[ListedEvent]) -> list[list[ListedEvent]]:
     return groups
 
 
-def _count(groups: list[list[ListedEvent]], name: str) -> int:
+def _count_for_sarfi(groups: list[list[ListedEvent]], name: str) -> int:
     level = name.partition("-")[2]
     if level in ("ITIC", "SEMI"):
         curve = ITIC if level == "ITIC" else SEMI

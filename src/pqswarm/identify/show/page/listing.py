@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pqswarm.identify.show.page.levels import LEAD, SHOWN, urms_extremes
-from pqswarm.identify.show.rows import date, moment, sentence, severity
+from pqswarm.identify.show.rows import date, event_sentence, moment, severity
 from pqswarm.identify.show.words import count_text, join_words, time_text
 from pqswarm.measure.event import KINDS
 from pqswarm.measure.steady.series import INTERVAL
@@ -122,7 +122,7 @@ def headline(listed: Sequence[ListedEvent], n_recordings: int, n_failures: int) 
         worst = max(events, key=lambda one: severity(one.found))
         verdict = worst.recording.verdict
         at = f" at {verdict.station}" if verdict.station else ""
-        lines.append(f"Worst: {sentence(worst.found)}{at}, {moment(worst.found, verdict.start)}.")
+        lines.append(f"Worst: {event_sentence(worst.found)}{at}, {moment(worst.found, verdict.start)}.")
     elif n_recordings:
         lines.append("No disturbance was found.")
     if n_failures:

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from pqswarm.identify.show.page.levels import choose_channels, describe_recording, list_views, near_event
 from pqswarm.identify.show.page.listing import MAX_FIGURES, ListedEvent
-from pqswarm.identify.show.rows import sentence, severity
+from pqswarm.identify.show.rows import event_sentence, severity
 from pqswarm.recordings import open_recordings
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def choose_events(listed: Sequence[ListedEvent], count: int = MAX_FIGURES) -> li
 
 
 @lru_cache(maxsize=1)
-def _open(path: str) -> "tuple[RecordingSource, ...]":
+def _open_for_waveforms(path: str) -> "tuple[RecordingSource, ...]":
     """The recordings of a file; the last file stays open, as it may hold many."""
     try:
         return open_recordings(path)
@@ -71,7 +71,7 @@ def _open(path: str) -> "tuple[RecordingSource, ...]":
 
 def find_recording(verdict: "Verdict") -> "RecordingSource | None":
     """Return the recording of a verdict from its file; None if the file is missing or has changed."""
-    return match_recording(verdict, _open(verdict.path)) if verdict.path else None
+    return match_recording(verdict, _open_for_waveforms(verdict.path)) if verdict.path else None
 
 
 def match_recording(verdict: "Verdict", sources: "Iterable[RecordingSource]") -> "RecordingSource | None":
@@ -98,10 +98,10 @@ def read_waveforms(
         try:
             recording = find(own[0].recording.verdict)
             if recording is not None:
-                found.append(_read(recording, own, [one for one in listed if one.place == place]))
+                found.append(_read_event_waveforms(recording, own, [one for one in listed if one.place == place]))
         except _ANY_ERROR:
             continue
-    _open.cache_clear()
+    _open_for_waveforms.cache_clear()
     found.sort(key=lambda waveforms: severity(waveforms.events[0].found), reverse=True)
     kept, size = [], 0
     for waveforms in found:
@@ -111,7 +111,9 @@ def read_waveforms(
     return kept
 
 
-def _read(recording: "RecordingSource", chosen: list[ListedEvent], listed: list[ListedEvent]) -> Waveforms:
+def _read_event_waveforms(
+    recording: "RecordingSource", chosen: list[ListedEvent], listed: list[ListedEvent]
+) -> Waveforms:
     shown, length = chosen[0].recording, recording.n_samples / recording.sampling_rate
     channels = choose_channels(recording, shown.verdict)
     near = [near_event(one.found.event, length) for one in chosen]
@@ -121,7 +123,7 @@ def _read(recording: "RecordingSource", chosen: list[ListedEvent], listed: list[
         "header": describe_recording(recording, channels),
         "views": list_views(recording, shown, near, channels),
         "thresholds": [thresholds.interruption, thresholds.sag, thresholds.swell],
-        "events": [_event(one) for one in events[:_MAX_EVENTS]],
+        "events": [_waveform_event(one) for one in events[:_MAX_EVENTS]],
         "first": {one.number: interval.first for one, interval in zip(chosen, near, strict=True)},
     }
     moving, drawn = sum(one.places.size > 1 for one in recording.status), len(data["header"]["status"])
@@ -133,13 +135,13 @@ def _read(recording: "RecordingSource", chosen: list[ListedEvent], listed: list[
     return Waveforms(tuple(chosen), _as_json(data), " ".join(notes))
 
 
-def _event(one: ListedEvent) -> dict[str, Any]:
+def _waveform_event(one: ListedEvent) -> dict[str, Any]:
     event = one.found.event
     return {
         "start": event.start,
         "end": event.end if isfinite(event.end) else event.start,
         "kind": event.kind,
-        "title": f"{one.number}: {sentence(one.found)}"[:200],
+        "title": f"{one.number}: {event_sentence(one.found)}"[:200],
         "index": one.number,
     }
 

@@ -11,7 +11,7 @@ from pqswarm.report.sections.algorithms.convergence import plot_convergence
 from pqswarm.report.sections.algorithms.points import plot_boxes, plot_error_against_size
 from pqswarm.report.shared.curves import convergence_curves, convergence_grid, evaluation_ends
 from pqswarm.report.shared.run_points import run_points
-from pqswarm.report.shared.sentences import count, enumerate_words, percent, runs
+from pqswarm.report.shared.sentences import count, count_runs, enumerate_words, percent
 from pqswarm.report.tables import PAPER, SOURCE, STUDY, Table
 from pqswarm.statistics import bootstrap_mean
 
@@ -105,7 +105,7 @@ def _performances(study: "StudySummary", found: "ClassifierSummary", fared: Mapp
     printed = f" (paper: {paper.all_features:.4f})" if paper else ""
     return Table(
         "performance",
-        f"Search performance with {found.name}, {runs(found.n_runs)}",
+        f"Search performance with {found.name}, {count_runs(found.n_runs)}",
         rows,
         {
             "mean_J": ("mean J", ".5f"),

@@ -11,7 +11,7 @@ from pqswarm._base.typing import FloatArray, IntArray
 from pqswarm.report.shared.interactive import mark
 from pqswarm.report.shared.palette import Palette, label_ends
 from pqswarm.report.shared.run_points import ALL_FEATURES, Points, check_points, draw_points, run_tips
-from pqswarm.report.shared.sentences import percent, runs
+from pqswarm.report.shared.sentences import count_runs, percent
 from pqswarm.report.style import FAINT, GREY, NARROW, STYLE, WIDE, settle
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def _draw_box(axis: "Axes", row: int, title: str, values: FloatArray | IntArray,
     if values.size > 1:
         unit = "" if np.issubdtype(values.dtype, np.integer) else " %"
         words = [f"{value:.4g}{unit}" for value in (middle, low, high)]
-        tip = f"{title}, {runs(values.size)}: median {words[0]}, quartiles {words[1]} and {words[2]}"
+        tip = f"{title}, {count_runs(values.size)}: median {words[0]}, quartiles {words[1]} and {words[2]}"
         box = axis.barh(row, high - low, 0.56, left=low, fc=colour, ec=colour, lw=1.0)[0]
         box.set(alpha=0.22)
         mark(box, title, [tip])
