@@ -36,6 +36,11 @@ def texts():
                 yield path
 
 
+def read_text(path):
+    """The text of a file, without the map of earlier names, which quotes them."""
+    return path.read_text(encoding="utf-8").partition("## Earlier names")[0]
+
+
 def banned_places(text, phrase):
     """Line numbers of a phrase, also where a line break splits it."""
     words = phrase.replace(" ", r"[\s#*]+")

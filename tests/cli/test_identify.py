@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from datetime import datetime
 
+import numpy as np
 import pytest
 import typer
 from typer.testing import CliRunner
@@ -39,11 +40,12 @@ def refused(*arguments):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("recordings")
-    sag = generate("sag", seed=3, preset="field", cycles=30, frequency=50, depth=0.4, start=0.2, duration=0.15)
-    clean = generate("pure_sinusoid", seed=1, preset="field", cycles=30, frequency=50)
+    known = {"amplitude": 1.0, "phase": 0.0, "frequency_deviation": 0.0, "depth": 0.4, "start": 0.2, "duration": 0.15}
+    sag = generate("sag", seed=3, preset="field", cycles=30, frequency=50, **known)
+    t = np.arange(sag.signal.size) / 25_000
+    clean = [np.sin(2 * np.pi * 50 * t + angle) for angle in (-2 * np.pi / 3, 2 * np.pi / 3)]
     channels = tuple(
-        Channel(f"U{name}", "V", name, 325.27 * one.signal)
-        for name, one in zip("ABC", (sag, clean, clean), strict=True)
+        Channel(f"U{name}", "V", name, 325.27 * wave) for name, wave in zip("ABC", (sag.signal, *clean), strict=True)
     )
     write_comtrade(Recording(channels, 25_000, 50), path / "fault.cfg")
     harmonics = generate("harmonics", seed=3, preset="field", cycles=20, frequency=60)
@@ -198,7 +200,7 @@ def test_train_then_identify(folder, tmp_path):
     assert "wrote" in said
     assert "1 corrected event learned, 1 classified as corrected" in said
     missing = ("--overwrite", "--out", model, "--corrections", tmp_path / "none.jsonl")
-    assert "no file of corrections" in refused("train", *missing, *small)
+    assert "none.jsonl does not exist" in refused("train", *missing, *small)
     assert "give --corrections" in refused("train", "--overwrite", "--out", model, "--site", tmp_path / "site.toml")
     assert " sag " in run("identify", folder / "fault.cfg", "--model", model).output
     assert "exists" in refused("train", "--out", model, *small)

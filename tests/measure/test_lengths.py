@@ -8,6 +8,7 @@ import pytest
 from tests.measure.waves import record
 
 from pqswarm.measure import characterise
+from pqswarm.recordings import Channel, Recording
 
 RATE, HERTZ, PEAK = 12_800.0, 50.0, 230 * np.sqrt(2)
 LENGTHS = (0.4, 1.2, 1.45, 1.6, 3.2, 12.0)
