@@ -49,6 +49,7 @@ def ferroresonance(t, *, grid, order, strength):
 FERRORESONANCE = EventClass(
     "ferroresonance", "Ferroresonance", ferroresonance,
     {"order": Parameter("n", "1", "divisor", 2, 9), "strength": Parameter("", "pu", "amplitude", 0, 2)},
+    family="swell",
 )
 RANGES = {"order": Uniform(2.5, 3.5), "strength": Uniform(0.4, 1.0)}
 FIELD = PRESETS["field"]
@@ -172,4 +173,4 @@ def test_from_training_to_the_verdict(home):
     _, found, said = run(home, training, (*identifying, "--json"), identifying)
     assert "ferroresonance" in json.dumps(json.loads(found))
     assert "ferroresonance " in said
-    assert "which the rules do not know" in said
+    assert "instantaneous swell" in said  # of whose family the class is

@@ -10,6 +10,7 @@ import sqlite3
 import tempfile
 from pathlib import Path
 
+from tests.identify import invented
 from tests.recordings import builders
 from tests.reference import pqdif
 
@@ -50,11 +51,6 @@ CORRECTION = {
     "path": "a.cfg",
     "digest": 64 * "0",
     "source": "a.cfg",
-    "kind": "sag",
-    "start": 0.2,
-    "channels": ["UA"],
-    "said": "sag",
-    "rule": "sag",
     "label": "sag_with_harmonics",
     "by": "Eve",
     "at": "2026-06-30T12:00:00+00:00",
@@ -101,7 +97,8 @@ def make_seeds(samples=None):
     packed = [pqdif.example(packed=packed)[0] for packed in (False, True)]
     three = [{"case.cff": builders.cff(*pairs[i], kind)} for i, kind in ((0, "ASCII"), (1, "BINARY"), (3, "FLOAT32"))]
     events = [
-        {**CORRECTION, "label": label, "start": start} for label, start in (("sag", 0.1), ("", 0.2), ("swell", 1))
+        {**CORRECTION, "label": label, "found": invented.with_label(invented.event(start=start)).as_dict()}
+        for label, start in (("sag", 0.1), ("", 0.2), ("sag_with_transient", 1.0))
     ]
     seeds = {
         "comtrade": [*({"case.cfg": config, "case.dat": data} for config, data in pairs), *three],

@@ -26,7 +26,7 @@ def event(kind="sag", magnitude=0.62, duration=0.08, start=0.4, phases="A", syst
     return Event(kind, kind, parts, system, magnitude, unit, start, end, duration, **settings | other)
 
 
-def judged(one, label="sag", probability=0.9, agreement="agree"):
+def with_label(one, label="sag", probability=0.9, agreement="agree"):
     return EventVerdict(one, label, {label: probability, "swell": 1 - probability}, agreement, (0.0, 1.0))
 
 
@@ -76,7 +76,7 @@ def verdict(*events, of=None, systems=("",), steady=None, reference_source="nomi
     )
     settings = {"source": of.source, "start": of.start, "station": "North", "caveats": ("Assumed.",)}
     return Verdict(
-        events=tuple(one if isinstance(one, EventVerdict) else judged(one) for one in events),
+        events=tuple(one if isinstance(one, EventVerdict) else with_label(one) for one in events),
         references=tuple(
             Reference(one.number, one.name, one.phase, one.system, one.reference, one.reference_source)
             for one in channels

@@ -167,7 +167,11 @@ def test_systems_of_a_site_are_those_of_the_events(tmp_path, small):
     site = Site.read('[channels."X*"]\nsystem = "bar X"\n[channels."Y*"]\nsystem = "bar Y"')
     (verdict,) = identify_file(tmp_path / "two.cfg", model=small, site=site)
     assert [one.system for one in verdict.characterisation.channels] == ["bar X", "bar Y"] * 3
-    assert [(row["kind"], row["system"], row["phases"]) for row in verdict.rows()] == [("sag", "bar X", "A")]
+    # The voltages of bar Y are no three-phase system, which is its unbalance.
+    assert [(row["kind"], row["system"], row["phases"]) for row in verdict.rows()] == [
+        ("unbalance", "bar Y", "A B C"),
+        ("sag", "bar X", "A"),
+    ]
 
 
 def test_thresholds_of_a_site_are_checked_at_once(tmp_path):

@@ -59,8 +59,8 @@ def test_panels_units_and_one_axis_of_time():
 
 def test_only_what_is_shown_is_read(monkeypatch):
     of = Counting(recording(seconds=20.0))
-    judged = verdict(replace(SAG, start=10.0, end=10.08), of=of)
-    judged.plot(of)
+    verdict_on = verdict(replace(SAG, start=10.0, end=10.08), of=of)
+    verdict_on.plot(of)
     assert of.reads == [(round(9.94 * 6400), round(10.14 * 6400))]
     of.reads.clear()
     monkeypatch.setattr("pqswarm.identify.show.figures._BLOCK", 20_000)
@@ -75,13 +75,13 @@ def test_thinning_keeps_the_peaks_whatever_the_block(monkeypatch):
     of = recording(seconds=20.0)
     of.channels[1].samples[70_000] = 123_000.0
     of.channels[2].samples[40_000:60_000] = np.nan
-    judged = verdict(replace(SAG, start=1.0, end=15.0, duration=14.0), of=of)
-    lines = judged.plot(of).axes[0].lines[:3]
+    verdict_on = verdict(replace(SAG, start=1.0, end=15.0, duration=14.0), of=of)
+    lines = verdict_on.plot(of).axes[0].lines[:3]
     assert max(line.get_ydata().size for line in lines) <= 1002
     assert lines[1].get_ydata().max() == pytest.approx(123.0)
     assert np.isnan(lines[2].get_ydata()).any()
     monkeypatch.setattr("pqswarm.identify.show.figures._BLOCK", 5_000)
-    for line, other in zip(lines, judged.plot(of).axes[0].lines, strict=False):
+    for line, other in zip(lines, verdict_on.plot(of).axes[0].lines, strict=False):
         np.testing.assert_array_equal(line.get_ydata(), other.get_ydata())
 
 
@@ -89,11 +89,11 @@ def test_two_busbars_share_no_colour_and_an_event_shows_its_own():
     systems = ("bus 1", "bus 2")
     of = recording(systems)
     one, two = (event(system=system, phases="A") for system in systems)
-    judged = verdict(one, two, of=of, systems=systems)
-    figure = judged.plot(of)
+    verdict_on = verdict(one, two, of=of, systems=systems)
+    figure = verdict_on.plot(of)
     assert len(figure.axes) == 4
     assert not colours(figure.axes[0]) & colours(figure.axes[1])
-    alone = [judged.plot(of, found) for found in judged.events]
+    alone = [verdict_on.plot(of, found) for found in verdict_on.events]
     assert [len(figure.axes) for figure in alone] == [3, 3]
     assert not colours(alone[0].axes[0]) & colours(alone[1].axes[0])
     assert [text.get_text() for text in legends(alone[1])][:3] == ["bus 2 UA", "bus 2 UB", "bus 2 UC"]
@@ -123,8 +123,8 @@ def test_names_that_no_font_has(monkeypatch):
     monkeypatch.setattr("pqswarm.identify.show.figures.families", lambda: ("DejaVu Sans",))
     monkeypatch.setattr(fonts, "_fonts_have", lambda letter: ord(letter) < 0x3000)
     of = renamed(recording(), UA="220kV母线", UB="Шина", IC="电流")
-    judged = verdict(SAG, of=of, station="站 1")
-    figure = judged.plot(of)
+    verdict_on = verdict(SAG, of=of, station="站 1")
+    figure = verdict_on.plot(of)
     assert [text.get_text() for text in legends(figure)] == ["phase A", "Шина", "UC", "IA", "IB", "current C"]
     assert figure.texts[0].get_text().startswith("… 1, ")
     figure.draw_without_rendering()  # a warning would be an error

@@ -11,7 +11,7 @@ from math import log10, nan
 
 import numpy as np
 import pytest
-from tests.identify.invented import event, judged, recording, verdict
+from tests.identify.invented import event, recording, verdict, with_label
 
 from pqswarm.identify.show.curves import ITIC, SEMI, event_severity
 from pqswarm.identify.show.lines import csv_lines
@@ -80,7 +80,9 @@ def checked(verdicts):
 
 @pytest.fixture(scope="module")
 def usual():
-    one = verdict(judged(SAG), judged(LONG, "interruption", 0.8, "disagree: rules say so"), judged(SWELL, "swell"))
+    one = verdict(
+        with_label(SAG), with_label(LONG, "interruption", 0.8, "disagree: rules say so"), with_label(SWELL, "swell")
+    )
     two = verdict(NOTHING, station="South", source="quiet.cfg", start=datetime(2026, 3, 9))
     return drawn([one, two], ["lost.cfg cannot be read: it is empty."])
 
@@ -136,7 +138,7 @@ def test_hostile_names_stay_text():
     of = replace(of, channels=tuple(replace(one, name=f"{HOSTILE}{one.name}") for one in of.channels), source=HOSTILE)
     hurt = event("sag", 0.5, 0.1, sag_type=HOSTILE, sentence=HOSTILE)
     hurt = replace(hurt, parts=(replace(hurt.parts[0], channel=f"{HOSTILE}UA"),), system=HOSTILE, category=HOSTILE)
-    found = judged(hurt, HOSTILE, 0.9, HOSTILE)
+    found = with_label(hurt, HOSTILE, 0.9, HOSTILE)
     one = verdict(found, of=of, station=HOSTILE, notes=(HOSTILE,), caveats=(HOSTILE,), path=f"/nowhere/{HOSTILE}")
     page = Page(drawn([one], [HOSTILE], of))
     assert len(page.scripts) == 3

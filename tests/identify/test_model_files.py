@@ -114,7 +114,7 @@ class TestHostileFiles:
         path = tmp_path / "bomb.npz"
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as target:
             target.writestr("manifest.json", b" " * 50_000_000)
-        with pytest.raises(PqswarmError, match="not stored"):
+        with pytest.raises(PqswarmError, match="too large"):
             load_model(path)
 
     def test_missing(self, tmp_path):

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from tests.browser import DESKTOP, PHONE, needs_browser
-from tests.identify.invented import event, judged, recording, verdict
+from tests.identify.invented import event, recording, verdict, with_label
 
 from pqswarm.identify.show.page import page_html
 
@@ -17,7 +17,10 @@ SHOWN = "[...document.querySelectorAll('.events tbody tr')].filter(r => r.offset
 def page(tmp_path_factory):
     long = "Подстанция 220 кВ, очень длинным именем, 220千伏变电站 " * 3
     events = [event("sag", 0.62, 0.08), event("interruption", 0.02, 0.3), event("swell", 1.25, 0.04, start=0.1)]
-    found = [*events, judged(event("sag", 0.3, 1.5, start=0.5, phases="ABC"), "x" * 200, 0.5, "disagree: " + "y" * 200)]
+    found = [
+        *events,
+        with_label(event("sag", 0.3, 1.5, start=0.5, phases="ABC"), "x" * 200, 0.5, "disagree: " + "y" * 200),
+    ]
     path = tmp_path_factory.mktemp("page") / "page.html"
     lost = ["/a/very/long/path/" + "z" * 300 + ".cfg cannot be read."]
     path.write_text(
