@@ -49,11 +49,7 @@ def banned_places(text, phrase):
 
 @pytest.mark.parametrize("phrase", BANNED, ids=BANNED.values())
 def test_no_banned_phrase(phrase):
-    found = [
-        f"{path.relative_to(ROOT)}:{line}"
-        for path in texts()
-        for line in banned_places(path.read_text("utf-8"), phrase)
-    ]
+    found = [f"{path.relative_to(ROOT)}:{line}" for path in texts() for line in banned_places(read_text(path), phrase)]
     assert not found
 
 
