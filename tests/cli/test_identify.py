@@ -201,7 +201,7 @@ def test_train_then_identify(folder, tmp_path):
     assert "1 corrected event learned, 1 classified as corrected" in said
     missing = ("--overwrite", "--out", model, "--corrections", tmp_path / "none.jsonl")
     assert "none.jsonl does not exist" in refused("train", *missing, *small)
-    assert "give --corrections" in refused("train", "--overwrite", "--out", model, "--site", tmp_path / "site.toml")
+    assert "--corrections" in refused("train", "--overwrite", "--out", model, "--site", tmp_path / "site.toml")
     assert " sag " in run("identify", folder / "fault.cfg", "--model", model).output
     assert "exists" in refused("train", "--out", model, *small)
     run("train", "--out", model, "--overwrite", "--search", "--evaluations", 30, "--classifier", "k-nn", *small)
