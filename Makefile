@@ -38,13 +38,13 @@ gpu: $(VENV)/.installed-gpu ## install support for NVIDIA GPUs (pqswarm study pa
 
 dask: $(VENV)/.installed-dask ## install support for Dask clusters (pqswarm study paper --cluster tcp://...)
 
-test: $(VENV)/.installed-dev ## check style, types and layers and run all tests, in about six minutes on two cores
+test: $(VENV)/.installed-dev ## check style, types and layers and run all tests
 	@$(MAKE) --no-print-directory --jobs 2 tests lint
 
 tests: $(VENV)/.installed-dev
 	$(BIN)/python -m $(PYTEST)
 
-fast: $(VENV)/.installed-dev ## run the fast tests, nine of ten, in about two minutes
+fast: $(VENV)/.installed-dev ## run the fast tests, without kills, clusters, browsers and fuzzing
 	$(BIN)/python -m $(PYTEST) -m "not slow"
 
 coverage: $(VENV)/.installed-dev ## run all tests and list the lines they do not reach; takes longer
