@@ -28,7 +28,7 @@ def test_half_written_lines_are_completed(place, left):
     before = place.lines.read_bytes()
     (place.folder / "b.csv").write_text("swell transient")
     with Journal(place.folder / JOURNAL) as journal:
-        Watcher(place.folder, journal, place.judge, (), settle=0.0).look()
+        Watcher(place.folder, journal, place.analyse, (), settle=0.0).look()
         entries = journal.pending(JsonLines(place.lines).name)
     rest = "".join(f"{entry.line()}\n" for entry in entries).encode()
     place.lines.write_bytes(before + (rest if left == "all" else rest[:left]))
@@ -84,7 +84,7 @@ def test_a_webhook_that_fails_gets_everything_in_the_end(place, server):
     (place.folder / "a.csv").write_text("sag swell transient")
     with Journal(place.folder / JOURNAL) as journal:
         watcher = Watcher(
-            place.folder, journal, place.judge, (hook, JsonLines(place.lines)), settle=0, say=place.said.append
+            place.folder, journal, place.analyse, (hook, JsonLines(place.lines)), settle=0, say=place.said.append
         )
         watcher.look()
         assert len(place.keys()) == 3  # one that fails does not hinder another
@@ -164,7 +164,7 @@ def test_lines_are_found_again_among_those_of_others(place):
     (place.folder / "a.csv").write_text("sag swell")
     lines = JsonLines(place.lines)
     with Journal(place.folder / JOURNAL) as journal:
-        Watcher(place.folder, journal, place.judge, (), settle=0.0).look()
+        Watcher(place.folder, journal, place.analyse, (), settle=0.0).look()
         for last, length in lines.send(journal.pending(lines.name), None):
             if last == 0:
                 journal.delivered(lines.name, last, length)  # the note before writing; the one after it is lost

@@ -34,7 +34,7 @@ def test_each_file_is_judged_once(place):
     (place.folder / "notes.md").write_text("sag")
     for _ in range(3):
         place.look()
-    assert sorted(place.judge.asked) == ["a.csv", "b.csv"]
+    assert sorted(place.analyse.asked) == ["a.csv", "b.csv"]
     lines = [json.loads(line) for line in place.lines.read_text().splitlines()]
     assert [line["kind"] for line in lines] == ["sag", "swell"]  # nothing happened in b
     assert len({line["key"] for line in lines}) == 2
@@ -51,11 +51,11 @@ def test_content_tells_copies_and_changes_apart(place):
     os.utime(path, (1, 1))
     (place.folder / "renamed.csv").write_text("sag")
     place.look()
-    assert place.judge.asked == ["a.csv"]
+    assert place.analyse.asked == ["a.csv"]
     assert place.files() == {"a.csv": "done", "renamed.csv": "copy"}
     path.write_text("swell sag")
     place.look()
-    assert place.judge.asked == ["a.csv", "a.csv"]
+    assert place.analyse.asked == ["a.csv", "a.csv"]
     assert len(place.keys()) == len(set(place.keys())) == 3
 
 
@@ -79,7 +79,7 @@ def test_a_failed_file_is_tried_again_when_it_changes(place):
     path = place.folder / "a.csv"
     path.write_text("broken")
     place.look(times=3)
-    assert place.judge.asked == ["a.csv"]
+    assert place.analyse.asked == ["a.csv"]
     assert place.files() == {"a.csv": "failed"}
     assert "a.csv: failed; is broken." in place.said
     path.write_text("swell now")
@@ -92,14 +92,14 @@ def test_a_file_is_waited_for_until_it_rests(place):
     path.write_text("")
     assert place.look(settle=0.0) == 1  # empty: it is only begun
     with Journal(place.folder / JOURNAL) as journal:
-        watcher = Watcher(place.folder, journal, place.judge, settle=0.05)
+        watcher = Watcher(place.folder, journal, place.analyse, settle=0.05)
         for part in ("sag", "sag swell", "sag swell"):
             path.write_text(part)
             assert watcher.look() == 1
-            assert place.judge.asked == []
+            assert place.analyse.asked == []
         time.sleep(0.06)
         watcher.look()
-    assert place.judge.asked == ["a.csv"]
+    assert place.analyse.asked == ["a.csv"]
 
 
 def test_a_pair_is_judged_when_both_are_there(place):
@@ -107,10 +107,10 @@ def test_a_pair_is_judged_when_both_are_there(place):
     assert place.look(times=2) == 1
     (place.folder / "a.dat").write_text("data")
     place.look()
-    assert place.judge.asked == ["A.CFG"]
+    assert place.analyse.asked == ["A.CFG"]
     (place.folder / "a.dat").write_text("other data")
     place.look()
-    assert place.judge.asked == ["A.CFG", "A.CFG"]
+    assert place.analyse.asked == ["A.CFG", "A.CFG"]
     assert [len(one.parts) for one in scan(place.folder)] == [2]
 
 
@@ -137,14 +137,14 @@ def test_a_file_that_changes_while_it_is_judged_is_judged_again(place):
     path = place.folder / "a.csv"
     path.write_text("sag")
 
-    def judge(one):
-        place.judge.asked.append(one.name)
-        if len(place.judge.asked) == 1:
+    def analyse(one):
+        place.analyse.asked.append(one.name)
+        if len(place.analyse.asked) == 1:
             path.write_text("sag swell")
         return [found_in(one)]
 
     with Journal(place.folder / JOURNAL) as journal:
-        watcher = Watcher(place.folder, journal, judge, (JsonLines(place.lines),), settle=0.0)
+        watcher = Watcher(place.folder, journal, analyse, (JsonLines(place.lines),), settle=0.0)
         watcher.look()
         assert not place.lines.exists()
         watcher.look()
@@ -159,7 +159,7 @@ def test_what_ended_the_process_comes_last(place):
         journal.start("a.csv")
         journal.start("b.csv")
     place.look()
-    assert place.judge.asked == ["c.csv", "b.csv", "a.csv"]
+    assert place.analyse.asked == ["c.csv", "b.csv", "a.csv"]
 
 
 def test_names_that_are_no_text(place):
@@ -170,12 +170,12 @@ def test_names_that_are_no_text(place):
 
 
 def test_nothing_about_a_file_stops_the_watch(place):
-    def judge(path):
+    def analyse(path):
         if path.name == "a.csv":
             raise RuntimeError("something new")
         return [found_in(path)]
 
-    place.judge = judge
+    place.analyse = analyse
     (place.folder / "a.csv").write_text("sag")
     (place.folder / "b.csv").write_text("swell")
     place.look()
@@ -186,14 +186,14 @@ def test_nothing_about_a_file_stops_the_watch(place):
 def test_what_passes_is_tried_again(place, error, monkeypatch):
     tries = []
 
-    def judge(path):
+    def analyse(path):
         tries.append(path)
         return [failure_of(error, path, "")] if len(tries) < 4 else [found_in(path)]
 
     (place.folder / "a.csv").write_text("sag")
     monkeypatch.setattr(watch, "_FILE_TRIES", 3)
     with Journal(place.folder / JOURNAL) as journal:
-        watcher = Watcher(place.folder, journal, judge, settle=0, say=place.said.append)
+        watcher = Watcher(place.folder, journal, analyse, settle=0, say=place.said.append)
         for _ in range(5):
             watcher.look()
         assert len(tries) == 1  # not at once
@@ -202,7 +202,7 @@ def test_what_passes_is_tried_again(place, error, monkeypatch):
         assert len(tries) == 3  # bounded
         assert not journal.files()
     assert len(place.said) == 2
-    place.judge = judge
+    place.analyse = analyse
     place.look()
     assert place.files() == {"a.csv": "done"}
 
@@ -211,7 +211,7 @@ def test_what_is_waited_for_is_named_once(place, monkeypatch):
     (place.folder / "a.cfg").write_text("x")
     (place.folder / "b.csv").write_text("")
     with Journal(place.folder / JOURNAL) as journal:
-        watcher = Watcher(place.folder, journal, place.judge, settle=0, say=place.said.append)
+        watcher = Watcher(place.folder, journal, place.analyse, settle=0, say=place.said.append)
         watcher.look()
         assert place.said == []
         monkeypatch.setattr(watch, "_PATIENCE", 0.0)
@@ -219,7 +219,7 @@ def test_what_is_waited_for_is_named_once(place, monkeypatch):
         watcher.look()
         assert len(place.said) == 2
         assert "a.cfg: waiting: its .dat is missing." in place.said
-        again = Watcher(place.folder, journal, place.judge, settle=0, say=place.said.append)
+        again = Watcher(place.folder, journal, place.analyse, settle=0, say=place.said.append)
         monkeypatch.undo()
         assert again.run_once()
     assert len(place.said) == 4
@@ -227,7 +227,7 @@ def test_what_is_waited_for_is_named_once(place, monkeypatch):
 
 def test_a_file_that_failed_is_named_once(place):
     (place.folder / "a.csv").write_text("sag")
-    place.judge = lambda path: [Failure(str(path), "a.csv", "is broken.")]
+    place.analyse = lambda path: [Failure(str(path), "a.csv", "is broken.")]
     place.look()
     assert place.said == ["a.csv: failed; is broken."]
 
@@ -235,7 +235,7 @@ def test_a_file_that_failed_is_named_once(place):
 def test_a_new_time_keeps_the_reason(place):
     path = place.folder / "a.csv"
     path.write_text("sag")
-    place.judge = lambda path: [found_in(path), Failure(str(path), "a.csv, 2", "is broken.")]
+    place.analyse = lambda path: [found_in(path), Failure(str(path), "a.csv, 2", "is broken.")]
     place.look()
     os.utime(path, (1, 1))
     place.look()
@@ -253,12 +253,12 @@ from tests.identify.watching import found_in
 
 folder, draw = Path(sys.argv[1]), random.Random(int(sys.argv[2]))
 
-def judge(path):
+def analyse(path):
     yield found_in(path)
 
 def watch():
     with Journal(folder / JOURNAL) as journal:
-        Watcher(folder, journal, judge, (JsonLines(folder / "events.jsonl"),), settle=0).run(0.001)
+        Watcher(folder, journal, analyse, (JsonLines(folder / "events.jsonl"),), settle=0).run(0.001)
 
 def die_at_line(left):
     def trace(frame, event, argument):
@@ -285,7 +285,7 @@ for number in range(60):
     draw.random()
 with Journal(folder / JOURNAL) as journal:
     print(len(journal.files()))
-    Watcher(folder, journal, judge, (JsonLines(folder / "events.jsonl"),), settle=0).look()
+    Watcher(folder, journal, analyse, (JsonLines(folder / "events.jsonl"),), settle=0).look()
 """
 
 

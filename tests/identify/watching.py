@@ -22,7 +22,7 @@ def words(path):
     return path.read_text().split()
 
 
-class Judge:
+class Analyser:
     def __init__(self):
         self.asked = []
 
@@ -37,13 +37,13 @@ class Place:
     """A folder, its journal and what was judged in it."""
 
     def __init__(self, folder):
-        self.folder, self.judge, self.said = folder, Judge(), []
+        self.folder, self.analyse, self.said = folder, Analyser(), []
         self.lines = folder / "events.jsonl"
 
     def look(self, *receivers, settle=0.0, times=1):
         with Journal(self.folder / JOURNAL) as journal:
             chosen = receivers or (JsonLines(self.lines),)
-            watcher = Watcher(self.folder, journal, self.judge, chosen, settle=settle, say=self.said.append)
+            watcher = Watcher(self.folder, journal, self.analyse, chosen, settle=settle, say=self.said.append)
             waiting = [watcher.look() for _ in range(times)]
             return waiting[-1]
 

@@ -49,15 +49,15 @@ def by_sklearn(classifier, X, y, folds, mask):
 @pytest.mark.parametrize("classifier", CLASSIFIERS)
 @pytest.mark.parametrize("algorithm", ["2d-upso", "ga"])
 def test_each_run_is_what_minimize_finds_with_its_seed(study, events, classifier, algorithm):
-    judge = stage_one(classifier, events)
+    analyse = stage_one(classifier, events)
     for record in records(study, classifier, algorithm):
         assert record.seed == tiny().run_seed(classifier, algorithm, record.key.run)
-        result = minimize(algorithm, judge, 150, record.seed)
+        result = minimize(algorithm, analyse, 150, record.seed)
         assert (record.error, record.result.n_evaluations) == (result.error, 150)
         np.testing.assert_array_equal(record.mask, result.mask)
         np.testing.assert_array_equal(record.result.improvements, result.improvements)
         assert record.result.algorithm == algorithm
-        assert by_sklearn(classifier, events.X(inf), events.y, judge.folds, record.mask).mean() == pytest.approx(
+        assert by_sklearn(classifier, events.X(inf), events.y, analyse.folds, record.mask).mean() == pytest.approx(
             record.error, abs=1e-12
         )
 
@@ -129,8 +129,8 @@ def test_one_standard_error_the_slow_way(study, events, classifier):
     chosen = found.mask
     error = by_sklearn(classifier, events.X(inf), events.y, folds, chosen).mean()
     assert found.error == pytest.approx(error, abs=1e-12)
-    judge = stage_one(classifier, events)
-    allowed = judge.errors([best])[0] + found.standard_error
+    analyse = stage_one(classifier, events)
+    allowed = analyse.errors([best])[0] + found.standard_error
     assert found.error <= allowed
     tried = [tuple(record.mask) for record in records(study, classifier, "2d-upso")]
     shrunk = best.copy()
@@ -139,14 +139,14 @@ def test_one_standard_error_the_slow_way(study, events, classifier):
         for feature in np.flatnonzero(shrunk):
             mask = shrunk.copy()
             mask[feature] = False
-            without[tuple(mask)] = judge.errors([mask])[0]
+            without[tuple(mask)] = analyse.errors([mask])[0]
         least = min(without, key=without.get)  # the first of equals
         if without[least] > allowed:
             break
         shrunk = np.array(least)
         tried.append(least)
-    good = [mask for mask in dict.fromkeys(tried) if judge.errors([mask])[0] <= allowed]
-    smallest = min(good, key=lambda mask: (sum(mask), judge.errors([mask])[0]))
+    good = [mask for mask in dict.fromkeys(tried) if analyse.errors([mask])[0] <= allowed]
+    smallest = min(good, key=lambda mask: (sum(mask), analyse.errors([mask])[0]))
     np.testing.assert_array_equal(chosen, smallest)
     assert chosen.sum() < best.sum()
 
