@@ -82,7 +82,7 @@ def test_the_smoke_study_tells_nothing_about_the_paper(study):
     assert {row[key] for row in table.rows for key in table.verdicts} == {UNKNOWN}
     assert says(table.note, "3500 events", "40 runs", "6000 evaluations", "inconclusive")
     limits = say_limits(study)
-    assert says(limits, "single event", "0.71 percentage points")  # of 140
+    assert says(limits, "One misclassified event", "0.71 percentage points")  # of 140
     assert says(limits, "paper's 6000 evaluations")
     assert says(limits, "3 runs of 120 evaluations", "140 events", "at least 4 runs")
     big, _ = remade(study, {HERO: 0.05}, {HERO: 15})

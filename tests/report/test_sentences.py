@@ -206,7 +206,7 @@ def test_hyperparameters(study, knn):
 
 def test_the_description_of_the_data(study):
     described = describe_study(study)
-    assert says(described, "140 events of 14 IEEE 1159 classes", "preset paper", "seed 0", "99 wavelet features")
+    assert says(described, "140 events of 14 classes after IEEE 1159", "preset paper", "seed 0", "99 wavelet features")
     other = describe_study(replace(study, class_names=("red", "white"), feature_names=("ash", "hue"), n_events=178))
     assert says(other, "178 events of 2 classes", "2 features")
     assert says(other, "2 sets of 140 held-out events")

@@ -80,18 +80,20 @@ def check_claims(study: StudySummary, found: ClassifierSummary) -> list[Claim]:
     printed = {key: {t: row[key] for t, row in found.paper.performance.items()} for key in ("mean_J", "mean_size")}
     return [
         Claim(
-            f"{hero} has the lowest mean error rate",
+            f"{hero} has the lowest mean error rate (Mann-Whitney test)",
             *_claim_lowest_mean(errors, hero, printed["mean_J"], percent, size),
         ),
         Claim(
-            f"{hero} has the smallest subsets",
+            f"{hero} has the smallest subsets (Mann-Whitney test)",
             *_claim_lowest_mean(sizes, hero, printed["mean_size"], "{:.1f}".format, size),
         ),
-        Claim("its error rate differs significantly from every rival's", *_significant(errors, hero, size)),
+        Claim(
+            "its error rate differs significantly from every rival's (Friedman test)", *_significant(errors, hero, size)
+        ),
         Claim("its best subset makes fewer errors than SFFS at the same size", *_sequential(study, found, hero, size)),
         Claim("its best subset beats all features at every noise level", *_noise(study, found, hero, size)),
         Claim(
-            "all features make as few errors as in the paper, J(U)",
+            "the error rate of all features, J(U), is the paper's",
             *_claim_same_level(found, study.n_events, events, size),
         ),
     ]

@@ -150,13 +150,13 @@ def describe_study(study: StudySummary) -> str:
     searched, sequential = [a.title for a in plan.searched], [a.title for a in plan.sequential]
     once = f" ({enumerate_words(sequential)}: once)" if sequential else ""
     made = study.generated
-    standard = "IEEE 1159 " if made and set(study.class_names) <= set(get_preset("paper").classes) else ""
+    standard = " after IEEE 1159" if made and set(study.class_names) <= set(get_preset("paper").classes) else ""
     wavelet = "" if study.wavelet_level is None else "wavelet "
     on = f" on {study.searched_on}" if made else ""
     origin = f" (preset {made.preset_name}, seed {made.seed})" if made else ""
     options = f" ({made.feature_options.describe()})" if made and made.features else ""
     text = (
-        f"{study.n_events} {study.item}s of {n_classes} {standard}classes{origin}, with {len(study.feature_names)} "
+        f"{study.n_events} {study.item}s of {n_classes} classes{standard}{origin}, with {len(study.feature_names)} "
         f"{wavelet}features each{options}. {enumerate_words(searched + sequential)} searched for the features with "
         f"which {enumerate_words(names)} {'misclassifies' if len(names) == 1 else 'misclassify'} the fewest "
         f"{study.item}s, in {plan.folds.number}-fold cross-validation{on}: {count_runs(plan.runs)} of "

@@ -87,7 +87,7 @@ def say_limits(study: StudySummary) -> str:
         sentences = [f"{size} cannot show significant differences: at least {_MIN_RUNS} runs per algorithm are needed."]
     else:
         sentences = [f"{size} cannot tell whether another run would give the same result."]
-    sentences.append(f"A single {item} is {100 / study.n_events:.2g} percentage points.")
+    sentences.append(f"One misclassified {item} changes an error rate by {100 / study.n_events:.2g} percentage points.")
     paper = load_plan("paper")
     if plan.paper and plan.max_evaluations < paper.max_evaluations:
         sentences.append(f"The paper's {paper.max_evaluations} evaluations might give other results.")
