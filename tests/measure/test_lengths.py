@@ -129,3 +129,15 @@ def test_three_voltages_in_phase_have_no_unbalance():
     wave = 325 * np.sin(2 * np.pi * 50 * np.arange(7680) / 12_800)
     channels = tuple(Channel(f"U{phase}", "V", phase, wave) for phase in "ABC")
     assert [event.kind for event in characterise(Recording(channels, 12_800, 50.0)).events] == ["none"]
+
+
+@pytest.mark.parametrize("level", [0.6, 1.3])
+@pytest.mark.parametrize(("start", "end"), [(0.05, 0.13), (0.04, 0.165)])
+def test_harmonics_of_a_short_capture_with_an_event(level, start, end):
+    """Ten cycles, an event in the middle: too little before and after it, but enough inside."""
+    t, angle = phases(0.2)
+    wave = PEAK * fifth_harmonic(t, angle[0]) * np.where((t >= start) & (t < end), level, 1.0)
+    events = characterise(record(wave, rate=RATE), nominal_voltage=230).events
+    assert {event.kind for event in events} == {"sag" if level < 1 else "swell", "harmonics"}
+    clean = PEAK * np.sin(angle[0]) * np.where((t >= start) & (t < end), level, 1.0)
+    assert len(characterise(record(clean, rate=RATE), nominal_voltage=230).events) == 1

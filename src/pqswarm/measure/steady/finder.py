@@ -29,10 +29,10 @@ from pqswarm.recordings.recording import RecordingSource
 __all__ = ["SteadyFinder"]
 
 _MIN_CYCLES = 3
-"""Cycles of the shortest window, in a record without a sag or swell; beside one, and for unbalance, half of a window.
-In fewer, lines between the harmonics are not resolved."""
-_BESIDE = 3
-"""Values of Urms(1/2) beside an event that overlap it, or what happens at its edge."""
+"""Cycles of the shortest window of one channel; for unbalance, half of a window. In fewer, lines between the harmonics
+are not resolved."""
+_BESIDE = 2
+"""Values of Urms(1/2) beside an event that overlap it."""
 _NOTCH_FACTOR = 3.0  # tuned
 """A deviation below this many times the depth of the notches is a notch itself."""
 
@@ -131,7 +131,7 @@ class SteadyFinder:
             return []
         live = [i for i, reference in enumerate(self.supply.references) if reference.volts > 0]
         half = self.scan.steady.cycles // 2
-        found = [self._capture([i], half if self.spans[i] else _MIN_CYCLES) for i in live]
+        found = [self._capture([i], _MIN_CYCLES) for i in live]
         for system in dict.fromkeys(self.supply.systems):
             members = [i for i in live if self.supply.systems[i] == system]
             if len(members) > 1:
@@ -172,10 +172,23 @@ class SteadyFinder:
         )
 
     def _calm(self, members: Sequence[int]) -> BoolArray:
-        """Values of Urms(1/2) without a sag, swell or interruption on any of the channels."""
+        """Values of Urms(1/2) outside the events of the channels; of one channel also inside a sag or swell.
+
+        What is beside an event or at its edges, such as a transient, is left out. Inside an event of one phase a system
+        is unbalanced.
+        """
         calm: BoolArray = np.asarray(np.isfinite(self.urms[list(members)]).all(axis=0))
-        for span in (span for i in members for span in self.spans[i]):
-            calm[max(span.first - _BESIDE, 0) : span.stop + _BESIDE] = False
+        time, half = self.scan.time, 0.5 / self.supply.frequency
+        for number, span in ((i, span) for i in members for span in self.spans[i]):
+            whole = len(members) > 1 or span.kind == "interruption"
+            for edge in [(span.first, span.stop)] if whole else [(span.first, span.first), (span.stop, span.stop)]:
+                first, stop = max(edge[0] - _BESIDE, 0), min(edge[1] + _BESIDE, time.size)
+                start, end = float(time[first]) - half, float(time[stop - 1]) + half
+                for one in self.scan.transients[number]:
+                    if one.start <= end and one.end >= start:
+                        first = min(first, int(np.searchsorted(time, one.start - half)))
+                        stop = max(stop, int(np.searchsorted(time, one.end + half, side="right")))
+                calm[first:stop] = False
         return calm
 
 
