@@ -3,7 +3,7 @@
 import pytest
 
 from pqswarm.recordings.phases import find_phase
-from pqswarm.recordings.text import stamp
+from pqswarm.recordings.text import date_from_text
 from pqswarm.recordings.units import guess_unit, si_unit, split_unit
 
 OF_A = """
@@ -103,10 +103,11 @@ def test_headers():
     ],
 )
 def test_stamps(text, expected):
-    assert stamp(text).isoformat() == expected
+    assert date_from_text(text).isoformat() == expected
 
 
 def test_impossible_stamps():
     assert all(
-        stamp(text) is None for text in ("", "now", "32/13/2020", "0/0/0", "2020-01-02 99:00", "9999-12-31 23:59:61")
+        date_from_text(text) is None
+        for text in ("", "now", "32/13/2020", "0/0/0", "2020-01-02 99:00", "9999-12-31 23:59:61")
     )

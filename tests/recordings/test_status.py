@@ -183,6 +183,6 @@ def test_the_search_can_be_interrupted(tmp_path):
     def check():
         raise RuntimeError("enough")
 
-    with pytest.raises(RuntimeError, match="enough"), status.interruptible(check):
+    with pytest.raises(RuntimeError, match="enough"), status.interruptible_status_reading(check):
         source.status  # noqa: B018
     assert [one.name for one in source.status] == ["52a"]

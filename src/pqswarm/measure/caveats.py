@@ -3,7 +3,7 @@
 from pqswarm._base.typing import FloatArray
 from pqswarm._base.units import frequency_text
 from pqswarm.measure.steady.notching import MIN_SAMPLES
-from pqswarm.measure.supply.channels import list_reasons
+from pqswarm.measure.supply.channels import list_ignored_channels
 from pqswarm.measure.supply.survey import Supply
 from pqswarm.recordings.recording import RecordingSource
 
@@ -19,7 +19,7 @@ _FLICKER_PERIODS = 1.5
 
 def list_caveats(recording: RecordingSource, supply: Supply, missing: FloatArray) -> tuple[str, ...]:
     """List assumptions and limits of detection; `missing` is the fraction of missing samples of each channel."""
-    said = [f"Ignored: {text}." for text in list_reasons(supply.ignored)]
+    said = [f"Ignored: {text}." for text in list_ignored_channels(supply.ignored)]
     measured, nominal_frequency = supply.measured, supply.nominal_frequency
     rate = recording.sampling_rate
     cycle = rate / nominal_frequency

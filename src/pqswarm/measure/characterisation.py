@@ -150,14 +150,14 @@ class Characterisation:
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values, ready for JSON; Urms(1/2) of a long recording is left out."""
         series = self.series if self.series is not None and self.series.time.size <= _MAX_VALUES else None
-        urms = [None] * len(self.channels) if series is None else list(map(_json_values, series.urms))
+        urms = [None] * len(self.channels) if series is None else list(map(_characterisation_json_values, series.urms))
         return {
             "source": self.source,
             "sampling_rate": self.sampling_rate,
             "frequency": self.frequency,
             "nominal_frequency": self.nominal_frequency,
             "thresholds": asdict(self.thresholds),
-            "time": None if series is None else _json_values(series.time),
+            "time": None if series is None else _characterisation_json_values(series.time),
             "sentences": list(self.sentences()),
             "events": [event.as_dict() for event in self.events],
             "channels": [{**one.as_dict(), "urms": values} for one, values in zip(self.channels, urms, strict=True)],
@@ -166,5 +166,5 @@ class Characterisation:
         }
 
 
-def _json_values(values: FloatArray) -> list[float | None]:
+def _characterisation_json_values(values: FloatArray) -> list[float | None]:
     return [None if value != value else round(value, 6) for value in values.tolist()]

@@ -14,9 +14,9 @@ from pqswarm.errors import PqswarmError
 from pqswarm.measure.detect.urms import MAX_MISSING, fill_gaps
 from pqswarm.measure.group.sag_type import orient_lines, symmetrical_components
 from pqswarm.measure.steady.harmonics import Spectrum, fit_harmonics, make_spectrum
-from pqswarm.measure.steady.unbalance import three_phases
+from pqswarm.measure.steady.unbalance import three_phases_for_unbalance
 from pqswarm.measure.steady.windows import highest_order
-from pqswarm.measure.supply.channels import check_waveform, name_systems
+from pqswarm.measure.supply.channels import check_waveform, name_supply_systems
 from pqswarm.recordings.frequency import measure_frequency
 from pqswarm.recordings.recording import Channel, ChannelHeader, Recording, RecordingSource
 
@@ -226,7 +226,7 @@ def measure_at(
     near = source.read(first, min(int(moment * rate + around / 2 * nominal) + 2, source.n_samples))
     chosen = _choose_moment_channels(near, channels)
     notes: list[str] = []
-    frequency = _frequency(near, chosen, frequency, notes)
+    frequency = _frequency_at_moment(near, chosen, frequency, notes)
     cycle = rate / frequency
     count = min(cycles, int(near.n_samples / cycle + 1e-6))
     if count < 1:
@@ -243,14 +243,14 @@ def measure_at(
         notes.append("The window was moved inside the recording.")
     place = _MomentWindow(begin, size, cycle, count, (first + begin) / rate, moment * rate - first - begin)
     with one_blas_thread():
-        found = [_measure(channel, place, notes) for channel in chosen]
+        found = [_measure_channel_at_moment(channel, place, notes) for channel in chosen]
     return AtMoment(
         moment=float(moment),
         frequency=frequency,
         cycles=count,
         window=(place.start, place.start + size / rate),
         is_moved=is_moved,
-        **_assemble(chosen, found),
+        **_assemble_moment(chosen, found),
         notes=tuple(notes),
     )
 
@@ -276,7 +276,7 @@ def _choose_moment_channels(near: Recording, names: Sequence[str] | None) -> lis
     return [channel for channel in near.channels if channel.unit in _UNITS] or list(near.channels)
 
 
-def _frequency(near: Recording, chosen: Sequence[Channel], given: float | None, notes: list[str]) -> float:
+def _frequency_at_moment(near: Recording, chosen: Sequence[Channel], given: float | None, notes: list[str]) -> float:
     """Frequency that is given, or as measured in the voltages, or in the other channels, or the nominal one [Hz]."""
     nominal = near.nominal_frequency
     if given is not None:
@@ -293,7 +293,7 @@ def _frequency(near: Recording, chosen: Sequence[Channel], given: float | None, 
     return nominal
 
 
-def _measure(
+def _measure_channel_at_moment(
     channel: Channel, place: _MomentWindow, notes: list[str]
 ) -> "tuple[float, complex, Spectrum | None] | None":
     """True RMS, phasor (RMS) at the moment and spectrum of a channel; None if too many samples are missing."""
@@ -308,12 +308,12 @@ def _measure(
     orders = highest_order(place.cycle, 1.0, place.size, place.cycles)
     direct, phasors, noise = fit_harmonics(piece, place.cycle, orders, place.cycles)
     turned = complex(phasors[0]) * np.exp(2j * np.pi * place.until / place.cycle) / np.sqrt(2)
-    rms = _true_rms(piece, place.cycle, direct, phasors)
+    rms = _true_rms_at_moment(piece, place.cycle, direct, phasors)
     lives = abs(turned) > _DEAD * rms
     return rms, turned, make_spectrum(direct, np.abs(phasors), noise, place.start, place.cycles) if lives else None
 
 
-def _true_rms(piece: FloatArray, cycle: float, direct: float, phasors: AnyArray) -> float:
+def _true_rms_at_moment(piece: FloatArray, cycle: float, direct: float, phasors: AnyArray) -> float:
     """RMS over whole cycles: that of the samples, and what the fitted sines have more, or less, over whole cycles.
 
     Without the latter, a cycle of a fractional number of samples would be cut off.
@@ -324,7 +324,7 @@ def _true_rms(piece: FloatArray, cycle: float, direct: float, phasors: AnyArray)
     return float(np.sqrt(max(float(np.mean(piece**2)) - float(np.mean(fitted**2)) + over_cycles, 0.0)))
 
 
-def _assemble(
+def _assemble_moment(
     chosen: Sequence[ChannelHeader], found: "Sequence[tuple[float, complex, Spectrum | None] | None]"
 ) -> dict[str, Any]:
     """Channels and systems, with angles relative to the first voltage."""
@@ -354,8 +354,8 @@ def _assemble(
     for unit in dict.fromkeys(header.unit for header in chosen):
         own = [i for i, header in enumerate(chosen) if header.unit == unit and header.phase not in ("", "N")]
         headers = [chosen[i] for i in own]
-        names = name_systems(headers)
-        for members in three_phases(headers, names):
+        names = name_supply_systems(headers)
+        for members in three_phases_for_unbalance(headers, names):
             values = [found[own[i]] for i in members]
             known = [one[1] for one in values if one is not None]
             if len(known) == 3 and max(map(abs, known)) > 0:

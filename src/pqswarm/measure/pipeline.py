@@ -88,7 +88,7 @@ def characterise(
     (230, 'pre-event')
     """
     levels = Thresholds.of(thresholds)
-    _check_reference(reference, nominal_voltage)
+    _check_pipeline_reference(reference, nominal_voltage)
     with one_blas_thread():  # of small matrices; and no result depends on the number of threads
         return _characterise(recording, reference, nominal_voltage, channels, levels, block, progress)
 
@@ -163,7 +163,7 @@ def _channel_result(supply: Supply, i: int, spectrum: Spectrum | None) -> Channe
     )
 
 
-def _check_reference(reference: str | float, nominal_voltage: float | Mapping[str, float] | None) -> None:
+def _check_pipeline_reference(reference: str | float, nominal_voltage: float | Mapping[str, float] | None) -> None:
     if isinstance(reference, str):
         if reference not in _REFERENCES:
             raise unknown_name("reference", reference, _REFERENCES)

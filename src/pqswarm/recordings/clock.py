@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 import numpy as np
 
-from pqswarm.recordings.text import stamp
+from pqswarm.recordings.text import date_from_text
 
 __all__ = ["Clock"]
 
@@ -36,9 +36,9 @@ class Clock:
         if minute and minute == self.minute and _SECONDS.fullmatch(rest):
             whole, _, part = rest.replace(",", ".").partition(".")
             return (self.begin + int(whole) * 1_000_000 + int(part.ljust(6, "0")[:6])) / 1_000_000
-        found = stamp(text)
+        found = date_from_text(text)
         if found is None:
-            found = stamp(self.date or "2000-01-01", text) if ":" in text else None
+            found = date_from_text(self.date or "2000-01-01", text) if ":" in text else None
             if found is None:
                 return np.nan
             self.dated = bool(self.date)

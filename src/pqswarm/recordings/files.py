@@ -15,13 +15,13 @@ from pqswarm._base.text import file_text
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.recordings.recording import RecordingError
 
-__all__ = ["FileBytes", "find_partner", "naming", "read_bytes"]
+__all__ = ["FileBytes", "find_partner", "naming_recording_file", "read_recording_bytes"]
 
 _FOLDER_LIMIT = 100_000  # names checked in search of a partner file
 
 
 @contextmanager
-def naming(path: str | Path) -> Iterator[None]:
+def naming_recording_file(path: str | Path) -> Iterator[None]:
     """Add the file name to errors, and turn those of damaged files into :class:`RecordingError`."""
     name = file_text(path)
     try:
@@ -61,7 +61,7 @@ class FileBytes:
         if not stat.S_ISREG(state.st_mode):  # opening a pipe would block
             raise RecordingError("is not a regular file.")
         if limit is not None and state.st_size > limit:
-            raise RecordingError(_over(state.st_size, limit))
+            raise RecordingError(_recording_over_limit_text(state.st_size, limit))
         return cls(path, state.st_size, 0, (state.st_size, state.st_mtime_ns))
 
     def after(self, offset: int) -> "FileBytes":
@@ -86,11 +86,13 @@ class FileBytes:
         return bytes(content)
 
 
-def _over(size: int, limit: int, remedy: str = "max_bytes raises it.") -> str:
+def _recording_over_limit_text(size: int, limit: int, remedy: str = "max_bytes raises it.") -> str:
     return f"has {size / 1e6:.0f} MB, over the limit of {limit / 1e6:.0f} MB; {remedy}"
 
 
-def read_bytes(path: Path, limit: int, first: int | None = None, remedy: str = "max_bytes raises it.") -> bytes:
+def read_recording_bytes(
+    path: Path, limit: int, first: int | None = None, remedy: str = "max_bytes raises it."
+) -> bytes:
     """Return the content of a regular file of at most `limit` bytes, or its first bytes, whatever its size."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
@@ -98,7 +100,7 @@ def read_bytes(path: Path, limit: int, first: int | None = None, remedy: str = "
         with open_regular(path) as file:
             size = os.fstat(file.fileno()).st_size
             if first is None and size > limit:
-                raise RecordingError(_over(size, limit, remedy))
+                raise RecordingError(_recording_over_limit_text(size, limit, remedy))
             # Not `limit`, which would be allocated at once; nothing of files without a size, which may be endless.
             return file.read(size if first is None else min(first, size))
     except RecordingError:

@@ -8,11 +8,11 @@ from pqswarm._base.typing import AnyArray, FloatArray
 
 __all__ = [
     "MOST_CHANNELS",
-    "cycle_shares",
     "estimate_nominal",
     "estimate_nominal_of",
     "measure_frequency",
     "moving_mean",
+    "supply_frequency_shares",
     "supply_share",
 ]
 
@@ -50,7 +50,7 @@ def estimate_nominal_of(
     kernel = np.exp(-2j * np.pi * frequencies[:, None] * np.arange(0, length, stride) / sampling_rate)
     power, total = np.zeros(frequencies.size), 0.0
     starts = np.unique(np.linspace(0, size - length, min(20, max(1, size // length))).astype(int))
-    parts = [_every(fetch, int(start), length, stride) for start in starts]
+    parts = [_thin_samples_for_frequency(fetch, int(start), length, stride) for start in starts]
     for channel in zip(*parts, strict=True):
         whole = [part for part in channel if not np.isnan(part).any()]
         scale = max((float(np.abs(part).max()) for part in whole), default=0.0) or 1.0
@@ -67,7 +67,9 @@ def estimate_nominal_of(
     return 50.0 if frequencies[best] < 55 else 60.0
 
 
-def _every(fetch: Callable[[int, int], Sequence[FloatArray]], start: int, length: int, stride: int) -> list[FloatArray]:
+def _thin_samples_for_frequency(
+    fetch: Callable[[int, int], Sequence[FloatArray]], start: int, length: int, stride: int
+) -> list[FloatArray]:
     """Every `stride`-th sample of a window; a long one is fetched in pieces."""
     piece = max(_PIECE // stride, 1) * stride
     parts = [
@@ -110,11 +112,11 @@ def measure_frequency(signals: Sequence[FloatArray], sampling_rate: float, nomin
 
 def supply_share(signal: FloatArray, sampling_rate: float, frequency: float) -> float:
     """Fraction of the fundamental in the mean square of the live cycles of a signal; 0 without a whole cycle."""
-    shares = cycle_shares(signal, sampling_rate, frequency)
+    shares = supply_frequency_shares(signal, sampling_rate, frequency)
     return float(np.median(shares)) if shares.size else 0.0
 
 
-def cycle_shares(signal: FloatArray, sampling_rate: float, frequency: float) -> FloatArray:
+def supply_frequency_shares(signal: FloatArray, sampling_rate: float, frequency: float) -> FloatArray:
     """Fraction of the fundamental in the variance of each cycle with at least half of the maximum RMS."""
     step = round(sampling_rate / frequency)
     if signal.size < step or step < 2:

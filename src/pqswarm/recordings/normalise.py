@@ -11,7 +11,7 @@ from pqswarm.recordings.frequency import MOST_CHANNELS, estimate_nominal_of
 from pqswarm.recordings.phases import find_phase
 from pqswarm.recordings.reader import MAX_CHANNELS, Options, RawHeader, RawSource
 from pqswarm.recordings.recording import ChannelHeader, RecordingError
-from pqswarm.recordings.source import FileSource, in_si
+from pqswarm.recordings.source import FileSource, scale_source_samples
 from pqswarm.recordings.units import clean, guess_unit, is_summary, si_unit
 
 __all__ = ["normalise"]
@@ -31,7 +31,7 @@ def normalise(raw: RawSource, options: Options, path: str = "") -> FileSource:
         notes = [*notes[:_MAX_NOTES], f"Not shown: {count_text(len(notes) - _MAX_NOTES, 'more note')}."]
     if len(raw.channels) > MAX_CHANNELS:
         raise RecordingError(f"has {len(raw.channels)} channels; at most {MAX_CHANNELS} are read.")
-    numbers = _select_channels(raw.channels, options.columns)
+    numbers = _select_channels_to_normalise(raw.channels, options.columns)
     units = _units([raw.channels[i] for i in numbers], options.units, notes)
     channels: list[ChannelHeader] = []
     factors: list[float] = []
@@ -44,7 +44,7 @@ def normalise(raw: RawSource, options: Options, path: str = "") -> FileSource:
             unit = f"{unit} rms"
         channels.append(ChannelHeader(name, unit, find_phase(raw.channels[i].phase, name)))
         factors.append(factor)
-    kept = _with_numbers(raw, numbers, factors)
+    kept = _usable_channels_to_normalise(raw, numbers, factors)
     if len(kept) < len(channels):
         having = set(kept)
         dropped = [channel.name for i, channel in enumerate(channels) if i not in having]
@@ -58,7 +58,7 @@ def normalise(raw: RawSource, options: Options, path: str = "") -> FileSource:
     def fetch(first: int, stop: int) -> list[FloatArray]:
         chosen = voltages[:MOST_CHANNELS]
         values = raw.fetch(first, stop, [numbers[i] for i in chosen])
-        return [in_si(x, factors[i])[0] for i, x in zip(chosen, values, strict=True)]
+        return [scale_source_samples(x, factors[i])[0] for i, x in zip(chosen, values, strict=True)]
 
     frequency = _choose_frequency(raw.nominal_frequency, options.nominal_frequency, fetch, raw.n_samples, rate, notes)
     if rate < _MIN_PER_CYCLE * frequency:
@@ -83,13 +83,17 @@ def normalise(raw: RawSource, options: Options, path: str = "") -> FileSource:
     )
 
 
-def _with_numbers(raw: RawSource, numbers: list[int], factors: list[float]) -> list[int]:
+def _usable_channels_to_normalise(raw: RawSource, numbers: list[int], factors: list[float]) -> list[int]:
     """Positions of the channels with at least one sample that is a number; each is read until one is found."""
     missing = list(range(len(numbers)))
     piece = max(_PIECE // max(len(numbers), 1), 1024)
     for first in range(0, raw.n_samples, piece):
         values = raw.fetch(first, min(first + piece, raw.n_samples), [numbers[i] for i in missing])
-        missing = [i for i, x in zip(missing, values, strict=True) if bool(np.isnan(in_si(x, factors[i])[0]).all())]
+        missing = [
+            i
+            for i, x in zip(missing, values, strict=True)
+            if bool(np.isnan(scale_source_samples(x, factors[i])[0]).all())
+        ]
         if not missing:
             break
     lacking = set(missing)
@@ -100,7 +104,7 @@ def _list_names(names: list[str]) -> str:
     return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
-def _select_channels(channels: Sequence[RawHeader], columns: Sequence[str | int] | None) -> list[int]:
+def _select_channels_to_normalise(channels: Sequence[RawHeader], columns: Sequence[str | int] | None) -> list[int]:
     """Numbers of the channels to read."""
     if columns is None:
         return list(range(len(channels)))

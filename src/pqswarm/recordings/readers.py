@@ -10,7 +10,7 @@ from pqswarm._base.registry import Registry
 from pqswarm._base.text import count_text, file_text
 from pqswarm.errors import PqswarmError
 from pqswarm.recordings.comtrade.reader import COMTRADE
-from pqswarm.recordings.files import naming, read_bytes
+from pqswarm.recordings.files import naming_recording_file, read_recording_bytes
 from pqswarm.recordings.normalise import normalise
 from pqswarm.recordings.npz.reader import NPZ
 from pqswarm.recordings.pqdif.reader import PQDIF
@@ -79,7 +79,7 @@ def read(
     >>> recording.sampling_rate, recording.channel("Ua").samples
     (2000.0, array([   0., 1500., 2500.]))
     """
-    sources, main = _open_all(Path(path), format, Options.of({**options, "whole": True}), observation)
+    sources, main = _open_all_with_reader(Path(path), format, Options.of({**options, "whole": True}), observation)
     return sources[main].read()
 
 
@@ -113,7 +113,7 @@ def read_all(
     ...     [len(recording.channels) for recording in read_all(path, sampling_rate=6400)]
     [2]
     """
-    sources, _ = _open_all(Path(path), format, Options.of({**options, "whole": True}), None)
+    sources, _ = _open_all_with_reader(Path(path), format, Options.of({**options, "whole": True}), None)
     return tuple(source.read() for source in sources)
 
 
@@ -154,14 +154,14 @@ def open_recordings(
     ...     source.n_samples, source.read(1, 3).channel("Ua").samples
     (3, array([1500., 2500.]))
     """
-    return tuple(_open_all(Path(path), format, Options.of(options), None)[0])
+    return tuple(_open_all_with_reader(Path(path), format, Options.of(options), None)[0])
 
 
-def _open_all(
+def _open_all_with_reader(
     path: Path, format_name: str | None, options: Options, wanted: int | None
 ) -> tuple[list[FileSource], int]:
     """The usable recordings of a file, and the position of the main one."""
-    with naming(path):
+    with naming_recording_file(path):
         reader = _find_reader(path) if format_name is None else READERS.find(format_name)
         raws = reader.sources(path, options)
         if wanted is not None:
@@ -195,7 +195,7 @@ def _open_all(
 
 def _find_reader(path: Path) -> Reader:
     """The reader that recognises the content, else that of the suffix, else that of tables."""
-    head = read_bytes(path, limit=0, first=_HEAD)
+    head = read_recording_bytes(path, limit=0, first=_HEAD)
     readers = list(_all_readers())
     certain = (reader for reader in readers if reader.recognises(path, head))
     by_suffix = (reader for reader in readers if path.suffix.casefold() in reader.suffixes)

@@ -10,7 +10,7 @@ import numpy as np
 from pqswarm._base.typing import FloatArray, IntArray
 from pqswarm.recordings.clock import Clock
 from pqswarm.recordings.recording import RecordingError
-from pqswarm.recordings.text import number, split
+from pqswarm.recordings.text import number_from_text, split
 
 __all__ = ["MemoryBytes", "StoredBytes", "TextRows"]
 
@@ -149,7 +149,9 @@ class TextRows:
             table, rest = found[:, places], np.concatenate([rest, precise])
         for n in rest.tolist():
             fields = self._fields(chunk[begins[n] : ends[n]])
-            table[n] = [number(fields[c].replace(self.decimal, ".")) if c < len(fields) else np.nan for c in columns]
+            table[n] = [
+                number_from_text(fields[c].replace(self.decimal, ".")) if c < len(fields) else np.nan for c in columns
+            ]
         return table
 
     def _precise(self, chunk: bytes, begins: IntArray, ends: IntArray, columns: IntArray) -> FloatArray:

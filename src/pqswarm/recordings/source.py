@@ -9,21 +9,21 @@ import numpy as np
 
 from pqswarm._base.text import count_text
 from pqswarm._base.typing import FloatArray
-from pqswarm.recordings.files import naming
+from pqswarm.recordings.files import naming_recording_file
 from pqswarm.recordings.reader import RawSource
 from pqswarm.recordings.recording import Channel, ChannelHeader, Recording
 from pqswarm.recordings.status import StatusChannel
 from pqswarm.recordings.text import shift
 from pqswarm.recordings.units import clean
 
-__all__ = ["FileSource", "in_si"]
+__all__ = ["FileSource", "scale_source_samples"]
 
 _PIECE = 262_144  # samples fetched at once
 _MAX_NOTES = 10  # on status channels
 _MAX_VALUE = 1e15  # larger samples are not measurements, and their squares would overflow
 
 
-def in_si(samples: FloatArray, factor: float) -> tuple[FloatArray, int]:
+def scale_source_samples(samples: FloatArray, factor: float) -> tuple[FloatArray, int]:
     """Return samples times the factor of their unit, with NaN for absurd ones, and the number of these."""
     samples = np.asarray(samples, np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -61,7 +61,7 @@ class FileSource:
     @cached_property
     def status(self) -> tuple[StatusChannel, ...]:
         """Status channels of the whole recording, read once."""
-        with naming(self.path):
+        with naming_recording_file(self.path):
             found = self.raw.status()
         return tuple(replace(one, name=clean(one.name) or f"status {n}") for n, one in enumerate(found, 1))
 
@@ -73,12 +73,12 @@ class FileSource:
         samples = np.empty((len(self.channels), stop - first))
         for begin in range(first, stop, _PIECE):
             end = min(begin + _PIECE, stop)
-            with naming(self.path):
+            with naming_recording_file(self.path):
                 piece = self.raw.fetch(begin, end, self.numbers)
             for row, values, factor in zip(samples, piece, self.factors, strict=True):
                 if self.raw.missing:
                     n_missing += int(np.isnan(values).sum())
-                row[begin - first : end - first], bad = in_si(values, factor)
+                row[begin - first : end - first], bad = scale_source_samples(values, factor)
                 n_bad += bad
         channels = [Channel(one.name, one.unit, one.phase, x) for one, x in zip(self.channels, samples, strict=True)]
         if n_missing:

@@ -8,13 +8,13 @@ import numpy as np
 from pqswarm._base.text import count_text
 from pqswarm._base.typing import FloatArray
 
-__all__ = ["find_rate", "find_rate_of"]
+__all__ = ["find_rate_of_stamp_pieces", "find_rate_of_stamps"]
 
 _PIECE = 65536
 """Stamps processed together; the median of the first ones is the usual step."""
 
 
-def find_rate(times: FloatArray, notes: list[str]) -> tuple[float, slice]:
+def find_rate_of_stamps(times: FloatArray, notes: list[str]) -> tuple[float, slice]:
     """Return the sampling rate [Hz] of time stamps [s], 0 if there is none, and the longest section without a gap.
 
     Rounded stamps are averaged over the section; a rate that is an integer within the rounding is rounded to it.
@@ -22,28 +22,28 @@ def find_rate(times: FloatArray, notes: list[str]) -> tuple[float, slice]:
 
     Examples
     --------
-    >>> find_rate(np.round(np.arange(1000) / 6400, 6), [])
+    >>> find_rate_of_stamps(np.round(np.arange(1000) / 6400, 6), [])
     (6400.0, slice(0, 1000, None))
     """
-    rate, kept, _ = find_rate_of([times], notes)
+    rate, kept, _ = find_rate_of_stamp_pieces([times], notes)
     return rate, kept
 
 
-def find_rate_of(
+def find_rate_of_stamp_pieces(
     pieces: Iterable[FloatArray], notes: list[str], find_unit: Callable[[float], float] = lambda _: 1.0
 ) -> tuple[float, slice, float]:
     """Do the same for stamps in pieces, and also return the time from the first stamp to the section [s].
 
     If the unit is unknown, `find_unit` takes the samples per unit and returns the units per second.
     """
-    found = _Stretches()
-    for piece in _rearranged(pieces):
+    found = _StampStretches()
+    for piece in _rearranged_stamps(pieces):
         found.take(piece)
     return found.rate(notes, find_unit)
 
 
 @dataclass
-class _Stretch:
+class _StampStretch:
     """Stamps `first` to `stop` - 1, without a gap; `points` are some, the most uneven ones included."""
 
     first: int
@@ -63,7 +63,7 @@ class _Stretch:
         self.end = float(times[-1])
 
 
-class _Stretches:
+class _StampStretches:
     """State of the search after some stamps."""
 
     def __init__(self) -> None:
@@ -71,8 +71,8 @@ class _Stretches:
         self.first = self.last = self.typical = 0.0
         self.smallest, self.largest = np.inf, -np.inf
         self.valid = True
-        self.current: _Stretch | None = None
-        self.longest: _Stretch | None = None
+        self.current: _StampStretch | None = None
+        self.longest: _StampStretch | None = None
 
     def take(self, times: FloatArray) -> None:
         """Process the next stamps."""
@@ -110,7 +110,7 @@ class _Stretches:
         if times.size:
             if self.current is None:
                 first = self.n if first is None else first
-                self.current = _Stretch(first, first, float(times[0]), 0.0)
+                self.current = _StampStretch(first, first, float(times[0]), 0.0)
             self.current.add(times)
 
     def _close(self) -> None:
@@ -156,7 +156,7 @@ class _Stretches:
         return rate, slice(kept.first, kept.stop), (kept.begin - self.first) / per_second
 
 
-def _rearranged(pieces: Iterable[FloatArray]) -> Iterator[FloatArray]:
+def _rearranged_stamps(pieces: Iterable[FloatArray]) -> Iterator[FloatArray]:
     """The stamps in pieces of one size: the result must not depend on how they arrive."""
     held: list[FloatArray] = []
     n_held = 0

@@ -9,7 +9,7 @@ import numpy as np
 
 from pqswarm._base.typing import AnyArray, IntArray
 
-__all__ = ["MAX_STATUS", "StatusChannel", "find_changes", "interruptible"]
+__all__ = ["MAX_STATUS", "StatusChannel", "find_changes", "interruptible_status_reading"]
 
 MAX_STATUS = 4096
 """Maximum number of status channels of a recording."""
@@ -70,7 +70,7 @@ class StatusChannel:
 
 
 @contextmanager
-def interruptible(check: Callable[[], object]) -> Iterator[None]:
+def interruptible_status_reading(check: Callable[[], object]) -> Iterator[None]:
     """Call `check` between blocks while status channels are read; its exception stops the search, which can restart."""
     token = _CHECK.set(check)
     try:
@@ -89,7 +89,7 @@ def find_changes(
     there are many channels), its shortest states are omitted.
     """
     most = min(_MAX_CHANGES, _MAX_CHANGES_OF_ALL // max(len(names), 1))
-    found = [_Changes(most) for _ in names]
+    found = [_StatusChanges(most) for _ in names]
     last = np.full(len(names), -2, np.int8)  # not a state
     check = _CHECK.get()
     for first in range(0, n_samples, step):
@@ -106,7 +106,7 @@ def find_changes(
     )
 
 
-class _Changes:
+class _StatusChanges:
     """Up to `most` changes of one channel."""
 
     def __init__(self, most: int) -> None:

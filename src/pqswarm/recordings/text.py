@@ -9,7 +9,7 @@ import numpy as np
 
 from pqswarm.recordings.recording import RecordingError
 
-__all__ = ["decode", "number", "shift", "split", "stamp"]
+__all__ = ["date_from_text", "decode", "number_from_text", "shift", "split"]
 
 _HIGH_RUN = re.compile(rb"[\x80-\xff]+")
 _MIXED_WORD = re.compile(rb"[a-z][\x80-\xff]+|(?<![\x80-\xff])[\x80-\xff]++[a-z]")  # each byte is visited once
@@ -45,7 +45,7 @@ def decode(content: bytes, encoding: str | None = None) -> tuple[str, str]:
     return content.decode("latin-1"), "latin-1"
 
 
-def number(text: str, default: float = np.nan) -> float:
+def number_from_text(text: str, default: float = np.nan) -> float:
     """Return the number in a field, or `default`."""
     try:
         return float(text) if len(text) < 100 and "_" not in text else default
@@ -65,7 +65,7 @@ def split(line: str, delimiter: str) -> list[str]:
     return [part.strip() for part in line.split(delimiter)]
 
 
-def stamp(date: str, time: str = "", *, month_first: bool = False) -> datetime | None:
+def date_from_text(date: str, time: str = "", *, month_first: bool = False) -> datetime | None:
     """Return a date and time of day, or None if they are malformed or impossible.
 
     Day, month and year may have any unambiguous order; `month_first` decides ambiguous dates. `date` may include the

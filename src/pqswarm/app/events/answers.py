@@ -26,7 +26,7 @@ from pqswarm.identify import Model, default_model, identify, usable_features
 from pqswarm.identify.agreement import in_words, model_level, rule_level
 from pqswarm.measure import half_cycle_rms
 from pqswarm.recordings import Envelope, Recording
-from pqswarm.recordings.view.encode import describe_header, describe_view, encode_extremes, thin
+from pqswarm.recordings.view.encode import describe_header, describe_view, encode_extremes, encode_thinned_series
 
 if TYPE_CHECKING:
     from pqswarm.identify import EventVerdict, Verdict
@@ -218,5 +218,5 @@ def _event_values(one: "EventVerdict") -> dict[str, Any]:
 
 def _thin_columns(samples: FloatArray, rate: float, points: int) -> dict[str, Any]:
     """Minimum and maximum per column, and the duration of a column [s]."""
-    found = thin(samples, 0.0, 1 / rate, -(-samples.size // points))
+    found = encode_thinned_series(samples, 0.0, 1 / rate, -(-samples.size // points))
     return {"step": found["step"], "low": found["low"], "high": found["high"] or found["low"]}

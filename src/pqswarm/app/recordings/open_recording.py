@@ -9,8 +9,8 @@ import numpy as np
 
 from pqswarm.errors import PqswarmError
 from pqswarm.recordings import Envelope
-from pqswarm.recordings.status import interruptible
-from pqswarm.recordings.view.encode import describe_header, describe_status, describe_view, thin
+from pqswarm.recordings.status import interruptible_status_reading
+from pqswarm.recordings.view.encode import describe_header, describe_view, encode_status_channels, encode_thinned_series
 
 if TYPE_CHECKING:
     from pqswarm.identify import Verdict
@@ -70,7 +70,7 @@ class OpenRecording:
     def header(self, check: Callable[[], object]) -> dict[str, Any]:
         """Return its metadata as plain values; `check` may interrupt the reading of status channels."""
         source = self.source
-        with interruptible(check):
+        with interruptible_status_reading(check):
             status = self._status()
         return {
             "source": source.source,
@@ -84,7 +84,7 @@ class OpenRecording:
     def _status(self) -> list[dict[str, Any]]:
         """Status channels; those that change come first."""
         found = sorted(self.source.status, key=lambda one: len(one.places) < 2)
-        return describe_status(found[:_MAX_STATUS], self.source.sampling_rate, _MAX_CHANGES)
+        return encode_status_channels(found[:_MAX_STATUS], self.source.sampling_rate, _MAX_CHANGES)
 
     def view(self, start: float, end: float, points: int, check: Callable[[], object]) -> dict[str, Any]:
         """Return the waveforms of an interval [s], thinned to what can be drawn."""
@@ -125,7 +125,11 @@ class OpenRecording:
             "from": first / rate,
             "to": stop / rate,
             "bands": [
-                {"name": name, "edges_hz": list(map(float, edges)), **thin(values[shown], first / rate, 1 / rate, step)}
+                {
+                    "name": name,
+                    "edges_hz": list(map(float, edges)),
+                    **encode_thinned_series(values[shown], first / rate, 1 / rate, step),
+                }
                 for name, edges, values in zip(found.names, found.edges_hz, found.values, strict=True)
             ],
             "note": "",
@@ -167,7 +171,7 @@ def urms_view(verdict: "Verdict", start: float, end: float, points: int) -> dict
     times = 1 if stop - first <= 2 * points else ceil((stop - first) / points)
     # On a fixed grid, the curve does not flicker while panning.
     first, stop = first // times * times, min(ceil(stop / times) * times, time.size)
-    series = [thin(urms[first:stop], float(time[first]), step, times) for urms in measured.urms]
+    series = [encode_thinned_series(urms[first:stop], float(time[first]), step, times) for urms in measured.urms]
     return {
         "from": float(time[first]),
         "to": float(time[max(stop - 1, 0)]),

@@ -11,7 +11,7 @@ __all__ = [
     "compare_stretch",
     "cycle_residuals",
     "filter_both",
-    "is_loud",
+    "is_residual_loud",
     "robust_size",
 ]
 
@@ -76,14 +76,14 @@ def compare_stretch(
     for k in range(_BESIDE):
         before[k] = _delay(signal, (k + 1) * cycle)
         after[k] = _delay(signal[::-1], (k + 1) * cycle)[::-1]
-    residual = np.nan_to_num(signal - _median(np.concatenate([before, after]), _FEWEST))
+    residual = np.nan_to_num(signal - _median_for_residual(np.concatenate([before, after]), _FEWEST))
     sharp = residual - median_filter(residual, 2 * round(cycle / 8) + 1, mode="reflect")
     noise = robust_size(sharp)
-    steady = _is_steady(_median(before, 1) - _median(after, 1), cycle)
+    steady = _is_steady_for_residual(_median_for_residual(before, 1) - _median_for_residual(after, 1), cycle)
     return residual, _forgive_jitter(sharp, cycle, noise), noise, steady
 
 
-def _is_steady(change: FloatArray, cycle: float) -> BoolArray:
+def _is_steady_for_residual(change: FloatArray, cycle: float) -> BoolArray:
     """Where the change from the cycles before to those after has no fundamental, a cycle to either side."""
     from scipy.ndimage import maximum_filter1d
 
@@ -116,7 +116,7 @@ def _forgive_jitter(residual: FloatArray, cycle: float, noise: float) -> FloatAr
     return np.asarray(np.sign(residual) * np.maximum(size - 1.2 * np.maximum(second, 0.0), 0.0))
 
 
-def _median(others: FloatArray, fewest: int) -> FloatArray:
+def _median_for_residual(others: FloatArray, fewest: int) -> FloatArray:
     """Median over the first axis of the known values, where there are enough."""
     ordered = np.sort(others, axis=0)  # unknown ones last
     count = np.isfinite(ordered).sum(axis=0)
@@ -144,8 +144,8 @@ def filter_both(
     residuals: tuple[FloatArray, FloatArray], sampling_rate: float, frequency: float
 ) -> tuple[FloatArray, FloatArray]:
     """High-pass filter of the residual to the past forwards, and of that to the future backwards."""
-    past = _high_pass(residuals[0], sampling_rate, frequency)
-    return past, _high_pass(residuals[1][::-1], sampling_rate, frequency)[::-1]
+    past = _high_pass_residual(residuals[0], sampling_rate, frequency)
+    return past, _high_pass_residual(residuals[1][::-1], sampling_rate, frequency)[::-1]
 
 
 def _forgive_shift(signal: FloatArray, residual: FloatArray, sampling_rate: float, frequency: float) -> FloatArray:
@@ -157,7 +157,7 @@ def _forgive_shift(signal: FloatArray, residual: FloatArray, sampling_rate: floa
     return np.asarray(np.sign(residual) * np.maximum(np.abs(residual) - np.maximum(change[1:], change[:-1]), 0.0))
 
 
-def _high_pass(residual: FloatArray, sampling_rate: float, frequency: float) -> FloatArray:
+def _high_pass_residual(residual: FloatArray, sampling_rate: float, frequency: float) -> FloatArray:
     """Causal high-pass filter, started at the first known sample."""
     from scipy.signal import butter, sosfilt
 
@@ -175,7 +175,7 @@ def robust_size(values: FloatArray) -> float:
     return 1.4826 * float(np.median(known)) if known.size else 0.0
 
 
-def is_loud(
+def is_residual_loud(
     strength: FloatArray, sampling_rate: float, noise: FloatArray, least: FloatArray, factor: float
 ) -> BoolArray:
     """Where the energy in a window about a sample is beyond `least`, squared, and beyond that of noise.

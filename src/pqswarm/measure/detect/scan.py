@@ -83,13 +83,15 @@ def scan_pages(
     )
     for page in turn_pages(source, supply.numbers, ceil(_MARGIN * cycle), block):
         whole = page.samples.shape[1] == source.n_samples
-        own = supply.frequency if whole else _page_frequency(page, source.sampling_rate, supply.frequency)
-        inside = _windows_inside(centres, cycle, page, source.n_samples)
+        own = supply.frequency if whole else _scanned_page_frequency(page, source.sampling_rate, supply.frequency)
+        inside = _windows_inside_scanned_page(centres, cycle, page, source.n_samples)
         kept = (centres[inside] >= page.first - 0.5) & (centres[inside] < page.stop - 0.5)
         for i, samples in enumerate(page.samples):
-            found = _measure(samples, page, centres[inside], cycle, own, source.sampling_rate, supply, i, thresholds)
+            found = _scan_channel(
+                samples, page, centres[inside], cycle, own, source.sampling_rate, supply, i, thresholds
+            )
             urms[i, inside.start : inside.stop][kept] = found[0][kept]
-            transients[i] += [one for one in found[1] if not _seen_on_page_before(one, transients[i])]
+            transients[i] += [one for one in found[1] if not _found_earlier_in_scan(one, transients[i])]
             missing[i] += np.count_nonzero(~np.isfinite(page.core[i])) / max(source.n_samples, 1)
         meter.feed(page.core)
         if progress is not None:
@@ -113,7 +115,7 @@ class SourceMeanSquare:
         return MeanSquare(samples, self._cycle).at(centres - begin, width)
 
 
-def _page_frequency(page: Page, sampling_rate: float, frequency: float) -> float:
+def _scanned_page_frequency(page: Page, sampling_rate: float, frequency: float) -> float:
     """Frequency of a page [Hz], from some seconds in its middle: in a long recording it drifts."""
     half = page.samples.shape[1] // 2
     reach = min(round(_LOOK * sampling_rate), half)
@@ -123,7 +125,7 @@ def _page_frequency(page: Page, sampling_rate: float, frequency: float) -> float
     return found if found is not None and abs(found / frequency - 1) < 0.02 else frequency
 
 
-def _windows_inside(centres: FloatArray, cycle: float, page: Page, n_samples: int) -> slice:
+def _windows_inside_scanned_page(centres: FloatArray, cycle: float, page: Page, n_samples: int) -> slice:
     """Windows of Urms(1/2) that a page holds with its margins."""
     low = -np.inf if page.start == 0 else page.start + cycle / 2 + 1
     end = page.start + page.samples.shape[1]
@@ -131,7 +133,7 @@ def _windows_inside(centres: FloatArray, cycle: float, page: Page, n_samples: in
     return slice(int(np.searchsorted(centres, low)), int(np.searchsorted(centres, high)))
 
 
-def _measure(
+def _scan_channel(
     samples: FloatArray,
     page: Page,
     centres: FloatArray,
@@ -178,14 +180,14 @@ def _measure(
             unsure=missing[first:stop],
             make=supply.part_on(i),
         )
-        found += [_shift(one, begin) for one in some]
-    moved = [_shift(one, page.start / sampling_rate) for one in found]
+        found += [_shift_scanned_part(one, begin) for one in some]
+    moved = [_shift_scanned_part(one, page.start / sampling_rate) for one in found]
     return urms, [one for one in moved if page.first <= round(one.start * sampling_rate) < page.stop]
 
 
-def _shift(part: Part, seconds: float) -> Part:
+def _shift_scanned_part(part: Part, seconds: float) -> Part:
     return replace(part, start=part.start + seconds, end=part.end + seconds)
 
 
-def _seen_on_page_before(one: Part, before: Sequence[Part]) -> bool:
+def _found_earlier_in_scan(one: Part, before: Sequence[Part]) -> bool:
     return bool(before) and one.start - before[-1].start < _TOGETHER

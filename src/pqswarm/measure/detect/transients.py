@@ -21,7 +21,7 @@ from pqswarm.measure.detect.residuals import (
     compare_stretch,
     cycle_residuals,
     filter_both,
-    is_loud,
+    is_residual_loud,
     robust_size,
 )
 from pqswarm.measure.event import Part, PartMaker, any_channel
@@ -82,19 +82,21 @@ def find_transients(
     filtered = filter_both(raw, sampling_rate, frequency)
     noise, minimum = np.full(signal.size, robust_size(filtered[0])), np.full(signal.size, _NOTICED * threshold)
     # A first look: whatever is new differs from the cycle before or, in the first one, from the cycle after.
-    if not any(is_loud(np.nan_to_num(part), sampling_rate, noise, minimum, 0.7 * factor).any() for part in filtered):
+    if not any(
+        is_residual_loud(np.nan_to_num(part), sampling_rate, noise, minimum, 0.7 * factor).any() for part in filtered
+    ):
         return []
     strength = compare_cycles(signal, raw, sampling_rate, frequency)
     minimum[:] = 0.5 * threshold
     limit = np.full(signal.size, threshold)
-    for first, stop in _long_stretches(signal.size, cycle, [step * sampling_rate for step in steps]):
+    for first, stop in _long_stretches_for_transients(signal.size, cycle, [step * sampling_rate for step in steps]):
         residual, sharp, size, steady = compare_stretch(signal[first:stop], sampling_rate, frequency)
         here = first + np.flatnonzero(steady)
         strength[here], noise[here] = np.abs(sharp[steady]), size
         minimum[here] = limit[here] = _NOTICED * threshold
         for known, one in zip((*raw, *filtered), (residual, residual, sharp, sharp), strict=True):
             known[here] = one[steady]
-    loud = is_loud(strength, sampling_rate, noise, minimum, factor)
+    loud = is_residual_loud(strength, sampling_rate, noise, minimum, factor)
     if unsure is not None and unsure.any():
         loud[np.convolve(unsure, np.ones(2 * round(cycle) + 1), "same")[: signal.size] > 0.5] = False
     near = [(low - 0.1 / frequency, high + 0.1 / frequency) for low, high in crowded]
@@ -128,7 +130,7 @@ def fundamental_rms(signal: FloatArray, sampling_rate: float, frequency: float, 
     return np.asarray(np.sqrt(2) * np.abs(turned) / cycle)
 
 
-def _long_stretches(size: int, cycle: float, steps: Sequence[float]) -> list[tuple[int, int]]:
+def _long_stretches_for_transients(size: int, cycle: float, steps: Sequence[float]) -> list[tuple[int, int]]:
     """First sample, and the one after the last, of the stretches between steps [samples] that have enough cycles."""
     marks = sorted({0.0, float(size), *(step for step in steps if 0 < step < size)})
     edges = [

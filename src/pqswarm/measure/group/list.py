@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pqswarm.measure.detect.spans import find_spans, standard_duration
+from pqswarm.measure.detect.spans import find_spans, standard_span_duration
 from pqswarm.measure.event import Event, Part, group_overlapping
 from pqswarm.measure.group.joins import join_systems, join_transients
 from pqswarm.measure.group.sag_phasors import SagPhasors
@@ -46,12 +46,12 @@ class EventList:
     def moving(self, levels: Iterable[Part], transients: Iterable[Part]) -> tuple[list[Event], list[Event]]:
         """Return the sags, swells and interruptions with the transients at their edges, and the other transients."""
         large = [self._level(group) for group in group_overlapping(levels)]
-        sharp = [self._transient(group) for group in _group_transients(transients)]
+        sharp = [self._transient(group) for group in _list_transient_groups(transients)]
         return join_transients(large, sharp, self.supply.frequency)
 
     def steady(self, parts: Iterable[Part]) -> list[Event]:
         """Return the steady disturbances; those of several channels that overlap in time are one."""
-        return [self._steady(_join_channels(group)) for group in group_overlapping(parts)]
+        return [self._steady(_listed_parts_by_channel(group)) for group in group_overlapping(parts)]
 
     def changes(self, parts: Iterable[Part], large: Sequence[Event], steady: Sequence[Event]) -> list[Event]:
         """Return the rapid voltage changes that are not part of another event.
@@ -74,7 +74,7 @@ class EventList:
             else:
                 groups.append([part])
         events = [self._change(sorted(group, key=lambda part: (part.phase, part.channel))) for group in groups]
-        return [event for event in events if not any(_overlaps(event, *other) for other in others)]
+        return [event for event in events if not any(_overlaps_listed_event(event, *other) for other in others)]
 
     def finish(self, events: Iterable[Event]) -> tuple[Event, ...]:
         """Return the events in order of time, one of kind ``"none"`` if there is no other."""
@@ -128,7 +128,7 @@ class EventList:
             worst,
             category=category(worst.kind, end - start, self.supply.nominal_frequency),
             unit="pu",
-            duration=standard_duration(end - start, urms[1] - urms[0], is_cut),
+            duration=standard_span_duration(end - start, urms[1] - urms[0], is_cut),
             sag_type=sag_type,
             details=details,
             sentence="",
@@ -191,7 +191,7 @@ class EventList:
                 self.supply.part_on(i)(
                     kind="none",
                     category=title,
-                    magnitude=_known_median(self.urms[i]) if live[i] else 0.0,
+                    magnitude=_median_of_listed_event(self.urms[i]) if live[i] else 0.0,
                     start=0.0,
                     end=length,
                     duration=length,
@@ -206,7 +206,7 @@ class EventList:
         return self._event(parts, worst, unit="pu", sentence=sentence)
 
 
-def _join_channels(group: Sequence[Part]) -> list[Part]:
+def _listed_parts_by_channel(group: Sequence[Part]) -> list[Part]:
     """One part for each channel, with the worst magnitude, over all of its stretches."""
     joined = []
     for number in dict.fromkeys(part.number for part in sorted(group, key=lambda part: part.number)):
@@ -225,7 +225,7 @@ def _join_channels(group: Sequence[Part]) -> list[Part]:
     return joined
 
 
-def _group_transients(transients: Iterable[Part]) -> list[list[Part]]:
+def _list_transient_groups(transients: Iterable[Part]) -> list[list[Part]]:
     """Group the transients of one system that start together."""
     groups: list[list[Part]] = []
     for part in sorted(transients, key=lambda part: (part.system, part.start)):
@@ -237,10 +237,10 @@ def _group_transients(transients: Iterable[Part]) -> list[list[Part]]:
     return groups
 
 
-def _known_median(urms: "FloatArray") -> float:
+def _median_of_listed_event(urms: "FloatArray") -> float:
     known = urms[np.isfinite(urms)]
     return float(np.median(known)) if known.size else 0.0
 
 
-def _overlaps(event: Event, system: str, start: float, end: float) -> bool:
+def _overlaps_listed_event(event: Event, system: str, start: float, end: float) -> bool:
     return event.system == system and event.start < end + _BESIDE and event.end > start - _BESIDE

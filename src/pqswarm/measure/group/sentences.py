@@ -22,12 +22,12 @@ def describe_levels(event: Event) -> str:
     hertz, parts = event.nominal_frequency, event.parts
     start, end = min(one.details["urms_start"] for one in parts), max(one.details["urms_end"] for one in parts)
     word = "maximum" if event.kind == "swell" else "residual"
-    length = duration_text(_shown_duration(event.end - event.start, end - start, hertz), hertz)
+    length = duration_text(_duration_in_sentence(event.end - event.start, end - start, hertz), hertz)
     text = f"{event.category} on {event.where}, {event.magnitude:.2f} pu {word}, "
     cut = " and ".join(name for name, yes in (("start", event.cut_start), ("end", event.cut_end)) if yes)
     text += f"at least {length} (cut by the {cut} of the record)" if cut else length
     lengths = [
-        _shown_duration(one.end - one.start, one.details["urms_end"] - one.details["urms_start"], hertz)
+        _duration_in_sentence(one.end - one.start, one.details["urms_end"] - one.details["urms_start"], hertz)
         for one in parts
     ]
     sizes = [one.magnitude for one in parts]
@@ -41,7 +41,7 @@ def describe_levels(event: Event) -> str:
     return f"{text}: {', '.join(each)}"
 
 
-def _shown_duration(waveform: float, urms: float, nominal_frequency: float) -> float:
+def _duration_in_sentence(waveform: float, urms: float, nominal_frequency: float) -> float:
     """Duration on the waveform [s], or, where edges are too slow for that, that by Urms(1/2) [s]."""
     return waveform if abs(urms - waveform) * nominal_frequency <= _MAX_CYCLES_OFF else urms
 

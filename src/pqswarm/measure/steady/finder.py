@@ -16,8 +16,8 @@ from pqswarm.measure.detect.scan import Scan
 from pqswarm.measure.detect.spans import Span
 from pqswarm.measure.detect.urms import fill_gaps
 from pqswarm.measure.event import Event, Part
-from pqswarm.measure.steady.flicker import find_flicker, longest_quiet
-from pqswarm.measure.steady.harmonics import steadiest_cycles
+from pqswarm.measure.steady.flicker import find_flicker, longest_quiet_stretch_for_flicker
+from pqswarm.measure.steady.harmonics import steadiest_cycles_for_harmonics
 from pqswarm.measure.steady.notching import measure_notches
 from pqswarm.measure.steady.parts import MIN_FLICKER_WINDOWS, MIN_WINDOWS, Windows, find_steady
 from pqswarm.measure.steady.series import SteadySeries, build_series
@@ -93,7 +93,9 @@ class SteadyFinder:
         for i, (urms, spans) in enumerate(zip(self.urms, self.spans, strict=True)):
             if not self.supply.references[i].volts > 0:
                 continue
-            flicker = find_flicker(longest_quiet(urms, spans), self.supply.frequency, minimum=self.thresholds.flicker)
+            flicker = find_flicker(
+                longest_quiet_stretch_for_flicker(urms, spans), self.supply.frequency, minimum=self.thresholds.flicker
+            )
             if flicker is None:
                 continue
             rate, depth = flicker
@@ -142,7 +144,9 @@ class SteadyFinder:
         """The steadiest cycles of some channels as a series of one window; None if there are fewer than `minimum`."""
         frequency, rate = self.supply.frequency, self.recording.sampling_rate
         calm = self._calm(members)
-        first, cycles = steadiest_cycles(np.where(calm, self.urms[list(members)], np.nan), self.scan.steady.cycles)
+        first, cycles = steadiest_cycles_for_harmonics(
+            np.where(calm, self.urms[list(members)], np.nan), self.scan.steady.cycles
+        )
         if cycles < minimum:
             return None
         length = round(cycles * rate / frequency)
@@ -156,7 +160,7 @@ class SteadyFinder:
         good = np.ones((len(members), 1), dtype=np.bool_)
         notch = self.thresholds.notch
         values = measure_windows(samples, good, length, cycles, rate, frequency, orders, notch)
-        values = _without_transients(values, samples, cycles, notch)
+        values = _steady_without_transients(values, samples, cycles, notch)
         return build_series(
             [self.supply.headers[i] for i in members],
             [self.supply.system_of(i) for i in members],
@@ -192,7 +196,7 @@ class SteadyFinder:
         return calm
 
 
-def _without_transients(values: WindowValues, samples: FloatArray, cycles: int, minimum: float) -> WindowValues:
+def _steady_without_transients(values: WindowValues, samples: FloatArray, cycles: int, minimum: float) -> WindowValues:
     """The values of one window, with the notches of its median cycle, which has nothing of a transient."""
     n = samples.shape[1] // cycles
     places = (np.arange(cycles)[:, None] + np.arange(n) / n) * (samples.shape[1] / cycles)

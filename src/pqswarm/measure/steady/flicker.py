@@ -8,7 +8,7 @@ from pqswarm._base.typing import FloatArray
 from pqswarm.measure.detect.spans import Span
 from pqswarm.measure.thresholds import Thresholds
 
-__all__ = ["drop_flicker_spans", "find_flicker", "longest_quiet"]
+__all__ = ["drop_flicker_spans", "find_flicker", "longest_quiet_stretch_for_flicker"]
 
 _BAND = (1.0, 25.0)
 """Of the modulation [Hz]."""
@@ -67,15 +67,15 @@ def find_flicker(urms: FloatArray, frequency: float, *, minimum: float = 0.005) 
     unexplained = max(1.0 - share, 0.0)
     if share <= _EXPLAINED or depth < minimum or unexplained ** ((n - 4) / 2) * n / 2 > _CHANCE:
         return None
-    return (rate, depth) if unexplained * total < _BETTER * _left_by_a_change(urms / urms.mean()) else None
+    return (rate, depth) if unexplained * total < _BETTER * _flicker_left_by_a_change(urms / urms.mean()) else None
 
 
-def _left_by_a_change(values: FloatArray) -> float:
+def _flicker_left_by_a_change(values: FloatArray) -> float:
     """Sum of squares about a level and one stretch at another, at best; values at its edges belong to neither."""
     n = values.size
     if n > 200:
         values = values[: n // (n // 100) * (n // 100)].reshape(-1, n // 100).mean(axis=1)
-        return _left_by_a_change(values) * (n // 100)
+        return _flicker_left_by_a_change(values) * (n // 100)
     total = np.concatenate([[0.0], np.cumsum(values - values.mean())])
     first, stop = np.triu_indices(n + 1, 1)
     inside = total[stop] - total[first]
@@ -97,7 +97,7 @@ def drop_flicker_spans(spans: Sequence[Span], urms: FloatArray, frequency: float
     return list(spans)
 
 
-def longest_quiet(urms: FloatArray, spans: Sequence[Span]) -> FloatArray:
+def longest_quiet_stretch_for_flicker(urms: FloatArray, spans: Sequence[Span]) -> FloatArray:
     """Longest stretch of Urms(1/2) without an event or an unknown value; empty if it is less than half."""
     calm = np.isfinite(urms)
     for span in spans:

@@ -7,13 +7,13 @@ import numpy as np
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.measure.steady.flickermeter import Flickermeter, short_term_severity
-from pqswarm.measure.steady.series import INTERVAL, SteadySeries, build_series, interval_of
+from pqswarm.measure.steady.series import INTERVAL, SteadySeries, build_series, steady_series_interval
 from pqswarm.measure.steady.windows import (
     WindowValues,
-    advance,
     highest_order,
     measure_windows,
-    phasors,
+    window_frequency_deviation,
+    window_phasors,
 )
 from pqswarm.recordings.recording import ChannelHeader
 
@@ -108,7 +108,7 @@ class SteadyMeter:
         self._position = 0
         self._windows: list[WindowValues] = []
         self._starts: list[AnyArray] = []
-        self._flicker = _FlickerLog(sampling_rate, nominal_frequency, frequency, len(channels), lamp)
+        self._flicker = _MeterFlickerLog(sampling_rate, nominal_frequency, frequency, len(channels), lamp)
 
     def feed(self, volts: FloatArray) -> None:
         """Measure the next samples.
@@ -189,7 +189,7 @@ class SteadyMeter:
             )
         )
         starts = self._position + np.arange(n_windows) * length
-        self._flicker.feed(np.where(known, volts, np.nan)[:, :used], good, interval_of(starts / self._rate))
+        self._flicker.feed(np.where(known, volts, np.nan)[:, :used], good, steady_series_interval(starts / self._rate))
         self._starts.append(starts)
         self._position += used
         self._buffer[:, : self._filled - used] = self._buffer[:, used : self._filled].copy()
@@ -201,16 +201,16 @@ class SteadyMeter:
         n_windows = min(n_windows, self._filled // length)
         table = samples[:, : n_windows * length].reshape(samples.shape[0], n_windows, length)
         good = known[:, : n_windows * length].reshape(table.shape).all(axis=-1)
-        first, second = phasors(table, self._frequency, self._rate)
+        first, second = window_phasors(table, self._frequency, self._rate)
         live = good & (np.abs(first + second) > 0.5 * np.sqrt(np.einsum("cwi,cwi->cw", table, table) / length))
-        deviation = advance(first, second, live, (length - length // 2) / self._rate)
+        deviation = window_frequency_deviation(first, second, live, (length - length // 2) / self._rate)
         if np.isfinite(deviation).sum() >= _ENOUGH:
             measured = self._frequency + float(np.nanmedian(deviation))
             if self._bounds[0] < measured < self._bounds[1]:
                 self._frequency = measured
 
 
-class _FlickerLog:
+class _MeterFlickerLog:
     """Flicker sensation of each window, and the severity of each interval of ten minutes."""
 
     def __init__(self, rate: float, nominal: float, frequency: float, n_channels: int, lamp: int | None) -> None:

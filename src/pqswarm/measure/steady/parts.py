@@ -41,7 +41,7 @@ class Windows:
     """Windows of a series that do not count; `quiet` as in :func:`find_steady`."""
 
     def __init__(self, series: SteadySeries, quiet: BoolArray | Sequence[tuple[float, float]]) -> None:
-        self.skipped: BoolArray = series.quiet_windows(quiet) | _unsteady(series)
+        self.skipped: BoolArray = series.quiet_windows(quiet) | _unsteady_part_windows(series)
         beside = np.convolve(np.pad(self.skipped, _AFTER_QUIET), np.ones(2 * _AFTER_QUIET + 1), mode="valid")
         self.skipped_for_flicker: BoolArray = beside > 0
 
@@ -93,18 +93,18 @@ def find_steady(
     if not series.n_windows:
         return []
     windows = Windows(series, quiet)
-    volts = _references(series, references)
+    volts = _steady_part_references(series, references)
     live = series.fundamental > _LIVE * np.maximum(volts[:, None], series.rms)
     found: list[Part] = []
-    for kind, values, limit, minimum, unsure in _steady_quantities(series, levels, volts, windows, min_windows):
+    for kind, values, limit, minimum, unsure in _steady_part_quantities(series, levels, volts, windows, min_windows):
         above = np.nan_to_num(np.abs(values), nan=-1.0) > limit
         own: list[Part] = []
         for row, inside in enumerate(above):
             members = series.groups[row] if kind == "unbalance" else (row,)
             skipped = unsure | ~live[list(members)].all(axis=0)
             if kind == "harmonics":
-                skipped = skipped | _unseen_notches(series, row, found)
-            for first, stop in _steady_stretches(inside & ~skipped, skipped, minimum):
+                skipped = skipped | _unseen_notches_amid_parts(series, row, found)
+            for first, stop in _steady_part_stretches(inside & ~skipped, skipped, minimum):
                 used = np.arange(first, stop)[inside[first:stop] & ~skipped[first:stop]]
                 own += [
                     _measure_steady_part(series, kind, channel, row, values, first, stop, used) for channel in members
@@ -115,7 +115,7 @@ def find_steady(
     return found
 
 
-def _unseen_notches(series: SteadySeries, channel: int, found: Sequence[Part]) -> BoolArray:
+def _unseen_notches_amid_parts(series: SteadySeries, channel: int, found: Sequence[Part]) -> BoolArray:
     """Windows amid notching in which no notch was seen: what is in them may be its harmonics."""
     system = series.systems[channel]
     inside = np.zeros(series.n_windows, dtype=bool)
@@ -141,15 +141,15 @@ def _find_severe_flicker_parts(
         changes = np.nan_to_num(series.modulation[channel, places]) > levels.flicker
         repeated = int(np.sum(np.diff(changes, prepend=False) & changes)) >= _MIN_CHANGES
         if repeated and not known and not neutral[places].any():
-            depth = _greatest(series.modulation[channel, places])
+            depth = _greatest_in_steady_part(series.modulation[channel, places])
             severity = float(series.severity[channel, interval])
-            sensation = _greatest(series.sensation[channel, places])
+            sensation = _greatest_in_steady_part(series.sensation[channel, places])
             details = {"pst": severity, "depth": depth, "frequency": float("nan"), "pinst": sensation}
             severe.append(_make_steady_part(series, "flicker", int(channel), 100 * depth, first, stop, details))
     return severe
 
 
-def _steady_quantities(
+def _steady_part_quantities(
     series: SteadySeries, levels: Thresholds, volts: FloatArray, windows: Windows, minimum: int
 ) -> list[tuple[str, FloatArray, FloatArray | float, int, BoolArray]]:
     """Kind, values, threshold, minimum number of windows, and skipped windows."""
@@ -163,17 +163,19 @@ def _steady_quantities(
     floor = np.maximum(floor, _BEAT * np.nan_to_num(series.notch_depth))
     flicker = np.where(middle > floor, middle, 0.0)
     offset = series.dc / (np.sqrt(2) * volts[:, None])
-    thd, dc = (levels.thd, levels.dc) if minimum > 1 else _limits_in_noise(series, levels, volts)
+    thd, dc = (levels.thd, levels.dc) if minimum > 1 else _steady_part_limits_in_noise(series, levels, volts)
     return [
         ("DC offset", offset, dc, minimum, skipped),
         ("notching", series.notch_depth, levels.notch, minimum, skipped),
-        ("harmonics", _thd_without_noise(series), thd, minimum, skipped),
+        ("harmonics", _steady_part_thd_without_noise(series), thd, minimum, skipped),
         ("flicker", flicker, levels.flicker, MIN_FLICKER_WINDOWS, windows.skipped_for_flicker),
         ("unbalance", series.unbalance, levels.unbalance, minimum, skipped),
     ]
 
 
-def _limits_in_noise(series: SteadySeries, levels: Thresholds, volts: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _steady_part_limits_in_noise(
+    series: SteadySeries, levels: Thresholds, volts: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """Thresholds of THD and DC in a single window: at least what white noise of that size could look like."""
     lines = 3 * series.harmonics.shape[2]
     length = series.sampling_rate * np.diff(series.edges)
@@ -183,7 +185,7 @@ def _limits_in_noise(series: SteadySeries, levels: Thresholds, volts: FloatArray
     return np.maximum(levels.thd, thd), np.maximum(levels.dc, dc)
 
 
-def _thd_without_noise(series: SteadySeries) -> FloatArray:
+def _steady_part_thd_without_noise(series: SteadySeries) -> FloatArray:
     """THD less the contribution of white noise in the three lines of each order."""
     lines = 3 * series.harmonics.shape[2]
     length = series.sampling_rate * np.diff(series.edges)
@@ -193,13 +195,13 @@ def _thd_without_noise(series: SteadySeries) -> FloatArray:
     return distortion
 
 
-def _unsteady(series: SteadySeries) -> BoolArray:
+def _unsteady_part_windows(series: SteadySeries) -> BoolArray:
     """Windows that are no whole number of cycles: where nothing is live, a machine runs up, or the phase jumps."""
     turns = series.frequency * np.diff(series.edges)
     return ~(np.abs(turns / series.cycles - 1) < _OFF)
 
 
-def _references(series: SteadySeries, given: Sequence[float] | None) -> FloatArray:
+def _steady_part_references(series: SteadySeries, given: Sequence[float] | None) -> FloatArray:
     """What 1 pu is on each channel [V]; never 0."""
     if given is not None:
         if len(given) != len(series.channels):
@@ -211,7 +213,7 @@ def _references(series: SteadySeries, given: Sequence[float] | None) -> FloatArr
     return np.where(volts > 0, volts, np.inf)
 
 
-def _steady_stretches(above: BoolArray, skipped: BoolArray, minimum: int) -> list[tuple[int, int]]:
+def _steady_part_stretches(above: BoolArray, skipped: BoolArray, minimum: int) -> list[tuple[int, int]]:
     """Stretches of windows above a threshold; gaps are bridged, short ones dropped."""
     places = np.flatnonzero(above)
     if not places.size:
@@ -244,7 +246,11 @@ def _measure_steady_part(
         piece = series.urms[channel, first * per_window : stop * per_window]
         rate, depth = strongest_modulation(piece, 2 * frequency, frequency)
         magnitude = 100 * depth
-        details = {"frequency": rate, "depth": depth, "pinst": _greatest(series.sensation[channel, used])}
+        details = {
+            "frequency": rate,
+            "depth": depth,
+            "pinst": _greatest_in_steady_part(series.sensation[channel, used]),
+        }
     elif kind == "unbalance":
         zero = series.zero_sequence[row, used]
         details = {"zero_sequence": float(np.median(zero))}
@@ -274,6 +280,6 @@ def _make_steady_part(
     )
 
 
-def _greatest(values: FloatArray) -> float:
+def _greatest_in_steady_part(values: FloatArray) -> float:
     known = values[np.isfinite(values)]
     return float(known.max()) if known.size else float("nan")

@@ -18,7 +18,7 @@ from pqswarm.measure.steady.unbalance import measure_unbalance
 from pqswarm.measure.steady.windows import WindowValues
 from pqswarm.recordings.recording import ChannelHeader
 
-__all__ = ["INTERVAL", "SteadySeries", "build_series", "interval_of"]
+__all__ = ["INTERVAL", "SteadySeries", "build_series", "steady_series_interval"]
 
 INTERVAL = 600.0
 """Seconds over which values are aggregated."""
@@ -126,7 +126,7 @@ class SteadySeries:
     @property
     def intervals(self) -> IntArray:
         """The ten minutes to which each window belongs, from the first sample."""
-        return interval_of(self.edges[:-1])
+        return steady_series_interval(self.edges[:-1])
 
     def quiet_windows(self, quiet: BoolArray | Sequence[tuple[float, float]]) -> BoolArray:
         """Mark the windows that have a part in certain times.
@@ -170,7 +170,7 @@ class SteadySeries:
         """
         rows: list[dict[str, Any]] = []
         intervals, marked = self.intervals, self.quiet_windows(quiet)
-        dead = ~(self.fundamental > _LIVE * _median(self.fundamental))
+        dead = ~(self.fundamental > _LIVE * _steady_series_medians(self.fundamental))
         for interval in np.unique(intervals).tolist():
             inside = intervals == interval
             places = np.flatnonzero(inside)
@@ -192,12 +192,12 @@ class SteadySeries:
                         "phase": channel.phase,
                         "system": self.systems[c],
                         "windows": int(known.size),
-                        "frequency": _mean(self.frequency[places]),
-                        "rms": _root(self.rms[c, places]),
+                        "frequency": _steady_series_mean(self.frequency[places]),
+                        "rms": _steady_series_rms(self.rms[c, places]),
                         "rms_min": float(known.min(initial=np.inf)) if known.size else float("nan"),
                         "rms_max": float(known.max(initial=0.0)) if known.size else float("nan"),
-                        "dc": _mean(self.dc[c, places]),
-                        **{name: 100 * _root(values) for name, values in shares.items()},
+                        "dc": _steady_series_mean(self.dc[c, places]),
+                        **{name: 100 * _steady_series_rms(values) for name, values in shares.items()},
                         "pst": self._severity(c, interval),
                         "plt": self._long_severity(c, interval),
                         "flagged": bool(marked[places].any()),
@@ -255,7 +255,7 @@ class SteadySeries:
         return write_series(self, Path(path), per, start)
 
 
-def interval_of(start: FloatArray) -> IntArray:
+def steady_series_interval(start: FloatArray) -> IntArray:
     """Number of the ten minutes in which each time [s] lies."""
     return np.floor(start / INTERVAL + 1e-9).astype(np.int64)
 
@@ -314,16 +314,16 @@ def build_series(
     )
 
 
-def _median(values: FloatArray) -> FloatArray:
+def _steady_series_medians(values: FloatArray) -> FloatArray:
     known = [row[np.isfinite(row)] for row in values]
     return np.array([[float(np.median(row)) if row.size else np.nan] for row in known])
 
 
-def _mean(values: FloatArray) -> float:
+def _steady_series_mean(values: FloatArray) -> float:
     known = values[np.isfinite(values)]
     return float(known.mean()) if known.size else float("nan")
 
 
-def _root(values: AnyArray) -> float:
+def _steady_series_rms(values: AnyArray) -> float:
     known = values[np.isfinite(values)].astype(np.float64)
     return float(np.sqrt(np.mean(known**2))) if known.size else float("nan")

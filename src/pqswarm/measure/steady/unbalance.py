@@ -8,14 +8,16 @@ from pqswarm._base.typing import AnyArray, FloatArray
 from pqswarm.measure.group.sag_type import orient_lines
 from pqswarm.recordings.recording import ChannelHeader
 
-__all__ = ["measure_unbalance", "three_phases"]
+__all__ = ["measure_unbalance", "three_phases_for_unbalance"]
 
 _PHASES = (("A", "B", "C"), ("AB", "BC", "CA"))
 _MIN_SEQUENCE = 0.1
 """Fraction of the voltages that the larger sequence has at least: three voltages in phase have no unbalance."""
 
 
-def three_phases(channels: Sequence[ChannelHeader], systems: Sequence[str]) -> tuple[tuple[int, ...], ...]:
+def three_phases_for_unbalance(
+    channels: Sequence[ChannelHeader], systems: Sequence[str]
+) -> tuple[tuple[int, ...], ...]:
     """Find the channels of each system that has exactly the three phases, or the three line-to-line voltages."""
     found = []
     for system in dict.fromkeys(systems):
@@ -36,7 +38,7 @@ def measure_unbalance(
     `phasor` (channels, windows) is the fundamental. The rotation of the phases is not known: the greater sequence
     counts as the positive one. Line to line there is no zero sequence, NaN.
     """
-    groups = three_phases(channels, systems)
+    groups = three_phases_for_unbalance(channels, systems)
     turn = np.exp(2j * np.pi / 3)
     negative, zero = np.full((2, len(groups), phasor.shape[1]), np.nan)
     for g, members in enumerate(groups):

@@ -7,7 +7,14 @@ import numpy as np
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
 from pqswarm.measure.steady.notching import measure_notches
 
-__all__ = ["WindowValues", "advance", "half_cycle_squares", "highest_order", "measure_windows", "phasors"]
+__all__ = [
+    "WindowValues",
+    "highest_order",
+    "measure_windows",
+    "window_frequency_deviation",
+    "window_half_cycle_squares",
+    "window_phasors",
+]
 
 _MAX_ORDERS = 50
 _MIN_LIVE = 0.2  # tuned
@@ -33,7 +40,7 @@ class WindowValues:
     squares: FloatArray
 
 
-def phasors(table: FloatArray, frequency: float, sampling_rate: float) -> tuple[AnyArray, AnyArray]:
+def window_phasors(table: FloatArray, frequency: float, sampling_rate: float) -> tuple[AnyArray, AnyArray]:
     """Complex RMS of the fundamental in the first and second half of each window (channels, windows, n)."""
     half = table.shape[-1] // 2
     angle = 2 * np.pi * frequency / sampling_rate * np.arange(table.shape[-1])
@@ -47,13 +54,13 @@ def phasors(table: FloatArray, frequency: float, sampling_rate: float) -> tuple[
     return parts[0], parts[1]
 
 
-def advance(first: AnyArray, second: AnyArray, good: BoolArray, seconds: float) -> FloatArray:
+def window_frequency_deviation(first: AnyArray, second: AnyArray, good: BoolArray, seconds: float) -> FloatArray:
     """Deviation of the frequency [Hz] in each window, from phasors `seconds` apart; NaN where no channel is good."""
     together = np.sum(np.where(good, second * np.conj(first), 0.0), axis=0)
     return np.where(together != 0, np.angle(together) / (2 * np.pi * seconds), np.nan)
 
 
-def half_cycle_squares(samples: FloatArray, n_windows: int, length: int, cycles: int) -> FloatArray:
+def window_half_cycle_squares(samples: FloatArray, n_windows: int, length: int, cycles: int) -> FloatArray:
     """Mean square of each half cycle (channels, windows, 2 x cycles), of the broken line through the squares."""
     square = np.pad(samples[:, : n_windows * length] ** 2, ((0, 0), (1, 1)), mode="edge")
     integral = np.zeros_like(square)
@@ -81,11 +88,11 @@ def measure_windows(
     n_channels, n_windows = good.shape
     table = np.ascontiguousarray(samples[:, : n_windows * length]).reshape(n_channels, n_windows, length)
     rms = np.sqrt(np.einsum("cwi,cwi->cw", table, table) / length)
-    first, second = phasors(table, frequency, sampling_rate)
+    first, second = window_phasors(table, frequency, sampling_rate)
     phasor = (first + second) / 2
     size = np.abs(phasor)
     live = good & (size > np.maximum(_MIN_LIVE * rms, _NOTHING))
-    deviation = advance(first, second, live, (length - length // 2) / sampling_rate)
+    deviation = window_frequency_deviation(first, second, live, (length - length // 2) / sampling_rate)
     # The fundamental is taken out before the transform: a window is never exactly a whole number of cycles.
     angle = 2 * np.pi * frequency / sampling_rate * np.arange(length)
     rest = table - np.sqrt(2) * (phasor.real[..., None] * np.cos(angle) - phasor.imag[..., None] * np.sin(angle))
@@ -109,7 +116,7 @@ def measure_windows(
     for values in (rms, thd, smooth, noise, depth, count):
         values[unknown] = np.nan
     dc = np.where(good, lines[..., 0].real / np.sqrt(2), np.nan)
-    squares = half_cycle_squares(samples, n_windows, length, cycles)
+    squares = window_half_cycle_squares(samples, n_windows, length, cycles)
     squares[unknown] = np.nan
     return WindowValues(
         frequency=frequency + deviation,

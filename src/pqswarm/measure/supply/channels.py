@@ -9,11 +9,11 @@ from pqswarm._base.typing import FloatArray
 from pqswarm._base.units import frequency_text
 from pqswarm.errors import PqswarmError
 from pqswarm.measure.detect.urms import fill_gaps
-from pqswarm.recordings.frequency import cycle_shares, measure_frequency, supply_share
+from pqswarm.recordings.frequency import measure_frequency, supply_frequency_shares, supply_share
 from pqswarm.recordings.phases import find_phase
 from pqswarm.recordings.recording import Channel, ChannelHeader, Recording, RecordingSource
 
-__all__ = ["MIN_SAMPLES", "IgnoredChannel", "SupplyChannel", "check_waveform", "name_systems", "select_channels"]
+__all__ = ["MIN_SAMPLES", "IgnoredChannel", "SupplyChannel", "check_waveform", "name_supply_systems", "select_channels"]
 
 MIN_SAMPLES = 8
 """Samples per cycle of a waveform."""
@@ -81,7 +81,9 @@ def select_channels(
     candidates = []
     for channel in chosen:
         filled, missing = fill_gaps(channel.samples, cycle)
-        candidates.append(_SupplyCandidate(channel, filled, float(missing.mean()), _largest_rms(filled, cycle)))
+        candidates.append(
+            _SupplyCandidate(channel, filled, float(missing.mean()), _largest_supply_channel_rms(filled, cycle))
+        )
     frequency = _measure_supply_frequency(candidates, recording)
     left_out: tuple[IgnoredChannel, ...] = ()
     if names is None:
@@ -89,8 +91,10 @@ def select_channels(
             candidates, recording.sampling_rate, frequency or recording.nominal_frequency
         )
         if not candidates:
-            raise PqswarmError(f"{source} has no voltage that can be analysed: {'; '.join(list_reasons(left_out))}.")
-    systems = name_systems([one.channel for one in candidates])
+            raise PqswarmError(
+                f"{source} has no voltage that can be analysed: {'; '.join(list_ignored_channels(left_out))}."
+            )
+    systems = name_supply_systems([one.channel for one in candidates])
     return (
         tuple(
             SupplyChannel(one.channel, system, one.filled, one.missing)
@@ -114,7 +118,7 @@ def check_waveform(recording: RecordingSource) -> None:
         )
 
 
-def list_reasons(left_out: Sequence[IgnoredChannel]) -> list[str]:
+def list_ignored_channels(left_out: Sequence[IgnoredChannel]) -> list[str]:
     """Ignored channels, by reason: ``"UN (neutral or residual voltage)"``."""
     names: dict[str, list[str]] = {}
     for one in left_out:
@@ -137,7 +141,7 @@ def _sort_out_supply_channels(
     phases = [one for one in candidates if (one.channel.phase or find_phase("", one.channel.name)) != "N"]
     waves = {id(one): _is_wave(one, sampling_rate, frequency) for one in phases}
     strongest = max((one.size for one in phases if waves[id(one)]), default=0.0)
-    systems = dict(zip(map(id, phases), name_systems([one.channel for one in phases]), strict=True))
+    systems = dict(zip(map(id, phases), name_supply_systems([one.channel for one in phases]), strict=True))
     best: dict[str, float] = {}
     for one in phases:
         if waves[id(one)]:
@@ -174,13 +178,13 @@ def _reason_to_ignore_channel(one: _SupplyCandidate, wave: bool, beside: float, 
 
 def _is_wave(one: _SupplyCandidate, sampling_rate: float, frequency: float) -> bool:
     """Whether enough of the live cycles are sines, more or less."""
-    shares = cycle_shares(one.filled, sampling_rate, frequency)
+    shares = supply_frequency_shares(one.filled, sampling_rate, frequency)
     if 0 < shares.size <= _FEW_CYCLES:  # of an interruption little is left but its edges
         return bool(shares.max() > _CLEAR and shares.mean() > _PART)
     return shares.size > 0 and bool(np.mean(shares > _SINE) >= (_SOME if one.channel.phase else _MOST_CYCLES))
 
 
-def _largest_rms(x: FloatArray, cycle: float) -> float:
+def _largest_supply_channel_rms(x: FloatArray, cycle: float) -> float:
     """Largest RMS of any cycle about its mean, in blocks."""
     step = max(round(cycle), 1)
     blocks = x[: x.size // step * step].reshape(-1, step) if x.size >= step else x.reshape(1, -1)
@@ -194,13 +198,13 @@ def _common_channel_prefix(names: list[str]) -> str:
     return first[:same]
 
 
-def name_systems(channels: Sequence[ChannelHeader]) -> list[str]:
+def name_supply_systems(channels: Sequence[ChannelHeader]) -> list[str]:
     """Name of the three-phase system of each channel: a new one starts where a phase is repeated, or of another kind.
 
     Systems named in a site file take precedence.
     """
     if any(channel.system for channel in channels):
-        others = iter(name_systems([channel for channel in channels if not channel.system]))
+        others = iter(name_supply_systems([channel for channel in channels if not channel.system]))
         return [channel.system or next(others) for channel in channels]
     groups: list[list[ChannelHeader]] = []
     for channel in channels:

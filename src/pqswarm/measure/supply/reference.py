@@ -12,7 +12,7 @@ from pqswarm._base.units import voltage_text
 from pqswarm.errors import PqswarmError
 from pqswarm.measure.steady.flicker import find_flicker
 
-__all__ = ["Level", "Reference", "choose_reference", "guess_nominal", "steady_levels"]
+__all__ = ["Level", "Reference", "choose_reference", "guess_nominal", "steady_reference_levels"]
 
 _LINE_TO_LINE = (
     *(100, 110, 120, 200, 208, 220, 240, 380, 400, 415, 440, 480, 575, 600, 690, 1000),
@@ -72,7 +72,7 @@ def guess_nominal(volts: float, phase: str) -> float | None:
     return float(best) if best is not None and abs(best - volts) <= _CLOSE * best else None
 
 
-def steady_levels(urms: FloatArray) -> list[Level]:
+def steady_reference_levels(urms: FloatArray) -> list[Level]:
     """Stretches within 3 % of their maximum: of four values, or of two at the very start."""
     values = urms[np.isfinite(urms)]
     least = min(_FEW, values.size)
@@ -111,11 +111,11 @@ def choose_reference(
     if not isinstance(choice, str):
         return [Reference(float(choice), "given")] * len(urms)
     urms = [values if yes else np.zeros(0) for values, yes in zip(urms, live, strict=True)]
-    levels = [steady_levels(values) for values in urms]
-    usual = [_longest_level(values, own) for values, own in zip(urms, levels, strict=True)]
+    levels = [steady_reference_levels(values) for values in urms]
+    usual = [_longest_reference_level(values, own) for values, own in zip(urms, levels, strict=True)]
     if choice == "nominal":
         return [_nominal(*each) for each in zip(usual, phases, nominal, strict=True)]
-    first = [_pre_event(values, own) for values, own in zip(urms, levels, strict=True)]
+    first = [_pre_event_reference(values, own) for values, own in zip(urms, levels, strict=True)]
     if choice == "pre-event":
         return [Reference(value, "pre-event") for value in first]
     alive = [value for value in first if value > 0]
@@ -145,18 +145,18 @@ def _is_possible_nominal(
     return not seen or any(_LOWEST * given < value < _HIGHEST * given for value, given in seen)
 
 
-def _pre_event(urms: FloatArray, levels: list[Level]) -> float:
+def _pre_event_reference(urms: FloatArray, levels: list[Level]) -> float:
     if levels:
         return levels[0].value
     known = urms[np.isfinite(urms)]
     return float(np.median(known[:_FEW])) if known.size else 0.0
 
 
-def _longest_level(urms: FloatArray, levels: list[Level]) -> float:
+def _longest_reference_level(urms: FloatArray, levels: list[Level]) -> float:
     """The level held longest, of those that are live."""
     top = max((level.value for level in levels), default=0.0)
     live = [level for level in levels if level.value > 0.3 * top]
-    return max(live, key=lambda level: level.length).value if live else _pre_event(urms, levels)
+    return max(live, key=lambda level: level.length).value if live else _pre_event_reference(urms, levels)
 
 
 def _nominal(volts: float, phase: str, nominal: float | None) -> Reference:
@@ -191,7 +191,7 @@ class _ReferenceLevels:
     @cached_property
     def usual(self) -> float:
         """The level held longest [V]."""
-        return _longest_level(self.urms, self.levels)
+        return _longest_reference_level(self.urms, self.levels)
 
     @cached_property
     def top(self) -> float:
@@ -268,7 +268,7 @@ class _ReferenceLevels:
 
 def _mean_of_modulation(seen: _ReferenceLevels) -> Reference | None:
     """A slow sine explains the RMS: its mean is the level."""
-    if seen.agrees and _is_modulated(seen.known, seen.frequency):
+    if seen.agrees and _is_reference_modulated(seen.known, seen.frequency):
         return Reference(float(np.mean(seen.known)), "mean of a modulation")
     return None
 
@@ -372,7 +372,7 @@ def _is_nominal(level: float, other: float, phase: str) -> bool:
     return distance(level) < _ON_NOMINAL and distance(other) > _OFF_NOMINAL
 
 
-def _is_modulated(urms: FloatArray, frequency: float) -> bool:
+def _is_reference_modulated(urms: FloatArray, frequency: float) -> bool:
     """Whether a sine explains what the RMS does."""
     if not 12 <= urms.size <= _MAX_VALUES or urms.min() <= 0:
         return False

@@ -85,7 +85,7 @@ def survey(
     places = {id(channel): number for number, channel in enumerate(look.channels)}
     urms = [half_cycle_rms(one.channel.samples, source.sampling_rate, frequency)[1] for one in chosen]
     systems = [one.system for one in chosen]
-    nominals = _nominals([one.channel for one in chosen], urms, nominal_voltage)
+    nominals = _surveyed_nominal_voltages([one.channel for one in chosen], urms, nominal_voltage)
     references: dict[int, Reference] = {}
     for system in dict.fromkeys(systems):
         members = [i for i, name in enumerate(systems) if name == system]
@@ -114,7 +114,7 @@ def _surveyed_channel(channel: ChannelHeader) -> ChannelHeader:
     return ChannelHeader(channel.name, channel.unit, channel.phase, system=channel.system)
 
 
-def _nominals(
+def _surveyed_nominal_voltages(
     channels: Sequence[ChannelHeader], urms: Sequence[FloatArray], given: float | Mapping[str, float] | None
 ) -> list[float | None]:
     """Nominal voltage of each channel [V].
@@ -127,7 +127,7 @@ def _nominals(
     if given is None or not kinds >= {1, 2}:
         return [given] * len(channels)
     levels = {
-        kind: np.median([_median(v) for v, c in zip(urms, channels, strict=True) if len(c.phase) == kind])
+        kind: np.median([_surveyed_median(v) for v, c in zip(urms, channels, strict=True) if len(c.phase) == kind])
         for kind in (1, 2)
     }
     own = min((1, 2), key=lambda kind: abs(np.log(max(levels[kind], 1e-9) / given)))
@@ -135,7 +135,7 @@ def _nominals(
     return [given * factors.get(len(channel.phase), 1.0) for channel in channels]
 
 
-def _median(urms: FloatArray) -> float:
+def _surveyed_median(urms: FloatArray) -> float:
     known = urms[np.isfinite(urms)]
     return float(np.median(known)) if known.size else 0.0
 

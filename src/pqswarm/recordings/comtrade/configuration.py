@@ -15,7 +15,7 @@ import numpy as np
 from pqswarm.recordings.reader import MAX_CHANNELS
 from pqswarm.recordings.recording import RecordingError
 from pqswarm.recordings.status import MAX_STATUS
-from pqswarm.recordings.text import number, stamp
+from pqswarm.recordings.text import date_from_text, number_from_text
 
 __all__ = ["AnalogChannel", "Configuration", "parse_configuration"]
 
@@ -113,7 +113,7 @@ def _channel_counts(line: str, n_lines: int) -> tuple[int, int]:
 
 
 def _revision(first: list[str], channel_line: str, notes: list[str]) -> int:
-    year = number(first[2]) if len(first) > 2 and first[2] else np.nan
+    year = number_from_text(first[2]) if len(first) > 2 and first[2] else np.nan
     if np.isnan(year):
         if channel_line.count(",") >= 12:
             notes.append("The configuration has no year; its channel lines follow the 1999 edition.")
@@ -134,10 +134,10 @@ def _analog(line: str, n: int) -> AnalogChannel:
     if len(fields) < 6:
         raise RecordingError(f"is damaged: line {n} of its configuration is not an analog channel.")
     fields += [""] * (13 - len(fields))
-    factor, offset = number(fields[5]), number(fields[6], 0.0)
+    factor, offset = number_from_text(fields[5]), number_from_text(fields[6], 0.0)
     if not (np.isfinite(factor) and np.isfinite(offset)):
         raise RecordingError(f"is damaged: line {n} of its configuration has no multiplier.")
-    primary, secondary, side = number(fields[10]), number(fields[11]), fields[12].upper()[:1]
+    primary, secondary, side = number_from_text(fields[10]), number_from_text(fields[11]), fields[12].upper()[:1]
     return AnalogChannel(fields[1], fields[2], fields[4], factor, offset, primary, secondary, side)
 
 
@@ -147,15 +147,15 @@ def _status_line(line: str) -> tuple[str, int]:
     while len(fields) > 3 and not fields[-1]:
         fields.pop()
     extra = max(len(fields) - 5, 0)  # commas in the name
-    return " ".join(fields[1 : 2 + extra]), int(len(fields) > 2 and number(fields[-1], 0.0) == 1)
+    return " ".join(fields[1 : 2 + extra]), int(len(fields) > 2 and number_from_text(fields[-1], 0.0) == 1)
 
 
 def _parse_rest(following: deque[str], config: Configuration) -> None:
     """Frequency, rates, dates, data format and time unit; any may be missing."""
-    config.frequency = number(following.popleft() if following else "", 0.0)
+    config.frequency = number_from_text(following.popleft() if following else "", 0.0)
     if not np.isfinite(config.frequency):
         config.frequency = 0.0
-    announced = number(following.popleft() if following else "", 0.0)
+    announced = number_from_text(following.popleft() if following else "", 0.0)
     n_rates = int(announced) if 0 <= announced <= len(following) else 0
     rates: list[tuple[float, int]] = []
     while following and (len(rates) < max(1, n_rates) or _is_rate(following[0])):
@@ -163,21 +163,21 @@ def _parse_rest(following: deque[str], config: Configuration) -> None:
             break
         if len(rates) == _MAX_RATES:
             raise RecordingError(f"is damaged: its configuration has more than {_MAX_RATES} sampling rates.")
-        rate, end = (number(part) for part in following.popleft().split(",")[:2])
+        rate, end = (number_from_text(part) for part in following.popleft().split(",")[:2])
         rates.append((rate, int(end)))
     config.rates = rates if n_rates else []
     dates: list[str] = []
     while following and len(dates) < 2 and not _is_kind(following[0]):
         dates.append(following.popleft())
     date, _, time = dates[0].partition(",") if dates else ("", "", "")
-    config.start = stamp(date, time, month_first=config.revision == 1991)
+    config.start = date_from_text(date, time, month_first=config.revision == 1991)
     if config.start is None:
         config.notes.append("The time of the first sample is missing or malformed.")
     if any(re.search(r":\d+[.,]\d{7,}$", date.strip()) for date in dates):
         config.time_unit = 1e-9  # time stamps count nanoseconds where the dates have nine digits
     if following and _is_kind(following[0]):
         config.kind = following.popleft().strip().upper()
-        factor = number(following[0], 1.0) if following and following[0] else 1.0
+        factor = number_from_text(following[0], 1.0) if following and following[0] else 1.0
         if 0 < factor < 1e9 and config.revision > 1991:
             config.time_unit *= factor
     else:
@@ -186,7 +186,7 @@ def _parse_rest(following: deque[str], config: Configuration) -> None:
 
 def _is_rate(line: str) -> bool:
     parts = line.split(",")
-    return len(parts) >= 2 and all(np.isfinite(number(part)) for part in parts[:2])
+    return len(parts) >= 2 and all(np.isfinite(number_from_text(part)) for part in parts[:2])
 
 
 def _is_kind(line: str) -> bool:

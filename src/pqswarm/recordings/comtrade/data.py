@@ -80,7 +80,7 @@ def _comtrade_row_type(kind: str, config: Configuration) -> np.dtype[np.void]:
     )
 
 
-def _comtrade_rows(content: FileBytes, row: np.dtype[np.void], first: int, stop: int) -> AnyArray:
+def _comtrade_data_rows(content: FileBytes, row: np.dtype[np.void], first: int, stop: int) -> AnyArray:
     return np.frombuffer(content.read(first * row.itemsize, stop * row.itemsize), row)
 
 
@@ -92,7 +92,8 @@ def _share_in_order(content: FileBytes, row: np.dtype[np.void]) -> float:
         length = max(length // _PLACES, 2)
     places = np.unique(np.linspace(0, count - length, _PLACES).astype(np.int64)) if count > length else [0]
     follows = [
-        np.diff(_comtrade_rows(content, row, int(at), int(at) + length)["n"].astype(np.int64)) == 1 for at in places
+        np.diff(_comtrade_data_rows(content, row, int(at), int(at) + length)["n"].astype(np.int64)) == 1
+        for at in places
     ]
     return float(np.concatenate(follows).mean())
 
@@ -111,7 +112,7 @@ def _open_binary(content: FileBytes, kind: str, config: Configuration, notes: li
         columns = [np.empty(stop - first) for _ in channels]
         for begin in range(first, stop, step):
             end = min(begin + step, stop)
-            rows = _comtrade_rows(content, row, begin, end)
+            rows = _comtrade_data_rows(content, row, begin, end)
             for i, column in zip(channels, columns, strict=True):
                 stored, values = rows["values"][:, i], column[begin - first : end - first]
                 with np.errstate(invalid="ignore"):
@@ -125,13 +126,13 @@ def _open_binary(content: FileBytes, kind: str, config: Configuration, notes: li
 
     def stamps() -> Iterator[FloatArray]:
         for first in range(0, count, step):
-            found = _comtrade_rows(content, row, first, min(first + step, count))["t"]
+            found = _comtrade_data_rows(content, row, first, min(first + step, count))["t"]
             yield np.where(found == _NO_STAMP, np.nan, found)
 
     def status(first: int, stop: int) -> AnyArray:
         words = -(-len(config.status) // 16)
         pieces = [
-            _comtrade_rows(content, row, at, min(at + step, stop))["status"][:, :words]
+            _comtrade_data_rows(content, row, at, min(at + step, stop))["status"][:, :words]
             for at in range(first, stop, step)
         ]
         stored = np.concatenate(pieces).view(np.uint8)

@@ -11,10 +11,10 @@ from pqswarm._base.typing import FloatArray
 from pqswarm._base.units import frequency_text
 from pqswarm.recordings.comtrade.configuration import AnalogChannel, Configuration, parse_configuration
 from pqswarm.recordings.comtrade.data import DataRows, open_rows
-from pqswarm.recordings.files import FileBytes, find_partner, read_bytes
+from pqswarm.recordings.files import FileBytes, find_partner, read_recording_bytes
 from pqswarm.recordings.reader import Options, RawHeader, RawSource, Reader
 from pqswarm.recordings.recording import RecordingError
-from pqswarm.recordings.stamps import find_rate_of
+from pqswarm.recordings.stamps import find_rate_of_stamp_pieces
 from pqswarm.recordings.status import StatusChannel, find_changes
 from pqswarm.recordings.text import decode, shift
 
@@ -44,7 +44,7 @@ def open_comtrade(path: Path, options: Options) -> list[RawSource]:
     data = open_rows(content, config)
     notes = [] if encoding == "utf-8" else [f"The configuration was read as {encoding}."]
     notes += config.notes + data.notes
-    channels, scales, scale_notes = _scales(config)
+    channels, scales, scale_notes = _read_comtrade_scales(config)
     notes += scale_notes
     sources = [
         RawSource(
@@ -74,18 +74,18 @@ def _comtrade_contents(path: Path, options: Options) -> tuple[bytes, FileBytes, 
     """Configuration, data, and the name of the file that represents both."""
     limit = 4 * options.max_bytes if options.whole else None
     if path.suffix.casefold() == ".cff":
-        return *_cff_sections(FileBytes.of(path, limit)), path.name
+        return *_comtrade_cff_sections(FileBytes.of(path, limit)), path.name
     config_path = path if path.suffix.casefold() == ".cfg" else find_partner(path, ".cfg")
     if config_path is None:
         raise RecordingError("has no .cfg beside it: a COMTRADE recording needs both.")
-    config = read_bytes(config_path, _CFG_LIMIT, remedy="no configuration is that long.")
+    config = read_recording_bytes(config_path, _CFG_LIMIT, remedy="no configuration is that long.")
     data_path = path if path.suffix.casefold() == ".dat" else find_partner(config_path, ".dat")
     if data_path is None:
         raise RecordingError("has no .dat beside it: a COMTRADE recording needs both.")
     return config, FileBytes.of(data_path, limit), config_path.name
 
 
-def _cff_sections(content: FileBytes) -> tuple[bytes, FileBytes]:
+def _comtrade_cff_sections(content: FileBytes) -> tuple[bytes, FileBytes]:
     """The configuration and the data of a ``.cff``."""
     for limit in (_CFF_HEAD, _CFG_LIMIT):
         head = content.read(0, limit)
@@ -135,7 +135,7 @@ def _status_finder(config: Configuration, data: DataRows, kept: slice) -> Callab
     return status
 
 
-def _scales(config: Configuration) -> tuple[list[RawHeader], list[tuple[float, float, float]], list[str]]:
+def _read_comtrade_scales(config: Configuration) -> tuple[list[RawHeader], list[tuple[float, float, float]], list[str]]:
     """The channels, and factor, offset and ratio from stored to primary values of each."""
     channels, scales, secondary, unclear = [], [], [], []
     numbered = {channel.phase for channel in config.analog if channel.phase.isdigit()}
@@ -180,7 +180,7 @@ def _segments(
     groups = _comtrade_rate_groups(config, n)
     if not groups:
         notes = ["The configuration gives no sampling rate: it was derived from the time stamps."]
-        rate, kept, seconds = find_rate_of((piece * config.time_unit for piece in data.stamps()), notes)
+        rate, kept, seconds = find_rate_of_stamp_pieces((piece * config.time_unit for piece in data.stamps()), notes)
         if not rate:
             raise RecordingError("gives no sampling rate, neither directly nor by time stamps; set sampling_rate.")
         return [(rate, kept, seconds, notes)]
@@ -190,18 +190,27 @@ def _segments(
         notes.append(f"The data have {count_text(n - announced, 'row')} more than the configuration says: ignored.")
     if config.rates[-1][1] > n:
         notes.append(f"The configuration announces {config.rates[-1][1]:g} samples, the data have {n}.")
-    high = max(group[0] for group in groups if _segment_length(group) >= min(_SHORTEST, n))
-    chosen = [group for group in groups if high / 2 <= group[0] <= high and _segment_length(group) >= min(_SHORTEST, n)]
+    high = max(group[0] for group in groups if _comtrade_segment_length(group) >= min(_SHORTEST, n))
+    chosen = [
+        group
+        for group in groups
+        if high / 2 <= group[0] <= high and _comtrade_segment_length(group) >= min(_SHORTEST, n)
+    ]
     if len(chosen) > _MAX_SEGMENTS:
         notes.append(f"The file has {len(chosen)} sections at the high rate: the {_MAX_SEGMENTS} longest are kept.")
-        shortest = sorted(map(_segment_length, chosen), reverse=True)[_MAX_SEGMENTS - 1]
-        chosen = [group for group in chosen if _segment_length(group) >= shortest][:_MAX_SEGMENTS]
+        shortest = sorted(map(_comtrade_segment_length, chosen), reverse=True)[_MAX_SEGMENTS - 1]
+        chosen = [group for group in chosen if _comtrade_segment_length(group) >= shortest][:_MAX_SEGMENTS]
     if len(groups) > 1:
         parts = ", ".join(f"{kept.stop - kept.start} at {frequency_text(rate)}" for rate, kept, _ in groups[:6])
         notes.append(f"The file has several rates ({parts}): each section at the high rate is a separate recording.")
     joined = "{} sections with rates that differ by less than 1 % were joined, at their mean of {}."
     return [
-        (rate, kept, _seconds_before(config, kept.start), notes + [joined.format(n, frequency_text(rate))] * (n > 1))
+        (
+            rate,
+            kept,
+            _comtrade_seconds_before_sample(config, kept.start),
+            notes + [joined.format(n, frequency_text(rate))] * (n > 1),
+        )
         for rate, kept, n in chosen
     ]
 
@@ -232,14 +241,14 @@ def _comtrade_rate_groups(config: Configuration, n: int) -> list[tuple[float, sl
         seconds = sum((stop - start) / rate for rate, start, stop in group)
         rate = group[0][0] if len(group) == 1 else (end - begin) / seconds
         result.append((rate, slice(begin, end), len(group)))
-    return result if any(_segment_length(group) >= min(_SHORTEST, n) for group in result) else []
+    return result if any(_comtrade_segment_length(group) >= min(_SHORTEST, n) for group in result) else []
 
 
-def _segment_length(group: tuple[float, slice, int]) -> int:
+def _comtrade_segment_length(group: tuple[float, slice, int]) -> int:
     return int(group[1].stop - group[1].start)
 
 
-def _seconds_before(config: Configuration, sample: int) -> float:
+def _comtrade_seconds_before_sample(config: Configuration, sample: int) -> float:
     """Time from the first sample to another [s]."""
     seconds, first = 0.0, 0
     for rate, last in config.rates:
@@ -250,7 +259,7 @@ def _seconds_before(config: Configuration, sample: int) -> float:
     return seconds
 
 
-def _recognise(path: Path, head: bytes) -> bool:
+def _recognise_comtrade(path: Path, head: bytes) -> bool:
     """Whether the file has a configuration beside it; a text ``.dat`` without one is a table."""
     suffix = path.suffix.casefold()
     if suffix not in (".dat", ".hdr", ".inf"):
@@ -258,4 +267,4 @@ def _recognise(path: Path, head: bytes) -> bool:
     return suffix != ".dat" or b"\0" in head or find_partner(path, ".cfg") is not None
 
 
-COMTRADE = Reader("comtrade", (".cfg", ".cff"), recognises=_recognise, open=open_comtrade)
+COMTRADE = Reader("comtrade", (".cfg", ".cff"), recognises=_recognise_comtrade, open=open_comtrade)

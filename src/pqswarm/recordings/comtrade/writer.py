@@ -79,7 +79,7 @@ def write_comtrade(recording: RecordingSource, path: str | Path, encoding: str =
     ]
 
     def write(file: BinaryIO) -> None:
-        for first, part in _stretches(recording):
+        for first, part in _comtrade_stretches_to_write(recording):
             numbers = np.arange(first, first + part.n_samples)
             stamps = np.rint(numbers / recording.sampling_rate * 1e6 / multiplier).astype(np.int64)
             columns = [
@@ -94,7 +94,7 @@ def write_comtrade(recording: RecordingSource, path: str | Path, encoding: str =
     return write_atomically(path.with_suffix(".cfg"), "\r\n".join(lines) + "\r\n")
 
 
-def _stretches(recording: RecordingSource) -> Iterator[tuple[int, Recording]]:
+def _comtrade_stretches_to_write(recording: RecordingSource) -> Iterator[tuple[int, Recording]]:
     for first in range(0, recording.n_samples, _STRETCH):
         yield first, recording.read(first, min(first + _STRETCH, recording.n_samples))
 
@@ -102,7 +102,7 @@ def _stretches(recording: RecordingSource) -> Iterator[tuple[int, Recording]]:
 def _channel_ranges(recording: RecordingSource) -> list[tuple[float, float]]:
     """Minimum and maximum sample of each channel; 0 if there is none."""
     ranges = [(np.inf, -np.inf)] * len(recording.channels)
-    for _, part in _stretches(recording):
+    for _, part in _comtrade_stretches_to_write(recording):
         finite = [channel.samples[np.isfinite(channel.samples)] for channel in part.channels]
         ranges = [
             (min(low, float(x.min(initial=np.inf))), max(high, float(x.max(initial=-np.inf))))

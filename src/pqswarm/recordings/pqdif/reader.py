@@ -12,13 +12,13 @@ import numpy as np
 
 from pqswarm._base.text import count_text
 from pqswarm._base.typing import FloatArray
-from pqswarm.recordings.files import read_bytes
+from pqswarm.recordings.files import read_recording_bytes
 from pqswarm.recordings.pqdif import tags
 from pqswarm.recordings.pqdif.records import Collection, DamageError, moment, records
 from pqswarm.recordings.pqdif.series import Definition, Instances, Stored, increments, read_definition
 from pqswarm.recordings.reader import Options, RawChannel, RawRecording, Reader
 from pqswarm.recordings.recording import RecordingError
-from pqswarm.recordings.stamps import find_rate
+from pqswarm.recordings.stamps import find_rate_of_stamps
 from pqswarm.recordings.text import shift
 from pqswarm.recordings.units import clean
 
@@ -40,7 +40,7 @@ class _Waveform:
 
 def read_pqdif(path: Path, options: Options) -> list[RawRecording]:
     """Read a file: each observation with waveforms is a recording."""
-    content = read_bytes(path, 4 * options.max_bytes)
+    content = read_recording_bytes(path, 4 * options.max_bytes)
     reader = _Collector(path.name, options)
     notes: list[str] = []
     limit = options.unpacked_limit(len(content), 8_000_000)
@@ -179,7 +179,7 @@ class _Collector:
             seconds = (raw["days"].astype(np.float64) - float(raw["days"][0])) * 86400 + raw["seconds"]
             if raw.size != size or not np.isfinite(seconds).all():
                 return 0.0, 0.0, None
-            rate, kept = find_rate(seconds, notes)
+            rate, kept = find_rate_of_stamps(seconds, notes)
             return rate if kept == slice(0, size) else 0.0, 0.0, moment(*raw[0].item())
         if found.values.kind not in _NUMERIC:
             return 0.0, 0.0, None
@@ -199,7 +199,7 @@ class _Collector:
             times = found.in_units(stored.astype(np.float64)) * unit
         if times.size != size or not np.isfinite(times).all():
             return 0.0, 0.0, None
-        rate, kept = find_rate(times, notes)
+        rate, kept = find_rate_of_stamps(times, notes)
         return (rate if kept == slice(0, size) else 0.0), (float(times[0]) if abs(times[0]) < 1e9 else 0.0), None
 
 

@@ -64,7 +64,7 @@ def write_samples(folder: str | Path, *, seed: int = 0, minutes: float = 2.0) ->
     table = csv.DictWriter(truth, _TRUTH, lineterminator="\n")
     table.writeheader()
     written = []
-    for made in [*_short_recordings(seed), _long_recording(seed, minutes)]:
+    for made in [*_short_sample_recordings(seed), _long_sample_recording(seed, minutes)]:
         path = folder / made.source
         is_table = path.suffix == ".csv"
         encoding = "ASCII" if made.source in _ASCII else "BINARY"
@@ -76,7 +76,7 @@ def write_samples(folder: str | Path, *, seed: int = 0, minutes: float = 2.0) ->
     return written
 
 
-def _short_recordings(seed: int) -> list[GeneratedRecording]:
+def _short_sample_recordings(seed: int) -> list[GeneratedRecording]:
     """Captures of faults and switching, as a triggered recorder writes them."""
     draw = stream(seed, (0,))
     deep, high = draw.uniform(0.35, 0.5), draw.uniform(1.2, 1.35)
@@ -113,7 +113,7 @@ def _short_recordings(seed: int) -> list[GeneratedRecording]:
     ]
 
 
-def _long_recording(seed: int, minutes: float) -> GeneratedRecording:
+def _long_sample_recording(seed: int, minutes: float) -> GeneratedRecording:
     """One disturbance of each kind, equally spaced."""
     draw = stream(seed, (2,))
     steady = [float(x) for x in draw.uniform(10, 18, 4)]

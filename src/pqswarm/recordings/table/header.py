@@ -5,13 +5,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pqswarm.recordings.text import number
+from pqswarm.recordings.text import number_from_text
 from pqswarm.recordings.units import clean
 
 if TYPE_CHECKING:
     from pqswarm.recordings.table.layout import Layout
 
-__all__ = ["HEADER_ROWS", "TIME_UNITS", "is_key", "kind_of", "metadata_of", "quantity", "take_metadata", "take_units"]
+__all__ = [
+    "HEADER_ROWS",
+    "TIME_UNITS",
+    "is_header_key",
+    "kind_of",
+    "metadata_of",
+    "quantity",
+    "take_header_metadata",
+    "take_units",
+]
 
 HEADER_ROWS = 300
 TIME_UNITS = {
@@ -75,7 +84,7 @@ def kind_of(text: str, decimal: str) -> str:
     return "x"
 
 
-def is_key(text: str) -> bool:
+def is_header_key(text: str) -> bool:
     """Whether a cell names a setting of an instrument, not a channel."""
     return _KEYS.fullmatch(text.strip().rstrip(":= ")) is not None
 
@@ -108,12 +117,12 @@ def quantity(text: str, decimal: str) -> float:
         return np.nan
     unit = match[2].casefold()
     if unit in TIME_UNITS:
-        return number(match[1]) * TIME_UNITS[unit]
+        return number_from_text(match[1]) * TIME_UNITS[unit]
     prefix = unit[:1] if unit[1:] in ("hz", "s/s", "sps", "sa/s") else ""
-    return number(match[1]) * _FACTORS.get(prefix, 1.0)
+    return number_from_text(match[1]) * _FACTORS.get(prefix, 1.0)
 
 
-def take_metadata(layout: "Layout", metadata: list[tuple[str, str]], names: list[str]) -> None:
+def take_header_metadata(layout: "Layout", metadata: list[tuple[str, str]], names: list[str]) -> None:
     """Copy what the header says into the layout and the names."""
     day = clock = ""
     for key, value in metadata:

@@ -12,13 +12,13 @@ from pqswarm.recordings.recording import RecordingError
 from pqswarm.recordings.table.header import (
     HEADER_ROWS,
     TIME_UNITS,
-    is_key,
+    is_header_key,
     kind_of,
     metadata_of,
-    take_metadata,
+    take_header_metadata,
     take_units,
 )
-from pqswarm.recordings.text import number, split
+from pqswarm.recordings.text import number_from_text, split
 from pqswarm.recordings.units import clean, si_unit, split_unit
 
 __all__ = ["Layout", "find_layout"]
@@ -83,7 +83,7 @@ def find_layout(lines: list[str], options: Options) -> Layout:
     if len(columns) > _MAX_COLUMNS:
         raise RecordingError(f"is not a recording: its table has {len(columns)} columns.")
     layout = Layout(delimiter, decimal)
-    layout.first_row = _first_row(lines, layout, columns)
+    layout.first_row = _first_row_of_layout(lines, layout, columns)
     above = lines[max(0, layout.first_row - HEADER_ROWS) : layout.first_row]
     head = [split(line, delimiter) for line in above]
     left = [split(line, delimiter)[: columns[0]] for line in lines[layout.first_row : layout.first_row + 50]]
@@ -91,8 +91,8 @@ def find_layout(lines: list[str], options: Options) -> Layout:
         metadata = metadata_of([[line] for line in above], decimal)
     else:
         metadata = metadata_of(head + [row for row in left if any(row)], decimal)
-    names, units = _headers(head, columns, decimal)
-    take_metadata(layout, metadata, names)
+    names, units = _layout_column_headers(head, columns, decimal)
+    take_header_metadata(layout, metadata, names)
     take_units(head + left, units)
     data = [split(line, delimiter) for line in lines[layout.first_row : layout.first_row + 200]]
     layout.date = next((text for text in data[0] if kind_of(text, decimal) == "d"), "")
@@ -131,7 +131,7 @@ def _is_one_column(lines: list[str], sample: list[str], options: Options) -> boo
     return bool(head) and not any("," in line for line in head)
 
 
-def _first_row(lines: list[str], layout: Layout, columns: list[int]) -> int:
+def _first_row_of_layout(lines: list[str], layout: Layout, columns: list[int]) -> int:
     """The first of three successive lines with numbers in the columns."""
     run = 0
     for n, line in enumerate(lines):
@@ -143,12 +143,12 @@ def _first_row(lines: list[str], layout: Layout, columns: list[int]) -> int:
     return 0
 
 
-def _headers(head: list[list[str]], columns: list[int], decimal: str) -> tuple[list[str], list[str]]:
+def _layout_column_headers(head: list[list[str]], columns: list[int], decimal: str) -> tuple[list[str], list[str]]:
     """Names and units of the columns, from the last lines before the data."""
     rows = [[row[c].lstrip("#% ") if c < len(row) else "" for c in columns] for row in head[-40:]]
-    texts = [row for row in rows if _is_heading_row(row, decimal) and all(row[-1:])]
+    texts = [row for row in rows if _is_layout_heading_row(row, decimal) and all(row[-1:])]
     units = [""] * len(columns)
-    if texts and all(_is_unit(text) for text in texts[-1] if text):
+    if texts and all(_is_unit_in_layout(text) for text in texts[-1] if text):
         units = texts.pop()
     if not texts or sum(bool(text) for text in texts[-1]) * 2 < len(columns):
         return [f"column {c + 1}" for c in columns], units
@@ -158,20 +158,20 @@ def _headers(head: list[list[str]], columns: list[int], decimal: str) -> tuple[l
     return names, [unit or given for (_, unit), given in zip(split_names, units, strict=True)]
 
 
-def _is_heading_row(row: list[str], decimal: str) -> bool:
+def _is_layout_heading_row(row: list[str], decimal: str) -> bool:
     """Whether a line may hold names: text, no settings of an instrument, and no numbers except channel numbers."""
     kinds = [kind_of(text, decimal) for text in row]
     numbers = [text for text, kind in zip(row, kinds, strict=True) if kind not in ("x", "")]
-    return "x" in kinds and not is_key(row[0]) and all(text.isdigit() and len(text) < 3 for text in numbers)
+    return "x" in kinds and not is_header_key(row[0]) and all(text.isdigit() and len(text) < 3 for text in numbers)
 
 
-def _is_unit(text: str) -> bool:
+def _is_unit_in_layout(text: str) -> bool:
     text = text.strip("[]() ")
     return text.casefold() in TIME_UNITS or text.casefold() == "sequence" or si_unit(text)[0] in ("V", "A", "W")
 
 
 @dataclass(frozen=True)
-class _Columns:
+class _LayoutColumns:
     """The columns that hold numbers or time stamps; `kinds` are those of the first row of data."""
 
     places: list[int]
@@ -195,7 +195,7 @@ class _Columns:
         return next((word for word in words if word in TIME_UNITS), "")
 
 
-def _time_by_option(found: _Columns) -> int | None:
+def _layout_time_by_option(found: _LayoutColumns) -> int | None:
     """The column that the caller names."""
     given = found.time_column
     if given is None:
@@ -207,27 +207,33 @@ def _time_by_option(found: _Columns) -> int | None:
     return known.index(given)
 
 
-def _time_by_content(found: _Columns) -> int | None:
+def _layout_time_by_content(found: _LayoutColumns) -> int | None:
     """The first column of time stamps, or of times with units."""
     return next((i for i, kind in enumerate(found.kinds) if kind in ("t", "u")), None)
 
 
-def _time_by_name(found: _Columns) -> int | None:
+def _layout_time_by_name(found: _LayoutColumns) -> int | None:
     """The first column whose heading means time."""
     return next((i for i, name in enumerate(found.names) if _TIME_NAME.fullmatch(name)), None)
 
 
-def _time_by_steps(found: _Columns) -> int | None:
+def _layout_time_by_steps(found: _LayoutColumns) -> int | None:
     """The first column, if it ascends evenly."""
     return 0 if found.ascends else None
 
 
-def _time_by_index(found: _Columns) -> int | None:
+def _layout_time_by_index(found: _LayoutColumns) -> int | None:
     """The first column, if its heading means a sample number."""
     return 0 if _INDEX_NAME.fullmatch(found.names[0]) else None
 
 
-_TIME_RULES = (_time_by_option, _time_by_content, _time_by_name, _time_by_steps, _time_by_index)
+_TIME_RULES = (
+    _layout_time_by_option,
+    _layout_time_by_content,
+    _layout_time_by_name,
+    _layout_time_by_steps,
+    _layout_time_by_index,
+)
 """The first rule that finds a column decides which is the time."""
 
 
@@ -254,7 +260,7 @@ def _find_time(
 
 def _describe_columns(
     decimal: str, columns: list[int], headings: list[str], units: list[str], data: list[list[str]], options: Options
-) -> _Columns:
+) -> _LayoutColumns:
     names, units = list(headings), list(units)
     for i, name in enumerate(headings):
         match = _TIME_WITH_UNIT.fullmatch(name)
@@ -263,11 +269,11 @@ def _describe_columns(
     kinds = [kind_of(data[0][c], decimal) if c < len(data[0]) else "x" for c in columns]
     cells = [row[columns[0]] if columns[0] < len(row) else "" for row in data]
     with np.errstate(over="ignore", invalid="ignore"):
-        steps = np.diff(np.array([number(text.replace(decimal, ".")) for text in cells]))
-    return _Columns(columns, headings, names, units, kinds, steps, options.time_column)
+        steps = np.diff(np.array([number_from_text(text.replace(decimal, ".")) for text in cells]))
+    return _LayoutColumns(columns, headings, names, units, kinds, steps, options.time_column)
 
 
-def _time_kind(layout: Layout, found: _Columns, at: int) -> str:
+def _time_kind(layout: Layout, found: _LayoutColumns, at: int) -> str:
     """What the time column holds; see :class:`Layout`."""
     if found.kinds[at] in ("t", "u"):
         return "stamp" if found.kinds[at] == "t" else "quantity"

@@ -20,12 +20,12 @@ from pqswarm.recordings.frequency import MOST_CHANNELS, estimate_nominal_of
 from pqswarm.recordings.reader import Options, RawHeader, RawSource, Reader
 from pqswarm.recordings.recording import Recording, RecordingError
 from pqswarm.recordings.rows import MemoryBytes, StoredBytes, TextRows
-from pqswarm.recordings.source import in_si
-from pqswarm.recordings.stamps import find_rate_of
+from pqswarm.recordings.source import scale_source_samples
+from pqswarm.recordings.stamps import find_rate_of_stamp_pieces
 from pqswarm.recordings.table.header import quantity
 from pqswarm.recordings.table.layout import Layout, find_layout
 from pqswarm.recordings.table.times import TimeColumn
-from pqswarm.recordings.text import decode, shift, stamp
+from pqswarm.recordings.text import date_from_text, decode, shift
 
 __all__ = ["TABLE", "write_csv"]
 
@@ -37,7 +37,7 @@ _BOM = b"\xef\xbb\xbf"
 def open_table(path: Path, options: Options) -> list[RawSource]:
     """Open a text table, which holds one recording."""
     content = FileBytes.of(path, 4 * options.max_bytes if options.whole else None)
-    stored, lines, n_head, encoding = _look_at_table(content, options)
+    stored, lines, n_head, encoding = _open_table_text(content, options)
     if len(lines) < 2:
         raise RecordingError("is not a recording: it has fewer than two lines.")
     layout = find_layout(lines, options)
@@ -45,7 +45,7 @@ def open_table(path: Path, options: Options) -> list[RawSource]:
         raise RecordingError("is not a recording: its header is longer than half a megabyte.")
     notes = ([] if encoding == "utf-8" else [f"The text was read as {encoding}."]) + layout.notes
     rows = TextRows(stored, layout.delimiter, layout.decimal, "utf-8" if stored is not content else encoding)
-    rate, kept, start = _find_rate(rows, layout, options, notes)
+    rate, kept, start = _read_table_rate(rows, layout, options, notes)
     offset = layout.first_row + kept.start
 
     def fetch(first: int, stop: int, channels: Sequence[int]) -> Sequence[FloatArray]:
@@ -69,16 +69,16 @@ def open_table(path: Path, options: Options) -> list[RawSource]:
     ]
 
 
-def _look_at_table(content: FileBytes, options: Options) -> tuple[StoredBytes, list[str], int, str]:
+def _open_table_text(content: FileBytes, options: Options) -> tuple[StoredBytes, list[str], int, str]:
     """The text in an ASCII-compatible encoding, some lines, how many are from its start, and the encoding."""
     head = content.read(0, 10_000)
     wide = head.startswith((b"\xff\xfe", b"\xfe\xff"))
     if b"\0" in head and not wide and options.encoding is None:
         raise RecordingError("is not a text table.")
-    if wide or (options.encoding is not None and not _keeps_ascii(options.encoding)):
+    if wide or (options.encoding is not None and not _table_encoding_keeps_ascii(options.encoding)):
         options.check_samples(content.size // 8)
         text, encoding = decode(content.read(0, content.size), options.encoding)
-        lines = _text_lines(text)
+        lines = _read_table_lines(text)
         return MemoryBytes(text.encode("utf-8", errors="replace")), lines, len(lines), encoding
     stored = content.after(len(_BOM)) if head.startswith(_BOM) else content
     size = stored.size
@@ -87,25 +87,25 @@ def _look_at_table(content: FileBytes, options: Options) -> tuple[StoredBytes, l
     else:
         half, quarter = _WHOLE // 2, _WHOLE // 4
         parts = [stored.read(0, half), stored.read(size // 2, size // 2 + quarter), stored.read(size - quarter, size)]
-        parts = [_whole_lines(part, i > 0, i < 2) for i, part in enumerate(parts)]
+        parts = [_read_whole_table_lines(part, i > 0, i < 2) for i, part in enumerate(parts)]
     text, encoding = decode(b"\n".join(parts), options.encoding)
-    n_head = len(_text_lines(parts[0].decode("latin-1")))
-    return stored, _text_lines(text), n_head, encoding
+    n_head = len(_read_table_lines(parts[0].decode("latin-1")))
+    return stored, _read_table_lines(text), n_head, encoding
 
 
-def _keeps_ascii(encoding: str) -> bool:
+def _table_encoding_keeps_ascii(encoding: str) -> bool:
     try:
         return "0,\n".encode(encoding) == b"0,\n"
     except LookupError:
         raise RecordingError(f"cannot be read: there is no encoding {encoding!r}.") from None
 
 
-def _text_lines(text: str) -> list[str]:
+def _read_table_lines(text: str) -> list[str]:
     lines = text.replace("\r", "\n").replace("\0", "").split("\n")
     return [line for line in lines if line.strip(" \t\x1a")]
 
 
-def _whole_lines(part: bytes, cut_first: bool, cut_last: bool) -> bytes:
+def _read_whole_table_lines(part: bytes, cut_first: bool, cut_last: bool) -> bytes:
     """Part of a text, without the incomplete lines at its edges."""
     lines = part.replace(b"\r", b"\n").split(b"\n")
     return b"\n".join(lines[int(cut_first) : len(lines) - int(cut_last)])
@@ -158,7 +158,7 @@ def _quote_table_field(text: str) -> str:
     return f'"{text}"' if set(text) & set(",;\t") else text
 
 
-def _find_rate(
+def _read_table_rate(
     rows: TextRows, layout: Layout, options: Options, notes: list[str]
 ) -> tuple[float, slice, datetime | None]:
     """Rate [Hz], rows of data to keep, and time of the first one; this also indexes the rows."""
@@ -170,7 +170,7 @@ def _find_rate(
             raise RecordingError(f"does not give its sampling rate: a time column {why}; set sampling_rate.")
         for _ in rows.index():
             pass
-        return layout.rate, slice(0, rows.n_rows - layout.first_row), stamp(layout.trigger)
+        return layout.rate, slice(0, rows.n_rows - layout.first_row), date_from_text(layout.trigger)
     clock = Clock(layout.date) if layout.time_kind == "stamp" else None
     value: Callable[[str], float] | Clock | None = clock
     if layout.time_kind == "quantity":
@@ -182,16 +182,16 @@ def _find_rate(
     def find_unit(rate: float) -> float:
         nonlocal per_second
         if layout.time_without_unit:
-            per_second = _guess_unit(rows, layout, rate, notes)
+            per_second = _guess_table_time_unit(rows, layout, rate, notes)
         return per_second
 
-    rate, kept, seconds = find_rate_of(column.pieces(), found, find_unit)
+    rate, kept, seconds = find_rate_of_stamp_pieces(column.pieces(), found, find_unit)
     if column.n_times < 2:
         raise RecordingError("does not give its sampling rate: its time column holds no times.")
     if column.n_missing:
         notes.append(f"{count_text(column.n_missing, 'row')} without a time: interpolated.")
     n_rows = rows.n_rows - layout.first_row
-    start = clock.first if clock else shift(stamp(layout.trigger), column.first / per_second)
+    start = clock.first if clock else shift(date_from_text(layout.trigger), column.first / per_second)
     if options.sampling_rate is not None:
         return rate, slice(0, n_rows), start
     if found and _agrees_with_table_stamps(layout, n_rows, rate, (column.last - column.first) / per_second):
@@ -216,14 +216,14 @@ def _agrees_with_table_stamps(layout: Layout, n_rows: int, rate: float, span: fl
     )
 
 
-def _guess_unit(rows: TextRows, layout: Layout, rate: float, notes: list[str]) -> float:
+def _guess_table_time_unit(rows: TextRows, layout: Layout, rate: float, notes: list[str]) -> float:
     """Units per second of times without a unit: those that make the samples a supply voltage, else 1."""
     n_rows = rows.n_rows - layout.first_row
 
     def fetch(first: int, stop: int) -> list[FloatArray]:
         columns = layout.columns[:MOST_CHANNELS]
         table = rows.table(layout.first_row + first, layout.first_row + stop, columns)
-        return [in_si(column, 1.0)[0] for column in table.T]
+        return [scale_source_samples(column, 1.0)[0] for column in table.T]
 
     for per_second, words in ((1e3, "milliseconds"), (1e6, "microseconds"), (1e9, "nanoseconds")):
         possible = rate < _MIN_RATE <= rate * per_second <= _MAX_RATE

@@ -14,7 +14,14 @@ if TYPE_CHECKING:
     from pqswarm.recordings.status import StatusChannel
     from pqswarm.recordings.view.envelope import EnvelopeView
 
-__all__ = ["describe_header", "describe_status", "describe_view", "encode_extremes", "encode_floats", "thin"]
+__all__ = [
+    "describe_header",
+    "describe_view",
+    "encode_extremes",
+    "encode_floats",
+    "encode_status_channels",
+    "encode_thinned_series",
+]
 
 Encode = Callable[["AnyArray", "AnyArray | None"], dict[str, Any]]
 
@@ -80,7 +87,7 @@ def describe_header(
     }
 
 
-def describe_status(
+def encode_status_channels(
     status: "Iterable[StatusChannel]",
     sampling_rate: float,
     most: int | None = None,
@@ -91,7 +98,7 @@ def describe_status(
     Examples
     --------
     >>> from pqswarm.recordings import StatusChannel
-    >>> describe_status([StatusChannel("trip", 0, np.array([0, 50]), np.array([0, 1]))], 1000.0)
+    >>> encode_status_channels([StatusChannel("trip", 0, np.array([0, 50]), np.array([0, 1]))], 1000.0)
     [{'name': 'trip', 'changes': [[0.0, 0], [0.05, 1]]}]
     """
     return [
@@ -131,7 +138,7 @@ def describe_view(
     }
 
 
-def thin(values: "AnyArray", start: float, step: float, times: int) -> dict[str, Any]:
+def encode_thinned_series(values: "AnyArray", start: float, step: float, times: int) -> dict[str, Any]:
     """Return a series as it is drawn: all values, or minimum and maximum of each `times` values; NaN is a gap.
 
     Parameters
@@ -145,7 +152,7 @@ def thin(values: "AnyArray", start: float, step: float, times: int) -> dict[str,
 
     Examples
     --------
-    >>> found = thin(np.arange(10.0), 0.0, 0.001, 4)
+    >>> found = encode_thinned_series(np.arange(10.0), 0.0, 0.001, 4)
     >>> found["n"], found["step"], found["low"] == encode_floats(np.array([0.0, 4.0, 8.0]))
     (3, 0.004, True)
     """

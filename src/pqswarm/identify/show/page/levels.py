@@ -12,7 +12,7 @@ import numpy as np
 from pqswarm._base.thinning import extremes, extremes_between
 from pqswarm.identify.show.curves import RMS
 from pqswarm.recordings import Envelope
-from pqswarm.recordings.view.encode import describe_header, describe_status, describe_view
+from pqswarm.recordings.view.encode import describe_header, describe_view, encode_status_channels
 
 if TYPE_CHECKING:
     from pqswarm._base.typing import BoolArray, FloatArray
@@ -92,7 +92,7 @@ def describe_recording(recording: "RecordingSource", channels: Sequence[int]) ->
     header = describe_header(recording, channels, _shorten)
     for place, one in zip(channels, header["channels"], strict=True):
         one["name"] = one["name"] or f"channel {place + 1}"
-    status = describe_status(choose_status(recording), recording.sampling_rate, text=_shorten)
+    status = encode_status_channels(choose_status(recording), recording.sampling_rate, text=_shorten)
     for one in status:
         one["changes"] = [[round(moment, 6), state] for moment, state in one["changes"]]
     return {"name": _shorten(recording.source or "recording"), **header, "status": status}
