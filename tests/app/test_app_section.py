@@ -19,7 +19,7 @@ from pqswarm.app.recordings.section import RecordingsSection
 from pqswarm.app.studies import followed as followed_studies
 from pqswarm.app.studies import values
 from pqswarm.app.studies.followed import FollowedStudies
-from pqswarm.app.workbench import BrowserPage, FolderNames, Workbench
+from pqswarm.app.workbench import FolderNames, Workbench, WorkbenchPage
 
 
 def make_workbench(tmp_path):
@@ -128,7 +128,7 @@ def test_polling_continues_after_a_failure(tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(followed_studies, "store_stamp", fail_once)
 
     async def watch():
-        followed, page = FollowedStudies(workbench, interval=0.01, after_failure=0.01), BrowserPage("0" * 32, "")
+        followed, page = FollowedStudies(workbench, interval=0.01, after_failure=0.01), WorkbenchPage("0" * 32, "")
         followed.watch(page)
         async with asyncio.timeout(PATIENCE):
             return await page.messages.get()

@@ -11,7 +11,7 @@ from tests.waiting import PATIENCE, wait_until
 
 from pqswarm.app.recordings.files import upload_folder_name
 from pqswarm.app.recordings.uploads import Upload, clean_name, clean_parts
-from pqswarm.app.workbench import mark_used, remove_unused
+from pqswarm.app.workbench import mark_workbench_file_used, remove_unused_workbench_files
 from pqswarm.errors import PqswarmError
 
 
@@ -255,8 +255,8 @@ def test_what_was_not_used_for_a_month_is_removed(tmp_path):
             (path / "a.csv").write_text("1")
         os.utime(path, (0, 0))
     for path in paths[::2]:
-        mark_used(path)
-    remove_unused(tmp_path)
+        mark_workbench_file_used(path)
+    remove_unused_workbench_files(tmp_path)
     assert [path.exists() for path in paths] == [True, False, True, False]
 
 

@@ -128,7 +128,7 @@ def try_recording(reader, folder, rng, shares):
 def analyse(source, draw, **known):
     """Analyse a recording and check every form of the verdict except the command's."""
     from pqswarm.identify import identify
-    from pqswarm.identify.show.lines import csv_lines, heading, json_text, text_lines
+    from pqswarm.identify.show.lines import csv_lines, json_text, line_heading, text_lines
     from pqswarm.recordings import Site
 
     template = Site.template(source)
@@ -138,7 +138,7 @@ def analyse(source, draw, **known):
     check_json(json_text(verdict.as_dict()), "verdict")
     found = verdict.rows()
     check_csv(csv_lines(found), "table of events")
-    check_terminal("\n".join([heading(found[0]), *text_lines(found)]), "lines of events")
+    check_terminal("\n".join([line_heading(found[0]), *text_lines(found)]), "lines of events")
     check_terminal(verdict.text(), "verdict as text")
     if draw:
         picture = io.StringIO()

@@ -16,7 +16,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.identify import COLUMNS, Failure, Verdict, find_recordings, identify_file, load_site
 from pqswarm.identify.folder import batch
 from pqswarm.identify.folder.scan import is_ours, scan
-from pqswarm.identify.show.lines import csv_lines, heading, json_text, text_lines
+from pqswarm.identify.show.lines import csv_lines, json_text, line_heading, text_lines
 from pqswarm.measure import characterise
 from pqswarm.recordings import Channel, Recording, Site, write_comtrade, write_csv, write_npz
 
@@ -206,7 +206,7 @@ def test_lines_of_text_csv_and_json(folder, small):
     line = text_lines(rows)[0]
     assert line.startswith("2026-03-02 10:15:30.412  instantaneous sag (type Ba)  A  0.50 pu (115 V)  1")
     assert f"({rows[0]['cycles']:.1f} cycles)" in line
-    assert heading(verdict.rows()[0]).endswith("fault.cfg")
+    assert line_heading(verdict.rows()[0]).endswith("fault.cfg")
     assert csv_lines(rows).splitlines()[0] == ",".join(COLUMNS)
     odd = {"a": float("inf"), "b": [np.float64(2.5), (np.int64(3),)], "c": {"d": float("nan")}}
     assert json.loads(json_text(odd)) == {"a": None, "b": [2.5, [3]], "c": {"d": None}}

@@ -23,7 +23,7 @@ from pqswarm.identify import (
 )
 from pqswarm.identify.features.compute import FEATURES
 from pqswarm.identify.training.corrected import CorrectedEvent, find_corrected, make_corrected
-from pqswarm.identify.training.specs import TRAINING_SNR, make_events
+from pqswarm.identify.training.specs import TRAINING_SNR, make_training_events
 from pqswarm.recordings import Channel, Recording, read, write_comtrade
 
 RATE = 25_000.0
@@ -73,12 +73,12 @@ def correct(june, verdict, tmp_path):
 @cache
 def generated():
     """The events of all small models."""
-    return make_events(get_preset("field").with_classes(FEW), 10, TRAINING_SNR, 0, minimum=10)
+    return make_training_events(get_preset("field").with_classes(FEW), 10, TRAINING_SNR, 0, minimum=10)
 
 
 def small(corrections):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pqswarm.identify.training.train.make_events", lambda *_, **__: generated())
+        patch.setattr("pqswarm.identify.training.train.make_training_events", lambda *_, **__: generated())
         return train(get_preset("field").with_classes(FEW), 10, subset=NAMES, corrections=corrections, n_jobs=1)
 
 

@@ -120,7 +120,7 @@ def test_legends_are_inside(monkeypatch):
 
 def test_names_that_no_font_has(monkeypatch):
     """The phase stands for the name."""
-    monkeypatch.setattr("pqswarm.identify.show.figures.families", lambda: ("DejaVu Sans",))
+    monkeypatch.setattr("pqswarm.identify.show.figures.font_families", lambda: ("DejaVu Sans",))
     monkeypatch.setattr(fonts, "_fonts_have", lambda letter: ord(letter) < 0x3000)
     of = renamed(recording(), UA="220kV母线", UB="Шина", IC="电流")
     verdict_on = verdict(SAG, of=of, station="站 1")
@@ -134,8 +134,8 @@ def test_fonts_are_those_of_the_machine():
     from matplotlib.font_manager import fontManager
 
     known = {font.name for font in fontManager.ttflist}
-    assert set(fonts.families()) <= known
-    assert fonts.families()[0] == "DejaVu Sans"
+    assert set(fonts.font_families()) <= known
+    assert fonts.font_families()[0] == "DejaVu Sans"
 
 
 def test_currents_are_those_beside_the_largest():

@@ -17,9 +17,9 @@ from pqswarm.identify.show.curves import ITIC, SEMI, event_severity
 from pqswarm.identify.show.lines import csv_lines
 from pqswarm.identify.show.page import page_html
 from pqswarm.identify.show.page.en50160 import HARMONIC_LIMITS, WEEK, check_en50160
-from pqswarm.identify.show.page.html import _figures_note
-from pqswarm.identify.show.page.indices import count_dips, count_swells, sarfi
-from pqswarm.identify.show.page.listing import PageRecording, headline, list_events
+from pqswarm.identify.show.page.html import _page_html_figures_note
+from pqswarm.identify.show.page.indices import count_dips_for_indices, count_swells_for_indices, sarfi
+from pqswarm.identify.show.page.listing import ListedRecording, list_events, listing_headline
 
 SAG = event("sag", 0.62, 0.08, start=0.4, phases="AB", sag_type="Ca")
 LONG = event("interruption", 0.02, 0.3, start=0.5, phases="C")
@@ -71,11 +71,11 @@ class Page(HTMLParser):
 
 
 def listed(verdicts):
-    return list_events([PageRecording.of(one) for one in verdicts])
+    return list_events([ListedRecording.of(one) for one in verdicts])
 
 
 def checked(verdicts):
-    return check_en50160([PageRecording.of(one) for one in verdicts])
+    return check_en50160([ListedRecording.of(one) for one in verdicts])
 
 
 @pytest.fixture(scope="module")
@@ -247,7 +247,7 @@ def test_dips_and_swells_by_hand():
     events = [event("sag", u, t, start=100.0 * i) for i, (u, t) in enumerate(lows)] + [
         event("swell", u, t) for u, t in ((1.2, 0.5), (1.15, 5.01))
     ]
-    dips = count_dips(listed([verdict(*events)]))
+    dips = count_dips_for_indices(listed([verdict(*events)]))
     assert [sum(numbers) for _, numbers in dips.rows] == [3, 1, 1, 1, 1]
     assert dips.rows[0] == ("90 > u ≥ 80", (2, 1, 0, 0, 0))
     assert dips.rows[1][1] == (0, 1, 0, 0, 0)
@@ -255,12 +255,15 @@ def test_dips_and_swells_by_hand():
     assert dips.rows[3][1] == (0, 0, 0, 1, 0)
     assert dips.rows[4][1] == (0, 0, 0, 0, 1)
     assert dips.longer == 1
-    assert [numbers for _, numbers in count_swells(listed([verdict(*events)])).rows] == [(1, 0, 0), (0, 0, 1)]
+    assert [numbers for _, numbers in count_swells_for_indices(listed([verdict(*events)])).rows] == [
+        (1, 0, 0),
+        (0, 0, 1),
+    ]
 
 
 def test_a_sag_that_becomes_an_interruption_is_one_dip():
     events = [event("sag", 0.6, 0.1, 1.0), event("interruption", 0.01, 0.2, 1.1), event("sag", 0.6, 0.2, 1.3)]
-    dips = count_dips(listed([verdict(*events)]))
+    dips = count_dips_for_indices(listed([verdict(*events)]))
     assert [numbers for _, numbers in dips.rows if sum(numbers)] == [(0, 1, 0, 0, 0)]
     assert dips.rows[4][1] == (0, 1, 0, 0, 0)
 
@@ -348,7 +351,7 @@ def test_limits_of_en50160():
 
 def test_headline_of_many_stations():
     rows = listed([verdict(SAG, station=f"station {i}") for i in range(5)])
-    assert headline(rows, 5, 0)[0] == "5 events in 5 recordings from 5 stations, 2026-03-04."
+    assert listing_headline(rows, 5, 0)[0] == "5 events in 5 recordings from 5 stations, 2026-03-04."
 
 
 def test_csv_has_a_heading_even_without_rows():
@@ -356,5 +359,7 @@ def test_csv_has_a_heading_even_without_rows():
 
 
 def test_how_many_figures_there_are_is_said_plainly():
-    assert _figures_note(20, 20).startswith("One figure per event.")
-    assert _figures_note(20, 31).startswith("Figures of 20 of the 31 events, the worst of each recording first")
+    assert _page_html_figures_note(20, 20).startswith("One figure per event.")
+    assert _page_html_figures_note(20, 31).startswith(
+        "Figures of 20 of the 31 events, the worst of each recording first"
+    )

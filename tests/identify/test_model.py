@@ -27,10 +27,14 @@ from pqswarm.identify import (
     usable_features,
 )
 from pqswarm.identify.features.capture import MEASURES, measure_capture
-from pqswarm.identify.features.compute import resample, upper_frequencies
-from pqswarm.identify.model import CODES, scale
-from pqswarm.identify.training.calibration import fit_estimator, log_scores, soften
-from pqswarm.identify.training.specs import HELD_OUT, TRAINED, TRAINING_SNR, list_recordings, make_events
+from pqswarm.identify.features.compute import feature_upper_frequencies, resample_for_features
+from pqswarm.identify.model import CODES, scale_for_model
+from pqswarm.identify.training.calibration import (
+    calibrated_probabilities,
+    calibration_log_scores,
+    fit_estimator_to_calibrate,
+)
+from pqswarm.identify.training.specs import HELD_OUT, TRAINED, TRAINING_SNR, list_training_specs, make_training_events
 from pqswarm.recordings import Channel, Recording
 
 
@@ -66,7 +70,7 @@ LOGISTIC = {"estimator": "sklearn.linear_model.LogisticRegression", "parameters"
 @pytest.fixture(scope="module")
 def events_of_few():
     """Those of `FEW`, on which many classifiers are trained."""
-    return make_events(get_preset("field").with_classes(FEW), 10, TRAINING_SNR, 0, bandwidth=0, minimum=10)
+    return make_training_events(get_preset("field").with_classes(FEW), 10, TRAINING_SNR, 0, bandwidth=0, minimum=10)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +79,7 @@ def events_of_few():
     ids=lambda one: one if isinstance(one, str) else one.describe(),
 )
 def test_any_classifier_with_probabilities(classifier, events_of_few, tmp_path, monkeypatch):
-    monkeypatch.setattr("pqswarm.identify.training.train.make_events", lambda *_, **__: events_of_few)
+    monkeypatch.setattr("pqswarm.identify.training.train.make_training_events", lambda *_, **__: events_of_few)
     search = None if isinstance(classifier, EstimatorClassifier) else "sffs"
     some = get_preset("field").with_classes(FEW)
     model = train(some, events_per_class=10, classifier=classifier, search=search, max_evaluations=60, subset=NAMES)
@@ -111,8 +115,10 @@ def test_the_classes_are_those_of_the_preset():
 
 def test_far_away_is_no_error():
     for name, settings in (("kernel-nb", {"bandwidth": 0.01, "floor": 0.001}), ("k-nn", {"n_neighbors": 1})):
-        fitted = fit_estimator(CLASSIFIERS[name](settings), np.array([[0.1], [0.9]]), np.array([0, 1]))
-        assert np.isfinite(soften(log_scores(fitted, np.array([[1e6], [-1e6]])), 1.0)).all()
+        fitted = fit_estimator_to_calibrate(CLASSIFIERS[name](settings), np.array([[0.1], [0.9]]), np.array([0, 1]))
+        assert np.isfinite(
+            calibrated_probabilities(calibration_log_scores(fitted, np.array([[1e6], [-1e6]])), 1.0)
+        ).all()
 
 
 @pytest.mark.parametrize(
@@ -147,7 +153,7 @@ class TestBands:
         ):
             yes = usable_features(rate, frequency)
             assert yes.any()
-            highest = upper_frequencies()[yes].max() * frequency
+            highest = feature_upper_frequencies()[yes].max() * frequency
             assert highest <= 1.02 * rate / 2
             used = default_model().subset_for(yes)
             assert used.highest * frequency <= 1.02 * rate / 2 or not set(used.names) - set(np.array(FEATURES)[yes])
@@ -155,7 +161,7 @@ class TestBands:
     def test_each_bandwidth_has_a_subset_within_it(self):
         model = default_model()
         assert [subset.highest for subset in model.subsets] == list(BANDWIDTHS)
-        limits = dict(zip(FEATURES, upper_frequencies(), strict=True))
+        limits = dict(zip(FEATURES, feature_upper_frequencies(), strict=True))
         for subset in model.subsets:
             assert all(limits[name] <= subset.highest for name in subset.names)
 
@@ -202,7 +208,7 @@ class TestPreparation:
 
     def test_resample_filters_what_a_lower_rate_cannot_hold(self):
         t = np.arange(10_000) / 50_000
-        kept = resample(np.sin(2 * np.pi * 20_000 * t), 0.5)
+        kept = resample_for_features(np.sin(2 * np.pi * 20_000 * t), 0.5)
         assert np.abs(kept[100:-100]).max() < 0.01
 
     def test_too_short(self):
@@ -230,14 +236,14 @@ class TestDefaultModel:
         origin = model.origin
         levels = [float(level) for level in origin["snr"]]
         number = 3
-        orders = list_recordings(1, levels, origin["seed"], TRAINED, number)
-        features, labels, _ = make_events("broad", 1, levels, origin["seed"], bandwidth=number, n_jobs=1)
+        orders = list_training_specs(1, levels, origin["seed"], TRAINED, number)
+        features, labels, _ = make_training_events("broad", 1, levels, origin["seed"], bandwidth=number, n_jobs=1)
         table, names = model.tables[number], model.subsets[number].names
         assert [BROAD_CLASSES[label] for label in labels] == [order.event_class for order in orders]
         first = [int(np.flatnonzero(table.labels == label)[0]) for label in range(16)]
         ours = [int(np.flatnonzero(labels == label)[0]) for label in range(16)]
         columns = [FEATURES.index(name) for name in names]
-        off = np.abs(scale(features[np.ix_(ours, columns)], table.knots) * CODES - table.codes[first])
+        off = np.abs(scale_for_model(features[np.ix_(ours, columns)], table.knots) * CODES - table.codes[first])
         assert (off <= 1.5).mean() > 0.995  # rounding, and a step of a quantile that the last bit decides
 
     @pytest.mark.slow
@@ -256,7 +262,9 @@ class TestDefaultModel:
         assert check.group_accuracy >= 0.85
 
     def test_held_out_events_are_never_trained(self):
-        trained, held_out = ({o.seed for o in list_recordings(50, (), 0, family, 2)} for family in (TRAINED, HELD_OUT))
+        trained, held_out = (
+            {o.seed for o in list_training_specs(50, (), 0, family, 2)} for family in (TRAINED, HELD_OUT)
+        )
         assert not trained & held_out
         preset = get_preset("field")
         trained, held_out = ({o.seed for o in event_specs(preset, 50, 0, family)} for family in (TRAINED, HELD_OUT))

@@ -9,7 +9,7 @@ import pytest
 from tests.identify.invented import event, recording, verdict
 from tests.identify.test_event_page import SAG, Page, drawn, later, listed
 
-from pqswarm.identify.show.page import PageRecording, page_html
+from pqswarm.identify.show.page import ListedRecording, page_html
 from pqswarm.identify.show.page.waveforms import MAX_BYTES, choose_events
 from pqswarm.recordings import Channel, ChannelHeader, Envelope, Recording, StatusChannel, write_comtrade
 
@@ -45,7 +45,7 @@ def test_what_is_kept_gives_the_same_page():
 
     of = recording(seconds=60.0, rate=1600, currents=False)
     whole = identify(of)
-    kept = PageRecording.of(whole)
+    kept = ListedRecording.of(whole)
     assert drawn([kept], of=of) == drawn([whole], of=of)
     assert kept.verdict.characterisation is None
     assert kept.time.size < 0.5 * whole.characterisation.series.time.size

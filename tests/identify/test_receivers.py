@@ -11,7 +11,7 @@ from tests.identify.watching import Place
 
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.folder.journal import Journal
-from pqswarm.identify.folder.receivers import JsonLines, Stream, Webhook
+from pqswarm.identify.folder.receivers import JsonLines, StreamReceiver, Webhook
 from pqswarm.identify.folder.watch import JOURNAL, Watcher
 
 
@@ -183,7 +183,7 @@ def test_a_pipe_that_nobody_reads_ends_the_watch(place):
     read, write = os.pipe()
     os.close(read)
     with os.fdopen(write, "w") as stream, pytest.raises(PqswarmError, match="standard output was closed"):
-        place.look(Stream(stream))
+        place.look(StreamReceiver(stream))
     place.look()
     assert len(place.keys()) == 1
 

@@ -12,10 +12,10 @@ from tornado.web import HTTPError, RequestHandler
 from pqswarm import __version__
 from pqswarm.app.access import HEADERS, AccessControl, PasswordQueue, visitor_id
 from pqswarm.app.jobs import Cancelled, Job
-from pqswarm.app.workbench import BrowserPage, Workbench
+from pqswarm.app.workbench import Workbench, WorkbenchPage
 from pqswarm.errors import PqswarmError
 
-__all__ = ["Base", "HTTPRefusal", "Login", "Missing", "NotFound", "Updates"]
+__all__ = ["Base", "HTTPRefusal", "Login", "Missing", "NotFound", "PageUpdatesHandler"]
 
 _VISITOR_COOKIE = "pqswarm-visitor"
 _VISITOR_DAYS = 365
@@ -86,7 +86,7 @@ class Base(RequestHandler):
         self.set_cookie(self.access.cookie, self.access.token, expires_days=None, httponly=True, samesite="Strict")
 
     @property
-    def page(self) -> BrowserPage | None:
+    def page(self) -> WorkbenchPage | None:
         """The open page that sent the request, if the request names it."""
         found = self.workbench.pages.get(self.request.headers.get("X-Page", ""))
         return found if found is not None and found.visitor == self.visitor else None
@@ -209,17 +209,17 @@ class Login(Base):
         self.render("login.html", wrong=True)
 
 
-class Updates(Base):
+class PageUpdatesHandler(Base):
     """Server-sent events for an open page; when it closes, its jobs are cancelled."""
 
-    _page: BrowserPage | None = None
+    _page: WorkbenchPage | None = None
 
     async def get(self, name: str) -> None:
         """Send messages as they come."""
         old = self.workbench.pages.get(name)
         if old is not None and old.visitor != self.visitor:
             raise HTTPRefusal("This page belongs to another visitor.")
-        self._page = page = BrowserPage(name, self.visitor)
+        self._page = page = WorkbenchPage(name, self.visitor)
         self.workbench.open(page)
         self.set_header("Content-Type", "text/event-stream")
         try:

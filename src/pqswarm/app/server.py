@@ -20,7 +20,7 @@ from pqswarm import _web
 from pqswarm._base.threads import one_blas_thread
 from pqswarm.app.access import AccessControl, PasswordQueue, is_loopback
 from pqswarm.app.events import routes as events
-from pqswarm.app.handlers import Base, Login, Missing, NotFound, Updates
+from pqswarm.app.handlers import Base, Login, Missing, NotFound, PageUpdatesHandler
 from pqswarm.app.recordings import correction_routes, upload_routes
 from pqswarm.app.recordings import routes as recordings
 from pqswarm.app.recordings.section import RecordingsSection
@@ -52,7 +52,7 @@ _MAX_BODY = 1_000_000
 _LOG = logging.getLogger("pqswarm.app")
 
 
-class Asset(Base):
+class ServerAsset(Base):
     """A script or style sheet of the page."""
 
     def _is_authorised(self) -> bool:
@@ -72,8 +72,8 @@ def make_application(workbench: Workbench, access: AccessControl) -> Application
     """Return the application with all its routes; none of them maps to a path on disk."""
     routes: list[tuple[str, type[Base]]] = [
         (r"/", Login),
-        (r"/assets/([a-z0-9_./]+)", Asset),
-        (r"/api/updates/([0-9a-f]{32})", Updates),
+        (r"/assets/([a-z0-9_./]+)", ServerAsset),
+        (r"/api/updates/([0-9a-f]{32})", PageUpdatesHandler),
         *recordings.ROUTES,
         *upload_routes.ROUTES,
         *correction_routes.ROUTES,

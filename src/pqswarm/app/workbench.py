@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from pqswarm.recordings import Site
 
 __all__ = [
-    "BrowserPage",
     "FolderNames",
     "Workbench",
-    "identifier",
+    "WorkbenchPage",
     "is_inside",
-    "make_private",
-    "mark_used",
-    "remove_unused",
+    "make_private_workbench_folder",
+    "mark_workbench_file_used",
+    "remove_unused_workbench_files",
     "state_folder",
+    "workbench_id",
 ]
 
 _MAX_MESSAGES = 1000
@@ -41,24 +41,24 @@ _MAX_UNUSED = 30 * _DAY
 def state_folder(folder: Path) -> Path:
     """Return where uploads and analyses of a folder are stored; never in the folder itself."""
     home = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    return Path(home) / "pqswarm" / "app" / identifier(folder.resolve().as_posix())
+    return Path(home) / "pqswarm" / "app" / workbench_id(folder.resolve().as_posix())
 
 
-def make_private(folder: Path) -> None:
+def make_private_workbench_folder(folder: Path) -> None:
     """Create a folder that only this user can read; failures surface on first write."""
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
         folder.chmod(0o700)
 
 
-def mark_used(path: Path) -> None:
+def mark_workbench_file_used(path: Path) -> None:
     """Record that a file or folder of the state is in use, at most once a day."""
     with suppress(OSError):
         if time.time() - path.stat().st_mtime > _DAY:
             os.utime(path)
 
 
-def remove_unused(state: Path) -> None:
+def remove_unused_workbench_files(state: Path) -> None:
     """Remove uploads and analyses that were not used for 30 days.
 
     Parameters
@@ -78,7 +78,7 @@ def remove_unused(state: Path) -> None:
                         path.unlink()
 
 
-def identifier(name: str) -> str:
+def workbench_id(name: str) -> str:
     """Return the ID of a path in URLs; it is the same after a restart."""
     return hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
@@ -122,7 +122,7 @@ class FolderNames:
 
 
 @dataclass(eq=False)
-class BrowserPage:
+class WorkbenchPage:
     """A page open in a browser: its visitor, its pending messages and the jobs that run for it alone."""
 
     name: str
@@ -166,7 +166,7 @@ class Workbench:
     model: "Model | None" = None
     site: "Site | None" = None
     jobs: Jobs = field(default_factory=Jobs)
-    pages: dict[str, BrowserPage] = field(default_factory=dict)
+    pages: dict[str, WorkbenchPage] = field(default_factory=dict)
     sections: dict[str, Any] = field(default_factory=dict)
     """State of each section, by name."""
     on_open: list[Callable[[], object]] = field(default_factory=list)
@@ -179,7 +179,7 @@ class Workbench:
         if not self.folder.is_dir():
             raise PqswarmError(f"{self.folder} is not a folder.")
 
-    def open(self, page: BrowserPage) -> None:
+    def open(self, page: WorkbenchPage) -> None:
         """Register a page."""
         self.pages[page.name] = page
         for call in self.on_open:

@@ -138,7 +138,7 @@ class CommandGroup(_ErrorMessages, TyperGroup):
             names = self.list_commands(ctx)
             if name.startswith("-"):
                 raise PqswarmError(f"{ctx.command_path} has no option {name}. {_see_help(ctx)}")
-            near = _nearest(name, names)
+            near = _suggest_command_word(name, names)
             raise PqswarmError(
                 f"{ctx.command_path} has no command {name!r}{near} Known: {', '.join(names)}. {_see_help(ctx)}"
             )
@@ -159,7 +159,7 @@ def _see_help(ctx: Any) -> str:
     return f"See {ctx.command_path} --help."
 
 
-def _nearest(name: str, known: Iterable[str]) -> str:
+def _suggest_command_word(name: str, known: Iterable[str]) -> str:
     """End a sentence about an unknown name with the closest known one."""
     names = {one.lstrip("-"): one for one in known}
     close = difflib.get_close_matches(name.lstrip("-").lower(), names, n=1, cutoff=0.7)
@@ -176,7 +176,7 @@ def _refuse(error: Any, ctx: Any, given: Sequence[str]) -> NoReturn:
     if kind == "NoSuchOption":
         name = error.option_name
         raise PqswarmError(
-            f"{where} has no option {name}{_nearest(name, _options(ctx.command))} {_see_help(ctx)}"
+            f"{where} has no option {name}{_suggest_command_word(name, _options(ctx.command))} {_see_help(ctx)}"
         ) from error
     if kind == "MissingParameter" and parameter is not None:
         raise PqswarmError(f"{where} needs {_argument_name(parameter)}: {parameter.help} {_see_help(ctx)}") from error
@@ -193,7 +193,7 @@ def _refuse(error: Any, ctx: Any, given: Sequence[str]) -> NoReturn:
         option = next((one for one in parameter.opts if one.startswith("--")), parameter.metavar or parameter.name)
         wanted = "an integer" if "integer" in error.message else "a number" if _expects_number(error.message) else ""
         if wanted:
-            raise PqswarmError(f"{option} must be {wanted}, not {_given_value(parameter, given)!r}.") from error
+            raise PqswarmError(f"{option} must be {wanted}, not {_command_line_value(parameter, given)!r}.") from error
         raise PqswarmError(f"{option} is invalid: {error.message}") from error
     extra = re.search(r"unexpected extra arguments?(?:\(s\))? \((.*)\)", error.message)
     if extra is not None:
@@ -207,7 +207,7 @@ def _expects_number(message: str) -> bool:
     return "number" in message or "float" in message
 
 
-def _given_value(parameter: Any, given: Sequence[str]) -> str:
+def _command_line_value(parameter: Any, given: Sequence[str]) -> str:
     """The value given for a parameter; for an argument, which has no name, the first."""
     for name in parameter.opts:
         for word, following in zip(given, (*given[1:], ""), strict=True):

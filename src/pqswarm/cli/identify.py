@@ -31,7 +31,7 @@ from pqswarm.errors import PqswarmError
 
 if TYPE_CHECKING:
     from pqswarm.identify import Failure, Verdict
-    from pqswarm.identify.show.page import PageRecording
+    from pqswarm.identify.show.page import ListedRecording
     from pqswarm.recordings import RecordingSource, Site
 
 __all__ = ["identify"]
@@ -82,7 +82,7 @@ def identify(
         check_ending("--html", html, [".html", ".htm"])
     if plot is not None:
         check_folder(plot, "--plot")
-    wanted = [*filter(None, (csv, html, *(_steady_files(steady).values() if steady is not None else ())))]
+    wanted = [*filter(None, (csv, html, *(_steady_files_of_identify(steady).values() if steady is not None else ())))]
     if len(set(map(realpath, wanted))) < len(wanted):
         raise PqswarmError("--csv, --html and --steady must name different files.")
     read = {realpath(name) for name in (*files, model) if name is not None}
@@ -119,7 +119,7 @@ def identify(
     except KeyboardInterrupt:
         stopped = True
     results.end()
-    finder = _Finder({file_text(path): path for path in paths}, options["site"], options["reading"])
+    finder = _IdentifiedRecordings({file_text(path): path for path in paths}, options["site"], options["reading"])
     written = list(results.write(csv, html, finder.find))
     for path in written:
         echo(f"wrote {file_text(path)}", err=as_json)
@@ -145,7 +145,7 @@ class _Results:
     keep: bool
     table: bool
     rows: list[dict[str, Any]] = field(default_factory=list)
-    recordings: "list[PageRecording]" = field(default_factory=list)
+    recordings: "list[ListedRecording]" = field(default_factory=list)
     failures: "list[Failure]" = field(default_factory=list)
     file: str = ""
     printed: set[str] = field(default_factory=set)
@@ -184,15 +184,15 @@ class _Results:
 
         rows = found.rows()
         if self.as_json:
-            text = ("," if self.n_recordings else "") + "\n" + json_text(_as_dict(found), indent=1)
+            text = ("," if self.n_recordings else "") + "\n" + json_text(_identified_verdict_as_dict(found), indent=1)
         else:
             if found.path != self.file:
                 self.file, self.printed = found.path, set()
             text = _text(found, rows, self.printed) + "\n"
         if self.keep:
-            from pqswarm.identify.show.page import PageRecording
+            from pqswarm.identify.show.page import ListedRecording
 
-            self.recordings.append(PageRecording.of(found))
+            self.recordings.append(ListedRecording.of(found))
         return rows, text
 
     def fail(self, failure: "Failure") -> None:
@@ -220,7 +220,7 @@ class _Results:
             yield write_atomically(html, page_html(self.recordings, reasons, find=find))
 
 
-def _as_dict(verdict: "Verdict") -> dict[str, Any]:
+def _identified_verdict_as_dict(verdict: "Verdict") -> dict[str, Any]:
     """The verdict, and the measurements behind it."""
     found = verdict.characterisation
     return {**verdict.as_dict(), "characterisation": None if found is None else found.as_dict()}
@@ -228,7 +228,7 @@ def _as_dict(verdict: "Verdict") -> dict[str, Any]:
 
 def _text(verdict: "Verdict", rows: list[dict[str, Any]], printed: set[str]) -> str:
     """A heading, a line per event, the references, and notes not printed before."""
-    from pqswarm.identify.show.lines import heading, text_lines
+    from pqswarm.identify.show.lines import line_heading, text_lines
     from pqswarm.identify.show.words import voltage_text
 
     references: dict[str, list[str]] = {}
@@ -241,7 +241,7 @@ def _text(verdict: "Verdict", rows: list[dict[str, Any]], printed: set[str]) -> 
     printed.update(notes)
     return "\n".join(
         [
-            heading(rows[0]) if rows else verdict.source,
+            line_heading(rows[0]) if rows else verdict.source,
             *(f"  {line}" for line in text_lines(rows)),
             f"  1 pu: {'; '.join(ones)}; {verdict.frequency:.2f} Hz",
             *(f"  note: {name_options(text, ANALYSIS_OPTIONS)}" for text in notes),
@@ -283,14 +283,14 @@ class _Exporter:
         if series is None or not series.n_windows:
             raise PqswarmError("is too short for steady quantities.")
         number = f"-{self.number}" if self.number > 1 else ""  # from the second recording on
-        for per, one in _steady_files(path.with_stem(f"{path.stem}{number}")).items():
+        for per, one in _steady_files_of_identify(path.with_stem(f"{path.stem}{number}")).items():
             if number:
                 check_writable(one, self.overwrite)
             series.write(one, per=per, start=verdict.start)
             echo(f"wrote {file_text(one)}", err=self.quiet)
 
 
-def _steady_files(path: Path) -> dict[str, Path]:
+def _steady_files_of_identify(path: Path) -> dict[str, Path]:
     """The files of a recording by time resolution; an .npz holds both."""
     if path.suffix.lower() == ".npz":
         return {"window": path}
@@ -298,7 +298,7 @@ def _steady_files(path: Path) -> dict[str, Path]:
 
 
 @dataclass
-class _Finder:
+class _IdentifiedRecordings:
     """Opens recordings again for their figures, as for the analysis; the last file stays open."""
 
     paths: dict[str, Path]
@@ -310,10 +310,10 @@ class _Finder:
     def find(self, verdict: "Verdict") -> "RecordingSource | None":
         """Return the recording of a verdict; None if it no longer exists."""
         from pqswarm.identify.folder.batch import open_for_analysis
-        from pqswarm.identify.show.page import match_recording
+        from pqswarm.identify.show.page import match_waveform_recording
 
         if verdict.path != self.last:
             self.last, self.sources = verdict.path, ()
             opened = open_for_analysis(self.paths[verdict.path], self.site, self.reading)
             self.sources = opened if self.site is None else tuple(map(self.site.apply, opened))
-        return match_recording(verdict, self.sources)
+        return match_waveform_recording(verdict, self.sources)

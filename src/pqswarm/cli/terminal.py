@@ -15,7 +15,7 @@ from pqswarm._base.text import printable
 __all__ = ["discard_output", "echo", "escape_unencodable", "say"]
 
 
-def _escape(error: UnicodeError) -> tuple[str, int]:
+def _escape_for_terminal(error: UnicodeError) -> tuple[str, int]:
     r"""Escape characters that an encoding lacks, as ``\u4e2d``, which is valid in JSON."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
@@ -24,7 +24,7 @@ def _escape(error: UnicodeError) -> tuple[str, int]:
 
 def escape_unencodable() -> None:
     """Escape characters that the encoding of the output lacks."""
-    codecs.register_error("pqswarm.escape", _escape)
+    codecs.register_error("pqswarm.escape", _escape_for_terminal)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="pqswarm.escape")

@@ -35,7 +35,7 @@ _MAX_LIST = 1_000_000  # bytes of a file of names
 _RATES = (12_800.0, 25_000.0, 6400.0, 3200.0, 1600.0, 1000.0)
 
 
-def complete_classifier(incomplete: str) -> list[str]:
+def complete_train_classifier(incomplete: str) -> list[str]:
     """Classifiers that start with the typed text."""
     from pqswarm.evaluation import CLASSIFIERS
 
@@ -59,7 +59,7 @@ def train(
         typer.Option(
             metavar="NAME",
             help="kernel-nb, k-nn, gaussian-nb, lda, qda, nearest-centroid, or one of a plugin.",
-            autocompletion=complete_classifier,
+            autocompletion=complete_train_classifier,
         ),
     ] = "kernel-nb",
     subset: Annotated[
@@ -120,8 +120,8 @@ def train(
     if site is not None and not corrections:
         raise PqswarmError("--site is for corrected recordings: add --corrections, or omit it.")
     place = None if site is None else load_site(site)
-    names = None if subset is None else _read_names(subset)
-    levels, chosen = read_levels(snr), preset if preset == "broad" else _find_preset(preset)
+    names = None if subset is None else _read_train_features(subset)
+    levels, chosen = read_levels(snr), preset if preset == "broad" else _find_train_preset(preset)
     try:
         with progress_bars() as show:
             model = train_model(
@@ -145,7 +145,7 @@ def train(
     _report(model, written, checks)
 
 
-def _find_preset(name: str) -> "Preset":
+def _find_train_preset(name: str) -> "Preset":
     from pqswarm.events import PRESETS, get_preset
 
     if name not in PRESETS and not name.endswith(".toml"):
@@ -153,7 +153,7 @@ def _find_preset(name: str) -> "Preset":
     return get_preset(name)
 
 
-def _read_names(path: Path) -> list[str]:
+def _read_train_features(path: Path) -> list[str]:
     try:
         text = read_regular(path, _MAX_LIST).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:

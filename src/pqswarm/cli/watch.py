@@ -101,7 +101,9 @@ def watch(
     is_new = not lock.exists()
     try:
         with FileLock(lock, timeout=0), Journal(path) as book:
-            watcher = Watcher(folder, book, partial(identify_file, **options), receivers, settle=settle, say=_say)
+            watcher = Watcher(
+                folder, book, partial(identify_file, **options), receivers, settle=settle, say=_print_watch_message
+            )
             with _stoppable():
                 try:
                     if not once:
@@ -109,7 +111,7 @@ def watch(
                     delivered = watcher.run_once()
                 except KeyboardInterrupt:
                     analysed = count_text(watcher.n_analysed, "file")
-                    _say(f"stopped; {analysed} analysed, the journal {file_text(path)} is complete.")
+                    _print_watch_message(f"stopped; {analysed} analysed, the journal {file_text(path)} is complete.")
                     return
     except FileFormatError:  # not a journal: leave no lock file
         if is_new:
@@ -120,17 +122,17 @@ def watch(
     except OSError as error:
         raise PqswarmError(f"cannot watch {folder}: {error.strerror or error}.") from error
     if not delivered:
-        _say("some files could not be analysed, or some events not delivered: the next run retries.")
+        _print_watch_message("some files could not be analysed, or some events not delivered: the next run retries.")
         raise typer.Exit(1)
 
 
-def _say(text: str) -> None:
+def _print_watch_message(text: str) -> None:
     typer.echo(f"pqswarm: {name_options(text, ANALYSIS_OPTIONS)}", err=True)
 
 
 def _receivers(webhook: str | None, jsonl: Path | None, timeout: float) -> "list[Receiver]":
     """The requested receivers, or the standard output."""
-    from pqswarm.identify.folder.receivers import JsonLines, Stream, Webhook
+    from pqswarm.identify.folder.receivers import JsonLines, StreamReceiver, Webhook
 
     found: list[Receiver] = []
     if webhook is not None:
@@ -138,7 +140,7 @@ def _receivers(webhook: str | None, jsonl: Path | None, timeout: float) -> "list
     if jsonl is not None:
         check_no_folder(jsonl, "--jsonl the name of a file")
         found.append(JsonLines(jsonl))
-    return found or [Stream(sys.stdout)]
+    return found or [StreamReceiver(sys.stdout)]
 
 
 @contextmanager
@@ -158,7 +160,7 @@ def _stoppable() -> "Iterator[None]":
 def _print(path: Path, folder: Path, as_csv: bool) -> None:
     """Print the events of the journal and the files that failed."""
     from pqswarm.identify.folder.journal import Journal
-    from pqswarm.identify.show.lines import csv_lines, heading, text_lines
+    from pqswarm.identify.show.lines import csv_lines, line_heading, text_lines
 
     with Journal(path, read_only=True) as book:
         rows = [entry.row for entry in book.events()]
@@ -168,7 +170,7 @@ def _print(path: Path, folder: Path, as_csv: bool) -> None:
         typer.echo(csv_lines(rows), nl=False)
         return
     for line, row in zip(text_lines(rows), rows, strict=True):
-        typer.echo(f"{line}  {heading(dict(row, date=''))}")
+        typer.echo(f"{line}  {line_heading(dict(row, date=''))}")
     for record in failed:
         typer.echo(f"{file_text(folder / record.path)}: {record.state}: {record.reason}")
     for name, key, reason in refused:

@@ -125,9 +125,9 @@ def band_functions(bands, n, rounding, scratch, sample, features):
 def extract_features(signals, places, lengths, low_pass, rounding, workspace, features):
     """Fill `features`, float64[m, bands, 11], from `signals`, float64[m, n].
 
-    `places`, level by level, are those of :func:`prolong`, and `lengths` the numbers of coefficients of the
-    levels; `low_pass` is that of :func:`analyse`, and `rounding`, float64[m, bands], that of :func:`band_functions`.
-    `workspace`, float64[4, 8 lengths[0]], is scratch.
+    `places`, level by level, are those of :func:`prolong`, and `lengths` the numbers of coefficients of
+    the levels; `low_pass` is that of :func:`analyse`, and `rounding`, float64[m, bands], that of
+    :func:`band_functions`. `workspace`, float64[4, 8 lengths[0]], is scratch.
     """
     taps = low_pass.size
     signal, approximations, details, scratch = workspace[0], workspace[1], workspace[2], workspace[3]

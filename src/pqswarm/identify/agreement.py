@@ -96,13 +96,13 @@ def describe_agreement(
     said = f"rules say {in_words(rule)}, the model {in_words(label)}"
     if class_family(label) not in KINDS:
         return f"cannot be compared: {said}, which the rules do not know"
-    said += _reason(rule, label, result, found)
+    said += _agreement_reason(rule, label, result, found)
     if class_family(rule) == class_family(label):
         return f"partly agree: {said}"
     return f"disagree: {said}" if rule in class_names else f"cannot be compared: the model does not know this; {said}"
 
 
-def _reason(rule: str, label: str, result: "ChannelResult", found: "Characterisation") -> str:
+def _agreement_reason(rule: str, label: str, result: "ChannelResult", found: "Characterisation") -> str:
     """The measurement behind the rule, if it bears on the difference."""
     if ("harmonics" in rule) != ("harmonics" in label) and result.spectrum is not None:
         return f" (THD {100 * result.spectrum.thd:.1f} %)"

@@ -16,7 +16,7 @@ from pqswarm.identify.features.compute import MIN_CYCLES, compute_features, usab
 from pqswarm.identify.model import Model, default_model
 from pqswarm.identify.model_file import load_model
 from pqswarm.identify.verdict import EventVerdict, Reference, Verdict
-from pqswarm.identify.windows import event_window, read_capture, worst_channel
+from pqswarm.identify.windows import event_window, read_window_samples, worst_channel
 from pqswarm.measure import Thresholds, characterise
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ class _EventClassifier:
             if event.kind == "unbalance"
             else self._ask(result, first, stop, classes)
         )
-        shares, known = ({}, True) if prediction is None else _order(prediction)
+        shares, known = ({}, True) if prediction is None else _analysed_probabilities(prediction)
         agreement = f"rules only: {reason}" if prediction is None else self._agreement(rule, shares, known, result)
         window = (first / rate, stop / rate)
         return EventVerdict(event, rule, shares, agreement, window, result.reference_source, known)
@@ -177,7 +177,7 @@ class _EventClassifier:
         key = (result.number, first, stop)
         try:
             if key not in self._features:
-                capture = read_capture(self.recording, result.number, result.reference, frequency, first, stop)
+                capture = read_window_samples(self.recording, result.number, result.reference, frequency, first, stop)
                 wavelet = uses_wavelets(self.model.subset_for(self.usable).names)
                 self._features[key] = compute_features(capture, rate, frequency, wavelet=wavelet)
             return self.model.predict(self._features[key], self.usable, classes or None), ""
@@ -210,7 +210,7 @@ class _EventClassifier:
         return said
 
 
-def _order(prediction: "Prediction") -> tuple[dict[str, float], bool]:
+def _analysed_probabilities(prediction: "Prediction") -> tuple[dict[str, float], bool]:
     """Probabilities of the allowed classes, the highest first, and whether the capture is like any training event."""
     shares = zip(prediction.class_names, prediction.probabilities[0].tolist(), strict=True)
     ordered = sorted(((name, share) for name, share in shares if share > 0), key=lambda item: -item[1])

@@ -31,7 +31,7 @@ class Discriminant:
     @classmethod
     def fit(cls, data: "FloatArray", labels: "IntArray", n_classes: int) -> "Discriminant":
         """Fit it to features scaled to 0 ... 1."""
-        expanded = _expand(data)
+        expanded = _expand_for_discriminant(data)
         own, places = np.unique(labels, return_inverse=True)
         means = np.array([expanded[labels == label].mean(axis=0) for label in own])
         rest = expanded - means[places]
@@ -45,10 +45,10 @@ class Discriminant:
 
     def log_scores(self, rows: "FloatArray") -> "FloatArray":
         """Return the logarithm of the probability of each class, (n, n_classes), if all are equally frequent."""
-        scores = _expand(rows) @ self.weights + self.bias
+        scores = _expand_for_discriminant(rows) @ self.weights + self.bias
         scores -= scores.max(axis=1, keepdims=True)
         return np.asarray(scores - np.log(np.exp(scores).sum(axis=1, keepdims=True)))
 
 
-def _expand(data: "FloatArray") -> "FloatArray":
+def _expand_for_discriminant(data: "FloatArray") -> "FloatArray":
     return np.hstack([data, data**2, np.abs(data - 0.5)])

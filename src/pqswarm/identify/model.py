@@ -11,13 +11,22 @@ import numpy as np
 
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.features.compute import FEATURES
-from pqswarm.identify.training.calibration import Experts, find_nearest, soften
+from pqswarm.identify.training.calibration import CalibratedExperts, calibrated_probabilities, find_nearest
 
 if TYPE_CHECKING:
     from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
     from pqswarm.evaluation import Classifier
 
-__all__ = ["CODES", "Model", "Prediction", "Subset", "TrainingTable", "default_model", "overshoot", "scale"]
+__all__ = [
+    "CODES",
+    "Model",
+    "ModelTrainingTable",
+    "Prediction",
+    "Subset",
+    "default_model",
+    "model_overshoot",
+    "scale_for_model",
+]
 
 _SLACK = 1.15  # tuned
 """Recorded events are farther from generated ones than these are from each other."""
@@ -55,7 +64,7 @@ class Subset:
 
 
 @dataclass(frozen=True, eq=False)
-class TrainingTable:
+class ModelTrainingTable:
     """The training events of a subset.
 
     Attributes
@@ -133,7 +142,7 @@ class Model:
         Classes.
     subsets : tuple of Subset
         From the widest bandwidth to the narrowest.
-    tables : tuple of TrainingTable
+    tables : tuple of ModelTrainingTable
         The training events of each subset.
     classifier : Classifier
         With its hyperparameters; it is fitted to the training events when it is first needed.
@@ -149,7 +158,7 @@ class Model:
 
     class_names: tuple[str, ...]
     subsets: tuple[Subset, ...]
-    tables: tuple[TrainingTable, ...]
+    tables: tuple[ModelTrainingTable, ...]
     classifier: "Classifier"
     origin: Mapping[str, Any] = field(default_factory=dict)
 
@@ -160,7 +169,7 @@ class Model:
         )
 
     @cached_property
-    def _experts(self) -> "dict[Subset, Experts]":
+    def _experts(self) -> "dict[Subset, CalibratedExperts]":
         return {}
 
     def subset_for(self, usable: "BoolArray | None" = None) -> Subset:
@@ -224,14 +233,16 @@ class Model:
         subset = self.subset_for(usable)
         table = self.tables[self.subsets.index(subset)]
         if subset not in self._experts:
-            self._experts[subset] = Experts.fit(self.classifier, table.data, table.labels, len(self.class_names))
+            self._experts[subset] = CalibratedExperts.fit(
+                self.classifier, table.data, table.labels, len(self.class_names)
+            )
         columns = rows[:, [FEATURES.index(name) for name in subset.names]]
-        scaled = scale(columns, table.knots)
+        scaled = scale_for_model(columns, table.knots)
         scores = self._experts[subset].scores(scaled, subset.temperature, subset.discriminant)
-        shares = soften(self._only(scores, classes), 1.0)
+        shares = calibrated_probabilities(self._only(scores, classes), 1.0)
         known = np.ones(len(rows), dtype=np.bool_)
         if subset.farthest < inf:
-            known = find_nearest(scaled + overshoot(columns, table.knots), table.data) <= _SLACK * subset.farthest
+            known = find_nearest(scaled + model_overshoot(columns, table.knots), table.data) <= _SLACK * subset.farthest
         return Prediction(self.class_names, shares, subset, known)
 
     def _only(self, scores: "FloatArray", classes: Collection[str] | None) -> "FloatArray":
@@ -261,7 +272,7 @@ class Model:
         return save(self, path)
 
 
-def scale(values: "FloatArray", knots: "FloatArray") -> "FloatArray":
+def scale_for_model(values: "FloatArray", knots: "FloatArray") -> "FloatArray":
     """Map each column to 0 ... 1: its place among `knots` (n_features, n_knots), quantiles of the training events.
 
     A value at several equal quantiles is mapped to their middle. It is rounded to single precision, like the knots in a
@@ -269,9 +280,9 @@ def scale(values: "FloatArray", knots: "FloatArray") -> "FloatArray":
 
     Examples
     --------
-    >>> scale(np.array([[2.0], [9.0]]), np.array([[1.0, 3.0, 4.0]])).tolist()
+    >>> scale_for_model(np.array([[2.0], [9.0]]), np.array([[1.0, 3.0, 4.0]])).tolist()
     [[0.25], [1.0]]
-    >>> scale(np.array([[0.0], [2.0]]), np.array([[0.0, 0.0, 2.0]])).tolist()
+    >>> scale_for_model(np.array([[0.0], [2.0]]), np.array([[0.0, 0.0, 2.0]])).tolist()
     [[0.25], [1.0]]
     """
     places = np.linspace(0.0, 1.0, knots.shape[1])
@@ -283,12 +294,12 @@ def scale(values: "FloatArray", knots: "FloatArray") -> "FloatArray":
     return found
 
 
-def overshoot(values: "FloatArray", knots: "FloatArray") -> "FloatArray":
+def model_overshoot(values: "FloatArray", knots: "FloatArray") -> "FloatArray":
     """Return by how much each value lies outside the knots of its feature, relative to their range, at most 2.
 
     Examples
     --------
-    >>> overshoot(np.array([[2.0], [5.0]]), np.array([[0.0, 1.0, 4.0]])).tolist()
+    >>> model_overshoot(np.array([[2.0], [5.0]]), np.array([[0.0, 1.0, 4.0]])).tolist()
     [[0.0], [0.25]]
     """
     low, high = knots[:, 0], knots[:, -1]

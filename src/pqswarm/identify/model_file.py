@@ -12,8 +12,8 @@ from pqswarm._base.text import printable
 from pqswarm.errors import FileFormatError, PqswarmError, shorten
 from pqswarm.evaluation import CLASSIFIERS, Classifier
 from pqswarm.events.classes import is_name
-from pqswarm.identify.features.compute import FEATURES, upper_frequencies
-from pqswarm.identify.model import Model, Subset, TrainingTable
+from pqswarm.identify.features.compute import FEATURES, feature_upper_frequencies
+from pqswarm.identify.model import Model, ModelTrainingTable, Subset
 
 if TYPE_CHECKING:
     from pqswarm._base.typing import AnyArray, FloatArray, IntArray
@@ -94,7 +94,7 @@ def load_model(path: str | Path) -> Model:
     return _ARCHIVE.read(path, _assemble_model)
 
 
-def _names(given: Any, known: tuple[str, ...], what: str) -> tuple[str, ...]:
+def _read_model_names(given: Any, known: tuple[str, ...], what: str) -> tuple[str, ...]:
     if not isinstance(given, list) or not given or not all(isinstance(name, str) for name in given):
         raise FileFormatError(f"is damaged: its {what} are not names.")
     unknown = [name for name in given if name not in known]
@@ -104,7 +104,7 @@ def _names(given: Any, known: tuple[str, ...], what: str) -> tuple[str, ...]:
     return tuple(given)
 
 
-def _class_names(given: list[Any]) -> tuple[str, ...]:
+def _read_model_class_names(given: list[Any]) -> tuple[str, ...]:
     if not all(is_name(name) for name in given):
         raise FileFormatError("is damaged: its classes are not names.")
     if not 2 <= len(given) <= _MAX_CLASSES or len(set(given)) < len(given):
@@ -112,7 +112,7 @@ def _class_names(given: list[Any]) -> tuple[str, ...]:
     return tuple(given)
 
 
-def _classifier(name: str, settings: dict[str, Any]) -> Classifier:
+def _read_model_classifier(name: str, settings: dict[str, Any]) -> Classifier:
     """The classifier; estimators by import path, which a file may choose freely, must be of scikit-learn."""
     if name == "estimator" and not str(settings.get("estimator")).startswith("sklearn."):
         raise FileFormatError("is not loaded: its classifier is neither one of pqswarm nor one of scikit-learn.")
@@ -132,12 +132,12 @@ def _read_model_number(given: Any, low: float, high: float, what: str) -> float:
     return given
 
 
-def _subset(given: Any, known: tuple[str, ...]) -> Subset:
+def _read_model_subset(given: Any, known: tuple[str, ...]) -> Subset:
     if not isinstance(given, dict):
         raise FileFormatError("is damaged: a subset is not a record.")
-    names = _names(given.get("names"), known, "features of a subset")
+    names = _read_model_names(given.get("names"), known, "features of a subset")
     highest = _read_model_number(given.get("highest"), 0.0, 1e6, "bandwidth")
-    limit = dict(zip(FEATURES, upper_frequencies().tolist(), strict=True))
+    limit = dict(zip(FEATURES, feature_upper_frequencies().tolist(), strict=True))
     if any(limit[name] > highest for name in names):
         raise FileFormatError("is damaged: a subset has features beyond its bandwidth.")
     farthest = float(_read_model_number(given.get("farthest", _MAX_DISTANCE), 0.0, _MAX_DISTANCE, "distance"))
@@ -152,11 +152,11 @@ def _subset(given: Any, known: tuple[str, ...]) -> Subset:
 
 
 def _assemble_model(manifest: dict[str, Any], arrays: "dict[str, AnyArray]") -> Model:
-    class_names = _class_names(manifest["class_names"])
+    class_names = _read_model_class_names(manifest["class_names"])
     if not manifest["subsets"] or len(manifest["subsets"]) > len(FEATURES):
         raise FileFormatError("is damaged: it has no subsets of features.")
-    subsets = tuple(_subset(given, FEATURES) for given in manifest["subsets"])
-    classifier = _classifier(manifest["classifier"], manifest["hyperparameters"])
+    subsets = tuple(_read_model_subset(given, FEATURES) for given in manifest["subsets"])
+    classifier = _read_model_classifier(manifest["classifier"], manifest["hyperparameters"])
     codes, labels, knots = arrays["codes"], arrays["labels"].astype(np.int64), arrays["knots"]
     if knots.ndim != 2 or knots.shape[1] < 2:
         raise FileFormatError("is damaged: its scaling does not fit its features.")
@@ -168,10 +168,10 @@ def _assemble_model(manifest: dict[str, Any], arrays: "dict[str, AnyArray]") -> 
     if labels.ndim != 1 or not labels.size or set(labels.tolist()) != set(range(len(class_names))):
         raise FileFormatError("is damaged: its labels are not those of its classes.")
     tables = _split_model_events(manifest, subsets, codes, labels, knots)
-    return Model(class_names, subsets, tables, classifier, _origin(manifest["origin"]))
+    return Model(class_names, subsets, tables, classifier, _read_model_origin(manifest["origin"]))
 
 
-def _origin(said: dict[str, Any]) -> dict[str, Any]:
+def _read_model_origin(said: dict[str, Any]) -> dict[str, Any]:
     """The metadata of a model: texts, numbers, and lists of these."""
 
     def plain(value: Any) -> Any:
@@ -189,7 +189,7 @@ def _origin(said: dict[str, Any]) -> dict[str, Any]:
 
 def _split_model_events(
     manifest: dict[str, Any], subsets: tuple[Subset, ...], codes: "AnyArray", labels: "IntArray", knots: "FloatArray"
-) -> tuple[TrainingTable, ...]:
+) -> tuple[ModelTrainingTable, ...]:
     """The training events of each subset, from concatenated arrays."""
     counts = [given.get("events") for given in manifest["subsets"]]
     if not all(is_integer(count) and count > 0 for count in counts):
@@ -199,7 +199,7 @@ def _split_model_events(
     if codes.ndim != 1 or codes.size != sum(sizes) or labels.size != sum(counts) or len(knots) != sum(widths):
         raise FileFormatError("is damaged: its events, labels and features do not fit together.")
     tables = tuple(
-        TrainingTable(own.reshape(count, width), marks, steps)
+        ModelTrainingTable(own.reshape(count, width), marks, steps)
         for own, count, width, marks, steps in zip(
             np.split(codes, np.cumsum(sizes)[:-1]),
             counts,

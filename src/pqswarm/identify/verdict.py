@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pqswarm.errors import PqswarmError, shorten
 from pqswarm.identify.agreement import in_words
 from pqswarm.identify.show.curves import rank_event
-from pqswarm.identify.show.rows import clock, event_row
+from pqswarm.identify.show.rows import event_row, row_clock
 from pqswarm.identify.show.words import voltage_text
 from pqswarm.measure.event import Event
 from pqswarm.measure.thresholds import Thresholds
@@ -69,7 +69,7 @@ class EventVerdict:
         event = Event.of(plain)
         if not isfinite(event.start):
             raise PqswarmError("not an event: its start is not a finite number of seconds.")
-        own = _validate(_event_model(), plain, "the verdict on an event")
+        own = _validate_verdict_fields(_event_verdict_model(), plain, "the verdict on an event")
         ordered = dict(sorted(own["probabilities"].items(), key=lambda item: -item[1]))
         return cls(
             event, own["rule_class"], ordered, own["agreement"], own["window"], own["reference_source"], own["known"]
@@ -205,7 +205,7 @@ class Verdict:
         >>> Verdict.of(verdict.as_dict()) == verdict
         True
         """
-        own = _validate(_verdict_model(), plain, "a verdict")
+        own = _validate_verdict_fields(_verdict_model(), plain, "a verdict")
         events = tuple(map(EventVerdict.of, own.pop("events")))
         thresholds = Thresholds.of(own.pop("thresholds"))
         return cls(**own, events=events, thresholds=thresholds)
@@ -234,7 +234,7 @@ class Verdict:
         return "\n".join(
             [
                 ", ".join(filter(None, heading)),
-                *(f"  {clock(one, self.start)}  {one.text()}" for one in self.events),
+                *(f"  {row_clock(one, self.start)}  {one.text()}" for one in self.events),
                 f"  1 pu: {references}; {self.frequency:.2f} Hz",
                 *(f"  note: {text}" for text in (*self.notes, *self.caveats)),
             ]
@@ -283,7 +283,7 @@ class Verdict:
         return plot_verdict(recording, self, event)
 
 
-def _validate(model: "type[BaseModel]", plain: object, what: str) -> dict[str, Any]:
+def _validate_verdict_fields(model: "type[BaseModel]", plain: object, what: str) -> dict[str, Any]:
     """Return the checked fields of a mapping that may come from anywhere."""
     from pydantic import ValidationError
 
@@ -296,7 +296,7 @@ def _validate(model: "type[BaseModel]", plain: object, what: str) -> dict[str, A
 
 
 @cache
-def _event_model() -> "type[BaseModel]":
+def _event_verdict_model() -> "type[BaseModel]":
     from pydantic import BaseModel, Field, FiniteFloat
 
     class EventFields(BaseModel):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pqswarm.measure import ChannelResult, Characterisation, Event
     from pqswarm.recordings.recording import RecordingSource
 
-__all__ = ["event_window", "read_capture", "worst_channel"]
+__all__ = ["event_window", "read_window_samples", "worst_channel"]
 
 _LEAD = 8.0  # tuned
 """Cycles before an event that is longer than the window."""
@@ -34,9 +34,9 @@ def event_window(event: "Event", found: "Characterisation", others: "Iterable[Ev
     Other events are left out if enough remains.
     """
     if event.kind == "none":
-        return _most_unusual(found)
+        return _most_unusual_window(found)
     if event.kind in _LASTING:
-        return _middle(found, (event.start + event.end) / 2)
+        return _window_centred_on(found, (event.start + event.end) / 2)
     part = event.worst
     first, stop = _window_around(found, part.start, max(part.end, part.start))
     rate, cycle = found.sampling_rate, found.sampling_rate / found.frequency
@@ -58,14 +58,14 @@ def event_window(event: "Event", found: "Characterisation", others: "Iterable[Ev
     return first, stop
 
 
-def _most_unusual(found: "Characterisation") -> tuple[int, int]:
+def _most_unusual_window(found: "Characterisation") -> tuple[int, int]:
     """Where Urms(1/2) is farthest from its median, in a recording without events."""
     table = np.array([found.urms_of(one) for one in found.channels if one.reference > 0])
     known = np.isfinite(table).all(axis=0) if table.size else np.zeros(0, dtype=bool)
     if not known.any():
-        return _middle(found, found.n_samples / found.sampling_rate / 2)
+        return _window_centred_on(found, found.n_samples / found.sampling_rate / 2)
     away = np.abs(table - np.median(table[:, known], axis=1, keepdims=True)).max(axis=0)
-    return _middle(found, float(found.require_series().time[np.where(known, away, -1.0).argmax()]))
+    return _window_centred_on(found, float(found.require_series().time[np.where(known, away, -1.0).argmax()]))
 
 
 def worst_channel(event: "Event", found: "Characterisation") -> "ChannelResult":
@@ -73,7 +73,7 @@ def worst_channel(event: "Event", found: "Characterisation") -> "ChannelResult":
     return next(one for one in found.channels if event.worst.number in (one.number, -1))
 
 
-def read_capture(
+def read_window_samples(
     recording: "RecordingSource", number: int, reference: float, frequency: float, first: int, stop: int
 ) -> "FloatArray":
     """Read some samples of a channel as the model sees them: [pu of the peak], without gaps."""
@@ -86,7 +86,7 @@ def _recording_window_length(found: "Characterisation") -> int:
     return int(np.floor(WINDOW_CYCLES / found.frequency * found.sampling_rate))
 
 
-def _middle(found: "Characterisation", moment: float) -> tuple[int, int]:
+def _window_centred_on(found: "Characterisation", moment: float) -> tuple[int, int]:
     return _clip_window(found, round(moment * found.sampling_rate) - _recording_window_length(found) // 2)
 
 

@@ -67,7 +67,7 @@ def _thumbnail(name: str, preset: str) -> dict[str, Any]:
         event = generate(name, 4, PRESETS.find(preset), cycles=8)
     except PqswarmError:  # class or preset come from different packages
         return {"low": None, "high": None}
-    return _thin_columns(event.signal, event.sampling_rate, _THUMBNAIL)
+    return _thin_answer_columns(event.signal, event.sampling_rate, _THUMBNAIL)
 
 
 def describe_event(request: EventRequest, start: float | None, end: float | None, points: int) -> dict[str, Any]:
@@ -94,17 +94,17 @@ def describe_event(request: EventRequest, start: float | None, end: float | None
         "fields": list_fields(request, event),
         "python": request.python,
         "recording": header,
-        "view": _interval_view(event, recording, start, end, points),
+        "view": _interval_answer(event, recording, start, end, points),
     }
 
 
 def draw_view(request: EventRequest, start: float | None, end: float | None, points: int) -> dict[str, Any]:
     """Return the waveform in an interval, thinned to what can be drawn, and Urms(1/2)."""
     event, recording = request.record()
-    return _interval_view(event, recording, start, end, points)
+    return _interval_answer(event, recording, start, end, points)
 
 
-def _interval_view(
+def _interval_answer(
     event: Event, recording: Recording, start: float | None, end: float | None, points: int
 ) -> dict[str, Any]:
     rate = recording.sampling_rate
@@ -128,7 +128,7 @@ def describe_features(request: EventRequest, model: Model | None, points: int = 
     rate, frequency = event.sampling_rate, event.frequency
     split = band_waveforms(signal, rate, frequency)
     bands = [
-        {"name": name, "range": describe_band(*edges), **_thin_columns(values, rate, points)}
+        {"name": name, "range": describe_band(*edges), **_thin_answer_columns(values, rate, points)}
         for name, edges, values in zip(split.names, split.edges_hz, split.values, strict=True)
     ]
     level = FeatureOptions().level_at(rate, frequency)
@@ -155,9 +155,9 @@ def describe_verdict(request: EventRequest, model: Model | None, check: Check = 
     """Return the verdict of rules and model on an event; `check` may raise to cancel."""
     verdict = _identify(request, model, check)
     return {
-        "summary": _verdict_summary(verdict),
+        "summary": _verdict_answer(verdict),
         "main": verdict.events.index(verdict.main),
-        "events": [_event_values(one) for one in verdict.events],
+        "events": [_event_answer(one) for one in verdict.events],
         "sentences": list(verdict.sentences),
         "thresholds": verdict.thresholds.settings(),
         "caveats": list(verdict.caveats),
@@ -167,14 +167,14 @@ def describe_verdict(request: EventRequest, model: Model | None, check: Check = 
 
 def summarise_verdict(request: EventRequest, model: Model | None, check: Check = None) -> dict[str, Any]:
     """Return a summary of the verdict on an event; `check` may raise to cancel."""
-    return _verdict_summary(_identify(request, model, check))
+    return _verdict_answer(_identify(request, model, check))
 
 
 def _identify(request: EventRequest, model: Model | None, check: Check) -> "Verdict":
     return identify(request.record()[1], model, nominal_voltage=NOMINAL, progress=check)
 
 
-def _verdict_summary(verdict: "Verdict") -> dict[str, Any]:
+def _verdict_answer(verdict: "Verdict") -> dict[str, Any]:
     """The main event by rules and model, each with its voltage level: sag, swell, interruption or none."""
     main, found = verdict.main, verdict.characterisation
     urms = np.empty(0) if found is None else found.require_series().urms[0]
@@ -200,7 +200,7 @@ def _verdict_summary(verdict: "Verdict") -> dict[str, Any]:
     }
 
 
-def _event_values(one: "EventVerdict") -> dict[str, Any]:
+def _event_answer(one: "EventVerdict") -> dict[str, Any]:
     shares = [{"class": name, "title": in_words(name), "share": share} for name, share in one.probabilities.items()]
     return {
         "kind": one.event.kind,
@@ -216,7 +216,7 @@ def _event_values(one: "EventVerdict") -> dict[str, Any]:
     }
 
 
-def _thin_columns(samples: FloatArray, rate: float, points: int) -> dict[str, Any]:
+def _thin_answer_columns(samples: FloatArray, rate: float, points: int) -> dict[str, Any]:
     """Minimum and maximum per column, and the duration of a column [s]."""
     found = encode_thinned_series(samples, 0.0, 1 / rate, -(-samples.size // points))
     return {"step": found["step"], "low": found["low"], "high": found["high"] or found["low"]}

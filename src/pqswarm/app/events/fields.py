@@ -50,7 +50,7 @@ def _form_field(
     name: str, spec: Range, parameter: Parameter, values: Mapping[str, float], drawn: float, given: bool
 ) -> dict[str, Any]:
     try:
-        found = _drawn_values(spec, values)
+        found = _sampled_field_values(spec, values)
     except PqswarmError:  # the given record is too short for the preset's range
         found = [float(values[name])]
     usual = (found[0], found[-1])
@@ -84,7 +84,7 @@ def _form_field(
     }
 
 
-def _drawn_values(spec: Range, values: Mapping[str, float]) -> list[float]:
+def _sampled_field_values(spec: Range, values: Mapping[str, float]) -> list[float]:
     """Sorted sample of the values of a range, rounded so that its ends read as in the preset."""
     found = sorted(spec.at(u, values) for u in _QUANTILES)
     digits = 5 - floor(log10(max(found[-1] - found[0], abs(found[-1]) * 1e-6, 1e-12)))

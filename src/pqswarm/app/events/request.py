@@ -60,7 +60,7 @@ class EventRequest:
 
     def drawn(self) -> Event:
         """The event as drawn by the preset, with no parameter set."""
-        return _drawn(self.event_class, self.seed, self.preset, self.source)
+        return _draw_requested_event(self.event_class, self.seed, self.preset, self.source)
 
     def make(self) -> tuple[Event, FloatArray]:
         """Return the event and its voltage with added noise [pu]."""
@@ -102,11 +102,11 @@ class EventRequest:
         words = [f'"{self.event_class}"', f"seed={self.seed}"]
         words += [f'preset="{self.preset}"'] if self.preset != "paper" else []
         words += [f'source="{self.source}"'] if self.source != "model" else []
-        words += [f"{name}={_python_number(value)}" for name, value in self.given.items()]
+        words += [f"{name}={_request_number_text(value)}" for name, value in self.given.items()]
         line = f"event = generate({', '.join(words)})"
         if self.noise == inf:
             return line
-        level = _python_number(self.noise)
+        level = _request_number_text(self.noise)
         return f"{line}\nsignal = add_noise(event.signal, {level}, noise_stream({self.seed}, {level}))"
 
 
@@ -134,10 +134,12 @@ def read_request(words: Mapping[str, str]) -> EventRequest:
             raise PqswarmError(f"{name} must be a number, not {text[:40]!r}.") from None
         if isinf(given[name]):
             raise PqswarmError(f"{name} must be finite, not {text[:40]!r}.")
-    return EventRequest(event_class, preset, source, int(seed), inf if noise == "off" else _parse_noise(noise), given)
+    return EventRequest(
+        event_class, preset, source, int(seed), inf if noise == "off" else _parse_requested_noise(noise), given
+    )
 
 
-def _parse_noise(text: str) -> float:
+def _parse_requested_noise(text: str) -> float:
     try:
         value = float(text)
     except ValueError:
@@ -148,9 +150,9 @@ def _parse_noise(text: str) -> float:
 
 
 @lru_cache(maxsize=64)
-def _drawn(event_class: str, seed: int, preset: str, source: str) -> Event:
+def _draw_requested_event(event_class: str, seed: int, preset: str, source: str) -> Event:
     return generate(event_class, seed, PRESETS.find(preset), source=source)
 
 
-def _python_number(value: float) -> str:
+def _request_number_text(value: float) -> str:
     return repr(int(value)) if value == int(value) and abs(value) < 1e15 else repr(float(value))

@@ -133,14 +133,14 @@ class EventFile(EventHandler):
         request, kind = self.event_request(), self.get_query_argument("format", "csv")
         if kind not in ("csv", "comtrade"):
             raise HTTPRefusal("format must be csv or comtrade.", 400)
-        data = await self.work(_write_recording, request, kind)
+        data = await self.work(_write_event_recording, request, kind)
         self.set_header("Content-Type", "text/csv; charset=utf-8" if kind == "csv" else "application/zip")
         name = f"{request.title}.{'csv' if kind == 'csv' else 'zip'}"
         self.set_header("Content-Disposition", f'attachment; filename="{name}"')
         self.finish(data)
 
 
-def _write_recording(request: EventRequest, kind: str) -> bytes:
+def _write_event_recording(request: EventRequest, kind: str) -> bytes:
     recording = request.record()[1]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, f"{request.title}.{'csv' if kind == 'csv' else 'cfg'}")

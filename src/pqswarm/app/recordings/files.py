@@ -10,8 +10,8 @@ from threading import Lock
 from time import monotonic
 
 from pqswarm._base.text import file_text
-from pqswarm.app.workbench import identifier, is_inside, mark_used
-from pqswarm.identify.folder.scan import Candidate, is_ours, scan, stamp_of
+from pqswarm.app.workbench import is_inside, mark_workbench_file_used, workbench_id
+from pqswarm.identify.folder.scan import Candidate, is_ours, scan, scanned_file_stamp
 
 __all__ = [
     "COMPANIONS",
@@ -19,9 +19,9 @@ __all__ = [
     "RecordingFile",
     "RecordingFiles",
     "RecordingInFile",
-    "remove_upload",
+    "remove_uploaded_file",
     "upload_folder_name",
-    "upload_id",
+    "uploaded_file_id",
 ]
 
 MAX_FILES = 10_000
@@ -155,7 +155,7 @@ class RecordingFiles:
             key = (one.parts[0], one.stamp)
             self._ours[key] = known[key] if key in known else is_ours(one.parts[0])
             if not self._ours[key] and not self._leads_outside(one):
-                yield _recording_file(one, identifier(one.parts[0].relative_to(self.folder).as_posix()), one.name)
+                yield _recording_file(one, workbench_id(one.parts[0].relative_to(self.folder).as_posix()), one.name)
 
     def _leads_outside(self, candidate: Candidate) -> bool:
         """Whether a part is a link out of the folder; linked folders are not scanned."""
@@ -163,10 +163,10 @@ class RecordingFiles:
 
     def _uploads(self, visitor: str) -> Iterator[RecordingFile]:
         home = self.uploads_of(visitor)
-        mark_used(home)
+        mark_workbench_file_used(home)
         found = list(scan(home)) if home.is_dir() else []
         for one in found:
-            yield _recording_file(one, upload_id(visitor, one.parts[0].name), f"uploads/{one.name}", visitor)
+            yield _recording_file(one, uploaded_file_id(visitor, one.parts[0].name), f"uploads/{one.name}", visitor)
         yield from self._without_cfg(visitor, (one.parts[0] for one in found))
 
     def _without_cfg(self, visitor: str, complete: Iterable[Path]) -> Iterator[RecordingFile]:
@@ -178,30 +178,30 @@ class RecordingFiles:
                 if path.suffix.casefold() in COMPANIONS and path.stem.casefold() not in stems and path.is_file():
                     name = f"uploads/{file_text(path.name)}"
                     yield RecordingFile(
-                        upload_id(visitor, path.name), name, path, "", 0, visitor, "waiting for its .cfg"
+                        uploaded_file_id(visitor, path.name), name, path, "", 0, visitor, "waiting for its .cfg"
                     )
 
 
 def upload_folder_name(visitor: str) -> str:
     """Return the folder name of a visitor; it appears in corrections, so it must not reveal the secret cookie."""
-    return identifier(f"visitor/{visitor}")
+    return workbench_id(f"visitor/{visitor}")
 
 
-def upload_id(visitor: str, name: str) -> str:
+def uploaded_file_id(visitor: str, name: str) -> str:
     """Return the ID of an upload."""
-    return identifier(f"upload/{visitor}/{name}")
+    return workbench_id(f"upload/{visitor}/{name}")
 
 
 def _recording_file(candidate: Candidate, file_id: str, name: str, visitor: str = "") -> RecordingFile:
     path = candidate.parts[0]
-    stamp = stamp_of(candidate.parts) if candidate.stamp else ""
+    stamp = scanned_file_stamp(candidate.parts) if candidate.stamp else ""
     is_alone = len(candidate.parts) == 1 and path.suffix.casefold() == ".cfg"
     problem = "" if stamp else "waiting for its .dat" if is_alone else "empty or unreadable"
     modified = max((int(part.partition(":")[2]) for part in stamp.split()), default=0)
     return RecordingFile(file_id, name, path, stamp, modified, visitor, problem)
 
 
-def remove_upload(file: RecordingFile) -> list[str]:
+def remove_uploaded_file(file: RecordingFile) -> list[str]:
     """Remove an upload with the companions of its ``.cfg``; return the names of the removed files."""
     stem, suffix = file.path.stem.casefold(), file.path.suffix.casefold()
     removed = []

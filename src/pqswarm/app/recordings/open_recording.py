@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pqswarm.identify import Verdict
     from pqswarm.recordings import RecordingSource
 
-__all__ = ["MAX_POINTS", "OpenRecording", "urms_view"]
+__all__ = ["MAX_POINTS", "OpenRecording", "open_recording_urms_view"]
 
 MAX_POINTS = 4000
 """Maximum number of columns of a view; no screen has more."""
@@ -156,7 +156,7 @@ class OpenRecording:
         return stream.getvalue()
 
 
-def urms_view(verdict: "Verdict", start: float, end: float, points: int) -> dict[str, Any] | None:
+def open_recording_urms_view(verdict: "Verdict", start: float, end: float, points: int) -> dict[str, Any] | None:
     """Return Urms(1/2) [pu] of all analysed channels in an interval [s]; None if there is none."""
     found = verdict.characterisation
     if found is None:

@@ -11,7 +11,7 @@ from pqswarm._base.text import file_text
 from pqswarm.app.cache import ByteCache
 from pqswarm.app.jobs import Cancelled, Job
 from pqswarm.app.recordings.files import RecordingFile, RecordingFiles, RecordingInFile
-from pqswarm.app.recordings.store import FileAnalysis, RecordingAnalysis, VerdictStore
+from pqswarm.app.recordings.store import FileAnalysis, StoredRecordingAnalysis, VerdictStore
 from pqswarm.app.workbench import Workbench
 from pqswarm.errors import PqswarmError
 from pqswarm.identify import Failure, Verdict, default_model, identify_file
@@ -140,7 +140,9 @@ class AnalysisQueue:
                     return
                 _LOG.exception("cannot analyse a file")
                 self._analyses[file.id] = FileAnalysis(
-                    file.stamp, "", (RecordingAnalysis(file.name, reason="The analysis failed: see the terminal."),)
+                    file.stamp,
+                    "",
+                    (StoredRecordingAnalysis(file.name, reason="The analysis failed: see the terminal."),),
                 )
             finally:
                 self._job = self.current = None
@@ -180,7 +182,7 @@ class AnalysisQueue:
                 size = verdict.characterisation.require_series().nbytes
                 self.verdicts.put((file.id, number, file.stamp), verdict, size)
         job.check()
-        analysis = FileAnalysis(file.stamp, digest, tuple(_to_analysis(file, *one) for one in found))
+        analysis = FileAnalysis(file.stamp, digest, tuple(_analysis_of_queued_file(file, *one) for one in found))
         self._analyses[file.id] = analysis
         if not any(isinstance(one, Failure) and one.retryable for one, _ in found):
             self.store.save(file, analysis)
@@ -214,9 +216,11 @@ def analyse_file(
     return found
 
 
-def _to_analysis(file: RecordingFile, found: Verdict | Failure, n_channels: int | None) -> RecordingAnalysis:
+def _analysis_of_queued_file(
+    file: RecordingFile, found: Verdict | Failure, n_channels: int | None
+) -> StoredRecordingAnalysis:
     """Return what is stored of a verdict."""
     if isinstance(found, Verdict):
-        return RecordingAnalysis(found.source, replace(found, characterisation=None), n_channels)
+        return StoredRecordingAnalysis(found.source, replace(found, characterisation=None), n_channels)
     reason = found.reason if found.reason.endswith(".") else f"{found.reason}."
-    return RecordingAnalysis(found.source or file_text(file.path.name), reason=reason)
+    return StoredRecordingAnalysis(found.source or file_text(file.path.name), reason=reason)

@@ -8,15 +8,15 @@ from urllib.parse import quote
 
 from pqswarm._base.text import file_text
 from pqswarm.app.handlers import Base, HTTPRefusal, Missing
-from pqswarm.app.recordings.files import RecordingInFile, remove_upload
-from pqswarm.app.recordings.open_recording import MAX_POINTS, OpenRecording, urms_view
+from pqswarm.app.recordings.files import RecordingInFile, remove_uploaded_file
+from pqswarm.app.recordings.open_recording import MAX_POINTS, OpenRecording, open_recording_urms_view
 from pqswarm.app.recordings.queue import analyse_file
 from pqswarm.app.recordings.section import CHANGED, ID, RecordingsSection
 from pqswarm.identify import Verdict, possible_labels
 from pqswarm.identify.show.lines import csv_lines, json_text
 from pqswarm.identify.show.page import page_html
 from pqswarm.identify.show.page.charts import draw_charts
-from pqswarm.identify.show.rows import event_sentence, moment
+from pqswarm.identify.show.rows import event_sentence, row_moment
 from pqswarm.identify.verdict import COLUMNS
 
 __all__ = ["ROUTES", "RecordingHandler"]
@@ -104,7 +104,7 @@ class OneRecording(RecordingHandler):
             raise HTTPRefusal("Only uploads can be removed, not recordings of the folder.")
         self.section.close(place.file)
         try:
-            removed = await self.work(remove_upload, place.file)
+            removed = await self.work(remove_uploaded_file, place.file)
         except OSError as error:
             raise HTTPRefusal(f"The file cannot be removed: {error.strerror or type(error).__name__}.", 400) from None
         await self.work(lambda: self.section.update(self.visitor, now=True))
@@ -129,7 +129,7 @@ class WaveformView(RecordingHandler):
             found = await self.work(opened.view, start, end, points, self.job.check)
 
         def write() -> str:
-            urms = None if verdict is None else urms_view(verdict, start, end, points)
+            urms = None if verdict is None else open_recording_urms_view(verdict, start, end, points)
             return json.dumps(found | {"urms": urms}, allow_nan=False, separators=(",", ":"))
 
         self.send_json_text(await self.work(write))
@@ -177,7 +177,7 @@ class Cursor(RecordingHandler):
         self.send_json_text(json_text({"moments": measured}))
 
 
-class WaveletBands(RecordingHandler):
+class RecordingWaveletBands(RecordingHandler):
     """Wavelet bands of an interval."""
 
     async def get(self, name: str) -> None:
@@ -198,7 +198,7 @@ class SampleTable(RecordingHandler):
         await self.send_text(lambda: opened.table(start, end), "text/csv", f"{place.file.path.stem}-samples.csv")
 
 
-class ForwardablePage(RecordingHandler):
+class RecordingPageDownload(RecordingHandler):
     """One HTML file about a recording, to pass on."""
 
     async def get(self, name: str) -> None:
@@ -257,7 +257,7 @@ class ToleranceCurves(RecordingHandler):
             ]
             charts = draw_charts(
                 [found for *_, found in chosen],
-                [f"{event_sentence(one)}, {moment(one, v.start)}, {v.station or v.path}" for *_, v, one in chosen],
+                [f"{event_sentence(one)}, {row_moment(one, v.start)}, {v.station or v.path}" for *_, v, one in chosen],
                 [f"#/recordings/{place.id}?event={index}" for place, index, *_ in chosen],
                 [f"{place.id}:{index}" for place, index, *_ in chosen],
             )
@@ -278,9 +278,9 @@ ROUTES: list[tuple[str, type[Base]]] = [
     (rf"/api/recordings/({ID})/view", WaveformView),
     (rf"/api/recordings/({ID})/analysis", Analysis),
     (rf"/api/recordings/({ID})/cursor", Cursor),
-    (rf"/api/recordings/({ID})/bands", WaveletBands),
+    (rf"/api/recordings/({ID})/bands", RecordingWaveletBands),
     (rf"/api/recordings/({ID})/raw.csv", SampleTable),
-    (rf"/api/recordings/({ID})/page.html", ForwardablePage),
+    (rf"/api/recordings/({ID})/page.html", RecordingPageDownload),
     (r"/api/table.csv", EventTable),
     (r"/api/curves", ToleranceCurves),
 ]

@@ -23,14 +23,14 @@ from pqswarm.app.recordings.files import (
 )
 from pqswarm.app.recordings.open_recording import OpenRecording
 from pqswarm.app.recordings.queue import AnalysisQueue
-from pqswarm.app.recordings.store import RecordingAnalysis, VerdictStore, analyser_digest
+from pqswarm.app.recordings.store import StoredRecordingAnalysis, VerdictStore, analyser_digest
 from pqswarm.app.recordings.uploads import clean_parts
-from pqswarm.app.workbench import Workbench, make_private, remove_unused
+from pqswarm.app.workbench import Workbench, make_private_workbench_folder, remove_unused_workbench_files
 from pqswarm.errors import PqswarmError
 from pqswarm.identify import EventVerdict, default_model
 from pqswarm.identify.folder.batch import open_for_analysis
 from pqswarm.identify.show.curves import COLOURS
-from pqswarm.identify.show.rows import point
+from pqswarm.identify.show.rows import row_curve_point
 from pqswarm.identify.training.corrections import CorrectionFile, event_key
 
 __all__ = ["CHANGED", "ID", "RecordingsSection"]
@@ -54,10 +54,10 @@ class RecordingsSection:
 
     def __init__(self, workbench: Workbench) -> None:
         self.workbench = workbench
-        make_private(workbench.state)
+        make_private_workbench_folder(workbench.state)
         self.files = RecordingFiles(workbench.folder, workbench.state / "uploads")
         clean_parts(self.files.uploads)
-        remove_unused(workbench.state)
+        remove_unused_workbench_files(workbench.state)
         store = VerdictStore(
             workbench.state / "verdicts", lambda: analyser_digest(workbench.model or default_model(), workbench.site)
         )
@@ -100,7 +100,7 @@ class RecordingsSection:
         found = self.queue.analysis(file)
         return [RecordingInFile(file, number) for number in range(1 if found is None else len(found.recordings))]
 
-    def analysis(self, place: RecordingInFile) -> RecordingAnalysis | None:
+    def analysis(self, place: RecordingInFile) -> StoredRecordingAnalysis | None:
         """Return the analysis of a recording, if there is one."""
         found = self.queue.analysis(place.file)
         return None if found is None or place.number >= len(found.recordings) else found.recordings[place.number]
@@ -117,7 +117,7 @@ class RecordingsSection:
 
     def entry(self, place: RecordingInFile) -> dict[str, Any]:
         """Return a recording as it is listed."""
-        found = self.analysis(place) or RecordingAnalysis("")
+        found = self.analysis(place) or StoredRecordingAnalysis("")
         verdict = found.verdict
         return {
             "id": place.id,
@@ -147,7 +147,7 @@ class RecordingsSection:
                 "event": index,
                 "start": found.event.start,
                 "end": found.event.end,
-                "point": point(found),
+                "point": row_curve_point(found),
                 "upload": bool(place.file.visitor),
                 "correction": self.correction_of(place, found, known),
             }
@@ -190,7 +190,7 @@ class RecordingsSection:
 
     def _result_message(self, file: RecordingFile) -> dict[str, Any]:
         places = self.recordings_in(file)
-        n_rows = sum(len((self.analysis(place) or RecordingAnalysis("")).events) for place in places)
+        n_rows = sum(len((self.analysis(place) or StoredRecordingAnalysis("")).events) for place in places)
         return {
             "about": "recordings",
             "id": file.id,
@@ -277,7 +277,7 @@ class RecordingsSection:
         """Return the correction of an event; for an upload, that of its visitor comes first."""
         if not known:
             return None
-        analysis, source = self.queue.analysis(place.file), (self.analysis(place) or RecordingAnalysis("")).source
+        analysis, source = self.queue.analysis(place.file), (self.analysis(place) or StoredRecordingAnalysis("")).source
         position = source.removeprefix(file_text(place.file.path.name))
         key = event_key("" if analysis is None else analysis.digest, position, found)
         owners = (upload_folder_name(place.file.visitor), "") if place.file.visitor else ("",)

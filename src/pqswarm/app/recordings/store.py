@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pqswarm import __version__
 from pqswarm._base.files import write_atomically
 from pqswarm.app.recordings.files import RecordingFile
-from pqswarm.app.workbench import mark_used
+from pqswarm.app.workbench import mark_workbench_file_used
 from pqswarm.errors import PqswarmError
 from pqswarm.identify import EventVerdict, Verdict
 from pqswarm.identify.show.lines import json_text
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pqswarm.identify import Model
     from pqswarm.recordings import Site
 
-__all__ = ["FileAnalysis", "RecordingAnalysis", "VerdictStore", "analyser_digest"]
+__all__ = ["FileAnalysis", "StoredRecordingAnalysis", "VerdictStore", "analyser_digest"]
 
 _FORMAT = "pqswarm verdicts 2"
 _MAX_BYTES = 200_000_000
@@ -29,7 +29,7 @@ _MAX_BYTES = 200_000_000
 
 
 @dataclass(frozen=True)
-class RecordingAnalysis:
+class StoredRecordingAnalysis:
     """The verdict on a recording, or the reason why there is none.
 
     Attributes
@@ -76,13 +76,13 @@ class FileAnalysis:
         Stamp of the file when it was analysed.
     digest : str
         SHA-256 of its content.
-    recordings : tuple of RecordingAnalysis
+    recordings : tuple of StoredRecordingAnalysis
         In the order of the file.
     """
 
     stamp: str
     digest: str
-    recordings: tuple[RecordingAnalysis, ...]
+    recordings: tuple[StoredRecordingAnalysis, ...]
 
 
 class VerdictStore:
@@ -113,8 +113,10 @@ class VerdictStore:
             values = json.loads(path.read_bytes())
             if values["key"] != self._key(file) or not values["recordings"]:
                 return None
-            found = FileAnalysis(file.stamp, str(values["digest"]), tuple(map(_restore, values["recordings"])))
-            mark_used(path)
+            found = FileAnalysis(
+                file.stamp, str(values["digest"]), tuple(map(_read_stored_analysis, values["recordings"]))
+            )
+            mark_workbench_file_used(path)
             return found
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError, PqswarmError):
             return None
@@ -142,8 +144,8 @@ class VerdictStore:
         return {"format": _FORMAT, "name": file.name, "stamp": file.stamp, "analyser": self.analyser}
 
 
-def _restore(values: dict[str, Any]) -> RecordingAnalysis:
-    found = RecordingAnalysis(
+def _read_stored_analysis(values: dict[str, Any]) -> StoredRecordingAnalysis:
+    found = StoredRecordingAnalysis(
         str(values["source"]),
         None if values["verdict"] is None else Verdict.of(values["verdict"]),
         None if values["n_channels"] is None else int(values["n_channels"]),

@@ -5,7 +5,7 @@ from typing import Any
 from tornado.web import stream_request_body
 
 from pqswarm.app.handlers import Base, HTTPRefusal, Missing
-from pqswarm.app.recordings.files import RecordingInFile, upload_id
+from pqswarm.app.recordings.files import RecordingInFile, uploaded_file_id
 from pqswarm.app.recordings.routes import RecordingHandler
 from pqswarm.app.recordings.section import CHANGED
 from pqswarm.app.recordings.uploads import Upload
@@ -68,7 +68,7 @@ class UploadHandler(RecordingHandler):
             upload.drop()
         section = self.section
         await self.work(lambda: section.update(self.visitor, now=True))
-        own_id, stem = upload_id(self.visitor, path.name), path.stem.casefold()
+        own_id, stem = uploaded_file_id(self.visitor, path.name), path.stem.casefold()
         files = [file for file in section.files.visible_to(self.visitor) if file.visitor]
         file = next((one for one in files if one.id == own_id), None)
         file = file or next((one for one in files if one.path.stem.casefold() == stem), None)

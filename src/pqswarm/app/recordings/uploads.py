@@ -56,11 +56,11 @@ def clean_parts(uploads: Path) -> None:
     with suppress(OSError):
         for part in (uploads / _PARTS_FOLDER).iterdir():
             process = part.name.partition("-")[0]
-            if not process.isdigit() or int(process) == os.getpid() or not _is_server_alive(int(process)):
+            if not process.isdigit() or int(process) == os.getpid() or not _is_uploading_server_alive(int(process)):
                 part.unlink(missing_ok=True)
 
 
-def _is_server_alive(process: int) -> bool:
+def _is_uploading_server_alive(process: int) -> bool:
     if os.name == "nt":  # a signal would end the process
         return False
     try:

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from pqswarm._base.text import file_text
 from pqswarm.app.handlers import Missing
 from pqswarm.app.jobs import Job
-from pqswarm.app.workbench import BrowserPage, Workbench, identifier, is_inside
+from pqswarm.app.workbench import Workbench, WorkbenchPage, is_inside, workbench_id
 from pqswarm.errors import PqswarmError
 from pqswarm.study.following import Follower, StudyStatus
 from pqswarm.study.store import FILE_NAME, store_stamp
@@ -76,13 +76,13 @@ class FollowedStudies:
         self._workbench, self._interval, self._after_failure = workbench, interval, after_failure
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="studies")
         self._studies: dict[str, FollowedStudy] = {}
-        self._watching: dict[BrowserPage, Job] = {}
+        self._watching: dict[WorkbenchPage, Job] = {}
         self._task: asyncio.Task[None] | None = None
         self._searched = self._search_cost = 0.0
 
     # On the event loop
 
-    def watch(self, page: BrowserPage) -> None:
+    def watch(self, page: WorkbenchPage) -> None:
         """Send changes to a page until it is closed."""
         if page not in self._watching:
             self._watching[page] = job = Job()
@@ -90,7 +90,7 @@ class FollowedStudies:
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._poll_while_watched())
 
-    def unwatch(self, page: BrowserPage) -> None:
+    def unwatch(self, page: WorkbenchPage) -> None:
         """Stop sending changes to a page."""
         job = self._watching.pop(page, None)
         if job is not None:
@@ -131,7 +131,7 @@ class FollowedStudies:
         end = time.monotonic() + _FIRST_ANSWER
         for study in self._studies.values():
             if not study.row:
-                study.row = _empty_row(study)
+                study.row = _empty_followed_row(study)
             if time.monotonic() < end:
                 self._refresh(study)
         self._close_idle()
@@ -183,17 +183,17 @@ class FollowedStudies:
         try:
             if study.follower is None:
                 study.follower = Follower(study.folder)
-            study.row = _status_row(study, study.follower.look(), study.follower.plan.title)
+            study.row = _followed_status_row(study, study.follower.look(), study.follower.plan.title)
         except PqswarmError as error:
             study.close()
-            study.row = _empty_row(study) | {
+            study.row = _empty_followed_row(study) | {
                 "state": "unreadable",
                 "error": file_text(" ".join(str(error).split())),
             }
         except _STORE_ERRORS as error:
             study.close()
             reason = f"{FILE_NAME} cannot be read ({type(error).__name__})."
-            study.row = _empty_row(study) | {"state": "unreadable", "error": reason}
+            study.row = _empty_followed_row(study) | {"state": "unreadable", "error": reason}
 
     def _close_idle(self) -> None:
         """Close stores that are not in use."""
@@ -224,17 +224,17 @@ class FollowedStudies:
         if not force and now - self._searched < max(_SEARCH_INTERVAL, self._search_cost / _MAX_LOAD):
             return
         home = self._workbench.folder
-        for folder in _studies_below(home):
+        for folder in _find_studies_to_follow(home):
             name = folder.relative_to(home).as_posix()
             title = home.name or "/" if name == "." else name
-            made = FollowedStudy(identifier(f"study {name}"), file_text(title), folder)
+            made = FollowedStudy(workbench_id(f"study {name}"), file_text(title), folder)
             if made.id not in self._studies and is_inside(home, folder / FILE_NAME):
                 self._studies[made.id] = made
         self._searched = time.monotonic()
         self._search_cost = self._searched - now
 
 
-def _studies_below(home: Path) -> Iterator[Path]:
+def _find_studies_to_follow(home: Path) -> Iterator[Path]:
     """Folders with a study, limited in depth and number; links are not followed."""
     folders, seen, found = [(home, 0)], 0, 0
     while folders and seen < _MAX_FOLDERS and found < _MAX_STUDIES:
@@ -256,7 +256,7 @@ def _studies_below(home: Path) -> Iterator[Path]:
                 continue
 
 
-def _empty_row(study: FollowedStudy) -> dict[str, Any]:
+def _empty_followed_row(study: FollowedStudy) -> dict[str, Any]:
     """The row of a study that was not read yet."""
     unknown = dict.fromkeys(("share", "rate", "seconds_left", "runs_done", "runs_total"))
     unknown |= dict.fromkeys(("evaluations_done", "evaluations_total"))
@@ -273,10 +273,10 @@ def _empty_row(study: FollowedStudy) -> dict[str, Any]:
     )
 
 
-def _status_row(study: FollowedStudy, status: StudyStatus, title: str) -> dict[str, Any]:
+def _followed_status_row(study: FollowedStudy, status: StudyStatus, title: str) -> dict[str, Any]:
     progress, running = status.progress, status.state == "running"
     left = progress.seconds_left
-    return _empty_row(study) | {
+    return _empty_followed_row(study) | {
         "state": status.state,
         "title": title,
         "stage": progress.stage,

@@ -58,7 +58,7 @@ class Studies(StudyHandler):
         self.send_json({"folder": self.workbench.folder.name, "studies": rows})
 
 
-class Watch(StudyHandler):
+class WatchStudies(StudyHandler):
     """Whether a page shows studies."""
 
     def put(self) -> None:
@@ -123,7 +123,7 @@ class Tables(StudyHandler):
         stamp = [store_stamp(study.folder) for study in studies]
 
         async def compute() -> Any:
-            return await self.work(_render, self.job.check, studies, render)
+            return await self.work(_render_requested_studies, self.job.check, studies, render)
 
         return await self.cache.get((kind, *(study.id for study in studies)), stamp, compute)
 
@@ -147,7 +147,9 @@ class Report(Tables):
         self.finish(text)
 
 
-def _render(check: Callable[[], None], studies: list[FollowedStudy], render: "Callable[[Document], Any]") -> Any:
+def _render_requested_studies(
+    check: Callable[[], None], studies: list[FollowedStudy], render: "Callable[[Document], Any]"
+) -> Any:
     from pqswarm.report.comparison import compare_studies
     from pqswarm.report.document import compose
     from pqswarm.report.summary import summarize
@@ -168,7 +170,7 @@ def _render(check: Callable[[], None], studies: list[FollowedStudy], render: "Ca
 _ID = r"([0-9a-f]{16})"
 ROUTES: list[tuple[str, type[Base]]] = [
     (r"/api/studies", Studies),
-    (r"/api/studies/watch", Watch),
+    (r"/api/studies/watch", WatchStudies),
     (rf"/api/studies/{_ID}", OneStudy),
     (rf"/api/studies/{_ID}/charts", Charts),
     (rf"/api/studies/{_ID}/run", OneRun),

@@ -51,7 +51,7 @@ class Runs:
 def study_values(follower: "Follower") -> dict[str, Any]:
     """Return plan and machine of a study, and titles, colours and markers of its algorithms."""
     plan, about, end = follower.plan, follower.about, follower.store.find(findings.Finished)
-    palette = _palette(plan)
+    palette = _palette_for_study_values(plan)
     return {
         "title": plan.title,
         "plan": format_plan(plan),
@@ -192,14 +192,14 @@ def document_values(document: "Document") -> dict[str, Any]:
         "opening": _part_values("", document.opening.words, document.opening.answer, document.opening.tables),
         "chapters": [
             {"name": chapter.name, "description": chapter.description, "answer": list(chapter.answer)}
-            | {"parts": _list_parts(chapter.parts)}
+            | {"parts": _passage_values(chapter.parts)}
             for chapter in document.chapters
         ],
-        "parts": _list_parts(document.parts),
+        "parts": _passage_values(document.parts),
     }
 
 
-def _list_parts(parts: "Sequence[Passage]") -> list[dict[str, Any]]:
+def _passage_values(parts: "Sequence[Passage]") -> list[dict[str, Any]]:
     found = [_part_values(p.heading, p.content.words, p.content.points, p.content.tables) for p in parts]
     return [part for part in found if part["words"] or part["points"] or part["tables"]]
 
@@ -244,7 +244,7 @@ def _json_value(value: Any) -> Any:
     return value if isinstance(value, str | int | float | None) else str(value)
 
 
-def _palette(plan: StudyPlan) -> "Palette":
+def _palette_for_study_values(plan: StudyPlan) -> "Palette":
     from pqswarm.report.shared.palette import Palette
 
     return Palette([algorithm.title for algorithm in plan.algorithms], plan.algorithm(plan.reference).title)

@@ -93,13 +93,13 @@ def measure_capture(capture: "FloatArray", bandwidth: float = WIDEST) -> "FloatA
     if capture.ndim != 1 or capture.size < 2.1 * SAMPLES_PER_CYCLE:
         raise PqswarmError("a capture must have at least 2.1 cycles.")
     found: dict[str, float] = {}
-    spectra = _cycle_spectra(capture)
+    spectra = _capture_cycle_spectra(capture)
     live = np.abs(spectra[:, 1]) >= 0.3 * np.abs(spectra[:, 1]).max()
-    _levels(capture, found)
-    _modulation(capture, found)
-    _harmonics(spectra[live], found)
-    _notches(capture, live, found)
-    _transients(capture, bandwidth, found)
+    _measure_capture_levels(capture, found)
+    _measure_capture_modulation(capture, found)
+    _measure_capture_harmonics(spectra[live], found)
+    _measure_capture_notches(capture, live, found)
+    _measure_capture_transients(capture, bandwidth, found)
     found |= measure_orders(capture, SAMPLES_PER_CYCLE, live, bandwidth)
     found |= measure_shape(capture, SAMPLES_PER_CYCLE, live, bandwidth)
     found |= measure_steps(capture, SAMPLES_PER_CYCLE)
@@ -107,35 +107,35 @@ def measure_capture(capture: "FloatArray", bandwidth: float = WIDEST) -> "FloatA
     return np.asarray(np.nan_to_num(values, nan=0.0, posinf=1e6, neginf=-1e6), dtype=np.float64)
 
 
-def _roots(squares: "FloatArray") -> "FloatArray":
+def _capture_square_roots(squares: "FloatArray") -> "FloatArray":
     """Square roots of values that rounding may have made slightly negative."""
     return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
 
 
-def _levels(capture: "FloatArray", found: dict[str, float]) -> None:
+def _measure_capture_levels(capture: "FloatArray", found: dict[str, float]) -> None:
     cycle, hop = SAMPLES_PER_CYCLE, SAMPLES_PER_CYCLE // 20
     centre = float(np.median(moving_mean(capture, cycle)))
     squares = 2 * (capture - centre) ** 2
-    half = _roots(moving_mean(squares, cycle // 2)[::hop])
-    rms = _roots(moving_mean(squares, cycle)[::hop])
+    half = _capture_square_roots(moving_mean(squares, cycle // 2)[::hop])
+    rms = _capture_square_roots(moving_mean(squares, cycle)[::hop])
     found["half.minimum"], found["half.maximum"] = float(half.min()), float(half.max())
     found["rms.minimum"], found["rms.maximum"] = float(rms.min()), float(rms.max())
     found["rms.median"] = float(np.median(rms))
     found["rms.low"], found["rms.high"] = (float(value) for value in np.percentile(rms, [10, 90]))
     found["rms.first"], found["rms.last"] = float(rms[0]), float(rms[-1])
-    found["rms.below"] = float(np.mean(half < 0.9 * _normal_level(rms)))
-    found["rms.above"] = float(np.mean(half > 1.1 * _normal_level(rms)))
-    found["rms.dead"] = float(half.min() / _normal_level(rms))
-    found["rms.peak"] = float(half.max() / _normal_level(rms))
+    found["rms.below"] = float(np.mean(half < 0.9 * _capture_normal_level(rms)))
+    found["rms.above"] = float(np.mean(half > 1.1 * _capture_normal_level(rms)))
+    found["rms.dead"] = float(half.min() / _capture_normal_level(rms))
+    found["rms.peak"] = float(half.max() / _capture_normal_level(rms))
     found["rms.step"] = float(np.abs(rms[20:] - rms[:-20]).max(initial=0.0) / max(float(rms.max()), 1e-9))
 
 
-def _normal_level(rms: "FloatArray") -> float:
+def _capture_normal_level(rms: "FloatArray") -> float:
     """The normal level: the first, last or median one, whichever is closest to 1 pu."""
     return float(max(min((rms[0], rms[-1], np.median(rms)), key=lambda value: abs(value - 1)), 1e-3))
 
 
-def _modulation(capture: "FloatArray", found: dict[str, float]) -> None:
+def _measure_capture_modulation(capture: "FloatArray", found: dict[str, float]) -> None:
     """Measure the amplitude of the fundamental, cycle by cycle."""
     cycle = SAMPLES_PER_CYCLE
     turn = np.exp(-2j * np.pi / cycle * np.arange(capture.size))
@@ -148,13 +148,13 @@ def _modulation(capture: "FloatArray", found: dict[str, float]) -> None:
     far = np.abs(amplitude[lag:] - amplitude[:-lag])
     found["fundamental.drift"] = float(np.median(far)) / usual if far.size else 0.0
     found["dc.offset"] = abs(float(np.median(moving_mean(capture, cycle)))) / usual
-    depth, fit = _best_sine(amplitude)
+    depth, fit = _best_capture_sine(amplitude)
     found["flicker.depth"], found["flicker.fit"] = depth / usual, fit
 
 
-def _best_sine(values: "FloatArray") -> tuple[float, float]:
+def _best_capture_sine(values: "FloatArray") -> tuple[float, float]:
     """Amplitude of the best-fitting sine of 0.02 to 0.5 per cycle, and the fraction of the variance it explains."""
-    bases = _sines(values.size)
+    bases = _capture_sines(values.size)
     centred = values - values.mean()
     power = float((centred**2).sum())
     explained = np.einsum("kij,j->ki", bases, values) ** 2
@@ -165,7 +165,7 @@ def _best_sine(values: "FloatArray") -> tuple[float, float]:
 
 
 @lru_cache(maxsize=256)
-def _sines(size: int) -> "FloatArray":
+def _capture_sines(size: int) -> "FloatArray":
     """Orthonormal bases of a constant and a sine, one for each frequency: shape (n_frequencies, 3, size)."""
     time = np.arange(size) / 8
     bases = []
@@ -177,7 +177,7 @@ def _sines(size: int) -> "FloatArray":
     return np.array(bases)
 
 
-def _cycle_spectra(capture: "FloatArray") -> "AnyArray":
+def _capture_cycle_spectra(capture: "FloatArray") -> "AnyArray":
     """Spectrum of each cycle, in steps of half a cycle: amplitudes by order."""
     cycle = SAMPLES_PER_CYCLE
     starts = np.arange(0, capture.size - cycle + 1, cycle // 2)
@@ -186,7 +186,7 @@ def _cycle_spectra(capture: "FloatArray") -> "AnyArray":
     return spectra
 
 
-def _harmonics(spectra: "AnyArray", found: dict[str, float]) -> None:
+def _measure_capture_harmonics(spectra: "AnyArray", found: dict[str, float]) -> None:
     share = np.abs(spectra) / np.maximum(np.abs(spectra[:, 1:2]), 1e-9)
     usual = np.median(share, axis=0)
     for order in _ORDERS:
@@ -199,7 +199,7 @@ def _harmonics(spectra: "AnyArray", found: dict[str, float]) -> None:
     found["high.share"] = high / max(float(np.sqrt((usual[2:] ** 2).sum())), 1e-9)
 
 
-def _notches(capture: "FloatArray", live: "AnyArray", found: dict[str, float]) -> None:
+def _measure_capture_notches(capture: "FloatArray", live: "AnyArray", found: dict[str, float]) -> None:
     """Measure the common shape of the cycles, without the orders up to 13."""
     cycle = SAMPLES_PER_CYCLE
     count = capture.size // cycle
@@ -214,7 +214,7 @@ def _notches(capture: "FloatArray", live: "AnyArray", found: dict[str, float]) -
     found["notch.kurtosis"] = float(np.mean(shape**4)) / variance**2
 
 
-def _transients(capture: "FloatArray", bandwidth: float, found: dict[str, float]) -> None:
+def _measure_capture_transients(capture: "FloatArray", bandwidth: float, found: dict[str, float]) -> None:
     """Measure the largest deviation, in octaves, from the cycles before and after and from steady cycles of all levels.
 
     Causal filters find onsets and anti-causal ones ends, as in :mod:`pqswarm.measure.detect.transients`: a step agrees
@@ -224,9 +224,9 @@ def _transients(capture: "FloatArray", bandwidth: float, found: dict[str, float]
 
     cycle = SAMPLES_PER_CYCLE
     step = capture[cycle:] - capture[:-cycle]
-    shape, levels = _steady_shape(capture)
+    shape, levels = _capture_steady_shape(capture)
     both = np.stack([capture, shape])
-    for name, sections in _filters().items():
+    for name, sections in _capture_filters().items():
         if name != "transient.all" and MEASURES[name] > bandwidth:
             continue
         past = np.abs(sosfilt(sections, step))
@@ -250,10 +250,10 @@ def _transients(capture: "FloatArray", bandwidth: float, found: dict[str, float]
             found |= measure_bursts(capture - own * shape, deviation, noise, cycle)
 
 
-def _steady_shape(capture: "FloatArray") -> "tuple[FloatArray, list[float]]":
+def _capture_steady_shape(capture: "FloatArray") -> "tuple[FloatArray, list[float]]":
     """The usual cycle of a capture, repeated (n_samples,), and the levels at which it may occur."""
     cycle, hop = SAMPLES_PER_CYCLE, SAMPLES_PER_CYCLE // 20
-    half = _roots(2 * moving_mean(capture**2, cycle // 2)[::hop])
+    half = _capture_square_roots(2 * moving_mean(capture**2, cycle // 2)[::hop])
     starts = np.arange(0, capture.size - cycle + 1, cycle // 2)
     first, second = half[starts // hop], half[starts // hop + 10]
     level = np.sqrt((first**2 + second**2) / 2)
@@ -275,7 +275,7 @@ def _steady_shape(capture: "FloatArray") -> "tuple[FloatArray, list[float]]":
 
 
 @cache
-def _filters() -> "dict[str, AnyArray]":
+def _capture_filters() -> "dict[str, AnyArray]":
     from scipy.signal import butter
 
     rate = float(SAMPLES_PER_CYCLE)

@@ -19,8 +19,8 @@ __all__ = [
     "MIN_CYCLES",
     "bandwidth_of",
     "compute_features",
-    "resample",
-    "upper_frequencies",
+    "feature_upper_frequencies",
+    "resample_for_features",
     "usable_features",
     "uses_wavelets",
 ]
@@ -42,7 +42,7 @@ MARGIN = 1.02
 """Factor by which half the sampling rate may be below the edge of a band: 64 samples per cycle are common."""
 
 
-def upper_frequencies() -> "FloatArray":
+def feature_upper_frequencies() -> "FloatArray":
     """Return the highest frequency of each feature, in multiples of the fundamental."""
     bands = {f"D{j}": min(SAMPLES_PER_CYCLE / 2**j, WIDEST) for j in range(1, 9)} | {"A8": SAMPLES_PER_CYCLE / 2**9}
     return np.array([*(bands[name.partition(".")[0]] for name in _NAMES), *MEASURES.values()])
@@ -69,7 +69,7 @@ def usable_features(sampling_rate: float, frequency: float) -> "BoolArray":
     'D4.minimum'
     """
     highest = MARGIN * sampling_rate / (2 * frequency)
-    yes: BoolArray = upper_frequencies() <= highest
+    yes: BoolArray = feature_upper_frequencies() <= highest
     return yes
 
 
@@ -84,7 +84,7 @@ def uses_wavelets(names: Iterable[str]) -> bool:
     return not set(names).isdisjoint(_NAMES)
 
 
-def resample(signal: "FloatArray", ratio: float, cutoff: float = 1.0) -> "FloatArray":
+def resample_for_features(signal: "FloatArray", ratio: float, cutoff: float = 1.0) -> "FloatArray":
     """Resample an evenly sampled signal without NaN, band-limited, to `ratio` times its rate.
 
     By sinc interpolation with a Kaiser window. Content above the new Nyquist frequency, or above `cutoff` times the old
@@ -143,6 +143,6 @@ def compute_features(
         raise PqswarmError(f"a capture of {cycles:.2g} cycles is too short: the minimum is {MIN_CYCLES}.")
     bandwidth = bandwidth_of(sampling_rate, frequency)
     ratio, cutoff = SAMPLES_PER_CYCLE * frequency / sampling_rate, 2 * bandwidth * frequency / sampling_rate
-    even = resample(capture, ratio, cutoff)[: round(WINDOW_CYCLES * SAMPLES_PER_CYCLE)]
+    even = resample_for_features(capture, ratio, cutoff)[: round(WINDOW_CYCLES * SAMPLES_PER_CYCLE)]
     bands = extract(extend(even, 25_000.0, 50.0), 25_000.0)[0] if wavelet else np.zeros(len(_NAMES))
     return np.concatenate([bands, measure_capture(even, bandwidth)])

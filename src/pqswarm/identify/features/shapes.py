@@ -146,7 +146,7 @@ def measure_steps(capture: "FloatArray", cycle: int) -> dict[str, float]:
     jump = float(-sums[cut[best]] * (1 / cut[best] + 1 / (size - cut[best])))
     found["step.size"], found["step.up"] = max(abs(jump), _MIN_STEP), jump
     # A dip or a rise: a window of another level.
-    first, last = _windows(size)
+    first, last = _shape_windows(size)
     inside = sums[last] - sums[first]
     width = last - first
     gain = inside**2 * (1 / width + 1 / (size - width))
@@ -154,14 +154,14 @@ def measure_steps(capture: "FloatArray", cycle: int) -> dict[str, float]:
     found["dip.fit"] = float(gain[best] / power)
     height = float(inside[best] * (1 / width[best] + 1 / (size - width[best])))
     found["dip.depth"], found["rise.height"] = max(-height, _MIN_STEP), max(height, _MIN_STEP)
-    found["sine.gain"] = float(_sine_gain(centred) / power)
+    found["sine.gain"] = float(_shape_sine_gain(centred) / power)
     far = centred[np.abs(centred) > 0.25 * float(np.abs(centred).max())]
     found["level.turns"] = float(np.sum(far[1:] * far[:-1] < 0)) if found["level.range"] > 3 * _MIN_STEP else 0.0
     return found
 
 
 @lru_cache(maxsize=256)
-def _windows(size: int) -> "tuple[AnyArray, AnyArray]":
+def _shape_windows(size: int) -> "tuple[AnyArray, AnyArray]":
     """First and last indices of windows within `size` values; a few thousand at most."""
     places = np.unique(np.linspace(0, size, min(size + 1, 81)).astype(int))
     first, last = np.meshgrid(places, places, indexing="ij")
@@ -169,7 +169,7 @@ def _windows(size: int) -> "tuple[AnyArray, AnyArray]":
     return first[fits], last[fits]
 
 
-def _sine_gain(values: "FloatArray") -> float:
+def _shape_sine_gain(values: "FloatArray") -> float:
     """Sum of squares explained by the strongest line of the spectrum of `values`."""
     lines = np.abs(np.fft.rfft(values * np.hanning(values.size + 2)[1:-1], 4 * values.size)) ** 2
     total = float((lines[1:]).sum()) / 2

@@ -191,7 +191,9 @@ def identify_file(
         try:
             seen = source if site is None else site.apply(source)
             levels = site.thresholds if site is not None and thresholds is None else thresholds
-            known: Any = nominal_voltage if nominal_voltage is not None or site is None else _nominals(site, seen)
+            known: Any = (
+                nominal_voltage if nominal_voltage is not None or site is None else _batch_nominal_voltages(site, seen)
+            )
             chosen = reference if reference is not None else site.reference if site is not None else None
             recording: Any = seen
             verdict = identify(
@@ -222,10 +224,10 @@ def open_for_analysis(
 ) -> "tuple[RecordingSource, ...]":
     """Open the recordings of a file as :func:`identify_file` does, with the settings of the site."""
     options = dict(reading or {})
-    return open_recordings(path, **(options if site is None else _reading_options(options, site)))
+    return open_recordings(path, **(options if site is None else _batch_reading_options(options, site)))
 
 
-def _reading_options(options: dict[str, Any], site: Site) -> dict[str, Any]:
+def _batch_reading_options(options: dict[str, Any], site: Site) -> dict[str, Any]:
     """Options for reading, completed from the site."""
     more: dict[str, Any] = {"nominal_frequency": options.get("nominal_frequency") or site.nominal_frequency}
     if "units" not in options and (site.unit or len(site.units)):
@@ -233,7 +235,7 @@ def _reading_options(options: dict[str, Any], site: Site) -> dict[str, Any]:
     return options | {key: value for key, value in more.items() if value is not None}
 
 
-def _nominals(site: Site, source: "RecordingSource") -> float | dict[str, float] | None:
+def _batch_nominal_voltages(site: Site, source: "RecordingSource") -> float | dict[str, float] | None:
     """Nominal voltage of the channels, by name if they differ [V]."""
     known = {channel.name: site.nominal_voltage(channel) for channel in source.channels if channel.is_voltage}
     given = {name: volts for name, volts in known.items() if volts is not None}
@@ -253,9 +255,11 @@ def failure_of(error: Exception, path: str | Path, source: str) -> Failure:
         reason = "needs more memory than is available."
     elif not isinstance(error, PqswarmError):
         reason = f"could not be analysed: {type(error).__name__}{': ' if reason else ''}{reason.rstrip('.')}."
-    return Failure(file_text(path), file_text(source), file_text(reason), _is_retryable(error))
+    return Failure(file_text(path), file_text(source), file_text(reason), _is_batch_error_retryable(error))
 
 
-def _is_retryable(error: BaseException | None) -> bool:
+def _is_batch_error_retryable(error: BaseException | None) -> bool:
     """Whether an error, or its cause, is one of disk, network or memory."""
-    return error is not None and (isinstance(error, OSError | MemoryError) or _is_retryable(error.__cause__))
+    return error is not None and (
+        isinstance(error, OSError | MemoryError) or _is_batch_error_retryable(error.__cause__)
+    )

@@ -18,7 +18,7 @@ from pqswarm.errors import PqswarmError
 if TYPE_CHECKING:
     from pqswarm.identify.folder.journal import Entry
 
-__all__ = ["JsonLines", "Receiver", "RefusedError", "Stream", "Webhook"]
+__all__ = ["JsonLines", "Receiver", "RefusedError", "StreamReceiver", "Webhook"]
 
 _RETRYABLE = (401, 407, 408, 425, 429)
 """Client errors about time or credentials, not about the event."""
@@ -152,14 +152,14 @@ class JsonLines:
         with self.path.open("ab+") as file:
             size = file.seek(0, os.SEEK_END)
             start = size if length is None else length if length <= size else 0  # a shorter file is another one
-            there, cut = _find_lines(file, start, lines)
+            there, cut = _find_received_lines(file, start, lines)
             missing = [line for line in lines if line not in there]
             if missing and cut and missing[0].startswith(cut):
                 missing[0] = missing[0][len(cut) :]
             else:
                 if not there and size != length:
                     yield entries[0].number - 1, size
-                if missing and not _ends_line(file, size):
+                if missing and not _received_file_ends_line(file, size):
                     missing.insert(0, b"\n")
             file.write(b"".join(missing))
             file.flush()
@@ -167,7 +167,7 @@ class JsonLines:
             yield entries[-1].number, file.seek(0, os.SEEK_END)
 
 
-def _find_lines(file: BinaryIO, start: int, lines: Sequence[bytes]) -> tuple[set[bytes], bytes]:
+def _find_received_lines(file: BinaryIO, start: int, lines: Sequence[bytes]) -> tuple[set[bytes], bytes]:
     """Which of the lines a file has beyond `start`, and the torn line at its end."""
     wanted, longest = set(lines), max(map(len, lines))
     there: set[bytes] = set()
@@ -181,13 +181,13 @@ def _find_lines(file: BinaryIO, start: int, lines: Sequence[bytes]) -> tuple[set
     return there, cut
 
 
-def _ends_line(file: BinaryIO, size: int) -> bool:
+def _received_file_ends_line(file: BinaryIO, size: int) -> bool:
     """Whether the file is empty or ends with a newline."""
     file.seek(max(size - 1, 0))
     return file.read(1) in (b"", b"\n")
 
 
-class Stream:
+class StreamReceiver:
     """Prints a line of JSON per event; after a crash a line may appear twice.
 
     Parameters

@@ -14,7 +14,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.recordings import READERS
 from pqswarm.recordings.files import find_partner
 
-__all__ = ["Candidate", "find_candidate", "is_ours", "scan", "stamp_of"]
+__all__ = ["Candidate", "find_candidate", "is_ours", "scan", "scanned_file_stamp"]
 
 _BLOCK = 1 << 20
 """Bytes that are read at a time."""
@@ -102,9 +102,9 @@ def scan(folder: Path) -> Iterator[Candidate]:
                     if data is not None and not _is_entry_kind(data, folder=False):
                         data = None
                     parts = [entry] if data is None else [entry, data]
-                    stamp = "" if data is None else stamp_of(parts)
+                    stamp = "" if data is None else scanned_file_stamp(parts)
                 else:
-                    stamp = stamp_of(parts)
+                    stamp = scanned_file_stamp(parts)
                 paths = tuple(Path(part.path) for part in parts)
                 yield Candidate(file_text(paths[0].relative_to(folder).as_posix()), paths, stamp)
 
@@ -116,10 +116,10 @@ def find_candidate(path: str | Path) -> Candidate:
     parts = (whole,) if data is None else (whole, data)
     if not all(part.is_file() for part in parts):  # a pipe would block
         raise PqswarmError(f"{file_text(path)} is not there, or is not a regular file.")
-    return Candidate(file_text(whole.name), parts, stamp_of(parts))
+    return Candidate(file_text(whole.name), parts, scanned_file_stamp(parts))
 
 
-def stamp_of(parts: "Sequence[os.DirEntry[str] | Path]") -> str:
+def scanned_file_stamp(parts: "Sequence[os.DirEntry[str] | Path]") -> str:
     """Return sizes and modification times; empty if a part is missing or empty."""
     try:
         found = [part.stat() for part in parts]

@@ -10,7 +10,7 @@ from pqswarm._base.text import file_text
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.folder.batch import Failure, failure_of
 from pqswarm.identify.folder.receivers import RefusedError
-from pqswarm.identify.folder.scan import Candidate, is_ours, scan, stamp_of
+from pqswarm.identify.folder.scan import Candidate, is_ours, scan, scanned_file_stamp
 from pqswarm.identify.show.rows import event_row
 from pqswarm.identify.show.words import count_text
 
@@ -168,9 +168,15 @@ class Watcher:
         before = self.journal.files().get(candidate.name)
         if before is None or not candidate.has_grown(before.stamp, before.digest):
             return verdicts
-        known = {_identity(one.verdict, one.verdict.events[0]) for one in self.journal.events_of(candidate.name)}
+        known = {
+            _watched_event_identity(one.verdict, one.verdict.events[0])
+            for one in self.journal.events_of(candidate.name)
+        }
         return [
-            replace(verdict, events=tuple(one for one in verdict.events if _identity(verdict, one) not in known))
+            replace(
+                verdict,
+                events=tuple(one for one in verdict.events if _watched_event_identity(verdict, one) not in known),
+            )
             for verdict in verdicts
         ]
 
@@ -209,7 +215,7 @@ class Watcher:
         quiet: bool = False,
     ) -> None:
         """Write the result of a file, unless it has changed since: then it is analysed again."""
-        if stamp_of(candidate.parts) != candidate.stamp:
+        if scanned_file_stamp(candidate.parts) != candidate.stamp:
             return
         self.journal.finish(candidate.name, candidate.stamp, digest, verdicts, state, reason)
         self._known[candidate.name] = candidate.stamp
@@ -266,7 +272,7 @@ class _WatchRetry:
         return self.times < _FILE_TRIES and (now or time.monotonic() >= self.again)
 
 
-def _identity(verdict: "Verdict", found: "EventVerdict") -> tuple[Any, ...]:
+def _watched_event_identity(verdict: "Verdict", found: "EventVerdict") -> tuple[Any, ...]:
     """What identifies an event of a file when it is analysed again."""
     row = event_row(verdict, found)
     return (*(file_text(row[key]) for key in ("source", "kind", "phases", "system")), round(found.event.start, 1))

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from pqswarm._base.thinning import extreme_places
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.show.curves import COLOURS, RMS
-from pqswarm.identify.show.fonts import draw_name, families, shorten
+from pqswarm.identify.show.fonts import draw_name, font_families, shorten_to_font_width
 from pqswarm.identify.show.words import count_text, frequency_text, scale_of, time_text
 from pqswarm.report.style import FAINT, STYLE
 
@@ -74,7 +74,7 @@ def plot_verdict(
 ) -> Figure:
     """Draw an event: see :meth:`pqswarm.identify.Verdict.plot`."""
     chosen = event or verdict.main
-    start, end = _find_window(chosen.event, recording.n_samples / recording.sampling_rate)
+    start, end = _find_figure_interval(chosen.event, recording.n_samples / recording.sampling_rate)
     systems = _choose_systems(verdict, chosen.event, 1 if event else _MAX_SYSTEMS)
     results = [result for members in systems.values() for result in members]
     currents = [place for place, channel in enumerate(recording.channels) if channel.is_current]
@@ -90,8 +90,8 @@ def plot_verdict(
             group.append(_Line(name, colour, time, values))
             number += 1
         groups.append(group)
-    flowing = _choose_currents([recording.channels[i] for i in currents], lines[number:])
-    with mpl.rc_context({**STYLE, "font.family": list(families())}):
+    flowing = _choose_figure_currents([recording.channels[i] for i in currents], lines[number:])
+    with mpl.rc_context({**STYLE, "font.family": list(font_families())}):
         title = _title(recording, verdict, chosen, start, end)
         heights = [_PANEL] * len(groups) + [_URMS] + ([_URMS] if flowing else [])
         figure, axes = _lay_out(heights, len(title))
@@ -113,7 +113,7 @@ def plot_verdict(
         return figure
 
 
-def _find_window(event: "Event", length: float) -> tuple[float, float]:
+def _find_figure_interval(event: "Event", length: float) -> tuple[float, float]:
     """Start and end of the interval shown [s]."""
     cycle = 1 / event.nominal_frequency
     if length <= _SHORT * cycle:
@@ -164,14 +164,14 @@ def _read(
         samples = np.array([read.channels[place].samples for place in places], dtype=np.float64)
         moments = np.arange(at, at + samples.shape[1]) / rate - zero
         if thin:
-            moments, samples = _thin(moments, samples, step)
+            moments, samples = _thin_figure_samples(moments, samples, step)
         times.append(moments)
         pieces.append(samples)
     time, values = np.concatenate(times), np.concatenate(pieces, axis=1)
     return [(time, line) for line in values]
 
 
-def _thin(time: "FloatArray", samples: "FloatArray", step: int) -> "tuple[FloatArray, FloatArray]":
+def _thin_figure_samples(time: "FloatArray", samples: "FloatArray", step: int) -> "tuple[FloatArray, FloatArray]":
     """The extremes of each interval of samples in order of time; NaN if there are none."""
     places = extreme_places(samples, step).reshape(len(samples), -1)
     values = np.take_along_axis(samples, places, axis=1)
@@ -181,7 +181,7 @@ def _thin(time: "FloatArray", samples: "FloatArray", step: int) -> "tuple[FloatA
     return moments, values
 
 
-def _choose_currents(
+def _choose_figure_currents(
     channels: "Sequence[ChannelHeader]",
     lines: "Sequence[tuple[FloatArray, FloatArray]]",
 ) -> list[_Line]:
@@ -227,7 +227,11 @@ def _draw_lines(axis: "Axes", lines: Sequence[_Line], scale: float, unit: str) -
     factor, prefix = scale_of(max([float(np.abs(values).max(initial=0.0)) for values in finite], default=0.0))
     for line in lines:
         axis.plot(
-            scale * line.time, line.values / factor, color=line.colour, lw=0.8, label=shorten(line.name, 18, keep=5)
+            scale * line.time,
+            line.values / factor,
+            color=line.colour,
+            lw=0.8,
+            label=shorten_to_font_width(line.name, 18, keep=5),
         )
     axis.set_ylabel(f"{'voltage' if unit == 'V' else 'current'} [{prefix}{unit}]")
     legend = axis.legend(loc="upper left", bbox_to_anchor=(1.005, 1.02), frameon=False, fontsize=8.2, handlelength=1.2)
@@ -301,4 +305,4 @@ def _title(
         f"{name}: {frequency_text(recording.sampling_rate)}; {end - start:.3g} s from {start:.4g} s; "
         f"the event starts at {event.start:.6g} s" + (f"; {count_text(rest, 'other event')}" if rest > 0 else "")
     )
-    return [shorten(draw_name(line), 112) for line in lines if line]
+    return [shorten_to_font_width(draw_name(line), 112) for line in lines if line]

@@ -4,7 +4,7 @@ import re
 from functools import cache
 from itertools import accumulate
 
-__all__ = ["draw_name", "families", "shorten"]
+__all__ = ["draw_name", "font_families", "shorten_to_font_width"]
 
 _CANDIDATES = (
     *("Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans SC", "Source Han Sans SC", "Source Han Sans CN"),
@@ -20,7 +20,7 @@ _WIDE = 0x1100
 
 
 @cache
-def families() -> tuple[str, ...]:
+def font_families() -> tuple[str, ...]:
     """Return the available fonts, in order of preference."""
     from matplotlib.font_manager import fontManager
 
@@ -32,7 +32,7 @@ def families() -> tuple[str, ...]:
 def _fonts_have(letter: str) -> bool:
     from matplotlib.font_manager import FontProperties, findfont, get_font
 
-    return any(get_font(findfont(FontProperties(family=name))).get_char_index(ord(letter)) for name in families())
+    return any(get_font(findfont(FontProperties(family=name))).get_char_index(ord(letter)) for name in font_families())
 
 
 def draw_name(text: str, otherwise: str = "") -> str:
@@ -52,28 +52,30 @@ def draw_name(text: str, otherwise: str = "") -> str:
     return re.sub(f"{_MISSING}+", "…", shown)
 
 
-def shorten(text: str, limit: int, *, keep: int = 0) -> str:
+def shorten_to_font_width(text: str, limit: int, *, keep: int = 0) -> str:
     """Return a text cut to the width of `limit` Latin letters, keeping its end to the width of `keep`.
 
     Examples
     --------
-    >>> shorten("220kV busbar I, voltage A", 12), shorten("220kV busbar I, voltage A", 12, keep=3)
-    ('220kV busba…', '220kV bu…e A')
-    >>> shorten("220kV母线I电压", 10)
+    >>> shorten_to_font_width("220kV busbar I, voltage A", 12)
+    '220kV busba…'
+    >>> shorten_to_font_width("220kV busbar I, voltage A", 12, keep=3)
+    '220kV bu…e A'
+    >>> shorten_to_font_width("220kV母线I电压", 10)
     '220kV母线…'
     """
     text = " ".join(text.split())
-    if _width(text) <= limit:
+    if _font_width(text) <= limit:
         return text
-    tail = _first_letters(text[::-1], keep)[::-1]
-    return f"{_first_letters(text, limit - 1 - _width(tail))}…{tail}"
+    tail = _cut_to_font_width(text[::-1], keep)[::-1]
+    return f"{_cut_to_font_width(text, limit - 1 - _font_width(tail))}…{tail}"
 
 
-def _width(text: str) -> int:
+def _font_width(text: str) -> int:
     return sum(2 if ord(letter) >= _WIDE else 1 for letter in text)
 
 
-def _first_letters(text: str, limit: int) -> str:
+def _cut_to_font_width(text: str, limit: int) -> str:
     """The first letters of a text, up to a width."""
-    widths = accumulate(_width(letter) for letter in text)
+    widths = accumulate(_font_width(letter) for letter in text)
     return "".join(letter for letter, width in zip(text, widths, strict=True) if width <= limit)

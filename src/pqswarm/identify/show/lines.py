@@ -12,15 +12,15 @@ from pqswarm.identify.agreement import in_words
 from pqswarm.identify.show.words import duration_text, voltage_text
 from pqswarm.identify.verdict import COLUMNS
 
-__all__ = ["csv_lines", "heading", "json_text", "text_lines"]
+__all__ = ["csv_lines", "json_text", "line_heading", "text_lines"]
 
 
-def heading(row: Mapping[str, Any]) -> str:
+def line_heading(row: Mapping[str, Any]) -> str:
     """Return the heading of the events of a recording: station, date, file, and place in it.
 
     Examples
     --------
-    >>> heading({"station": "North", "date": "2026-03-02", "path": "day/a.pqd", "source": "a.pqd, observation 3"})
+    >>> line_heading({"station": "North", "date": "2026-03-02", "path": "day/a.pqd", "source": "a.pqd, observation 3"})
     'North, 2026-03-02, day/a.pqd, observation 3'
     """
     path, source = str(row["path"]), str(row["source"])
@@ -40,12 +40,12 @@ def text_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     >>> text_lines([row])
     ['2026-03-02 10:15:30.412  instantaneous sag  B  0.62 pu  150 ms (7.5 cycles)  sag 97 %  agree']
     """
-    cells = [_cells(row) for row in rows]
+    cells = [_text_line_cells(row) for row in rows]
     widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))] if cells else []
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
 
 
-def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
+def _text_line_cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     what = str(row["category"] or row["kind"])
     if row["sag_type"]:
         what += f" (type {row['sag_type']})"
@@ -58,14 +58,14 @@ def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
         f"{row['date']} {row['time']}" if row["time"] else f"+{row['offset_s'] or 0:.3f} s",
         what,
         "" if nothing else where,
-        "" if nothing else _magnitude(row["magnitude"], str(row["unit"]), row["volts"]),
-        "" if nothing else _duration(row["duration_s"], row["cycles"]),
+        "" if nothing else _line_magnitude(row["magnitude"], str(row["unit"]), row["volts"]),
+        "" if nothing else _line_duration(row["duration_s"], row["cycles"]),
         label,
         str(row["agreement"]),
     )
 
 
-def _magnitude(value: Any, unit: str, volts: Any) -> str:
+def _line_magnitude(value: Any, unit: str, volts: Any) -> str:
     if value is None or not isfinite(value):
         return ""
     if unit != "pu":
@@ -73,7 +73,7 @@ def _magnitude(value: Any, unit: str, volts: Any) -> str:
     return f"{value:.2f} pu" + (f" ({voltage_text(volts)})" if isinstance(volts, float) else "")
 
 
-def _duration(seconds: float | None, cycles: float | None) -> str:
+def _line_duration(seconds: float | None, cycles: float | None) -> str:
     return duration_text(seconds, cycles / seconds) if seconds and cycles else ""
 
 
@@ -88,11 +88,11 @@ def csv_lines(rows: Iterable[Mapping[str, Any]], columns: Sequence[str] = COLUMN
     stream = io.StringIO()
     writer = csv.DictWriter(stream, columns, lineterminator="\n", extrasaction="ignore")
     writer.writeheader()
-    writer.writerows({key: _cell(value) for key, value in row.items()} for row in rows)
+    writer.writerows({key: _csv_line_cell(value) for key, value in row.items()} for row in rows)
     return stream.getvalue()
 
 
-def _cell(value: object) -> object:
+def _csv_line_cell(value: object) -> object:
     if isinstance(value, float) and not isfinite(value):
         return ""
     return disarm(file_text(value)) if isinstance(value, str) else value
@@ -106,14 +106,14 @@ def json_text(value: Any, indent: int | None = None) -> str:
     >>> json_text({"magnitude": float("nan"), "phases": ("A", "B")})
     '{"magnitude": null, "phases": ["A", "B"]}'
     """
-    return json.dumps(_json_value(value), indent=indent, ensure_ascii=False, allow_nan=False)
+    return json.dumps(_json_line_value(value), indent=indent, ensure_ascii=False, allow_nan=False)
 
 
-def _json_value(value: Any) -> Any:
+def _json_line_value(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {str(key): _json_value(entry) for key, entry in value.items()}
+        return {str(key): _json_line_value(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
-        return [_json_value(entry) for entry in value]
+        return [_json_line_value(entry) for entry in value]
     if isinstance(value, str):
         return file_text(value)
     value = value.item() if hasattr(value, "item") else value

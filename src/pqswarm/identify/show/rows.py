@@ -14,40 +14,40 @@ if TYPE_CHECKING:
     from pqswarm.identify.verdict import EventVerdict, Verdict
 
 __all__ = [
-    "agreement_word",
-    "clock",
-    "colour",
-    "date",
-    "duration",
     "event_row",
     "event_sentence",
-    "learned",
-    "magnitude",
-    "moment",
-    "phases",
-    "point",
-    "severity",
-    "sort_magnitude",
-    "title",
+    "row_agreement",
+    "row_clock",
+    "row_colour",
+    "row_curve_point",
+    "row_date",
+    "row_duration",
+    "row_magnitude",
+    "row_model_class",
+    "row_moment",
+    "row_phases",
+    "row_severity",
+    "row_sort_magnitude",
+    "row_title",
 ]
 
 
-def title(found: "EventVerdict") -> str:
+def row_title(found: "EventVerdict") -> str:
     """Return the title of the kind."""
     return KINDS.get(found.event.kind, found.event.kind)
 
 
-def colour(found: "EventVerdict") -> str:
+def row_colour(found: "EventVerdict") -> str:
     """Return the colour of the kind."""
     return COLOURS.get(found.event.kind, COLOURS["none"])
 
 
-def severity(found: "EventVerdict") -> tuple[float, float]:
+def row_severity(found: "EventVerdict") -> tuple[float, float]:
     """Return the sort key of severity, the worst event highest: see :func:`rank_event`."""
     return rank_event(found.event)
 
 
-def point(found: "EventVerdict") -> tuple[float, float] | None:
+def row_curve_point(found: "EventVerdict") -> tuple[float, float] | None:
     """Return duration [s] and voltage [%] for a tolerance curve, as shown; None if the event has none.
 
     A transient is placed at its decay time and the peak of the voltage, if that is above 100 %.
@@ -63,22 +63,22 @@ def point(found: "EventVerdict") -> tuple[float, float] | None:
     return (seconds, percent) if seconds > 0 and isfinite(seconds) and isfinite(percent) else None
 
 
-def date(found: "EventVerdict", start: "datetime | None") -> str:
+def row_date(found: "EventVerdict", start: "datetime | None") -> str:
     """Return the date of the event, given the time of the first sample; empty if unknown."""
     return time_text(found.event.at(start))[:10]
 
 
-def clock(found: "EventVerdict", start: "datetime | None") -> str:
+def row_clock(found: "EventVerdict", start: "datetime | None") -> str:
     """Return the time of day to the millisecond, or the time from the first sample: ``"+0.275 s"``."""
     return clock_text(found.event.at(start)) or f"+{found.event.start:.3f} s"
 
 
-def moment(found: "EventVerdict", start: "datetime | None") -> str:
+def row_moment(found: "EventVerdict", start: "datetime | None") -> str:
     """Return date and time, or the time after the first sample."""
     return time_text(found.event.at(start)) or f"{found.event.start:.3f} s after the first sample"
 
 
-def phases(found: "EventVerdict") -> str:
+def row_phases(found: "EventVerdict") -> str:
     """Return the phases, or channels, and the system."""
     event = found.event
     if event.kind == "none":
@@ -87,32 +87,32 @@ def phases(found: "EventVerdict") -> str:
     return f"{text} of {event.system}" if event.system else text
 
 
-def magnitude(found: "EventVerdict") -> str:
+def row_magnitude(found: "EventVerdict") -> str:
     """Return the magnitude as text."""
     return magnitude_text(found.event)
 
 
-def sort_magnitude(found: "EventVerdict") -> str:
+def row_sort_magnitude(found: "EventVerdict") -> str:
     """Return the magnitude as a fraction of one, to sort by."""
     event = found.event
     size = event.magnitude if event.unit == "pu" else event.magnitude / 100
     return f"{size:.6g}" if isfinite(size) and event.kind != "none" else ""
 
 
-def duration(found: "EventVerdict") -> str:
+def row_duration(found: "EventVerdict") -> str:
     """Return the duration as text; a recording without events has its length."""
     event = found.event
     return duration_text(event.duration, event.nominal_frequency, cut=event.cut_start or event.cut_end)
 
 
-def learned(found: "EventVerdict") -> str:
+def row_model_class(found: "EventVerdict") -> str:
     """Return the class by the model with its probability, ``"unknown"``, or nothing."""
     if not found.label or not found.known:
         return found.label
     return f"{in_words(found.label)}, {100 * found.probability:.0f} %"
 
 
-def agreement_word(found: "EventVerdict") -> str:
+def row_agreement(found: "EventVerdict") -> str:
     """Return how rules and model compare, in a word or two."""
     return found.agreement.partition(":")[0]
 
@@ -121,8 +121,8 @@ def event_sentence(found: "EventVerdict") -> str:
     """Return what, where, how much and how long; the magnitude with its voltage."""
     event = found.event
     if event.kind == "none":
-        return title(found)
-    words = [f"{event.category or title(found)} on {event.where}", magnitude(found), duration(found)]
+        return row_title(found)
+    words = [f"{event.category or row_title(found)} on {event.where}", row_magnitude(found), row_duration(found)]
     return ", ".join(filter(None, words))
 
 

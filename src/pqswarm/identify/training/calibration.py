@@ -13,23 +13,23 @@ if TYPE_CHECKING:
     from pqswarm.evaluation import Classifier, Folds
 
 __all__ = [
-    "Experts",
-    "combine",
+    "CalibratedExperts",
+    "calibrated_probabilities",
+    "calibration_log_priors",
+    "calibration_log_scores",
+    "combine_calibrated_scores",
     "cross_validated_distances",
     "cross_validated_scores",
     "find_nearest",
-    "fit_estimator",
+    "fit_estimator_to_calibrate",
     "fit_weights",
-    "log_priors",
-    "log_scores",
-    "soften",
 ]
 
 _DOUBT = 0.02  # tuned
 """Fraction of a uniform distribution in probabilities that may be 0, such as those of few votes."""
 
 
-def fit_estimator(classifier: "Classifier", data: "FloatArray", labels: "IntArray") -> Any:
+def fit_estimator_to_calibrate(classifier: "Classifier", data: "FloatArray", labels: "IntArray") -> Any:
     """Return the estimator of a classifier, fitted to scaled features; it must have `predict_proba`."""
     estimator = classifier.estimator()
     if not hasattr(estimator, "predict_proba"):
@@ -37,7 +37,7 @@ def fit_estimator(classifier: "Classifier", data: "FloatArray", labels: "IntArra
     return estimator.fit(data, labels)
 
 
-def log_scores(estimator: Any, rows: "FloatArray") -> "FloatArray":
+def calibration_log_scores(estimator: Any, rows: "FloatArray") -> "FloatArray":
     """Return the log-scores of the classes, up to a constant for each row, (n, n_classes).
 
     Those of naive Bayes are used as they are: as probabilities they would underflow.
@@ -49,7 +49,7 @@ def log_scores(estimator: Any, rows: "FloatArray") -> "FloatArray":
 
 
 @dataclass(frozen=True, eq=False)
-class Experts:
+class CalibratedExperts:
     """A fitted classifier and a linear discriminant on the same features, which also models their correlation."""
 
     estimator: Any
@@ -57,31 +57,37 @@ class Experts:
     priors: "FloatArray"
 
     @classmethod
-    def fit(cls, classifier: "Classifier", data: "FloatArray", labels: "IntArray", n_classes: int) -> "Experts":
+    def fit(
+        cls, classifier: "Classifier", data: "FloatArray", labels: "IntArray", n_classes: int
+    ) -> "CalibratedExperts":
         """Fit both to scaled features."""
         discriminant = Discriminant.fit(data, labels, n_classes)
-        return cls(fit_estimator(classifier, data, labels), discriminant, log_priors(labels, n_classes))
+        return cls(
+            fit_estimator_to_calibrate(classifier, data, labels),
+            discriminant,
+            calibration_log_priors(labels, n_classes),
+        )
 
     def both(self, rows: "FloatArray") -> "tuple[FloatArray, FloatArray]":
         """Return the log-likelihoods of both, up to a constant; minus infinity for classes without events."""
         own = np.asarray(self.estimator.classes_, dtype=np.int64)
-        found = log_scores(self.estimator, rows) - self.priors[own]
+        found = calibration_log_scores(self.estimator, rows) - self.priors[own]
         scores = np.full((len(rows), self.priors.size), -np.inf)
         scores[:, own] = found - found.max(axis=1, keepdims=True)
         return scores, self.discriminant.log_scores(rows)
 
     def scores(self, rows: "FloatArray", temperature: float, weight: float) -> "FloatArray":
         """Return their sum with the priors, the first divided by the temperature, the second times the weight."""
-        return combine(*self.both(rows), self.priors, temperature, weight)
+        return combine_calibrated_scores(*self.both(rows), self.priors, temperature, weight)
 
 
-def log_priors(labels: "IntArray", n_classes: int) -> "FloatArray":
+def calibration_log_priors(labels: "IntArray", n_classes: int) -> "FloatArray":
     """Return the logarithm of the fraction of each class; minus infinity for classes without events."""
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(np.bincount(labels, minlength=n_classes) / labels.size))
 
 
-def combine(
+def combine_calibrated_scores(
     first: "FloatArray", second: "FloatArray", priors: "FloatArray", temperature: float, weight: float
 ) -> "FloatArray":
     """Return the sum of two tables of log-likelihoods and of priors; minus infinity for classes without events."""
@@ -95,7 +101,9 @@ def cross_validated_scores(
     """Return the log-scores of each event by experts that were fitted without its fold, (n, n_classes) each."""
     first, second = np.empty((len(labels), n_classes)), np.empty((len(labels), n_classes))
     for train, test in folds.split():
-        first[test], second[test] = Experts.fit(classifier, data[train], labels[train], n_classes).both(data[test])
+        first[test], second[test] = CalibratedExperts.fit(classifier, data[train], labels[train], n_classes).both(
+            data[test]
+        )
     return first, second
 
 
@@ -112,12 +120,12 @@ def find_nearest(rows: "FloatArray", data: "FloatArray") -> "FloatArray":
     return np.array([np.abs(data - row).mean(axis=1).min() for row in rows])
 
 
-def soften(scores: "FloatArray", temperature: float) -> "FloatArray":
+def calibrated_probabilities(scores: "FloatArray", temperature: float) -> "FloatArray":
     """Turn log-scores (n, n_classes) into probabilities; the higher the temperature, the less confident.
 
     Examples
     --------
-    >>> soften(np.log([[0.9, 0.1]]), 2.0).round(2).tolist()
+    >>> calibrated_probabilities(np.log([[0.9, 0.1]]), 2.0).round(2).tolist()
     [[0.75, 0.25]]
     """
     powers = np.exp((scores - scores.max(axis=1, keepdims=True)) / temperature)
@@ -127,10 +135,12 @@ def soften(scores: "FloatArray", temperature: float) -> "FloatArray":
 def fit_weights(
     first: "FloatArray", second: "FloatArray", priors: "FloatArray", labels: "IntArray"
 ) -> tuple[float, float]:
-    """Return temperature and weight (see :meth:`Experts.scores`) under which the true classes are most likely."""
+    """Return temperature and weight of :meth:`CalibratedExperts.scores` under which true classes are most likely."""
 
     def loss(temperature: float, weight: float) -> float:
-        right = soften(combine(first, second, priors, temperature, weight), 1.0)[np.arange(len(labels)), labels]
+        right = calibrated_probabilities(combine_calibrated_scores(first, second, priors, temperature, weight), 1.0)[
+            np.arange(len(labels)), labels
+        ]
         return float(-np.log(np.maximum(right, 1e-12)).mean())
 
     pairs = [

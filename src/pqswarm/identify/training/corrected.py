@@ -22,14 +22,14 @@ from pqswarm.identify.features.compute import (
     MIN_CYCLES,
     bandwidth_of,
     compute_features,
-    resample,
+    resample_for_features,
     usable_features,
     uses_wavelets,
 )
 from pqswarm.identify.folder.batch import Failure, failure_of, identify_file
 from pqswarm.identify.folder.scan import find_candidate
 from pqswarm.identify.training.corrections import Correction, load_corrections, merge_corrections
-from pqswarm.identify.windows import read_capture
+from pqswarm.identify.windows import read_window_samples
 
 if TYPE_CHECKING:
     from pqswarm._base.typing import FloatArray, IntArray
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CorrectedEvent",
-    "count_followed",
-    "describe_corrections",
+    "count_corrected_events_followed",
+    "describe_corrected_events",
     "find_corrected",
     "make_corrected",
     "read_corrections",
@@ -106,7 +106,7 @@ class CorrectedEvent:
         capture, rate = self.capture, self.sampling_rate
         if bandwidth > self.widest:  # as a recorder of that bandwidth sees it
             ratio = 2 * BANDWIDTHS[bandwidth] * self.frequency / rate
-            capture, rate = resample(capture, ratio), rate * ratio
+            capture, rate = resample_for_features(capture, ratio), rate * ratio
         key = hashlib.sha256(repr(self.correction.key).encode("utf-8", "backslashreplace")).digest()[:8]
         random = stream(seed, (9, int.from_bytes(key, "big"), bandwidth))
         varied = [capture, *(self._vary(capture, rate, number, random) for number in range(count - 1))]
@@ -137,7 +137,7 @@ def read_corrections(
     return holding
 
 
-def describe_corrections(corrections: Sequence[Correction]) -> dict[str, int | str]:
+def describe_corrected_events(corrections: Sequence[Correction]) -> dict[str, int | str]:
     """Return the number of corrections and the SHA-256 of their events and labels, whatever the author and path."""
     if not corrections:
         return {}
@@ -176,7 +176,7 @@ def make_corrected(
     return np.vstack(rows), np.array(labels, dtype=np.int64)
 
 
-def count_followed(model: "Model", events: Sequence[CorrectedEvent]) -> dict[str, int]:
+def count_corrected_events_followed(model: "Model", events: Sequence[CorrectedEvent]) -> dict[str, int]:
     """Return how many corrected events a model classifies as corrected; warn about each of the others."""
     followed = 0
     for event in events:
@@ -273,7 +273,7 @@ def _find_in_recording(
             rate, frequency = verdict.sampling_rate, verdict.frequency
             first, stop = (round(moment * rate) for moment in event.window)
             channel = next(one for one in verdict.references if one.number == event.event.worst.number)
-            capture = read_capture(recording, channel.number, channel.volts, frequency, first, stop)
+            capture = read_window_samples(recording, channel.number, channel.volts, frequency, first, stop)
             yield CorrectedEvent(correction, capture, rate, frequency, possible)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from pqswarm.events.classes import is_name
 
-__all__ = ["find_problem"]
+__all__ = ["find_correction_problem"]
 
 _TEXTS = {"path": 4096, "digest": 64, "source": 4096, "label": 100, "by": 200, "at": 40, "note": 2000}
 """Maximum number of characters."""
@@ -14,7 +14,7 @@ _FREE = ("path", "source", "note")
 """Texts that may contain control characters."""
 
 
-def find_problem(values: Mapping[str, Any]) -> str:
+def find_correction_problem(values: Mapping[str, Any]) -> str:
     """Return what is wrong with the values of a correction; empty if nothing."""
     for name, longest in _TEXTS.items():
         value = values[name]

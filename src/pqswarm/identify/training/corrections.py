@@ -19,7 +19,7 @@ from pqswarm.errors import FileFormatError, PqswarmError, unknown_name
 from pqswarm.events.broad import BROAD_CLASSES
 from pqswarm.identify.folder.scan import find_candidate
 from pqswarm.identify.show.lines import json_text
-from pqswarm.identify.training.correction_checks import find_problem
+from pqswarm.identify.training.correction_checks import find_correction_problem
 from pqswarm.identify.verdict import EventVerdict
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Correction:
     note: str = ""
 
     def __post_init__(self) -> None:
-        problem = find_problem(vars(self))
+        problem = find_correction_problem(vars(self))
         if problem:
             raise PqswarmError(f"a correction's {problem}.")
 
@@ -113,7 +113,7 @@ class Correction:
         own = verdict.path if path is None else path
         return cls(
             path=os.path.abspath(own),  # noqa: PTH100 (links stay what they are)
-            digest=_digest(own) if digest is None else digest,
+            digest=_correction_recording_digest(own) if digest is None else digest,
             source=file_text(verdict.source),
             found=EventVerdict.of(json.loads(json_text(event.as_dict()))),  # as it is read back
             label=label,
@@ -358,7 +358,7 @@ def merge_corrections(corrections: Iterable[Correction]) -> tuple[Correction, ..
     return tuple(last[key] for key in sorted(last) if last[key].label)
 
 
-def _digest(path: str | Path) -> str:
+def _correction_recording_digest(path: str | Path) -> str:
     try:
         return find_candidate(path).digest()
     except OSError as error:
@@ -367,11 +367,12 @@ def _digest(path: str | Path) -> str:
 
 def _correction_to_line(correction: Correction, folder: Path) -> bytes:
     """A line of the file in ASCII, readable with any encoding."""
-    values = {**vars(correction), "path": _relative_path(correction.path, folder), "found": correction.found.as_dict()}
+    path = _relative_correction_path(correction.path, folder)
+    values = {**vars(correction), "path": path, "found": correction.found.as_dict()}
     return json.dumps(values, allow_nan=False).encode("ascii") + b"\n"
 
 
-def _relative_path(path: str, folder: Path) -> str:
+def _relative_correction_path(path: str, folder: Path) -> str:
     """A path relative to a folder, if it lies below it."""
     whole = Path(os.path.abspath(folder / path))  # noqa: PTH100
     return whole.relative_to(folder).as_posix() if whole.is_relative_to(folder) else str(whole)
@@ -391,7 +392,7 @@ def _correction_from_line(line: bytes, folder: Path) -> Correction:
         found = EventVerdict.of(values["found"])
     except PqswarmError as error:
         raise ValueError(f"its event is {error}") from None
-    problem = find_problem(values)
+    problem = find_correction_problem(values)
     if problem:
         raise ValueError(f"its {problem}.")
     path = os.path.abspath(folder / values["path"])  # noqa: PTH100

@@ -12,7 +12,7 @@ from pqswarm._base.threads import effective_jobs
 from pqswarm.datasets.specs import EventSpec, check_count, event_specs
 from pqswarm.events import EVENT_CLASSES, Preset
 from pqswarm.events.broad import BROAD_CLASSES, record_event
-from pqswarm.identify.features.compute import BANDWIDTHS, MARGIN, compute_features, resample
+from pqswarm.identify.features.compute import BANDWIDTHS, MARGIN, compute_features, resample_for_features
 
 if TYPE_CHECKING:
     from pqswarm._base.typing import FloatArray, IntArray
@@ -25,8 +25,8 @@ __all__ = [
     "BroadSpec",
     "PresetSpec",
     "Progress",
-    "list_recordings",
-    "make_events",
+    "list_training_specs",
+    "make_training_events",
 ]
 
 TRAINING_SNR: tuple[float, ...] = (20.0, inf, 25.0, 40.0, 30.0, 60.0, 35.0, inf, 50.0)
@@ -44,7 +44,7 @@ _MANY = 2000
 Progress = Callable[[str, int, int], None]
 
 
-def list_recordings(
+def list_training_specs(
     events_per_class: int, snr: Sequence[float], seed: int, family: tuple[int, ...], bandwidth: int, minimum: int = 1
 ) -> "list[BroadSpec]":
     """List the events of ``"broad"`` for one of BANDWIDTHS, without classes that it cannot show."""
@@ -96,10 +96,10 @@ class PresetSpec:
         event = self.order.make(self.preset)
         if rate is None:
             return event.signal, event.sampling_rate, event.frequency
-        return resample(event.signal, rate / event.sampling_rate), rate, event.frequency
+        return resample_for_features(event.signal, rate / event.sampling_rate), rate, event.frequency
 
 
-def make_events(
+def make_training_events(
     preset: Preset | str,
     events_per_class: int,
     snr: Sequence[float],
@@ -123,7 +123,7 @@ def make_events(
 
     orders: list[BroadSpec] | list[PresetSpec]
     if isinstance(preset, str):
-        classes, orders = BROAD_CLASSES, list_recordings(events_per_class, snr, seed, family, bandwidth, minimum)
+        classes, orders = BROAD_CLASSES, list_training_specs(events_per_class, snr, seed, family, bandwidth, minimum)
     else:
         listed = event_specs(preset, events_per_class, seed, family, snr, minimum)
         classes, orders = preset.classes, [PresetSpec(order, preset) for order in listed]
@@ -133,7 +133,7 @@ def make_events(
     # Many small steps hold the interpreter lock: use processes if there is enough to do.
     backend = "loky" if jobs > 1 and len(orders) >= _MANY else "threading"
     made = Parallel(n_jobs=jobs, backend=backend, return_as="generator")(
-        delayed(_compute_some)(task, rate, not isinstance(preset, str)) for task in tasks
+        delayed(_compute_training_spec_features)(task, rate, not isinstance(preset, str)) for task in tasks
     )
     for some in made:
         rows += some
@@ -143,7 +143,7 @@ def make_events(
     return np.array([row for row, _ in rows]), labels, np.array([frequency for _, frequency in rows])
 
 
-def _compute_some(
+def _compute_training_spec_features(
     orders: "Sequence[BroadSpec | PresetSpec]", rate: float | None, wavelet: bool
 ) -> "list[tuple[FloatArray, float]]":
     from pqswarm.recordings.frequency import measure_frequency

@@ -15,26 +15,26 @@ from pqswarm.evaluation import CLASSIFIERS, Classifier
 from pqswarm.events import Preset, check_snr, get_preset
 from pqswarm.events.broad import BROAD_CLASSES
 from pqswarm.identify.features.capture import MEASURES
-from pqswarm.identify.features.compute import BANDWIDTHS, FEATURES, upper_frequencies
+from pqswarm.identify.features.compute import BANDWIDTHS, FEATURES, feature_upper_frequencies
 from pqswarm.identify.features.shapes import WHOLE
-from pqswarm.identify.model import CODES, Model, Subset, TrainingTable, scale
+from pqswarm.identify.model import CODES, Model, ModelTrainingTable, Subset, scale_for_model
 from pqswarm.identify.training.calibration import (
-    combine,
+    calibration_log_priors,
+    combine_calibrated_scores,
     cross_validated_distances,
     cross_validated_scores,
-    fit_estimator,
+    fit_estimator_to_calibrate,
     fit_weights,
-    log_priors,
 )
 from pqswarm.identify.training.corrected import (
-    count_followed,
-    describe_corrections,
+    count_corrected_events_followed,
+    describe_corrected_events,
     find_corrected,
     make_corrected,
     read_corrections,
 )
 from pqswarm.identify.training.corrections import Correction
-from pqswarm.identify.training.specs import BROAD, TRAINING_SNR, Progress, make_events
+from pqswarm.identify.training.specs import BROAD, TRAINING_SNR, Progress, make_training_events
 
 if TYPE_CHECKING:
     from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
@@ -116,8 +116,8 @@ def train(
     <Model: kernel-nb, 30 events of 3 classes, preset 'field, 3 classes', seed 0>
     """
     chosen = BROAD if preset == BROAD else get_preset(preset)
-    learner = _read_classifier(classifier)
-    wanted = _read_subset(subset)
+    learner = _make_training_classifier(classifier)
+    wanted = _read_training_subset(subset)
     levels = tuple(check_snr(level) for level in snr)
     if search is not None:
         from pqswarm.search.registry import search_class
@@ -129,13 +129,13 @@ def train(
     features: FloatArray = np.empty((0, 0))
     labels: IntArray = np.empty(0, dtype=np.int64)
     subsets: list[Subset] = []
-    tables: list[TrainingTable] = []
+    tables: list[ModelTrainingTable] = []
     for number, highest in enumerate(BANDWIDTHS):
-        allowed = wanted & (upper_frequencies() <= highest)
+        allowed = wanted & (feature_upper_frequencies() <= highest)
         if isinstance(chosen, str):
             allowed &= np.isin(FEATURES, list(MEASURES))
         if isinstance(chosen, str) or not number:
-            made = make_events(
+            made = make_training_events(
                 chosen,
                 events_per_class,
                 levels,
@@ -191,22 +191,22 @@ def train(
             "snr": ["inf" if level == inf else level for level in levels],
             "search": search or "",
             "max_evaluations": max_evaluations if search else 0,
-            **describe_corrections([one.correction for one in corrected]),
+            **describe_corrected_events([one.correction for one in corrected]),
             "pqswarm": __version__,
             "numpy": np.__version__,
         },
     )
-    return replace(model, origin={**model.origin, **count_followed(model, corrected)})
+    return replace(model, origin={**model.origin, **count_corrected_events_followed(model, corrected)})
 
 
-def _read_classifier(given: str | Classifier) -> Classifier:
+def _make_training_classifier(given: str | Classifier) -> Classifier:
     made = given if isinstance(given, Classifier) else CLASSIFIERS.find(given)(_HYPERPARAMETERS.get(given))
     varied = np.eye(2).repeat(20, axis=0) + 0.1 * np.sin(np.arange(80.0)).reshape(40, 2)
-    fit_estimator(made, varied, np.arange(2).repeat(20))  # fails early if it cannot be used
+    fit_estimator_to_calibrate(made, varied, np.arange(2).repeat(20))  # fails early if it cannot be used
     return made
 
 
-def _read_subset(subset: "Sequence[str] | BoolArray | None") -> "BoolArray":
+def _read_training_subset(subset: "Sequence[str] | BoolArray | None") -> "BoolArray":
     if subset is None:
         return np.ones(len(FEATURES), dtype=np.bool_)
     given = np.asarray(subset)
@@ -233,7 +233,7 @@ def _learn(
     seed: int,
     n_jobs: int | None,
     corrected: "tuple[FloatArray, IntArray]",
-) -> tuple[Subset, TrainingTable]:
+) -> tuple[Subset, ModelTrainingTable]:
     """Choose a subset of the features, with its error, temperature, weight and distance, and its training events.
 
     Everything is chosen by the generated events; corrected ones are added to the table.
@@ -242,7 +242,9 @@ def _learn(
     from pqswarm.search import minimize
 
     knots = np.quantile(features, np.linspace(0, 1, _KNOTS), axis=0).T.astype(np.float32).astype(np.float64)
-    codes, more = (np.round(scale(rows, knots) * CODES).astype(np.uint16) for rows in (features, corrected[0]))
+    codes, more = (
+        np.round(scale_for_model(rows, knots) * CODES).astype(np.uint16) for rows in (features, corrected[0])
+    )
     data = codes / CODES
     folds = Folds.stratified(labels, seed=seed)
     mask = np.ones(names.size, dtype=np.bool_)
@@ -252,9 +254,13 @@ def _learn(
         mask = minimize(search, evaluator, max_evaluations, seed).mask
     chosen = data[:, mask]
     first, second = cross_validated_scores(classifier, chosen, labels, folds, n_classes)
-    priors = log_priors(labels, n_classes)
+    priors = calibration_log_priors(labels, n_classes)
     temperature, weight = fit_weights(first, second, priors, labels)
-    error = float(np.mean(combine(first, second, priors, temperature, weight).argmax(axis=1) != labels))
+    error = float(
+        np.mean(combine_calibrated_scores(first, second, priors, temperature, weight).argmax(axis=1) != labels)
+    )
     farthest = float(np.quantile(cross_validated_distances(chosen, folds), _USUAL))
     found = Subset(0.0, tuple(names[mask].tolist()), temperature, error, weight, round(farthest, 6))
-    return found, TrainingTable(np.vstack([codes, more])[:, mask], np.concatenate([labels, corrected[1]]), knots[mask])
+    return found, ModelTrainingTable(
+        np.vstack([codes, more])[:, mask], np.concatenate([labels, corrected[1]]), knots[mask]
+    )

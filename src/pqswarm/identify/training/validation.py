@@ -15,7 +15,14 @@ from pqswarm.events.broad import BROAD_CLASSES
 from pqswarm.events.classes import class_family
 from pqswarm.identify.features.compute import BANDWIDTHS, bandwidth_of, usable_features
 from pqswarm.identify.model import Model
-from pqswarm.identify.training.specs import BROAD, HELD_OUT, BroadSpec, PresetSpec, list_recordings, make_events
+from pqswarm.identify.training.specs import (
+    BROAD,
+    HELD_OUT,
+    BroadSpec,
+    PresetSpec,
+    list_training_specs,
+    make_training_events,
+)
 
 if TYPE_CHECKING:
     from pqswarm._base.typing import FloatArray, IntArray
@@ -160,7 +167,7 @@ def check_model(
         if whole:
             labels, shares = _predict_whole(model, chosen, events_per_class, level, checked_seed(seed), nominal_voltage)
         else:
-            features, labels, frequencies = make_events(
+            features, labels, frequencies = make_training_events(
                 chosen,
                 events_per_class,
                 (level,),
@@ -171,7 +178,7 @@ def check_model(
                 rate=rate,
                 bandwidth=0 if rate is None else BANDWIDTHS.index(bandwidth_of(rate, 60.0)),
             )
-            shares = _predict(model, features, frequencies, rate)
+            shares = _predict_for_validation(model, features, frequencies, rate)
         true, best = places[labels], shares.max(axis=1)
         cells = (true * n + shares.argmax(axis=1))[best > 0]
         confusion = np.bincount(cells, minlength=n * n).reshape(n, n)
@@ -180,7 +187,9 @@ def check_model(
     return tuple(checks)
 
 
-def _predict(model: Model, features: "FloatArray", frequencies: "FloatArray", rate: float | None) -> "FloatArray":
+def _predict_for_validation(
+    model: Model, features: "FloatArray", frequencies: "FloatArray", rate: float | None
+) -> "FloatArray":
     if rate is None:
         return model.predict(features).probabilities
     shares = np.empty((len(features), len(model.class_names)))
@@ -200,7 +209,7 @@ def _predict_whole(
 
     orders: list[BroadSpec] | list[PresetSpec]
     if isinstance(preset, str):
-        classes, orders = BROAD_CLASSES, list_recordings(count, (snr,), seed, HELD_OUT, 1)
+        classes, orders = BROAD_CLASSES, list_training_specs(count, (snr,), seed, HELD_OUT, 1)
     else:
         listed = event_specs(preset, count, seed, HELD_OUT, (snr,))
         classes, orders = preset.classes, [PresetSpec(order, preset) for order in listed]

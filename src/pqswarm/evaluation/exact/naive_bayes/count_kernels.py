@@ -114,8 +114,8 @@ def count_subset_errors(table, shape, span, fold_starts, sizes, highest, tree, c
     its log prior; the first class is the event's own; terms are at least -1e30, priors at least -3e38. `shape` are the
     last three sizes and the number of events, which are ordered by fold from `fold_starts`, int64[folds + 1]. `span` is
     the range of blocks. `sizes`, int64[m], are those of the subsets; no term exceeds `highest`, which is not negative.
-    `tree` is what :func:`share_features` fills and returns. Where rounding could change whether an event is an error,
-    it is not counted, and subset * n + event goes to `doubtful`, int32, which must be large enough.
+    `tree` is what :func:`share_features` fills and returns. Where rounding could change whether an event is an
+    error, it is not counted, and subset * n + event goes to `doubtful`, int32, which must be large enough.
     """
     parents, slots, starts, subsets, features, n_nodes, n_slots = tree
     n_rows, n_classes, events, n = shape

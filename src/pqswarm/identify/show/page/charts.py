@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from markupsafe import Markup, escape
 
 from pqswarm.identify.show.curves import ITIC, RMS, SEMI, SEMI_REQUIRED, Curve
-from pqswarm.identify.show.rows import colour, point, severity
+from pqswarm.identify.show.rows import row_colour, row_curve_point, row_severity
 from pqswarm.identify.show.words import count_text, join_words
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def draw_charts(
     shown = [
         _ChartPoint(found, *place, *words)
         for found, *words in zip(events, tips, links, keys or [""] * len(events), strict=True)
-        if (place := point(found)) is not None
+        if (place := row_curve_point(found)) is not None
     ]
     dips = [one for one in shown if one.found.event.kind in ("sag", "interruption")]
     itic, semi = (_Axes(rows, top, shortest) for rows, top, shortest in ((shown, 200.0, 1e-4), (dips, 100.0, 5e-3)))
@@ -80,7 +80,9 @@ def draw_charts(
             ITIC.title,
             itic.draw(_itic_lines(itic), ITIC, shown),
             (places := _chart_places(ITIC, shown)),
-            _counts(places, "in the prohibited region", "in the no-damage region", "in the no-interruption region"),
+            _chart_counts(
+                places, "in the prohibited region", "in the no-damage region", "in the no-interruption region"
+            ),
             "Residual or maximum Urms(1/2) against duration (IEC 61000-4-30). Transients above 100 % are placed at the "
             "peak voltage and their decay time (our choice).",
         ),
@@ -89,7 +91,7 @@ def draw_charts(
             SEMI.title,
             semi.draw(_semi_lines(semi), SEMI, dips),
             (places := _chart_places(SEMI, dips)),
-            _counts(places, "", "below the curve", "on or above it"),
+            _chart_counts(places, "", "below the curve", "on or above it"),
             "Dips and interruptions. The solid line is mandatory for semiconductor equipment, the dashed ones are "
             "recommended: 0 % for one cycle, 80 % up to 10 s, 90 % beyond. Events are counted against the solid line "
             "up to 1 s, then against the dashed ones.",
@@ -102,7 +104,7 @@ def _chart_places(curve: Curve, rows: Sequence[_ChartPoint]) -> dict[str, int]:
     return {place: found.count(place) for place in ("above", "below", "inside")}
 
 
-def _counts(places: dict[str, int], above: str, below: str, inside: str) -> str:
+def _chart_counts(places: dict[str, int], above: str, below: str, inside: str) -> str:
     titles = {"above": above, "below": below, "inside": inside}
     counts = [f"{places[place]} {text}" for place, text in titles.items() if text]
     return f"{count_text(sum(places.values()), 'event')}: {join_words(counts)}."
@@ -140,7 +142,7 @@ class _Axes:
             *self._grid(),
             *lines,
             *self._frame(),
-            *(self._point(row) for row in sorted(rows, key=lambda row: severity(row.found))[-_MAX_POINTS:]),
+            *(self._point(row) for row in sorted(rows, key=lambda row: row_severity(row.found))[-_MAX_POINTS:]),
             "</svg>",
         ]
         return Markup("\n".join(parts))  # noqa: S704 (its words are escaped)
@@ -176,8 +178,8 @@ class _Axes:
             shape = f'<path d="M{x:g} {y - 7:g}L{x + 6:g} {y:g}L{x:g} {y + 7:g}L{x - 6:g} {y:g}Z"/>'
         key = f' data-row="{escape(row.key)}"' if row.key else ""
         return (
-            f'<a href="{escape(row.link)}"{key} class="point" data-kind="{escape(kind)}" '
-            f'data-seconds="{seconds:.6g}" data-percent="{percent:.6g}" fill="{colour(row.found)}" aria-label="{tip}">'
+            f'<a href="{escape(row.link)}"{key} class="point" data-kind="{escape(kind)}" data-seconds="{seconds:.6g}" '
+            f'data-percent="{percent:.6g}" fill="{row_colour(row.found)}" aria-label="{tip}">'
             f'<g class="mark"><title>{tip}</title>{shape}</g></a>'
         )
 

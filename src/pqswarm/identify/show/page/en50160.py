@@ -13,7 +13,7 @@ from pqswarm.measure.steady.series import INTERVAL
 
 if TYPE_CHECKING:
     from pqswarm._base.typing import FloatArray
-    from pqswarm.identify.show.page.listing import PageRecording
+    from pqswarm.identify.show.page.listing import ListedRecording
 
 __all__ = ["HARMONIC_LIMITS", "MET", "NOT_MET", "SHORT", "WEEK", "check_en50160"]
 
@@ -54,14 +54,14 @@ class _Values:
     values: "FloatArray"
 
 
-def check_en50160(recordings: "Sequence[PageRecording]") -> list[dict[str, Any]]:
+def check_en50160(recordings: "Sequence[ListedRecording]") -> list[dict[str, Any]]:
     """Compare the ten-minute values of each site with EN 50160: a row for each site and requirement.
 
     Values of all recordings of a site are combined. The worst channel is the one with the highest 95 % value.
     """
     sites: dict[str, list[dict[str, Any]]] = {}
     for recording in recordings:
-        rows = _ten_minutes(recording)
+        rows = _en50160_ten_minutes(recording)
         if rows:
             sites.setdefault(recording.site, []).extend(rows)
     return [{"site": site, **row} for site, rows in sites.items() for row in _check_site(rows)]
@@ -79,7 +79,7 @@ def _check_site(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def _ten_minutes(recording: "PageRecording") -> list[dict[str, Any]]:
+def _en50160_ten_minutes(recording: "ListedRecording") -> list[dict[str, Any]]:
     """The whole intervals of a recording, with deviations from nominal [%]."""
     verdict = recording.verdict
     nominal = {one.channel: one.volts for one in verdict.references if one.source.startswith(("nominal", "given"))}
@@ -108,7 +108,7 @@ def _channels(rows: Sequence[Mapping[str, Any]], key: str) -> "dict[str, FloatAr
     return {name: np.array(known) for name, known in values.items()}
 
 
-def _worst_channel(rows: Sequence[Mapping[str, Any]], key: str) -> _Values:
+def _en50160_worst_channel(rows: Sequence[Mapping[str, Any]], key: str) -> _Values:
     values = _channels(rows, key)
     if not values:
         return _Values("", np.empty(0))
@@ -128,7 +128,7 @@ def _check(
     asked: str = "a week",
 ) -> dict[str, Any]:
     """One requirement: 95 % of a week's values of the worst channel, or all values of all, within the limit."""
-    worst = _worst_channel(rows, key)
+    worst = _en50160_worst_channel(rows, key)
     every = _channels(rows, key)
     values = np.concatenate(list(every.values())) if always and every else worst.values
     known_intervals = min((one.size for one in every.values()), default=0) if always else values.size
@@ -157,7 +157,7 @@ def _check(
 def _check_flicker(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Plt, which takes two hours, and the maximum of Pst."""
     found = _check(rows, "long-term flicker Plt", "plt", 1.0, "", intervals=WEEK // 12)
-    short = _worst_channel(rows, "pst").values
+    short = _en50160_worst_channel(rows, "pst").values
     if short.size:
         found["found"] += f"; maximum Pst {short.max():.2f}"
     return found
@@ -167,7 +167,7 @@ def _check_harmonics(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """All single harmonics in one row: the one closest to its limit, or exceeding it most."""
     checked: list[tuple[float, dict[str, Any]]] = []
     for order, limit in sorted(HARMONIC_LIMITS.items()):
-        values = _worst_channel(rows, f"h{order}").values
+        values = _en50160_worst_channel(rows, f"h{order}").values
         share = float(np.percentile(values, 95)) / limit if values.size else -inf
         checked.append((share, _check(rows, f"harmonics, worst: order {order}", f"h{order}", limit, "%")))
     if all(share == -inf for share, _ in checked):

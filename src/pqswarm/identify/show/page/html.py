@@ -15,16 +15,22 @@ from pqswarm.identify.show.curves import COLOURS
 from pqswarm.identify.show.lines import csv_lines
 from pqswarm.identify.show.page.charts import Chart, draw_charts
 from pqswarm.identify.show.page.en50160 import check_en50160
-from pqswarm.identify.show.page.indices import AGGREGATION, Cells, count_dips, count_swells, sarfi
+from pqswarm.identify.show.page.indices import (
+    AGGREGATION,
+    Cells,
+    count_dips_for_indices,
+    count_swells_for_indices,
+    sarfi,
+)
 from pqswarm.identify.show.page.listing import (
     MAX_FIGURES,
     ListedEvent,
-    PageRecording,
+    ListedRecording,
     count_kinds,
-    headline,
     list_events,
+    listing_headline,
 )
-from pqswarm.identify.show.page.waveforms import Waveforms, find_recording, read_waveforms
+from pqswarm.identify.show.page.waveforms import Waveforms, find_waveform_recording, read_waveforms
 from pqswarm.identify.show.words import count_text, duration_text, frequency_text, time_text, voltage_text
 from pqswarm.identify.verdict import COLUMNS
 from pqswarm.measure.event import KINDS
@@ -42,17 +48,17 @@ _SIZE = "\ue000"
 
 
 def page_html(
-    verdicts: "Iterable[Verdict | PageRecording]",
+    verdicts: "Iterable[Verdict | ListedRecording]",
     failures: Sequence[str] = (),
     *,
-    find: "Callable[[Verdict], RecordingSource | None]" = find_recording,
+    find: "Callable[[Verdict], RecordingSource | None]" = find_waveform_recording,
 ) -> str:
     """Return one page about many recordings, which needs no network and is readable without scripts.
 
     Parameters
     ----------
-    verdicts : iterable of Verdict or PageRecording
-        Of many verdicts, keep :meth:`PageRecording.of` to save memory.
+    verdicts : iterable of Verdict or ListedRecording
+        Of many verdicts, keep :meth:`ListedRecording.of` to save memory.
     failures : sequence of str
         Why other recordings have no verdict, a sentence each.
     find : callable, optional
@@ -75,25 +81,36 @@ def page_html(
     """
     from jinja2 import ChoiceLoader, Environment, PackageLoader
 
-    kept = [one if isinstance(one, PageRecording) else PageRecording.of(one) for one in verdicts]
+    kept = [one if isinstance(one, ListedRecording) else ListedRecording.of(one) for one in verdicts]
     listed = list_events(kept)
     events = [one for one in listed if one.found.event.kind != "none"]
     waveforms = read_waveforms(listed, find)
     figures = _list_figures(waveforms)
-    worst = sorted(listed, key=lambda one: rows.severity(one.found), reverse=True)[:_MAX_ROWS]
+    worst = sorted(listed, key=lambda one: rows.row_severity(one.found), reverse=True)[:_MAX_ROWS]
     shown = sorted(worst, key=lambda one: one.number)
     loader = ChoiceLoader([PackageLoader("pqswarm.identify.show.page"), PackageLoader("pqswarm.report")])
     environment = Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"bind": _bind, "keep": _keep}
+    environment.filters |= {"bind": _bind_page_html_units, "keep": _keep_page_html_together}
     shared = read_scripts(*VIEWER) if figures else read_scripts("draw.js")
-    scripts = [shared, _template("pqswarm.report", "report.js"), _template("pqswarm.identify.show.page", "page.js")]
-    styles = [read_styles("colours.css"), _template("pqswarm.report", "report.css"), read_styles("tolerance.css")]
-    styles += [read_styles("waves.css") if figures else "", _template("pqswarm.identify.show.page", "page.css")]
+    scripts = [
+        shared,
+        _read_page_html_template("pqswarm.report", "report.js"),
+        _read_page_html_template("pqswarm.identify.show.page", "page.js"),
+    ]
+    styles = [
+        read_styles("colours.css"),
+        _read_page_html_template("pqswarm.report", "report.css"),
+        read_styles("tolerance.css"),
+    ]
+    styles += [
+        read_styles("waves.css") if figures else "",
+        _read_page_html_template("pqswarm.identify.show.page", "page.css"),
+    ]
     text = environment.get_template("page.html.jinja").render(
-        style=_markup("".join(styles)),
-        scripts=[_markup(script) for script in scripts],
+        style=_page_html_markup("".join(styles)),
+        scripts=[_page_html_markup(script) for script in scripts],
         digests=[base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts],
-        headline=headline(listed, len(kept), len(failures)),
+        headline=listing_headline(listed, len(kept), len(failures)),
         kinds=[(kind, KINDS[kind], COLOURS[kind], number) for kind, number in count_kinds(listed).items()],
         show=rows,
         rows=shown,
@@ -105,17 +122,17 @@ def page_html(
         figures=figures,
         waveforms=[one.json for one in waveforms],
         drawn={figure.listed.number for figure in figures},
-        figures_note=_figures_note(len(figures), len(events)),
+        figures_note=_page_html_figures_note(len(figures), len(events)),
         charts=_charts(events),
-        sarfi=_sarfi_table(listed, kept),
-        cells=_cell_tables(listed),
-        en50160=_en50160_table(kept),
+        sarfi=_page_html_sarfi_table(listed, kept),
+        cells=_page_html_cell_tables(listed),
+        en50160=_page_html_en50160_table(kept),
         length=_length_text(kept),
-        recordings=[_describe(one.verdict) for one in kept[:_MAX_RECORDINGS]],
+        recordings=[_describe_for_page_html(one.verdict) for one in kept[:_MAX_RECORDINGS]],
         n_recordings=len(kept),
         n_described=min(len(kept), _MAX_RECORDINGS),
         failures=list(failures),
-        version=_version(),
+        version=_page_html_version(),
         size=_SIZE,
     )
     written = text.encode("utf-8", "replace")  # file names may hold bytes that are not text
@@ -123,27 +140,27 @@ def page_html(
     return f"{before}{max(len(written) / 1e6, 0.1):.1f} MB{after}"
 
 
-def _template(package: str, name: str) -> str:
+def _read_page_html_template(package: str, name: str) -> str:
     return (files(package) / "templates" / name).read_text(encoding="utf-8")
 
 
-def _markup(text: str) -> Markup:
+def _page_html_markup(text: str) -> Markup:
     return Markup(text)  # noqa: S704 (part of the package)
 
 
-def _bind(text: str) -> str:
+def _bind_page_html_units(text: str) -> str:
     """Keep a number and its unit on one line."""
     return (
         text.replace(" %", "\u00a0%").replace(" pu", "\u00a0pu").replace(" kV", "\u00a0kV").replace(" ms", "\u00a0ms")
     )
 
 
-def _keep(text: str) -> str:
+def _keep_page_html_together(text: str) -> str:
     """Break lines only before a bracket."""
     return text.replace(" ", "\u00a0").replace("\u00a0(", " (")
 
 
-def _version() -> str:
+def _page_html_version() -> str:
     from pqswarm import __version__
 
     return __version__
@@ -155,7 +172,7 @@ def _charts(events: Sequence[ListedEvent]) -> list[Chart]:
         verdict = one.recording.verdict
         words = (
             f"{one.number}: {rows.event_sentence(one.found)}",
-            rows.moment(one.found, verdict.start),
+            rows.row_moment(one.found, verdict.start),
             verdict.station,
         )
         tips.append(", ".join(filter(None, words)))
@@ -163,7 +180,7 @@ def _charts(events: Sequence[ListedEvent]) -> list[Chart]:
     return draw_charts([one.found for one in events], tips, links) if events else []
 
 
-def _length_text(recordings: Sequence[PageRecording]) -> str:
+def _length_text(recordings: Sequence[ListedRecording]) -> str:
     return duration_text(sum(one.verdict.duration for one in recordings), 50.0).partition(" (")[0] or "no time"
 
 
@@ -179,10 +196,10 @@ class _Figure:
 def _list_figures(waveforms: Sequence[Waveforms]) -> list[_Figure]:
     """One figure for each event, worst first."""
     figures = [_Figure(event, place, one.note) for place, one in enumerate(waveforms) for event in one.events]
-    return sorted(figures, key=lambda figure: rows.severity(figure.listed.found), reverse=True)
+    return sorted(figures, key=lambda figure: rows.row_severity(figure.listed.found), reverse=True)
 
 
-def _figures_note(number: int, events: int) -> str:
+def _page_html_figures_note(number: int, events: int) -> str:
     if not number:
         return ""
     which = (
@@ -196,7 +213,7 @@ def _figures_note(number: int, events: int) -> str:
     )
 
 
-def _sarfi_table(listed: Sequence[ListedEvent], recordings: Sequence[PageRecording]) -> "Table | None":
+def _page_html_sarfi_table(listed: Sequence[ListedEvent], recordings: Sequence[ListedRecording]) -> "Table | None":
     from pqswarm.report.tables import Table
 
     table = sarfi(listed)
@@ -214,15 +231,17 @@ def _sarfi_table(listed: Sequence[ListedEvent], recordings: Sequence[PageRecordi
     return Table("sarfi", "SARFI", table[:_MAX_SITES], note=note)
 
 
-def _cell_tables(listed: Sequence[ListedEvent]) -> "list[Table]":
+def _page_html_cell_tables(listed: Sequence[ListedEvent]) -> "list[Table]":
     tables = [
-        _cell_table("dips", "Dips and interruptions by residual voltage [%] and duration [ms]", count_dips(listed)),
-        _cell_table("swells", "Swells by voltage [%] and duration [ms]", count_swells(listed)),
+        _page_html_cell_table(
+            "dips", "Dips and interruptions by residual voltage [%] and duration [ms]", count_dips_for_indices(listed)
+        ),
+        _page_html_cell_table("swells", "Swells by voltage [%] and duration [ms]", count_swells_for_indices(listed)),
     ]
     return [table for table in tables if table is not None]
 
 
-def _cell_table(name: str, caption: str, cells: Cells) -> "Table | None":
+def _page_html_cell_table(name: str, caption: str, cells: Cells) -> "Table | None":
     from pqswarm.report.tables import Table
 
     if not cells.longer and not any(sum(numbers) for _, numbers in cells.rows):
@@ -237,7 +256,7 @@ def _cell_table(name: str, caption: str, cells: Cells) -> "Table | None":
     return Table(name, caption, rows, columns={"u": ("u [%]", "")}, note=note)
 
 
-def _en50160_table(recordings: Sequence[PageRecording]) -> "Table | None":
+def _page_html_en50160_table(recordings: Sequence[ListedRecording]) -> "Table | None":
     from pqswarm.report.tables import Table
 
     table = check_en50160(recordings)
@@ -251,7 +270,7 @@ def _en50160_table(recordings: Sequence[PageRecording]) -> "Table | None":
     return Table("en50160", "EN 50160", table[: 7 * _MAX_SITES], note=note, verdicts=("verdict",))
 
 
-def _describe(verdict: "Verdict") -> dict[str, Any]:
+def _describe_for_page_html(verdict: "Verdict") -> dict[str, Any]:
     """Facts about a recording, and what was assumed."""
     references = [f"{one.channel} {voltage_text(one.volts)} ({one.source})" for one in verdict.references]
     facts = [

@@ -9,9 +9,9 @@ from typing import Any
 
 from pqswarm.identify.show.curves import ITIC, RMS, SEMI
 from pqswarm.identify.show.page.listing import ListedEvent
-from pqswarm.identify.show.rows import point
+from pqswarm.identify.show.rows import row_curve_point
 
-__all__ = ["AGGREGATION", "Cells", "count_dips", "count_swells", "sarfi"]
+__all__ = ["AGGREGATION", "Cells", "count_dips_for_indices", "count_swells_for_indices", "sarfi"]
 
 AGGREGATION = 60.0
 """Events of a site that start within this time of the first count as one [s] (IEEE 1564)."""
@@ -76,26 +76,26 @@ def _count_for_sarfi(groups: list[list[ListedEvent]], name: str) -> int:
     level = name.partition("-")[2]
     if level in ("ITIC", "SEMI"):
         curve = ITIC if level == "ITIC" else SEMI
-        return sum(any(curve.place(u, t) == "below" for t, u in _low(group)) for group in groups)
+        return sum(any(curve.place(u, t) == "below" for t, u in _low_voltages_for_indices(group)) for group in groups)
     bound = float(level)
     if bound < 100:
-        return sum(any(u < bound for _, u in _low(group)) for group in groups)
-    return sum(any(u > bound for _, u in _high(group)) for group in groups)
+        return sum(any(u < bound for _, u in _low_voltages_for_indices(group)) for group in groups)
+    return sum(any(u > bound for _, u in _high_voltages_for_indices(group)) for group in groups)
 
 
-def _low(rows: Iterable[ListedEvent]) -> list[tuple[float, float]]:
+def _low_voltages_for_indices(rows: Iterable[ListedEvent]) -> list[tuple[float, float]]:
     """Duration [s] and voltage [%] of dips and interruptions."""
-    return _points(rows, ("sag", "interruption"))
+    return _event_points_for_indices(rows, ("sag", "interruption"))
 
 
-def _high(rows: Iterable[ListedEvent]) -> list[tuple[float, float]]:
+def _high_voltages_for_indices(rows: Iterable[ListedEvent]) -> list[tuple[float, float]]:
     """Duration [s] and voltage [%] of swells."""
-    return _points(rows, ("swell",))
+    return _event_points_for_indices(rows, ("swell",))
 
 
-def _points(rows: Iterable[ListedEvent], kinds: Sequence[str]) -> list[tuple[float, float]]:
+def _event_points_for_indices(rows: Iterable[ListedEvent], kinds: Sequence[str]) -> list[tuple[float, float]]:
     found = [row.found for row in rows if row.found.event.kind in kinds]
-    return [point(one) or (0.0, 100 * one.event.magnitude) for one in found]
+    return [row_curve_point(one) or (0.0, 100 * one.event.magnitude) for one in found]
 
 
 @dataclass(frozen=True)
@@ -117,13 +117,13 @@ class Cells:
     longer: int
 
 
-def _dips(rows: Sequence[ListedEvent]) -> list[tuple[float, float]]:
+def _merged_dips_for_indices(rows: Sequence[ListedEvent]) -> list[tuple[float, float]]:
     """Duration [s] and voltage [%] of dips: a sag that becomes an interruption, and a sag again, is one."""
     found: list[tuple[float, float]] = []
     before, end = None, 0.0
     low = [row for row in rows if row.found.event.kind in ("sag", "interruption")]
     for row in sorted(low, key=lambda one: (one.place, one.found.event.system, one.found.event.start)):
-        ((length, voltage),) = _low([row])
+        ((length, voltage),) = _low_voltages_for_indices([row])
         place, start = (row.place, row.found.event.system), row.found.event.start
         if place == before and start <= end + 1 / row.found.event.nominal_frequency:
             first = end - found[-1][0]
@@ -135,18 +135,18 @@ def _dips(rows: Sequence[ListedEvent]) -> list[tuple[float, float]]:
     return found
 
 
-def count_dips(rows: Sequence[ListedEvent]) -> Cells:
+def count_dips_for_indices(rows: Sequence[ListedEvent]) -> Cells:
     """Count dips and interruptions in the cells of EN 50160:2010, Table 2 (after IEC 61000-2-8)."""
     levels = ((inf, 80.0), (80.0, 70.0), (70.0, 40.0), (40.0, 5.0), (5.0, -inf))
     names = ("90 > u ≥ 80", "80 > u ≥ 70", "70 > u ≥ 40", "40 > u ≥ 5", "5 > u")
-    found = _dips(rows)
+    found = _merged_dips_for_indices(rows)
     inside = [[length for length, voltage in found if low <= voltage < high] for high, low in levels]
     return _cells(names, inside, (0.2, 0.5, 1.0, 5.0, 60.0))
 
 
-def count_swells(rows: Sequence[ListedEvent]) -> Cells:
+def count_swells_for_indices(rows: Sequence[ListedEvent]) -> Cells:
     """Count swells in the cells of EN 50160:2010, Table 3."""
-    found = _high(rows)
+    found = _high_voltages_for_indices(rows)
     inside = [[length for length, voltage in found if (voltage >= 120) == high] for high in (True, False)]
     return _cells(("u ≥ 120", "120 > u > 110"), inside, (0.5, 5.0, 60.0))
 

@@ -16,7 +16,7 @@ from pqswarm.recordings.view.encode import describe_header, describe_view, encod
 
 if TYPE_CHECKING:
     from pqswarm._base.typing import BoolArray, FloatArray
-    from pqswarm.identify.show.page.listing import PageRecording
+    from pqswarm.identify.show.page.listing import ListedRecording
     from pqswarm.identify.verdict import Verdict
     from pqswarm.measure import Event
     from pqswarm.recordings import StatusChannel
@@ -26,12 +26,12 @@ __all__ = [
     "LEAD",
     "SHOWN",
     "Intervals",
-    "choose_channels",
-    "choose_status",
-    "describe_recording",
-    "list_views",
-    "near_event",
-    "urms_extremes",
+    "choose_channels_for_levels",
+    "choose_status_for_levels",
+    "describe_recording_for_levels",
+    "levels_near_event",
+    "list_level_views",
+    "urms_level_extremes",
 ]
 
 SHOWN, LEAD = 60.0, 2.0
@@ -58,14 +58,14 @@ class Intervals:
     kept: tuple[tuple[float, float], ...]
 
 
-def near_event(event: "Event", length: float) -> Intervals:
+def levels_near_event(event: "Event", length: float) -> Intervals:
     """Choose the intervals of a recording of that length [s]: the whole, the surroundings of an event, its cycles.
 
     Examples
     --------
     >>> from types import SimpleNamespace
     >>> sag = SimpleNamespace(kind="sag", start=10.0, end=10.1, nominal_frequency=50.0)
-    >>> [tuple(round(moment, 3) for moment in interval) for interval in near_event(sag, 60.0).kept]
+    >>> [tuple(round(moment, 3) for moment in interval) for interval in levels_near_event(sag, 60.0).kept]
     [(0.0, 60.0), (9.72, 10.38), (9.91, 10.19)]
     """
     cycle = 1 / event.nominal_frequency
@@ -87,18 +87,20 @@ def near_event(event: "Event", length: float) -> Intervals:
     return Intervals((max(first[0], 0.0), min(first[1], length)), tuple(kept))
 
 
-def describe_recording(recording: "RecordingSource", channels: Sequence[int]) -> dict[str, Any]:
+def describe_recording_for_levels(recording: "RecordingSource", channels: Sequence[int]) -> dict[str, Any]:
     """Header of a recording for the viewer, `pq.Waves`."""
-    header = describe_header(recording, channels, _shorten)
+    header = describe_header(recording, channels, _shorten_level_name)
     for place, one in zip(channels, header["channels"], strict=True):
         one["name"] = one["name"] or f"channel {place + 1}"
-    status = encode_status_channels(choose_status(recording), recording.sampling_rate, text=_shorten)
+    status = encode_status_channels(
+        choose_status_for_levels(recording), recording.sampling_rate, text=_shorten_level_name
+    )
     for one in status:
         one["changes"] = [[round(moment, 6), state] for moment, state in one["changes"]]
-    return {"name": _shorten(recording.source or "recording"), **header, "status": status}
+    return {"name": _shorten_level_name(recording.source or "recording"), **header, "status": status}
 
 
-def choose_channels(recording: "RecordingSource", verdict: "Verdict") -> list[int]:
+def choose_channels_for_levels(recording: "RecordingSource", verdict: "Verdict") -> list[int]:
     """Choose the channels to show: all, or of very many the analysed voltages, then currents, then others."""
     analysed = [one.number for one in verdict.references]
     currents = [place for place, one in enumerate(recording.channels) if one.is_current]
@@ -106,7 +108,7 @@ def choose_channels(recording: "RecordingSource", verdict: "Verdict") -> list[in
     return sorted(list(order)[:_MAX_CHANNELS])
 
 
-def choose_status(recording: "RecordingSource") -> "list[StatusChannel]":
+def choose_status_for_levels(recording: "RecordingSource") -> "list[StatusChannel]":
     """Choose the status channels to show: those that change, within the limit of all changes."""
     kept: list[StatusChannel] = []
     left = _MAX_CHANGES
@@ -117,8 +119,8 @@ def choose_status(recording: "RecordingSource") -> "list[StatusChannel]":
     return kept
 
 
-def list_views(
-    recording: "RecordingSource", shown: "PageRecording", near: Sequence[Intervals], channels: Sequence[int]
+def list_level_views(
+    recording: "RecordingSource", shown: "ListedRecording", near: Sequence[Intervals], channels: Sequence[int]
 ) -> list[dict[str, Any]]:
     """Return the packed pictures of the intervals around events; each level has twice the parts of the last."""
     n_parts = max(min(_MAX_PARTS, _MAX_BYTES // (38 * max(len(channels), 1))), 2)
@@ -139,17 +141,17 @@ def list_views(
             view = envelope.view(*wanted)
         if view.exact:
             exact.append((view.first, view.stop))
-        urms = _urms_view(shown, channels, view.first / rate, view.stop / rate)
-        views.append({**describe_view(view, rate, channels, _pack), "urms": urms})
+        urms = _urms_levels_view(shown, channels, view.first / rate, view.stop / rate)
+        views.append({**describe_view(view, rate, channels, _pack_levels), "urms": urms})
     return views
 
 
-def urms_extremes(verdict: "Verdict", time: "FloatArray", urms: "FloatArray") -> "BoolArray":
+def urms_level_extremes(verdict: "Verdict", time: "FloatArray", urms: "FloatArray") -> "BoolArray":
     """Select the values of Urms(1/2) that the picture of the whole recording needs: the extremes of each part."""
-    if not _is_long(verdict):
+    if not _is_long_for_levels(verdict):
         return np.ones(time.size, dtype=bool)
     shown = np.zeros(time.size, dtype=bool)
-    edges = np.searchsorted(time, _edges(verdict))
+    edges = np.searchsorted(time, _level_part_edges(verdict))
     for line in urms:
         for start, end in pairwise(edges.tolist()):
             known = np.flatnonzero(np.isfinite(line[start:end])) + start
@@ -158,16 +160,18 @@ def urms_extremes(verdict: "Verdict", time: "FloatArray", urms: "FloatArray") ->
     return shown
 
 
-def _is_long(verdict: "Verdict") -> bool:
+def _is_long_for_levels(verdict: "Verdict") -> bool:
     """Whether Urms(1/2) of the whole recording is shown in parts."""
     return verdict.duration > 0.5 * _MAX_VALUES / verdict.nominal_frequency
 
 
-def _edges(verdict: "Verdict") -> "FloatArray":
+def _level_part_edges(verdict: "Verdict") -> "FloatArray":
     return np.linspace(0, verdict.duration, _MAX_VALUES // 2 + 1)
 
 
-def _urms_view(shown: "PageRecording", channels: Sequence[int], start: float, end: float) -> dict[str, Any] | None:
+def _urms_levels_view(
+    shown: "ListedRecording", channels: Sequence[int], start: float, end: float
+) -> dict[str, Any] | None:
     """Urms(1/2) of an interval [pu]; in parts for the whole of a long recording."""
     verdict, time = shown.verdict, shown.time
     lines = [
@@ -180,8 +184,8 @@ def _urms_view(shown: "PageRecording", channels: Sequence[int], start: float, en
     if not lines or inside.size < 2:
         return None
     whole = start == 0 and end >= (verdict.n_samples - 1) / verdict.sampling_rate
-    if whole and _is_long(verdict):
-        edges = _edges(verdict)
+    if whole and _is_long_for_levels(verdict):
+        edges = _level_part_edges(verdict)
         places = np.searchsorted(time, edges).tolist()
         origin, step = 0.0, float(edges[1] - edges[0])
         pairs = [extremes_between(line, places) for _, line in lines]
@@ -196,12 +200,12 @@ def _urms_view(shown: "PageRecording", channels: Sequence[int], start: float, en
         "from": origin,
         "step": step,
         "channels": [
-            {"index": index, **_pack(low, high)} for (index, _), (low, high) in zip(lines, pairs, strict=True)
+            {"index": index, **_pack_levels(low, high)} for (index, _), (low, high) in zip(lines, pairs, strict=True)
         ],
     }
 
 
-def _pack(low: Any, high: Any = None) -> dict[str, Any]:
+def _pack_levels(low: Any, high: Any = None) -> dict[str, Any]:
     """Return values as base64 of 16-bit integers over their range; -32768 is a gap."""
     lines = [np.asarray(line, np.float64) for line in (low, high) if line is not None]
     known = np.concatenate(lines)
@@ -215,5 +219,5 @@ def _pack(low: Any, high: Any = None) -> dict[str, Any]:
     return {"least": low_end, "scale": scale, "low": packed[0], "high": packed[1] if len(packed) > 1 else None}
 
 
-def _shorten(text: str) -> str:
+def _shorten_level_name(text: str) -> str:
     return text if len(text) <= _MAX_LETTERS else f"{text[: _MAX_LETTERS - 1]}\N{HORIZONTAL ELLIPSIS}"

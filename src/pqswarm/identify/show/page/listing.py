@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pqswarm.identify.show.page.levels import LEAD, SHOWN, urms_extremes
-from pqswarm.identify.show.rows import date, event_sentence, moment, severity
+from pqswarm.identify.show.page.levels import LEAD, SHOWN, urms_level_extremes
+from pqswarm.identify.show.rows import event_sentence, row_date, row_moment, row_severity
 from pqswarm.identify.show.words import count_text, join_words, time_text
 from pqswarm.measure.event import KINDS
 from pqswarm.measure.steady.series import INTERVAL
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pqswarm._base.typing import BoolArray, FloatArray
     from pqswarm.identify.verdict import EventVerdict, Verdict
 
-__all__ = ["ListedEvent", "PageRecording", "count_kinds", "headline", "list_events"]
+__all__ = ["ListedEvent", "ListedRecording", "count_kinds", "list_events", "listing_headline"]
 
 MAX_FIGURES = 20
 """Figures of a page."""
@@ -25,7 +25,7 @@ NEARLY = 0.95
 
 
 @dataclass(frozen=True, eq=False)
-class PageRecording:
+class ListedRecording:
     """What a page keeps of a recording: the verdict, and as much of its time series as is shown.
 
     A thousand long recordings must fit into memory.
@@ -48,13 +48,13 @@ class PageRecording:
     ten_minutes: tuple[dict[str, Any], ...] = ()
 
     @classmethod
-    def of(cls, verdict: "Verdict") -> "PageRecording":
+    def of(cls, verdict: "Verdict") -> "ListedRecording":
         """Keep what the page shows of a verdict."""
         series = None if verdict.characterisation is None else verdict.characterisation.series
         light = replace(verdict, characterisation=None)
         if series is None:
             return cls(light, np.empty(0), np.empty((len(verdict.references), 0)))
-        shown = urms_extremes(verdict, series.time, series.urms) | _near_events(verdict, series.time)
+        shown = urms_level_extremes(verdict, series.time, series.urms) | _near_listed_events(verdict, series.time)
         long = verdict.duration >= NEARLY * INTERVAL
         rows = tuple(series.steady.ten_minutes()) if long else ()
         return cls(light, series.time[shown], series.urms[:, shown], rows)
@@ -66,10 +66,10 @@ class PageRecording:
         return self.verdict.station or name or "recording"
 
 
-def _near_events(verdict: "Verdict", time: "FloatArray") -> "BoolArray":
+def _near_listed_events(verdict: "Verdict", time: "FloatArray") -> "BoolArray":
     """Values of Urms(1/2) near the worst events."""
     shown = np.zeros(time.size, dtype=bool)
-    for found in sorted(verdict.events, key=severity, reverse=True)[:MAX_FIGURES]:
+    for found in sorted(verdict.events, key=row_severity, reverse=True)[:MAX_FIGURES]:
         event = found.event
         middle = (event.start + event.end) / 2
         shown |= (time >= event.start - LEAD) & (time <= min(event.end, event.start + SHOWN) + LEAD)
@@ -83,11 +83,11 @@ class ListedEvent:
 
     number: int
     place: int
-    recording: PageRecording
+    recording: ListedRecording
     found: "EventVerdict"
 
 
-def list_events(recordings: Sequence[PageRecording]) -> list[ListedEvent]:
+def list_events(recordings: Sequence[ListedRecording]) -> list[ListedEvent]:
     """List the events of all recordings, by station and time."""
     found = [(place, one) for place, recording in enumerate(recordings) for one in recording.verdict.events]
 
@@ -107,11 +107,11 @@ def count_kinds(listed: Iterable[ListedEvent]) -> dict[str, int]:
     return {kind: kinds.count(kind) for kind in KINDS if kind in kinds}
 
 
-def headline(listed: Sequence[ListedEvent], n_recordings: int, n_failures: int) -> list[str]:
+def listing_headline(listed: Sequence[ListedEvent], n_recordings: int, n_failures: int) -> list[str]:
     """Summarise recordings and events: how many, from where and when, and the worst event."""
     events = [one for one in listed if one.found.event.kind != "none"]
     stations = sorted({one.recording.verdict.station for one in listed} - {""})
-    dates = sorted({date(one.found, one.recording.verdict.start) for one in listed} - {""})
+    dates = sorted({row_date(one.found, one.recording.verdict.start) for one in listed} - {""})
     text = f"{count_text(len(events), 'event')} in {count_text(n_recordings, 'recording')}"
     if stations:
         text += f" at {join_words(stations)}" if len(stations) <= 3 else f" from {len(stations)} stations"
@@ -119,10 +119,10 @@ def headline(listed: Sequence[ListedEvent], n_recordings: int, n_failures: int) 
         text += f", {dates[0]}" if dates[0] == dates[-1] else f", {dates[0]} to {dates[-1]}"
     lines = [f"{text}." if events or n_recordings else "No recording could be read."]
     if events:
-        worst = max(events, key=lambda one: severity(one.found))
+        worst = max(events, key=lambda one: row_severity(one.found))
         verdict = worst.recording.verdict
         at = f" at {verdict.station}" if verdict.station else ""
-        lines.append(f"Worst: {event_sentence(worst.found)}{at}, {moment(worst.found, verdict.start)}.")
+        lines.append(f"Worst: {event_sentence(worst.found)}{at}, {row_moment(worst.found, verdict.start)}.")
     elif n_recordings:
         lines.append("No disturbance was found.")
     if n_failures:

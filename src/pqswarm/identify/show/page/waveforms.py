@@ -9,9 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from pqswarm.identify.show.page.levels import choose_channels, describe_recording, list_views, near_event
+from pqswarm.identify.show.page.levels import (
+    choose_channels_for_levels,
+    describe_recording_for_levels,
+    levels_near_event,
+    list_level_views,
+)
 from pqswarm.identify.show.page.listing import MAX_FIGURES, ListedEvent
-from pqswarm.identify.show.rows import event_sentence, severity
+from pqswarm.identify.show.rows import event_sentence, row_severity
 from pqswarm.recordings import open_recordings
 
 if TYPE_CHECKING:
@@ -22,8 +27,8 @@ __all__ = [
     "MAX_BYTES",
     "Waveforms",
     "choose_events",
-    "find_recording",
-    "match_recording",
+    "find_waveform_recording",
+    "match_waveform_recording",
     "read_waveforms",
 ]
 
@@ -46,18 +51,18 @@ class Waveforms:
     note: str = ""
 
 
-def _sort_worst(listed: "Iterable[ListedEvent]") -> list[ListedEvent]:
-    return sorted(listed, key=lambda one: severity(one.found), reverse=True)
+def _sort_worst_waveforms(listed: "Iterable[ListedEvent]") -> list[ListedEvent]:
+    return sorted(listed, key=lambda one: row_severity(one.found), reverse=True)
 
 
 def choose_events(listed: Sequence[ListedEvent], count: int = MAX_FIGURES) -> list[ListedEvent]:
     """Choose the events to draw: the worst of each recording first, then others; worst first."""
-    ordered = _sort_worst(one for one in listed if one.found.event.kind != "none")
+    ordered = _sort_worst_waveforms(one for one in listed if one.found.event.kind != "none")
     firsts: dict[int, ListedEvent] = {}
     for one in ordered:
         firsts.setdefault(one.place, one)
     chosen = [*firsts.values(), *(one for one in ordered if firsts[one.place] is not one)][:count]
-    return _sort_worst(chosen)
+    return _sort_worst_waveforms(chosen)
 
 
 @lru_cache(maxsize=1)
@@ -69,12 +74,12 @@ def _open_for_waveforms(path: str) -> "tuple[RecordingSource, ...]":
         return ()
 
 
-def find_recording(verdict: "Verdict") -> "RecordingSource | None":
+def find_waveform_recording(verdict: "Verdict") -> "RecordingSource | None":
     """Return the recording of a verdict from its file; None if the file is missing or has changed."""
-    return match_recording(verdict, _open_for_waveforms(verdict.path)) if verdict.path else None
+    return match_waveform_recording(verdict, _open_for_waveforms(verdict.path)) if verdict.path else None
 
 
-def match_recording(verdict: "Verdict", sources: "Iterable[RecordingSource]") -> "RecordingSource | None":
+def match_waveform_recording(verdict: "Verdict", sources: "Iterable[RecordingSource]") -> "RecordingSource | None":
     """Return the recording of a verdict among those of its file; None if it is missing or has changed."""
     for source in sources:
         same = (source.source, source.n_samples, source.start) == (verdict.source, verdict.n_samples, verdict.start)
@@ -84,7 +89,7 @@ def match_recording(verdict: "Verdict", sources: "Iterable[RecordingSource]") ->
 
 
 def read_waveforms(
-    listed: Sequence[ListedEvent], find: "Callable[[Verdict], RecordingSource | None]" = find_recording
+    listed: Sequence[ListedEvent], find: "Callable[[Verdict], RecordingSource | None]" = find_waveform_recording
 ) -> list[Waveforms]:
     """Read the waveforms of the worst events, worst first, as far as number and size allow.
 
@@ -102,7 +107,7 @@ def read_waveforms(
         except _ANY_ERROR:
             continue
     _open_for_waveforms.cache_clear()
-    found.sort(key=lambda waveforms: severity(waveforms.events[0].found), reverse=True)
+    found.sort(key=lambda waveforms: row_severity(waveforms.events[0].found), reverse=True)
     kept, size = [], 0
     for waveforms in found:
         size += len(waveforms.json)
@@ -115,13 +120,13 @@ def _read_event_waveforms(
     recording: "RecordingSource", chosen: list[ListedEvent], listed: list[ListedEvent]
 ) -> Waveforms:
     shown, length = chosen[0].recording, recording.n_samples / recording.sampling_rate
-    channels = choose_channels(recording, shown.verdict)
-    near = [near_event(one.found.event, length) for one in chosen]
+    channels = choose_channels_for_levels(recording, shown.verdict)
+    near = [levels_near_event(one.found.event, length) for one in chosen]
     thresholds = shown.verdict.thresholds
-    events = _sort_worst(one for one in listed if one.found.event.kind != "none")
+    events = _sort_worst_waveforms(one for one in listed if one.found.event.kind != "none")
     data: dict[str, Any] = {
-        "header": describe_recording(recording, channels),
-        "views": list_views(recording, shown, near, channels),
+        "header": describe_recording_for_levels(recording, channels),
+        "views": list_level_views(recording, shown, near, channels),
         "thresholds": [thresholds.interruption, thresholds.sag, thresholds.swell],
         "events": [_waveform_event(one) for one in events[:_MAX_EVENTS]],
         "first": {one.number: interval.first for one, interval in zip(chosen, near, strict=True)},
@@ -132,7 +137,7 @@ def _read_event_waveforms(
         notes.append(f"{len(channels)} of {len(recording.channels)} channels are shown.")
     if drawn < moving:
         notes.append(f"{drawn} of {moving} changing status channels are shown.")
-    return Waveforms(tuple(chosen), _as_json(data), " ".join(notes))
+    return Waveforms(tuple(chosen), _waveforms_as_json(data), " ".join(notes))
 
 
 def _waveform_event(one: ListedEvent) -> dict[str, Any]:
@@ -146,7 +151,7 @@ def _waveform_event(one: ListedEvent) -> dict[str, Any]:
     }
 
 
-def _as_json(value: Any) -> Markup:
+def _waveforms_as_json(value: Any) -> Markup:
     """JSON for a ``<script>`` element: no channel name can end it or start a comment."""
     text = json.dumps(value, allow_nan=False, separators=(",", ":"))
     for letter in "<>&":
