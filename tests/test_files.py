@@ -90,7 +90,7 @@ def test_links_are_replaced_and_files_obey_the_umask(tmp_path, monkeypatch):
     precious = write_atomically(tmp_path / "precious", "precious")
     (tmp_path / "report.html").symlink_to(precious)
     monkeypatch.setattr("secrets.token_hex", lambda n: "guessed")
-    (tmp_path / f".report.html.{_files._machine_id()}-{os.getpid()}-guessed.part").symlink_to(precious)
+    (tmp_path / f".report.html.{_files._machine_id_in_file_names()}-{os.getpid()}-guessed.part").symlink_to(precious)
     with pytest.raises(PqswarmError, match=r"cannot write .*report\.html: File exists"):
         write_atomically(tmp_path / "report.html", "new")
     before = os.umask(0o077)

@@ -6,7 +6,7 @@ import sys
 import pytest
 from tests.study.studies import WITHOUT_PICTURES, plan_toml
 
-from pqswarm._kernels.compile_times import call_when_compiling, note_compiling
+from pqswarm._kernels.compile_times import call_when_compiling, note_compile_time
 from pqswarm.cli.main import main
 from pqswarm.study import plan_text
 
@@ -59,7 +59,7 @@ def test_without_memory_there_is_a_sentence(monkeypatch, capsys, error):
 def test_the_command_line_says_that_it_compiles(monkeypatch, capfd):
     """Else nothing moves for a minute, the first time."""
     monkeypatch.setattr("pqswarm.cli.main._show_warnings_once", lambda: None)
-    monkeypatch.setattr("pqswarm.cli.main.app", lambda **_: note_compiling())
+    monkeypatch.setattr("pqswarm.cli.main.app", lambda **_: note_compile_time())
     main()
     assert capfd.readouterr().err == "compiling: the first run on a machine takes up to two minutes longer.\n"
     call_when_compiling(None)

@@ -20,8 +20,8 @@ from pqswarm.evaluation import (
 )
 from pqswarm.evaluation.backend import CudaBackend
 from pqswarm.evaluation.base import SCALINGS
-from pqswarm.evaluation.cuda import DEVICES, MEMORY, batch_memory, check_device, pieces, source
-from pqswarm.evaluation.exact.knn.cuda import grid_of
+from pqswarm.evaluation.cuda import DEVICES, MEMORY, batch_memory, check_device, cuda_source, cut_cuda_batch
+from pqswarm.evaluation.exact.knn.cuda import knn_cuda_grid
 from pqswarm.evaluation.exact.naive_bayes.cuda import GaussianNBOnCuda
 from tests.evaluation.data import dataset, random_masks
 from tests.reference import cuda_knn
@@ -44,7 +44,7 @@ without_gpu = pytest.mark.skipif(has_gpu(), reason="there is a GPU")
 @given(st.integers(0, 5000), st.integers(1, 10**7), st.integers(1, 10**9), st.integers(0, 9))
 def test_pieces_cover_the_batch_and_fit(count, each, memory, seed):
     masks = np.random.default_rng(seed).random((count, 5)) < 0.5
-    parts = pieces(masks, each, memory)
+    parts = cut_cuda_batch(masks, each, memory)
     rows = np.concatenate(parts) if parts else np.empty(0, int)
     np.testing.assert_array_equal(np.sort(rows), np.arange(count))
     assert (np.diff(masks.sum(axis=1)[rows]) >= 0).all()
@@ -116,7 +116,7 @@ def test_a_batch_takes_a_small_part_of_a_small_gpu():
 
 def test_grid_of_many_features_keeps_sums_of_squares_in_range():
     for metric, features, levels in ((0, 50_000, 255), (1, 99, 255), (1, 50_000, 146)):
-        span, step, most = grid_of(np.full((features, 2), 0.5, dtype=np.float32), metric)
+        span, step, most = knn_cuda_grid(np.full((features, 2), 0.5, dtype=np.float32), metric)
         assert (span, most) == (0.5, levels)
         assert step == np.float32(1 / levels)
     assert 50_000 * 146**2 < 2**30 < 50_000 * 148**2
@@ -124,10 +124,10 @@ def test_grid_of_many_features_keeps_sums_of_squares_in_range():
 
 def test_kernels_are_part_of_the_package():
     for name in ("arrange.cu", "filter.cu", "decide.cu"):
-        assert "__global__" in source("pqswarm.evaluation.exact.knn", name)
+        assert "__global__" in cuda_source("pqswarm.evaluation.exact.knn", name)
     for name in ("kernel.cu", "gaussian.cu"):
-        assert "__global__" in source("pqswarm.evaluation.exact.naive_bayes", name)
-    assert "__global__" in source("pqswarm.evaluation", "masks.cu")
+        assert "__global__" in cuda_source("pqswarm.evaluation.exact.naive_bayes", name)
+    assert "__global__" in cuda_source("pqswarm.evaluation", "masks.cu")
 
 
 def test_devices():

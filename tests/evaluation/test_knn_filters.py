@@ -22,10 +22,10 @@ def bits_of(truths):
 
 def check_manhattan():
     """Sums of differences of bytes, for 1 to 5 groups of eight."""
-    test = filters.within_manhattan
+    test = filters.filter_by_manhattan
     passed = njit(lambda codes, offset, query, groups, limit: test(codes, offset, query, groups, limit))
     rng = np.random.default_rng(0)
-    slots = np.array([filters.slot(j) for j in range(32)])
+    slots = np.array([filters.filter_slot(j) for j in range(32)])
     assert sorted(slots) == list(range(32))
     for groups in range(1, 6):
         values = rng.integers(0, 256, (2, 32, groups, 8), dtype=np.uint8)
@@ -34,14 +34,14 @@ def check_manhattan():
         for query in range(32):
             apart = np.abs(values[0, query].astype(int) - values[1]).sum(axis=(1, 2))
             for limit in (0, int(np.median(apart)), 10**9):
-                place = filters.slot(query) * 8
+                place = filters.filter_slot(query) * 8
                 found = passed(codes.ravel(), groups * 256, place, groups, limit)
                 assert found == bits_of(apart <= limit)
 
 
 def check_euclidean():
     """Distances of points of integers, for 1 to 8 pairs of coordinates."""
-    test = filters.within_euclidean
+    test = filters.filter_by_euclidean
     passed = njit(lambda codes, lengths, block, query, pairs, limit: test(codes, lengths, block, query, pairs, limit))
     rng = np.random.default_rng(1)
     for pairs in (1, 3, 8):
@@ -66,7 +66,7 @@ def test_euclidean():
 @pytest.mark.parametrize("other", ["generic processor", "no x86"])
 def test_other_processors(other, tmp_path):
     """As numba compiles for any x86 processor, and as for those of other families."""
-    patch = "filters._is_x86 = lambda triple: False; " if other == "no x86" else ""
+    patch = "filters._filter_runs_on_x86 = lambda triple: False; " if other == "no x86" else ""
     program = (
         "from tests.evaluation import test_knn_filters as tests; filters = tests.filters; "
         f"{patch}tests.check_manhattan(); tests.check_euclidean()"
@@ -78,7 +78,7 @@ def test_other_processors(other, tmp_path):
 
 
 def test_chebyshev():
-    test = filters.within_box
+    test = filters.filter_by_box
     passed = njit(
         lambda codes, offset, lows, place, start, stop, width: test(codes, offset, lows, place, start, stop, width)
     )

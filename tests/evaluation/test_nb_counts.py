@@ -9,7 +9,7 @@ from sklearn.naive_bayes import GaussianNB
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import Folds, GaussianNBEvaluator, KernelNBEvaluator, backend
 from pqswarm.evaluation.exact.naive_bayes import evaluator as naive_bayes
-from pqswarm.evaluation.exact.naive_bayes.count_kernels import share_features
+from pqswarm.evaluation.exact.naive_bayes.count_kernels import plan_nb_table_sums
 from tests.evaluation.data import dataset, random_masks
 
 
@@ -78,7 +78,7 @@ def test_shared_sums_hold_every_selected_feature_once(count, n_features, similar
     features = np.empty(masks.sum(), dtype=np.int64)
     if not len(masks):
         return
-    n_nodes, n_slots = share_features(masks, parents, slots, starts, subsets, features)
+    n_nodes, n_slots = plan_nb_table_sums(masks, parents, slots, starts, subsets, features)
     sums, found = np.zeros((n_slots, n_features), dtype=int), np.zeros(masks.shape, dtype=int)
     for node in range(n_nodes):
         sums[slots[node]] = sums[parents[node]]
@@ -92,7 +92,7 @@ def test_a_step_forward_adds_one_feature_per_subset():
     masks = np.tile(np.arange(60) < 20, (40, 1))
     masks[np.arange(40), 20 + np.arange(40)] = True
     parents, slots, starts, subsets = np.empty((4, 80), dtype=np.int64)
-    n_nodes, _ = share_features(masks, parents, slots, starts, subsets, np.empty(masks.sum(), dtype=np.int64))
+    n_nodes, _ = plan_nb_table_sums(masks, parents, slots, starts, subsets, np.empty(masks.sum(), dtype=np.int64))
     assert starts[n_nodes] == 20 + 40
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pqswarm.evaluation.exact.knn.cuda import grid_of
+from pqswarm.evaluation.exact.knn.cuda import knn_cuda_grid
 
 UNIT = 2.0**-24
 
@@ -34,7 +34,7 @@ def error_limit(distance, floor, growth, metric):
 
 def on_grid(near, view, metric):
     """Levels of the coordinates, (q, n), and how far each event is from its point of the grid."""
-    span, step, levels = grid_of(view.columns, metric)
+    span, step, levels = knn_cuda_grid(view.columns, metric)
     level = np.clip(np.rint((near + span) * (np.float32(1) / step)), 0, levels)
     blur = added(near, level * step - span, metric)
     blur = np.sqrt(blur) if metric == 1 else blur

@@ -6,7 +6,7 @@ import pytest
 from pqswarm.errors import PqswarmError
 from pqswarm.search import ALGORITHMS, GA, Run, step
 from pqswarm.search._move_kernels import learn_in_two_dimensions
-from pqswarm.search._population_kernels import breed
+from pqswarm.search._population_kernels import breed_population
 from pqswarm.search.aco import deposit
 from pqswarm.search.bpso import binary_velocity
 from pqswarm.search.ga import crossover, roulette
@@ -113,9 +113,11 @@ def test_wheels_and_children():
             crossed, where, bits, places, flipped = (rng.random(k) for k in (pairs, pairs, m * n, m, m))
             cuts = np.where(crossed < 0.8, 1 + (where * (n - 1)).astype(int), n)
             children = crossover(population[slow_roulette(weights, u)], cuts)
-            made = breed(population, weights, np.concatenate([u, crossed, where, bits]), 0.8, 0.2, True)
+            made = breed_population(population, weights, np.concatenate([u, crossed, where, bits]), 0.8, 0.2, True)
             assert np.array_equal(made, children ^ (bits.reshape(m, n) < 0.2))
-            made = breed(population, weights, np.concatenate([u, crossed, where, places, flipped]), 0.8, 0.2, False)
+            made = breed_population(
+                population, weights, np.concatenate([u, crossed, where, places, flipped]), 0.8, 0.2, False
+            )
             one = np.arange(n) == (places * n).astype(int)[:, np.newaxis]
             assert np.array_equal(made, children ^ (one & (flipped < 0.2)[:, np.newaxis]))
     with pytest.raises(PqswarmError, match="2 cuts need 4 parents"):

@@ -12,7 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 from pqswarm import SwarmSelector
 from pqswarm.evaluation import EvaluatorChoice
 from pqswarm.search import BPSO, UPSO2D
-from pqswarm.selector.task import threads_of
+from pqswarm.selector.task import threads_of_task
 from tests.selector.problems import WINE, assert_same, quick
 
 
@@ -181,13 +181,13 @@ def test_the_cost_is_measured_by_few_subsets(monkeypatch):
 
 
 def test_jobs_are_those_of_scikit_learn():
-    assert threads_of(None) == 1
-    assert threads_of(3) == 3
+    assert threads_of_task(None) == 1
+    assert threads_of_task(3) == 3
     with parallel_config(backend="threading", n_jobs=2):
-        assert threads_of(None) == 2
+        assert threads_of_task(None) == 2
     from joblib import cpu_count
 
-    assert threads_of(-1) == cpu_count()
+    assert threads_of_task(-1) == cpu_count()
 
 
 def test_progress_of_callbacks():

@@ -10,7 +10,7 @@ from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit, StratifiedK
 from sklearn.naive_bayes import GaussianNB
 
 from pqswarm._base.random import derived_seed
-from pqswarm.selector.nested import mean_interval, wilson_interval
+from pqswarm.selector.nested import nested_mean_interval, wilson_interval
 from tests.selector.problems import WINE, quick
 
 
@@ -49,8 +49,8 @@ def test_intervals():
         np.testing.assert_allclose(wilson_interval(right, n), (expected.low, expected.high), atol=1e-12)
     scores = np.array([0.7, 0.8, 0.75, 0.9])
     scale = np.sqrt(scores.var(ddof=1) * (1 / 4 + 20 / 60))
-    np.testing.assert_allclose(mean_interval(scores, 60, 20), stats.t.interval(0.95, 3, scores.mean(), scale))
-    assert np.isnan(mean_interval([0.5], 60, 20)).all()
+    np.testing.assert_allclose(nested_mean_interval(scores, 60, 20), stats.t.interval(0.95, 3, scores.mean(), scale))
+    assert np.isnan(nested_mean_interval([0.5], 60, 20)).all()
 
 
 def test_other_scores_and_splits():

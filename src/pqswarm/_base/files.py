@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from pqswarm.errors import PqswarmError
 
-__all__ = ["file_identity", "open_regular", "process_is_alive", "read_regular", "sync_folder", "write_atomically"]
+__all__ = ["file_identity", "file_writer_is_alive", "open_regular", "read_regular", "sync_folder", "write_atomically"]
 
 _BINARY = getattr(os, "O_BINARY", 0)
 _AT_ONCE = getattr(os, "O_NONBLOCK", 0)  # do not wait for a pipe to be written
@@ -80,7 +80,7 @@ def write_atomically(path: str | Path, content: str | bytes | Callable[[BinaryIO
     path = Path(path)
     if not path.name:
         raise PqswarmError(f"{str(path)!r} is not the name of a file to write.")
-    part = path.with_name(f".{path.name}.{_machine_id()}-{os.getpid()}-{secrets.token_hex(4)}.part")
+    part = path.with_name(f".{path.name}.{_machine_id_in_file_names()}-{os.getpid()}-{secrets.token_hex(4)}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists() and not path.is_file():
@@ -116,20 +116,20 @@ def _remove_abandoned(path: Path) -> None:
     """Remove partial files left by killed processes of this machine."""
     if os.name == "nt":  # which cannot tell which processes have ended
         return
-    parts = re.compile(re.escape(f".{path.name}.{_machine_id()}-") + r"(\d+)-[0-9a-f]+\.part")
+    parts = re.compile(re.escape(f".{path.name}.{_machine_id_in_file_names()}-") + r"(\d+)-[0-9a-f]+\.part")
     with suppress(OSError):
         for one in path.parent.iterdir():
-            if (match := parts.fullmatch(one.name)) and not process_is_alive(int(match[1])):
+            if (match := parts.fullmatch(one.name)) and not file_writer_is_alive(int(match[1])):
                 one.unlink(missing_ok=True)
 
 
-def _machine_id() -> str:
+def _machine_id_in_file_names() -> str:
     """Distinguish this machine from others that share the folder."""
     name = os.uname().nodename if hasattr(os, "uname") else ""
     return hashlib.sha256(name.encode()).hexdigest()[:6]
 
 
-def process_is_alive(pid: int) -> bool:
+def file_writer_is_alive(pid: int) -> bool:
     """Return whether a process of this machine is running; True if that is unknown."""
     try:
         os.kill(pid, 0)

@@ -87,7 +87,7 @@ def _checked_value(field: "dataclasses.Field[Any]", value: Any, owner: str) -> A
             raise PqswarmError(f"{name} must be text, not {value!r}.")
         return value
     if isinstance(wanted, tuple) and allowed["low"] is None:
-        return _pairs(name, value)
+        return _option_pairs(name, value)
     if isinstance(wanted, tuple):
         numbers = np.asarray(value)
         if numbers.size and (numbers.ndim != 1 or numbers.dtype.kind not in "iu" or numbers.min() < allowed["low"]):
@@ -101,17 +101,17 @@ def _checked_value(field: "dataclasses.Field[Any]", value: Any, owner: str) -> A
     return int(value) if integer else float(value)
 
 
-def _pairs(name: str, value: Any) -> tuple[tuple[str, Any], ...]:
+def _option_pairs(name: str, value: Any) -> tuple[tuple[str, Any], ...]:
     """A mapping as sorted pairs, with lists as tuples: hashable and immutable."""
     given = dict(value) if isinstance(value, Mapping | tuple) else None
     if given is None or not all(isinstance(key, str) for key in given):
         raise PqswarmError(f"{name} must be a mapping of names to values, not {value!r}.")
-    return tuple((key, _plain_entry(f"{key} in {name}", given[key])) for key in sorted(given))
+    return tuple((key, _plain_option_entry(f"{key} in {name}", given[key])) for key in sorted(given))
 
 
-def _plain_entry(name: str, value: Any) -> Any:
+def _plain_option_entry(name: str, value: Any) -> Any:
     if isinstance(value, list | tuple):
-        return tuple(_plain_entry(name, entry) for entry in value)
+        return tuple(_plain_option_entry(name, entry) for entry in value)
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, bool | int | float | str):
@@ -148,8 +148,8 @@ def _option_sentence(field: "dataclasses.Field[Any]") -> str:
     return f"{text}{allowed}. Default {field.default}."
 
 
-def _as_lists(value: Any) -> Any:
-    return [_as_lists(entry) for entry in value] if isinstance(value, tuple) else value
+def _option_as_lists(value: Any) -> Any:
+    return [_option_as_lists(entry) for entry in value] if isinstance(value, tuple) else value
 
 
 @parameters
@@ -183,7 +183,7 @@ class Parameters:
         """Return names and JSON values; :meth:`of` restores equal parameters from them."""
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         return {
-            name: {key: _as_lists(entry) for key, entry in value} if isinstance(value, tuple) else value
+            name: {key: _option_as_lists(entry) for key, entry in value} if isinstance(value, tuple) else value
             for name, value in values.items()
         }
 

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from math import inf
 
-__all__ = ["call_when_compiling", "last_compiled", "note_compiling"]
+__all__ = ["call_when_compiling", "last_compiled", "note_compile_time"]
 
 _listener: Callable[[], None] | None = None
 _last = -inf
@@ -16,7 +16,7 @@ def call_when_compiling(listener: Callable[[], None] | None) -> None:
     _listener = listener
 
 
-def note_compiling() -> None:
+def note_compile_time() -> None:
     """Note that this process compiles, or has just done so."""
     global _last, _listener
     _last = time.monotonic()

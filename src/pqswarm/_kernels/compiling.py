@@ -24,7 +24,7 @@ import numba
 from filelock import FileLock, Timeout
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
-from pqswarm._kernels.compile_times import note_compiling
+from pqswarm._kernels.compile_times import note_compile_time
 
 __all__ = ["njit"]
 
@@ -107,14 +107,14 @@ class _CheckedCache(FunctionCache):
         found, _ = self._look(sig, target_context)
         if found is not None or self._lock.is_locked:
             return found
-        note_compiling()
+        note_compile_time()
         with suppress(OSError, NotImplementedError, Timeout):
             self._impl.locator.ensure_cache_path()
             self._lock.acquire()
             found, error = self._look(sig, target_context)  # again: it may just have been written
             if error is not None:
                 self._cache_file.remove()
-                _warn_once(f"the cache in {self._cache_path} cannot be read ({_error_reason(error)})")
+                _warn_once(f"the cache in {self._cache_path} cannot be read ({_compile_cache_error_reason(error)})")
             if found is not None:
                 self._lock.release()
         return found
@@ -134,14 +134,14 @@ class _CheckedCache(FunctionCache):
             super().save_overload(sig, data)
         except Exception as error:  # noqa: BLE001
             self._cache_file.remove()
-            reason = _error_reason(error)
+            reason = _compile_cache_error_reason(error)
             _warn_once(f"they cannot be cached in {self._cache_path} ({reason}); NUMBA_CACHE_DIR sets another folder")
         finally:
-            note_compiling()
+            note_compile_time()
             self._lock.release(force=True)
 
 
-def _error_reason(error: Exception) -> str:
+def _compile_cache_error_reason(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
 
 

@@ -35,7 +35,7 @@ class _LanesModel(models.PrimitiveModel):
 _LANES = _Lanes()
 
 
-def _compiled_from(plain):
+def _lanes_intrinsic(plain):
     """Decorate the compiled twin of a NumPy function, which replaces it if the compiler is off."""
     return lambda twin: plain if config.DISABLE_JIT else intrinsic(twin)
 
@@ -47,7 +47,7 @@ def _lanes_pointer(context, builder, kind, array, place):
     return builder.bitcast(builder.gep(data, [first]), _VECTOR.as_pointer())
 
 
-@_compiled_from(lambda values, place: values[LANES * place : LANES * (place + 1)].copy())
+@_lanes_intrinsic(lambda values, place: values[LANES * place : LANES * (place + 1)].copy())
 def load(_typing, values, place):  # noqa: ARG001
     """The lanes at a position of an array."""
 
@@ -57,7 +57,7 @@ def load(_typing, values, place):  # noqa: ARG001
     return (_LANES(values, types.intp), generate) if values.layout == "C" else None
 
 
-@_compiled_from(lambda lanes, values, place: np.copyto(values[LANES * place : LANES * (place + 1)], lanes))
+@_lanes_intrinsic(lambda lanes, values, place: np.copyto(values[LANES * place : LANES * (place + 1)], lanes))
 def store(_typing, lanes, values, place):  # noqa: ARG001
     """Write lanes to a position of an array."""
 
@@ -69,7 +69,7 @@ def store(_typing, lanes, values, place):  # noqa: ARG001
     return (types.void(_LANES, values, types.intp), generate) if values.layout == "C" else None
 
 
-@_compiled_from(lambda value: np.full(LANES, value))
+@_lanes_intrinsic(lambda value: np.full(LANES, value))
 def fill(_typing, value):  # noqa: ARG001
     """The same number in all lanes."""
 
@@ -82,7 +82,7 @@ def fill(_typing, value):  # noqa: ARG001
     return _LANES(types.float64), generate
 
 
-@_compiled_from(np.abs)
+@_lanes_intrinsic(np.abs)
 def absolute(_typing, x):  # noqa: ARG001
     """|x|."""
 
@@ -93,7 +93,7 @@ def absolute(_typing, x):  # noqa: ARG001
     return _LANES(_LANES), generate
 
 
-@_compiled_from(lambda a, b, x, y: np.where(a >= b, x, y))
+@_lanes_intrinsic(lambda a, b, x, y: np.where(a >= b, x, y))
 def choose(_typing, a, b, x, y):  # noqa: ARG001
     """Take x where a >= b, else y."""
 
@@ -104,7 +104,7 @@ def choose(_typing, a, b, x, y):  # noqa: ARG001
     return _LANES(_LANES, _LANES, _LANES, _LANES), generate
 
 
-@_compiled_from(lambda a, b: np.where(a < b, a, b))
+@_lanes_intrinsic(lambda a, b: np.where(a < b, a, b))
 def lower(_typing, a, b):  # noqa: ARG001
     """The lower of a and b."""
 
@@ -115,7 +115,7 @@ def lower(_typing, a, b):  # noqa: ARG001
     return _LANES(_LANES, _LANES), generate
 
 
-@_compiled_from(lambda a, b: np.where(a < b, b, a))
+@_lanes_intrinsic(lambda a, b: np.where(a < b, b, a))
 def upper(_typing, a, b):  # noqa: ARG001
     """The upper of a and b."""
 
@@ -126,7 +126,7 @@ def upper(_typing, a, b):  # noqa: ARG001
     return _LANES(_LANES, _LANES), generate
 
 
-@_compiled_from(lambda x, low, high: int(np.packbits((x >= low) & (x < high), bitorder="little")[0]))
+@_lanes_intrinsic(lambda x, low, high: int(np.packbits((x >= low) & (x < high), bitorder="little")[0]))
 def find_between(_typing, x, low, high):  # noqa: ARG001
     """An integer with a bit for each lane, set where low <= x < high."""
 

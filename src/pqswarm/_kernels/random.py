@@ -28,12 +28,12 @@ _SPARE = np.uint64(11)  # bits beyond a fraction of 53 bits
 _UNIT = 2.0**-53
 
 
-def _intrinsic(twin):
+def _random_intrinsic(twin):
     """Decorate a compiled function; Python integers replace it if the compiler is off."""
     return (lambda a, b: np.uint64(int(a) * int(b) >> 64)) if config.DISABLE_JIT else intrinsic(twin)
 
 
-@_intrinsic
+@_random_intrinsic
 def _multiply_high(_typing, a, b):  # noqa: ARG001
     """The upper 64 of the 128 bits of a product."""
 
@@ -88,7 +88,7 @@ def _put_words(number, words, count):
 
 
 @njit(cache=True, nogil=True)
-def _seeded(seed, key):
+def _random_kernel_seed(seed, key):
     """Four 64-bit numbers that seed the generator of a stream (NumPy's SeedSequence)."""
     words, pool = np.zeros(_POOL + 2 * key.size, np.uint64), np.zeros(_POOL, np.uint64)
     _put_words(seed, words, 0)
@@ -115,7 +115,7 @@ def _seeded(seed, key):
 @njit(cache=True, nogil=True)
 def fill_uniform(seed, key, out):
     """Fill `out` with ``stream(seed, key).random(out.size)``; `seed` is uint64, `key` uint64[n]."""
-    state = _seeded(seed, key)
+    state = _random_kernel_seed(seed, key)
     plus_high, plus_low = (state[2] << _ONE) | (state[3] >> _ALL), (state[3] << _ONE) | _ONE
     low = plus_low + state[1]
     high = plus_high + state[0] + (_ONE if low < plus_low else _ZERO)

@@ -119,10 +119,10 @@ def count_features(preset: Preset, options: FeatureOptions) -> int:
                         f"features: events of {n} samples are too short for {options.wavelet} to level {level}, which "
                         f"needs {minimum_samples(level, options.wavelet)}: lower the level, or use a shorter wavelet."
                     )
-    return _only(counts, preset.name)
+    return _dataset_feature_count(counts, preset.name)
 
 
-def _only(counts: set[int], name: str) -> int:
+def _dataset_feature_count(counts: set[int], name: str) -> int:
     """The number of features that all events have."""
     if len(counts) > 1:
         raise PqswarmError(
@@ -166,7 +166,7 @@ def _produce(
         features += some_features
         if progress is not None:
             progress(len(events), len(specs))
-    _only({matrix.shape[1] for matrix in features}, preset.name)
+    _dataset_feature_count({matrix.shape[1] for matrix in features}, preset.name)
     return events, np.stack(features, axis=1)
 
 
@@ -180,14 +180,14 @@ def _produce_some(
     features: list[FloatArray] = [np.empty((0, 0))] * len(events)
     alike: dict[tuple[float, float, int], list[int]] = {}
     for i, event in enumerate(events):
-        alike.setdefault(_shape(event), []).append(i)
+        alike.setdefault(_dataset_event_shape(event), []).append(i)
     for (sampling_rate, frequency, n_samples), numbers in alike.items():
         together = min(lcm(LANES, len(levels)) // len(levels), len(numbers))
         windows = np.empty((together, len(levels), n_samples))  # of a few events, which stay in fast memory
         for first in range(0, len(numbers), together):
             some = numbers[first : first + together]
             for i, rows in zip(some, windows, strict=False):
-                _fill_windows(events[i], levels, rows)
+                _fill_dataset_windows(events[i], levels, rows)
             rows = windows[: len(some)].reshape(-1, n_samples)
             for i, matrix in zip(
                 some, np.split(extract(rows, sampling_rate, frequency, options), len(some)), strict=True
@@ -196,13 +196,13 @@ def _produce_some(
     return [replace(event, signal=np.empty(0)) for event in events], features
 
 
-def _shape(event: Event) -> tuple[float, float, int]:
+def _dataset_event_shape(event: Event) -> tuple[float, float, int]:
     """Events of the same shape have the same window length and bands."""
     length = round(WINDOW_CYCLES / event.frequency * event.sampling_rate)
     return event.sampling_rate, event.frequency, max(length, event.signal.size)
 
 
-def _fill_windows(event: Event, levels: tuple[float, ...], windows: FloatArray) -> None:
+def _fill_dataset_windows(event: Event, levels: tuple[float, ...], windows: FloatArray) -> None:
     """Write the window of an event at each noise level."""
     whole = event.signal.size == windows.shape[1]
     noisy = np.empty(event.signal.size)

@@ -16,7 +16,7 @@ from pqswarm._base.random import checked_seed, stream
 from pqswarm._base.typing import AnyArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
 
-__all__ = ["Samples", "label_column"]
+__all__ = ["Samples", "sample_label_column"]
 
 _LABELS = ("label", "class", "target")  # recognised names of the label column
 _LARGEST = 1e100  # of a feature; sums of squares stay far from overflow
@@ -85,11 +85,11 @@ class Samples:
         if names is None:
             if y is None:
                 raise PqswarmError(f"{source} has no labels: give a frame, or X and y.")
-            return _from_matrix(data, y, None, source)
-        check_names(names, source)
+            return _samples_from_matrix(data, y, None, source)
+        check_sample_column_names(names, source)
         columns = dict(zip(data.columns, names, strict=True))
         if y is None:
-            chosen = label_column(names, label, source)
+            chosen = sample_label_column(names, label, source)
             y = np.asarray(next(data[key] for key, name in columns.items() if name == chosen))
             columns = {key: name for key, name in columns.items() if name != chosen}
         if not columns:
@@ -97,7 +97,7 @@ class Samples:
         cells = np.empty((len(data), len(columns)), dtype=object)
         for i, key in enumerate(columns):
             cells[:, i] = np.asarray(data[key])
-        return _from_matrix(cells, y, tuple(columns.values()), source)
+        return _samples_from_matrix(cells, y, tuple(columns.values()), source)
 
     def X(self, snr: float = inf) -> FloatArray:
         """Return the features; the only noise level is infinity [dB]."""
@@ -162,7 +162,7 @@ class Samples:
         return write_atomically(path, lambda file: write_arrays(file, arrays))
 
 
-def label_column(names: Sequence[str], label: str | None, source: str) -> str:
+def sample_label_column(names: Sequence[str], label: str | None, source: str) -> str:
     """Return the label column: the given one, one with a usual name, or the last."""
     if label is not None:
         if label not in names:
@@ -174,7 +174,7 @@ def label_column(names: Sequence[str], label: str | None, source: str) -> str:
     return called[0] if called else names[-1]
 
 
-def check_names(names: Sequence[str], source: str) -> None:
+def check_sample_column_names(names: Sequence[str], source: str) -> None:
     """Raise an error if a name is missing, repeated or not printable."""
     first: dict[str, int] = {}
     for number, name in enumerate(names, 1):
@@ -192,7 +192,7 @@ def check_names(names: Sequence[str], source: str) -> None:
             )
 
 
-def number_of(cell: Any) -> float:
+def sample_cell_value(cell: Any) -> float:
     """Return a cell as a finite number, or raise an error with the reason and the remedy."""
     text = str(cell).strip()
     if text.lower() in _MISSING:
@@ -215,22 +215,22 @@ def number_of(cell: Any) -> float:
     return value
 
 
-def assemble(
+def assemble_samples(
     features: FloatArray, labels: Sequence[Any] | AnyArray, names: Sequence[str], source: str, row: Callable[[int], str]
 ) -> Samples:
     """Return samples from checked features and raw labels; `row` describes where a sample is."""
     met: dict[str, int] = {}
     order = np.empty(len(labels), dtype=np.int64)
-    for i, value in enumerate(_one_by_one(labels)):
+    for i, value in enumerate(_iterate_sample_labels(labels)):
         try:
-            order[i] = met.setdefault(_label_text(value), len(met))
+            order[i] = met.setdefault(_sample_label_text(value), len(met))
         except PqswarmError as error:
             raise PqswarmError(f"{source}, {row(i)}: {error}") from None
         if len(met) > _MAX_CLASSES:
             raise PqswarmError(
                 f"{source} has more than {_MAX_CLASSES} different labels: choose the class column with label."
             )
-    classes = sorted(met, key=_class_order(met))
+    classes = sorted(met, key=_sample_class_order(met))
     if len(classes) < 2:
         raise PqswarmError(
             f"{source}: all {len(labels)} labels are {classes[0]!r}, but there must be at least two classes: choose "
@@ -241,14 +241,14 @@ def assemble(
     return Samples(np.ascontiguousarray(features), places[order], tuple(classes), tuple(names))
 
 
-def _one_by_one(labels: Sequence[Any] | AnyArray) -> Iterator[Any]:
+def _iterate_sample_labels(labels: Sequence[Any] | AnyArray) -> Iterator[Any]:
     """Labels as Python values; those of an array in parts, since they may take ten times its memory."""
     for first in range(0, len(labels), _AT_ONCE):
         some = labels[first : first + _AT_ONCE]
         yield from some.tolist() if isinstance(some, np.ndarray) else some
 
 
-def _from_matrix(X: Any, y: Any, names: tuple[str, ...] | None, source: str) -> Samples:
+def _samples_from_matrix(X: Any, y: Any, names: tuple[str, ...] | None, source: str) -> Samples:
     """Samples from a matrix of anything that can be a number, and labels."""
     try:
         given, labels = np.asarray(X), np.asarray(y)
@@ -267,13 +267,13 @@ def _from_matrix(X: Any, y: Any, names: tuple[str, ...] | None, source: str) -> 
     usable = np.abs(features) <= _LARGEST if given.dtype.kind in "fiub" else np.zeros(given.shape, dtype=np.bool_)
     for i, j in np.argwhere(~usable):
         try:
-            features[i, j] = number_of(given[i, j])
+            features[i, j] = sample_cell_value(given[i, j])
         except PqswarmError as error:
             raise PqswarmError(f"{source}, row {i}, column {names[j]!r}: {error}") from None
-    return assemble(features, labels, names, source, lambda i: f"row {i}")
+    return assemble_samples(features, labels, names, source, lambda i: f"row {i}")
 
 
-def _label_text(value: Any) -> str:
+def _sample_label_text(value: Any) -> str:
     """Return a label as text."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
@@ -287,7 +287,7 @@ def _label_text(value: Any) -> str:
     return text
 
 
-def _class_order(classes: Iterable[str]) -> Callable[[str], Any]:
+def _sample_class_order(classes: Iterable[str]) -> Callable[[str], Any]:
     """Sort by value if all classes are numbers, else alphabetically."""
     try:
         values = {name: float(name) for name in classes}

@@ -9,7 +9,7 @@ from pqswarm._base.checks import check_integer
 from pqswarm._base.random import derived_seed
 from pqswarm.events import EVENT_CLASSES, Event, Preset, add_noise, generate, noise_stream
 
-__all__ = ["EventSpec", "check_count", "event_specs"]
+__all__ = ["EventSpec", "check_spec_event_count", "event_specs"]
 
 _MAX_PER_CLASS = 100_000
 
@@ -34,7 +34,7 @@ class EventSpec:
         return replace(event, signal=add_noise(event.signal, self.snr, stream))
 
 
-def check_count(events_per_class: int, minimum: int) -> int:
+def check_spec_event_count(events_per_class: int, minimum: int) -> int:
     """Return the number of events of each class, or raise an error that names it."""
     return check_integer("events_per_class", events_per_class, minimum, _MAX_PER_CLASS)
 
@@ -52,7 +52,7 @@ def event_specs(
     An event depends only on (seed, family, class, number): different families have different seeds. The noise levels
     `snr` [dB], if any, alternate. At least `minimum` events per class are required.
     """
-    count = check_count(events_per_class, minimum)
+    count = check_spec_event_count(events_per_class, minimum)
     specs = []
     for event_class in preset.classes:
         word = EVENT_CLASSES.find(event_class).seed_word

@@ -12,7 +12,13 @@ import numpy as np
 from pqswarm._base.archive import DAMAGE, damage_text, read_npy
 from pqswarm._base.files import read_regular
 from pqswarm._base.typing import AnyArray
-from pqswarm.datasets.samples import Samples, assemble, check_names, label_column, number_of
+from pqswarm.datasets.samples import (
+    Samples,
+    assemble_samples,
+    check_sample_column_names,
+    sample_cell_value,
+    sample_label_column,
+)
 from pqswarm.errors import FileFormatError, PqswarmError, unknown_name
 
 __all__ = ["read_samples"]
@@ -78,8 +84,8 @@ def _read_csv(content: bytes, source: str, label: str | None) -> Samples:
         names = [name.strip() for name in next(reader, [])]
         if len(names) < 2:
             raise PqswarmError(f"{source} needs a header with the names of at least two columns, features and a label.")
-        check_names(names, source)
-        place = names.index(label_column(names, label, source))
+        check_sample_column_names(names, source)
+        place = names.index(sample_label_column(names, label, source))
         columns = [i for i in range(len(names)) if i != place]
         # Not lists of Python numbers, which take four times the memory.
         numbers, labels, lines = packed.array("d"), [], packed.array("q")
@@ -102,19 +108,19 @@ def _read_csv(content: bytes, source: str, label: str | None) -> Samples:
         raise PqswarmError(f"{source} has a header but no rows.")
     kept = [names[i] for i in columns]
     features = np.frombuffer(numbers).reshape(len(lines), len(kept))
-    return assemble(features, labels, kept, source, lambda i: f"line {lines[i]}, column {names[place]!r}")
+    return assemble_samples(features, labels, kept, source, lambda i: f"line {lines[i]}, column {names[place]!r}")
 
 
 def _cell_number(cell: str, where: str, column: str) -> float:
     try:
-        return number_of(cell)
+        return sample_cell_value(cell)
     except PqswarmError as error:
         raise PqswarmError(f"{where}, column {column!r}: {error}") from None
 
 
 def _read_npz(content: bytes, source: str) -> Samples:
-    arrays = _known_arrays(content, source)
-    _check_code_points(arrays, source)
+    arrays = _known_tabular_arrays(content, source)
+    _check_tabular_code_points(arrays, source)
     for name in ("X", "y"):
         if name not in arrays:
             raise PqswarmError(f"{source} has no array {name!r}: it must hold X, the features, and y, the labels.")
@@ -122,7 +128,7 @@ def _read_npz(content: bytes, source: str) -> Samples:
     if "feature_names" in arrays and X.ndim == 2 and len(arrays["feature_names"]) != X.shape[1]:
         count = len(arrays["feature_names"])
         raise PqswarmError(f"{source}: feature_names has {count} names for {X.shape[1]} columns of X.")
-    named = {name: _list_of_texts(arrays[name], name, source) for name in _ARRAYS[2:] if name in arrays}
+    named = {name: _tabular_texts(arrays[name], name, source) for name in _ARRAYS[2:] if name in arrays}
     if X.dtype.kind not in "fiub":
         raise PqswarmError(f"{source}: X must hold numbers, not text.")
     classes = named.get("class_names")
@@ -136,11 +142,11 @@ def _read_npz(content: bytes, source: str) -> Samples:
     made = Samples.of(X, y, source=source)
     if names is None:
         return made
-    check_names(names, source)
+    check_sample_column_names(names, source)
     return Samples(made.features, made.y, made.class_names, tuple(names))
 
 
-def _check_code_points(arrays: dict[str, AnyArray], source: str) -> None:
+def _check_tabular_code_points(arrays: dict[str, AnyArray], source: str) -> None:
     """Refuse code points that do not exist, from which Python cannot make a string."""
     for name, array in arrays.items():
         if array.dtype.kind == "U":
@@ -149,7 +155,7 @@ def _check_code_points(arrays: dict[str, AnyArray], source: str) -> None:
                 raise FileFormatError(f"{source} is damaged: {name!r} holds characters that do not exist.")
 
 
-def _list_of_texts(array: AnyArray, name: str, source: str) -> list[str]:
+def _tabular_texts(array: AnyArray, name: str, source: str) -> list[str]:
     if array.ndim != 1 or array.dtype.kind != "U":
         raise PqswarmError(f"{source}: {name} must be a list of texts.")
     if array.nbytes > _LONGEST_LIST:
@@ -157,7 +163,7 @@ def _list_of_texts(array: AnyArray, name: str, source: str) -> list[str]:
     return [str(text) for text in array]
 
 
-def _known_arrays(content: bytes, source: str) -> dict[str, AnyArray]:
+def _known_tabular_arrays(content: bytes, source: str) -> dict[str, AnyArray]:
     """The known arrays of an archive; sizes are checked before anything is unpacked."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:

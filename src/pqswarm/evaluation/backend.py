@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from pqswarm._base.typing import BoolArray, IntArray
 from pqswarm.evaluation.base import ClassificationEvaluator, EvaluatorOptions
-from pqswarm.evaluation.cuda import batch_memory, check_device, cupy, pieces
+from pqswarm.evaluation.cuda import batch_memory, check_device, cupy, cut_cuda_batch
 from pqswarm.evaluation.folds import Folds
 
 __all__ = ["Backend", "CudaBackend", "ExactEvaluator", "ExactOptions"]
@@ -58,14 +58,14 @@ class CudaBackend(Backend[_Evaluator]):
     def predict(self, masks: BoolArray) -> IntArray:
         """Return the labels of every event for each mask; see :class:`Backend`."""
         labels = np.empty((len(masks), len(self.evaluator.data)), dtype=np.int64)
-        for rows in pieces(masks, self._bytes_each(masks), self._memory):
+        for rows in cut_cuda_batch(masks, self._bytes_each(masks), self._memory):
             labels[rows] = self._compute(masks[rows], True)
         return labels
 
     def counts(self, masks: BoolArray) -> IntArray:
         """Return the misclassified events of each fold for each mask; see :class:`Backend`."""
         counts = np.empty((len(masks), self.evaluator.folds.n_folds), dtype=np.int64)
-        for rows in pieces(masks, self._bytes_each(masks), self._memory):
+        for rows in cut_cuda_batch(masks, self._bytes_each(masks), self._memory):
             counts[rows] = self._compute(masks[rows], False)
         return counts
 

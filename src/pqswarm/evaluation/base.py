@@ -23,7 +23,7 @@ __all__ = [
     "EvaluatorOptions",
     "Scaling",
     "SubsetError",
-    "check_labels",
+    "check_evaluator_labels",
     "scaled",
 ]
 
@@ -152,8 +152,8 @@ class Evaluator(ABC):
         """Return the features scaled for the classifier that tests `fold`."""
         with np.errstate(over="ignore"):
             result = scale_for_fold(self.data, self.folds.train(fold), self.scaling)
-        if _exceeds(result):
-            feature = int(np.argmax([_exceeds(column) for column in result.T]))
+        if _exceeds_evaluator_range(result):
+            feature = int(np.argmax([_exceeds_evaluator_range(column) for column in result.T]))
             raise PqswarmError(
                 f"feature {feature} hardly varies among the training events of fold {fold}, but takes other values in "
                 f"its test events: leave it out, or use scaling='once'."
@@ -203,7 +203,7 @@ class ClassificationEvaluator(Evaluator):
 
     def __init__(self, X: npt.ArrayLike, y: npt.ArrayLike, folds: Folds, **options: Unpack[EvaluatorOptions]) -> None:
         super().__init__(X, folds, **options)
-        self.classes, self.labels = check_labels(y, len(self.data))
+        self.classes, self.labels = check_evaluator_labels(y, len(self.data))
 
     @abstractmethod
     def _predict(self, masks: BoolArray) -> IntArray:
@@ -258,7 +258,7 @@ def check_features(X: npt.ArrayLike, *, takes_nan: bool = False) -> FloatArray:
     if not finite.all():
         row, column = np.argwhere(~finite)[0]
         raise PqswarmError(f"X must be finite, but feature {column} of event {row} is {given[row, column]}.")
-    if _exceeds(given):
+    if _exceeds_evaluator_range(given):
         row, column = np.argwhere(np.abs(given) > _LARGEST)[0]
         raise PqswarmError(
             f"X must not exceed {_LARGEST:g}, but feature {column} of event {row} is {given[row, column]:g}: "
@@ -267,12 +267,12 @@ def check_features(X: npt.ArrayLike, *, takes_nan: bool = False) -> FloatArray:
     return np.ascontiguousarray(given)
 
 
-def _exceeds(numbers: FloatArray) -> bool:
+def _exceeds_evaluator_range(numbers: FloatArray) -> bool:
     """Whether a number is too large to be squared, NaN aside; allocates no array."""
     return bool(np.fmax.reduce(numbers, axis=None) > _LARGEST or np.fmin.reduce(numbers, axis=None) < -_LARGEST)
 
 
-def check_labels(y: npt.ArrayLike, n: int) -> tuple[AnyArray, IntArray]:
+def check_evaluator_labels(y: npt.ArrayLike, n: int) -> tuple[AnyArray, IntArray]:
     """Return the sorted classes and the labels as positions in them, or raise an error."""
     given = np.asarray(y)
     if given.shape != (n,):

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from pqswarm._base.typing import AnyArray, BoolArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.base import Evaluator, check_features, check_labels
-from pqswarm.evaluation.estimators import check_classes, pipeline_steps
+from pqswarm.evaluation.base import Evaluator, check_evaluator_labels, check_features
+from pqswarm.evaluation.estimators import check_estimator_classes, pipeline_steps
 from pqswarm.evaluation.folds import CrossValidation, Folds
 from pqswarm.evaluation.generic import GenericEvaluator
 from pqswarm.evaluation.memory import MAX_TABLE_BYTES
@@ -123,9 +123,9 @@ def choose_evaluator(
     classifies = hasattr(estimator, "fit") and hasattr(estimator, "get_params") and is_classifier(estimator)
     data = check_features(X, takes_nan=True)
     if classifies:
-        classes, labels = check_labels(y, len(data))
-        check_classes(classes[labels])
-    match = _ExactMatch.of(estimator, classifies, scoring)
+        classes, labels = check_evaluator_labels(y, len(data))
+        check_estimator_classes(classes[labels])
+    match = _ExactChoice.of(estimator, classifies, scoring)
     against = [match.why_not] if match.why_not else []
     if sample_weight is not None:
         against.append("events have weights")
@@ -135,7 +135,7 @@ def choose_evaluator(
     if partitions is None:
         name = getattr(splits, "name", "the splits")
         against.append(f"the splits of {name} are not partitions, each fold trained on all others")
-    elif (needed := _bytes_of_copies(data, partitions, match.scaling)) > MAX_TABLE_BYTES:
+    elif (needed := _chosen_evaluator_bytes(data, partitions, match.scaling)) > MAX_TABLE_BYTES:
         against.append(f"its scaled copies of X would take {needed / 2**30:.0f} GiB")
     if against or partitions is None:
         generic = GenericEvaluator(
@@ -153,7 +153,7 @@ def choose_evaluator(
 
 
 @dataclass(frozen=True)
-class _ExactMatch:
+class _ExactChoice:
     """The exact learner and the scaler that reproduce an estimator, or why there are none."""
 
     exact: Any = None
@@ -162,7 +162,7 @@ class _ExactMatch:
     why_not: str = ""
 
     @classmethod
-    def of(cls, estimator: Any, classifies: bool, scoring: Any) -> "_ExactMatch":
+    def of(cls, estimator: Any, classifies: bool, scoring: Any) -> "_ExactChoice":
         from sklearn.pipeline import Pipeline
 
         steps = [step for _, step in pipeline_steps(estimator)]
@@ -205,7 +205,7 @@ def _is_scaler(step: Any) -> bool:
     return type(step) in (MinMaxScaler, StandardScaler, RobustScaler)
 
 
-def _bytes_of_copies(data: AnyArray, partitions: tuple[Folds, ...], scaling: Scaling) -> int:
+def _chosen_evaluator_bytes(data: AnyArray, partitions: tuple[Folds, ...], scaling: Scaling) -> int:
     """Memory of the scaled features of all folds, in double and single precision."""
     copies = sum(folds.n_folds for folds in partitions) if scaling in WITHIN_FOLDS else len(partitions)
     return copies * data.nbytes * 3 // 2

@@ -49,7 +49,9 @@ def _masks(n_features: int) -> BoolArray:
     return masks
 
 
-def _cross_validate(classifier: Classifier, problem: _Problem, mask: BoolArray, scaling: Scaling) -> AnyArray:
+def _cross_validate_for_conformance(
+    classifier: Classifier, problem: _Problem, mask: BoolArray, scaling: Scaling
+) -> AnyArray:
     """The prediction of the estimator for each event when its fold is tested."""
     from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 
@@ -149,7 +151,7 @@ def check_predictions(classifier: Classifier) -> None:
                     all_wrong = error == 1.0 and np.array_equal(count, folds.sizes)
                     require(all_wrong, "the empty subset has an error below 1")
                     continue
-                expected = _cross_validate(classifier, problem, mask, scaling)
+                expected = _cross_validate_for_conformance(classifier, problem, mask, scaling)
                 found = evaluator.predictions(mask)
                 where = f"scaling {scaling!r}, features {np.flatnonzero(mask).tolist()}"
                 require(np.array_equal(found, expected), f"the estimator predicts other labels: {where}")

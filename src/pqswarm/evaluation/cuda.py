@@ -11,7 +11,16 @@ from pqswarm._base.checks import check_name
 from pqswarm._base.typing import BoolArray, IntArray
 from pqswarm.errors import PqswarmError
 
-__all__ = ["DEVICES", "MEMORY", "MaskPacker", "batch_memory", "check_device", "cupy", "pieces", "source"]
+__all__ = [
+    "DEVICES",
+    "MEMORY",
+    "CudaMaskPacker",
+    "batch_memory",
+    "check_device",
+    "cuda_source",
+    "cupy",
+    "cut_cuda_batch",
+]
 
 DEVICES: tuple[str, ...] = ("cpu", "cuda")
 """Where evaluators can compute."""
@@ -52,7 +61,7 @@ def batch_memory(cp: Any) -> int:
     return min(MEMORY, int(cp.cuda.runtime.memGetInfo()[1]) // 16)
 
 
-def pieces(masks: BoolArray, bytes_each: int, memory: int = MEMORY) -> list[IntArray]:
+def cut_cuda_batch(masks: BoolArray, bytes_each: int, memory: int = MEMORY) -> list[IntArray]:
     """Cut a batch into few, even pieces that fit into the memory, and return the rows of each.
 
     Subsets are ordered by size, so that small ones do not take the memory of large ones.
@@ -63,19 +72,19 @@ def pieces(masks: BoolArray, bytes_each: int, memory: int = MEMORY) -> list[IntA
     return [order[start:stop] for start, stop in pairwise(edges)]
 
 
-def source(package: str, *names: str) -> str:
+def cuda_source(package: str, *names: str) -> str:
     """Return the concatenated text of CUDA sources of a package."""
     return "".join((files(package) / name).read_text(encoding="utf-8") for name in names)
 
 
-class MaskPacker:
+class CudaMaskPacker:
     """Lists the selected features of masks on the GPU."""
 
     def __init__(self) -> None:
         self._cp = cupy()
-        self._kernel = self._cp.RawModule(code=source(__package__, "masks.cu"), options=("--std=c++14",)).get_function(
-            "pack_masks"
-        )
+        self._kernel = self._cp.RawModule(
+            code=cuda_source(__package__, "masks.cu"), options=("--std=c++14",)
+        ).get_function("pack_masks")
 
     def pack(self, masks: BoolArray) -> tuple[Any, Any, int]:
         """Return the features of each mask, ascending, int32[m, widest], their number, int32[m], and `widest`."""

@@ -11,10 +11,10 @@ from pqswarm._base.typing import AnyArray, FloatArray
 from pqswarm.errors import PqswarmError
 
 __all__ = [
-    "check_classes",
-    "check_missing",
+    "check_estimator_classes",
+    "check_estimator_weights",
+    "check_missing_for_estimator",
     "check_weighted_scorer",
-    "check_weights",
     "pipeline_steps",
     "takes_missing",
     "weights_key",
@@ -51,7 +51,7 @@ def takes_missing(estimator: Any) -> bool:
     return True
 
 
-def check_missing(X: FloatArray, estimator: Any, scaling: str) -> None:
+def check_missing_for_estimator(X: FloatArray, estimator: Any, scaling: str) -> None:
     """Raise an error with the first NaN, unless the estimator accepts it."""
     row, column = np.argwhere(np.isnan(X))[0]
     where = f"feature {column} of event {row} is NaN"
@@ -66,7 +66,7 @@ def check_missing(X: FloatArray, estimator: Any, scaling: str) -> None:
         raise PqswarmError(f"{where}: use scaling='none', and scale in a pipeline if needed.")
 
 
-def check_classes(y: AnyArray) -> None:
+def check_estimator_classes(y: AnyArray) -> None:
     """Raise scikit-learn's error if the labels are continuous."""
     from sklearn.utils.multiclass import check_classification_targets
 
@@ -78,7 +78,7 @@ def check_classes(y: AnyArray) -> None:
         raise PqswarmError(str(error)) from None
 
 
-def check_weights(sample_weight: npt.ArrayLike, n: int) -> FloatArray:
+def check_estimator_weights(sample_weight: npt.ArrayLike, n: int) -> FloatArray:
     """Return the checked weights of the events."""
     try:
         weights = np.asarray(sample_weight, dtype=np.float64)

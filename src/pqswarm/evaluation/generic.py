@@ -10,10 +10,10 @@ from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator, Scaling, SubsetError, check_features
 from pqswarm.evaluation.estimators import (
-    check_classes,
-    check_missing,
+    check_estimator_classes,
+    check_estimator_weights,
+    check_missing_for_estimator,
     check_weighted_scorer,
-    check_weights,
     weights_key,
 )
 from pqswarm.evaluation.folds import CrossValidation, Folds
@@ -77,11 +77,11 @@ class GenericEvaluator(ClassificationEvaluator):
             raise PqswarmError(f"estimator must be a scikit-learn classifier or regressor, not {estimator!r}.")
         X = check_features(X, takes_nan=True)
         if np.isnan(X).any():
-            check_missing(X, estimator, scaling)
+            check_missing_for_estimator(X, estimator, scaling)
             self.takes_nan = True
         if self._classifies:
             super().__init__(X, y, cast("Folds", folds), scaling=scaling, n_jobs=n_jobs)
-            check_classes(self.classes[self.labels])
+            check_estimator_classes(self.classes[self.labels])
             self.target = self.classes[self.labels]
         else:
             Evaluator.__init__(self, X, folds, scaling=scaling, n_jobs=n_jobs)
@@ -93,7 +93,7 @@ class GenericEvaluator(ClassificationEvaluator):
         self._counts_errors = self._classifies and scoring is None and sample_weight is None
         wanted = "accuracy" if self._classifies and scoring is None else scoring
         self._scorer = None if self._counts_errors else check_scoring(estimator, wanted)
-        self._weights = None if sample_weight is None else check_weights(sample_weight, len(self.data))
+        self._weights = None if sample_weight is None else check_estimator_weights(sample_weight, len(self.data))
         self._fit_key = "" if self._weights is None else weights_key(estimator)
         if self._weights is not None:
             check_weighted_scorer(self._scorer, scoring)

@@ -4,7 +4,7 @@ from typing import Any, ClassVar, Self
 
 from pqswarm._base.checks import is_finite, is_integer
 from pqswarm._base.options import Parameters
-from pqswarm.evaluation.classifiers.k_nn import covered_metric
+from pqswarm.evaluation.classifiers.k_nn import covered_knn_metric
 from pqswarm.evaluation.exact.knn.regression import KNNRegressionEvaluator, KNNRegressionHyperparameters
 from pqswarm.evaluation.exact.linear.regression import LinearEvaluator, LinearHyperparameters, RidgeHyperparameters
 from pqswarm.evaluation.regressor import Regressor
@@ -39,7 +39,7 @@ class KNNRegressor(Regressor):
 
         if type(estimator) is not KNeighborsRegressor or estimator.weights != "uniform":
             return None
-        metric, k = covered_metric(estimator), estimator.n_neighbors
+        metric, k = covered_knn_metric(estimator), estimator.n_neighbors
         covered = metric is not None and is_integer(k) and 1 <= k <= 15
         return cls({"n_neighbors": int(k), "metric": metric}) if covered else None
 

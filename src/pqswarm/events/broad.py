@@ -29,7 +29,7 @@ from pqswarm.events.broad_parts import (
     draw_oscillation,
     draw_small_change,
     draw_spectrum,
-    sum_of_orders,
+    sum_broad_orders,
 )
 from pqswarm.events.classes import EVENT_CLASSES
 from pqswarm.events.noise import add_noise
@@ -182,7 +182,7 @@ def _on_supply(
         if envelope is not None:
             factor, jump = envelope(t)
             size, angle = amplitude * factor, angle + jump
-        wave = size * sum_of_orders(angle, orders) + offset
+        wave = size * sum_broad_orders(angle, orders) + offset
         return wave if added is None else wave + added(t, angle, amplitude)
 
     return kind, voltage

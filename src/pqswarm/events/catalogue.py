@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from pqswarm.errors import PqswarmError, unknown_name
 
-__all__ = ["HARMONICS", "PARAMETERS", "Parameter", "check_parameters"]
+__all__ = ["HARMONICS", "PARAMETERS", "Parameter", "check_catalogue_parameters"]
 
 HARMONICS = ("h5", "h7", "h11", "h13")
 """The amplitudes of a spectrum."""
@@ -85,7 +85,7 @@ PARAMETERS: Mapping[str, Parameter] = MappingProxyType(_catalogue())
 """Every parameter an event can have."""
 
 
-def check_parameters(
+def check_catalogue_parameters(
     parameters: Mapping[str, object],
     known: Mapping[str, object],
     owner: str,

@@ -14,10 +14,10 @@ from pqswarm.events.bench import run_bench
 from pqswarm.events.classes import EVENT_CLASSES
 from pqswarm.events.models import Grid
 from pqswarm.events.noise import add_noise, noise_stream
-from pqswarm.events.parameters import PARAMETERS, Range, check_parameters, draw, record_length
+from pqswarm.events.parameters import PARAMETERS, Range, check_catalogue_parameters, draw, record_length
 from pqswarm.events.presets import Preset, get_preset
 
-__all__ = ["RECORD", "SUPPLY", "Event", "check_draw", "check_record", "generate", "synthesise"]
+__all__ = ["RECORD", "SUPPLY", "Event", "check_event_draw", "check_record", "generate", "synthesise"]
 
 RECORD = ("sampling_rate", "frequency", "cycles")
 """Parameters of the record."""
@@ -118,10 +118,10 @@ def generate(
             f"preset {chosen.name!r} draws {undeclared[0]!r}, which event class {event_class!r} does not declare: add "
             f"it to the `parameters` of the EventClass."
         )
-    given = check_parameters(parameters, ranges, event_class, known.catalogue)
+    given = check_catalogue_parameters(parameters, ranges, event_class, known.catalogue)
     uniforms = stream(seed, (0, known.seed_word)).random(len(ranges)).tolist()
     values = draw(ranges, uniforms, given)
-    _keep_inside(values, given, event_class)
+    _keep_event_inside_record(values, given, event_class)
     record = {name: values.pop(name) for name in RECORD}
     return Event(
         signal=synthesise(event_class, values, seed=seed, source=source, **record),
@@ -233,15 +233,15 @@ def check_record(sampling_rate: float, frequency: float, cycles: float) -> int:
     return n_samples
 
 
-def check_draw(event_class: str, ranges: Mapping[str, Range], uniforms: list[float]) -> None:
+def check_event_draw(event_class: str, ranges: Mapping[str, Range], uniforms: list[float]) -> None:
     """Draw the parameters of an event, and raise an error if they are impossible."""
     values = draw(ranges, uniforms, {})
-    check_parameters(values, ranges, event_class, EVENT_CLASSES.find(event_class).catalogue)
-    _keep_inside(values, {}, event_class)
+    check_catalogue_parameters(values, ranges, event_class, EVENT_CLASSES.find(event_class).catalogue)
+    _keep_event_inside_record(values, {}, event_class)
     check_record(values["sampling_rate"], values["frequency"], values["cycles"])
 
 
-def _keep_inside(values: dict[str, float], given: Mapping[str, float], event_class: str) -> None:
+def _keep_event_inside_record(values: dict[str, float], given: Mapping[str, float], event_class: str) -> None:
     """Refuse what the record cannot show; shorten a drawn duration that does not fit after a given start."""
     end = record_length(values)
     for name in ("start", "transient_onset", "notch_position"):

@@ -78,11 +78,11 @@ _CLEAN_SUPPLY: Ranges = {
 }
 
 
-def _series(low: float) -> Ranges:
+def _paper_harmonic_ranges(low: float) -> Ranges:
     return {f"h{k}": Uniform(low, 0.2) for k in (5, 7, 11, 13)}
 
 
-def _notch_ranges(per_cycle: Range) -> Ranges:
+def _paper_notch_ranges(per_cycle: Range) -> Ranges:
     return {
         "notches_per_cycle": per_cycle,
         "notch_depth": Uniform(0.1, 0.4),
@@ -91,7 +91,7 @@ def _notch_ranges(per_cycle: Range) -> Ranges:
     }
 
 
-def _bench_ranges(extra: Ranges | None = None) -> dict[str, Ranges]:
+def _paper_bench_ranges(extra: Ranges | None = None) -> dict[str, Ranges]:
     """Ranges of the laboratory bench, chosen so that its events keep to the printed ranges of their classes.
 
     The damping of the bank's transient is half the source's R/L plus small losses: an X/R of 2.0 to 2.8
@@ -176,12 +176,12 @@ def paper_preset(
             "flicker_depth": Uniform(0.0, 0.07),
             "flicker_frequency": Uniform(1, 25, "" if flicker_frequency == "hertz" else "fundamental"),
         },
-        notches=_notch_ranges(Fixed(1.0 if notch_period == "cycle" else 2.0)),
-        series=_series(0.0),
+        notches=_paper_notch_ranges(Fixed(1.0 if notch_period == "cycle" else 2.0)),
+        series=_paper_harmonic_ranges(0.0),
         transient=_TRANSIENT,
         window_of_transient=None if transient_onset == "own" else _WINDOW_FROM_ONSET,
     )
-    return Preset(name=name, common=_CLEAN_SUPPLY, models=models, bench=_bench_ranges())
+    return Preset(name=name, common=_CLEAN_SUPPLY, models=models, bench=_paper_bench_ranges())
 
 
 _SIX_PULSE = {5: 0.2, 7: 0.14, 11: 0.09, 13: 0.077}  # about 1/k, as far as the table allows
@@ -191,7 +191,7 @@ _SPECTRA = {
 }
 
 
-def _stepped_bench() -> dict[str, Ranges]:
+def _paper_stepped_bench_ranges() -> dict[str, Ranges]:
     """Ranges of a laboratory with one rectifier, one capacitor bank and one fault.
 
     The load varies, and so do the point on wave at which the bank closes, the start of the fault near a voltage zero,
@@ -240,12 +240,12 @@ def stepped_preset() -> Preset:
         models=_model_ranges(
             magnitude={**_MAGNITUDE, "amplitude": amplitude, "offset": Steps(0.01, 0.1, 10)},
             flicker={"flicker_depth": Steps(0.01, 0.07, 7), "flicker_frequency": Steps(1, 25, 25)},
-            notches=_notch_ranges(Fixed(1.0)),
+            notches=_paper_notch_ranges(Fixed(1.0)),
             series=spectrum_ranges(_SPECTRA),
             transient=_TRANSIENT,
             window={"duration": Steps(0.5, 30, 60, "cycles"), "start": Fixed(0.0)},
         ),
-        bench=_stepped_bench(),
+        bench=_paper_stepped_bench_ranges(),
         bench_share={"harmonics": 0.14, **shares},
     )
 
@@ -276,8 +276,8 @@ def field_preset() -> Preset:
         models=_model_ranges(
             magnitude={**_MAGNITUDE, "offset": Uniform(0.01, 0.1)},
             flicker={"flicker_depth": Uniform(0.01, 0.07), "flicker_frequency": Uniform(1.0, 25.0)},
-            notches=_notch_ranges(OneOf((1.0, 2.0, 3.0, 4.0, 5.0, 6.0))),
-            series=_series(0.02),
+            notches=_paper_notch_ranges(OneOf((1.0, 2.0, 3.0, 4.0, 5.0, 6.0))),
+            series=_paper_harmonic_ranges(0.02),
             transient={
                 "transient_amplitude": LogUniform(0.1, 4.0),
                 "transient_damping": LogUniform(50.0, 5000.0),
@@ -286,5 +286,5 @@ def field_preset() -> Preset:
             },
         ),
         # The record must hold the fault, its clearing and a later switching.
-        bench=_bench_ranges({"cycles": Uniform(12.0, 30.0)}),
+        bench=_paper_bench_ranges({"cycles": Uniform(12.0, 30.0)}),
     )

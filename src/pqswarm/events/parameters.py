@@ -11,7 +11,7 @@ from typing import Literal, Protocol
 
 from pqswarm._base.checks import check_integer
 from pqswarm.errors import PqswarmError
-from pqswarm.events.catalogue import HARMONICS, PARAMETERS, Parameter, check_parameters
+from pqswarm.events.catalogue import HARMONICS, PARAMETERS, Parameter, check_catalogue_parameters
 
 __all__ = [
     "PARAMETERS",
@@ -26,7 +26,7 @@ __all__ = [
     "Steps",
     "Uniform",
     "WithinRecord",
-    "check_parameters",
+    "check_catalogue_parameters",
     "draw",
     "in_order",
     "record_length",
@@ -283,7 +283,8 @@ def spectrum_ranges(spectra: Mapping[str, Mapping[str, float]]) -> dict[str, Ran
     if not spectra:
         raise PqswarmError("spectra must have at least one spectrum.")
     tables = [
-        check_parameters(table, dict.fromkeys(HARMONICS), f"spectrum {name!r}") for name, table in spectra.items()
+        check_catalogue_parameters(table, dict.fromkeys(HARMONICS), f"spectrum {name!r}")
+        for name, table in spectra.items()
     ]
     matching = {order: IndexedBy("spectrum", tuple(table.get(order, 0.0) for table in tables)) for order in HARMONICS}
     return {"spectrum": NameIndex(tuple(spectra)), **matching}
@@ -297,7 +298,7 @@ def draw(ranges: Mapping[str, Range], uniforms: list[float], given: Mapping[str,
     return values
 
 
-def _dependencies(spec: Range) -> tuple[str, ...]:
+def _parameter_dependencies(spec: Range) -> tuple[str, ...]:
     """The parameters that must be drawn before this range."""
     units = {"cycles": ("frequency", "cycles"), "cycles left": ("frequency", "cycles", "start")}
     units |= {"notch periods": ("frequency", "cycles", "notches_per_cycle"), "record": ("frequency", "cycles")}
@@ -314,12 +315,12 @@ def in_order(ranges: Mapping[str, Range], drawn: Iterable[str] = ()) -> dict[str
     """Return the ranges in order, each after those that it depends on; `drawn` are drawn before all."""
     rest, done = dict(ranges), dict.fromkeys(drawn)
     for name, spec in ranges.items():
-        for other in _dependencies(spec):
+        for other in _parameter_dependencies(spec):
             if other not in ranges and other not in done:
                 raise PqswarmError(f"{name} depends on {other}, which is not drawn: give {other} a range.")
     sorted_ranges: dict[str, Range] = {}
     while rest:
-        free = next((name for name, spec in rest.items() if done.keys() >= set(_dependencies(spec))), None)
+        free = next((name for name, spec in rest.items() if done.keys() >= set(_parameter_dependencies(spec))), None)
         if free is None:
             raise PqswarmError(f"{' and '.join(rest)} depend on each other: give one of them an independent range.")
         sorted_ranges[free] = rest.pop(free)

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from pqswarm.errors import PqswarmError, unknown_name
-from pqswarm.events.parameters import Fixed, Range, check_parameters
+from pqswarm.events.parameters import Fixed, Range, check_catalogue_parameters
 
 __all__ = ["SOURCES", "Preset", "Ranges"]
 
@@ -108,7 +108,7 @@ class Preset:
         >>> PRESETS["paper"].fixed(frequency=60).common["frequency"]
         Fixed(value=60.0)
         """
-        checked = check_parameters(values, self.common, f"preset {self.name!r}")
+        checked = check_catalogue_parameters(values, self.common, f"preset {self.name!r}")
         ranges = {key: Fixed(value) for key, value in checked.items()}
 
         def with_fixed(classes: Mapping[str, Mapping[str, Range]]) -> dict[str, Ranges]:

@@ -13,7 +13,7 @@ from pqswarm.events.catalogue import Parameter
 from pqswarm.events.classes import EVENT_CLASSES, is_name
 from pqswarm.events.parameters import EqualTo, Fixed, LogUniform, OneOf, Range, Steps, Uniform, WithinRecord
 
-__all__ = ["PresetTable", "read_range", "read_tables"]
+__all__ = ["PresetTable", "read_preset_table_range", "read_tables"]
 
 _UNITS = {"s": ("cycles", "cycles left", "notch periods", "record"), "Hz": ("fundamental", "hertz")}
 """Other units in which a parameter in [s] or [Hz] may be given."""
@@ -77,11 +77,11 @@ _KINDS: dict[str, type[BaseModel]] = {
 }
 
 
-def read_range(name: str, given: object, allowed: Parameter) -> Range:
+def read_preset_table_range(name: str, given: object, allowed: Parameter) -> Range:
     """Return the range of a parameter, or raise an error that says what is wrong with it."""
     if isinstance(given, int | float) and not isinstance(given, bool):
-        return Fixed(inf if name == "snr" and given == inf else _check_limits(given, allowed))
-    kind = _find_kind(given)
+        return Fixed(inf if name == "snr" and given == inf else _check_preset_table_limits(given, allowed))
+    kind = _find_preset_table_kind(given)
     try:
         table = _RANGE.validate_python({"kind": kind, **given})  # type: ignore[dict-item]
     except ValidationError as error:
@@ -98,7 +98,7 @@ def read_range(name: str, given: object, allowed: Parameter) -> Range:
     unit: Any = table.unit if table.unit in others else ""
     values: tuple[float, ...] = tuple(getattr(table, kind))
     for value in values if unit in ("", "hertz") else ():  # others are checked when they are drawn
-        _check_limits(value, allowed)
+        _check_preset_table_limits(value, allowed)
     if isinstance(table, _Choice):
         return OneOf(values, unit)
     low, high = values
@@ -109,7 +109,7 @@ def read_range(name: str, given: object, allowed: Parameter) -> Range:
     return (Uniform if kind == "uniform" else LogUniform)(low, high, unit)
 
 
-def _find_kind(given: object) -> str:
+def _find_preset_table_kind(given: object) -> str:
     """Return which kind of range a table is."""
     if isinstance(given, list):
         text = shorten(repr(given))
@@ -127,7 +127,7 @@ def _find_kind(given: object) -> str:
     return str(kinds[0])
 
 
-def _check_limits(value: float, allowed: Parameter) -> float:
+def _check_preset_table_limits(value: float, allowed: Parameter) -> float:
     if not is_finite(value):
         raise PqswarmError(f"must be a finite number, not {shorten(repr(value))}.")
     if not allowed.low <= value <= allowed.high:
@@ -141,7 +141,7 @@ def _check_preset_text(text: str) -> str:
     return text
 
 
-def _check_unique(names: tuple[str, ...]) -> tuple[str, ...]:
+def _check_unique_preset_table_names(names: tuple[str, ...]) -> tuple[str, ...]:
     if len(set(names)) < len(names):
         raise PqswarmError(f"must name each event class once, not {list(names)}")
     return names
@@ -155,10 +155,10 @@ def _check_preset_name(name: str) -> str:
 
 Text = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_check_preset_text)]
 Parameters = dict[str, Any]
-"""Ranges by parameter; :func:`read_range` checks each once it is known whose they are."""
+"""Ranges by parameter; :func:`read_preset_table_range` checks each once it is known whose they are."""
 
 
-class _WithClasses(BaseModel):
+class _PresetTableWithClasses(BaseModel):
     """Keys, and a table for each of some event classes."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
@@ -174,16 +174,18 @@ class _WithClasses(BaseModel):
         return given
 
 
-class _Bench(_WithClasses):
+class _Bench(_PresetTableWithClasses):
     share: Any = None
 
 
-class PresetTable(_WithClasses):
+class PresetTable(_PresetTableWithClasses):
     """A preset file."""
 
     name: Text | None = None
     extends: Text | None = None
-    classes: Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_check_unique)] | None = None
+    classes: (
+        Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_check_unique_preset_table_names)] | None
+    ) = None
     common: Parameters = {}
     spectra: dict[Annotated[str, AfterValidator(_check_preset_name)], Parameters] | None = None
     bench: _Bench = _Bench()

@@ -59,17 +59,17 @@ def _write_range(spec: Range) -> Any:
     """Return a range as it is written in a file."""
     match spec:
         case Fixed(value):
-            return _short(value)
+            return _preset_text_number(value)
         case Uniform(low, high, unit):
-            table: dict[str, Any] = {"uniform": [_short(low), _short(high)], "unit": unit}
+            table: dict[str, Any] = {"uniform": [_preset_text_number(low), _preset_text_number(high)], "unit": unit}
         case LogUniform(low, high, unit):
-            table = {"log_uniform": [_short(low), _short(high)], "unit": unit}
+            table = {"log_uniform": [_preset_text_number(low), _preset_text_number(high)], "unit": unit}
         case Steps(low, high, number, unit):
-            table = {"steps": [_short(low), _short(high)], "number": number, "unit": unit}
+            table = {"steps": [_preset_text_number(low), _preset_text_number(high)], "number": number, "unit": unit}
         case OneOf(options, unit):
-            table = {"choice": [_short(option) for option in options], "unit": unit}
+            table = {"choice": [_preset_text_number(option) for option in options], "unit": unit}
         case WithinRecord(duration, before, margin):
-            table = {"inside": duration, "before": before or "", "margin": _short(margin) or ""}
+            table = {"inside": duration, "before": before or "", "margin": _preset_text_number(margin) or ""}
         case EqualTo(name):
             table = {"same": name}
         case NameIndex(names):
@@ -79,7 +79,7 @@ def _write_range(spec: Range) -> Any:
     return {key: value for key, value in table.items() if value != ""}
 
 
-def _short(value: float) -> float:
+def _preset_text_number(value: float) -> float:
     return int(value) if isfinite(value) and float(value).is_integer() and abs(value) < 1e15 else float(value)
 
 

@@ -13,7 +13,7 @@ from pqswarm.errors import PqswarmError, shorten, unknown_name
 from pqswarm.events.bench import run_bench
 from pqswarm.events.catalogue import HARMONICS, PARAMETERS
 from pqswarm.events.classes import EVENT_CLASSES
-from pqswarm.events.event import RECORD, SUPPLY, check_draw
+from pqswarm.events.event import RECORD, SUPPLY, check_event_draw
 from pqswarm.events.parameters import Range, in_order, spectrum_ranges
 from pqswarm.events.preset_text import spectra_of
 from pqswarm.events.presets import PRESETS, Preset
@@ -86,12 +86,12 @@ def read_preset(
     from pqswarm.events.preset_tables import read_tables  # pydantic is imported when a file is read
 
     tables = read_tables(table, source)
-    with _blame(source):
+    with _locate_preset_file_errors(source):
         return _PresetReader(tables, folder or Path(), name, via).read()
 
 
 @contextmanager
-def _blame(where: str) -> Iterator[None]:
+def _locate_preset_file_errors(where: str) -> Iterator[None]:
     """Prefix errors with their place."""
     try:
         yield
@@ -111,7 +111,7 @@ class _PresetReader:
         self.spectra: Mapping[str, Mapping[str, float]] = table.spectra or spectra_of(self.base)
         self.spectra_given = table.spectra is not None
         if table.spectra is not None:
-            with _blame("[spectra]"):
+            with _locate_preset_file_errors("[spectra]"):
                 spectrum_ranges(table.spectra)
         single = next((name for name in HARMONICS if name in self.common), None)
         if single is not None and (self.spectra_given or "spectrum" in self.common):
@@ -122,7 +122,7 @@ class _PresetReader:
             return Preset("", {}, {}, {}, 0.0)
         if extends.endswith(".toml"):
             return _load_preset_file(folder / extends, via)
-        with _blame("extends"):
+        with _locate_preset_file_errors("extends"):
             if extends not in PRESETS:
                 raise unknown_name("preset", extends, (*PRESETS, "a path that ends in .toml"))
         return PRESETS[extends]
@@ -130,7 +130,7 @@ class _PresetReader:
     def read(self) -> Preset:
         """Return the preset."""
         base = self._chosen()
-        with _blame("[common]"):
+        with _locate_preset_file_errors("[common]"):
             common = self._common(base)
         models = {label: self._model(label, base) for label in dict.fromkeys((*base.models, *self.own))}
         if not models:
@@ -140,7 +140,7 @@ class _PresetReader:
                 raise unknown_name("key of [bench]", label, ("share", *models))
         bench = {label: self._circuit(label, base) for label in models if label in base.bench or label in self.bench}
         made = Preset(self.name, common, models, bench, self._bench_share(base, bench, len(models)))
-        _check_draws(made)
+        _check_preset_file_draws(made)
         if self.name in PRESETS and made != PRESETS[self.name]:
             raise PqswarmError(f"name: {self.name!r} is a preset with other ranges: give this one another name.")
         return made
@@ -152,7 +152,7 @@ class _PresetReader:
         known = tuple(dict.fromkeys((*self.base.models, *self.own)))
         for label in self.wanted:
             if label not in known:
-                with _blame("classes"):
+                with _locate_preset_file_errors("classes"):
                     raise unknown_name("event class", label, known)
         for label in (*self.own, *self.bench):
             if label in known and label not in self.wanted:
@@ -163,10 +163,10 @@ class _PresetReader:
     def _common(self, base: Preset) -> Ranges:
         """Ranges of record and supply; those of disturbances belong to the classes."""
         ranges: Ranges = dict(base.common)
-        taken = {name for label in (*base.models, *self.own) for name in _class_parameters(label)[1]}
+        taken = {name for label in (*base.models, *self.own) for name in _preset_file_class_parameters(label)[1]}
         for name, given in self.common.items():
             if name in _EVERYWHERE:
-                with _blame(name):
+                with _locate_preset_file_errors(name):
                     ranges[name] = _read_range(name, given, PARAMETERS[name])
             elif name not in taken:
                 raise unknown_name("parameter", name, (*_EVERYWHERE, *sorted(taken)))
@@ -176,27 +176,27 @@ class _PresetReader:
         return in_order(ranges)
 
     def _model(self, label: str, base: Preset) -> Ranges:
-        required, taken = _class_parameters(label)
+        required, taken = _preset_file_class_parameters(label)
         own, catalogue = self.own.get(label, {}), EVENT_CLASSES[label].catalogue
         ranges: Ranges = dict(base.models.get(label, {}))
         for name, given in self.common.items():
             if name != "spectrum" and (name in ranges or name in taken):
-                with _blame(f"[common] {name}"):
+                with _locate_preset_file_errors(f"[common] {name}"):
                     ranges[name] = _read_range(name, given, catalogue[name])
-        with _blame(f"[{label}]"):
+        with _locate_preset_file_errors(f"[{label}]"):
             drawn = self._spectrum(own, taken)
             if drawn is not None:
-                ranges = _replace_harmonics(ranges, drawn)
+                ranges = _replace_preset_file_harmonics(ranges, drawn)
             elif any(name in own or name in self.common for name in HARMONICS):
                 ranges.pop("spectrum", None)
             for name, given in own.items():
                 if name not in taken and name not in _EVERYWHERE:
                     raise unknown_name(f"parameter of {label}", name, (*taken, *_EVERYWHERE))
-                with _blame(name):
+                with _locate_preset_file_errors(name):
                     new = drawn if name == "spectrum" else {name: _read_range(name, given, catalogue[name])}
                 ranges |= new or {}
             ranges |= drawn or {}
-            _check_complete(ranges, required)
+            _check_preset_file_complete(ranges, required)
             return in_order(ranges, base.common.keys() | self.common.keys())
 
     def _spectrum(self, own: Mapping[str, Any], taken: tuple[str, ...]) -> Ranges | None:
@@ -209,7 +209,7 @@ class _PresetReader:
         if single is not None or not (self.spectra_given or "spectrum" in own or "spectrum" in self.common):
             return None
         names = own.get("spectrum", self.common.get("spectrum", list(self.spectra)))
-        with _blame("spectrum"):
+        with _locate_preset_file_errors("spectrum"):
             if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
                 raise PqswarmError(f"must be a list of names of [spectra], not {names!r}.")
             for name in names:
@@ -218,20 +218,20 @@ class _PresetReader:
         return spectrum_ranges({name: self.spectra[name] for name in names})
 
     def _circuit(self, label: str, base: Preset) -> Ranges:
-        required, taken = _keywords(run_bench)
+        required, taken = _preset_file_keywords(run_bench)
         own = self.bench.get(label, {})
         ranges: Ranges = dict(base.bench.get(label, {}))
         # Common parameters of record and supply apply to the bench, too; those of faults and banks do not.
         for name, given in self.common.items():
             if name in ranges and name in _EVERYWHERE:
                 ranges[name] = _read_range(name, given, PARAMETERS[name])
-        with _blame(f"[bench.{label}]"):
+        with _locate_preset_file_errors(f"[bench.{label}]"):
             for name, given in own.items():
                 if name not in taken and name not in _EVERYWHERE:
                     raise unknown_name("parameter of the bench", name, (*taken, *_EVERYWHERE))
-                with _blame(name):
+                with _locate_preset_file_errors(name):
                     ranges[name] = _read_range(name, given, PARAMETERS[name])
-            _check_complete(ranges, required)
+            _check_preset_file_complete(ranges, required)
             return in_order(ranges, base.common.keys() | self.common.keys())
 
     def _bench_share(self, base: Preset, bench: Mapping[str, Ranges], n_classes: int) -> float | dict[str, float]:
@@ -252,12 +252,12 @@ def _check_share(key: str, share: object, most: float, why: str) -> None:
 
 
 def _read_range(name: str, given: object, allowed: "Parameter") -> Range:
-    from pqswarm.events.preset_tables import read_range
+    from pqswarm.events.preset_tables import read_preset_table_range
 
-    return read_range(name, given, allowed)
+    return read_preset_table_range(name, given, allowed)
 
 
-def _keywords(function: Callable[..., object]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _preset_file_keywords(function: Callable[..., object]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Required and possible parameters of a function."""
     known = [one for one in inspect.signature(function).parameters.values() if one.kind is one.KEYWORD_ONLY]
     skipped = ("grid", "nominal_frequency", "oversampling")
@@ -267,15 +267,15 @@ def _keywords(function: Callable[..., object]) -> tuple[tuple[str, ...], tuple[s
     )
 
 
-def _class_parameters(label: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _preset_file_class_parameters(label: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Required and possible parameters of the model of a class."""
     event_class = EVENT_CLASSES[label]
-    required, taken = _keywords(event_class.model) if event_class.model is not None else ((), ())
+    required, taken = _preset_file_keywords(event_class.model) if event_class.model is not None else ((), ())
     taken = tuple(dict.fromkeys((*taken, *event_class.parameters)))
     return required, (*taken, "spectrum") if set(HARMONICS) <= set(taken) else taken
 
 
-def _replace_harmonics(ranges: Ranges, drawn: Ranges) -> Ranges:
+def _replace_preset_file_harmonics(ranges: Ranges, drawn: Ranges) -> Ranges:
     """The ranges, with those of spectra in place of the first harmonic."""
     replaced: Ranges = {}
     for name, spec in ranges.items():
@@ -283,19 +283,19 @@ def _replace_harmonics(ranges: Ranges, drawn: Ranges) -> Ranges:
     return replaced
 
 
-def _check_complete(ranges: Mapping[str, Range], required: tuple[str, ...]) -> None:
+def _check_preset_file_complete(ranges: Mapping[str, Range], required: tuple[str, ...]) -> None:
     missing = next((name for name in required if name not in ranges), None)
     if missing is not None:
         raise PqswarmError(f'{missing} is missing: give it a range, or start from another preset with extends = "...".')
 
 
-def _check_draws(preset: Preset) -> None:
+def _check_preset_file_draws(preset: Preset) -> None:
     """Draw both ends of every range, and refuse impossible events."""
     for source, classes in (("model", preset.models), ("bench", preset.bench)):
         for label in classes:
-            with _blame(f"[{label}]" if source == "model" else f"[bench.{label}]"):
+            with _locate_preset_file_errors(f"[{label}]" if source == "model" else f"[bench.{label}]"):
                 ranges = preset.ranges(label, source)
                 if list(in_order(ranges)) != list(ranges):
                     raise PqswarmError("parameters of record and supply cannot depend on those of the disturbance.")
                 for u in (0.0, 1.0 - 2.0**-53):
-                    check_draw(label, ranges, [u] * len(ranges))
+                    check_event_draw(label, ranges, [u] * len(ranges))

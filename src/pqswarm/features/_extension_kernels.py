@@ -6,11 +6,11 @@ from pqswarm._kernels.compiling import njit
 from pqswarm._kernels.lanes import LANES
 from pqswarm._kernels.sums import squared_distance
 
-__all__ = ["interpolate", "squared_distances"]
+__all__ = ["interpolate_extension", "squared_extension_distances"]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def squared_distances(signal, ends, cycle, lags):
+def squared_extension_distances(signal, ends, cycle, lags):
     """Squared distance between the `cycle` samples before each of `ends` and those each of `lags` earlier."""
     distances, sums = np.empty((ends.size, lags.size)), np.empty(LANES)
     for i in range(ends.size):
@@ -22,7 +22,7 @@ def squared_distances(signal, ends, cycle, lags):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def interpolate(samples, positions):
+def interpolate_extension(samples, positions):
     """Values of the cubic spline through six or more `samples`, at `positions` [samples] from the first to the last.
 
     At the ends the third derivative is continuous ("not a knot"), which makes the second derivative of the last sample

@@ -10,7 +10,7 @@ from pqswarm._kernels.compiling import njit
 from pqswarm._kernels.lanes import LANES, absolute, choose, fill, load, lower, store, upper
 from pqswarm._kernels.math import logarithm, logarithm_of_normal
 from pqswarm.features._median_kernels import SAMPLE, medians
-from pqswarm.features._wavelet_kernels import analyse, join, prolong
+from pqswarm.features._wavelet_kernels import analyse, join_wavelet_lanes, prolong_wavelet_lanes
 
 __all__ = ["band_functions", "extract_features"]
 
@@ -125,7 +125,7 @@ def band_functions(bands, n, rounding, scratch, sample, features):
 def extract_features(signals, places, lengths, low_pass, rounding, workspace, features):
     """Fill `features`, float64[m, bands, 11], from `signals`, float64[m, n].
 
-    `places`, level by level, are those of :func:`prolong`, and `lengths` the numbers of coefficients of
+    `places`, level by level, are those of :func:`prolong_wavelet_lanes`, and `lengths` the numbers of coefficients of
     the levels; `low_pass` is that of :func:`analyse`, and `rounding`, float64[m, bands], that of
     :func:`band_functions`. `workspace`, float64[4, 8 lengths[0]], is scratch.
     """
@@ -142,9 +142,9 @@ def extract_features(signals, places, lengths, low_pass, rounding, workspace, fe
                 count = min(_BLOCK, n - begin)
                 look = places[start + 2 * begin : start + 2 * (begin + count) + taps - 2]
                 if level == 0:
-                    join(signals[rows], look, prolonged)
+                    join_wavelet_lanes(signals[rows], look, prolonged)
                 else:
-                    prolong(signal, look, prolonged)
+                    prolong_wavelet_lanes(signal, look, prolonged)
                 analyse(prolonged, low_pass, count, approximations[LANES * begin :], details[LANES * begin :])
             start += 2 * n + taps - 2
             signal, approximations = approximations, signal

@@ -7,14 +7,14 @@ PyWavelets is compiled to fused products where a processor always has them, as o
 from pqswarm._kernels.compiling import njit
 from pqswarm._kernels.lanes import LANES, fill, load, store
 
-__all__ = ["analyse", "join", "prolong", "split"]
+__all__ = ["analyse", "join_wavelet_lanes", "prolong_wavelet_lanes", "split_wavelet_lanes"]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def join(signals, places, lanes):
-    """Fill the lanes with the values at `places` (see :func:`prolong`) of up to eight `signals`, float64[m, n].
+def join_wavelet_lanes(signals, places, lanes):
+    """Fill the lanes with the values at `places` of up to eight `signals`, float64[m, n].
 
-    The last signal fills the remaining lanes.
+    The last signal fills the remaining lanes. :func:`prolong_wavelet_lanes` says what `places` are.
     """
     last = signals.shape[0] - 1
     for i in range(places.size):
@@ -24,7 +24,7 @@ def join(signals, places, lanes):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def split(lanes, signals):
+def split_wavelet_lanes(lanes, signals):
     """Fill up to eight `signals`, float64[m, n], from the lanes."""
     for lane in range(signals.shape[0]):
         for i in range(signals.shape[1]):
@@ -32,7 +32,7 @@ def split(lanes, signals):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def prolong(signals, places, prolonged):
+def prolong_wavelet_lanes(signals, places, prolonged):
     """Extend signals, the lanes `signals`, at their ends.
 
     `places`, int64[2 (length + taps / 2 - 1)], maps each filter input to a sample; -1 means zero.

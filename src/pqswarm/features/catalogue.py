@@ -86,16 +86,18 @@ def describe_band(low: float, high: float) -> str:
     ('below 49 Hz', '781 Hz to 1.56 kHz', '6.25 to 12.5 kHz')
     """
     if low <= 0:
-        return f"below {_frequency_digits(high)} {_frequency_unit(high)}"
-    first = "" if _frequency_unit(low) == _frequency_unit(high) else f" {_frequency_unit(low)}"
-    return f"{_frequency_digits(low)}{first} to {_frequency_digits(high)} {_frequency_unit(high)}"
+        return f"below {_feature_frequency_digits(high)} {_feature_frequency_unit(high)}"
+    first = "" if _feature_frequency_unit(low) == _feature_frequency_unit(high) else f" {_feature_frequency_unit(low)}"
+    return (
+        f"{_feature_frequency_digits(low)}{first} to {_feature_frequency_digits(high)} {_feature_frequency_unit(high)}"
+    )
 
 
-def _frequency_unit(frequency: float) -> str:
+def _feature_frequency_unit(frequency: float) -> str:
     return "kHz" if frequency >= 999.5 else "Hz"
 
 
-def _frequency_digits(frequency: float) -> str:
-    if _frequency_unit(frequency) == "kHz":
+def _feature_frequency_digits(frequency: float) -> str:
+    if _feature_frequency_unit(frequency) == "kHz":
         return f"{frequency / 1000:.3g}"
     return f"{frequency:.0f}" if frequency >= 10 else f"{frequency:.2g}"

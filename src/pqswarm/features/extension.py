@@ -62,43 +62,43 @@ def extend(
     before = missing // 2
     return np.concatenate(
         [
-            _continuation(np.ascontiguousarray(signal[::-1]), before, sampling_rate / frequency)[::-1],
+            _extension_samples(np.ascontiguousarray(signal[::-1]), before, sampling_rate / frequency)[::-1],
             signal,
-            _continuation(signal, missing - before, sampling_rate / frequency),
+            _extension_samples(signal, missing - before, sampling_rate / frequency),
         ]
     )
 
 
-def _continuation(signal: FloatArray, length: int, nominal_period: float) -> FloatArray:
+def _extension_samples(signal: FloatArray, length: int, nominal_period: float) -> FloatArray:
     """The next `length` samples of `signal` if its last steady cycle continued."""
-    from pqswarm.features._extension_kernels import interpolate
+    from pqswarm.features._extension_kernels import interpolate_extension
 
-    end, period = _steady_cycle(signal, nominal_period)
+    end, period = _extension_steady_cycle(signal, nominal_period)
     cycle = signal[end - ceil(period) - 4 : end]
     ahead = np.arange(1, length + 1) + signal.size - end
     position = cycle.size - 1 + ahead - period * np.ceil(ahead / period)
-    values: FloatArray = interpolate(cycle, position)
+    values: FloatArray = interpolate_extension(cycle, position)
     return values
 
 
-def _steady_cycle(signal: FloatArray, nominal: float) -> tuple[int, float]:
+def _extension_steady_cycle(signal: FloatArray, nominal: float) -> tuple[int, float]:
     """End and period [samples] of the last cycle that resembles its predecessor about as well as any."""
     ends = np.arange(signal.size, ceil(2.1 * nominal) - 1, -round(nominal))
-    misfits, periods = _likeness(signal, ends, nominal)
+    misfits, periods = _extension_cycle_misfit(signal, ends, nominal)
     allowed = 4.0 * misfits.min() + 1e-9 * float(np.square(signal).mean()) * nominal
     best = int(np.argmax(misfits <= allowed))
     return int(ends[best]), float(periods[best])
 
 
-def _likeness(signal: FloatArray, ends: IntArray, nominal: float) -> tuple[FloatArray, FloatArray]:
+def _extension_cycle_misfit(signal: FloatArray, ends: IntArray, nominal: float) -> tuple[FloatArray, FloatArray]:
     """Minimum squared difference between the cycle before each end and its predecessor, and its lag [samples].
 
     Lags within 2.5 % of nominal are tried.
     """
-    from pqswarm.features._extension_kernels import squared_distances
+    from pqswarm.features._extension_kernels import squared_extension_distances
 
     lags = np.arange(int(nominal * 0.975) - 1, ceil(nominal * 1.025) + 2)
-    misfit = squared_distances(signal, ends, round(nominal), lags)
+    misfit = squared_extension_distances(signal, ends, round(nominal), lags)
     best = np.clip(misfit.argmin(axis=1), 1, lags.size - 2)
     left, centre, right = (misfit[np.arange(ends.size), best + step] for step in (-1, 0, 1))
     curvature = left - 2 * centre + right

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.features.options import FeatureOptions
-from pqswarm.features.wavelet import band_names, decomposition_level, filter_plan, minimum_samples
+from pqswarm.features.wavelet import band_names, decomposition_level, minimum_samples, wavelet_filter_plan
 
 __all__ = ["FUNCTIONS", "extract", "feature_names"]
 
@@ -125,8 +125,8 @@ def extract(
     features = np.empty((n, level + 1, len(FUNCTIONS)))
     # Filter coefficients are rounded: about 3e-12 of a constant leaks into the details.
     leakage = [_LEAKAGE * sqrt(2 << min(j, level - 1)) for j in range(level + 1)]
-    plan = filter_plan(n_samples, level, chosen.wavelet, chosen.border)
-    extract_features(rows, *plan, np.outer(magnitudes, leakage), _workspace(int(plan[1][0])), features)
+    plan = wavelet_filter_plan(n_samples, level, chosen.wavelet, chosen.border)
+    extract_features(rows, *plan, np.outer(magnitudes, leakage), _feature_matrix_workspace(int(plan[1][0])), features)
     if not np.isfinite(features).all():
         row = int(np.argmin(np.isfinite(features).all(axis=(1, 2))))
         raise PqswarmError(f"signal {row} is too large for its energy to be computed: scale it to per unit.")
@@ -142,7 +142,7 @@ class _Kept(local):
 _KEPT = _Kept()
 
 
-def _workspace(n_coefficients: int) -> FloatArray:
+def _feature_matrix_workspace(n_coefficients: int) -> FloatArray:
     """Working memory; allocating and freeing it would take longer than the work."""
     from pqswarm._kernels.lanes import LANES
 

@@ -168,35 +168,40 @@ def decompose(signals: FloatArray, level: int, wavelet: str = "sym6", border: st
     [(1, 50), (1, 25), (1, 25)]
     """
     from pqswarm._kernels.lanes import LANES
-    from pqswarm.features._wavelet_kernels import analyse, join, prolong, split
+    from pqswarm.features._wavelet_kernels import (
+        analyse,
+        join_wavelet_lanes,
+        prolong_wavelet_lanes,
+        split_wavelet_lanes,
+    )
 
     given = np.ascontiguousarray(signals, dtype=np.float64)
     *shape, n_samples = given.shape
     rows = given.reshape(-1, n_samples)
-    places, lengths, low_pass = filter_plan(n_samples, level, wavelet, border)
+    places, lengths, low_pass = wavelet_filter_plan(n_samples, level, wavelet, border)
     looks = 2 * lengths + low_pass.size - 2  # inputs of the filters of each level
     bands = [np.empty((len(rows), n)) for n in (*lengths, lengths[-1])]
     longest = lengths.max()  # not the first, if the signal is shorter than the filters
     prolonged, rest, detail = np.empty(LANES * looks.max()), np.empty(LANES * longest), np.empty(LANES * longest)
     for first in range(0, len(rows), LANES):
         block = slice(first, first + LANES)
-        join(rows[block], places[: looks[0]], prolonged)
+        join_wavelet_lanes(rows[block], places[: looks[0]], prolonged)
         for j, (n, stop) in enumerate(zip(lengths, np.cumsum(looks), strict=True)):
             if j > 0:
-                prolong(rest, places[stop - looks[j] : stop], prolonged)
+                prolong_wavelet_lanes(rest, places[stop - looks[j] : stop], prolonged)
             analyse(prolonged, low_pass, n, rest, detail)
-            split(detail, bands[j][block])
-        split(rest, bands[-1][block])
+            split_wavelet_lanes(detail, bands[j][block])
+        split_wavelet_lanes(rest, bands[-1][block])
     return [band.reshape(*shape, band.shape[1]) for band in bands]
 
 
 @lru_cache(maxsize=16)
-def filter_plan(n_samples: int, level: int, wavelet: str, border: str) -> tuple[IntArray, IntArray, FloatArray]:
+def wavelet_filter_plan(n_samples: int, level: int, wavelet: str, border: str) -> tuple[IntArray, IntArray, FloatArray]:
     """Return the inputs of the filters at each level, the numbers of coefficients, and the filters.
 
     Examples
     --------
-    >>> places, lengths, low_pass = filter_plan(8, 2, "db2", "symmetric")
+    >>> places, lengths, low_pass = wavelet_filter_plan(8, 2, "db2", "symmetric")
     >>> places.tolist()
     [1, 0, 0, 1, 2, 3, 4, 5, 6, 7, 7, 6, 1, 0, 0, 1, 2, 3, 4, 4, 3, 2]
     >>> lengths.tolist(), low_pass.size
@@ -207,7 +212,7 @@ def filter_plan(n_samples: int, level: int, wavelet: str, border: str) -> tuple[
         raise unknown_name("border", border, BORDERS)
     places, lengths = [], [n_samples]
     for _ in range(level):
-        where, length = _filter_places(lengths[-1], low_pass.size, border)
+        where, length = _wavelet_filter_places(lengths[-1], low_pass.size, border)
         places.append(where)
         lengths.append(length)
     plan = np.concatenate(places), np.array(lengths[1:]), low_pass
@@ -216,7 +221,7 @@ def filter_plan(n_samples: int, level: int, wavelet: str, border: str) -> tuple[
     return plan
 
 
-def _filter_places(n: int, taps: int, border: str) -> tuple[IntArray, int]:
+def _wavelet_filter_places(n: int, taps: int, border: str) -> tuple[IntArray, int]:
     """The sample at each input of the filters, -1 for none, and the number of coefficients."""
     whole = n + n % 2  # periodization repeats the last sample of an odd number
     length = whole // 2 if border == "periodization" else (n + taps - 1) // 2

@@ -9,13 +9,21 @@ import numpy as np
 
 from pqswarm._kernels.compiling import njit
 
-__all__ = ["best_around", "binary_step", "learn_in_two_dimensions", "likeliest", "notice_better", "spin", "trust"]
+__all__ = [
+    "best_around",
+    "binary_move_velocities",
+    "learn_in_two_dimensions",
+    "likeliest",
+    "notice_better",
+    "spin",
+    "trust",
+]
 
 _MAGNITUDE = 0x7FFFFFFFFFFFFFFF  # all bits but the sign
 
 
 @njit(cache=True, nogil=True)
-def binary_step(velocity, position, pbest, gbest, r1, r2, inertia, cognitive, social, limit):
+def binary_move_velocities(velocity, position, pbest, gbest, r1, r2, inertia, cognitive, social, limit):
     """Return the velocities, (m, n), of particles in the space of bits after one step."""
     out = np.empty(velocity.shape)
     for i in range(velocity.shape[0]):

@@ -7,7 +7,7 @@ import numpy as np
 
 from pqswarm._kernels.compiling import njit
 
-__all__ = ["breed", "deposit_on_paths", "exchange_tails", "spin_wheel"]
+__all__ = ["breed_population", "deposit_on_paths", "exchange_tails", "spin_wheel"]
 
 
 @njit(cache=True, nogil=True)
@@ -47,7 +47,7 @@ def exchange_tails(children, cuts):
 
 
 @njit(cache=True, nogil=True)
-def breed(population, weights, draws, crossover_probability, mutation_probability, each_bit):
+def breed_population(population, weights, draws, crossover_probability, mutation_probability, each_bit):
     """Return the children of a population, (m, n): roulette selection, tails exchanged, bits flipped.
 
     `draws` are uniform numbers: m for the wheel, twice m // 2 for pairs (whether they are crossed, and where), and one

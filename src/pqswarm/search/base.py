@@ -161,7 +161,11 @@ class Search(ABC):
         """Return copies of the whole state as plain arrays, for example for ``numpy.savez``."""
         arrays = {field: np.array(getattr(self, field)) for field in self.state_fields}
         identity = np.array(json.dumps([self.name, asdict(self.parameters)], sort_keys=True))
-        return arrays | {"identity": identity, "pending": self._pending.copy(), "generator": _generator_words(self.rng)}
+        return arrays | {
+            "identity": identity,
+            "pending": self._pending.copy(),
+            "generator": _search_generator_words(self.rng),
+        }
 
     def restore(self, state: Mapping[str, AnyArray]) -> None:
         """Resume from a :meth:`state` of a search with the same features and parameters."""
@@ -187,7 +191,7 @@ class Search(ABC):
         for field in self.state_fields:
             setattr(self, field, np.array(state[field]))
         self._pending = np.array(state["pending"])
-        self.rng = _restored_generator(np.asarray(state["generator"]))
+        self.rng = _restored_search_generator(np.asarray(state["generator"]))
 
     def _random_subsets(self, count: int) -> BoolArray:
         """Draw non-empty subsets, each feature with probability 1/2 (our choice)."""
@@ -225,14 +229,14 @@ def as_rates(errors: FloatArray) -> FloatArray:
     return np.minimum(errors / largest, 1.0)
 
 
-def _generator_words(rng: np.random.Generator) -> AnyArray:
+def _search_generator_words(rng: np.random.Generator) -> AnyArray:
     """The state of a PCG64 generator as six words."""
     state = rng.bit_generator.state
     words = [word >> shift & _WORD for word in (state["state"]["state"], state["state"]["inc"]) for shift in (64, 0)]
     return np.array([*words, state["has_uint32"], state["uinteger"]], dtype=np.uint64)
 
 
-def _restored_generator(words: AnyArray) -> np.random.Generator:
+def _restored_search_generator(words: AnyArray) -> np.random.Generator:
     """The generator of a packed state."""
     w = [int(word) for word in words]
     generator = np.random.PCG64()

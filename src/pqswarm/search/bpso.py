@@ -33,13 +33,13 @@ def binary_velocity(
 
     All arrays have shape (m, n), except `gbest` (n,).
     """
-    from pqswarm.search._move_kernels import binary_step
+    from pqswarm.search._move_kernels import binary_move_velocities
 
     same = velocity.shape == position.shape == pbest.shape == r1.shape == r2.shape
     if not same or gbest.shape != velocity.shape[1:]:
         raise PqswarmError("position, pbest, r1 and r2 must have the shape of velocity, and gbest that of its rows.")
     weights = float(inertia), float(cognitive), float(social), float(limit)
-    return np.asarray(binary_step(velocity, position, pbest, gbest, r1, r2, *weights))
+    return np.asarray(binary_move_velocities(velocity, position, pbest, gbest, r1, r2, *weights))
 
 
 def take_probability(velocity: FloatArray) -> FloatArray:

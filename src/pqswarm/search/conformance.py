@@ -78,7 +78,7 @@ def _same_search_result(one: Mapping[str, AnyArray], other: Mapping[str, AnyArra
     return set(one) == set(other) and all(np.array_equal(one[name], other[name]) for name in one)
 
 
-def _finish_search_run(run: Run, problem: _RuggedLandscape) -> Run:
+def _finish_conformance_run(run: Run, problem: _RuggedLandscape) -> Run:
     while not run.done:
         run.tell(problem.errors(run.ask()))
     return run
@@ -221,19 +221,19 @@ def check_front(search: _Class) -> None:
 def check_resume(search: _Class) -> None:
     """A run restored from files at any moment continues unchanged."""
     problem = _RuggedLandscape()
-    whole = _finish_search_run(Run(search(problem.n_features, 9), 700), problem)
+    whole = _finish_conformance_run(Run(search(problem.n_features, 9), 700), problem)
     run = Run(search(problem.n_features, 9), 700)
     while not run.done:
-        run = _restored_search_run(run, search)
+        run = _restored_conformance_run(run, search)
         masks = run.ask()
-        run = _restored_search_run(run, search)
+        run = _restored_conformance_run(run, search)
         require(np.array_equal(masks, run.ask()), "a restored run requests other masks")
         run.tell(problem.errors(masks))
     require(_same_search_result(run.state(), whole.state()), "a resumed run ends in another state")
     require(np.array_equal(run.result().errors, whole.result().errors), "a resumed run has another trace")
 
 
-def _restored_search_run(run: Run, search: _Class) -> Run:
+def _restored_conformance_run(run: Run, search: _Class) -> Run:
     """The run, saved and restored into a new object with another seed."""
     file = io.BytesIO()
     np.savez(file, **run.state())  # type: ignore[arg-type]
@@ -247,11 +247,11 @@ def _restored_search_run(run: Run, search: _Class) -> Run:
 def check_extension(search: _Class) -> None:
     """A finished run continues with a larger budget as if that had been its budget from the start."""
     problem = _RuggedLandscape()
-    long = _finish_search_run(Run(search(problem.n_features, 6), 200), problem)
-    short = _finish_search_run(Run(search(problem.n_features, 6), 71), problem)
+    long = _finish_conformance_run(Run(search(problem.n_features, 6), 200), problem)
+    short = _finish_conformance_run(Run(search(problem.n_features, 6), 71), problem)
     more = Run(search(problem.n_features, 6), 200)
     more.restore(short.state())
-    _finish_search_run(more, problem)
+    _finish_conformance_run(more, problem)
     require(_same_search_result(more.state(), long.state()), "a run extended later differs")
 
 

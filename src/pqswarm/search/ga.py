@@ -110,12 +110,12 @@ class GA(Search):
         self.generation = self.generation + 1
 
     def _children(self) -> BoolArray:
-        from pqswarm.search._population_kernels import breed
+        from pqswarm.search._population_kernels import breed_population
 
         p, (count, n), each_bit = self.parameters, self.population.shape, self.parameters.mutation == "bit"
         draws = self.rng.random(count + 2 * (count // 2) + count * (n if each_bit else 2))
         weights, rates = fitness(self.errors, p.fitness), (p.crossover_probability, p.mutation_probability)
-        children = self._resize(breed(self.population, weights, draws, *rates, each_bit))
+        children = self._resize(breed_population(self.population, weights, draws, *rates, each_bit))
         if p.elites:
             elites = np.argsort(self.errors, kind="stable")[: min(p.elites, count)]
             children[count - elites.size :] = self.population[elites]

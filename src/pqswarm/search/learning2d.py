@@ -43,7 +43,7 @@ def learning_set(exemplar: BoolArray, particle: BoolArray) -> FloatArray:
     [[0, 0, 0, 1, 0], [0, 0, 1, 0, 1]]
     """
     exemplar, particle = np.broadcast_arrays(exemplar, particle)
-    return _with_size(exemplar, exemplar & ~particle)
+    return _learning_set_with_size(exemplar, exemplar & ~particle)
 
 
 def self_learning_set(particle: BoolArray) -> FloatArray:
@@ -56,10 +56,10 @@ def self_learning_set(particle: BoolArray) -> FloatArray:
     >>> self_learning_set(np.array([1, 1, 0, 1, 0], dtype=bool)).astype(int).tolist()
     [[0, 0, 1, 0, 0], [1, 1, 0, 1, 0]]
     """
-    return _with_size(particle, particle)
+    return _learning_set_with_size(particle, particle)
 
 
-def _with_size(mask: BoolArray, features: BoolArray) -> FloatArray:
+def _learning_set_with_size(mask: BoolArray, features: BoolArray) -> FloatArray:
     """Put the one-hot size of `mask` above `features`; an empty mask has no size."""
     learnt = np.empty((*mask.shape[:-1], 2, mask.shape[-1]))
     learnt[..., 0, :] = mask.sum(axis=-1, keepdims=True) == np.arange(1, mask.shape[-1] + 1)

@@ -80,15 +80,24 @@ def make_frame(
     for point in front:
         selected = bool(np.array_equal(point.support, chosen))
         rows.append(
-            ("front", None, None, point.score, point.std, point.size, selected, _feature_names(point.support, names))
+            (
+                "front",
+                None,
+                None,
+                point.score,
+                point.std,
+                point.size,
+                selected,
+                _feature_names_on_front(point.support, names),
+            )
         )
     for run, result in enumerate(results):
         last = len(result.improvements) - 1
         for number, (before, loss, size) in enumerate(result.improvements.tolist()):
-            features = _feature_names(result.mask, names) if number == last else None
+            features = _feature_names_on_front(result.mask, names) if number == last else None
             rows.append(("improvement", run, int(before) + 1, score(loss), np.nan, int(size), False, features))
     return pd.DataFrame(rows, columns=_COLUMNS).astype({"run": "Int64", "evaluations": "Int64"})
 
 
-def _feature_names(mask: BoolArray, names: Sequence[Any]) -> tuple[Any, ...]:
+def _feature_names_on_front(mask: BoolArray, names: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(names[place] for place in np.flatnonzero(mask).tolist())

@@ -20,7 +20,7 @@ from pqswarm.selector.task import SelectionTask, SelectorData
 if TYPE_CHECKING:
     from pqswarm.selector.swarm_selector import SwarmSelector
 
-__all__ = ["OuterEstimate", "estimate_outer", "mean_interval", "outer_splits", "wilson_interval"]
+__all__ = ["OuterEstimate", "estimate_outer", "nested_mean_interval", "outer_splits", "wilson_interval"]
 
 _Z = 1.959963984540054  # 95 % of a normal distribution lie within
 
@@ -64,14 +64,14 @@ def wilson_interval(right: int, n: int) -> tuple[float, float]:
     return max(0.0, centre - half), min(1.0, centre + half)
 
 
-def mean_interval(scores: Sequence[float] | FloatArray, n_train: float, n_test: float) -> tuple[float, float]:
+def nested_mean_interval(scores: Sequence[float] | FloatArray, n_train: float, n_test: float) -> tuple[float, float]:
     """Return the 95 % t interval of a mean over test sets, corrected for overlapping training sets.
 
     The correction of Nadeau and Bengio replaces 1/J by 1/J + n_test/n_train.
 
     Examples
     --------
-    >>> [round(end, 3) for end in mean_interval([0.9, 0.95, 0.92, 0.97, 0.91], 80, 20)]
+    >>> [round(end, 3) for end in nested_mean_interval([0.9, 0.95, 0.92, 0.97, 0.91], 80, 20)]
     [0.876, 0.984]
     """
     from scipy.special import stdtrit
@@ -116,6 +116,6 @@ def estimate_outer(
         interval = wilson_interval(right, tests.size)
         method = f"Wilson's interval of {right} right predictions among {tests.size} events, each predicted once."
     else:
-        interval = mean_interval(scores, n_train.mean(), n_test.mean())
+        interval = nested_mean_interval(scores, n_train.mean(), n_test.mean())
         method = f"t interval of the mean over {len(splits)} test sets, with the variance of Nadeau and Bengio."
     return OuterEstimate(np.array(scores), float(np.mean(scores)), interval, method, np.array(supports))

@@ -18,7 +18,15 @@ from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.evaluation import EvaluatorChoice
 from pqswarm.search import Progress, Run, step
 
-__all__ = ["Interrupts", "Limits", "MappedProgress", "StopReason", "drive", "has_found", "warn_if_slow"]
+__all__ = [
+    "Interrupts",
+    "Limits",
+    "MappedProgress",
+    "StopReason",
+    "drive_selector_searches",
+    "has_found",
+    "warn_if_search_is_slow",
+]
 
 StopReason = Literal["max_evaluations", "max_time", "patience", "callback", "interrupted", "finished"]
 """Why a search ended; ``"finished"``: the algorithm ended by itself, or knew all subsets."""
@@ -59,7 +67,7 @@ def has_found(run: Run) -> bool:
     return bool(run.best.any())
 
 
-def drive(
+def drive_selector_searches(
     runs: Sequence[Run],
     evaluator: Any,
     limits: Limits,
@@ -138,10 +146,10 @@ class Interrupts:
 
     def interruptible(self, evaluator: Any) -> Any:
         """Return an evaluator during whose calls Ctrl-C takes effect."""
-        return _Interruptible(evaluator, self)
+        return _InterruptibleSearchEvaluator(evaluator, self)
 
 
-class _Interruptible:
+class _InterruptibleSearchEvaluator:
     def __init__(self, evaluator: Any, interrupts: Interrupts) -> None:
         self.n_features: int = evaluator.n_features
         self._evaluator, self._interrupts = evaluator, interrupts
@@ -152,22 +160,22 @@ class _Interruptible:
         return found
 
 
-def warn_if_slow(choice: EvaluatorChoice, evaluations: int, n_jobs: int) -> None:
+def warn_if_search_is_slow(choice: EvaluatorChoice, evaluations: int, n_jobs: int) -> None:
     """Warn of a search that will take more than a minute, estimated from a few subsets, and say how to limit it."""
     each = choice.measure() if evaluations else 0.0
     if each * evaluations > _SLOW:  # one by one; batches may be faster
-        each = _time_batch(choice) if each <= _QUICK else each / n_jobs
+        each = _time_search_batch(choice) if each <= _QUICK else each / n_jobs
     seconds = each * evaluations
     if seconds > _SLOW:
         warnings.warn(
-            f"the search will take about {seconds:.0f} s{_duration_text(seconds)}: {evaluations} evaluations at "
+            f"the search will take about {seconds:.0f} s{_search_duration_text(seconds)}: {evaluations} evaluations at "
             f"{each:.2g} s each. Limit it by max_time or patience, lower max_evaluations, use more n_jobs or a "
             f"faster estimator; Ctrl-C keeps the best subset found. max_time or verbose silence this warning.",
             stacklevel=4,
         )
 
 
-def _time_batch(choice: EvaluatorChoice) -> float:
+def _time_search_batch(choice: EvaluatorChoice) -> float:
     """Seconds per subset in a random batch."""
     masks = stream(0, ()).random((_BATCH, choice.evaluator.n_features)) < 0.5
     began = time.perf_counter()
@@ -175,7 +183,7 @@ def _time_batch(choice: EvaluatorChoice) -> float:
     return (time.perf_counter() - began) / _BATCH
 
 
-def _duration_text(seconds: float) -> str:
+def _search_duration_text(seconds: float) -> str:
     if seconds < 120:
         return ""
     return f" ({seconds / 60:.0f} minutes)" if seconds < 7200 else f" ({seconds / 3600:.0f} hours)"

@@ -14,9 +14,9 @@ from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import Memo
 from pqswarm.search import Progress, ProgressBar, Run, SearchResult
 from pqswarm.selector.front import FrontPoint, choose_point, merge_fronts
-from pqswarm.selector.searching import Limits, StopReason, drive, has_found, warn_if_slow
-from pqswarm.selector.storage import Saved, Saver, lock_file, read_saved
-from pqswarm.selector.task import SelectionTask, SelectorData, make_task, seed_of, threads_of
+from pqswarm.selector.searching import Limits, StopReason, drive_selector_searches, has_found, warn_if_search_is_slow
+from pqswarm.selector.storage import Saved, Saver, lock_storage_file, read_saved
+from pqswarm.selector.task import SelectionTask, SelectorData, make_task, seed_of, threads_of_task
 
 if TYPE_CHECKING:
     from pqswarm.selector.swarm_selector import SwarmSelector
@@ -41,8 +41,8 @@ def select(selector: "SwarmSelector", data: SelectorData, repetitions: int) -> S
 
     The warning of a long search accounts for `repetitions` that will follow.
     """
-    path = None if selector.storage is None else _storage_path(selector.storage)
-    with nullcontext() if path is None else lock_file(path):
+    path = None if selector.storage is None else _selection_storage_path(selector.storage)
+    with nullcontext() if path is None else lock_storage_file(path):
         saved = None if path is None else read_saved(path)
         where, remedy = f"storage {path}", "delete that file, or use another file for storage"
         if saved is None and selector.warm_start:
@@ -57,10 +57,10 @@ def select(selector: "SwarmSelector", data: SelectorData, repetitions: int) -> S
         if selector.max_time is None and not selector.verbose:
             left = sum(run.max_evaluations - run.n_evaluations for run in runs if not run.done)
             whole = sum(run.max_evaluations for run in runs)
-            warn_if_slow(task.choice, left + repetitions * whole, threads_of(selector.n_jobs))
+            warn_if_search_is_slow(task.choice, left + repetitions * whole, threads_of_task(selector.n_jobs))
         saver = None if path is None else Saver(path, task.identity, runs)
         try:
-            reason = _run_searches(selector, task, runs, saver)
+            reason = _run_selection_searches(selector, task, runs, saver)
         except KeyboardInterrupt:
             if not any(has_found(run) for run in runs):
                 raise
@@ -78,16 +78,16 @@ def search_and_choose(selector: "SwarmSelector", data: SelectorData, seed: int) 
     """Run a new selection on other data with another seed; Ctrl-C ends it."""
     task = make_task(selector, data, seed)
     runs = task.make_runs(selector.n_runs, selector.max_evaluations)
-    return _make_selection(selector, task, runs, _run_searches(selector, task, runs, None))
+    return _make_selection(selector, task, runs, _run_selection_searches(selector, task, runs, None))
 
 
-def _storage_path(storage: Any) -> Path:
+def _selection_storage_path(storage: Any) -> Path:
     if not isinstance(storage, str | Path) or not Path(storage).name:
         raise PqswarmError(f"storage must be a file name or None, not {storage!r}.")
     return Path(storage)
 
 
-def _run_searches(
+def _run_selection_searches(
     selector: "SwarmSelector", task: SelectionTask, runs: Sequence[Run], saver: Saver | None
 ) -> StopReason:
     """Drive the runs to their end, with an optional progress bar."""
@@ -101,7 +101,7 @@ def _run_searches(
     limits = Limits(selector.max_time, selector.patience)
     save = None if saver is None else saver.save_if_due
     try:
-        return drive(runs, Memo(task.choice.evaluator), limits, task.kept, callback, save)
+        return drive_selector_searches(runs, Memo(task.choice.evaluator), limits, task.kept, callback, save)
     finally:
         if bar is not None:
             bar.close()

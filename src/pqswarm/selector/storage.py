@@ -21,7 +21,7 @@ from pqswarm._base.typing import AnyArray
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.search import Run
 
-__all__ = ["Saved", "Saver", "describe", "digest", "lock_file", "read_saved"]
+__all__ = ["Saved", "Saver", "describe_for_storage", "digest_for_storage", "lock_storage_file", "read_saved"]
 
 _FORMAT, _VERSION = "pqswarm-selector", 1
 _PAUSE = 5.0  # minimum seconds between two saves
@@ -113,7 +113,7 @@ def read_saved(path: Path) -> Saved | None:
 
 
 @contextmanager
-def lock_file(path: Path) -> Iterator[None]:
+def lock_storage_file(path: Path) -> Iterator[None]:
     """Keep other processes from using a storage file inside this context."""
     guard = path.with_name(f"{path.name}.lock")
     try:
@@ -134,7 +134,7 @@ def lock_file(path: Path) -> Iterator[None]:
         lock.release()
 
 
-def digest(*arrays: Any) -> str:
+def digest_for_storage(*arrays: Any) -> str:
     """Return the SHA-256 digest of arrays; None is allowed."""
     found = hashlib.sha256()
     for given in arrays:
@@ -145,17 +145,20 @@ def digest(*arrays: Any) -> str:
     return found.hexdigest()
 
 
-def describe(thing: Any) -> str:
+def describe_for_storage(thing: Any) -> str:
     """Return the repr of an estimator or scoring with all parameters, and without memory addresses.
 
     Examples
     --------
     >>> from sklearn.naive_bayes import GaussianNB
-    >>> describe(GaussianNB())
+    >>> describe_for_storage(GaussianNB())
     'GaussianNB(priors=None, var_smoothing=1e-09)'
     """
     if not hasattr(thing, "get_params") or isinstance(thing, type):
         return _ADDRESS.sub("", repr(thing))
     given = thing.get_params().items()
-    values = {key: type(value).__name__ if hasattr(value, "get_params") else describe(value) for key, value in given}
+    values = {
+        key: type(value).__name__ if hasattr(value, "get_params") else describe_for_storage(value)
+        for key, value in given
+    }
     return f"{type(thing).__name__}({', '.join(f'{key}={values[key]}' for key in sorted(values))})"

@@ -16,7 +16,7 @@ from pqswarm.evaluation.estimators import takes_missing
 from pqswarm.selector.front import make_frame
 from pqswarm.selector.nested import estimate_outer, outer_splits
 from pqswarm.selector.selection import Selection, rank_features, select
-from pqswarm.selector.task import SelectorData, check_rule
+from pqswarm.selector.task import SelectorData, check_task_rule
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -234,7 +234,7 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
             check_integer("patience", self.patience, 1, also=", or None")
         if self.max_time is not None:
             check_positive("max_time", self.max_time, unit="of seconds", also=", or None")
-        check_rule(self.rule, self.n_features_to_select)
+        check_task_rule(self.rule, self.n_features_to_select)
         data = SelectorData(X, y, *(None if given is None else np.asarray(given) for given in (groups, sample_weight)))
         splits = outer_splits(self, data)
         selection = select(self, data, repetitions=len(splits))

@@ -18,18 +18,26 @@ from pqswarm._base.random import derived_seed
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import EvaluatorChoice, Splits, choose_evaluator
-from pqswarm.evaluation.classifiers.sklearn import seed_estimator
-from pqswarm.evaluation.estimators import check_classes
+from pqswarm.evaluation.classifiers.sklearn import seed_sklearn_estimator
+from pqswarm.evaluation.estimators import check_estimator_classes
 from pqswarm.search import Run, Search, SearchResult, filter_of
 from pqswarm.search.registry import search_class
 from pqswarm.selector.prefiltering import keep_features
-from pqswarm.selector.storage import describe, digest
+from pqswarm.selector.storage import describe_for_storage, digest_for_storage
 
 if TYPE_CHECKING:
     from pqswarm.selector.swarm_selector import SwarmSelector
 
 __all__ = [
-    *("SelectorData", "SelectionTask", "check_rule", "default_estimator", "make_task", "seed_of", "threads_of"),
+    *(
+        "SelectorData",
+        "SelectionTask",
+        "check_task_rule",
+        "default_estimator",
+        "make_task",
+        "seed_of",
+        "threads_of_task",
+    ),
 ]
 
 RULES = ("best", "1se")
@@ -98,15 +106,15 @@ def make_task(selector: "SwarmSelector", data: SelectorData, seed: int) -> Selec
     """Return the task of a selector on some data."""
     X, y = data.X, data.y
     given = default_estimator() if selector.estimator is None else selector.estimator
-    estimator = seed_estimator(given, seed)
+    estimator = seed_sklearn_estimator(given, seed)
     classifies = hasattr(estimator, "fit") and hasattr(estimator, "get_params") and is_classifier(estimator)
     if classifies:
-        check_classes(y)
+        check_estimator_classes(y)
     search = search_class(selector.algorithm)
-    parameters = sized_parameters(selector.algorithm_params, selector.n_features_to_select, X.shape[1])
+    parameters = sized_task_parameters(selector.algorithm_params, selector.n_features_to_select, X.shape[1])
     splits = Splits.from_cv(_reduce_folds(selector.cv, y, classifies), X, y, data.groups, classifier=classifies)
     options: dict[str, Any] = {"scoring": selector.scoring, "sample_weight": data.sample_weight}
-    options["n_jobs"] = threads_of(selector.n_jobs)
+    options["n_jobs"] = threads_of_task(selector.n_jobs)
     minimum, continuous = parameters.get("size"), not classifies
     kept = keep_features(selector.prefilter, estimator, X, y, splits, minimum=minimum, continuous=continuous, **options)
     if (ranking := filter_of(search, parameters)) is not None:
@@ -122,10 +130,10 @@ def make_task(selector: "SwarmSelector", data: SelectorData, seed: int) -> Selec
         kept=kept.mask,
         prefilter=kept.sentence,
         identity={
-            "data": digest(X, y, data.sample_weight),
-            "splits": digest(*(part for split in splits.split() for part in split)),
-            "estimator": describe(estimator),
-            "scoring": describe(selector.scoring),
+            "data": digest_for_storage(X, y, data.sample_weight),
+            "splits": digest_for_storage(*(part for split in splits.split() for part in split)),
+            "estimator": describe_for_storage(estimator),
+            "scoring": describe_for_storage(selector.scoring),
             "algorithm": search.name,
             "algorithm_params": json.dumps(dataclasses.asdict(search.Parameters.of(parameters)), sort_keys=True),
             "prefilter": str(selector.prefilter),
@@ -150,7 +158,7 @@ def _reduce_folds(cv: Any, y: AnyArray, classifies: bool) -> Any:
     return limit
 
 
-def check_rule(rule: Any, n_features_to_select: Any) -> None:
+def check_task_rule(rule: Any, n_features_to_select: Any) -> None:
     """Raise an error unless a rule is known and consistent with the number of features."""
     if isinstance(rule, str):
         check_name("rule", rule, RULES)
@@ -172,7 +180,7 @@ def seed_of(random_state: Any) -> int:
     raise PqswarmError(f"random_state must be an integer of at least 0, a RandomState or None, not {random_state!r}.")
 
 
-def threads_of(n_jobs: Any) -> int:
+def threads_of_task(n_jobs: Any) -> int:
     """Return the number of threads of scikit-learn's n_jobs: None is 1, or that of joblib.parallel_config."""
     if n_jobs is not None and (not is_integer(n_jobs) or n_jobs == 0):
         raise PqswarmError(f"n_jobs must be an integer other than 0, -1 for all cores, or None, not {n_jobs!r}.")
@@ -181,7 +189,7 @@ def threads_of(n_jobs: Any) -> int:
     return max(1, int(effective_n_jobs(None if n_jobs is None else int(n_jobs))))
 
 
-def sized_parameters(given: Any, wanted: Any, n_features: int) -> dict[str, Any]:
+def sized_task_parameters(given: Any, wanted: Any, n_features: int) -> dict[str, Any]:
     """Return the parameters of an algorithm, with the number of features to select."""
     if given is not None and not isinstance(given, Mapping):
         raise PqswarmError(f"algorithm_params must be a mapping of names to values, not {given!r}.")

@@ -16,7 +16,7 @@ from pqswarm.evaluation.exact.knn.evaluator import METRICS, FoldView, KNNEvaluat
 from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.generic import GenericEvaluator
 
-__all__ = ["KNNClassifier", "covered_metric"]
+__all__ = ["KNNClassifier", "covered_knn_metric"]
 
 _MINKOWSKI = {1.0: "manhattan", 2.0: "euclidean", inf: "chebyshev"}
 _MIN_EVENTS = 15  # events in a fold: the maximum number of neighbours
@@ -80,12 +80,12 @@ class KNNClassifier(Classifier):
 
         if type(estimator) is not KNeighborsClassifier or estimator.weights != "uniform":
             return None
-        metric, k = covered_metric(estimator), estimator.n_neighbors
+        metric, k = covered_knn_metric(estimator), estimator.n_neighbors
         covered = metric is not None and is_integer(k) and 1 <= k <= 15
         return cls({"n_neighbors": k, "metric": metric}) if covered else None
 
 
-def covered_metric(estimator: Any) -> str | None:
+def covered_knn_metric(estimator: Any) -> str | None:
     """Return the distance of a nearest-neighbour estimator if the fast evaluator supports it."""
     if estimator.metric_params is not None or not isinstance(estimator.metric, str):
         return None

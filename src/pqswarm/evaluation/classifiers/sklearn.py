@@ -11,7 +11,7 @@ from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation.classifier import Classifier
 from pqswarm.evaluation.generic import first_line
 
-__all__ = ["EstimatorClassifier", "EstimatorHyperparameters", "seed_estimator"]
+__all__ = ["EstimatorClassifier", "EstimatorHyperparameters", "seed_sklearn_estimator"]
 
 _PATH = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)+")
 
@@ -67,7 +67,7 @@ class EstimatorClassifier(Classifier):
             raise PqswarmError(f"estimator {self.describe()} cannot be constructed: {first_line(error)}") from error
         if not classifies:
             raise PqswarmError(f"estimator {path} is not a classifier: give the import path of one.")
-        return seed_estimator(made, 0)
+        return seed_sklearn_estimator(made, 0)
 
     def describe(self) -> str:
         """Return its import path and parameters."""
@@ -94,7 +94,7 @@ def _import(path: str) -> Any:
     return found
 
 
-def seed_estimator(estimator: Any, seed: int) -> Any:
+def seed_sklearn_estimator(estimator: Any, seed: int) -> Any:
     """Return the estimator if all its random states are set, else a copy with random states derived from `seed`.
 
     Otherwise the error of a subset would not be repeatable. Objects without ``get_params`` are returned unchanged.
@@ -102,7 +102,7 @@ def seed_estimator(estimator: Any, seed: int) -> Any:
     Examples
     --------
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> seed_estimator(DecisionTreeClassifier(random_state=7), 0).random_state
+    >>> seed_sklearn_estimator(DecisionTreeClassifier(random_state=7), 0).random_state
     7
     """
     if not hasattr(estimator, "get_params"):

@@ -80,7 +80,7 @@ class Filter:
                 f"filter {self.name!r} needs X of shape (n, n_features) and y of shape (n,), "
                 f"not {data.shape} and {target.shape}."
             )
-        if _is_continuous(target) if continuous is None else continuous:
+        if _is_filter_target_continuous(target) if continuous is None else continuous:
             if self.needs_classes:
                 able = ", ".join(name for name in FILTERS if not FILTERS[name].needs_classes)
                 raise PqswarmError(f"filter {self.name!r} needs classes, but y is continuous: use one of {able}.")
@@ -101,7 +101,7 @@ def _best_first(scores: FloatArray) -> tuple[int, ...]:
     return tuple(np.argsort(-scores, kind="stable").tolist())
 
 
-def _is_continuous(y: AnyArray) -> bool:
+def _is_filter_target_continuous(y: AnyArray) -> bool:
     from sklearn.utils.multiclass import type_of_target
 
     with warnings.catch_warnings(action="ignore"):  # many classes

@@ -9,7 +9,7 @@ import numpy as np
 
 from pqswarm._base.random import derived_seed
 from pqswarm._base.threads import effective_jobs
-from pqswarm.datasets.specs import EventSpec, check_count, event_specs
+from pqswarm.datasets.specs import EventSpec, check_spec_event_count, event_specs
 from pqswarm.events import EVENT_CLASSES, Preset
 from pqswarm.events.broad import BROAD_CLASSES, record_event
 from pqswarm.identify.features.compute import BANDWIDTHS, MARGIN, compute_features, resample_for_features
@@ -48,7 +48,7 @@ def list_training_specs(
     events_per_class: int, snr: Sequence[float], seed: int, family: tuple[int, ...], bandwidth: int, minimum: int = 1
 ) -> "list[BroadSpec]":
     """List the events of ``"broad"`` for one of BANDWIDTHS, without classes that it cannot show."""
-    count = check_count(events_per_class, minimum)
+    count = check_spec_event_count(events_per_class, minimum)
     levels = snr or TRAINING_SNR
     usual = _UNDISTURBED if family == TRAINED else 1
     highest = 1000.0 if bandwidth == 0 else BANDWIDTHS[bandwidth - 1] / MARGIN

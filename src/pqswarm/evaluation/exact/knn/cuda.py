@@ -20,12 +20,12 @@ import numpy as np
 
 from pqswarm._base.typing import BoolArray, IntArray
 from pqswarm.evaluation.backend import CudaBackend
-from pqswarm.evaluation.cuda import MaskPacker, source
+from pqswarm.evaluation.cuda import CudaMaskPacker, cuda_source
 
 if TYPE_CHECKING:
     from pqswarm.evaluation.exact.knn.evaluator import FoldView, KNNEvaluator
 
-__all__ = ["KNNOnCuda", "grid_of"]
+__all__ = ["KNNOnCuda", "knn_cuda_grid"]
 
 _SIDE = 128  # positions in a tile
 _KEYS = 4  # sort keys, of which the best is used; 1 for the Chebyshev distance
@@ -36,7 +36,7 @@ _REACH = 16  # bytes per event of its search limits
 _KERNELS = ("common.cu", "arrange.cu", "filter.cu", "decide.cu")
 
 
-def grid_of(columns: Any, metric: int) -> tuple[np.float32, np.float32, np.float32]:
+def knn_cuda_grid(columns: Any, metric: int) -> tuple[np.float32, np.float32, np.float32]:
     """Return the grid of levels for data of shape (p, n): half its span, its step, and the last level.
 
     There are 256 levels, or fewer, so that the largest sum of squared differences fits into 30 bits.
@@ -55,7 +55,7 @@ class _ViewOnGpu:
         self.data = cp.asarray(view.data)
         self.exponents = cp.asarray(view.exponents.astype(np.int32))
         self.variances = view.columns.var(axis=1, dtype=np.float64) * 4.0 ** np.maximum(view.exponents, -500)
-        self.grid = grid_of(view.columns, metric)
+        self.grid = knn_cuda_grid(view.columns, metric)
         self.fold, self.tested = view.fold, tested
 
 
@@ -76,11 +76,11 @@ class KNNOnCuda(CudaBackend["KNNEvaluator"]):
         self._pivots = cp.asarray(evaluator.pivots[:_KEYS].astype(np.int32))
         n_guesses = max(12, 2 * evaluator.n_neighbors)
         options = ("--std=c++14", f"-DK={evaluator.n_neighbors}", f"-DMETRIC={self._metric}", f"-DGUESSES={n_guesses}")
-        module = cp.RawModule(code=source(__package__, *_KERNELS), options=options)
+        module = cp.RawModule(code=cuda_source(__package__, *_KERNELS), options=options)
         names: tuple[str, ...] = ("scale_features", "arrange", "sort_events", "choose_keys", "list_places", "limit")
         names += ("group_rows", "filter", "decide")
         self._kernels = {name: module.get_function(name) for name in names}
-        self._packer = MaskPacker()
+        self._packer = CudaMaskPacker()
         available = cp.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"]
         self._n_sorted = 1 << (n - 1).bit_length()
         if 8 * self._n_sorted <= available:

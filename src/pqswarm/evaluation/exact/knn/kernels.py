@@ -23,10 +23,10 @@ from pqswarm.evaluation.exact.knn.filter_kernels import (
     N_KEYS,
     boxes_by_largest,
     boxes_by_squares,
-    slot,
-    within_box,
-    within_euclidean,
-    within_manhattan,
+    filter_by_box,
+    filter_by_euclidean,
+    filter_by_manhattan,
+    filter_slot,
 )
 from pqswarm.evaluation.exact.knn.order_kernels import SAFETY, UNIT, arrange
 from pqswarm.evaluation.exact.knn.vector_kernels import at_most, chebyshev, first_bit, manhattan, squared_euclidean
@@ -55,7 +55,7 @@ def _exact_knn_distance(a, b, selected, metric):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _with_error(distance, floor, growth, metric):
+def _knn_distance_with_error(distance, floor, growth, metric):
     """The largest single-precision distance that may truly be as small as `distance` (squares if Euclidean)."""
     if metric == 1:
         root = np.sqrt(distance)
@@ -104,7 +104,7 @@ def _knn_vote(chosen, labels):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _keep_smallest(smallest, t, value):
+def _keep_smallest_knn_distance(smallest, t, value):
     """Insert `value` into the ascending row t of `smallest`, dropping the largest; no branch."""
     for a in range(smallest.shape[1]):
         kept = smallest[t, a]
@@ -114,7 +114,7 @@ def _keep_smallest(smallest, t, value):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _positions(bits, offset, found, count):
+def _append_knn_positions(bits, offset, found, count):
     """Append `offset` plus the position of each set bit to the `count` numbers in `found`; return the new count."""
     found[count] = offset + first_bit(bits)
     count += bits != 0
@@ -147,7 +147,7 @@ def _near_event_distances(rows, events, n_events, found, starts, metric, near):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _near_blocks(boxes, keys, events, n_events, reaches, metric, first, n_words, blocks, starts):
+def _find_near_knn_blocks(boxes, keys, events, n_events, reaches, metric, first, n_words, blocks, starts):
     """Collect for each event the blocks that can hold events within its reach, except its own.
 
     `n_words` words of 32 blocks are searched, from word `first` on, wrapping around at the end.
@@ -164,7 +164,7 @@ def _near_blocks(boxes, keys, events, n_events, reaches, metric, first, n_words,
                 bits = boxes_by_largest(boxes, word * size, keys, place, np.float32(reach))
             if word == own // BLOCK:
                 bits &= ~(1 << (own % BLOCK))
-            count = _positions(bits, word * BLOCK, blocks, count)
+            count = _append_knn_positions(bits, word * BLOCK, blocks, count)
         starts[t + 1] = count
 
 
@@ -176,15 +176,15 @@ def _test_knn_blocks(
     size = BLOCK * width
     if metric == 0:
         for t in range(n_events):
-            query, most = events[t] // BLOCK * size + slot(events[t] % BLOCK) * 8, int(min(code_reaches[t], 1e9))
+            query, most = events[t] // BLOCK * size + filter_slot(events[t] % BLOCK) * 8, int(min(code_reaches[t], 1e9))
             for b in range(starts[t], starts[t + 1]):
-                passed[b] = within_manhattan(codes, blocks[b] * size, query, width // 8, most)
+                passed[b] = filter_by_manhattan(codes, blocks[b] * size, query, width // 8, most)
     elif metric == 1:
         for t in range(n_events):
             query = events[t] // BLOCK * size + events[t] % BLOCK * 2
             most = int(0.5 * min(code_reaches[t] * code_reaches[t], 4e9)) + 1 - lengths[events[t]]
             for b in range(starts[t], starts[t + 1]):
-                passed[b] = within_euclidean(points, lengths, blocks[b], query, width // 2, most)
+                passed[b] = filter_by_euclidean(points, lengths, blocks[b], query, width // 2, most)
     else:
         for t in range(n_events):
             side = min(int(min(code_reaches[t], 128.0)), 128)
@@ -192,13 +192,13 @@ def _test_knn_blocks(
             for f in range(width):
                 lows[f * BLOCK + t] = codes[place + f * BLOCK] - np.uint8(side)
             for b in range(starts[t], starts[t + 1]):
-                passed[b] = within_box(codes, blocks[b] * size, lows, t, 0, _FIRST_FEATURES, sides)
+                passed[b] = filter_by_box(codes, blocks[b] * size, lows, t, 0, _FIRST_FEATURES, sides)
         for t in range(n_events):
             sides = np.uint8(min(2 * int(min(code_reaches[t], 128.0)), 255))
             for b in range(starts[t], starts[t + 1]):
                 f = _FIRST_FEATURES
                 while f < width and passed[b] != 0:
-                    passed[b] &= within_box(codes, blocks[b] * size, lows, t, f, f + _FIRST_FEATURES, sides)
+                    passed[b] &= filter_by_box(codes, blocks[b] * size, lows, t, f, f + _FIRST_FEATURES, sides)
                     f += _FIRST_FEATURES
 
 
@@ -267,7 +267,7 @@ def predict(arranged, data, selected, guesses, folds, fold, labels, k, metric, f
                     block_starts[t + 1] = t + 1
             elif turn > 0:
                 todo = min(_WORDS, n_words - (turn - 1) * _WORDS)
-                _near_blocks(boxes, keys, events, n_events, reaches, metric, word, todo, blocks, block_starts)
+                _find_near_knn_blocks(boxes, keys, events, n_events, reaches, metric, word, todo, blocks, block_starts)
                 word = (word + todo) % n_words
             if turn >= 0:
                 coded = (codes, points, lengths, width)
@@ -275,7 +275,7 @@ def predict(arranged, data, selected, guesses, folds, fold, labels, k, metric, f
                 for t in range(n_events):
                     count = starts[t]
                     for b in range(block_starts[t], block_starts[t + 1]):
-                        count = _positions(passed[b], blocks[b] * BLOCK, found, count)
+                        count = _append_knn_positions(passed[b], blocks[b] * BLOCK, found, count)
                     starts[t + 1] = count
             _near_event_distances(rows, events, n_events, found, starts, metric, near)
             for t in range(n_events):
@@ -284,7 +284,7 @@ def predict(arranged, data, selected, guesses, folds, fold, labels, k, metric, f
                         smallest[t, a] = np.inf
                 if turn < 0:
                     for s in range(starts[t], starts[t + 1]):
-                        _keep_smallest(smallest, t, near[s])
+                        _keep_smallest_knn_distance(smallest, t, near[s])
                     continue
                 own = own_folds[events[t]]
                 count = kept[t]
@@ -298,11 +298,11 @@ def predict(arranged, data, selected, guesses, folds, fold, labels, k, metric, f
                         kept_near[t, count] = near[at]
                         count += (own_folds[found[at]] != own) & (own_folds[found[at]] >= 0)
                 for s in range(kept[t], count):
-                    _keep_smallest(smallest, t, kept_near[t, s])
+                    _keep_smallest_knn_distance(smallest, t, kept_near[t, s])
                 kept[t] = count
             for t in range(n_events):
                 bounds[t] = min(bounds[t], np.float64(smallest[t, k - 1]))
-                limits[t] = _with_error(bounds[t], floor, growth, metric)
+                limits[t] = _knn_distance_with_error(bounds[t], floor, growth, metric)
                 reach = np.sqrt(bounds[t]) if metric == 1 else bounds[t]
                 reaches[t] = (reach + floor + growth * reach) * 1.000001 + floor + slack
                 code_reaches[t] = (reaches[t] + off[events[t]] + most_off) * per_step

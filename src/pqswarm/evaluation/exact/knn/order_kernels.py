@@ -16,7 +16,7 @@ Directions are estimated from a few events: a poor estimate costs time, never a 
 import numpy as np
 
 from pqswarm._kernels.compiling import njit
-from pqswarm.evaluation.exact.knn.filter_kernels import BLOCK, N_KEYS, slot
+from pqswarm.evaluation.exact.knn.filter_kernels import BLOCK, N_KEYS, filter_slot
 from pqswarm.evaluation.exact.knn.vector_kernels import encode, project
 
 __all__ = ["LOOSE", "SAFETY", "UNIT", "arrange"]
@@ -32,7 +32,7 @@ _FINEST = 16000.0  # length of the longest point in its code: products of two fi
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
-def _dot(a, b):
+def _order_dot_product(a, b):
     total = a[0] * b[0]
     for f in range(1, a.size):
         total += a[f] * b[f]
@@ -40,7 +40,7 @@ def _dot(a, b):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
-def _add_times(total, row, factor):
+def _add_scaled_order_row(total, row, factor):
     for f in range(row.size):
         total[f] += factor * row[f]
 
@@ -55,21 +55,21 @@ def _centred_knn_sample(rows, selected, factors):
     for i in range(m):
         for f in range(q):
             sample[i, f] = rows[i * n // m, selected[f]] * factors[f]
-        _add_times(mean, sample[i], np.float32(1.0 / m))
+        _add_scaled_order_row(mean, sample[i], np.float32(1.0 / m))
     for i in range(m):
-        _add_times(sample[i], mean, np.float32(-1.0))
+        _add_scaled_order_row(sample[i], mean, np.float32(-1.0))
     return sample
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
-def _orthonormal(directions):
+def _orthonormalise_order_axes(directions):
     """Orthonormalise the rows of `directions`, float64, in place; dependent rows become zero."""
     for a in range(directions.shape[0]):
-        before = _dot(directions[a], directions[a])
+        before = _order_dot_product(directions[a], directions[a])
         for turn in range(2 * a):  # twice, against rounding
             other = directions[turn % a]
-            _add_times(directions[a], other, -_dot(directions[a], other))
-        squares = _dot(directions[a], directions[a])
+            _add_scaled_order_row(directions[a], other, -_order_dot_product(directions[a], other))
+        squares = _order_dot_product(directions[a], directions[a])
         factor = 1.0 / np.sqrt(squares) if squares > 1e-12 * before and squares > 1e-60 else 0.0
         for f in range(directions.shape[1]):
             directions[a, f] *= factor
@@ -85,17 +85,17 @@ def _widest_directions(sample, count):
     for a in range(count):
         for f in range(q):
             directions[a, f] = sample[a * m // count, f]
-    _orthonormal(directions)
+    _orthonormalise_order_axes(directions)
     for _ in range(_ROUNDS):
         for a in range(count):
             for f in range(q):
                 direction[f] = directions[a, f]
                 total[f] = 0.0
             for row in sample:
-                _add_times(total, row, _dot(row, direction))
+                _add_scaled_order_row(total, row, _order_dot_product(row, direction))
             for f in range(q):
                 directions[a, f] = total[f]
-        _orthonormal(directions)
+        _orthonormalise_order_axes(directions)
     return directions
 
 
@@ -173,7 +173,7 @@ def _nested_order(keys, n_blocks):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
-def _code_features(row, lows, step, codes, place):
+def _code_ordered_features(row, lows, step, codes, place):
     """Code an event for Chebyshev distances, one byte per feature; return the maximum error."""
     per_step = np.float32(1.0) / step
     worst = np.float32(0.0)
@@ -187,11 +187,11 @@ def _code_features(row, lows, step, codes, place):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
-def _longest_knn_point(points):
+def _longest_ordered_point(points):
     """The largest squared length of the points."""
     most = np.float32(0.0)
     for point in points:
-        most = max(most, _dot(point, point))
+        most = max(most, _order_dot_product(point, point))
     return most
 
 
@@ -309,14 +309,14 @@ def arrange(rows, extents, exponents, selected, metric):
     lengths = np.zeros(n_blocks * BLOCK if metric == 1 else 0, np.int32)
     off = np.empty(n, np.float32)
     if metric == 1:
-        step = max(np.float32(np.sqrt(_longest_knn_point(points)) / _FINEST), np.float32(1e-30))
+        step = max(np.float32(np.sqrt(_longest_ordered_point(points)) / _FINEST), np.float32(1e-30))
         _code_points(points, order, step, pairs, coordinates, lengths, off)
         return order, near, keys, boxes, codes, coordinates, lengths, off, step, floor, slack
     step = max(np.float32(2.0) * widest / np.float32(_LEVELS << shift), np.float32(1e-30))
     for i in range(n):
         start = i // BLOCK * BLOCK * n_bytes
         if metric == 0:
-            off[i] = encode(near, i, lows, step, shift, codes, start + slot(i % BLOCK) * 8, BLOCK * 8)
+            off[i] = encode(near, i, lows, step, shift, codes, start + filter_slot(i % BLOCK) * 8, BLOCK * 8)
         else:
-            off[i] = _code_features(near[i], lows, step, codes, start + i % BLOCK)
+            off[i] = _code_ordered_features(near[i], lows, step, codes, start + i % BLOCK)
     return order, near, keys, boxes, codes, coordinates, lengths, off, step, floor, slack

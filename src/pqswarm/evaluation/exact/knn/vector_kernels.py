@@ -19,27 +19,27 @@ __all__ = [
     "chebyshev",
     "encode",
     "first_bit",
-    "larger",
-    "load_element",
+    "load_vector_element",
     "manhattan",
-    "pointer",
     "project",
-    "splat",
+    "splat_vector",
     "square",
     "squared_euclidean",
-    "total_of",
+    "vector_maximum",
+    "vector_pointer",
+    "vector_sum",
 ]
 
 I8, I16, I32, I64, FLOAT = (ir.IntType(8), ir.IntType(16), ir.IntType(32), ir.IntType(64), ir.FloatType())
 
 
-def pointer(context, builder, kind, array, offset, element):
+def vector_pointer(context, builder, kind, array, offset, element):
     """Address of array[offset], as a pointer to `element`."""
     data = context.make_array(kind)(context, builder, array).data
     return builder.bitcast(builder.gep(data, [offset]), element.as_pointer())
 
 
-def splat(builder, value, width=32):
+def splat_vector(builder, value, width=32):
     """A vector with `value` in all elements."""
     vector = ir.VectorType(value.type, width)
     first = builder.insert_element(ir.Constant(vector, ir.Undefined), value, ir.Constant(I32, 0))
@@ -47,7 +47,7 @@ def splat(builder, value, width=32):
     return builder.shuffle_vector(first, ir.Constant(vector, ir.Undefined), zeros)
 
 
-def load_element(builder, start, position, alignment=1):
+def load_vector_element(builder, start, position, alignment=1):
     """The element `position` after `start`."""
     return builder.load(builder.gep(start, [position]), align=alignment)
 
@@ -57,12 +57,12 @@ def bits_of(builder, passed):
     return builder.zext(builder.bitcast(passed, I32), I64)
 
 
-def larger(builder, a, b):
+def vector_maximum(builder, a, b):
     """The elementwise maximum of two vectors."""
     return builder.select(builder.fcmp_ordered(">", a, b), a, b)
 
 
-def total_of(builder, a, b):
+def vector_sum(builder, a, b):
     """The sum of two vectors, which may be fused with a product."""
     return builder.fadd(a, b, flags=("contract",))
 
@@ -94,18 +94,18 @@ def _distances(term, add, name):
         kinds = signature.args
         width = builder.extract_value(context.make_array(kinds[0])(context, builder, rows).shape, 1)
         vector = ir.VectorType(FLOAT, 8)
-        own = pointer(context, builder, kinds[0], rows, builder.mul(i, width), vector)
-        indices = pointer(context, builder, kinds[2], found, place, I32)
+        own = vector_pointer(context, builder, kinds[0], rows, builder.mul(i, width), vector)
+        indices = vector_pointer(context, builder, kinds[2], found, place, I32)
         totals, theirs = [], []
         for part in range(4):
-            index = builder.sext(load_element(builder, indices, ir.Constant(I64, part), 4), I64)
-            theirs.append(pointer(context, builder, kinds[0], rows, builder.mul(index, width), vector))
+            index = builder.sext(load_vector_element(builder, indices, ir.Constant(I64, part), 4), I64)
+            theirs.append(vector_pointer(context, builder, kinds[0], rows, builder.mul(index, width), vector))
             totals.append(cgutils.alloca_once(builder, vector))
             builder.store(ir.Constant(vector, [0.0] * 8), totals[-1])
         with cgutils.for_range(builder, builder.lshr(width, ir.Constant(I64, 3)), intp=I64) as loop:
-            mine = load_element(builder, own, loop.index, 4)
+            mine = load_vector_element(builder, own, loop.index, 4)
             for other, total in zip(theirs, totals, strict=True):
-                apart = builder.fsub(load_element(builder, other, loop.index, 4), mine)
+                apart = builder.fsub(load_vector_element(builder, other, loop.index, 4), mine)
                 builder.store(add(builder, builder.load(total), term(builder, apart)), total)
         a, b, c, d = (builder.load(total) for total in totals)
         pairs = [add(builder, *halves(builder, *two)) for two in ((a, b), (c, d))]
@@ -114,7 +114,7 @@ def _distances(term, add, name):
             builder.shuffle_vector(quarters, quarters, ir.Constant(ir.VectorType(I32, 4), p))
             for p in ([0, 2, 4, 6], [1, 3, 5, 7])
         )
-        target = pointer(context, builder, kinds[4], near, place, ir.VectorType(FLOAT, 4))
+        target = vector_pointer(context, builder, kinds[4], near, place, ir.VectorType(FLOAT, 4))
         builder.store(add(builder, low, high), target, align=4)
         return context.get_dummy_value()
 
@@ -125,9 +125,9 @@ def _distances(term, add, name):
     return intrinsic(distances)
 
 
-manhattan = _distances(_absolute_value, total_of, "manhattan")
-squared_euclidean = _distances(square, total_of, "squared_euclidean")
-chebyshev = _distances(_absolute_value, larger, "chebyshev")
+manhattan = _distances(_absolute_value, vector_sum, "manhattan")
+squared_euclidean = _distances(square, vector_sum, "squared_euclidean")
+chebyshev = _distances(_absolute_value, vector_maximum, "chebyshev")
 
 
 @intrinsic
@@ -146,29 +146,31 @@ def project(typing, rows, i, selected, directions, offset, found, stride):  # no
         shape = context.make_array(kinds[0])(context, builder, rows).shape
         n, columns = (builder.extract_value(shape, axis) for axis in (0, 1))
         count = builder.extract_value(context.make_array(kinds[2])(context, builder, selected).shape, 0)
-        chosen = pointer(context, builder, kinds[2], selected, ir.Constant(I64, 0), I64)
-        theirs = pointer(context, builder, kinds[3], directions, offset, vector)
+        chosen = vector_pointer(context, builder, kinds[2], selected, ir.Constant(I64, 0), I64)
+        theirs = vector_pointer(context, builder, kinds[3], directions, offset, vector)
         last = builder.sub(n, ir.Constant(I64, 1))
         places, totals, pointers = [], [], []
         for part in range(4):
             place = builder.add(i, ir.Constant(I64, part))
             places.append(builder.select(builder.icmp_signed("<", place, last), place, last))
-            pointers.append(pointer(context, builder, kinds[0], rows, builder.mul(places[-1], columns), FLOAT))
+            pointers.append(vector_pointer(context, builder, kinds[0], rows, builder.mul(places[-1], columns), FLOAT))
             totals.append(cgutils.alloca_once(builder, vector))
             builder.store(ir.Constant(vector, [0.0] * 8), totals[-1])
         with cgutils.for_range(builder, count, intp=I64) as loop:
             column, direction = (
-                load_element(builder, chosen, loop.index, 8),
-                load_element(builder, theirs, loop.index, 4),
+                load_vector_element(builder, chosen, loop.index, 8),
+                load_vector_element(builder, theirs, loop.index, 4),
             )
             for row, total in zip(pointers, totals, strict=True):
-                value = splat(builder, load_element(builder, row, column, 4), 8)
+                value = splat_vector(builder, load_vector_element(builder, row, column, 4), 8)
                 product = builder.fmul(value, direction, flags=("contract",))
                 builder.store(builder.fadd(builder.load(total), product, flags=("contract",)), total)
         first = builder.sdiv(offset, count)
         for place, total in zip(places, totals, strict=True):
             position = builder.add(builder.mul(place, stride), first)
-            builder.store(builder.load(total), pointer(context, builder, kinds[5], found, position, vector), align=4)
+            builder.store(
+                builder.load(total), vector_pointer(context, builder, kinds[5], found, position, vector), align=4
+            )
         return context.get_dummy_value()
 
     signature = types.none(rows, types.int64, selected, directions, types.int64, found, types.int64)
@@ -190,31 +192,31 @@ def encode(typing, rows, i, lows, step, shift, codes, place, stride):  # noqa: A
         kinds = signature.args
         vector, integers = ir.VectorType(FLOAT, 8), ir.VectorType(I32, 8)
         width = builder.extract_value(context.make_array(kinds[0])(context, builder, rows).shape, 1)
-        row = pointer(context, builder, kinds[0], rows, builder.mul(i, width), vector)
-        smallest = pointer(context, builder, kinds[2], lows, ir.Constant(I64, 0), vector)
+        row = vector_pointer(context, builder, kinds[0], rows, builder.mul(i, width), vector)
+        smallest = vector_pointer(context, builder, kinds[2], lows, ir.Constant(I64, 0), vector)
         one, zero = ir.Constant(FLOAT, 1.0), ir.Constant(vector, [0.0] * 8)
         n_bytes = builder.shl(ir.Constant(I64, 1), shift)
-        most = splat(builder, builder.uitofp(builder.mul(n_bytes, ir.Constant(I64, 255)), FLOAT), 8)
-        steps, per_step = splat(builder, step, 8), splat(builder, builder.fdiv(one, step), 8)
-        shifts = splat(builder, builder.trunc(shift, I32), 8)
+        most = splat_vector(builder, builder.uitofp(builder.mul(n_bytes, ir.Constant(I64, 255)), FLOAT), 8)
+        steps, per_step = splat_vector(builder, step, 8), splat_vector(builder, builder.fdiv(one, step), 8)
+        shifts = splat_vector(builder, builder.trunc(shift, I32), 8)
         off = cgutils.alloca_once(builder, vector)
         target = cgutils.alloca_once(builder, I64)
         builder.store(zero, off)
         builder.store(place, target)
         with cgutils.for_range(builder, builder.lshr(width, ir.Constant(I64, 3)), intp=I64) as loop:
             above = builder.fsub(
-                load_element(builder, row, loop.index, 4), load_element(builder, smallest, loop.index, 4)
+                load_vector_element(builder, row, loop.index, 4), load_vector_element(builder, smallest, loop.index, 4)
             )
             level = builder.fadd(builder.fmul(above, per_step), ir.Constant(vector, [0.5] * 8))
-            bounded = larger(builder, level, zero)
+            bounded = vector_maximum(builder, level, zero)
             bounded = builder.select(builder.fcmp_ordered("<", bounded, most), bounded, most)
             whole = builder.fptosi(bounded, integers)
             apart = builder.fsub(above, builder.fmul(builder.sitofp(whole, vector), steps))
             builder.store(builder.fadd(builder.load(off), _absolute_value(builder, apart)), off)
             with cgutils.for_range(builder, n_bytes, intp=I64) as byte:
-                moved = builder.add(whole, splat(builder, builder.trunc(byte.index, I32), 8))
+                moved = builder.add(whole, splat_vector(builder, builder.trunc(byte.index, I32), 8))
                 short = builder.trunc(builder.lshr(moved, shifts), ir.VectorType(I8, 8))
-                at = pointer(context, builder, kinds[5], codes, builder.load(target), short.type)
+                at = vector_pointer(context, builder, kinds[5], codes, builder.load(target), short.type)
                 builder.store(short, at, align=1)
                 builder.store(builder.add(builder.load(target), stride), target)
         total = ir.Constant(FLOAT, 0.0)
@@ -232,9 +234,9 @@ def at_most(typing, values, place, limit):  # noqa: ARG001
 
     def generate(context, builder, signature, args):
         values, place, limit = args
-        first = pointer(context, builder, signature.args[0], values, place, ir.VectorType(FLOAT, 32))
-        given = load_element(builder, first, ir.Constant(I64, 0), 4)
-        return bits_of(builder, builder.fcmp_ordered("<=", given, splat(builder, limit)))
+        first = vector_pointer(context, builder, signature.args[0], values, place, ir.VectorType(FLOAT, 32))
+        given = load_vector_element(builder, first, ir.Constant(I64, 0), 4)
+        return bits_of(builder, builder.fcmp_ordered("<=", given, splat_vector(builder, limit)))
 
     return types.int64(values, types.int64, types.float32), generate
 

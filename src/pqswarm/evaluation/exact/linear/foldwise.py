@@ -11,7 +11,15 @@ from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator, SubsetError
 from pqswarm.evaluation.memory import MAX_SOLVED_BYTES
 
-__all__ = ["EPSILON", "Columns", "Foldwise", "FoldwiseEvaluator", "Products", "can_be_solved", "product_error"]
+__all__ = [
+    "EPSILON",
+    "Columns",
+    "Foldwise",
+    "FoldwiseEvaluator",
+    "FoldwiseProducts",
+    "can_be_solved",
+    "foldwise_product_error",
+]
 
 EPSILON = float(np.finfo(np.float64).eps)
 _TABLE = 2**25  # maximum size of a table of products; larger ones are computed on demand
@@ -92,7 +100,7 @@ class FoldwiseEvaluator(ClassificationEvaluator):
         return predicted
 
 
-class Products:
+class FoldwiseProducts:
     """The products of the columns of several matrices, for any selection of columns.
 
     `columns(part, which)` returns some columns of a matrix. All products are computed once if their table fits.
@@ -131,7 +139,7 @@ def can_be_solved(n_folds: int, size: int) -> bool:
     return 8 * 8 * n_folds * size**2 <= MAX_SOLVED_BYTES
 
 
-def product_error(n: int, p: int) -> float:
+def foldwise_product_error(n: int, p: int) -> float:
     """Return the rounding error of a p x p matrix of mean products of n standardised events, in spectral norm.
 
     Errors of the sums are assumed independent; a safety factor covers the rest.

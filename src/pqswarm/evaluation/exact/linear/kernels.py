@@ -5,7 +5,15 @@ import numpy as np
 from pqswarm._kernels.compiling import njit
 
 __all__ = [
-    *("deflate_all", "factorise_in_place", "factorise_batch", "find_winners", "gather", "invert", "orthonormalise"),
+    *(
+        "deflate_all",
+        "factorise_in_place",
+        "factorise_batch",
+        "find_linear_winners",
+        "gather",
+        "invert_linear_factor",
+        "orthonormalise_linear_basis",
+    ),
     *("predict_all", "solve_batch", "solve_each"),
 ]
 
@@ -31,7 +39,7 @@ def factorise_batch(matrices, upper, inverse, traces):
         upper[f] = matrices[f]
         traces[f] = np.inf
         if factorise_in_place(upper[f]):
-            traces[f] = invert(upper[f], inverse[f]) if inverse.size else 0.0
+            traces[f] = invert_linear_factor(upper[f], inverse[f]) if inverse.size else 0.0
 
 
 @njit(cache=True, nogil=True)
@@ -64,7 +72,7 @@ def factorise_in_place(u):
 
 
 @njit(cache=True, nogil=True)
-def invert(u, v):
+def invert_linear_factor(u, v):
     """Set v to the inverse of the upper triangle u, and return the sum of its squares."""
     p = u.shape[0]
     total = 0.0
@@ -158,7 +166,7 @@ def deflate_all(matrices, directions, limit, parts, residuals, out):
     for f in range(matrices.shape[0]):
         a, q, g = matrices[f], directions[f], parts[f]
         residuals[f] = np.inf
-        orthonormalise(q)
+        orthonormalise_linear_basis(q)
         out[f] = a
         for i in range(m):
             for r in range(p):
@@ -198,7 +206,7 @@ def deflate_all(matrices, directions, limit, parts, residuals, out):
             for i in range(m):
                 for c in range(p):
                     q[i, c] -= step[0, c, i]
-            orthonormalise(q)
+            orthonormalise_linear_basis(q)
         out[f] = a
         for i in range(m):
             for r in range(p):
@@ -210,7 +218,7 @@ def deflate_all(matrices, directions, limit, parts, residuals, out):
 
 
 @njit(cache=True, nogil=True)
-def orthonormalise(rows):
+def orthonormalise_linear_basis(rows):
     """Orthonormalise the rows in order, twice: nearly parallel rows leave rounding errors the first time."""
     for _ in range(2):
         for i in range(rows.shape[0]):
@@ -229,7 +237,7 @@ def orthonormalise(rows):
 
 
 @njit(cache=True, nogil=True)
-def find_winners(events, selected, slopes, constants, sizes, rates, offsets, winners, doubtful):
+def find_linear_winners(events, selected, slopes, constants, sizes, rates, offsets, winners, doubtful):
     """Set winners[f, i] to the first class of the highest score of event i of fold f.
 
     Scores are constants[f] plus the products of the selected features, events[f, selected, i], with the columns of

@@ -11,7 +11,14 @@ from pqswarm._base.threads import one_blas_thread
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.base import ClassificationEvaluator, EvaluatorOptions, SubsetError
-from pqswarm.evaluation.exact.linear.foldwise import EPSILON, Columns, Foldwise, Products, can_be_solved, product_error
+from pqswarm.evaluation.exact.linear.foldwise import (
+    EPSILON,
+    Columns,
+    Foldwise,
+    FoldwiseProducts,
+    can_be_solved,
+    foldwise_product_error,
+)
 from pqswarm.evaluation.exact.linear.solve import factorise_all
 from pqswarm.evaluation.exact.linear.systems import Systems
 from pqswarm.evaluation.folds import Folds
@@ -77,9 +84,9 @@ class LDAEvaluator(ClassificationEvaluator):
         super().__init__(X, y, folds, **options)
         self.hyperparameters = LDAHyperparameters(solver=solver, shrinkage=shrinkage)
         self._foldwise = Foldwise(self, self.labels, self._estimator)
-        self._moments = _Moments(self._foldwise, self.labels, self.classes.size)
+        self._moments = _LDAMoments(self._foldwise, self.labels, self.classes.size)
         with one_blas_thread():
-            self._products = Products(self._moments.within, folds.n_folds, self.n_features)
+            self._products = FoldwiseProducts(self._moments.within, folds.n_folds, self.n_features)
 
     def _estimator(self) -> object:
         from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -108,12 +115,12 @@ class LDAEvaluator(ClassificationEvaluator):
 
     def _decide(self, selected: IntArray) -> tuple[IntArray, BoolArray]:
         """The labels of each fold's test events, and the folds in which rounding cannot change them."""
-        from pqswarm.evaluation.exact.linear.kernels import find_winners
+        from pqswarm.evaluation.exact.linear.kernels import find_linear_winners
 
         if not can_be_solved(self.folds.n_folds, selected.size):
             return np.empty((self.folds.n_folds, 0), dtype=np.int64), np.zeros(self.folds.n_folds, dtype=np.bool_)
         moments, by_svd = self._moments, self.hyperparameters.solver == "svd"
-        error = np.full(len(moments.n), product_error(len(self.data), selected.size))
+        error = np.full(len(moments.n), foldwise_product_error(len(self.data), selected.size))
         systems = self._systems(selected, float(error[0]))
         sure = systems.sure & np.logical_not(moments.unsure[:, selected].any(axis=1))
         if not by_svd:  # the other solvers do not centre the events, and round relative to their size
@@ -135,11 +142,11 @@ class LDAEvaluator(ClassificationEvaluator):
                 used[some] = slopes[some] @ kept
                 squares[some] = kept.transpose(0, 2, 1) @ squares[some] @ kept
         constants = moments.log_priors - 0.5 * np.einsum("fkk->fk", squares)
-        doubt = _Doubt(systems, slopes, parts, error, moments.shifts[:, selected])
+        doubt = _LDAScoreErrors(systems, slopes, parts, error, moments.shifts[:, selected])
         rates, offsets = doubt.largest(np.sqrt(np.square(moments.means[:, selected]).sum(axis=1).max(axis=1)))
         best, doubtful = np.empty(moments.shape, dtype=np.int64), np.empty(moments.shape, dtype=np.bool_)
         sizes = np.where(sure, moments.tested, 0)
-        if find_winners(moments.events, selected, used, constants, sizes, rates, offsets, best, doubtful):
+        if find_linear_winners(moments.events, selected, used, constants, sizes, rates, offsets, best, doubtful):
             # Some at a time: slopes and omitted directions are gathered for each of these events.
             at_once = max(1, _GATHERED // (selected.size * (self.classes.size + systems.n_omitted)))
             every_fold, every_event = np.nonzero(doubtful)
@@ -174,7 +181,7 @@ class LDAEvaluator(ClassificationEvaluator):
         return systems
 
 
-class _Moments:
+class _LDAMoments:
     """The moments of each fold's training events, and its test events in their units; folds are the first axis."""
 
     def __init__(self, foldwise: Foldwise, labels: IntArray, n_classes: int) -> None:
@@ -276,7 +283,7 @@ class _Moments:
         return kept, np.where(near, np.inf, caution)
 
 
-class _Doubt:
+class _LDAScoreErrors:
     """Bounds on the errors of scores, to first order in the errors of covariances and means."""
 
     def __init__(
@@ -306,18 +313,18 @@ class _Doubt:
         Events are given by fold, best class, and deviation from its mean.
         """
         lengths, beside = (each[:, np.newaxis] for each in self._systems.measure(fold, near))
-        slopes = _row_distances(self._slopes.transpose(0, 2, 1))[fold, best]
+        slopes = _lda_row_distances(self._slopes.transpose(0, 2, 1))[fold, best]
         solutions = lengths + 0.5 * slopes
         products = slopes * solutions
         if self._systems.any_omitted:
-            parts = _row_distances(self._parts)[fold, best]
+            parts = _lda_row_distances(self._parts)[fold, best]
             products += (parts * solutions + (beside + 0.5 * parts) * slopes) / self._systems.gaps[fold, np.newaxis]
         shifts = self._shifts[fold, best][:, np.newaxis] + self._shifts[fold]
         shifts += self._length[fold, np.newaxis] * solutions
         return np.asarray(self._error[fold, np.newaxis] * products + shifts)
 
 
-def _row_distances(rows: FloatArray) -> FloatArray:
+def _lda_row_distances(rows: FloatArray) -> FloatArray:
     """The Euclidean distances between all rows, in each fold."""
     products = rows @ rows.transpose(0, 2, 1)
     squares = np.einsum("fkk->fk", products)

@@ -15,8 +15,8 @@ from pqswarm.evaluation.exact.linear.foldwise import (
     Columns,
     Foldwise,
     FoldwiseEvaluator,
-    Products,
-    product_error,
+    FoldwiseProducts,
+    foldwise_product_error,
 )
 from pqswarm.evaluation.exact.linear.solve import factorise
 from pqswarm.evaluation.folds import Folds
@@ -78,7 +78,7 @@ class QDAEvaluator(FoldwiseEvaluator):
         for part in np.flatnonzero(self._sizes).tolist():
             self._means[part] = self._foldwise.view(part // n_classes)[self._members(part)].mean(axis=0)
         with one_blas_thread():
-            self._products = Products(self._centred, self._sizes.size, self.n_features)
+            self._products = FoldwiseProducts(self._centred, self._sizes.size, self.n_features)
 
     def _estimator(self) -> object:
         from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
@@ -139,7 +139,7 @@ class QDAEvaluator(FoldwiseEvaluator):
         prior = np.log(size / (len(self.data) - self._foldwise.tests[fold].size))
         # To first order in the errors of covariance and mean.
         shifts = 4.0 * EPSILON * np.sqrt(size) * np.linalg.norm(self._foldwise.largest(fold)[selected] / scale)
-        error = 4.0 * product_error(size, selected.size) * factor.trace
+        error = 4.0 * foldwise_product_error(size, selected.size) * factor.trace
         errors = 0.5 * error * (squares + 1.0) + shifts * np.sqrt(factor.trace * squares) + EPSILON * abs(spread)
         return prior - 0.5 * (squares + spread), errors
 

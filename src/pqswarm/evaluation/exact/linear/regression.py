@@ -10,7 +10,7 @@ from pqswarm._base.options import Parameters, option, parameters
 from pqswarm._base.threads import one_blas_thread
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.evaluation.base import EvaluatorOptions, SubsetError
-from pqswarm.evaluation.exact.linear.foldwise import Columns, Foldwise, Products, can_be_solved
+from pqswarm.evaluation.exact.linear.foldwise import Columns, Foldwise, FoldwiseProducts, can_be_solved
 from pqswarm.evaluation.exact.linear.solve import factorise_all, solve_all
 from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.memory import MAX_SOLVED_BYTES
@@ -99,7 +99,7 @@ class LinearEvaluator(RegressionEvaluator):
             data = (self._foldwise.view(fold)[test] - self._middle[fold]) / self._spread[fold]
             self._tests[fold, :, : test.size] = data.T
         with one_blas_thread():
-            self._products = Products(self._columns, folds.n_folds, self.n_features + 1)
+            self._products = FoldwiseProducts(self._columns, folds.n_folds, self.n_features + 1)
 
     def _estimator(self) -> object:
         from sklearn.linear_model import LinearRegression, Ridge
@@ -201,14 +201,14 @@ class LinearEvaluator(RegressionEvaluator):
 
         if 8 * self.folds.n_folds * min(len(self.data), self.n_features + 1) * (self.n_features + 1) > MAX_SOLVED_BYTES:
             return None
-        triangle, tolerance = self._triangles[fold], _tolerance()
+        triangle, tolerance = self._triangles[fold], _linear_regression_tolerance()
         slopes, _, _, values = lstsq(triangle[:, selected], triangle[:, -1], cond=tolerance)
         limit = tolerance * values[0]
         return None if (np.abs(values - limit) <= 1e-6 * limit).any() else slopes * self._spread[fold, selected]
 
 
 @cache
-def _tolerance() -> float:
+def _linear_regression_tolerance() -> float:
     """scikit-learn's tolerance of singular values, relative to the largest."""
     from sklearn.linear_model import LinearRegression
 

@@ -101,7 +101,7 @@ class Systems:
 
     def _leave_out(self, fold: int, matrix: FloatArray, limit: float) -> FloatArray:
         """Omit directions of one fold by their eigenvectors, which are returned as columns."""
-        values, vectors = _smallest_eigenpairs(matrix, 4.0 * limit)
+        values, vectors = _smallest_system_eigenpairs(matrix, 4.0 * limit)
         count = int(np.searchsorted(values, limit))
         directions = vectors[:, :count]
         which = np.array([fold])
@@ -163,7 +163,7 @@ class Systems:
         return np.sqrt(np.square(found).sum(axis=1)), beside
 
 
-def _smallest_eigenpairs(matrix: FloatArray, limit: float) -> tuple[FloatArray, FloatArray]:
+def _smallest_system_eigenpairs(matrix: FloatArray, limit: float) -> tuple[FloatArray, FloatArray]:
     """The eigenvalues below the limit, ascending, and their eigenvectors as columns."""
     from scipy.linalg.lapack import dsyevr
 

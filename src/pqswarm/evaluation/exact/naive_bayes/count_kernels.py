@@ -11,7 +11,7 @@ from numba import uint64
 from pqswarm._kernels.compiling import njit
 from pqswarm.evaluation.exact.naive_bayes.kernels import winner
 
-__all__ = ["count_doubtful", "count_subset_errors", "share_features"]
+__all__ = ["count_doubtful", "count_subset_errors", "plan_nb_table_sums"]
 
 _UNIT = 2.0**-24  # rounding unit of single precision
 _SAFETY = 1.1
@@ -19,7 +19,7 @@ _CLIPPED = -1e29  # lower scores may include clipped terms
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def share_features(masks, parents, slots, starts, subsets, features):
+def plan_nb_table_sums(masks, parents, slots, starts, subsets, features):
     """Plan the summation of the features of all `masks`, bool[m, p]; neighbouring masks should be similar.
 
     Node i, stored in `slots[i]`, is the sum of `parents[i]` (0 is the empty sum) and
@@ -67,7 +67,7 @@ def share_features(masks, parents, slots, starts, subsets, features):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _add_table_rows(sums, source, target, table, rows, width):
+def _add_nb_table_rows(sums, source, target, table, rows, width):
     """Add rows of the table, starting at `rows`, to the sum at `source`, and store the result at `target`."""
     # It vectorises only with unsigned indices, and with += if source and target are the same.
     if rows.size == 0:
@@ -88,7 +88,7 @@ def _add_table_rows(sums, source, target, table, rows, width):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _highest_other(sums, start, n_classes, events, most):
+def _highest_other_nb_table_score(sums, start, n_classes, events, most):
     """Fill `most` with the largest score of all classes but the first, for a block of `events`."""
     for j in range(events):
         most[j] = sums[start + events + j]
@@ -114,7 +114,7 @@ def count_subset_errors(table, shape, span, fold_starts, sizes, highest, tree, c
     its log prior; the first class is the event's own; terms are at least -1e30, priors at least -3e38. `shape` are the
     last three sizes and the number of events, which are ordered by fold from `fold_starts`, int64[folds + 1]. `span` is
     the range of blocks. `sizes`, int64[m], are those of the subsets; no term exceeds `highest`, which is not negative.
-    `tree` is what :func:`share_features` fills and returns. Where rounding could change whether an event is an
+    `tree` is what :func:`plan_nb_table_sums` fills and returns. Where rounding could change whether an event is an
     error, it is not counted, and subset * n + event goes to `doubtful`, int32, which must be large enough.
     """
     parents, slots, starts, subsets, features, n_nodes, n_slots = tree
@@ -139,13 +139,13 @@ def count_subset_errors(table, shape, span, fold_starts, sizes, highest, tree, c
             sums[j] = table[prior + j]
         for node in range(n_nodes):
             target = uint64(slots[node]) * width
-            _add_table_rows(
+            _add_nb_table_rows(
                 sums, uint64(parents[node]) * width, target, table, rows[starts[node] : starts[node + 1]], width
             )
             subset = subsets[node]
             if subset < 0:
                 continue
-            _highest_other(sums, target, classes, per_class, most)
+            _highest_other_nb_table_score(sums, target, classes, per_class, most)
             size = sizes[subset] + 1.0
             relative = np.float32(_SAFETY * _UNIT * (size + 3.0))
             # The absolute terms of a sum S total at most |S| + 2 size highest, and two sums are compared.

@@ -13,7 +13,7 @@ import numpy as np
 from pqswarm._base.typing import BoolArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.backend import CudaBackend
-from pqswarm.evaluation.cuda import MaskPacker, batch_memory, cupy, pieces, source
+from pqswarm.evaluation.cuda import CudaMaskPacker, batch_memory, cuda_source, cupy, cut_cuda_batch
 from pqswarm.evaluation.exact.naive_bayes.gaussian import GaussianNBEvaluator, GaussianNBOnCpu
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class KernelNBOnCuda(CudaBackend["KernelNBEvaluator"]):
         self._priors = cp.asarray(evaluator.priors)
         self._table32 = cp.asarray(evaluator.table32.reshape(len(evaluator.table32), -1))
         options = ("--std=c++14", f"-DMAX_CLASSES={evaluator.classes.size}")
-        module = cp.RawModule(code=source(__package__, "kernel.cu"), options=options)
+        module = cp.RawModule(code=cuda_source(__package__, "kernel.cu"), options=options)
         self._decide, self._exactly = module.get_function("decide"), module.get_function("decide_exactly")
         self._blocks = 8 * cp.cuda.Device().attributes["MultiProcessorCount"]
 
@@ -84,14 +84,14 @@ class GaussianNBOnCuda(GaussianNBOnCpu):
         by_fold = evaluator.by_fold
         self._starts = cp.asarray(evaluator.starts.astype(np.int32))
         self._labels = cp.asarray(evaluator.labels[by_fold].astype(np.int32))
-        self._packer = MaskPacker()
+        self._packer = CudaMaskPacker()
         n_classes = evaluator.classes.size
         if n_classes > _MAX_CLASSES:
             raise PqswarmError(
                 f"there are {n_classes} classes, more than the {_MAX_CLASSES} of device 'cuda': use 'cpu'."
             )
         options = ("--std=c++14", f"-DCLASSES={n_classes}", f"-DFEATURES={max(1, min(16, _MAX_CLASSES // n_classes))}")
-        module = cp.RawModule(code=source(__package__, "gaussian.cu"), options=options)
+        module = cp.RawModule(code=cuda_source(__package__, "gaussian.cu"), options=options)
         self._constants, self._winners = module.get_function("constants"), module.get_function("winners")
 
     def predict(self, masks: BoolArray) -> IntArray:
@@ -103,7 +103,7 @@ class GaussianNBOnCuda(GaussianNBOnCpu):
         for rows in parts:
             _, winners, doubtful = self._compute(masks[rows], True)
             predicted[rows[:, np.newaxis], self.evaluator.by_fold] = winners
-            for row, events in _by_row(doubtful, winners.shape[1]):
+            for row, events in _nb_cuda_pairs_by_row(doubtful, winners.shape[1]):
                 places = self.evaluator.by_fold[events]
                 self.evaluator.decide_as_scikit_learn(masks[rows[row]], places, predicted[rows[row]])
         return predicted
@@ -117,7 +117,7 @@ class GaussianNBOnCuda(GaussianNBOnCpu):
             counts[rest] = super().counts(masks[rest])
         for rows in parts:
             counts[rows], _, doubtful = self._compute(masks[rows], False)
-            for row, events in _by_row(doubtful, len(e.data)):
+            for row, events in _nb_cuda_pairs_by_row(doubtful, len(e.data)):
                 places, winners = e.by_fold[events], e.labels.copy()
                 e.decide_as_scikit_learn(masks[rows[row]], places, winners)
                 wrong = winners[places] != e.labels[places]
@@ -130,7 +130,9 @@ class GaussianNBOnCuda(GaussianNBOnCpu):
         single = masks.sum(axis=1) < 2
         rows = np.flatnonzero(~single)
         each = 12 * len(self.evaluator.data) + 8 * n_folds * n_classes * (n_features + 2)
-        return np.flatnonzero(single), [rows[part] for part in pieces(masks[rows], max(each, 1 << 17), self._memory)]
+        return np.flatnonzero(single), [
+            rows[part] for part in cut_cuda_batch(masks[rows], max(each, 1 << 17), self._memory)
+        ]
 
     def _compute(self, masks: BoolArray, predicted: bool) -> tuple[IntArray, IntArray, IntArray]:
         """Errors of each fold, the winner of each event if requested, and the numbers of the doubtful pairs."""
@@ -162,7 +164,7 @@ class GaussianNBOnCuda(GaussianNBOnCpu):
         )
 
 
-def _by_row(pairs: IntArray, n: int) -> Iterator[tuple[int, IntArray]]:
+def _nb_cuda_pairs_by_row(pairs: IntArray, n: int) -> Iterator[tuple[int, IntArray]]:
     """Cut ascending numbers row * n + event into rows, each with its events."""
     if not pairs.size:
         return

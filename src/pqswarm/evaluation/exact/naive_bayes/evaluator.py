@@ -17,7 +17,7 @@ from pqswarm.evaluation.folds import Folds
 
 __all__ = [
     *("KernelNBEvaluator", "KernelNBHyperparameters", "KernelNBOnCpu"),
-    *("class_blocks", "fold_log_priors", "mix_uniform", "portable_log"),
+    *("class_blocks", "fold_log_priors", "mix_nb_uniform_density", "portable_nb_log"),
 ]
 
 _MEMORY = 2e9  # maximum bytes of the tables
@@ -45,7 +45,7 @@ def class_blocks(
     return values, value_folds, starts.astype(np.int64)
 
 
-def mix_uniform(terms: FloatArray, floor: float) -> FloatArray:
+def mix_nb_uniform_density(terms: FloatArray, floor: float) -> FloatArray:
     """Return log densities mixed with a fraction `floor` of a uniform density on [0, 1]; unchanged if it is 0."""
     from pqswarm.evaluation.exact.naive_bayes import kernels as _nb_kernels
 
@@ -152,7 +152,7 @@ class KernelNBEvaluator(ExactEvaluator):
                 blocks = class_blocks(column, fold, self.labels, n_classes)
                 terms = np.empty((queries.size, n_classes))
                 kernel_terms(column[queries], fold[queries], *blocks, log_counts, self.bandwidth, terms)
-                table[feature, queries] = mix_uniform(terms, self.floor)
+                table[feature, queries] = mix_nb_uniform_density(terms, self.floor)
 
         self.in_threads(work, list(range(self.n_features)))
         return table
@@ -193,7 +193,7 @@ class KernelNBOnCpu(Backend[KernelNBEvaluator]):
     def counts(self, masks: BoolArray) -> IntArray:
         """Return the misclassified events of each fold for each mask; see :class:`Backend`."""
         counts = np.empty((len(masks), self.evaluator.folds.n_folds), dtype=np.int64)
-        order = _similar_together(masks)
+        order = _order_nb_evaluator_masks(masks)
         step = min(_MASKS, max(1, _DOUBTFUL // len(self.evaluator.data)))
         for first in range(0, len(masks), step):
             rows = order[first : first + step]
@@ -205,14 +205,14 @@ class KernelNBOnCpu(Backend[KernelNBEvaluator]):
         from pqswarm.evaluation.exact.naive_bayes.count_kernels import (
             count_doubtful,
             count_subset_errors,
-            share_features,
+            plan_nb_table_sums,
         )
 
         e, n = self.evaluator, len(self.evaluator.data)
         sizes = masks.sum(axis=1)
         parents, slots, starts, subsets = np.empty((4, 2 * len(masks)), dtype=np.int64)
         features = np.empty(sizes.sum(), dtype=np.int64)
-        shared = share_features(masks, parents, slots, starts, subsets, features)
+        shared = plan_nb_table_sums(masks, parents, slots, starts, subsets, features)
         tree = (parents, slots, starts, subsets, features[: starts[shared[0]]], *shared)
         shape = (*self._table.shape[1:], n)
         found: list[IntArray] = []
@@ -247,7 +247,7 @@ class KernelNBOnCpu(Backend[KernelNBEvaluator]):
         return winners
 
 
-def _similar_together(masks: BoolArray) -> IntArray:
+def _order_nb_evaluator_masks(masks: BoolArray) -> IntArray:
     """An order in which neighbouring masks share many features, the most frequent ones first."""
     often_first = np.argsort(masks.sum(axis=0), kind="stable")[::-1]
     packed = np.ascontiguousarray(np.packbits(masks[:, often_first], axis=1))
@@ -267,10 +267,10 @@ def check_table_size(n_events: int, n_features: int, n_classes: int) -> None:
 
 def _log_class_counts(evaluator: ClassificationEvaluator) -> FloatArray:
     """Log number of training events of each class without each fold; the last row is for all folds."""
-    return portable_log(_class_counts(evaluator))
+    return portable_nb_log(_nb_evaluator_class_counts(evaluator))
 
 
-def _class_counts(evaluator: ClassificationEvaluator) -> FloatArray:
+def _nb_evaluator_class_counts(evaluator: ClassificationEvaluator) -> FloatArray:
     """Training events of each class without each fold; the last row is for all folds."""
     n_folds, n_classes = evaluator.folds.n_folds, evaluator.classes.size
     inside = np.zeros((n_folds + 1, n_classes))
@@ -280,11 +280,11 @@ def _class_counts(evaluator: ClassificationEvaluator) -> FloatArray:
 
 def fold_log_priors(evaluator: ClassificationEvaluator) -> FloatArray:
     """Log fraction of each class among the training events of each fold, shape (folds, classes)."""
-    counts = _class_counts(evaluator)[:-1]
-    return np.asarray(portable_log(counts) - portable_log(counts.sum(axis=1, keepdims=True)))
+    counts = _nb_evaluator_class_counts(evaluator)[:-1]
+    return np.asarray(portable_nb_log(counts) - portable_nb_log(counts.sum(axis=1, keepdims=True)))
 
 
-def portable_log(values: FloatArray) -> FloatArray:
+def portable_nb_log(values: FloatArray) -> FloatArray:
     """Return logarithms with the same bits on every processor; that of 0 is -inf."""
     from pqswarm._kernels.math import logarithms
 

@@ -11,8 +11,8 @@ from pqswarm._base.typing import AnyArray, FloatArray, IntArray
 from pqswarm.evaluation.exact.naive_bayes.evaluator import (
     KernelNBHyperparameters,
     class_blocks,
-    mix_uniform,
-    portable_log,
+    mix_nb_uniform_density,
+    portable_nb_log,
 )
 
 __all__ = ["KernelNB"]
@@ -69,8 +69,8 @@ class KernelNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_classification_targets(y)
         self.classes_, labels = np.unique(y, return_inverse=True)
         counts = np.bincount(labels).astype(np.float64)
-        log_counts = portable_log(counts)
-        self.class_log_prior_ = log_counts - portable_log(counts.sum(keepdims=True))
+        log_counts = portable_nb_log(counts)
+        self.class_log_prior_ = log_counts - portable_nb_log(counts.sum(keepdims=True))
         self._bandwidth, self._floor = checked.bandwidth, checked.floor
         self._log_counts = log_counts[np.newaxis]
         folds = np.zeros(len(X), dtype=np.int64)
@@ -90,7 +90,7 @@ class KernelNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for feature, blocks in enumerate(self._blocks):
             column = np.ascontiguousarray(X[:, feature])
             kernel_terms(column, no_fold, *blocks, self._log_counts, self._bandwidth, terms[feature])
-        return mix_uniform(terms, self._floor), np.tile(self.class_log_prior_, (len(X), 1))
+        return mix_nb_uniform_density(terms, self._floor), np.tile(self.class_log_prior_, (len(X), 1))
 
     def predict(self, X: Any) -> AnyArray:
         """Return the most probable label of each event."""

@@ -49,7 +49,7 @@ def _exponentials(powers, n, bits, out):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _position(values, low, high, x):
+def _find_nb_position(values, low, high, x):
     """The first position from `low` to `high` whose value is not below x."""
     while low < high:
         middle = (low + high) >> 1
@@ -60,7 +60,7 @@ def _position(values, low, high, x):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _sum_of_others(parts, folds, fold):
+def _nb_sum_of_other_folds(parts, folds, fold):
     """Sum of the parts of other folds, in double-double precision, so that order does not matter."""
     total = 0.0
     lost = 0.0
@@ -97,7 +97,7 @@ def kernel_terms(queries, query_folds, values, value_folds, starts, log_counts, 
                 terms[i, c] = 0.0
                 continue
             first, last = starts[c] + 1, starts[c + 1] - 1
-            right = _position(values, first, last, x)
+            right = _find_nb_position(values, first, last, x)
             left = right - 1
             while value_folds[left] == fold:
                 left -= 1
@@ -107,8 +107,8 @@ def kernel_terms(queries, query_folds, values, value_folds, starts, log_counts, 
             nearest = min(0.5 * z0 * z0, _FARTHEST)
             reach = np.sqrt(z0 * z0 + 2.0 * _NEGLIGIBLE) * width
             # Far away, rounding could put the nearest out of reach.
-            low = min(_position(values, first, last, x - reach), max(left, first))
-            high = max(_position(values, first, last, x + reach), min(right + 1, last))
+            low = min(_find_nb_position(values, first, last, x - reach), max(left, first))
+            high = max(_find_nb_position(values, first, last, x + reach), min(right + 1, last))
             # It could also exclude others of equal value; otherwise these loops end at once.
             while low > first and values[low - 1] == values[low]:
                 low -= 1
@@ -120,7 +120,7 @@ def kernel_terms(queries, query_folds, values, value_folds, starts, log_counts, 
                 # Events of the query's own fold may be nearer; they are excluded below.
                 powers[j] = min(max(0.5 * (z - z0) * (z + z0), 0.0), 600.0)
             _exponentials(powers, -(-near.size // _AT_ONCE) * _AT_ONCE, bits, parts)
-            others = logarithm(_sum_of_others(parts, value_folds[low:high], fold))
+            others = logarithm(_nb_sum_of_other_folds(parts, value_folds[low:high], fold))
             terms[i, c] = (others - log_counts[fold, c]) - nearest - constant
 
 
@@ -151,7 +151,7 @@ def _gaussian_constants(selected, variances, smoothing, log_priors, weights, con
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
-def _add_deviations(columns, first, selected, means, weights, sums):
+def _add_nb_deviations(columns, first, selected, means, weights, sums):
     """Add the weighted squares of deviations from the means to `sums`, float64[n], for n events from `first`."""
     last = first + sums.size
     for k in range(0, selected.size - 3, 4):
@@ -212,7 +212,7 @@ def gaussian_winners(columns, starts, selected, means, variances, smoothing, log
                 if constants[c] == -np.inf:
                     continue
                 sums[:] = 0.0
-                _add_deviations(columns, first, selected, centres[c], weights[c], sums[:n])
+                _add_nb_deviations(columns, first, selected, centres[c], weights[c], sums[:n])
                 for i in range(n):
                     score = constants[c] - sums[i]
                     highest, label = best[i], own[i]
