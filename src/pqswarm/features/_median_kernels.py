@@ -118,7 +118,9 @@ def _narrow_to_median(values, n, ranks, width, sample, kept):
             for lane in range(LANES):
                 kept[LANES * sizes[lane] + lane] = values[LANES * i + lane]
                 sizes[lane] += found >> lane & 1
-    largest = sizes.max()
+    largest = 0
+    for lane in range(LANES):
+        largest = max(largest, sizes[lane])
     for lane in range(LANES):
         for i in range(sizes[lane], largest):
             kept[LANES * i + lane] = np.inf
@@ -138,7 +140,8 @@ def medians(bands, n, scratch, sample, out):
         size = _narrow_to_median(values, size, ranks, width, sample, scratch)
         values = scratch
     if n <= _SORTED:
-        scratch[: LANES * n] = bands[: LANES * n]
+        for i in range(LANES * n):
+            scratch[i] = bands[i]
     _sort_for_median(scratch, size)
     for lane in range(LANES):
         middle = scratch[LANES * min(ranks[lane], size - 1) + lane]

@@ -29,6 +29,14 @@ def gather(table, selected, scale, out):
 
 
 @njit(cache=True, nogil=True)
+def copy_matrix(matrix, out):
+    """Copy a matrix; an assignment to a slice takes numba seconds to compile, for the text of its error."""
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] = matrix[i, j]
+
+
+@njit(cache=True, nogil=True)
 def factorise_batch(matrices, upper, inverse, traces):
     """Set upper[f] to the transposed Cholesky factor of matrices[f], and inverse[f] to its inverse, also upper.
 
@@ -36,7 +44,7 @@ def factorise_batch(matrices, upper, inverse, traces):
     An empty `inverse` is not computed; the traces of regular matrices are then 0.
     """
     for f in range(matrices.shape[0]):
-        upper[f] = matrices[f]
+        copy_matrix(matrices[f], upper[f])
         traces[f] = np.inf
         if factorise_in_place(upper[f]):
             traces[f] = invert_linear_factor(upper[f], inverse[f]) if inverse.size else 0.0
@@ -104,7 +112,7 @@ def solve_batch(upper, right, out):
     p, m = right.shape[1], right.shape[2]
     for f in range(upper.shape[0]):
         u, x = upper[f], out[f]
-        x[:, :] = right[f]
+        copy_matrix(right[f], x)
         for i in range(p):
             one = 1.0 / u[i, i]
             for c in range(m):
@@ -167,13 +175,13 @@ def deflate_all(matrices, directions, limit, parts, residuals, out):
         a, q, g = matrices[f], directions[f], parts[f]
         residuals[f] = np.inf
         orthonormalise_linear_basis(q)
-        out[f] = a
+        copy_matrix(a, out[f])
         for i in range(m):
             for r in range(p):
                 factor = q[i, r]
                 for c in range(p):
                     out[f, r, c] += factor * q[i, c]
-        upper[0] = out[f]
+        copy_matrix(out[f], upper[0])
         if not factorise_in_place(upper[0]):
             continue
         for _ in range(10):
@@ -207,7 +215,7 @@ def deflate_all(matrices, directions, limit, parts, residuals, out):
                 for c in range(p):
                     q[i, c] -= step[0, c, i]
             orthonormalise_linear_basis(q)
-        out[f] = a
+        copy_matrix(a, out[f])
         for i in range(m):
             for r in range(p):
                 factor = q[i, r]

@@ -33,12 +33,13 @@ def plan_nb_table_sums(masks, parents, slots, starts, subsets, features):
     known = np.zeros((deepest, n_features), np.bool_)  # features in the sum of each slot
     common = np.empty(n_features, np.bool_)
     todo = np.empty((2 * deepest, 3), np.int64)
-    todo[0] = 0, n_masks, 0
+    todo[0, 0], todo[0, 1], todo[0, 2] = 0, n_masks, 0  # elements: slices take seconds to compile
     n_todo, n_nodes, n_added, n_slots = 1, 0, 0, 1
     while n_todo:
         n_todo -= 1
         first, last, slot = todo[n_todo]
-        common[:] = masks[first]
+        for f in range(n_features):
+            common[f] = masks[first, f]
         for row in range(first + 1, last):
             for f in range(n_features):
                 common[f] &= masks[row, f]
@@ -55,12 +56,13 @@ def plan_nb_table_sums(masks, parents, slots, starts, subsets, features):
                     n_added += 1
             n_nodes += 1
             slot += 1
-            known[slot] = common
+            for f in range(n_features):
+                known[slot, f] = common[f]
             n_slots = max(n_slots, slot + 1)
         if count > 1:
             middle = (first + last) >> 1
-            todo[n_todo] = middle, last, slot
-            todo[n_todo + 1] = first, middle, slot
+            todo[n_todo, 0], todo[n_todo, 1], todo[n_todo, 2] = middle, last, slot
+            todo[n_todo + 1, 0], todo[n_todo + 1, 1], todo[n_todo + 1, 2] = first, middle, slot
             n_todo += 2
     starts[n_nodes] = n_added
     return n_nodes, n_slots
