@@ -1,6 +1,6 @@
 """Digests of results that must be the same on every processor, with every BLAS and any number of threads.
 
-python -m tests.results_to_compare                      prints them,
+python -m tests.results_to_compare                      prints them, and the golden numbers of data sets,
 python -m tests.results_to_compare --without-solving    omits linear systems, which take long to compile.
 """
 
@@ -20,6 +20,7 @@ from pqswarm.search import Run
 from pqswarm.search.bpso import take_probability
 from pqswarm.statistics import mann_whitney, superiority
 from tests.evaluation.data import random_masks
+from tests.golden.make import compute_golden
 from tests.search.golden import ALGORITHMS, OURS
 
 SOLVING = ("lda", "qda")
@@ -136,4 +137,5 @@ def compute_all(*, solving=True):
 
 if __name__ == "__main__":
     found = {"results": compute_all(solving="--without-solving" not in sys.argv), "libraries": of_libraries()}
+    found["golden"] = compute_golden()
     sys.stdout.write(json.dumps(found, indent=1) + "\n")

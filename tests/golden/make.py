@@ -31,5 +31,10 @@ def golden(preset):
     }
 
 
+def compute_golden():
+    """The golden numbers of all presets."""
+    return {preset: golden(preset) for preset in PRESETS.built_in}
+
+
 if __name__ == "__main__":
-    sys.stdout.write(json.dumps({preset: golden(preset) for preset in PRESETS.built_in}, indent=1) + "\n")
+    sys.stdout.write(json.dumps(compute_golden(), indent=1) + "\n")
