@@ -39,7 +39,7 @@ def quick(estimator=None, **options):
     [
         SwarmSelector(max_evaluations=100),
         SwarmSelector(GaussianNB(), algorithm="bpso", cv=3, max_evaluations=60),
-        SwarmSelector(LogisticRegression(), algorithm="ga", cv=3, max_evaluations=10),
+        SwarmSelector(DecisionTreeClassifier(max_depth=3), algorithm="ga", cv=3, max_evaluations=10),
         SwarmSelector(KernelNB(0.1), algorithm="sffs", cv=2, max_evaluations=60, n_runs=2),
     ],
     ids=["default", "gaussian", "generic", "kernel"],
@@ -77,7 +77,7 @@ COVERED = {
 def test_best_score_is_that_of_scikit_learn_for_the_selected_features(name):
     estimator, evaluator = COVERED[name]
     X, y = WINE
-    selector = quick(estimator, cv=5, max_evaluations=40).fit(X, y)
+    selector = quick(estimator, cv=5, max_evaluations=20).fit(X, y)
     assert selector.evaluator_name_.startswith(f"{evaluator}: ")
     expected = cross_val_score(estimator, X[:, selector.support_], y, cv=5).mean()
     assert selector.best_score_ == pytest.approx(expected, abs=1e-12)
@@ -143,7 +143,7 @@ def test_classifiers_of_other_packages_are_used(monkeypatch):
     monkeypatch.setitem(CLASSIFIERS._members, "stump", Stump)
     X, y = WINE
     for tree, name in ((DecisionTreeClassifier(max_depth=1), "Own"), (DecisionTreeClassifier(), "Generic")):
-        assert quick(tree, max_evaluations=40).fit(X, y).evaluator_name_.startswith(f"{name}Evaluator: ")
+        assert quick(tree, cv=3, max_evaluations=20).fit(X, y).evaluator_name_.startswith(f"{name}Evaluator: ")
 
 
 def test_same_seed_same_selection_and_refit_starts_over():
@@ -216,7 +216,7 @@ def test_regressors_and_scorings():
     ).mean()
     assert loss.best_score_ == pytest.approx(expected)
     X, y = WINE
-    f1 = quick(GaussianNB(), scoring="f1_macro", max_evaluations=40).fit(X, y)
+    f1 = quick(GaussianNB(), scoring="f1_macro", cv=3, max_evaluations=20).fit(X, y)
     assert f1.evaluator_name_.startswith("GenericEvaluator: ")
     accuracy = quick(GaussianNB(), scoring="accuracy", max_evaluations=40).fit(X, y)
     assert accuracy.evaluator_name_.startswith("GaussianNBEvaluator: ")
@@ -311,7 +311,7 @@ def test_randomness_of_the_estimator_is_fixed_too():
     X, y = WINE
     before = np.random.get_state()[1].tolist()  # noqa: NPY002
     tree = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_features=2))
-    one, two = (quick(tree, max_evaluations=40, n_jobs=jobs).fit(X, y) for jobs in (1, 2))
+    one, two = (quick(tree, cv=3, max_evaluations=20, n_jobs=jobs).fit(X, y) for jobs in (1, 2))
     np.testing.assert_array_equal(one.history_[0].errors, two.history_[0].errors)
     assert np.random.get_state()[1].tolist() == before  # noqa: NPY002
     assert tree.get_params()["decisiontreeclassifier__random_state"] is None
@@ -347,5 +347,5 @@ def test_an_error_of_the_estimator_is_an_error():
 
     X, y = WINE
     with pytest.raises(PqswarmError, match=r"^Broken cannot be used with features \[.*\]: broken\.$") as caught:
-        quick(Broken()).fit(X, y)
+        quick(Broken(), max_evaluations=20).fit(X, y)
     assert isinstance(caught.value.__cause__, RuntimeError)

@@ -38,8 +38,8 @@ def three_nearest(data, y, folds):
     return (labels[..., np.newaxis] == np.arange(y.max() + 1)).sum(axis=1).argmax(axis=1)
 
 
-@pytest.mark.parametrize(("name", "count"), [("wine", 1000), ("breast-cancer", 500), ("pq", 400)])
-def test_thousands_of_masks_against_scikit_learn(name, count):
+@pytest.mark.parametrize(("name", "count"), [("wine", 1000), ("breast-cancer", 150), ("pq", 60)])
+def test_many_masks_against_scikit_learn(name, count):
     """Predictions agree if the k-th distance is unique: scikit-learn breaks ties arbitrarily.
 
     scikit-learn is run for a few masks, and where distances by SciPy give another result than the evaluator.
@@ -54,7 +54,7 @@ def test_thousands_of_masks_against_scikit_learn(name, count):
         found = three_nearest(data[:, mask], y, folds)
         differs = not np.array_equal(np.bincount(folds.test_fold[found != y], minlength=10), count)
         differing += differs
-        if differs or row < 20:
+        if differs or row < 8:
             predicted = scikit_learn(X, y, folds, mask, 3, "manhattan")
             expected, tied = slow.knn_predictions(X[:, mask], y, list(folds.split()), 3, "manhattan", "once")
             assert np.array_equal(expected[~tied], predicted[~tied])
@@ -66,7 +66,7 @@ def test_thousands_of_masks_against_scikit_learn(name, count):
 def test_paper_data_in_full_against_cross_val_score(paper_events):
     events = paper_events("paper")
     X, y, folds = events.X(inf), events.y, Folds.stratified(events.y, seed=7)
-    masks = random_masks(8, 99, seed=2)
+    masks = random_masks(3, 99, seed=2)
     errors = KNNEvaluator(X, y, folds).errors(masks)
     for mask, error in zip(masks, errors, strict=True):
         model = KNeighborsClassifier(3, metric="manhattan", algorithm="brute")
@@ -89,7 +89,7 @@ def test_digits_with_many_ties(metric):
     """Sixteen grey levels: most distances are shared by many events."""
     X, y, folds = dataset("digits")
     evaluator = KNNEvaluator(X, y, folds, 3, metric, scaling="none")
-    for mask in random_masks(15, 64, seed=3):
+    for mask in random_masks(4, 64, seed=3):
         expected, tied = slow.knn_predictions(X[:, mask], y, list(folds.split()), 3, metric)
         assert np.array_equal(evaluator.predictions(mask), expected)
         model = KNeighborsClassifier(3, metric=metric, algorithm="brute")

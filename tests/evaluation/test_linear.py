@@ -95,7 +95,7 @@ def test_labels_are_those_of_scikit_learn(kind, name):
     X, y, folds = problem(name)
     evaluator_class, settings, estimator = CLASSIFIERS[kind]
     evaluator = evaluator_class(X, y, folds, **settings, scaling="none", n_jobs=1)
-    for mask in random_masks(90 if kind == "lda" else 24, X.shape[1], seed=4):
+    for mask in random_masks(40 if kind == "lda" else 16, X.shape[1], seed=4):
         try:
             expected = predict(estimator, X[:, mask], y, folds)
         except (ValueError, IndexError, np.linalg.LinAlgError):  # all constant, or no more events than features
@@ -146,7 +146,7 @@ def test_errors_are_those_of_scikit_learn(estimator, name):
     totals = [np.square(target[test] - target[test].mean()).sum() for _, test in folds.split()]
     for scaling, data in (("none", X), ("once", scaled(X, X))):
         evaluator = find_regressor(estimator).evaluator(X, target, folds, scaling=scaling, n_jobs=1)
-        masks = random_masks(20, X.shape[1], seed=8)
+        masks = random_masks(10, X.shape[1], seed=8)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # scikit-learn's, of ill-conditioned matrices
             found = evaluator.fold_errors(masks)
