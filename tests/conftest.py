@@ -50,6 +50,9 @@ masks = X[:2] > X[2]
 for name in ("kernel-nb", "gaussian-nb", "nearest-centroid"):
     CLASSIFIERS[name]().evaluator(X, y, folds).errors(masks)
 CLASSIFIERS["kernel-nb"]().estimator().fit(X, y).predict(X)
+from pqswarm.search import minimize
+for name in ("2d-upso", "bpso", "cbpso", "ga", "aco"):
+    minimize(name, CLASSIFIERS["gaussian-nb"]().evaluator(X, y, folds), 200)
 """,
 )
 
