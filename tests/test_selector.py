@@ -77,7 +77,8 @@ COVERED = {
 def test_best_score_is_that_of_scikit_learn_for_the_selected_features(name):
     estimator, evaluator = COVERED[name]
     X, y = WINE
-    selector = quick(estimator, cv=5, max_evaluations=20).fit(X, y)
+    budget = 20 if evaluator == "GenericEvaluator" else 40
+    selector = quick(estimator, cv=5, max_evaluations=budget).fit(X, y)
     assert selector.evaluator_name_.startswith(f"{evaluator}: ")
     expected = cross_val_score(estimator, X[:, selector.support_], y, cv=5).mean()
     assert selector.best_score_ == pytest.approx(expected, abs=1e-12)
