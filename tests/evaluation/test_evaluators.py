@@ -164,8 +164,8 @@ def test_bad_folds(fold):
 
 def test_generic_is_cross_val_score():
     X, y, folds = dataset("wine")
-    masks = random_masks(4, 13, seed=5)
-    model = RandomForestClassifier(5, random_state=0)
+    masks = random_masks(2, 13, seed=5)
+    model = RandomForestClassifier(3, random_state=0)
     errors = GenericEvaluator(X, y, folds, model).errors(masks)
     f1 = GenericEvaluator(X, y, folds, model, "f1_macro").errors(masks)
     for mask, error, other in zip(masks, errors, f1, strict=True):

@@ -64,7 +64,7 @@ sizes = st.floats(1e-60, 1e6)
 numbers = sizes | sizes.map(lambda x: -x) | st.sampled_from([0.0, 1.0, -1.0, 0.5])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(hnp.arrays(np.float64, st.integers(2, 80), elements=numbers))
 def test_any_numbers(band):
     rounding = 1e-12 * np.abs(band).max()

@@ -29,9 +29,10 @@ PROGRAM = """if True:
     import sys
     from pqswarm.measure import characterise
     from pqswarm.recordings import read_all
-    (recording,) = read_all(sys.argv[1])
-    print(recording.format, recording.source, recording.sampling_rate, recording.channels[0].unit)
-    print(*characterise(recording).sentences())
+    for path in sys.argv[1:]:
+        (recording,) = read_all(path)
+        print(recording.format, recording.source, recording.sampling_rate, recording.channels[0].unit)
+        print(*characterise(recording).sentences())
 """
 
 
@@ -71,9 +72,9 @@ def run(environment, *arguments, code=0):
 def test_a_reader_by_entry_point(plugin, folder):
     assert len(PLUGIN.strip().splitlines()) <= 30
     environment = plugin()
-    for name in ("a.mine", "b.bin"):  # by content, whatever the suffix
-        said = run(environment, "-c", PROGRAM, folder / name).stdout.splitlines()
-        assert said == [f"mine {name} 10000.0 V", "instantaneous sag on phase A, 0.62 pu residual, 7.5 cycles"]
+    said = run(environment, "-c", PROGRAM, folder / "a.mine", folder / "b.bin").stdout.splitlines()
+    sag = "instantaneous sag on phase A, 0.62 pu residual, 7.5 cycles"
+    assert said == ["mine a.mine 10000.0 V", sag, "mine b.bin 10000.0 V", sag]  # by content, whatever the suffix
     (folder / "c.mine").write_bytes(b"")
     done = run(environment, "-m", "pqswarm", "identify", folder, code=1)
     assert "instantaneous sag" in done.stdout
