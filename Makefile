@@ -89,6 +89,11 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP_INSTALL) --editable .
 	@touch $@
 
+# The kernels are compiled while the tools of development are installed.
+$(VENV)/.installed-dev: pyproject.toml constraints.txt | $(VENV)/.installed
+	@$(BIN)/python -m tests.compiling & compiling=$$!; $(PIP_INSTALL) --editable '.[dev]' && wait $$compiling
+	@touch $@
+
 $(VENV)/.installed-fuzz: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP_INSTALL) --editable '.[dev,fuzz]'
 	@touch $@ $(VENV)/.installed $(VENV)/.installed-dev

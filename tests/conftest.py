@@ -24,39 +24,6 @@ if os.environ.get("CI"):
     settings.load_profile("ci")
 
 
-# Two programs that together compile most of the kernels, in about the same time each.
-COMPILING = (
-    """
-from sklearn.datasets import load_wine
-from pqswarm.evaluation import CLASSIFIERS, FILTERS, REGRESSORS, Folds
-X, y = load_wine(return_X_y=True)
-folds, masks = Folds.stratified(y, 5), X[:2] > 1
-CLASSIFIERS["k-nn"]().evaluator(X, y, folds).neighbours(masks[0])
-CLASSIFIERS["k-nn"]().evaluator(X, y, folds).errors(masks)
-twice = X[:, [*range(13), 0]]
-CLASSIFIERS["lda"]().evaluator(twice, y, folds).errors(twice[:2] > 0)
-REGRESSORS["linear"]().evaluator(X, X[:, 0], folds).errors(masks)
-for name in ("mutual-information-binned", "relieff"):
-    FILTERS[name].scores(X, y)
-""",
-    """
-from pqswarm.datasets import make_dataset
-from pqswarm.evaluation import CLASSIFIERS, Folds
-for preset in ("paper", "field"):
-    events = make_dataset(5, float("inf"), preset=preset, n_jobs=1)
-X, y = events.X(), events.y
-folds = Folds.stratified(y, 5)
-masks = X[:2] > X[2]
-for name in ("kernel-nb", "gaussian-nb", "nearest-centroid"):
-    CLASSIFIERS[name]().evaluator(X, y, folds).errors(masks)
-CLASSIFIERS["kernel-nb"]().estimator().fit(X, y).predict(X)
-from pqswarm.search import minimize
-for name in ("2d-upso", "bpso", "cbpso", "ga", "aco"):
-    minimize(name, CLASSIFIERS["gaussian-nb"]().evaluator(X, y, folds), 200)
-""",
-)
-
-
 # Files that take longest: several processes start with them. The first to need the smoke study makes it for all.
 FIRST = (
     "tests/test_other_processors.py",
@@ -91,19 +58,29 @@ def work_unit(nodeid):
 
 
 def pytest_configure(config):
-    """Compile the kernels, which are cached in files, before several processes start: otherwise each compiles all."""
+    """Compile what all processes need before they start: otherwise each compiles all."""
     if getattr(config.option, "dist", "no") == "no" or hasattr(config, "workerinput"):
         return
-    children = [subprocess.Popen([sys.executable, "-c", program]) for program in COMPILING]
-    codes = [child.wait() for child in children]
-    if any(codes):
+    from tests.compiling import compile_kernels, compile_tests
+
+    tests = compile_tests()
+    if not compile_kernels():
         raise pytest.UsageError("the compiled parts of pqswarm cannot be used: see above.")
+    if tests is not None:
+        tests.wait()
 
 
 def pytest_ignore_collect(collection_path):
     """Look for doctests in the package, and in no helper of the tests: importing some of those takes seconds."""
     is_helper = collection_path.suffix == ".py" and not collection_path.name.startswith("test_")
     return (is_helper and Path(__file__).parent in collection_path.parents) or None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path):
+    """Look for no doctests in the tests: there are none, and looking takes seconds in each process."""
+    found = yield
+    return [one for one in found if isinstance(one, pytest.Module)]
 
 
 def pytest_collection_modifyitems(config, items):
@@ -158,10 +135,10 @@ def paper_events(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def smoke_command(tmp_path_factory):
-    """The outcome of ``pqswarm study smoke``: return code, standard output and error, and the study's folder."""
+    """The outcome of ``pqswarm study smoke`` in two processes: return code, standard output and error, its folder."""
 
     def run(folder):
-        command = [sys.executable, "-m", "pqswarm", "study", "smoke", "--out", str(folder)]
+        command = [sys.executable, "-m", "pqswarm", "study", "smoke", "--jobs", "2", "--out", str(folder)]
         run = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
         outcome = {"returncode": run.returncode, "stdout": run.stdout, "stderr": run.stderr}
         folder.with_suffix(".json").write_text(json.dumps(outcome))
