@@ -135,8 +135,20 @@ def home(tmp_path_factory):
     return folder
 
 
-def run(home, *commands):
-    """Run commands with the package installed; return their output."""
+@pytest.fixture(scope="module")
+def outputs(home):
+    """What commands say with the package installed, all in one process."""
+    t = np.arange(25_000) / 25_000
+    wave = 325 * (np.sin(2 * np.pi * 50 * t) + 0.7 * np.sin(2 * np.pi * 50 / 3 * t))
+    (home / "a.raw8").write_bytes(wave.astype("<f8").tobytes())
+    identifying = ("identify", "a.raw8", "--model", "model.npz", "--nominal", 230)
+    commands = (
+        ("study", "plan.toml", "--out", "study", "--jobs", 2),
+        ("report", "study", "--format", "md"),
+        ("train", "--preset", "mine", "--classifier", "tree", "--events-per-class", 15, "--out", "model.npz"),
+        (*identifying, "--json"),
+        identifying,
+    )
     (home / "commands.py").write_text(COMMANDS)
     path = os.pathsep.join(filter(None, [str(home), os.environ.get("PYTHONPATH")]))
     done = subprocess.run(
@@ -150,9 +162,8 @@ def run(home, *commands):
     return json.loads(done.stdout)
 
 
-def test_from_the_plan_to_the_report(home):
+def test_from_the_plan_to_the_report(home, outputs):
     """In two worker processes, which find the classifier too."""
-    run(home, ("study", "plan.toml", "--out", "study", "--jobs", 2), ("report", "study", "--format", "md"))
     text = (home / "study" / "report.md").read_text(encoding="utf-8")
     assert "60 events of 4 classes" in text
     assert "a decision tree of at most 4 levels" in text
@@ -164,13 +175,8 @@ def test_from_the_plan_to_the_report(home):
     assert "How much effort was it?" in page
 
 
-def test_from_training_to_the_verdict(home):
-    t = np.arange(25_000) / 25_000
-    wave = 325 * (np.sin(2 * np.pi * 50 * t) + 0.7 * np.sin(2 * np.pi * 50 / 3 * t))
-    (home / "a.raw8").write_bytes(wave.astype("<f8").tobytes())
-    training = ("train", "--preset", "mine", "--classifier", "tree", "--events-per-class", 15, "--out", "model.npz")
-    identifying = ("identify", "a.raw8", "--model", "model.npz", "--nominal", 230)
-    _, found, said = run(home, training, (*identifying, "--json"), identifying)
+def test_from_training_to_the_verdict(outputs):
+    found, said = outputs[-2:]
     assert "ferroresonance" in json.dumps(json.loads(found))
     assert "ferroresonance " in said
     assert "instantaneous swell" in said  # of whose family the class is
