@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import pqswarm
-from tests.study.studies import WITHOUT_PICTURES
+from tests.study.studies import WITHOUT_PICTURES, contents
 
 pytest.importorskip("hatchling", reason="python -m pip install hatchling")
 pytestmark = pytest.mark.slow
@@ -111,7 +111,8 @@ def environment(wheel, tmp_path_factory):
     return folder, python, command
 
 
-def test_commands_work_without_a_checkout(environment):
+def test_commands_work_without_a_checkout(environment, smoke_study):
+    """The study is done by one process here and by two in the checkout: that changes no number."""
     folder, python, command = environment
     assert command("--version") == f"pqswarm {pqswarm.__version__}\n"
     command("sample", "samples")
@@ -121,3 +122,4 @@ def test_commands_work_without_a_checkout(environment):
     report = (folder / "study-smoke" / "report.html").read_text()
     assert "2D-UPSO" in report
     assert report.rstrip().endswith("</html>")
+    assert contents(folder / "study-smoke") == contents(smoke_study)

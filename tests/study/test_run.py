@@ -18,12 +18,6 @@ from tests.study.studies import LEVELS, contents, find, records, tiny
 CLASSIFIERS = ("k-NN", "NB")
 
 
-@pytest.mark.slow
-def test_processes_change_nothing(study, tmp_path):
-    run_study(tiny(), tmp_path, jobs=2)
-    assert contents(tmp_path) == contents(study)
-
-
 def test_all_that_is_planned_is_there(study, events):
     found = contents(study)
     assert len(found["runs"]) == 2 * (2 * 3 + 1)
