@@ -13,7 +13,7 @@ from tests.study.studies import contents, find, fork_study, plan_toml, survivors
 
 pytestmark = pytest.mark.slow
 
-KILLS = 10  # make torture has a thousand
+KILLS = 6  # make torture has a thousand
 LONGEST = {1: 0.4, 2: 0.75}  # time to a kill, by jobs, as a fraction of a whole study; two workers must start first
 
 
