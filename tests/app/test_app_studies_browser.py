@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from tests.app.serving import running_app
 from tests.browser import DESKTOP, PHONE, needs_browser
+from tests.study.studies import WITHOUT_PICTURES
 from tests.waiting import PATIENCE, wait_until
 
 from pqswarm.study import Store, findings
@@ -71,9 +72,9 @@ def state(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def running(folder, tmp_path_factory):
-    """A study that runs in a terminal."""
+    """A study that runs in a terminal; the pictures of its report take longer than the study."""
     plan, out = write_plan(tmp_path_factory.mktemp("plan") / "own"), folder / HOSTILE
-    command = [sys.executable, "-m", "pqswarm", "study", str(plan), "--out", str(out), "--jobs", "1"]
+    command = [sys.executable, "-c", WITHOUT_PICTURES, "study", str(plan), "--out", str(out), "--jobs", "1"]
     with (folder.parent / "terminal.txt").open("w") as said:
         process = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT)
     process.folder = out
