@@ -76,13 +76,6 @@ def pytest_ignore_collect(collection_path):
     return (is_helper and Path(__file__).parent in collection_path.parents) or None
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_collect_file(file_path):
-    """Look for no doctests in the tests: there are none, and looking takes seconds in each process."""
-    found = yield
-    return [one for one in found if isinstance(one, pytest.Module)]
-
-
 def pytest_collection_modifyitems(config, items):
     """Start with the files that take longest and end with the doctests, so that all processes end together."""
     if hasattr(config, "workerinput"):
