@@ -5,7 +5,7 @@
 
 The first writes ``recordings.png``, ``recording.png``, ``studies.png``, ``study.png`` and ``events.png``, each also as
 ``-phone`` and ``-dark``, to FOLDER (default ``docs/_static/workbench``), from generated recordings and a small
-study. The second writes ``report.png`` and ``report-dark.png``, the start of ``docs/results/paper.html``, to FOLDER
+study. The second writes ``report.png`` and ``report-dark.png``, the start of ``docs/results/replication-paper.html``, to FOLDER
 (default ``docs/_static``). All contents are generated from seeds, so the pictures are reproducible.
 ``make_pictures.py`` draws the others and crops some of these.
 """
@@ -77,7 +77,7 @@ def main() -> None:
 
 def picture_report(out: Path) -> None:
     """Picture the start of a published report, down to the end of its first table."""
-    page = ROOT / "docs" / "results" / "paper.html"
+    page = ROOT / "docs" / "results" / "replication-paper.html"
     with TemporaryDirectory() as profile:
         browser = Browser(profile)
         try:

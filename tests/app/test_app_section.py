@@ -107,7 +107,7 @@ def test_a_slow_answer_does_not_delay_others():
     ("state", "done", "changing"), [("running", 3, True), ("running", 4, False), ("finished", 4, False)]
 )
 def test_recent_charts_are_enough_only_while_runs_are_expected(monkeypatch, state, done, changing):
-    monkeypatch.setattr(values, "read_runs", lambda follower, classifier: classifier)
+    monkeypatch.setattr(values, "read_runs", lambda follower, classifier, dataset: classifier)
     progress = SimpleNamespace(runs_done=done, runs_total=4)
     follower = SimpleNamespace(look=lambda: SimpleNamespace(state=state, progress=progress))
     assert values.current_runs(follower, "NB") == ("NB", changing)

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from pqswarm.cli.compare import FORMATS as ENDINGS
 from pqswarm.cli.compare import complete_format
 from pqswarm.cli.main import app
+from pqswarm.statistics import compare_runs
 
 FORMATS = ("text", "csv", "md", "latex", "json")
 
@@ -102,9 +103,51 @@ def test_runs_that_a_study_wrote(tmp_path):
 
 
 def test_data_sets_are_not_compared_as_runs(accuracies):
-    assert "unpaired" not in json.loads(invoke(accuracies, "-f", "json"))
-    refused = CliRunner().invoke(app, ["compare", str(accuracies), "--pair", "GA", "ACO"])
-    assert "paired" in str(refused.exception)
+    found = json.loads(invoke(accuracies, "-f", "json", "--pair", "GA", "ACO"))
+    assert "unpaired" not in found
+    assert "pairs" not in found
+    (pair,) = found["paired_pairs"]
+    values = dict(zip(paper.NAMES, np.array(paper.ACCURACIES["k-NN"]).T, strict=True))
+    assert pair["wins"] + pair["ties"] + pair["losses"] == 8
+    assert pair["p_value"] == pytest.approx(stats.wilcoxon(values["GA"], values["ACO"]).pvalue)
+    assert "One data set or block is one observation" in invoke(accuracies)
+
+
+LINES = [("seed 1", "GA", 5), ("seed 1", "PSO", 4), ("seed 2", "GA", 9), ("seed 2", "PSO", 7), ("seed 3", "GA", 6)]
+LINES += [("seed 3", "PSO", 3), ("seed 4", "GA", 8), ("seed 4", "PSO", 4)]
+
+
+@pytest.mark.parametrize("heading", ["dataset", "fold", "snr", "block"])
+def test_lines_are_paired_by_what_they_belong_to_in_any_order(tmp_path, heading):
+    found = []
+    for order in ([0, 1, 2, 3, 4, 5, 6, 7], [7, 2, 1, 4, 3, 0, 6, 5]):
+        rows = [f"{heading},algorithm,error", *(",".join(map(str, LINES[i])) for i in order)]
+        (tmp_path / "runs.csv").write_text("\n".join(rows))
+        found.append(json.loads(invoke(tmp_path / "runs.csv", "-f", "json", "--control", "PSO")))
+    assert found[0]["friedman"] == found[1]["friedman"]
+    assert found[0]["paired"] == found[1]["paired"]
+    assert found[0]["paired"][0]["p_value"] == pytest.approx(stats.wilcoxon([4, 7, 3, 4], [5, 9, 6, 8]).pvalue)
+
+
+def test_incomplete_blocks_are_refused(tmp_path):
+    def refused(lines):
+        rows = ["dataset,algorithm,error", *(",".join(map(str, line)) for line in lines)]
+        (tmp_path / "runs.csv").write_text("\n".join(rows))
+        return str(CliRunner().invoke(app, ["compare", str(tmp_path / "runs.csv")]).exception)
+
+    assert "'PSO' has no result in 'seed 4', where others have one" in refused(LINES[:-1])
+    assert "occurs twice" in refused([*LINES, LINES[0]])
+
+
+def test_the_same_interval_as_the_report(tmp_path):
+    """Of the same runs, in another order and with digits lost in a file."""
+    errors = {name: np.random.default_rng(i).integers(20, 60, 12) / 3500 for i, name in enumerate(("A", "B"))}
+    direct = compare_runs({name: np.round(each, 12) for name, each in errors.items()}, control="A")[0].row()
+    rows = [f"{i},{name},{value!r}" for name, each in errors.items() for i, value in enumerate(each[::-1].tolist())]
+    (tmp_path / "runs.csv").write_text("\n".join(["run,algorithm,error", *rows]))
+    (read,) = json.loads(invoke(tmp_path / "runs.csv", "-f", "json", "--control", "A"))["unpaired"]
+    for key in ("difference", "difference_lower", "difference_upper"):
+        assert read[key] == pytest.approx(direct[key], abs=1e-12)
 
 
 def test_runs_of_the_reference_results():

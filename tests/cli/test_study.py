@@ -17,7 +17,7 @@ from tests.waiting import PATIENCE, wait_until
 from typer.testing import CliRunner
 
 from pqswarm.cli.main import app
-from pqswarm.cli.study import _duration_text, _progress_text, study
+from pqswarm.cli.study import _study_duration_text, _study_progress_text, study
 from pqswarm.study import PLANS, Store, StudyProgress, load_plan, plan_text, run_study
 
 PROGRESS = StudyProgress("searching", 1, 2, 100, 200, 10.0, {}, {"evaluation": 1.0})
@@ -190,7 +190,7 @@ def test_help(command):
         (["plan", "show", "papper"], "unknown plan 'papper': did you mean 'paper'?"),
         (
             ["study", "papper"],
-            "there is no plan 'papper': give a TOML file, or one of quick, paper, paper-stepped, smoke.",
+            "there is no plan 'papper': give a TOML file, or one of quick, paper, paper-stepped, replication, smoke.",
         ),
         (["study", "bad.toml"], "  runs: must be at least 1, not 0."),
         (["study", "."], ". is a folder: give a plan in TOML."),
@@ -221,7 +221,7 @@ def test_a_used_folder_and_a_damaged_one_are_refused(smoke_copy, tmp_path, pqswa
     run = pqswarm("study", "quick", "--out", folder)
     assert run.returncode == 2
     assert "holds a study with another plan:\n" in run.stderr
-    assert "  runs: 5 in the plan, 3 in the study\n" in run.stderr
+    assert "  runs: 1 in the plan, 3 in the study\n" in run.stderr
     content = (folder / "study.sqlite").read_bytes()[:-5000]
     (tmp_path / "study.sqlite").write_bytes(content)
     run = pqswarm("study", "smoke", "--out", tmp_path)
@@ -260,10 +260,14 @@ def test_a_full_disk_is_said_and_finished_runs_are_kept(tmp_path, pqswarm, no_re
 
 def test_progress_progress_text():
     progress = StudyProgress("searching", 3, 14, 600, 1800, 12.3, {"NB": 0.1, "k-NN": 0.25}, {}, 0.4, 98.0)
-    assert _progress_text(progress) == "3 of 14 runs, 12 evaluations/s, 1 min 38 s left, NB 0.1000, k-NN 0.2500"
-    assert _progress_text(StudyProgress("generating events", 0, 14, 0, 1800, 0.0, {}, {})) == "0 of 14 runs"
-    assert _duration_text(float("inf")) == "unknown time"
-    assert (_duration_text(0.4), _duration_text(59.6), _duration_text(3599.6)) == ("0 s", "1 min 0 s", "1 h 0 min")
+    assert _study_progress_text(progress) == "3 of 14 runs, 12 evaluations/s, 1 min 38 s left, NB 0.1000, k-NN 0.2500"
+    assert _study_progress_text(StudyProgress("generating events", 0, 14, 0, 1800, 0.0, {}, {})) == "0 of 14 runs"
+    assert _study_duration_text(float("inf")) == "unknown time"
+    assert (_study_duration_text(0.4), _study_duration_text(59.6), _study_duration_text(3599.6)) == (
+        "0 s",
+        "1 min 0 s",
+        "1 h 0 min",
+    )
 
 
 def test_bar_on_a_terminal_and_a_folder_named_after_the_plan(tmp_path, monkeypatch, capfd, pqswarm, no_report):

@@ -62,6 +62,7 @@ def write_materials(folder):
     text("names.txt", "A8.mean\nA8.mien\n")
     text("plan.toml", PLAN)
     text("key.toml", PLAN.replace("max_evaluations", "max_evaluation"))
+    text("half-blocks.csv", "dataset,algorithm,error\n1,a,3\n1,b,4\n2,a,5\n")
     text("deep-key.toml", PLAN.replace("snr =", "noise ="))
     text("type.toml", PLAN.replace("runs = 2", 'runs = "two"'))
     text("runs.toml", PLAN.replace("runs = 2", "runs = 0"))

@@ -8,7 +8,7 @@ import pytest
 from tests.report.legibility import assert_legible, lines_of, mark_of
 
 from pqswarm.errors import PqswarmError
-from pqswarm.report.sections.fronts import content, plot_fronts
+from pqswarm.report.sections.fronts import fronts_content, plot_fronts
 
 INF = float("inf")
 
@@ -18,7 +18,7 @@ def without_fronts(record):
 
 
 def test_the_table_holds_medians_of_what_runs_met(study, knn):
-    (table,) = content(study, knn).tables
+    (table,) = fronts_content(study, knn).tables
     groups = knn.runs | {title: [record] for title, record in knn.sequential.items()}
     assert [row["algorithm"] for row in table.rows] == list(groups)
     for row in table.rows:
@@ -37,7 +37,7 @@ def test_the_table_holds_medians_of_what_runs_met(study, knn):
 
 
 def test_the_words_name_the_smallest_subset_that_does_as_well_as_all(study, knn):
-    (words,) = content(study, knn).words
+    (words,) = fronts_content(study, knn).words
     records = [record for group in knn.runs.values() for record in group] + list(knn.sequential.values())
     sizes = [
         mask.sum()
@@ -46,14 +46,14 @@ def test_the_words_name_the_smallest_subset_that_does_as_well_as_all(study, knn)
         if error <= knn.all_features
     ]
     assert f"has {min(sizes)} feature" in words
-    assert content(study, replace(knn, all_features=0.0)).words[0].startswith("No run found a subset")
+    assert fronts_content(study, replace(knn, all_features=0.0)).words[0].startswith("No run found a subset")
 
 
 def test_runs_of_earlier_versions_have_no_fronts_to_show(study, knn):
     runs = {title: [without_fronts(record) for record in group] for title, group in knn.runs.items()}
     sequential = {title: without_fronts(record) for title, record in knn.sequential.items()}
-    assert not content(study, replace(knn, runs=runs, sequential=sequential)).shown
-    (table,) = content(study, replace(knn, runs=runs)).tables
+    assert not fronts_content(study, replace(knn, runs=runs, sequential=sequential)).shown
+    (table,) = fronts_content(study, replace(knn, runs=runs)).tables
     assert [row["algorithm"] for row in table.rows] == list(sequential)
 
 

@@ -70,7 +70,7 @@ def test_performance(rows_of, kept, find):
             "mean_size": np.mean(sizes),
             "sd_size": stats.tstd(sizes),
             "Xi": 100 * (99 - np.mean(sizes)) / 99,
-            "score": sum(size / 99 * error for size, error in zip(sizes, errors, strict=True)),
+            "score": np.mean([size / 99 * error for size, error in zip(sizes, errors, strict=True)]),
         }
         assert {key: rows[title][key] for key in expected} == pytest.approx(expected, rel=1e-12)
 

@@ -13,7 +13,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.events import PRESETS
 from pqswarm.features import FUNCTIONS, band_names
 from pqswarm.report import Palette, plot_confusion, plot_feature_map
-from pqswarm.report.shared.palette import spread
+from pqswarm.report.shared.palette import spread_end_labels
 from pqswarm.report.style import FAINT, GREY, INK
 
 
@@ -75,10 +75,10 @@ def test_colours_differ_for_the_colour_blind():
 
 
 def test_spread_moves_as_little_as_it_must():
-    assert spread([0.1, 0.9], 0.2) == pytest.approx([0.1, 0.9])
-    assert spread([0.5, 0.5], 0.2) == pytest.approx([0.4, 0.6])
-    assert spread([1.0, 1.0, 1.0], 0.1) == pytest.approx([0.8, 0.9, 1.0])
-    assert np.diff(np.sort(spread([0.5] * 20, 0.1))).min() == pytest.approx(0.1)
+    assert spread_end_labels([0.1, 0.9], 0.2) == pytest.approx([0.1, 0.9])
+    assert spread_end_labels([0.5, 0.5], 0.2) == pytest.approx([0.4, 0.6])
+    assert spread_end_labels([1.0, 1.0, 1.0], 0.1) == pytest.approx([0.8, 0.9, 1.0])
+    assert np.diff(np.sort(spread_end_labels([0.5] * 20, 0.1))).min() == pytest.approx(0.1)
 
 
 def test_all_looks_of_a_study_differ():

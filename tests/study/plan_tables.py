@@ -41,6 +41,23 @@ PARTS = (
         '[[algorithms]]\nname = "large swarm"\nalgorithm = "2d-upso"\nparameters = { swarm_size = 60 }\n',
     ),
 )
+SEVERAL = """
+## `[[datasets]]`: several data sets
+
+Instead of `[dataset]`: the study runs on each, and its tests compare algorithms over data sets. Each takes the keys of
+`[dataset]`, generated or your own, except `seeds`, and a `name`: at most 60 letters, digits, spaces and `.`, `_`, `+`,
+`-`; by default that of the file or preset. Generated data sets that differ only in their seed are shorter in
+`[dataset]`: `seeds = [1, 2, 3]`.
+
+```toml
+[[datasets]]
+name = "north"
+file = "north.csv"
+
+[[datasets]]
+name = "south"
+file = "south.csv"
+```"""
 HYPERPARAMETERS = """
 ## Hyperparameters of the classifiers
 
@@ -73,7 +90,7 @@ LIMITS = {
 NAMES = {"algorithm": ALGORITHMS, "kind": CLASSIFIERS, "preset": PRESETS}
 DEFAULTS = {(plan.AlgorithmPlan, "name"): "that of the algorithm", (plan.DatasetPlan, "classes"): "all"}
 TABLES = {"dataset": "`[dataset]`", "held_out": "`[held_out]`", "folds": "`[folds]`"}
-TABLES |= {name: f"`[[{name}]]`" for name in ("classifiers", "algorithms")}
+TABLES |= {name: f"`[[{name}]]`" for name in ("datasets", "classifiers", "algorithms")}
 
 
 def page():
@@ -82,6 +99,8 @@ def page():
         parts += [f"\n## {title}\n", in_words(getdoc(part).splitlines()[0]), ""]
         parts += ["| key | type | range | default | meaning |", "|---|---|---|---|---|", *key_rows(part)]
         parts += ["", f"```toml\n{example}```"]
+        if part is plan.OwnDataPlan:
+            parts.append(SEVERAL)
     parts.append(HYPERPARAMETERS)
     for kind in CLASSIFIERS.built_in.values():
         parts += [row(kind.name, one) for one in kind.Hyperparameters.table() if kind.name != "estimator"]

@@ -139,9 +139,9 @@ def test_classes_of_the_user_work_in_other_processes(own, tmp_path):
 def test_classifiers_without_a_gpu_are_evaluated_on_the_cpu(own, tmp_path, monkeypatch):
     plan, devices, search = own_plan("own-gpu", "own"), [], Scheduler.search
 
-    def spy(scheduler, pool, problems, algorithms):
-        devices.append((pool.device, list(problems), pool.slots))
-        search(scheduler, pool, problems, algorithms)
+    def spy(scheduler, pool, problems, *, sequential):
+        devices.append((pool.device, [name for _, name in problems], pool.slots))
+        search(scheduler, pool, problems, sequential=sequential)
 
     run_study(plan, tmp_path / "cpu", jobs=1)
     monkeypatch.setattr(Scheduler, "search", spy)

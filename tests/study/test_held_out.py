@@ -52,12 +52,12 @@ def test_errors_with_noise_by_scikit_learn(study, events, seed, level):
 def test_only_what_is_missing_is_tested_again(study_copy, monkeypatch):
     before = contents(study_copy)
     with Store(study_copy, write=True) as store:
-        store._db.execute("DELETE FROM findings WHERE kind = 'HeldOut' AND level = '30, seed 2'")
+        store._database.connection.execute("DELETE FROM findings WHERE kind = 'HeldOut' AND level = '30, seed 2'")
     made, tested = [], []
 
-    def make(plan, data, seed, levels, jobs):
+    def make(plan, data, seed, levels, jobs, folder):
         made.append((seed, levels))
-        return make_held_out(plan, data, seed, levels, jobs)
+        return make_held_out(plan, data, seed, levels, jobs, folder)
 
     def evaluate(name, problem, masks, data, new, at, jobs):
         tested.append((name, at))
@@ -105,7 +105,7 @@ def test_a_store_with_one_set_without_noise_is_read(study_copy):
     """As earlier versions wrote it."""
     old = {"all features": 0.25, "2d-upso": 0.125, "ga": 0.5, "sffs": 0.375, "one standard error": 0.25}
     with Store(study_copy, write=True) as store:
-        store._db.execute("DELETE FROM findings WHERE kind = 'HeldOut'")
+        store._database.connection.execute("DELETE FROM findings WHERE kind = 'HeldOut'")
         for name in ("k-NN", "NB"):
             assert HeldOut.from_json('{"classifier": "k-NN", "errors": {"a": 0.5}}').place == ("k-NN", "")
             store.put(HeldOut(name, old))

@@ -27,7 +27,8 @@ def smoke(old="", new=""):
 def test_built_in_plans_are_valid_and_whole(name):
     plan = load_plan(name)
     once = ["sffs"] if name == "smoke" else ["sffs", "SFFS all sizes"]
-    assert [algorithm.name for algorithm in plan.algorithms] == [*SEVEN[:-1], *once]
+    ours = ["mosaic"] if plan.dataset_seeds else []
+    assert [algorithm.name for algorithm in plan.algorithms] == [*SEVEN[:-1], *ours, *once]
     assert [classifier.kind for classifier in plan.classifiers] == ["k-nn", "kernel-nb"]
     assert all(not algorithm.parameters for algorithm in plan.algorithms if algorithm.name in SEVEN)
     assert plan.reference == "2d-upso"
@@ -35,7 +36,7 @@ def test_built_in_plans_are_valid_and_whole(name):
     assert plan.algorithm("sffs").sequential
     assert plan.paper
     assert [algorithm.name for algorithm in plan.sequential] == once
-    assert [algorithm.title for algorithm in plan.searched][-1] == "2D-UPSO"
+    assert [algorithm.title for algorithm in plan.searched if algorithm.name not in ours][-1] == "2D-UPSO"
 
 
 def test_paper_is_exactly_the_paper():
@@ -53,8 +54,13 @@ def test_paper_is_exactly_the_paper():
 
 
 def test_quick_is_a_small_version_of_the_paper():
-    changed = {key for key, _, _ in load_plan("quick").differences(load_plan("paper-stepped"))}
-    assert changed == {"dataset.events_per_class", "held_out.events_per_class", "runs"}
+    quick, replication = load_plan("quick"), load_plan("replication")
+    changed = {key.partition("[")[0] for key, _, _ in quick.differences(replication)}
+    assert changed == {"dataset.events_per_class", "dataset.seeds", "dataset.snr", "runs"}
+    assert set(quick.dataset.snr) < set(replication.dataset.snr)
+    changed = {key.partition("[")[0] for key, _, _ in replication.differences(load_plan("paper"))}
+    of_data = {"dataset.seeds", "held_out.others", "held_out.seeds"}
+    assert changed == {"runs", "algorithms", "classifiers", *of_data} - {"held_out.seeds"}
     assert load_plan("paper-stepped").differences(load_plan("paper")) == [("dataset.preset", "paper-stepped", "paper")]
 
 
@@ -275,9 +281,9 @@ def test_a_kept_plan_is_read_back():
     [
         ("runs = 3", "runs = 4", [("runs", 4, 3)]),
         ("A smoke test", "Another title", []),
-        ("snr = [inf, 30]", "snr = [inf, 30, 20]", [("dataset.snr[2]", 20.0, "absent")]),
+        ("snr = [inf, 30]", "snr = [inf, 30, 20]", [("dataset.snr", [inf, 30.0, 20.0], [inf, 30.0])]),
         ("width = 0.004", "width = 0.005", [("classifiers[NB].parameters.bandwidth", 0.005, 0.004)]),
-        ("seeds = [1, 2]", "seed = 3", [("held_out.seeds[0]", 3, 1), ("held_out.seeds[1]", "absent", 2)]),
+        ("seeds = [1, 2]", "seed = 3", [("held_out.seeds", [3], [1, 2])]),
         (
             '"bpso"',
             '"bpso"\nparameters.swarm_size = 9',

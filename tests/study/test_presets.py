@@ -57,9 +57,9 @@ def test_sixty_hertz_from_plan_to_report(plan_file, tmp_path):
     text = write_report(folder, "md").read_text()
     assert "(preset sixty, seed 0), with 66 wavelet features each (db4, level 5, border periodization)" in text
     assert "[dataset.preset.sag]" in text
-    (axis, *_) = features.content(summary, summary.classifiers[0]).drawings[0].draw().axes
+    (axis, *_) = features.features_content(summary, summary.classifiers[0]).drawings[0].draw().axes
     assert any("1.92 to 3.84 kHz" in label.get_text() for label in axis.get_yticklabels())
-    assert len(events_of.content(summary).drawings[0].draw().axes) == 3
+    assert len(events_of.events_content(summary).drawings[0].draw().axes) == 3
 
     (tmp_path / "sixty.toml").write_text(SIXTY.replace("0.3, 0.9", "0.2, 0.9"))
     with pytest.raises(PqswarmError, match=r"preset.sag.depth.uniform\[0\]: 0.2 in the plan, 0.3 in the study"):

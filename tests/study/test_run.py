@@ -11,6 +11,7 @@ import pytest
 from pqswarm.datasets import load_dataset, make_dataset
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.study import AlgorithmPlan, Store, best_of, run, run_study, scheduler
+from pqswarm.study.database import Database
 from pqswarm.study.findings import About, Events, Finished
 from pqswarm.study.planfile import restore_plan
 from tests.study.studies import LEVELS, contents, find, records, tiny
@@ -144,7 +145,7 @@ def test_death_after_any_write_changes_nothing(tmp_path, monkeypatch):
     sffs = AlgorithmPlan(name="sffs", algorithm="sffs", parameters={"size": 5})  # else it takes hundreds of steps
     plan = plan.model_copy(update={"algorithms": (*plan.searched, sffs)})
     run_study(plan, tmp_path / "undisturbed", jobs=1)
-    transaction = Store._transaction
+    transaction = Database.transaction
 
     @contextmanager
     def last_one(store):
@@ -152,7 +153,7 @@ def test_death_after_any_write_changes_nothing(tmp_path, monkeypatch):
             yield
         raise Killed
 
-    monkeypatch.setattr(Store, "_transaction", last_one)
+    monkeypatch.setattr(Database, "transaction", last_one)
     monkeypatch.setattr(scheduler, "_FIRST_SLICE", 0.0)  # a checkpoint after each step
     deaths = 0
     while deaths < 1000:

@@ -92,14 +92,14 @@ def test_other_failures_of_workers_are_not_hidden(tmp_path, monkeypatch):
 def test_runs_that_fail_from_their_checkpoints_are_explained(study, monkeypatch):
     group = SimpleNamespace(checkpoints={"a run": "a checkpoint"}, slices=0)
     with Store(study) as store:
-        begun = scheduler.Scheduler(tiny(), store, Meter(tiny(), lambda now: None))
+        begun = scheduler.Scheduler({"": tiny()}, store, Meter(tiny(), lambda now: None))
         monkeypatch.setattr(begun, "_groups", lambda *_: [group])
         monkeypatch.setattr(scheduler, "advance", lambda *_: 1 / 0)
         pool = WorkerPool(InlineExecutor, 1, 1.0)
         with pytest.raises(
             PqswarmError, match=r"study\.sqlite: runs could not resume .*ZeroDivisionError.*restore the file"
         ):
-            begun.search(pool, {}, ())
+            begun.search(pool, {}, sequential=False)
 
 
 def test_slices_grow_to_the_wanted_length_and_stay_there():

@@ -33,7 +33,12 @@ _HEADINGS = {
     "difference_lower": "from",
     "difference_upper": "to",
     "p_equivalence": "p (equivalence)",
+    "mean_against": "its mean",
+    "p_better": "P(better)",
+    "p_equal": "P(equal)",
+    "p_worse": "P(worse)",
 }
+_FEW = 3  # data sets, below which nothing is compared
 # Titles contain names as written by the user: in LaTeX they are comments, in Markdown headings.
 _TITLES = {"text": "{}", "csv": "# {}", "md": "### {}\n", "latex": "% {}"}
 _NOTES = {"text": "{}", "md": "\n{}", "latex": "% {}"}
@@ -50,7 +55,8 @@ def compare(
         typer.Argument(
             metavar="FILE",
             help="CSV file with one column per algorithm and one row per run or data set, or with one row per run and "
-            "algorithm, such as the runs.csv of a study.",
+            "algorithm, such as the runs.csv of a study; a column dataset, block, fold or snr says what belongs "
+            "together.",
         ),
     ],
     higher_is_better: Annotated[
@@ -106,7 +112,7 @@ def compare(
 ) -> None:
     """Test which algorithm is better.
 
-    Friedman and Mann-Whitney tests with Hommel's correction, and contrast estimation.
+    Friedman, Wilcoxon and Mann-Whitney tests with Hommel's correction, and contrast estimation.
 
     Example: pqswarm compare runs.csv --column size --classifier k-NN --control 2D-UPSO
     """
@@ -140,7 +146,7 @@ def compare(
         "alpha": comparison.alpha,
         "posthoc": best_first(comparison.rows()),
     }
-    found |= _unpaired(given, comparison.control, pair, margin, higher_is_better)
+    found |= _comparisons(given, comparison.control, pair, margin, higher_is_better)
     if contrast:
         found["contrast"] = contrast_estimation(given.values, given.names).rows()
     as_json = partial(json.dumps, indent=2, ensure_ascii=False, allow_nan=False)
@@ -151,25 +157,25 @@ def compare(
     typer.echo(f"wrote {write_atomically(out, text + chr(10))}")
 
 
-def _unpaired(
+def _comparisons(
     given: "Results", control: str, pair: tuple[str, str] | None, margin: float | None, higher_is_better: bool
 ) -> dict[str, Any]:
-    """Comparisons of all runs of one algorithm with all of another, unless rows are paired."""
-    from pqswarm.statistics import compare_runs
+    """Comparisons of one algorithm with the others: over data sets if rows are paired, otherwise of all runs."""
+    from pqswarm.statistics import compare_datasets, compare_runs
 
+    options: Any = {"lower_is_better": not higher_is_better, "margin": margin}
     if given.blocks:
-        if pair is not None or margin is not None:
-            raise PqswarmError(
-                "--pair and --margin compare independent runs, but by the first column each row is one data set or "
-                "fold, so its results are paired. Omit these options, or rename the column to run."
-            )
-        return {}
+        if len(given) < _FEW:
+            return {}
+        found = {"paired": [one.row() for one in compare_datasets(given.samples, control=control, **options)]}
+        if pair is not None:
+            found["paired_pairs"] = [one.row() for one in compare_datasets(given.samples, pairs=[pair], **options)]
+        return found
     samples = dict(zip(given.names, given.values.T, strict=True))
     found = {}
     for key, chosen in (("unpaired", {"control": control}), ("pairs", {"pairs": [pair]})):
         if key == "unpaired" or pair is not None:
-            options: Any = {"lower_is_better": not higher_is_better, "margin": margin} | chosen
-            found[key] = [comparison.row() for comparison in compare_runs(samples, **options)]
+            found[key] = [comparison.row() for comparison in compare_runs(samples, **options, **chosen)]
     return found
 
 
@@ -183,8 +189,14 @@ def _tables(style: str, found: dict[str, Any]) -> str:
     sections = [
         (title, found["ranks"], left_out),
         ("Friedman test: do the algorithms differ?", found["friedman"], ""),
-        (f"Post hoc: every algorithm against {found['control']}", found["posthoc"], _explanation(found)),
+        (f"Post hoc: every algorithm against {found['control']}", found["posthoc"], _compare_explanation(found)),
     ]
+    for key, title in (
+        ("paired", f"{found['control']} against every other algorithm"),
+        ("paired_pairs", "The chosen pair"),
+    ):
+        if key in found:
+            sections.append((f"{title}, over {found['n_blocks']} data sets or blocks", found[key], _PAIRED))
     if "unpaired" in found:
         title = f"Independent runs: {found['control']} against every other algorithm, all pairs of runs"
         sections.append((title, found["unpaired"], "" if "pairs" in found else _UNPAIRED))
@@ -204,6 +216,11 @@ def _tables(style: str, found: dict[str, Any]) -> str:
     return "\n".join(parts[:-1])
 
 
+_PAIRED = (
+    "One data set or block is one observation. p: Wilcoxon signed-rank test. difference: of the means, with the 95 % "
+    "interval of a hierarchical bootstrap (data sets, then runs). P(better), P(equal), P(worse): Bayesian signed-rank "
+    "test; equal within the margin. inconclusive: neither a difference nor practical equality is shown."
+)
 _UNPAIRED = (
     "For independent runs; if each row is one data set, its results are paired: use the tables above instead. p: "
     "Mann-Whitney test. P(better): probability that a run is better, counting ties as half, with Newcombe's 95 % "
@@ -212,7 +229,7 @@ _UNPAIRED = (
 )
 
 
-def _explanation(found: dict[str, Any]) -> str:
+def _compare_explanation(found: dict[str, Any]) -> str:
     alpha = found["alpha"]
     note = (
         f"p (Hommel) is the adjusted p-value, significant if at most {alpha:g}. alpha/i is the threshold for the "

@@ -12,6 +12,7 @@ from pqswarm.errors import PqswarmError, unknown_name
 __all__ = [
     "FIGURES",
     "Border",
+    "Changes",
     "EventsPerClass",
     "Jobs",
     "Level",
@@ -87,6 +88,12 @@ Parameters = Annotated[
 ]
 EventsPerClass = Annotated[int, typer.Option(metavar="N", help="Events per class of the preset.")]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", metavar="N", help="Processes; -1 uses all cores.")]
+Changes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Change a key of the plan, such as runs=5; repeatable.", show_default=False
+    ),
+]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")]
 Seed = Annotated[int, typer.Option(metavar="N", help="Seed; the same seed gives the same result.")]
 Wavelet = Annotated[

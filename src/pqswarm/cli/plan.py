@@ -6,12 +6,15 @@ from typing import Annotated
 import typer
 
 from pqswarm.cli.command import Command, CommandGroup
-from pqswarm.cli.options import check_no_folder
+from pqswarm.cli.options import Changes, check_no_folder
 
 __all__ = ["app"]
 
 ENOUGH_RUNS = 4
 """For two separate samples the exact Mann-Whitney test gives p = 0.1 with 3 runs each, and p = 0.029 with 4."""
+
+ENOUGH_DATASETS = 6
+"""For paired results the exact Wilcoxon test gives p = 0.0625 with 5 data sets, and p = 0.031 with 6."""
 
 app = typer.Typer(
     cls=CommandGroup, rich_markup_mode=None, no_args_is_help=True, help="Show the built-in plans or check your own."
@@ -19,7 +22,9 @@ app = typer.Typer(
 
 
 @app.command(cls=Command)
-def show(name: Annotated[str, typer.Argument(metavar="PLAN", help="quick, paper, paper-stepped or smoke.")]) -> None:
+def show(
+    name: Annotated[str, typer.Argument(metavar="PLAN", help="quick, paper, paper-stepped, replication or smoke.")],
+) -> None:
     """Print a built-in plan, to edit.
 
     Example: pqswarm plan show paper > my-study.toml
@@ -30,34 +35,115 @@ def show(name: Annotated[str, typer.Argument(metavar="PLAN", help="quick, paper,
 
 
 @app.command(cls=Command)
-def check(path: Annotated[Path, typer.Argument(metavar="FILE", help="Plan file in TOML.")]) -> None:
+def check(
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="Plan file in TOML.")], changes: Changes = None
+) -> None:
     """Check a plan without running it.
 
     Example: pqswarm plan check my-study.toml
     """
     from pqswarm._base.text import count_text
     from pqswarm.study import load_plan
+    from pqswarm.study.changes import parse_changes
     from pqswarm.study.data import read_own
     from pqswarm.study.plan import DatasetPlan
 
     check_no_folder(path, "a plan in TOML")
-    plan = load_plan(path)
-    searches = len(plan.searched) * len(plan.classifiers) * plan.runs
-    runs = searches + len(plan.sequential) * len(plan.classifiers)
-    samples = read_own(plan)
-    numbers = (
-        plan.dataset.n_events if isinstance(plan.dataset, DatasetPlan) else len(samples or ()),
-        len(plan.classifiers),
-        len(plan.algorithms),
-        runs,
-        searches * plan.max_evaluations,
-    )
-    words = ("event" if samples is None else "sample", "classifier", "algorithm", "run", "evaluation")
+    plan = load_plan(path, parse_changes(changes or ()))
+    cells = list(plan.cells().values())
+    searches = len(plan.searched) * len(plan.classifiers) * plan.runs * len(cells)
+    runs = searches + len(plan.sequential) * len(plan.classifiers) * len(cells)
+    own = [read_own(cell) for cell in cells]
+    sizes = [
+        cell.dataset.n_events if isinstance(cell.dataset, DatasetPlan) else len(samples or ())
+        for cell, samples in zip(cells, own, strict=True)
+    ]
+    numbers = (sum(sizes), len(plan.classifiers), len(plan.algorithms), runs, searches * plan.max_evaluations)
+    words = ("event" if own[0] is None else "sample", "classifier", "algorithm", "run", "evaluation")
     once = " and ".join(algorithm.title for algorithm in plan.sequential)
     counts = ", ".join(f"{n} {word}{'s' * (n != 1)}" for n, word in zip(numbers, words, strict=True))
-    typer.echo(f"{path} is valid: {counts}{f' and those of {once}' if once else ''}.")
+    sets = f"{len(cells)} data sets, " if len(cells) > 1 else ""
+    typer.echo(f"{path} is valid: {sets}{counts}{f' and those of {once}' if once else ''}.")
+    if len(cells) > 1:
+        if len(cells) < ENOUGH_DATASETS:
+            typer.echo(
+                f"With {len(cells)} data sets no difference can be significant at the 5 % level (Wilcoxon test): use "
+                f"at least {ENOUGH_DATASETS}."
+            )
+        return
     if plan.runs < ENOUGH_RUNS and len(plan.searched) > 1:
         typer.echo(
             f"With {count_text(plan.runs, 'run')} per algorithm no difference between two algorithms can be "
             f"significant at the 5 % level: use at least runs = {ENOUGH_RUNS} (the paper has 40)."
         )
+
+
+@app.command(cls=Command)
+def power(
+    pilot: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="DIR", help="Study on several data sets to take the variances from.", show_default=False
+        ),
+    ] = None,
+    between: Annotated[
+        float | None,
+        typer.Option(
+            metavar="POINTS", help="SD of the difference between data sets [percentage points].", show_default=False
+        ),
+    ] = None,
+    within: Annotated[
+        float | None,
+        typer.Option(metavar="POINTS", help="SD between runs on one data set [percentage points].", show_default=False),
+    ] = None,
+    difference: Annotated[
+        float | None,
+        typer.Option(
+            metavar="POINTS",
+            help="Show the probability of finding this difference [percentage points].",
+            show_default="the difference found with 80 %",
+        ),
+    ] = None,
+) -> None:
+    """Show what other numbers of data sets and runs would find.
+
+    From the variances of a pilot study, or from given ones.
+
+    Example: pqswarm plan power --between 0.4 --within 0.3
+    """
+    from pqswarm.errors import PqswarmError
+    from pqswarm.report.datasets.summary import DatasetsSummary
+    from pqswarm.report.study_report import read_summary
+    from pqswarm.statistics import Variances, detectable_difference, detection_power, measure_variances, table
+
+    if (pilot is None) == (between is None or within is None):
+        raise PqswarmError("give the folder of a pilot study, or --between and --within.")
+    if pilot is None:
+        pairs = {"": Variances(float(between or 0), float(within or 0))}
+    else:
+        study = read_summary(pilot)
+        if not isinstance(study, DatasetsSummary):
+            raise PqswarmError(f"{pilot} has one data set: a pilot needs several ([dataset] seeds = [1, 2, 3]).")
+        pairs = {}
+        for found in study.classifiers:
+            rivals = [t for t in found.titles if t != found.reference and len(found.errors(t)[0]) > 1]
+            rival = min(rivals, key=lambda title: float(found.mean_errors(title).mean()), default=None)
+            if rival is not None:
+                each = [[100 * values for values in found.errors(title)] for title in (found.reference, rival)]
+                pairs[f"{found.name}, {found.reference} against {rival}"] = measure_variances(*each)
+    for title, variances in pairs.items():
+        what = "80 % power" if difference is None else f"power for {difference:g} points"
+        spread = f"SD {variances.between:.2g} between data sets, {variances.within:.2g} between runs"
+        typer.echo(f"{title}{': ' * bool(title)}{what}, {spread}")
+        rows = []
+        for k in (3, 6, 12, 24):
+            row: dict[str, object] = {"data sets": k}
+            for r in (1, 2, 5, 10, 40):
+                value = (
+                    detectable_difference(variances, k, r)
+                    if difference is None
+                    else detection_power(difference, variances, k, r)
+                )
+                row[f"{r} runs" if r > 1 else "1 run"] = f"{value:.2f}"
+            rows.append(row)
+        typer.echo(table(rows, "text"))

@@ -53,6 +53,10 @@ def report(
         tuple[str, str] | None,
         typer.Option(metavar="A B", help="Also compare these two algorithms.", show_default="from the plan"),
     ] = None,
+    dataset: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Report on one of several data sets, such as 'seed 3'.", show_default="all"),
+    ] = None,
 ) -> None:
     """Write the report of a study, or compare two studies.
 
@@ -70,7 +74,7 @@ def report(
         if form == "csv" and out is not None and out.suffix:
             raise PqswarmError(f"--format csv writes a folder of tables: give --out a folder, not {out.name!r}.")
         if second is None:
-            path = write_report(folder, form, out, control=control, pairs=pairs)
+            path = write_report(folder, form, out, control=control, pairs=pairs, dataset=dataset)
         else:
             path = write_comparison(folder, second, form, out)
         typer.echo(f"wrote {path.resolve()}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pqswarm.cli.options import Jobs, Stopped, check_folder, check_no_folder
+from pqswarm.cli.options import Changes, Jobs, Stopped, check_folder, check_no_folder
 from pqswarm.cli.terminal import echo
 from pqswarm.errors import PqswarmError
 
@@ -28,7 +28,7 @@ _PLAIN_EVERY = 15.0  # seconds between lines where no bar can be drawn
 
 def study(
     plan: Annotated[
-        str, typer.Argument(metavar="PLAN", help="quick, paper, paper-stepped, smoke, or a plan file in TOML.")
+        str, typer.Argument(metavar="PLAN", help="quick, paper, paper-stepped, replication, smoke, or a plan file.")
     ],
     out: Annotated[
         Path | None,
@@ -42,6 +42,7 @@ def study(
             metavar="ADDRESS", help="Address of a Dask scheduler, such as tcp://10.0.0.5:8786.", show_default=False
         ),
     ] = None,
+    changes: Changes = None,
 ) -> None:
     """Run a study and write its report.
 
@@ -51,20 +52,22 @@ def study(
     """
     from pqswarm.report import write_report
     from pqswarm.study import load_plan, run_study
+    from pqswarm.study.changes import parse_changes
     from pqswarm.study.store import FILE_NAME
 
     check_no_folder(Path(plan), "a plan in TOML")
-    chosen = load_plan(plan)
+    chosen = load_plan(plan, parse_changes(changes or ()))
     folder = Path(f"study-{Path(plan).stem}") if out is None else out
     check_folder(folder, "--out")
     if not (folder / FILE_NAME).exists():  # otherwise the study has a copy
-        for path in filter(None, (getattr(part, "path", None) for part in (chosen.dataset, chosen.held_out))):
+        of_data = (chosen.dataset, *chosen.datasets, chosen.held_out)
+        for path in filter(None, (getattr(part, "path", None) for part in of_data)):
             if not path.is_file():
                 raise PqswarmError(f"there is no data file {path}: check its name and folder.")
     start = time.monotonic()
     last: list[StudyProgress] = []  # the latest
     try:
-        with _display() as show:
+        with _show_study_progress() as show:
 
             def follow(progress: "StudyProgress") -> None:
                 last[:] = [progress]
@@ -75,21 +78,22 @@ def study(
             written = write_report(folder, "html")
             show(replace(last[-1], stage="done", share=1.0))
     except (KeyboardInterrupt, SystemError) as error:
-        if not _is_interrupt(error):
+        if not _is_study_interrupt(error):
             raise
         given = {"--jobs": jobs if jobs != -1 else None, "--device": device if device != "cpu" else None}
         given["--cluster"] = cluster
         options = [part for name, value in given.items() if value is not None for part in (name, str(value))]
+        options += [part for change in changes or () for part in ("--set", change)]
         again = shlex.join(["pqswarm", "study", plan, "--out", str(folder), *options])
         raise Stopped(f"stopped; results so far are kept. Resume with: {again}") from None
     if any(last[-1].spent.values()):
-        parts = ", ".join(f"{what} {_duration_text(seconds)}" for what, seconds in last[-1].spent.items())
+        parts = ", ".join(f"{what} {_study_duration_text(seconds)}" for what, seconds in last[-1].spent.items())
         echo(f"total time of all workers: {parts}", err=True)
-    echo(f"done in {_duration_text(time.monotonic() - start)}; the report is {written.resolve()}")
+    echo(f"done in {_study_duration_text(time.monotonic() - start)}; the report is {written.resolve()}")
 
 
 @contextmanager
-def _display() -> "Iterator[Callable[[StudyProgress], None]]":
+def _show_study_progress() -> "Iterator[Callable[[StudyProgress], None]]":
     """Show progress: a bar on a terminal, otherwise occasional lines."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -112,7 +116,7 @@ def _display() -> "Iterator[Callable[[StudyProgress], None]]":
             task = bar.add_task("", total=None)
 
             def update(progress: "StudyProgress") -> None:
-                bar.words = _progress_text(progress)
+                bar.words = _study_progress_text(progress)
                 bar.update(task, description=progress.stage, completed=progress.share, total=1.0)
 
             yield update
@@ -123,30 +127,30 @@ def _display() -> "Iterator[Callable[[StudyProgress], None]]":
         nonlocal last, stage
         now = time.monotonic()
         if now - last >= _PLAIN_EVERY or progress.stage.partition(":")[0] != stage.partition(":")[0]:
-            echo(f"{progress.stage}: {_progress_text(progress)}", err=True)
+            echo(f"{progress.stage}: {_study_progress_text(progress)}", err=True)
             last, stage = now, progress.stage
 
     yield write
 
 
-def _progress_text(progress: "StudyProgress") -> str:
+def _study_progress_text(progress: "StudyProgress") -> str:
     parts = [f"{progress.runs_done} of {progress.runs_total} runs"]
     if progress.rate > 0 and progress.evaluations_done < progress.evaluations_total:
         parts.append(f"{progress.rate:,.0f} evaluations/s")
     if progress.share < 1.0 and progress.seconds_left < inf:
-        parts.append(f"{_duration_text(progress.seconds_left)} left")
+        parts.append(f"{_study_duration_text(progress.seconds_left)} left")
     parts += [f"{name} {error:.4f}" for name, error in progress.best.items()]
     return ", ".join(parts)
 
 
-def _is_interrupt(error: BaseException | None) -> bool:
+def _is_study_interrupt(error: BaseException | None) -> bool:
     """Whether an error was caused by Ctrl-C, which Numba turns into a SystemError while it loads code."""
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error is not None
 
 
-def _duration_text(seconds: float) -> str:
+def _study_duration_text(seconds: float) -> str:
     """Return a duration as text."""
     if seconds == float("inf"):
         return "unknown time"

@@ -228,7 +228,7 @@ def _noise(pairs: Sequence[_Pair], names: tuple[str, str]) -> Content:
                 f"noise-{pair[0].slug}",
                 f"Accuracy against noise with {pair[0].name}",
                 "Dashed: all features. Solid: the best subset of the named algorithm.",
-                lambda lines=lines, levels=levels: _plot_noise(lines, levels),  # type: ignore[misc]
+                lambda lines=lines, levels=levels: _plot_compared_noise(lines, levels),  # type: ignore[misc]
             )
         )
         tables.append(
@@ -261,7 +261,7 @@ def _noise_lines(pair: _Pair, names: tuple[str, str]) -> dict[str, dict[float, f
     return lines if any(level != inf for level in levels) else {}  # without noise there is nothing to show
 
 
-def _plot_noise(lines: dict[str, dict[float, float]], levels: Sequence[float]) -> Figure:
+def _plot_compared_noise(lines: dict[str, dict[float, float]], levels: Sequence[float]) -> Figure:
     places = np.arange(len(levels))
     colours = Palette(["first", "second"])
     with mpl.rc_context(STYLE):

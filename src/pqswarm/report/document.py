@@ -14,9 +14,9 @@ from pqswarm.report.sections.registry import REGISTRY
 from pqswarm.report.shared.sentences import count_runs, enumerate_words
 from pqswarm.report.summary import StudySummary
 from pqswarm.report.tables import Table
-from pqswarm.study.data import held_out_seeds
+from pqswarm.study.plan import held_out_seeds
 
-__all__ = ["Chapter", "Document", "Passage", "compose", "describe_study", "number_contents"]
+__all__ = ["Chapter", "Document", "Passage", "compose", "describe_study", "name_parts", "number_contents"]
 
 _FILE_NAME = re.compile(r"[\w.+-]+")
 
@@ -86,7 +86,7 @@ def compose(study: StudySummary) -> Document:
                 answer=tuple(sentence for _, content in contents for sentence in content.answer),
                 numbers={label: value for _, content in contents for label, value in content.numbers.items()},
                 parts=tuple(
-                    _part(section, content, f"{found.slug}-") for section, content in contents if content.shown
+                    name_parts(section, content, f"{found.slug}-") for section, content in contents if content.shown
                 ),
             )
         )
@@ -98,14 +98,14 @@ def compose(study: StudySummary) -> Document:
         reference=study.reference,
         version=study.about.version,
         chapters=tuple(chapters),
-        parts=tuple(_part(section, content, "") for section, content in general if content.shown),
+        parts=tuple(name_parts(section, content, "") for section, content in general if content.shown),
     )
     return number_contents(document)
 
 
 def number_contents(document: Document) -> Document:
     """Return a report with figures and tables numbered in reading order; their names must be unique."""
-    _check_names(document)
+    _check_document_names(document)
     figures, tables = count(1), count(1)
 
     def content(given: Content) -> Content:
@@ -123,14 +123,14 @@ def number_contents(document: Document) -> Document:
     return replace(document, opening=first, chapters=chapters, parts=parts(document.parts))
 
 
-def _part(section: Section, content: Content, prefix: str) -> Passage:
-    """A section whose tables are named after the classifier, and drawings after classifier and section."""
+def name_parts(section: Section, content: Content, prefix: str) -> Passage:
+    """Return a section whose tables are named after the classifier, and drawings after classifier and section."""
     tables = [replace(table, name=f"{prefix}{table.name}") for table in content.tables]
     drawings = [replace(d, name=f"{prefix}{section.name}-{d.name}".rstrip("-")) for d in content.drawings]
     return Passage(section.question, replace(content, tables=tables, drawings=drawings))
 
 
-def _check_names(document: Document) -> None:
+def _check_document_names(document: Document) -> None:
     for what, names in (
         ("tables", ["runs", *(table.name for table in document.tables)]),  # "runs" is the file of all runs
         ("drawings", [drawing.name for drawing in document.drawings]),
@@ -168,10 +168,10 @@ def describe_study(study: StudySummary) -> str:
     tests += [f"on {each}{study.n_held_out} held-out {study.item}s"] if sets else []
     if tests and all(c.noise is not None and bool(c.held_out) == bool(sets) for c in study.classifiers):
         text += f" The best subsets were then tested {enumerate_words(tests)}."
-    return " ".join([text, *_unfinished(study)])
+    return " ".join([text, *_say_unfinished(study)])
 
 
-def _unfinished(study: StudySummary) -> list[str]:
+def _say_unfinished(study: StudySummary) -> list[str]:
     plan, names = study.plan, [c.name for c in study.classifiers]
     behind = [f"{c.name}: {c.n_runs} of {plan.runs} runs" for c in study.classifiers if c.n_runs < plan.runs]
     behind += [f"{c.name}: no run" for c in plan.classifiers if c.name not in names]

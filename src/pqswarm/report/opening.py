@@ -35,15 +35,28 @@ def opening(study: StudySummary) -> Content:
         narrow=lambda: plot_overview(study, narrow=True),
     )
     return Content(
-        answer=[_finding(found) for found in study.classifiers],
+        answer=[_opening_sentence(found) for found in study.classifiers],
         drawings=[drawing],
-        tables=[claims_table(study) or _means(study)],
+        tables=[claims_table(study) or _opening_means_table(study)],
         words=[say_limits(study)],
     )
 
 
-def _finding(found: ClassifierSummary) -> str:
-    """The result with one classifier in one sentence: the best algorithms, and those not significantly different."""
+def _opening_sentence(found: ClassifierSummary) -> str:
+    """The result with one classifier: the best algorithms, and a search that runs only once if it has a lower error."""
+    lowest = min(float(found.errors(title).mean()) for title in found.runs)
+    single = min(found.sequential, key=lambda title: (found.sequential[title].error, title), default=None)
+    if single is None or round(found.sequential[single].error, 12) >= round(lowest, 12):
+        return _sentence_on_best(found)
+    record = found.sequential[single]
+    return (
+        f"{_sentence_on_best(found)} The single run of {single} is lower: {percent(record.error)} with "
+        f"{count(record.size)} features."
+    )
+
+
+def _sentence_on_best(found: ClassifierSummary) -> str:
+    """The repeated algorithms with the lowest mean error, and those not significantly different, in one sentence."""
     errors = {title: np.round(found.errors(title), 12) for title in found.runs}
     means = {title: (float(values.mean()), float(found.sizes(title).mean())) for title, values in errors.items()}
     leader = min(means, key=lambda title: means[title])
@@ -51,23 +64,24 @@ def _finding(found: ClassifierSummary) -> str:
     level = sorted((t for t in means if t == leader or p[t] > _ALPHA), key=lambda title: means[title])
     smallest = min(level, key=lambda title: means[title][::-1])
     (error, size), n = means[leader], found.n_features
+    name = f"{found.name}, on this data set"
     mean, whole = "mean " if found.n_runs > 1 else "", f"all {n} features: {percent(found.all_features)}"
     if error >= found.all_features:
-        return f"{found.name}: no algorithm has a lower {mean}error rate than {whole.replace(':', ' with')}."
+        return f"{name}: no algorithm has a lower {mean}error rate than {whole.replace(':', ' with')}."
     if found.n_runs == 1 or len(level) == 1:
         best = f"the lowest {mean}error rate," if len(means) > 1 else f"a {mean}error rate of"
-        return f"{found.name}: {leader} has {best} {percent(error)} with {count(round(size, 1))} features ({whole})."
+        return f"{name}: {leader} has {best} {percent(error)} with {count(round(size, 1))} features ({whole})."
     if len(level) == len(means):
-        same = f"{found.name}: the mean error rates of the algorithms do not differ significantly"
-        return f"{same} ({_span(means, level)}; {whole})."
+        same = f"{name}: the mean error rates of the algorithms do not differ significantly"
+        return f"{same} ({_opening_error_range(means, level)}; {whole})."
     return (
-        f"{found.name}: {enumerate_words(level)} have the lowest mean error rates, with no significant difference "
-        f"({_span(means, level)}; {whole}). {smallest} selects the fewest features of these, "
+        f"{name}: {enumerate_words(level)} have the lowest mean error rates, with no significant difference "
+        f"({_opening_error_range(means, level)}; {whole}). {smallest} selects the fewest features of these, "
         f"{count(round(means[smallest][1], 1))}."
     )
 
 
-def _span(means: dict[str, tuple[float, float]], titles: Sequence[str]) -> str:
+def _opening_error_range(means: dict[str, tuple[float, float]], titles: Sequence[str]) -> str:
     """The range of mean error rates."""
     low, high = (f"{100 * bound(means[title][0] for title in titles):.2f}" for bound in (min, max))
     return f"{low} %" if low == high else f"{low} to {high} %"
@@ -78,7 +92,7 @@ def say_limits(study: StudySummary) -> str:
     plan, item = study.plan, study.item
     number = min(found.n_runs for found in study.classifiers)
     size = f"With {count_runs(number)} of {plan.max_evaluations} evaluations on {study.n_events} {item}s, this study"
-    gaps = [gap for found in study.classifiers if (gap := _detectable_difference(found)) is not None]
+    gaps = [gap for found in study.classifiers if (gap := _opening_detectable_difference(found)) is not None]
     if gaps:
         points = enumerate_words([f"{100 * gap:.2f} ({name})" for name, gap in gaps])
         power = "percentage points or more (80 % power at the 5 % level)"
@@ -91,11 +105,12 @@ def say_limits(study: StudySummary) -> str:
     paper = load_plan("paper")
     if plan.paper and plan.max_evaluations < paper.max_evaluations:
         sentences.append(f"The paper's {paper.max_evaluations} evaluations might give other results.")
-    sentences.append(f"The results hold for these {item}s, and for others only as far as they are similar.")
+    several = "[dataset] seeds" if study.generated else "[[datasets]]"
+    sentences.append(f"All this is said of one data set: several show what holds on others ({several} in a plan).")
     return " ".join(sentences)
 
 
-def _detectable_difference(found: ClassifierSummary) -> tuple[str, float] | None:
+def _opening_detectable_difference(found: ClassifierSummary) -> tuple[str, float] | None:
     """The difference in mean error that the runs can detect, from the variance of the two best algorithms."""
     if found.n_runs < _MIN_RUNS:
         return None
@@ -105,7 +120,7 @@ def _detectable_difference(found: ClassifierSummary) -> tuple[str, float] | None
     return (found.name, _DETECTABLE * sqrt(2 * variance / found.n_runs)) if variance > 1e-20 else None
 
 
-def _means(study: StudySummary) -> Table:
+def _opening_means_table(study: StudySummary) -> Table:
     """The means of the algorithms, one row each, for studies without a comparison with the paper."""
     first = study.classifiers[0]
     rows: list[dict[str, Any]] = [{"algorithm": title} for title in first.runs]

@@ -1,6 +1,6 @@
 """Write the report of one or two studies as HTML, Markdown, LaTeX or CSV, or only its figures."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from pqswarm._base.files import write_atomically
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.report.comparison import compare_studies
+from pqswarm.report.datasets.document import compose_datasets
+from pqswarm.report.datasets.summary import DatasetsSummary, summarize_datasets
 from pqswarm.report.document import Document, compose
 from pqswarm.report.html import html_report
 from pqswarm.report.section import Drawing
@@ -15,12 +17,14 @@ from pqswarm.report.style import FIGURE_FORMATS, save_figure
 from pqswarm.report.summary import StudySummary, summarize
 from pqswarm.report.tables import Table
 from pqswarm.report.text import latex_report, markdown_report
-from pqswarm.study import Store
+from pqswarm.study import Store, findings
+from pqswarm.study.planfile import restore_plan
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["FORMATS", "study_figures", "write_comparison", "write_figures", "write_report"]
+__all__ = ["FORMATS", "compose_report", "read_summary", "study_figures", "write_comparison", "write_figures"]
+__all__ += ["write_report"]
 
 _NAMES = {"html": "report.html", "md": "report.md", "latex": "report.tex", "csv": "report-csv"}
 FORMATS: tuple[str, ...] = tuple(_NAMES)
@@ -34,6 +38,7 @@ def write_report(
     *,
     control: str | None = None,
     pairs: Sequence[tuple[str, str]] | None = None,
+    dataset: str | None = None,
 ) -> Path:
     """Write the report of a study, finished or not.
 
@@ -50,6 +55,8 @@ def write_report(
         The algorithm that tests compare with the others, or ``"best"``; by default that of the plan.
     pairs : sequence of (str, str), optional
         Additional pairs of algorithms to compare, instead of those of the plan.
+    dataset : str, optional
+        Of a study on several data sets, the one to report on alone.
 
     Returns
     -------
@@ -58,13 +65,20 @@ def write_report(
     """
     if format not in FORMATS:
         raise unknown_name("format", format, FORMATS)
-    path = _report_path(folder, _NAMES[format]) if out is None else Path(out)
-    study = _read_summary(folder)
+    name = _NAMES[format] if dataset is None else f"{dataset.replace(' ', '-')}-{_NAMES[format]}"
+    path = _report_path(folder, name) if out is None else Path(out)
+    study = read_summary(folder, dataset)
     plan = study.plan
     compared = plan.compared(plan.control if control is None else control, plan.comparisons if pairs is None else pairs)
-    study = replace(study, plan=compared)
-    document = compose(study)
-    return _write_document(document, format, path, _runs_table(study))
+    document, runs = _compose(replace(study, plan=compared))
+    return _write_document(document, format, path, runs)
+
+
+def _compose(study: StudySummary | DatasetsSummary) -> tuple[Document, Table]:
+    """The report of a study, and all of its runs."""
+    if isinstance(study, StudySummary):
+        return compose(study), _table_of_runs({"": study})
+    return compose_datasets(study), _table_of_runs(study.members)
 
 
 def write_comparison(
@@ -93,15 +107,29 @@ def write_comparison(
         raise unknown_name("format", format, FORMATS)
     name = _NAMES[format].replace("report", f"beside-{Path(second).resolve().name}")
     path = _report_path(first, name) if out is None else Path(out)
-    return _write_document(_compare(first, second), format, path)
+    return _write_document(compose_report([first, second]), format, path)
 
 
-def _compare(first: str | Path, second: str | Path) -> Document:
-    """Compare two studies, named after their folders."""
-    names = Path(first).resolve().name, Path(second).resolve().name
+def compose_report(
+    folders: Sequence[str | Path], names: Sequence[str] = (), check: Callable[[], None] = lambda: None
+) -> Document:
+    """Return the report of a study, or of two compared, by default named after their folders.
+
+    `check` is called between the steps, and may raise an error to stop them.
+    """
+    studies = []
+    for folder in folders:
+        studies.append(read_summary(folder))
+        check()
+    if len(studies) == 1:
+        return _compose(studies[0])[0]
+    names = names or [Path(folder).resolve().name for folder in folders]
     if names[0] == names[1]:
-        names = str(first), str(second)
-    return compare_studies(_read_summary(first), _read_summary(second), names)
+        names = [str(folder) for folder in folders]
+    one, other = studies
+    if isinstance(one, DatasetsSummary) or isinstance(other, DatasetsSummary):
+        raise PqswarmError("studies on several data sets cannot be compared: give studies on one data set.")
+    return compare_studies(one, other, (names[0], names[1]))
 
 
 def _report_path(folder: str | Path, name: str) -> Path:
@@ -170,19 +198,30 @@ def write_figures(
 
 
 def _drawings(folder: str | Path, second: str | Path | None) -> list[Drawing]:
-    document = compose(_read_summary(folder)) if second is None else _compare(folder, second)
-    return document.drawings
+    return compose_report([folder] if second is None else [folder, second]).drawings
 
 
-def _read_summary(folder: str | Path) -> StudySummary:
+def read_summary(folder: str | Path, dataset: str | None = None) -> StudySummary | DatasetsSummary:
+    """Read the results of a study: on its only data set, on one of several, or on all of them."""
     with Store(folder) as store:
-        return summarize(store)
+        about = store.find(findings.About)
+        names = [""] if about is None else list(restore_plan(about.plan).cells())
+        if names == [""]:
+            if dataset is not None:
+                raise PqswarmError(f"the study in {folder} has one data set: leave --dataset out.")
+            return summarize(store)
+        if dataset is None:
+            return summarize_datasets(store)
+        if dataset not in names:
+            raise unknown_name("data set", dataset, names)
+        return summarize(store.of(dataset))
 
 
-def _runs_table(study: StudySummary) -> Table:
-    """All runs, for your own statistics."""
+def _table_of_runs(members: Mapping[str, StudySummary]) -> Table:
+    """All runs, for your own statistics; the column of the data set only if there are several."""
     rows = [
-        {
+        ({"dataset": name} if name else {})
+        | {
             "classifier": found.name,
             "algorithm": title,
             "run": record.key.run,
@@ -192,8 +231,9 @@ def _runs_table(study: StudySummary) -> Table:
             "evaluations": record.result.n_evaluations,
             "features": " ".join(str(i) for i in record.result.selected),
         }
+        for name, study in members.items()
         for found in study.classifiers
-        for title, records in [*found.runs.items(), *((title, [record]) for title, record in found.sequential.items())]
+        for title, records in found.groups.items()
         for record in records
     ]
     return Table("runs", "All runs", rows)

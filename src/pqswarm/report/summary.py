@@ -16,9 +16,8 @@ from pqswarm.report.consistency import check_consistency
 from pqswarm.report.paper import Overlay, paper_overlay
 from pqswarm.report.shared.meanings import names_of, wavelet_level
 from pqswarm.study import RunRecord, Store, StudyPlan, best_of, findings
-from pqswarm.study.data import held_out_seeds
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR, OneStandardError
-from pqswarm.study.plan import DatasetPlan, HeldOutPlan
+from pqswarm.study.plan import DatasetPlan, HeldOutPlan, held_out_levels, held_out_seeds
 from pqswarm.study.planfile import restore_plan
 
 if TYPE_CHECKING:
@@ -200,21 +199,21 @@ class StudySummary:
 
 
 def summarize(store: Store) -> StudySummary:
-    """Read the results of a study, finished or not.
+    """Read the results of a study on one data set, finished or not.
 
     Of an unfinished study, only the runs that all algorithms have finished are used.
 
     Parameters
     ----------
     store : Store
-        The store of a study.
+        The store of a study; with several data sets, of one of them (:meth:`pqswarm.study.Store.of`).
 
     Returns
     -------
     StudySummary
         The results.
     """
-    about = store.find(findings.About)
+    about = store.of("").find(findings.About)
     if about is None:
         raise PqswarmError(f"{store.folder} holds a study that has not started: run it first.")
     try:
@@ -228,12 +227,12 @@ def summarize(store: Store) -> StudySummary:
 
 
 def _summary(store: Store, about: findings.About) -> StudySummary:
-    plan, records = restore_plan(about.plan), store.finished()
-    classifiers = [_classifier(store, plan, classifier.name, records) for classifier in plan.classifiers]
+    plan, records = restore_plan(about.plan).cells()[store.dataset], store.finished()
+    classifiers = [_summarize_classifier(store, plan, classifier.name, records) for classifier in plan.classifiers]
     present = [classifier for classifier in classifiers if classifier is not None]
     if not present:
         raise PqswarmError(f"the study in {store.folder} has no finished run of every algorithm yet: resume it.")
-    events = _found(store.find(findings.Events))
+    events = _required_finding(store.find(findings.Events))
     return StudySummary(
         plan=plan,
         about=about,
@@ -257,14 +256,16 @@ def _generated_classes(plan: StudyPlan) -> tuple[str, ...]:
     return plan.dataset.class_names if isinstance(plan.dataset, DatasetPlan) else ()
 
 
-def _found(finding: _Finding | None) -> _Finding:
+def _required_finding(finding: _Finding | None) -> _Finding:
     """A finding that every study with searches must have."""
     if finding is None:
         raise KeyError("runs without the data they searched")
     return finding
 
 
-def _classifier(store: Store, plan: StudyPlan, name: str, records: Sequence[RunRecord]) -> ClassifierSummary | None:
+def _summarize_classifier(
+    store: Store, plan: StudyPlan, name: str, records: Sequence[RunRecord]
+) -> ClassifierSummary | None:
     mine = [record for record in records if record.key.classifier == name]
     by_algorithm = {a.name: [record for record in mine if record.key.algorithm == a.name] for a in plan.algorithms}
     # Runs of the same number are compared.
@@ -273,34 +274,35 @@ def _classifier(store: Store, plan: StudyPlan, name: str, records: Sequence[RunR
     if not shared:
         return None
     titles = {a.name: a.title for a in plan.algorithms}
-    grid, held_out = store.find(findings.GridFinding, name), _held_out(store, plan, name, titles)
+    grid, held_out = store.find(findings.GridFinding, name), _summarize_held_out(store, plan, name, titles)
     return ClassifierSummary(
         name=name,
-        slug=_slugs([c.name for c in plan.classifiers])[name],
-        classifier=plan.classifier(name).make(_found(store.find(findings.Hyperparameters, name)).settings),
+        slug=_classifier_slugs([c.name for c in plan.classifiers])[name],
+        classifier=plan.classifier(name).make(_required_finding(store.find(findings.Hyperparameters, name)).settings),
         grid=None if grid is None else grid.result,
-        all_features=_found(store.find(findings.AllFeatures, name)).error,
+        all_features=_required_finding(store.find(findings.AllFeatures, name)).error,
         runs={a.title: [r for r in by_algorithm[a.name] if r.key.run in shared] for a in plan.searched},
         sequential={a.title: by_algorithm[a.name][0] for a in plan.sequential if by_algorithm[a.name]},
-        noise=_noise(store, plan, name, titles, held_out),
+        noise=_summarize_noise(store, plan, name, titles, held_out),
         held_out={title: errors[:, plan.dataset.snr.index(inf)] for title, errors in held_out.items()},
         smaller=store.find(OneStandardError, name),
         reference=titles[plan.reference],
-        best_known=_best_known(_found(store.find(findings.ProblemDigest, name)).digest),
+        best_known=_summarize_best_known(_required_finding(store.find(findings.ProblemDigest, name)).digest),
         paper=paper_overlay(plan, name),
     )
 
 
-def _held_out(store: Store, plan: StudyPlan, name: str, titles: dict[str, str]) -> dict[str, FloatArray]:
+def _summarize_held_out(store: Store, plan: StudyPlan, name: str, titles: dict[str, str]) -> dict[str, FloatArray]:
     """Error rates on held-out events by title, shape (n_sets, n_levels), for sets tested at all levels.
 
-    A single set without noise and seed has NaN at all other levels.
+    Sets that are tested without noise only have NaN at all other levels.
     """
-    levels, sets = plan.dataset.snr, []
+    levels, tested, sets = plan.dataset.snr, held_out_levels(plan), []
     for seed in held_out_seeds(plan):
-        found = [store.find(findings.HeldOut, name, level, seed) for level in levels]
-        if None not in found:
-            sets.append([one.errors for one in found if one is not None])
+        found = {level: store.find(findings.HeldOut, name, level, seed) for level in tested}
+        errors = {level: one.errors for level, one in found.items() if one is not None}
+        if len(errors) == len(tested):
+            sets.append([errors.get(level, dict.fromkeys(errors[inf], nan)) for level in levels])
     old = store.find(findings.HeldOut, name)
     if old is not None:
         sets.append([old.errors if level == inf else dict.fromkeys(old.errors, nan) for level in levels])
@@ -309,7 +311,7 @@ def _held_out(store: Store, plan: StudyPlan, name: str, titles: dict[str, str]) 
     return {titles.get(key, key): np.array([[errors[key] for errors in one] for one in sets]) for key in sets[0][0]}
 
 
-def _noise(
+def _summarize_noise(
     store: Store, plan: StudyPlan, name: str, titles: dict[str, str], held_out: dict[str, FloatArray]
 ) -> NoiseSummary | None:
     levels = plan.dataset.snr
@@ -331,18 +333,18 @@ def _noise(
     )
 
 
-def _best_known(problem: str) -> dict[str, Any] | None:
+def _summarize_best_known(problem: str) -> dict[str, Any] | None:
     """The best known subset for the same events, folds and classifier."""
     records = json.loads((files("pqswarm.report") / "best_known.json").read_text(encoding="utf-8"))
     return next((record for record in records if record["problem"] == problem), None)
 
 
-def _slugs(names: list[str]) -> dict[str, str]:
+def _classifier_slugs(names: list[str]) -> dict[str, str]:
     """Unique names in lower case without spaces.
 
     Examples
     --------
-    >>> _slugs(["k-NN", "k NN", "K-nn 2"])
+    >>> _classifier_slugs(["k-NN", "k NN", "K-nn 2"])
     {'k-NN': 'k-nn', 'k NN': 'k-nn-2', 'K-nn 2': 'k-nn-2-2'}
     """
     slugs: dict[str, str] = {}

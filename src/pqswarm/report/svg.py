@@ -62,7 +62,7 @@ def inline_svg(figure: Figure, title: str, prefix: str) -> str:
     body = text[text.index(">", view_box.end()) + 1 : text.rindex("</svg>")]
     body = _tidy_svg(body, prefix)
     for number, artist in enumerate(marked):
-        body = body.replace(f'<g id="{prefix}mark{number}">', _opened(artist, figure, f"{prefix}mark{number}"), 1)
+        body = body.replace(f'<g id="{prefix}mark{number}">', _open_svg_tag(artist, figure, f"{prefix}mark{number}"), 1)
     # matplotlib's rule for line ends, *{...}, would apply to the whole page: here it is inherited from the root.
     words = escape(" ".join(title.split()))
     return (
@@ -72,7 +72,7 @@ def inline_svg(figure: Figure, title: str, prefix: str) -> str:
     )
 
 
-def _opened(artist: Artist, figure: Figure, name: str) -> str:
+def _open_svg_tag(artist: Artist, figure: Figure, name: str) -> str:
     """The opening tag of a marked artist's group, with tooltips for the artist or each of its points."""
     known = mark_of(artist)
     kinds = "mark label" if isinstance(artist, Text) else "mark"
@@ -82,14 +82,14 @@ def _opened(artist: Artist, figure: Figure, name: str) -> str:
         return "".join([f"{group}>", *(f"<title>{_escape_text(tip)}</title>" for tip in known.tips)])
     circles = [
         f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{_REACH}"><title>{_escape_text(tip)}</title></circle>'
-        for tip, (x, y) in zip(known.tips, _places(artist, figure, len(known.tips)), strict=True)
+        for tip, (x, y) in zip(known.tips, _places_in_svg(artist, figure, len(known.tips)), strict=True)
         if np.isfinite([x, y]).all()
     ]
     opened = f'{group} pointer-events="none">\n<g fill="none" pointer-events="all">'
     return "\n".join([opened, *circles, "</g>"])
 
 
-def _places(artist: Artist, figure: Figure, number: int) -> FloatArray:
+def _places_in_svg(artist: Artist, figure: Figure, number: int) -> FloatArray:
     """The positions of the points of an artist, in SVG units; NaN if clipped."""
     points, transform = np.empty((0, 2)), artist.get_transform()
     if isinstance(artist, Line2D):

@@ -89,7 +89,7 @@ class Table:
 
     def is_numeric(self, column: str) -> bool:
         """Whether a column holds numbers."""
-        return any(_is_number(row[column]) for row in self.rows) or column.endswith(_INTERVAL)
+        return any(_is_cell_number(row[column]) for row in self.rows) or column.endswith(_INTERVAL)
 
     def heading(self, column: str) -> str:
         """Return the heading of a column, by default its key."""
@@ -107,21 +107,21 @@ class Table:
             return " to ".join(self.text({column: end}, column) for end in value)
         if isinstance(value, float):
             return format(value, self.columns.get(column, ("", ""))[1] or ".4g") if isfinite(value) else str(value)
-        return _without_marks(str(value))
+        return _without_bold_marks(str(value))
 
     def is_best(self, row: Mapping[str, Any], column: str) -> bool:
         """Whether a cell holds the best value of its column or row."""
-        if column in self.across and _is_number(row[column]):
-            return bool(row[column] == max(row[other] for other in self.across if _is_number(row[other])))
-        if column not in (*self.lowest, *self.highest) or not _is_number(row[column]):
+        if column in self.across and _is_cell_number(row[column]):
+            return bool(row[column] == max(row[other] for other in self.across if _is_cell_number(row[other])))
+        if column not in (*self.lowest, *self.highest) or not _is_cell_number(row[column]):
             return False
         peers = [other[column] for other in self.rows if other.get(SOURCE) == row.get(SOURCE)]
-        values = [value for value in peers if _is_number(value)]
+        values = [value for value in peers if _is_cell_number(value)]
         return bool(row[column] == (min(values) if column in self.lowest else max(values)))
 
     def is_bad(self, row: Mapping[str, Any], column: str) -> bool:
         """Whether a cell of a signed column is negative."""
-        return column in self.signed and _is_number(row[column]) and row[column] < 0
+        return column in self.signed and _is_cell_number(row[column]) and row[column] < 0
 
     def kinds(self, row: Mapping[str, Any], column: str) -> str:
         """Return the classes of a cell in HTML."""
@@ -136,7 +136,7 @@ class Table:
 
     def value(self, row: Mapping[str, Any], column: str) -> str:
         """Return a number with full precision, for sorting; empty for other values."""
-        return repr(row[column]) if _is_number(row[column]) else ""
+        return repr(row[column]) if _is_cell_number(row[column]) else ""
 
     def markdown(self) -> str:
         """Return the table as Markdown with caption and note; best values in bold, negative ones in italics."""
@@ -149,7 +149,7 @@ class Table:
         """Return the table as LaTeX (packages booktabs and graphicx); negative values are underlined."""
         columns = "".join("r" if self.is_numeric(column) else "l" for column in self.keys)
         head, _, body = self._plain("latex", (_BEST, _END), (_BAD, _END)).partition("\n")
-        tabular = "\n".join([head.replace("l" * len(columns), columns), _typeset(body)])
+        tabular = "\n".join([head.replace("l" * len(columns), columns), _typeset_cell(body)])
         wide = len(columns) > _MAX_COLUMNS
         lines = [
             *([f"% Table {self.number}"] if self.number else []),
@@ -165,7 +165,10 @@ class Table:
 
     def csv(self) -> str:
         """Return the table as CSV with full precision; formulas in text are escaped by an apostrophe."""
-        rows = [{str(disarm(key)): disarm(value) for key, value in _split_intervals(row).items()} for row in self.rows]
+        rows = [
+            {str(disarm(key)): disarm(value) for key, value in _split_interval_columns(row).items()}
+            for row in self.rows
+        ]
         return plain_table(rows, "csv") + "\n"
 
     def _plain(self, style: str, best: tuple[str, str], bad: tuple[str, str]) -> str:
@@ -180,7 +183,7 @@ class Table:
         return plain_table(shown, style, headings={key: self.heading(key) for key in keys})
 
 
-def _split_intervals(row: Mapping[str, Any]) -> dict[str, Any]:
+def _split_interval_columns(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row with two entries for each interval."""
     plain: dict[str, Any] = {}
     for key, value in row.items():
@@ -200,15 +203,15 @@ def plain_latex(text: str) -> str:
     >>> print(plain_latex("Ξ [%] of a_b"))
     $\Xi$ [\%] of a\_b
     """
-    lines = plain_table([{_without_marks(text): ""}], "latex").splitlines()
-    return _typeset(lines[2].removesuffix(r" \\").rstrip())
+    lines = plain_table([{_without_bold_marks(text): ""}], "latex").splitlines()
+    return _typeset_cell(lines[2].removesuffix(r" \\").rstrip())
 
 
-def _without_marks(text: str) -> str:
+def _without_bold_marks(text: str) -> str:
     return "".join(one for one in text if one not in (_BEST, _BAD, _END))
 
 
-def _typeset(latex: str) -> str:
+def _typeset_cell(latex: str) -> str:
     """Replace characters missing in LaTeX's fonts by mathematics, and marks by commands."""
     latex = _MINUS.sub("$-$", latex)
     for character, command in _MATHEMATICS.items():
@@ -218,5 +221,5 @@ def _typeset(latex: str) -> str:
     return latex.replace(_BEST, r"\textbf{").replace(_BAD, r"\underline{").replace(_END, "}")
 
 
-def _is_number(value: Any) -> bool:
+def _is_cell_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)

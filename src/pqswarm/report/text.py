@@ -50,7 +50,7 @@ def markdown_report(document: Document) -> str:
     for chapter in document.chapters:
         best = "; ".join(f"{label}: {value}" for label, value in chapter.numbers.items())
         described = escape_markdown(f"The classifier: {chapter.description}.")
-        blocks += [f"## {escape_markdown(chapter.name)}", described, _list(chapter.answer)]
+        blocks += [f"## {escape_markdown(chapter.name)}", described, _markdown_list(chapter.answer)]
         blocks += [escape_markdown(f"Best single subset of {document.reference}: {best}.")] if best else []
         for part in chapter.parts:
             blocks += [f"### {escape_markdown(part.heading)}", *_blocks(part.content)]
@@ -63,8 +63,8 @@ def _blocks(content: Content) -> list[str]:
     figures = [f"{escape_markdown(drawing.title)} (`{drawing.name}`)." for drawing in content.drawings]
     tables = [table.markdown() for table in content.tables]
     listings = [f"{what}:\n\n{indent(text, '    ')}" for what, text in content.listings.items()]
-    return [*map(escape_markdown, content.words), _list(content.points), *figures, *tables, *listings]
+    return [*map(escape_markdown, content.words), _markdown_list(content.points), *figures, *tables, *listings]
 
 
-def _list(points: Sequence[str]) -> str:
+def _markdown_list(points: Sequence[str]) -> str:
     return "\n".join(f"- {escape_markdown(text)}" for text in points)

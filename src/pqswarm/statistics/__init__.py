@@ -3,6 +3,15 @@
 from pqswarm.statistics.contrast import ContrastResult, contrast_estimation
 from pqswarm.statistics.control_tests import PosthocResult, hommel, posthoc
 from pqswarm.statistics.intervals import Interval, bootstrap_difference, bootstrap_mean, superiority
+from pqswarm.statistics.paired import (
+    PairedComparison,
+    SignedRankPosterior,
+    bayesian_signed_rank,
+    compare_datasets,
+    hierarchical_difference,
+    wilcoxon_signed_rank,
+)
+from pqswarm.statistics.power import Variances, detectable_difference, detection_power, measure_variances
 from pqswarm.statistics.ranks import FriedmanResult, critical_difference, friedman, friedman_from_ranks
 from pqswarm.statistics.results import Results, read_results
 from pqswarm.statistics.stability import StabilityResult, selection_stability
@@ -15,22 +24,32 @@ __all__ = [
     "ContrastResult",
     "FriedmanResult",
     "Interval",
+    "PairedComparison",
     "PosthocResult",
     "Results",
+    "SignedRankPosterior",
     "StabilityResult",
+    "Variances",
+    "bayesian_signed_rank",
     "bootstrap_difference",
     "bootstrap_mean",
+    "compare_datasets",
     "compare_runs",
     "contrast_estimation",
     "critical_difference",
+    "detectable_difference",
+    "detection_power",
     "equivalence",
     "friedman",
     "friedman_from_ranks",
+    "hierarchical_difference",
     "hommel",
     "mann_whitney",
+    "measure_variances",
     "posthoc",
     "read_results",
     "selection_stability",
     "superiority",
     "table",
+    "wilcoxon_signed_rank",
 ]

@@ -110,17 +110,27 @@ def bootstrap_difference(x: npt.ArrayLike, y: npt.ArrayLike, *, alpha: float = 0
 
 
 def _bootstrap(statistic: Callable[..., Any], samples: tuple[FloatArray, ...], alpha: float, seed: int) -> Interval:
-    """A statistic with its BCa interval, which is a point if the samples do not vary."""
+    """A statistic with its BCa interval, which is a point if the samples do not vary.
+
+    Samples are sorted and statistics rounded: the same results in another order, or read back from a file, have the
+    same interval, although many resamples have equal statistics up to rounding.
+    """
     from scipy.stats import bootstrap
 
     alpha, generator = checked_alpha(alpha), stream(checked_seed(seed), ())
-    estimate = float(statistic(*samples, axis=-1))
+    samples = tuple(np.sort(sample) for sample in samples)
+    digits = 9 - int(np.ceil(np.log10(max(float(np.abs(sample).max()) for sample in samples) or 1.0)))
+
+    def rounded(*resampled: FloatArray, axis: int) -> Any:
+        return np.round(statistic(*resampled, axis=axis), digits)
+
+    estimate = float(rounded(*samples, axis=-1))
     if min(sample.size for sample in samples) < MIN_RUNS:
         return Interval(estimate, None, None, alpha)
     if all(np.ptp(sample) == 0 for sample in samples):
         return Interval(estimate, estimate, estimate, alpha)
     options: Any = {"n_resamples": _RESAMPLES, "confidence_level": 1 - alpha, "vectorized": True, "method": "BCa"}
-    ends = bootstrap(samples, statistic, random_state=generator, **options).confidence_interval
+    ends = bootstrap(samples, rounded, random_state=generator, **options).confidence_interval
     return Interval(estimate, float(ends.low), float(ends.high), alpha)
 
 

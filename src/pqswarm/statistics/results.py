@@ -2,8 +2,8 @@
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
 
@@ -38,6 +38,8 @@ class Results:
         Whether the results of a row are paired: of one data set or fold.
     left_out : tuple of str
         Algorithms with a single run, if others have several.
+    samples : mapping of str to tuple of ndarray
+        With `blocks`, the results of the runs of each algorithm in each block; `values` are their means.
     """
 
     names: tuple[str, ...]
@@ -45,6 +47,7 @@ class Results:
     labels: tuple[str, ...] = ()
     blocks: bool = False
     left_out: tuple[str, ...] = ()
+    samples: Mapping[str, tuple[FloatArray, ...]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.values)
@@ -60,7 +63,9 @@ def read_results(path: str | Path, *, column: str = "error", classifier: str | N
 
     A file with a column ``algorithm``, such as the ``runs.csv`` of a study, has one line per run. Its results are in
     the column `column`; the column ``run``, if present, numbers the runs. Runs that not all algorithms have are left
-    out, as are algorithms with a single run.
+    out, as are algorithms with a single run. Columns ``dataset``, ``block``, ``fold`` and ``snr`` say which results
+    belong together, whatever the order of the lines: every algorithm then needs a result in each block, and several
+    runs in a block count by their mean.
 
     Parameters
     ----------
@@ -111,16 +116,16 @@ def read_results(path: str | Path, *, column: str = "error", classifier: str | N
     if classifier is not None:
         raise PqswarmError(f"{path} has one column per algorithm: there is no classifier to choose.")
     labelled = names[0].casefold().replace("_", " ") in _LABEL_HEADINGS or (
-        bool(body) and all(_cell_number(cells[0], separator) is None for _, cells in body)
+        bool(body) and all(_result_cell_number(cells[0], separator) is None for _, cells in body)
     )
     first = 1 if labelled else 0
-    _check_names(path, names[first:])
+    _check_result_names(path, names[first:])
     if len(body) < 2:
         raise FileFormatError(f"{path} has {_count_of(len(body), 'row')} of results: at least two are needed.")
     values = np.empty((len(body), len(names) - first))
     for row, (number, cells) in enumerate(body):
         for place in range(first, len(names)):
-            value = _cell_number(cells[place], separator)
+            value = _result_cell_number(cells[place], separator)
             if value is None or not isfinite(value):
                 raise FileFormatError(
                     f"{path}, line {number}, column {names[place]!r}: {_result_fault(cells[place], value)}."
@@ -128,7 +133,8 @@ def read_results(path: str | Path, *, column: str = "error", classifier: str | N
             values[row, place - first] = value
     labels = tuple(cells[0].strip() for _, cells in body) if labelled else ()
     blocks = labelled and names[0].casefold().replace("_", " ") in _BLOCK_HEADINGS
-    return Results(tuple(names[first:]), frozen(values), labels, blocks)
+    samples = {name: tuple(values[:, i, np.newaxis]) for i, name in enumerate(names[first:])} if blocks else {}
+    return Results(tuple(names[first:]), frozen(values), labels, blocks, samples=samples)
 
 
 def _results_by_run(
@@ -148,27 +154,56 @@ def _results_by_run(
         if classifier is not None and classifier not in known:
             raise unknown_name("classifier", classifier, known)
         body = [(n, cells) for n, cells in body if classifier in (None, cells[place["classifier"]].strip())]
+    grouping = [heading for heading in place if heading.replace("_", " ") in _BLOCK_HEADINGS]
     runs: dict[str, dict[str, float]] = {}
+    blocks: dict[str, dict[str, list[float]]] = {}
     for number, cells in body:
-        mine = runs.setdefault(cells[place["algorithm"]].strip(), {})
-        run = cells[place["run"]].strip() if "run" in place else str(len(mine))
-        value = _cell_number(cells[place[column]], separator)
+        name, block = cells[place["algorithm"]].strip(), ", ".join(cells[place[one]].strip() for one in grouping)
+        mine = runs.setdefault(name, {})
+        run = cells[place["run"]].strip() if "run" in place else "" if grouping else str(len(mine))
+        run = f"{run} of {block}" if run and block else run or block
+        value = _result_cell_number(cells[place[column]], separator)
         if value is None or not isfinite(value):
             raise FileFormatError(
                 f"{path}, line {number}, column {column!r}: {_result_fault(cells[place[column]], value)}."
             )
         if run in mine:
-            raise FileFormatError(f"{path}, line {number}: run {run} of this algorithm occurs twice.")
+            what = f"run {run} of this algorithm" if "run" in place else f"the result of {name!r} in {run!r}"
+            raise FileFormatError(f"{path}, line {number}: {what} occurs twice.")
         mine[run] = value
+        blocks.setdefault(name, {}).setdefault(block, []).append(value)
+    if grouping:
+        return _paired_results(path, blocks)
     many = {name: mine for name, mine in runs.items() if len(mine) > 1}
     _check_letters(path, runs)
-    _check_names(path, list(many))
+    _check_result_names(path, list(many))
     shared = [run for run in next(iter(many.values())) if all(run in mine for mine in many.values())]
     if len(shared) < 2:
         raise FileFormatError(f"{path} has {_count_of(len(shared), 'run')} common to all algorithms: two are needed.")
     values = np.array([[mine[run] for mine in many.values()] for run in shared])
     left_out = tuple(name for name in runs if name not in many)
     return Results(tuple(many), frozen(values), tuple(shared), left_out=left_out)
+
+
+def _paired_results(path: Path, blocks: Mapping[str, Mapping[str, Sequence[float]]]) -> Results:
+    """The results by algorithm and block, each block with results of every algorithm."""
+    _check_letters(path, blocks)
+    _check_result_names(path, list(blocks))
+    labels = list(dict.fromkeys(label for mine in blocks.values() for label in mine))
+    for name, mine in blocks.items():
+        missing = [label for label in labels if label not in mine]
+        if missing:
+            raise FileFormatError(
+                f"{path}: {name!r} has no result in {missing[0]!r}, where others have one: every algorithm needs a "
+                f"result in each block. Add it, or remove the block."
+            )
+    if len(labels) < 2:
+        raise FileFormatError(f"{path} has results in one block, {labels[0]!r}: at least two are needed.")
+    # Sorted, so that nothing depends on the order of the lines.
+    labels.sort()
+    samples = {name: tuple(np.sort(np.array(mine[label])) for label in labels) for name, mine in blocks.items()}
+    values = np.array([[each.mean() for each in mine] for mine in samples.values()]).T
+    return Results(tuple(blocks), frozen(values), tuple(labels), blocks=True, samples=samples)
 
 
 def _read_results_text(path: Path) -> str:
@@ -213,7 +248,7 @@ def _result_separator(line: str) -> str:
     return max("\t;,", key=lambda separator: len(next(csv.reader([line], delimiter=separator), [])))
 
 
-def _cell_number(cell: str, separator: str) -> float | None:
+def _result_cell_number(cell: str, separator: str) -> float | None:
     text = cell.strip()
     if separator == ";" and text.count(",") == 1 and "." not in text:
         text = text.replace(",", ".")
@@ -223,13 +258,13 @@ def _cell_number(cell: str, separator: str) -> float | None:
         return None
 
 
-def _check_names(path: Path, names: Sequence[str]) -> None:
+def _check_result_names(path: Path, names: Sequence[str]) -> None:
     if len(names) < 2:
         raise FileFormatError(
             f"{path} has {_count_of(len(names), 'column')} of results: at least two are needed, separated by commas, "
             f"tabs or semicolons."
         )
-    if all(_cell_number(name, ",") is not None for name in names):
+    if all(_result_cell_number(name, ",") is not None for name in names):
         raise FileFormatError(f"{path}: the first line must name the algorithms, not {names[0]!r}.")
     _check_letters(path, names)
     for number, name in enumerate(names, start=1):

@@ -82,8 +82,8 @@ def _table_cell(value: Any, digits: int) -> str:
 def _csv_table(keys: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
     file = io.StringIO(newline="")
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(map(_csv_cell, keys))
-    writer.writerows([_csv_cell(row[key]) for key in keys] for row in rows)
+    writer.writerow(map(_csv_table_cell, keys))
+    writer.writerows([_csv_table_cell(row[key]) for key in keys] for row in rows)
     return file.getvalue().removesuffix("\n")
 
 
@@ -102,7 +102,7 @@ def csv_comment_cell(text: str) -> str:
     return '"' + text.replace('"', '""') + '"' if computed else text
 
 
-def _csv_cell(value: Any) -> Any:
+def _csv_table_cell(value: Any) -> Any:
     return disarm(printable(value)) if isinstance(value, str) else value
 
 

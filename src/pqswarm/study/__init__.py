@@ -3,6 +3,7 @@
 from pqswarm.study.plan import AlgorithmPlan, ClassifierPlan, StudyPlan
 from pqswarm.study.planfile import PLANS, format_plan, load_plan, plan_text, read_plan
 from pqswarm.study.progress import StudyProgress
+from pqswarm.study.reading import Study, read_study
 from pqswarm.study.records import RunKey, RunRecord, best_of
 from pqswarm.study.run import run_study
 from pqswarm.study.store import Store
@@ -14,6 +15,7 @@ __all__ = [
     "RunKey",
     "RunRecord",
     "Store",
+    "Study",
     "StudyPlan",
     "StudyProgress",
     "best_of",
@@ -21,5 +23,6 @@ __all__ = [
     "load_plan",
     "plan_text",
     "read_plan",
+    "read_study",
     "run_study",
 ]

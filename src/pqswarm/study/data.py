@@ -11,12 +11,13 @@ from pqswarm.datasets import Dataset, Samples, load_dataset, make_dataset, read_
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.study.findings import Events
 from pqswarm.study.plan import DatasetPlan, StudyPlan
-from pqswarm.study.plan_parts import HeldOutPlan, OwnDataPlan, OwnHeldOutPlan
+from pqswarm.study.plan_data import HeldOutPlan, OwnDataPlan, OwnHeldOutPlan
 from pqswarm.study.planfile import COPY
 
-__all__ = ["StudyData", "held_out_seeds", "make_held_out", "open_data", "read_own"]
+__all__ = ["StudyData", "make_held_out", "open_data", "read_own"]
 
 _HELD_OUT_COPY = "held-out.npz"
+_COPIES = "datasets"  # folder of the copies of several data sets
 
 
 class StudyData(NamedTuple):
@@ -27,21 +28,35 @@ class StudyData(NamedTuple):
     about: Events
 
 
-def open_data(plan: StudyPlan, folder: Path, jobs: int, given: Samples | None, began: Events | None) -> StudyData:
-    """Return the data of a study, and keep a copy in its folder; they must match those it `began` with."""
+def open_data(
+    plan: StudyPlan, folder: Path, jobs: int, given: Samples | None, began: Events | None, name: str = ""
+) -> StudyData:
+    """Return the data of a study on one data set, and keep a copy in its folder; they must match those it `began` with.
+
+    With several data sets, the copy is named after the data set.
+    """
+    copy, aside_copy = _copies(folder, name)
     if isinstance(plan.dataset, DatasetPlan):
-        events = _open_events(plan.dataset, folder / COPY, jobs, None if began is None else began.digest)
+        events = _open_events(plan.dataset, copy, jobs, None if began is None else began.digest)
         return StudyData(events, None, Events(len(events), _digest(events), events.class_names, events.feature_names))
     own, aside = plan.dataset, plan.held_out
-    data = _open_samples(own.path, own, folder / COPY, given, None if began is None else began.digest)
+    data = _open_samples(own.path, own, copy, given, None if began is None else began.digest)
     test = None
     if isinstance(aside, OwnHeldOutPlan) and aside.path is not None:
         kept = None if began is None else began.held_out_digest
-        test = _open_samples(aside.path, own, folder / _HELD_OUT_COPY, None, kept)
+        test = _open_samples(aside.path, own, aside_copy, None, kept)
     seen, held_out = _part_samples(plan, data, test)
     n_aside, digest = 0 if held_out is None else len(held_out), "" if test is None else test.digest
     about = Events(len(seen), data.digest, seen.class_names, seen.feature_names, n_aside, digest)
     return StudyData(seen, held_out, about)
+
+
+def _copies(folder: Path, name: str) -> tuple[Path, Path]:
+    """Paths of the copies of a data set and of its held-out data."""
+    if not name:
+        return folder / COPY, folder / _HELD_OUT_COPY
+    slug = name.replace(" ", "-")
+    return folder / _COPIES / f"{slug}.npz", folder / _COPIES / f"{slug}-{_HELD_OUT_COPY}"
 
 
 def read_own(plan: StudyPlan) -> Samples | None:
@@ -80,19 +95,20 @@ def _read_samples(path: Path, plan: OwnDataPlan) -> Samples:
     return read_samples(path, plan.label if path.suffix.lower() != ".npz" else None)
 
 
-def held_out_seeds(plan: StudyPlan) -> tuple[int, ...]:
-    """Return the seeds of the held-out sets; empty if nothing is held out."""
-    if isinstance(plan.held_out, HeldOutPlan):
-        return plan.held_out.seeds
-    return () if plan.held_out is None else (plan.held_out.seed,)
+def make_held_out(
+    plan: StudyPlan, data: StudyData, seed: int, levels: list[float], jobs: int, folder: Path
+) -> Dataset | Samples:
+    """Generate the held-out events of a seed at noise levels [dB], or return your own held-out samples.
 
-
-def make_held_out(plan: StudyPlan, data: StudyData, seed: int, levels: list[float], jobs: int) -> Dataset | Samples:
-    """Generate the held-out events of a seed at noise levels [dB], or return your own held-out samples."""
+    Events of another data set of the study are kept in its `folder`.
+    """
     if data.held_out is not None:
         return data.held_out
     assert isinstance(plan.held_out, HeldOutPlan)  # noqa: S101
     assert isinstance(plan.dataset, DatasetPlan)  # noqa: S101
+    if plan.held_out.others:
+        other = plan.dataset.model_copy(update={"seed": seed})
+        return _open_events(other, _copies(folder, f"seed {seed}")[0], jobs, None)
     preset, options = plan.dataset.make_preset(), plan.dataset.feature_options
     return make_dataset(plan.held_out.events_per_class, levels, seed, preset, jobs, features=options)
 
@@ -114,6 +130,7 @@ def _open_events(plan: DatasetPlan, path: Path, jobs: int, digest: str | None) -
                 f"{path} is missing, and the events generated here differ from those this study started with: copy the "
                 f"file from where it started, or give --out another folder to start again."
             )
+        path.parent.mkdir(exist_ok=True)
         made.save(path)
         return made
     try:
@@ -138,6 +155,7 @@ def _open_samples(path: Path, plan: OwnDataPlan, copy: Path, given: Samples | No
     """
     if given is None and (digest is None or path.exists()):
         given = _read_samples(path, plan)
+    copy.parent.mkdir(exist_ok=True)
     if digest is None:
         assert given is not None  # noqa: S101
         given.save(copy)

@@ -42,17 +42,17 @@ def place_text(level: float | None, seed: int | None) -> str:
     return ", ".join(filter(None, parts))
 
 
-def _read_grid(given: dict[str, Any]) -> GridSearchResult:
+def _read_grid_finding(given: dict[str, Any]) -> GridSearchResult:
     points, accuracies = tuple(map(tuple, given["points"])), np.array(given["accuracies"], dtype=np.float64)
     return GridSearchResult(tuple(given["names"]), points, accuracies, tuple(given["usable"]))
 
 
-def _write_grid(grid: GridSearchResult) -> dict[str, Any]:
+def _write_grid_finding(grid: GridSearchResult) -> dict[str, Any]:
     return vars(grid) | {"accuracies": grid.accuracies.tolist()}
 
 
 _Counts = Annotated[IntArray, PlainValidator(partial(np.array, dtype=np.int64)), PlainSerializer(np.ndarray.tolist)]
-_Grid = Annotated[GridSearchResult, PlainValidator(_read_grid), PlainSerializer(_write_grid)]
+_Grid = Annotated[GridSearchResult, PlainValidator(_read_grid_finding), PlainSerializer(_write_grid_finding)]
 _Mask = Annotated[BoolArray, PlainValidator(text_mask), PlainSerializer(mask_text)]
 
 

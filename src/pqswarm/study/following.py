@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Literal
 
 from pqswarm.errors import PqswarmError
 from pqswarm.study import findings
-from pqswarm.study.data import held_out_seeds
 from pqswarm.study.findings import place_text
 from pqswarm.study.lock import is_locked
+from pqswarm.study.plan import held_out_levels, held_out_seeds
 from pqswarm.study.planfile import restore_plan
-from pqswarm.study.progress import Meter, StudyProgress
+from pqswarm.study.progress import Meter, StudyProgress, count_steps
 from pqswarm.study.records import RunKey, RunRecord, RunStatus
 from pqswarm.study.store import Store, store_stamp
 
@@ -47,7 +47,8 @@ class StudyStatus:
     stages : tuple of Stage
         Its stages.
     best : dict of str to RunStatus
-        The run of each classifier with the lowest error so far; of equals the smallest finished one.
+        The run of each classifier with the lowest error so far; of equals the smallest finished one. Empty with several
+        data sets.
     """
 
     state: State
@@ -132,44 +133,24 @@ class Follower:
         return StudyStatus(state, progress, self._stages, self._best)
 
     def records(self) -> list[RunRecord]:
-        """Return all finished runs, by classifier, algorithm and number."""
+        """Return all finished runs, by classifier, algorithm, number and data set."""
         new = [one.key for one in self.store.statuses() if one.finished and one.key not in self._records]
         self._records |= {record.key: record for record in self.store.records(new)}
         return [self._records[key] for key in sorted(self._records)]
 
     def _read(self) -> None:
         statuses, places = self.store.statuses(), set(self.store.places())
-        self._finished = ("Finished", "", "") in places
-        self._best = _best(statuses)
-        counts = self._count(places)
+        cells = self.plan.cells()
+        self._finished = ("", "Finished", "", "") in places
+        self._best = _best_statuses(statuses) if len(cells) == 1 else {}
+        counts = sum((_count_done(name, cell, places) for name, cell in cells.items()), Counter[str]())
         self._meter.follow(statuses, counts | ({"report": 1} if self._finished else {}))
-        plan, levels = self.plan, len(self.plan.dataset.snr)
+        totals = sum((count_steps(cell) for cell in cells.values()), Counter[str]())
+        totals["events"] = sum(len(cell.dataset.snr) for cell in cells.values())  # without held-out ones
+        stages = [Stage(title, min(counts[step], totals[step]), totals[step]) for step, title in _TITLES.items()]
         done = sum(one.finished for one in statuses)
-        n, sets = len(plan.classifiers), len(held_out_seeds(plan))
-        totals = {"events": levels, "hyperparameters": n, "smaller": n, "stage II": levels * n}
-        totals["held-out"] = levels * n * sets
-        counts["events"] = min(counts["events"], levels)
-        stages = [Stage(_TITLES[step], min(counts[step], total), total) for step, total in totals.items() if total]
         stages.insert(2, Stage("searches", done, self._meter.runs_total))
-        self._stages = tuple(stages)
-
-    def _count(self, places: set[tuple[str, str, str]]) -> dict[str, int]:
-        """How many times each step is done."""
-        plan, names = self.plan, {classifier.name for classifier in self.plan.classifiers}
-        kinds = Counter(kind for kind, classifier, _ in places if classifier in names)
-        seeds, levels = held_out_seeds(plan), plan.dataset.snr
-        begun = sum(
-            any(("HeldOut", name, place_text(level, seed)) in places for name in names for level in levels)
-            for seed in seeds
-        )
-        made = ("Events", "", "") in places
-        return {
-            "events": len(levels) * (made + begun),
-            "hyperparameters": kinds["AllFeatures"],
-            "smaller": kinds["OneStandardError"],
-            "stage II": kinds["StageTwo"],
-            "held-out": kinds["HeldOut"],
-        }
+        self._stages = tuple(stage for stage in stages if stage.total)
 
     def _stage(self) -> str:
         if self._finished:
@@ -191,7 +172,21 @@ _TITLES = {
 }
 
 
-def _best(statuses: Iterable[RunStatus]) -> dict[str, RunStatus]:
+def _count_done(dataset: str, cell: "StudyPlan", places: set[tuple[str, str, str, str]]) -> Counter[str]:
+    """How many times each step is done for one data set."""
+    names, tested = {classifier.name for classifier in cell.classifiers}, held_out_levels(cell)
+    kinds = Counter(kind for mine, kind, classifier, _ in places if mine == dataset and classifier in names)
+    begun = sum(
+        any((dataset, "HeldOut", name, place_text(level, seed)) in places for name in names for level in tested)
+        for seed in held_out_seeds(cell)
+    )
+    made = (dataset, "Events", "", "") in places
+    steps = {"AllFeatures": "hyperparameters", "OneStandardError": "smaller", "StageTwo": "stage II"}
+    done = {step: kinds[kind] for kind, step in (steps | {"HeldOut": "held-out"}).items()}
+    return Counter({"events": len(cell.dataset.snr) * made + len(tested) * begun} | done)
+
+
+def _best_statuses(statuses: Iterable[RunStatus]) -> dict[str, RunStatus]:
     best: dict[str, RunStatus] = {}
     for one in sorted(statuses, key=lambda one: (round(one.error, 12), one.size is None, one.size or 0)):
         best.setdefault(one.key.classifier, one)

@@ -2,19 +2,28 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import fields
-from typing import Annotated, Any, Literal, Self
+from collections.abc import Iterable
+from math import inf
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
 
 from pqswarm._base.random import derived_seed
 from pqswarm.errors import PqswarmError, unknown_name
-from pqswarm.evaluation import CLASSIFIERS, Classifier
 from pqswarm.events.preset_text import write_preset
-from pqswarm.search import ALGORITHMS, Search, filter_of
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR
-from pqswarm.study.plan_parts import DatasetPlan, HeldOutPlan, OwnDataPlan, OwnHeldOutPlan, Seed, Title, is_own
+from pqswarm.study.plan_data import (
+    DatasetPlan,
+    HeldOutPlan,
+    NamedEvents,
+    NamedFile,
+    OwnDataPlan,
+    OwnHeldOutPlan,
+    Seed,
+    Title,
+    is_own,
+)
+from pqswarm.study.plan_methods import AlgorithmPlan, ClassifierPlan, FoldsPlan
 
 __all__ = [
     "AlgorithmPlan",
@@ -25,6 +34,8 @@ __all__ = [
     "OwnDataPlan",
     "OwnHeldOutPlan",
     "StudyPlan",
+    "held_out_levels",
+    "held_out_seeds",
 ]
 
 # Names reserved by tables, for other subsets and for columns.
@@ -33,160 +44,9 @@ _RESERVED = (ALL_FEATURES, ONE_STANDARD_ERROR, "algorithm", "level", "all", "res
 # Keys that affect the report, but not the results.
 _SHOWN = ("title", "paper", "control", "comparisons", "margin")
 
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._+-]{0,39}$")]
-
 
 class _Plan(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class FoldsPlan(_Plan):
-    """The cross-validation.
-
-    Attributes
-    ----------
-    number : int
-        Folds.
-    seed : int
-        Seed of the partition of stage I, which selects features.
-    stage_two_seed : int
-        Seed of the partition of stage II, which tests the selected subsets.
-    """
-
-    number: Annotated[int, Field(ge=2, le=100, strict=True)] = 10
-    seed: Seed = 0
-    stage_two_seed: Seed = 1
-
-
-class ClassifierPlan(_Plan):
-    """A classifier with given hyperparameters, or with those found by grid search.
-
-    Attributes
-    ----------
-    name : str
-        Its name in tables.
-    kind : str
-        A name in :data:`pqswarm.evaluation.CLASSIFIERS`.
-    parameters : dict
-        Its hyperparameters; others have their defaults. In a file they may also be next to `kind`. Any scikit-learn
-        classifier can be used by its import path, ``estimator = "sklearn.svm.LinearSVC"``, instead of `kind`;
-        `parameters` are then its own.
-    scaling : {"once", "minmax", "standard", "robust"}
-        Scale features to [0, 1] over all events, or on the training events of each fold to [0, 1], by mean and standard
-        deviation, or by median and quartiles.
-    grid_search : bool
-        Whether to run the grid search even if hyperparameters are given, for the figure.
-
-    Examples
-    --------
-    >>> plan = ClassifierPlan(name="5-NN", kind="k-nn", n_neighbors=5)
-    >>> plan.parameters, plan.make().describe()
-    ({'n_neighbors': 5, 'metric': 'manhattan'}, '5 nearest neighbours by Manhattan distance')
-    """
-
-    name: Name
-    kind: str
-    parameters: dict[str, Any] = {}
-    scaling: Literal["once", "minmax", "standard", "robust"] = "once"
-    grid_search: Annotated[bool, Field(strict=True)] = True
-
-    @model_validator(mode="before")
-    @classmethod
-    def _gather(cls, given: Any) -> Any:
-        """Move hyperparameters given next to `kind` into `parameters`, and complete them."""
-        if not isinstance(given, dict):
-            return given
-        own = {key: value for key, value in given.items() if key in cls.model_fields}
-        parameters = own.get("parameters", {})
-        if "estimator" in given and own.setdefault("kind", "estimator") == "estimator":
-            parameters = {"estimator": given["estimator"], "parameters": parameters}
-        if not isinstance(parameters, dict) or not isinstance(own.get("kind"), str):
-            return own
-        kind = CLASSIFIERS.find(own["kind"])
-        known = {field.name for field in fields(kind.Hyperparameters)}
-        for key in given:
-            if key in cls.model_fields or (key == "estimator" and key in parameters):
-                continue
-            if key not in known:
-                unknown: object = unknown_name("key", key, {**cls.model_fields, **kind.Hyperparameters().settings()})
-                if "estimator" in parameters:
-                    value = json.dumps(given[key], default=str)
-                    unknown = f"{unknown} Parameters of an estimator belong in parameters = {{ {key} = {value} }}"
-                raise ValueError(unknown)
-            if key in parameters:
-                raise ValueError(f"{key} is given twice")
-            parameters = parameters | {key: given[key]}
-        settings = kind(parameters).settings
-        return own | {"parameters": settings if parameters else {}}
-
-    def make(self, settings: Mapping[str, Any] | None = None) -> Classifier:
-        """Return the classifier with the planned hyperparameters, or with others, such as those of a grid search."""
-        return CLASSIFIERS.find(self.kind)(self.parameters if settings is None else settings)
-
-
-class AlgorithmPlan(_Plan):
-    """A search algorithm with its parameters.
-
-    Attributes
-    ----------
-    name : str
-        Its name in the study, by default that of the algorithm.
-    algorithm : str
-        A name in :data:`pqswarm.search.ALGORITHMS`.
-    parameters : dict
-        Parameters that differ from the defaults. A search that is given the size of the reference's best subset, such
-        as SFFS, can be given another ``size``, or ``"all"`` to search all sizes within the budget of a run.
-    """
-
-    name: Name
-    algorithm: str
-    parameters: dict[str, Any] = {}  # checked by the algorithm
-
-    @model_validator(mode="before")
-    @classmethod
-    def _named_after_algorithm(cls, given: Any) -> Any:
-        if isinstance(given, dict) and isinstance(given.get("algorithm"), str):
-            return {"name": given["algorithm"]} | given
-        return given
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        ALGORITHMS.find(self.algorithm).Parameters.of(self.settings)
-        filter_of(self.search, self.settings)
-        return self
-
-    @property
-    def search(self) -> type[Search]:
-        """The algorithm itself."""
-        return ALGORITHMS[self.algorithm]
-
-    @property
-    def title(self) -> str:
-        """Its name in tables and figures; of an unnamed ranking, including its filter."""
-        ranking = filter_of(self.search, self.settings)
-        if ranking is not None and self.name in (self.algorithm, f"{self.algorithm}-{ranking.name}"):
-            return f"{self.search.title} ({ranking.title})"
-        return self.search.title if self.name == self.algorithm else self.name
-
-    @property
-    def sequential(self) -> bool:
-        """Whether it runs once, after the others, and stops by itself."""
-        return self.search.runs_once
-
-    @property
-    def needs_size(self) -> bool:
-        """Whether it needs the size of the reference's best subset."""
-        return self.search.needs_size and "size" not in self.parameters
-
-    @property
-    def all_sizes(self) -> bool:
-        """Whether it searches all sizes within the budget of a run, instead of a given size."""
-        return self.search.needs_size and self.parameters.get("size") == "all"
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The parameters as passed to the algorithm."""
-        return self.parameters | ({"size": None} if self.all_sizes else {})
 
 
 _Data = Annotated[Annotated[DatasetPlan, Tag("generated")] | Annotated[OwnDataPlan, Tag("own")], Discriminator(is_own)]
@@ -194,6 +54,7 @@ _HeldOut = Annotated[
     Annotated[HeldOutPlan, Tag("generated")] | Annotated[OwnHeldOutPlan, Tag("own")] | Annotated[None, Tag("none")],
     Discriminator(is_own),
 ]
+_Named = Annotated[Annotated[NamedEvents, Tag("generated")] | Annotated[NamedFile, Tag("own")], Discriminator(is_own)]
 
 
 class StudyPlan(_Plan):
@@ -222,6 +83,8 @@ class StudyPlan(_Plan):
         Whether the report shows the paper's values for comparison.
     dataset : DatasetPlan or OwnDataPlan
         The data: generated events or your own.
+    datasets : tuple of NamedEvents or NamedFile
+        Several data sets instead, each with a name: the study runs on each and tests over them.
     held_out : HeldOutPlan, OwnHeldOutPlan or None
         Data that no search uses, for a final test; by default none for your own data.
     folds : FoldsPlan
@@ -242,6 +105,7 @@ class StudyPlan(_Plan):
     margin: Annotated[float, Field(gt=0, le=1)] = 0.05
     paper: Annotated[bool, Field(strict=True)] = False
     dataset: _Data = DatasetPlan()
+    datasets: tuple[_Named, ...] = ()
     held_out: _HeldOut = HeldOutPlan()
     folds: FoldsPlan = FoldsPlan()
     classifiers: Annotated[tuple[ClassifierPlan, ...], Field(min_length=1)]
@@ -249,9 +113,17 @@ class StudyPlan(_Plan):
 
     @model_validator(mode="before")
     @classmethod
-    def _set_defaults_of_own_data(cls, given: Any) -> Any:
-        if isinstance(given, dict) and is_own(given.get("dataset", {})) == "own":
+    def _set_defaults_of_data(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        data, several = given.get("dataset", {}), given.get("datasets", ())
+        if is_own(data) == "own" or (
+            isinstance(several, list | tuple) and any(is_own(one) == "own" for one in several)
+        ):
             return {"title": "Feature selection", "held_out": None} | given
+        if several or (isinstance(data, dict) and data.get("seeds")):
+            alone = several or len(data["seeds"]) < 2
+            return {"held_out": None if alone else {"others": True}} | given
         return given
 
     @model_validator(mode="after")
@@ -281,6 +153,19 @@ class StudyPlan(_Plan):
         return self
 
     def _check_data(self) -> None:
+        """Check the data of each cell; see :meth:`cells`."""
+        if self.datasets and self.dataset != DatasetPlan():
+            raise ValueError("dataset and datasets are both given: keep one of them")
+        names = [one.name for one in self.datasets]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(f"datasets contains the name {twice!r} twice: rename one of them")
+        if isinstance(self.held_out, HeldOutPlan) and self.held_out.others and len(self.dataset_seeds) < 2:
+            raise ValueError("held_out.others needs several dataset.seeds")
+        for cell in self.cells().values():
+            cell._check_cell()
+
+    def _check_cell(self) -> None:
         data, held_out = self.dataset, self.held_out
         if isinstance(data, OwnDataPlan):
             if isinstance(held_out, HeldOutPlan):
@@ -308,6 +193,40 @@ class StudyPlan(_Plan):
                 raise PqswarmError(f"size of {algorithm.name} is {size}, but there are only {n_features} features.")
 
     @property
+    def dataset_seeds(self) -> tuple[int, ...]:
+        """Seeds of the generated data sets; empty for others."""
+        return (self.dataset.seeds or ()) if isinstance(self.dataset, DatasetPlan) and not self.datasets else ()
+
+    def cells(self) -> dict[str, "StudyPlan"]:
+        """Return the plan of the study on each data set alone, by its name; the only data set has an empty name.
+
+        Examples
+        --------
+        >>> from pqswarm.study import load_plan
+        >>> list(load_plan("smoke").cells())
+        ['']
+        """
+        if self.datasets:
+            without = {"datasets": ()}
+            return {one.name: self._only(one.alone(), without) for one in self.datasets}
+        seeds, data = self.dataset_seeds, self.dataset
+        if not seeds:
+            return {"": self}
+        cells = {}
+        for seed in seeds:
+            tested = self.held_out
+            if isinstance(tested, HeldOutPlan) and tested.others:
+                assert isinstance(data, DatasetPlan)  # noqa: S101
+                others = tuple(other for other in seeds if other != seed)
+                tested = tested.model_copy(update={"events_per_class": data.events_per_class, "seeds": others})
+            alone = data.model_copy(update={"seed": seed, "seeds": None})
+            cells[f"seed {seed}"] = self._only(alone, {"held_out": tested})
+        return cells
+
+    def _only(self, data: DatasetPlan | OwnDataPlan, changes: dict[str, Any]) -> "StudyPlan":
+        return self.model_copy(update={"dataset": data} | changes)
+
+    @property
     def searched(self) -> tuple[AlgorithmPlan, ...]:
         """The algorithms that are run repeatedly."""
         return tuple(algorithm for algorithm in self.algorithms if not algorithm.sequential)
@@ -319,7 +238,7 @@ class StudyPlan(_Plan):
 
     @property
     def n_runs(self) -> int:
-        """Runs of all algorithms with all classifiers."""
+        """Runs of all algorithms with all classifiers on one data set."""
         return (len(self.searched) * self.runs + len(self.sequential)) * len(self.classifiers)
 
     def algorithm(self, name: str) -> AlgorithmPlan:
@@ -357,6 +276,7 @@ class StudyPlan(_Plan):
         """Return everything that determines the results as canonical JSON."""
         # Of a file only its content matters, which the study knows by its digest, not its name.
         left_out: Any = {**dict.fromkeys(_SHOWN, True), "dataset": {"file"}, "held_out": {"file"}}
+        left_out["datasets"] = {"__all__": {"file"}}
         return json.dumps(self.model_dump(mode="python", exclude=left_out), sort_keys=True)
 
     def differences(self, other: "StudyPlan") -> list[tuple[str, Any, Any]]:
@@ -366,18 +286,31 @@ class StudyPlan(_Plan):
             for plan, full in zip(plans, (self, other), strict=True):  # a name is compared by its content
                 assert isinstance(full.dataset, DatasetPlan)  # noqa: S101
                 plan["dataset"]["preset"] = write_preset(full.dataset.whole_preset)
-        ours, theirs = map(_flat, plans)
+        ours, theirs = map(_flat_plan, plans)
         pairs = {key: (ours.get(key, "absent"), theirs.get(key, "absent")) for key in dict.fromkeys([*ours, *theirs])}
         return [(key, one, two) for key, (one, two) in pairs.items() if one != two]
 
 
-def _flat(tree: Any, prefix: str = "") -> dict[str, Any]:
+def held_out_levels(plan: StudyPlan) -> tuple[float, ...]:
+    """Return the noise levels [dB] of the tests on held-out data: all, or only infinity on the other data sets."""
+    only_one = isinstance(plan.held_out, HeldOutPlan) and plan.held_out.others
+    return (inf,) if only_one else plan.dataset.snr
+
+
+def held_out_seeds(plan: StudyPlan) -> tuple[int, ...]:
+    """Return the seeds of the held-out sets; empty if nothing is held out."""
+    if isinstance(plan.held_out, HeldOutPlan):
+        return plan.held_out.seeds
+    return () if plan.held_out is None else (plan.held_out.seed,)
+
+
+def _flat_plan(tree: Any, prefix: str = "") -> dict[str, Any]:
     """The leaves of nested mappings and lists, by path."""
     if isinstance(tree, dict):
-        return {k: v for key, branch in tree.items() for k, v in _flat(branch, f"{prefix}.{key}").items()}
-    if isinstance(tree, list):
+        return {k: v for key, branch in tree.items() for k, v in _flat_plan(branch, f"{prefix}.{key}").items()}
+    if isinstance(tree, list) and any(isinstance(branch, dict | list) for branch in tree):
         # Members with a name are identified by it, not by position.
         keys = [branch.get("name", i) if isinstance(branch, dict) else i for i, branch in enumerate(tree)]
         pairs = zip(keys, tree, strict=True)
-        return {k: v for key, branch in pairs for k, v in _flat(branch, f"{prefix}[{key}]").items()}
+        return {k: v for key, branch in pairs for k, v in _flat_plan(branch, f"{prefix}[{key}]").items()}
     return {prefix.lstrip("."): tree}

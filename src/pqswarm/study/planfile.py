@@ -10,12 +10,13 @@ from pydantic import ValidationError
 from pqswarm._base.toml import explain_mistakes, parse_toml, read_toml_text, to_toml
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.events.preset_text import preset_lines
+from pqswarm.study.changes import change_plan
 from pqswarm.study.plan import StudyPlan
-from pqswarm.study.plan_parts import OwnDataPlan, OwnHeldOutPlan
+from pqswarm.study.plan_data import HeldOutPlan, OwnDataPlan, OwnHeldOutPlan
 
 __all__ = ["COPY", "PLANS", "format_plan", "load_plan", "plan_given_data", "plan_text", "read_plan", "restore_plan"]
 
-PLANS: tuple[str, ...] = ("quick", "paper", "paper-stepped", "smoke")
+PLANS: tuple[str, ...] = ("quick", "paper", "paper-stepped", "replication", "smoke")
 """The built-in plans."""
 
 COPY = "dataset.npz"
@@ -49,7 +50,9 @@ def plan_text(name: str) -> str:
     return (files("pqswarm.study") / "plans" / f"{name}.toml").read_text(encoding="utf-8")
 
 
-def read_plan(text: str, source: str = "the plan", folder: str | Path = ".") -> StudyPlan:
+def read_plan(
+    text: str, source: str = "the plan", folder: str | Path = ".", changes: Mapping[str, Any] | None = None
+) -> StudyPlan:
     """Read a plan from TOML.
 
     Parameters
@@ -60,6 +63,8 @@ def read_plan(text: str, source: str = "the plan", folder: str | Path = ".") -> 
         Its source, for messages.
     folder : str or Path
         Folder of relative paths in the plan.
+    changes : mapping of str to object, optional
+        New values of keys, by dotted name; see :func:`pqswarm.study.changes.change_plan`.
 
     Returns
     -------
@@ -72,23 +77,27 @@ def read_plan(text: str, source: str = "the plan", folder: str | Path = ".") -> 
     6000
     """
     try:
-        return StudyPlan.model_validate(parse_toml(text, source), context={"folder": Path(folder)})
+        tree = parse_toml(text, source)
+        tree = change_plan(tree, changes) if changes else tree
+        return StudyPlan.model_validate(tree, context={"folder": Path(folder)})
     except ValidationError as error:
-        raise PqswarmError("\n".join([f"{source} cannot be used:", *_explained(error)])) from None
+        raise PqswarmError("\n".join([f"{source} cannot be used:", *_explain_plan_mistakes(error)])) from None
 
 
-def _explained(error: ValidationError) -> list[str]:
+def _explain_plan_mistakes(error: ValidationError) -> list[str]:
     """One line for each mistake: the key and what is wrong with it."""
     return [f"  {line}" for line in explain_mistakes(error, StudyPlan, tags=("generated", "own"), words=_WORDS)]
 
 
-def load_plan(given: str | Path) -> StudyPlan:
+def load_plan(given: str | Path, changes: Mapping[str, Any] | None = None) -> StudyPlan:
     """Return a built-in plan by name, or read a plan file.
 
     Parameters
     ----------
     given : str or Path
         One of :data:`PLANS`, or the path of a TOML file.
+    changes : mapping of str to object, optional
+        New values of keys, by dotted name, such as ``{"runs": 5}``.
 
     Returns
     -------
@@ -96,15 +105,15 @@ def load_plan(given: str | Path) -> StudyPlan:
         The plan.
     """
     if str(given) in PLANS:
-        return read_plan(plan_text(str(given)), f"plan {given!s}")
+        return read_plan(plan_text(str(given)), f"plan {given!s}", changes=changes)
     path = Path(given)
     try:
         text = read_toml_text(path, "the plan ")
     except FileNotFoundError:
         names = ", ".join(PLANS)
         raise PqswarmError(f"there is no plan {str(given)!r}: give a TOML file, or one of {names}.") from None
-    plan = read_plan(text, str(path), path.parent)
-    for part in (plan.dataset, plan.held_out):
+    plan = read_plan(text, str(path), path.parent, changes)
+    for part in (plan.dataset, *plan.datasets, plan.held_out):
         if isinstance(part, OwnDataPlan | OwnHeldOutPlan):
             part.lie_in(path.parent)
     return plan
@@ -115,19 +124,21 @@ def restore_plan(kept: Mapping[str, Any]) -> StudyPlan:
     try:
         return StudyPlan.model_validate(kept)
     except ValidationError as error:
-        lines = "\n".join(_explained(error))
+        lines = "\n".join(_explain_plan_mistakes(error))
         raise PqswarmError(f"the stored plan of the study is invalid:\n{lines}") from None
 
 
 def plan_given_data(plan: StudyPlan) -> StudyPlan:
     """Return a plan for data given in Python, which replace its file."""
-    if isinstance(plan.dataset, OwnDataPlan):
+    if isinstance(plan.dataset, OwnDataPlan) and not plan.datasets:
         return plan
     given = plan.model_dump(exclude_unset=True)
     try:
         return StudyPlan.model_validate(given | {"dataset": given.get("dataset", {}) | {"file": COPY}})
     except ValidationError as error:
-        raise PqswarmError("\n".join(["data are given, but the plan describes others:", *_explained(error)])) from None
+        raise PqswarmError(
+            "\n".join(["data are given, but the plan describes others:", *_explain_plan_mistakes(error)])
+        ) from None
 
 
 def format_plan(plan: StudyPlan) -> str:
@@ -148,19 +159,27 @@ def format_plan(plan: StudyPlan) -> str:
     >>> format_plan(read_plan(plan_text("smoke"))).splitlines()[:2]
     ['title = "A smoke test"', 'runs = 3']
     """
-    parts = plan.model_dump(exclude_none=True, exclude=None if plan.paper else {"paper"})
-    tables = {key: [value] if isinstance(value, dict) else value for key, value in parts.items() if _is_table(value)}
+    left_out = {*(() if plan.paper else ("paper",)), "dataset" if plan.datasets else "datasets"}
+    parts = plan.model_dump(exclude_none=True, exclude=left_out)
+    if plan.dataset_seeds:
+        del parts["dataset"]["seed"]
+    if isinstance(plan.held_out, HeldOutPlan):
+        unused = ("events_per_class", "seeds") if plan.held_out.others else ("others",)
+        parts["held_out"] = {key: value for key, value in parts["held_out"].items() if key not in unused}
+    tables = {
+        key: [value] if isinstance(value, dict) else value for key, value in parts.items() if _is_plan_table(value)
+    }
     lines = [f"{key} = {to_toml(value)}" for key, value in parts.items() if key not in tables]
     for key, members in tables.items():
         for member in members:
             lines += ["", f"[{key}]" if isinstance(parts[key], dict) else f"[[{key}]]"]
-            preset = member.get("preset") if key == "dataset" and isinstance(member.get("preset"), dict) else None
+            preset = member.get("preset") if isinstance(member.get("preset"), dict) else None
             own = {name: entry for name, entry in member.items() if name != "preset" or preset is None}
             lines += [f"{name} = {to_toml(entry)}" for name, entry in own.items() if entry != {}]
             if preset is not None:
-                lines += ["", "[dataset.preset]", *preset_lines(preset, "dataset.preset.")]
+                lines += ["", f"[{key}.preset]", *preset_lines(preset, f"{key}.preset.")]
     return "\n".join(lines)
 
 
-def _is_table(value: Any) -> bool:
+def _is_plan_table(value: Any) -> bool:
     return isinstance(value, dict) or (isinstance(value, tuple) and any(isinstance(member, dict) for member in value))

@@ -1,16 +1,16 @@
 """The progress of a study."""
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from math import inf
 
 from pqswarm._kernels.compile_times import last_compiled
-from pqswarm.study.plan import StudyPlan
-from pqswarm.study.plan_parts import HeldOutPlan
+from pqswarm.study.plan import StudyPlan, held_out_levels, held_out_seeds
 from pqswarm.study.records import Checkpoint, RunKey, RunRecord, RunStatus
 
-__all__ = ["Meter", "Report", "StudyProgress"]
+__all__ = ["Meter", "Report", "StudyProgress", "count_steps"]
 
 _RECENT = 60.0  # seconds over which rates are averaged
 
@@ -34,7 +34,7 @@ class StudyProgress:
     rate : float
         Evaluations per second in the last minute.
     best : dict of str to float
-        Lowest error of each classifier so far.
+        Lowest error of each classifier so far; empty with several data sets.
     spent : dict of str to float
         Total time of all workers for evaluation and search, and for the store [s].
     share : float
@@ -58,22 +58,35 @@ class StudyProgress:
 Report = Callable[[StudyProgress], None]
 
 
+def count_steps(cell: StudyPlan) -> Counter[str]:
+    """Return how many times each step other than a search is done for one data set."""
+    levels, classifiers, sets = len(cell.dataset.snr), len(cell.classifiers), len(held_out_seeds(cell))
+    tested = len(held_out_levels(cell)) * sets
+    return Counter(
+        {
+            "events": levels + tested,
+            "hyperparameters": classifiers,
+            "smaller": classifiers,
+            "stage II": levels * classifiers,
+            "held-out": tested * classifiers,
+        }
+    )
+
+
 class Meter:
     """Counts the work of a study and reports it."""
 
     def __init__(self, plan: StudyPlan, report: Report) -> None:
-        self._report = report
+        self._report, cells = report, plan.cells().values()
         # Searches that stop by themselves are not counted: their evaluations are not planned.
         self._planned = {algorithm.name for algorithm in plan.searched}
-        many = len(plan.searched) * len(plan.classifiers) * plan.runs
-        self.runs_total = plan.n_runs
-        self._total = many * plan.max_evaluations
+        self._several = len(cells) > 1
+        self.runs_total = plan.n_runs * len(cells)
+        self._total = len(plan.searched) * len(plan.classifiers) * plan.runs * plan.max_evaluations * len(cells)
         self._budget = plan.max_evaluations
-        levels, classifiers = len(plan.dataset.snr), len(plan.classifiers)
-        sets = len(plan.held_out.seeds) if isinstance(plan.held_out, HeldOutPlan) else int(plan.held_out is not None)
-        times = {"events": levels * (1 + sets), "hyperparameters": classifiers, "smaller": classifiers, "report": 1}
-        times |= {"stage II": levels * classifiers, "held-out": levels * classifiers * sets}
-        self._work = self.runs_total * self._budget + sum(_STEPS[step] * number for step, number in times.items())
+        steps = sum((count_steps(cell) for cell in cells), Counter[str]())
+        self._work = self.runs_total * self._budget + sum(_STEPS[step] * number for step, number in steps.items())
+        self._work += _STEPS["report"]
         self._steps = 0
         self._finished: set[RunKey] = set()
         self._evaluations: dict[RunKey, int] = {}
@@ -106,7 +119,8 @@ class Meter:
 
     def _note(self, key: RunKey, n_evaluations: int, error: float) -> None:
         self._evaluations[key] = n_evaluations
-        self._best[key.classifier] = min(error, self._best.get(key.classifier, inf))
+        if not self._several:  # errors on different data sets are not comparable
+            self._best[key.classifier] = min(error, self._best.get(key.classifier, inf))
 
     def spend(self, evaluations: int, **seconds: float) -> None:
         """Count new evaluations, and the time spent."""

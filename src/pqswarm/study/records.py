@@ -21,11 +21,12 @@ _DIGEST = hashlib.sha256().digest_size
 
 @dataclass(frozen=True, order=True)
 class RunKey:
-    """The key of a run: classifier, algorithm and run number."""
+    """The key of a run: classifier, algorithm, run number, and data set; the only one of a study has no name."""
 
     classifier: str
     algorithm: str
     run: int
+    dataset: str = ""
 
 
 @dataclass(frozen=True, eq=False)

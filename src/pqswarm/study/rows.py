@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from dataclasses import astuple
 from typing import Any
 
 import numpy as np
@@ -11,14 +10,19 @@ from pqswarm.search import SearchResult
 from pqswarm.study import records
 from pqswarm.study.records import RunKey, RunRecord, RunStatus
 
-__all__ = ["checked_row", "row_digest", "row_record", "row_status", "run_row"]
+__all__ = ["checked_row", "key_row", "row_digest", "row_record", "row_status", "run_row"]
+
+
+def key_row(key: RunKey) -> tuple[Any, ...]:
+    """Return the key of a run as the first columns of its row."""
+    return key.dataset, key.classifier, key.algorithm, key.run
 
 
 def run_row(record: RunRecord) -> tuple[Any, ...]:
     """Return a finished run as a row of its table, without its digest."""
     result = record.result
     return (
-        *astuple(record.key),
+        *key_row(record.key),
         str(record.seed),
         result.algorithm,
         result.error + 0.0,  # SQLite does not keep the sign of zero
@@ -31,7 +35,8 @@ def run_row(record: RunRecord) -> tuple[Any, ...]:
 
 
 def row_digest(row: tuple[Any, ...]) -> str:
-    """Return a digest of a row of the database."""
+    """Return a digest of a row of the database; an empty name of the data set does not count, as in older files."""
+    row = row if row[0] else row[1:]
     return hashlib.sha256(json.dumps(row).encode()).hexdigest()
 
 
@@ -39,20 +44,20 @@ def checked_row(row: tuple[Any, ...]) -> tuple[Any, ...]:
     """Check the digest at the end of a row and return the row without it."""
     *content, digest = row
     if row_digest(tuple(content)) != digest:
-        raise ValueError(f"{', '.join(map(str, content[:3]))} does not match its digest")
+        raise ValueError(f"{', '.join(map(str, content[:4]))} does not match its digest")
     return tuple(content)
 
 
 def row_status(row: tuple[Any, ...]) -> RunStatus:
     """Return the status of the run in a row."""
-    classifier, algorithm, run, n_evaluations, error, size = row
-    return RunStatus(RunKey(classifier, algorithm, int(run)), int(n_evaluations), float(error), size)
+    dataset, classifier, algorithm, run, n_evaluations, error, size = row
+    return RunStatus(RunKey(classifier, algorithm, int(run), dataset), int(n_evaluations), float(error), size)
 
 
 def row_record(row: tuple[Any, ...]) -> RunRecord:
     """Return the run in a row of the table."""
-    *place, seed, search, error, mask, n_evaluations, improvements, front, seconds = row
+    dataset, classifier, algorithm, run, seed, search, error, mask, n_evaluations, improvements, front, seconds = row
     steps = np.array(json.loads(improvements), dtype=np.float64).reshape(-1, 3)
     front = records.text_front(front)
     result = SearchResult(search, records.text_mask(mask), error, n_evaluations, steps, **front)
-    return RunRecord(RunKey(*place), int(seed), result, seconds)
+    return RunRecord(RunKey(classifier, algorithm, run, dataset), int(seed), result, seconds)

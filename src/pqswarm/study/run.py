@@ -3,7 +3,7 @@
 import os
 import platform
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
@@ -20,14 +20,14 @@ from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import CLASSIFIERS, Folds
 from pqswarm.evaluation.cuda import check_device
 from pqswarm.study import findings, stages
-from pqswarm.study.data import StudyData, held_out_seeds, make_held_out, open_data
+from pqswarm.study.data import StudyData, make_held_out, open_data
 from pqswarm.study.executors import WorkerPool, worker_pool
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR, Finding
 from pqswarm.study.lock import lock_folder
-from pqswarm.study.plan import ClassifierPlan, DatasetPlan, StudyPlan
+from pqswarm.study.plan import ClassifierPlan, DatasetPlan, StudyPlan, held_out_levels, held_out_seeds
 from pqswarm.study.planfile import plan_given_data, restore_plan
 from pqswarm.study.problem import StudyProblem
-from pqswarm.study.progress import Meter, Report, StudyProgress
+from pqswarm.study.progress import Meter, Report, StudyProgress, count_steps
 from pqswarm.study.records import best_of
 from pqswarm.study.scheduler import Scheduler
 from pqswarm.study.stages import Masks
@@ -36,6 +36,7 @@ from pqswarm.study.store import Store
 __all__ = ["run_study"]
 
 _Kind = TypeVar("_Kind", bound=Finding)
+_WAVE = 8  # data sets that are searched together: enough to keep all workers busy, few enough to keep in memory
 
 
 def run_study(
@@ -89,10 +90,37 @@ def run_study(
                 if progress is not None:
                     progress(now)
 
-            study = _Study(plan, store, workers, tell)
-            study.run(pools, stack.close, given)
+            meter = Meter(plan, tell)
+            meter.follow(store.statuses(), {})
+            cells = {name: _Cell(name, cell, store.of(name), workers, meter) for name, cell in plan.cells().items()}
+            left = [cell for cell in cells.values() if not cell.skip_if_finished()]
+            for start in range(0, len(left), _WAVE):
+                last = start + _WAVE >= len(left)
+                _run_wave(left[start : start + _WAVE], store, meter, pools, stack.close if last else None, given)
+            meter.tell("tested")
             if store.find(findings.Finished) is None:
                 store.put(findings.Finished(time.time()))
+
+
+def _run_wave(
+    wave: "Sequence[_Cell]",
+    store: Store,
+    meter: Meter,
+    pools: Mapping[str, WorkerPool],
+    close_pools: Callable[[], None] | None,
+    given: Samples | None,
+) -> None:
+    """Run all stages on some data sets; workers, one pool per classifier, are stopped after the last searches."""
+    scheduler = Scheduler({cell.name: cell.plan for cell in wave}, store, meter)
+    problems = {(cell.name, name): problem for cell in wave for name, problem in cell.prepare(given).items()}
+    for pool in dict.fromkeys(pools.values()):
+        chosen = {place: problem for place, problem in problems.items() if pools[place[1]] is pool}
+        for sequential in (False, True):
+            scheduler.search(pool, chosen, sequential=sequential)
+    if close_pools is not None:
+        close_pools()
+    for cell in wave:
+        cell.test(scheduler)
 
 
 def _open_pools(
@@ -100,7 +128,7 @@ def _open_pools(
 ) -> dict[str, WorkerPool]:
     """Open the pools of workers and return them by classifier."""
     devices = {c.name: device if device in CLASSIFIERS[c.kind].devices else "cpu" for c in plan.classifiers}
-    jobs = min(jobs, plan.n_runs)
+    jobs = min(jobs, plan.n_runs * len(plan.cells()))
     pools = {one: stack.enter_context(worker_pool(jobs, cluster, one)) for one in dict.fromkeys(devices.values())}
     return {name: pools[one] for name, one in devices.items()}
 
@@ -108,7 +136,7 @@ def _open_pools(
 def _check_same_plan(store: Store, plan: StudyPlan) -> None:
     kept = store.find(findings.About)
     if kept is None:
-        store.put(findings.About(plan.model_dump(), __version__, time.time(), _machine()))
+        store.put(findings.About(plan.model_dump(), __version__, time.time(), _describe_machine()))
         return
     began = restore_plan(kept.plan)
     differences = plan.differences(began)
@@ -127,7 +155,7 @@ def _check_same_plan(store: Store, plan: StudyPlan) -> None:
         store.revise(replace(kept, plan=plan.model_dump()))
 
 
-def _machine() -> dict[str, Any]:
+def _describe_machine() -> dict[str, Any]:
     return {
         "system": platform.system(),
         "processor": _processor(),
@@ -145,30 +173,44 @@ def _processor() -> str:
     return platform.processor() or platform.machine()
 
 
-class _Study:
-    """A running study: results are stored, and stored results are not computed again."""
+class _Cell:
+    """A running study on one data set: results are stored, and stored results are not computed again."""
 
-    def __init__(self, plan: StudyPlan, store: Store, jobs: int, report: Report) -> None:
-        self.plan, self.store, self.jobs = plan, store, jobs
-        self.meter = Meter(plan, report)
-        self.scheduler = Scheduler(plan, store, self.meter)
+    def __init__(self, name: str, plan: StudyPlan, store: Store, jobs: int, meter: Meter) -> None:
+        self.name, self.plan, self.store, self.jobs, self.meter = name, plan, store, jobs, meter
+        self._data: StudyData | None = None
+        self._problems: dict[str, StudyProblem] = {}
 
-    def run(self, pools: Mapping[str, WorkerPool], close_pools: Callable[[], None], given: Samples | None) -> None:
-        """Run all stages; the workers, one pool per classifier, stop when the searches are done."""
-        data = self.open_data(given)
-        events = data.seen
-        problems = {classifier.name: self.prepare(classifier, events) for classifier in self.plan.classifiers}
-        for pool in dict.fromkeys(pools.values()):
-            chosen = {name: problem for name, problem in problems.items() if pools[name] is pool}
-            for algorithms in (self.plan.searched, self.plan.sequential):
-                self.scheduler.search(pool, chosen, algorithms)
-        close_pools()
-        masks = {name: self.best_subsets(name, problem) for name, problem in problems.items()}
+    def skip_if_finished(self) -> bool:
+        """Return whether nothing is left to do for one of several data sets, and count its steps as done."""
+        if not self.name or self.store.find(findings.Finished) is None:
+            return False
+        for step, times in count_steps(self.plan).items():
+            self.meter.step(step, times)
+        return True
+
+    def prepare(self, given: Samples | None) -> dict[str, StudyProblem]:
+        """Return the problem of each classifier."""
+        self._data = self.open_data(given)
+        self._problems = {one.name: self.prepare_classifier(one, self._data.seen) for one in self.plan.classifiers}
+        return self._problems
+
+    def test(self, scheduler: Scheduler) -> None:
+        """Test the subsets found, and release the data."""
+        data, problems = self._data, self._problems
+        assert data is not None  # noqa: S101
+        masks = {name: self.best_subsets(name, problem, scheduler) for name, problem in problems.items()}
         for name, problem in problems.items():
-            self.stage_two(name, problem, masks[name], events)
+            self.stage_two(name, problem, masks[name], data.seen)
         for seed in held_out_seeds(self.plan):
             self.test_held_out(seed, problems, masks, data)
-        self.meter.tell("tested")
+        if self.name and self.store.find(findings.Finished) is None:
+            self.store.put(findings.Finished(time.time()))
+        self._data, self._problems = None, {}
+
+    def tell(self, stage: str) -> None:
+        """Report the current stage."""
+        self.meter.tell(f"{self.name}: {stage}" if self.name else stage)
 
     def once(
         self, compute: Callable[[], _Kind], kind: type[_Kind], classifier: str = "", level: float | None = None
@@ -182,17 +224,17 @@ class _Study:
 
     def open_data(self, given: Samples | None) -> StudyData:
         """Return the data, which must be those that the study started with."""
-        self.meter.tell("generating events" if isinstance(self.plan.dataset, DatasetPlan) else "reading data")
+        self.tell("generating events" if isinstance(self.plan.dataset, DatasetPlan) else "reading data")
         began = self.store.find(findings.Events)
-        data = open_data(self.plan, self.store.folder, self.jobs, given, began)
+        data = open_data(self.plan, self.store.folder, self.jobs, given, began, self.name)
         self.once(lambda: data.about, findings.Events)
         self.meter.step("events", len(self.plan.dataset.snr))
         return data
 
-    def prepare(self, plan: ClassifierPlan, events: Dataset | Samples) -> StudyProblem:
+    def prepare_classifier(self, plan: ClassifierPlan, events: Dataset | Samples) -> StudyProblem:
         """Prepare the searches with one classifier, and evaluate all features."""
         name = plan.name
-        self.meter.tell(f"{name}: hyperparameters")
+        self.tell(f"{name}: hyperparameters")
         folds = Folds.stratified(events.y, self.plan.folds.number, self.plan.folds.seed)
         grid = self.store.find(findings.GridFinding, name)
         if plan.grid_search and grid is None:
@@ -208,13 +250,13 @@ class _Study:
         self.meter.step("hyperparameters")
         return problem
 
-    def best_subsets(self, name: str, problem: StudyProblem) -> Masks:
+    def best_subsets(self, name: str, problem: StudyProblem, scheduler: Scheduler) -> Masks:
         """Return the best subsets of one classifier, and the smallest within one standard error of the reference's."""
         plan = self.plan
-        runs = {algorithm.name: self.scheduler.runs(name, algorithm.name) for algorithm in plan.algorithms}
+        runs = {one.name: scheduler.runs(self.name, name, one.name) for one in plan.algorithms}
         masks = {ALL_FEATURES: np.ones(problem.X.shape[1], dtype=np.bool_)}
         masks |= {algorithm: best_of(records).mask for algorithm, records in runs.items()}
-        self.meter.tell(f"{name}: a smaller subset")
+        self.tell(f"{name}: a smaller subset")
         others = [record.mask for record in runs[plan.reference]]
         find = partial(stages.find_smaller, name, problem, masks[plan.reference], others, self.jobs)
         masks[ONE_STANDARD_ERROR] = self.once(find, findings.OneStandardError, name).mask
@@ -224,7 +266,7 @@ class _Study:
     def stage_two(self, name: str, problem: StudyProblem, masks: Masks, events: Dataset | Samples) -> None:
         """Test the best subsets of one classifier with another partition, at each noise level."""
         for level in self.plan.dataset.snr:
-            self.meter.tell(f"{name}: stage II at {level:g} dB" if level != inf else f"{name}: stage II")
+            self.tell(f"{name}: stage II at {level:g} dB" if level != inf else f"{name}: stage II")
             evaluate = partial(stages.evaluate_stage_two, name, problem, masks, events, level, self.plan, self.jobs)
             self.once(evaluate, findings.StageTwo, name, level)
             self.meter.step("stage II")
@@ -235,20 +277,21 @@ class _Study:
         """Test the best subsets of all classifiers on one set of held-out events, at each noise level."""
         left = [
             (level, name)
-            for level in self.plan.dataset.snr
+            for level in held_out_levels(self.plan)
             for name in problems
             if self.store.find(findings.HeldOut, name, level, seed) is None
         ]
-        levels = len(self.plan.dataset.snr)
+        levels = len(held_out_levels(self.plan))
         self.meter.step("held-out", levels * len(problems) - len(left))
         if not left:
             self.meter.step("events", levels)
             return
-        self.meter.tell(f"held-out data, seed {seed}")
-        new = make_held_out(self.plan, data, seed, list(dict.fromkeys(level for level, _ in left)), self.jobs)
+        self.tell(f"held-out data, seed {seed}")
+        wanted = list(dict.fromkeys(level for level, _ in left))
+        new = make_held_out(self.plan, data, seed, wanted, self.jobs, self.store.folder)
         self.meter.step("events", levels)
         for level, name in left:
-            self.meter.tell(f"held-out data, seed {seed}: {name}")
+            self.tell(f"held-out data, seed {seed}: {name}")
             at = (level, seed)
             self.store.put(stages.evaluate_held_out(name, problems[name], masks[name], data.seen, new, at, self.jobs))
             self.meter.step("held-out")

@@ -10,7 +10,7 @@ from typing import Any
 from pqswarm.errors import PqswarmError, shorten
 from pqswarm.search import filter_of
 from pqswarm.study.executors import WorkerPool
-from pqswarm.study.plan import AlgorithmPlan, StudyPlan
+from pqswarm.study.plan import StudyPlan
 from pqswarm.study.problem import StudyProblem
 from pqswarm.study.progress import Meter
 from pqswarm.study.records import Checkpoint, RunKey, RunRecord, best_of
@@ -25,25 +25,26 @@ _FIRST_SLICE = 0.5  # seconds; each slice is twice as long as the one before, up
 _FIRST = "starting the searches (workers compile the first time)"
 _MAX_DEATHS = 5  # of workers in a row, without a result in between
 
+Place = tuple[str, str]
+"""Names of a data set and a classifier."""
+
 
 class Scheduler:
-    """Runs the searches of a study and stores the finished ones."""
+    """Runs the searches of a study on some of its data sets, with the plan of each, and stores the finished ones."""
 
-    def __init__(self, plan: StudyPlan, store: Store, meter: Meter) -> None:
-        self._plan, self._store, self._meter = plan, store, meter
-        self.finished = {record.key: record for record in store.finished()}
-        meter.note(self.finished.values(), store.checkpoints().values())
+    def __init__(self, plans: Mapping[str, StudyPlan], store: Store, meter: Meter) -> None:
+        self._plans, self._store, self._meter = plans, store, meter
+        self.finished = {record.key: record for name in plans for record in store.of(name).finished()}
 
-    def runs(self, classifier: str, algorithm: str) -> list[RunRecord]:
-        """Return the finished runs of an algorithm with a classifier, by number."""
-        ours = [key for key in self.finished if (key.classifier, key.algorithm) == (classifier, algorithm)]
+    def runs(self, dataset: str, classifier: str, algorithm: str) -> list[RunRecord]:
+        """Return the finished runs of an algorithm with a classifier on a data set, by number."""
+        wanted = (dataset, classifier, algorithm)
+        ours = [key for key in self.finished if (key.dataset, key.classifier, key.algorithm) == wanted]
         return [self.finished[key] for key in sorted(ours)]
 
-    def search(
-        self, pool: WorkerPool, problems: Mapping[str, StudyProblem], algorithms: tuple[AlgorithmPlan, ...]
-    ) -> None:
-        """Run the unfinished searches of problems, which are given by classifier."""
-        waiting = self._groups(problems, algorithms, pool.device, pool.slots)
+    def search(self, pool: WorkerPool, problems: Mapping[Place, StudyProblem], *, sequential: bool) -> None:
+        """Run the unfinished searches of problems, given by data set and classifier: repeated ones, or sequential."""
+        waiting = self._groups(problems, sequential, pool.device, pool.slots)
         waiting.reverse()
         at_work: dict[Future[Outcome], RunGroup] = {}
         deaths = 0
@@ -110,31 +111,36 @@ class Scheduler:
         )
 
     def _groups(
-        self, problems: Mapping[str, StudyProblem], algorithms: tuple[AlgorithmPlan, ...], device: str, slots: int
+        self, problems: Mapping[Place, StudyProblem], sequential: bool, device: str, slots: int
     ) -> list[RunGroup]:
-        """Groups of unfinished runs, first runs of all algorithms first."""
-        checkpoints = self._store.checkpoints()
+        """Groups of unfinished runs: one data set after the other, on each first the first runs of all algorithms."""
         keys = [
-            RunKey(classifier, algorithm.name, run)
-            for classifier in problems
-            for algorithm in algorithms
-            for run in range(1 if algorithm.sequential else self._plan.runs)
+            RunKey(classifier, algorithm.name, run, dataset)
+            for dataset, classifier in problems
+            for algorithm in (self._plans[dataset].sequential if sequential else self._plans[dataset].searched)
+            for run in range(1 if algorithm.sequential else self._plans[dataset].runs)
         ]
         left = [key for key in keys if key not in self.finished]
         size = min(_MAX_LOCKSTEP[device], max(1, ceil(len(left) / (3 * slots))))
-        teams: dict[tuple[int, str, str], list[RunKey]] = {}
+        teams: dict[tuple[str, int, str, str], list[RunKey]] = {}
         for key in left:
-            teams.setdefault((key.run // size, key.classifier, key.algorithm), []).append(key)
-        ordered = sorted(teams, key=lambda team: team[0])  # stable: otherwise in the order of the plan
-        return [self._group(problems[team[1]], teams[team], checkpoints, device) for team in ordered]
+            teams.setdefault((key.dataset, key.run // size, key.classifier, key.algorithm), []).append(key)
+        places = {dataset: i for i, dataset in enumerate(self._plans)}
+        # Stable: otherwise in the order of the plan.
+        ordered = sorted(teams.values(), key=lambda team: (places[team[0].dataset], team[0].run // size))
+        checkpoints = {key: one for name in places for key, one in self._store.of(name).checkpoints().items()}
+        return [
+            self._group(problems[team[0].dataset, team[0].classifier], team, checkpoints, device) for team in ordered
+        ]
 
     def _group(
         self, problem: StudyProblem, keys: list[RunKey], checkpoints: Mapping[RunKey, Checkpoint], device: str
     ) -> RunGroup:
-        algorithm = self._plan.algorithm(keys[0].algorithm)
+        plan, first = self._plans[keys[0].dataset], keys[0]
+        algorithm = plan.algorithm(first.algorithm)
         parameters: dict[str, Any] = dict(algorithm.settings)
         if algorithm.needs_size:
-            parameters["size"] = best_of(self.runs(keys[0].classifier, self._plan.reference)).size
+            parameters["size"] = best_of(self.runs(first.dataset, first.classifier, plan.reference)).size
         if (ranking := filter_of(algorithm.search, parameters)) is not None:
             parameters["order"] = ranking.rank(problem.X, problem.y, continuous=False)
         ends = algorithm.sequential and not algorithm.all_sizes
@@ -142,8 +148,8 @@ class Scheduler:
             problem=problem,
             search=algorithm.search,
             parameters=parameters,
-            max_evaluations=_UNLIMITED if ends else self._plan.max_evaluations,
-            seeds={key: self._plan.run_seed(key.classifier, key.algorithm, key.run) for key in keys},
+            max_evaluations=_UNLIMITED if ends else plan.max_evaluations,
+            seeds={key: plan.run_seed(key.classifier, key.algorithm, key.run) for key in keys},
             checkpoints={key: checkpoints[key] for key in keys if key in checkpoints},
             device=device,
         )

@@ -14,10 +14,11 @@ from pqswarm.app.studies.values import (
     run_values,
     study_values,
 )
-from pqswarm.study.store import Store, store_stamp
+from pqswarm.study.store import store_stamp
 
 if TYPE_CHECKING:
     from pqswarm.report.document import Document
+    from pqswarm.study.following import Follower
 
 __all__ = ["ROUTES"]
 
@@ -84,13 +85,13 @@ class Charts(StudyHandler):
 
     async def get(self, name: str) -> None:
         """Send the data."""
-        classifier = self.get_query_argument("classifier", "")
-        runs, changing = await self.use(name, lambda _, follower: current_runs(follower, classifier))
+        classifier, dataset = (self.get_query_argument(key, "") for key in ("classifier", "dataset"))
+        runs, changing = await self.use(name, lambda _, follower: current_runs(follower, classifier, dataset))
 
         async def compute() -> Any:
             return await self.work(chart_values, self.job.check, runs)
 
-        key = ("charts", name, classifier)
+        key = ("charts", name, classifier, dataset)
         self.send_json(await self.cache.get(key, len(runs.records), compute, changing))
 
 
@@ -99,11 +100,14 @@ class OneRun(StudyHandler):
 
     async def get(self, name: str) -> None:
         """Send its result."""
-        classifier, algorithm = (self.get_query_argument(key, "") for key in ("classifier", "algorithm"))
+        keys = ("classifier", "dataset", "algorithm")
+        classifier, dataset, algorithm = (self.get_query_argument(key, "") for key in keys)
         number = int(self.number("run"))
-        self.send_json(
-            await self.use(name, lambda _, follower: run_values(read_runs(follower, classifier), algorithm, number))
-        )
+
+        def one(_: FollowedStudy, follower: "Follower") -> Any:
+            return run_values(read_runs(follower, classifier, dataset), algorithm, number)
+
+        self.send_json(await self.use(name, one))
 
 
 class Tables(StudyHandler):
@@ -150,19 +154,9 @@ class Report(Tables):
 def _render_requested_studies(
     check: Callable[[], None], studies: list[FollowedStudy], render: "Callable[[Document], Any]"
 ) -> Any:
-    from pqswarm.report.comparison import compare_studies
-    from pqswarm.report.document import compose
-    from pqswarm.report.summary import summarize
+    from pqswarm.report.study_report import compose_report
 
-    summaries = []
-    for study in studies:
-        with Store(study.folder) as store:
-            summaries.append(summarize(store))
-        check()
-    if len(summaries) == 1:
-        document = compose(summaries[0])
-    else:
-        document = compare_studies(summaries[0], summaries[1], (studies[0].name, studies[1].name))
+    document = compose_report([study.folder for study in studies], [study.name for study in studies], check)
     check()
     return render(document)
 

@@ -62,6 +62,7 @@ def study_values(follower: "Follower") -> dict[str, Any]:
         "runs": plan.runs,
         "max_evaluations": plan.max_evaluations,
         "classifiers": [classifier.name for classifier in plan.classifiers],
+        "datasets": list(plan.cells()),
         "algorithms": [
             {
                 "name": algorithm.name,
@@ -76,22 +77,27 @@ def study_values(follower: "Follower") -> dict[str, Any]:
     }
 
 
-def read_runs(follower: "Follower", classifier: str) -> Runs:
-    """Return the finished runs with a classifier."""
-    plan = follower.plan
+def read_runs(follower: "Follower", classifier: str, dataset: str = "") -> Runs:
+    """Return the finished runs with a classifier on a data set, by default the first."""
+    cells = follower.plan.cells()
+    dataset = dataset or next(iter(cells))
+    if dataset not in cells:
+        raise Missing("The study has no such data set.")
+    plan, store = cells[dataset], follower.store.of(dataset)
     if classifier not in [one.name for one in plan.classifiers]:
         raise Missing("The study has no such classifier.")
-    records = [record for record in follower.records() if record.key.classifier == classifier]
-    whole, events = follower.store.find(findings.AllFeatures, classifier), follower.store.find(findings.Events)
+    mine = (classifier, dataset)
+    records = [record for record in follower.records() if (record.key.classifier, record.key.dataset) == mine]
+    whole, events = store.find(findings.AllFeatures, classifier), store.find(findings.Events)
     names = names_of(events, records[0].mask.size) if records and events is not None else ()
     return Runs(plan, classifier, records, None if whole is None else whole.error, names)
 
 
-def current_runs(follower: "Follower", classifier: str) -> tuple[Runs, bool]:
-    """Return the finished runs with a classifier, and whether more are expected soon."""
+def current_runs(follower: "Follower", classifier: str, dataset: str = "") -> tuple[Runs, bool]:
+    """Return the finished runs with a classifier on a data set, and whether more are expected soon."""
     seen = follower.look()
     more = seen.state == "running" and seen.progress.runs_done < seen.progress.runs_total
-    return read_runs(follower, classifier), more
+    return read_runs(follower, classifier, dataset), more
 
 
 def chart_values(check: Callable[[], None], runs: Runs) -> dict[str, Any]:

@@ -19,10 +19,10 @@ from pqswarm.report.tables import Table
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["content", "plot_confusion"]
+__all__ = ["confusion_content", "plot_confusion"]
 
 
-def content(study: StudySummary, found: ClassifierSummary) -> Content:
+def confusion_content(study: StudySummary, found: ClassifierSummary) -> Content:
     """Show the confusion matrices of stage II."""
     noise = found.noise
     if noise is None:
@@ -152,9 +152,9 @@ def _draw_matrix(axis: "Axes", matrix: IntArray, names: Sequence[str], worst: in
             draw_cell(axis, (i, j), LOSS, 0.2 + 0.8 * count / worst, text, size, tip)
     look: dict[str, Any] = {"ha": "center", "va": "center_baseline", "fontsize": size}
     for i in range(n):
-        axis.text(n - 0.5 + beside / 2, i, _percentage(int(matrix[i, i]), int(true[i])), **look)
+        axis.text(n - 0.5 + beside / 2, i, _confusion_percentage(int(matrix[i, i]), int(true[i])), **look)
         turned = {"rotation": 90.0, "va": "center"} if dense else {}
-        axis.text(i, n + 0.15 * dense, _percentage(int(matrix[i, i]), int(predicted[i])), **look | turned)
+        axis.text(i, n + 0.15 * dense, _confusion_percentage(int(matrix[i, i]), int(predicted[i])), **look | turned)
     axis.set(xlim=(-0.5, n - 0.5 + beside), ylim=(n + (1.0 if dense else 0.5), -0.5))
     # In the narrow figure rows are numbered and columns have only the numbers. In the wide one each name is anchored at
     # its column, whatever the reader's font.
@@ -174,7 +174,7 @@ def _draw_matrix(axis: "Axes", matrix: IntArray, names: Sequence[str], worst: in
     axis.tick_params(pad=2)
 
 
-def _percentage(part: int, whole: int) -> str:
+def _confusion_percentage(part: int, whole: int) -> str:
     """A fraction in percent, rounded, but 100 only if it is all, and 0 only if it is nothing."""
     if not whole:
         return "–"  # noqa: RUF001 (a dash, as in print)

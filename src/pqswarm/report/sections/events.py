@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from pqswarm._base.typing import FloatArray
     from pqswarm.report.summary import StudySummary
 
-__all__ = ["content", "plot_event", "plot_gallery"]
+__all__ = ["events_content", "plot_event", "plot_gallery"]
 
 _POINTS = 600  # per waveform of a gallery, about two per pixel
 
 
-def content(study: "StudySummary") -> Content:
+def events_content(study: "StudySummary") -> Content:
     """Show one event of each class, if the events are generated."""
     made = study.generated
     if made is None or not set(study.class_names) <= set(made.class_names):
@@ -100,7 +100,14 @@ def plot_event(event: Event, snr: float = float("inf")) -> Figure:
             axis.axhline(0.0, color=FAINT, lw=0.5)
             label = {"xycoords": "axes fraction", "ha": "right", "textcoords": "offset points"}
             axis.annotate(name, (0.0, 0.5), (-40, 1), va="bottom", fontweight="bold", **label)
-            axis.annotate(f"{_hertz(low)} to\n{_hertz(high)}", (0.0, 0.5), (-40, 0), va="top", fontsize=6.5, **label)
+            axis.annotate(
+                f"{_event_frequency_text(low)} to\n{_event_frequency_text(high)}",
+                (0.0, 0.5),
+                (-40, 0),
+                va="top",
+                fontsize=6.5,
+                **label,
+            )
             axis.tick_params(labelsize=7)
             axis.locator_params(axis="y", nbins=3)
         axes[-1].set_xlabel("time [s]")
@@ -108,7 +115,7 @@ def plot_event(event: Event, snr: float = float("inf")) -> Figure:
         return settle(figure)
 
 
-def _hertz(frequency: float) -> str:
+def _event_frequency_text(frequency: float) -> str:
     return f"{frequency / 1000:.3g} kHz" if frequency >= 1000 else f"{frequency:.3g} Hz"
 
 
@@ -121,7 +128,8 @@ def _caption(event: Event, snr: float) -> str:
         for name, value in event.parameters.items()
         if not name.startswith(hidden)
     ]
-    record = f"{event.frequency:g} Hz, {event.cycles:.3g} cycles at {_hertz(event.sampling_rate)}, {event.source}"
+    rate = _event_frequency_text(event.sampling_rate)
+    record = f"{event.frequency:g} Hz, {event.cycles:.3g} cycles at {rate}, {event.source}"
     noise = "no noise added" if snr == float("inf") else f"noise at {snr:g} dB"
     lines = ["; ".join(parts[i : i + 5]) for i in range(0, len(parts), 5)]
     return "\n".join([*lines, f"{record}, seed {event.seed}, {noise}"])
@@ -191,10 +199,10 @@ def _draw_wave(axis: "Axes", time: "FloatArray", signal: "FloatArray") -> None:
         axis.fill_between(at, low, high, where=fast, color=WAVE, alpha=0.3, lw=0)
         axis.plot(at, middle, color=WAVE, lw=0.8)
     else:
-        axis.plot(*_thin_line(time, signal), color=WAVE, lw=0.9)
+        axis.plot(*_thin_event_line(time, signal), color=WAVE, lw=0.9)
 
 
-def _thin_line(time: "FloatArray", signal: "FloatArray") -> "tuple[FloatArray, FloatArray]":
+def _thin_event_line(time: "FloatArray", signal: "FloatArray") -> "tuple[FloatArray, FloatArray]":
     """The minimum and maximum of each step: the same line with fewer points."""
     width = max(1, -(-2 * time.size // _POINTS))
     if width < 3:

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from pqswarm.report.summary import ClassifierSummary, StudySummary
     from pqswarm.study import RunRecord
 
-__all__ = ["content", "plot_front", "plot_fronts"]
+__all__ = ["fronts_content", "plot_front", "plot_fronts"]
 
 _SIZES = (1, 2, 3, 4, 6, 8, 10, 15, 20, 30, 50)  # of the table
 
 
-def content(study: "StudySummary", found: "ClassifierSummary") -> Content:
+def fronts_content(study: "StudySummary", found: "ClassifierSummary") -> Content:
     """Show the lowest error of each algorithm by subset size; empty if the runs kept no fronts."""
     groups = {
         title: group for title, group in found.groups.items() if all(r.result.front_masks is not None for r in group)
@@ -50,10 +50,10 @@ def content(study: "StudySummary", found: "ClassifierSummary") -> Content:
         draw,
         narrow=lambda: draw(narrow=True),
     )
-    return Content(words=_words(groups, found), drawings=[drawing], tables=[_table(attained, found)])
+    return Content(words=_front_sentences(groups, found), drawings=[drawing], tables=[_table(attained, found)])
 
 
-def _words(groups: "Mapping[str, Sequence[RunRecord]]", found: "ClassifierSummary") -> list[str]:
+def _front_sentences(groups: "Mapping[str, Sequence[RunRecord]]", found: "ClassifierSummary") -> list[str]:
     """State the smallest subset that does as well as all features."""
     matching = [
         (int(mask.sum()), float(error), title)
@@ -73,7 +73,7 @@ def _words(groups: "Mapping[str, Sequence[RunRecord]]", found: "ClassifierSummar
 
 def _table(attained: Mapping[str, FloatArray], found: "ClassifierSummary") -> Table:
     medians = {title: np.median(curves, axis=0) for title, curves in attained.items()}
-    last = max(_end(median) for median in medians.values())
+    last = max(_end_of_front(median) for median in medians.values())
     sizes = [size for size in _SIZES if size < last] + [last]
     rows = [
         {"algorithm": title} | {f"J_{k}": float(m[k - 1]) if np.isfinite(m[k - 1]) else None for k in sizes}
@@ -91,7 +91,7 @@ def _table(attained: Mapping[str, FloatArray], found: "ClassifierSummary") -> Ta
     )
 
 
-def _end(median: FloatArray) -> int:
+def _end_of_front(median: FloatArray) -> int:
     """The number of features beyond which a curve does not fall."""
     return int(median.argmin()) + 1
 
@@ -132,7 +132,7 @@ def plot_fronts(
     palette = palette or Palette(attained)
     medians = {title: np.median(attained[title], axis=0) for title in palette.drawn(attained)}
     ends = {title: 100 * float(median.min()) for title, median in medians.items()}
-    edge = 1.04 * max(map(_end, medians.values()))
+    edge = 1.04 * max(map(_end_of_front, medians.values()))
     with mpl.rc_context(STYLE):
         height = max(3.7 if narrow else 4.4, 1.2 + 0.24 * len(medians))
         figure = Figure(figsize=(NARROW if narrow else WIDE, height), layout="constrained")
@@ -143,7 +143,7 @@ def plot_fronts(
         for title, median in medians.items():
             sizes = np.flatnonzero(median < np.append(np.inf, median[:-1])) + 1
             steps = np.append(sizes, edge), 100 * np.append(median[sizes - 1], median.min())
-            tip = _tip(title, median, len(attained[title]))
+            tip = _front_tip(title, median, len(attained[title]))
             mark(axis.plot(*steps, drawstyle="steps-post", **palette.line(title))[0], title, [tip])
             dots: dict[str, Any] = {"ls": "", "marker": palette.marker(title), "ms": 4.0, "mew": 0.0, "zorder": 3.2}
             tips = [f"{title} with at most {features(int(s))}: error {percent(median[s - 1])}" for s in sizes]
@@ -164,9 +164,9 @@ def plot_fronts(
         return label_ends(figure, labels)
 
 
-def _tip(title: str, median: FloatArray, n_runs: int) -> str:
+def _front_tip(title: str, median: FloatArray, n_runs: int) -> str:
     what = "one run" if n_runs == 1 else f"median of {count_runs(n_runs)}"
-    return f"{title}, {what}: error {percent(float(median.min()))} with at most {features(_end(median))}"
+    return f"{title}, {what}: error {percent(float(median.min()))} with at most {features(_end_of_front(median))}"
 
 
 def plot_front(sizes: npt.ArrayLike, scores: npt.ArrayLike, stds: npt.ArrayLike, chosen: int | None = None) -> Figure:

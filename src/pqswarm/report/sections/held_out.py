@@ -12,10 +12,10 @@ from pqswarm.report.tables import Table
 from pqswarm.statistics import selection_stability
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR
 
-__all__ = ["content", "stability_content"]
+__all__ = ["held_out_content", "stability_content"]
 
 
-def content(study: StudySummary, found: ClassifierSummary) -> Content:
+def held_out_content(study: StudySummary, found: ClassifierSummary) -> Content:
     """Compare error rates on held-out events with those of the search, and with the change for all features."""
     if not found.held_out:
         return Content()
@@ -79,20 +79,21 @@ def _sentences(study: StudySummary, reference: str, rows: Mapping[str, Mapping[s
     if best["low"] is None:
         verdict = " (one set, no interval)"
     else:
-        verdict = f" (95 % t interval over the {n_sets} sets: {_points(best['low'])} to {_points(best['high'])}): "
+        low, high = _held_out_points(best["low"]), _held_out_points(best["high"])
+        verdict = f" (95 % t interval over the {n_sets} sets: {low} to {high}): "
         chance = best["low"] <= 0 <= best["high"]
         verdict += "not significant" if chance else "significant" if best["optimism"] > 0 else "not optimistic"
     return [
         f"On held-out {study.item}s, unseen by the searches{sets}, the best subset of {reference} "
         f"({features(best['size'])}) has an error rate of {percent(best['held_out'])}, compared with "
         f"{percent(best['J'])} in the search; all features have {percent(whole['held_out'])}. Its error rate changes "
-        f"by {_points(best['increase'], '+')} percentage points, that of all features by "
-        f"{_points(whole['increase'], '+')}. The difference, the optimism due to selection, is "
-        f"{_points(best['optimism'])} percentage points{verdict}."
+        f"by {_held_out_points(best['increase'], '+')} percentage points, that of all features by "
+        f"{_held_out_points(whole['increase'], '+')}. The difference, the optimism due to selection, is "
+        f"{_held_out_points(best['optimism'])} percentage points{verdict}."
     ]
 
 
-def _points(difference: float, sign: str = "") -> str:
+def _held_out_points(difference: float, sign: str = "") -> str:
     """A difference of error rates in percentage points."""
     text = points(100 * difference)
     return f"+{text}" if sign and not text.startswith("-") else text

@@ -4,12 +4,12 @@ from pqswarm.report.section import Content
 from pqswarm.report.shared.sentences import duration, enumerate_words
 from pqswarm.report.summary import StudySummary
 from pqswarm.study import format_plan
-from pqswarm.study.data import held_out_seeds
+from pqswarm.study.plan import held_out_seeds
 
-__all__ = ["content"]
+__all__ = ["how_content"]
 
 
-def content(study: StudySummary) -> Content:
+def how_content(study: StudySummary) -> Content:
     """State version, machine, time and seeds, and show the plan."""
     about, machine, plan = study.about, study.about.machine, study.plan
     seeds = {"events": study.generated and study.generated.seed, "searches": plan.seed}

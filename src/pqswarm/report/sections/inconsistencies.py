@@ -4,10 +4,10 @@ from pqswarm.report.paper_values import INCONSISTENCIES
 from pqswarm.report.section import Content
 from pqswarm.report.summary import StudySummary
 
-__all__ = ["content"]
+__all__ = ["inconsistencies_content"]
 
 
-def content(study: StudySummary) -> Content:
+def inconsistencies_content(study: StudySummary) -> Content:
     """List the inconsistencies of the paper, if the plan asks for it."""
     if not study.plan.paper:
         return Content()

@@ -21,7 +21,7 @@ from pqswarm.report.tables import Table
 from pqswarm.statistics import contrast_estimation
 from pqswarm.study.findings import ALL_FEATURES
 
-__all__ = ["content", "plot_robustness"]
+__all__ = ["noise_content", "plot_robustness"]
 
 YES, NO, UNKNOWN = "yes", "no", "inconclusive"
 _WHOLE = "All features"
@@ -29,7 +29,7 @@ _NUMBER = "robust to noise"
 _HELD_OUT = ("held_out_minimum", "held_out_low", "held_out_high", "held_out_where", "held_out_robust")
 
 
-def content(study: StudySummary, found: ClassifierSummary) -> Content:
+def noise_content(study: StudySummary, found: ClassifierSummary) -> Content:
     """Compare the accuracy of the best subsets with that of all features at each noise level."""
     noise, levels = found.noise, study.plan.dataset.snr
     if not any(level != inf for level in levels):
@@ -54,7 +54,7 @@ def content(study: StudySummary, found: ClassifierSummary) -> Content:
         draw,
         narrow=lambda: draw(narrow=True),
     )
-    gain = _gain_on_held_out(noise, found.reference)
+    gain = _noise_gain_on_held_out(noise, found.reference)
     return Content(
         drawings=[drawing],
         tables=[_robust(found, noise), *_accuracies(found, noise), *_held_out(found, noise), *_contrasts(found, noise)],
@@ -77,7 +77,7 @@ def _n_sets(noise: NoiseSummary) -> int:
     return len(noise.held_out[ALL_FEATURES]) if noise.held_out else 0
 
 
-def _gain_on_held_out(noise: NoiseSummary, title: str) -> _HeldOutGain | None:
+def _noise_gain_on_held_out(noise: NoiseSummary, title: str) -> _HeldOutGain | None:
     """Robustness on held-out events, by the interval at each level; None if there are no intervals."""
     if _n_sets(noise) < 2 or title not in noise.held_out:
         return None
@@ -107,7 +107,7 @@ def _sentences(reference: str, noise: NoiseSummary) -> list[str]:
             f"The best subset of {reference} is not robust in cross-validation: it is less accurate than all features "
             f"by {enumerate_words(lost)} percentage points.{more}"
         )
-    return [first, *_held_out_sentence(reference, noise, others)]
+    return [first, *_held_out_sentence_on_noise(reference, noise, others)]
 
 
 def _best_subsets(titles: Sequence[str], *, robust: bool = False) -> str:
@@ -117,12 +117,12 @@ def _best_subsets(titles: Sequence[str], *, robust: bool = False) -> str:
     return f"T{subsets[1:]} {verb} robust" if robust else f"{verb} {subsets}"
 
 
-def _held_out_sentence(reference: str, noise: NoiseSummary, others: Sequence[str]) -> list[str]:
-    gain = _gain_on_held_out(noise, reference)
+def _held_out_sentence_on_noise(reference: str, noise: NoiseSummary, others: Sequence[str]) -> list[str]:
+    gain = _noise_gain_on_held_out(noise, reference)
     if gain is None:
         return []
     verdicts = {YES: "it is robust there", NO: "it is not robust there", UNKNOWN: "its robustness is inconclusive"}
-    others_gain = {title: found for title in others if (found := _gain_on_held_out(noise, title)) is not None}
+    others_gain = {title: found for title in others if (found := _noise_gain_on_held_out(noise, title)) is not None}
     groups = [
         f"{word} ({enumerate_words(titles)})"
         for verdict, word in ((YES, "robust"), (NO, "not robust"), (UNKNOWN, "inconclusive"))
@@ -140,7 +140,7 @@ def _robust(found: ClassifierSummary, noise: NoiseSummary) -> Table:
     columns = {"minimum": ("minimum θ", ".2f"), "where": ("at", ""), "robust": ("robust, cross-validated", "")}
     rows: list[dict[str, Any]] = []
     for title in noise.accuracy:
-        gain, new = noise.gain(title), _gain_on_held_out(noise, title)
+        gain, new = noise.gain(title), _noise_gain_on_held_out(noise, title)
         where = decibel(noise.levels[int(gain.argmin())])
         rows.append({"algorithm": title, "minimum": float(gain.min()), "where": where, "robust": noise.robust(title)})
         if _n_sets(noise) > 1:
@@ -298,8 +298,8 @@ def plot_robustness(
     if not accuracy:
         raise PqswarmError("accuracy is empty: a figure needs at least one algorithm.")
     palette = palette or Palette(accuracy)
-    base = _sets("all features", all_features, len(levels))
-    rows = {title: _sets(title, accuracy[title], len(levels)) for title in palette.drawn(accuracy)}
+    base = _noise_accuracies_by_set("all features", all_features, len(levels))
+    rows = {title: _noise_accuracies_by_set(title, accuracy[title], len(levels)) for title in palette.drawn(accuracy)}
     for title, values in rows.items():
         if len(values) != len(base):
             raise PqswarmError(f"the accuracy of {title!r} must have as many sets as that of all features.")
@@ -366,7 +366,7 @@ def _tips(title: str, levels: Sequence[float], known: Spread, unit: str) -> list
     return tips
 
 
-def _sets(title: str, values: FloatArray, n: int) -> FloatArray:
+def _noise_accuracies_by_set(title: str, values: FloatArray, n: int) -> FloatArray:
     """Accuracies as a matrix, one row per set of events."""
     given = np.atleast_2d(np.asarray(values, dtype=np.float64))
     if n == 0 or given.ndim != 2 or given.shape[1] != n or not np.isfinite(given).all():

@@ -20,19 +20,21 @@ from pqswarm.report.sections import (
 __all__ = ["REGISTRY", "SECTIONS"]
 
 SECTIONS: tuple[Section, ...] = (
-    ClassifierSection("algorithms", "Which algorithm finds the best subsets?", algorithms.content),
-    ClassifierSection("chance", "Are the differences significant?", chance.content),
-    ClassifierSection("sequential", "Does a plain sequential search do as well?", sequential.content),
-    ClassifierSection("fronts", "How few features are enough?", fronts.content),
-    ClassifierSection("features", "Which features matter?", features.content),
-    ClassifierSection("noise", "How robust are the subsets to noise?", noise.content),
-    ClassifierSection("confusion", "Which classes are confused?", confusion.content),
-    ClassifierSection("held-out", "What error rate can be expected on new data?", held_out.content),
+    ClassifierSection("algorithms", "Which algorithm finds the best subsets?", algorithms.algorithms_content),
+    ClassifierSection("chance", "Are the differences significant?", chance.chance_content),
+    ClassifierSection("sequential", "Does a plain sequential search do as well?", sequential.sequential_content),
+    ClassifierSection("fronts", "How few features are enough?", fronts.fronts_content),
+    ClassifierSection("features", "Which features matter?", features.features_content),
+    ClassifierSection("noise", "How robust are the subsets to noise?", noise.noise_content),
+    ClassifierSection("confusion", "Which classes are confused?", confusion.confusion_content),
+    ClassifierSection("held-out", "What error rate can be expected on new data?", held_out.held_out_content),
     ClassifierSection("stability", "Is the selection stable?", held_out.stability_content),
-    ClassifierSection("hyperparameters", "How were the hyperparameters chosen?", hyperparameters.content),
-    StudySection("events", "The events", events.content),
-    StudySection("paper", "Where the paper is inconsistent or silent", inconsistencies.content),
-    StudySection("run", "How the study was run", how.content),
+    ClassifierSection(
+        "hyperparameters", "How were the hyperparameters chosen?", hyperparameters.hyperparameters_content
+    ),
+    StudySection("events", "The events", events.events_content),
+    StudySection("paper", "Where the paper is inconsistent or silent", inconsistencies.inconsistencies_content),
+    StudySection("run", "How the study was run", how.how_content),
 )
 """The sections that come with pqswarm."""
 

@@ -9,7 +9,7 @@ from pqswarm.report.shared.sentences import enumerate_words, features, percent
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 from pqswarm.report.tables import SOURCE, STUDY, Table
 
-__all__ = ["content"]
+__all__ = ["sequential_content"]
 
 _OF_RANKINGS = (
     " A ranking search tests the first feature, the first two, and so on; the filter that ranks them uses only the "
@@ -17,19 +17,19 @@ _OF_RANKINGS = (
 )
 
 
-def content(study: StudySummary, found: ClassifierSummary) -> Content:
+def sequential_content(study: StudySummary, found: ClassifierSummary) -> Content:
     """Compare each sequential search with the best subset of the reference, and with every run of every algorithm."""
     if not found.sequential:
         return Content()
-    given_by = {title: _source_of_size(study, title) for title in found.sequential}
+    given_by = {title: _source_of_sequential_size(study, title) for title in found.sequential}
     ranked = any(algorithm.search.needs_order for algorithm in study.plan.sequential)
     return Content(
-        tables=[_against_best(found, given_by, ranked), _against_runs(found)],
-        answer=[_sentence(found, title, given_by[title]) for title in found.sequential],
+        tables=[_sequential_against_best(found, given_by, ranked), _sequential_against_runs(found)],
+        answer=[_sequential_sentence(found, title, given_by[title]) for title in found.sequential],
     )
 
 
-def _source_of_size(study: StudySummary, title: str) -> str | None:
+def _source_of_sequential_size(study: StudySummary, title: str) -> str | None:
     """Where the subset size given to a sequential search comes from; None if none was given."""
     plan = next(algorithm for algorithm in study.plan.sequential if algorithm.title == title)
     return study.reference if plan.needs_size else "the plan" if plan.settings.get("size") is not None else None
@@ -41,15 +41,15 @@ def _contest(found: ClassifierSummary, search: str, title: str) -> dict[str, int
     return {"beats": int((margin > 0).sum()), "ties": int((margin == 0).sum()), "loses": int((margin < 0).sum())}
 
 
-def _evaluations(found: ClassifierSummary, title: str) -> list[int]:
+def _sequential_rival_evaluations(found: ClassifierSummary, title: str) -> list[int]:
     """Evaluations of each run of an algorithm."""
     return [record.result.n_evaluations for record in found.runs[title]]
 
 
-def _against_best(found: ClassifierSummary, given_by: dict[str, str | None], ranked: bool) -> Table:
+def _sequential_against_best(found: ClassifierSummary, given_by: dict[str, str | None], ranked: bool) -> Table:
     best = found.best(found.reference)
     reference = {"reference": found.reference, "reference_size": best.size, "reference_J": best.error}
-    reference["reference_evaluations"] = sum(_evaluations(found, found.reference))
+    reference["reference_evaluations"] = sum(_sequential_rival_evaluations(found, found.reference))
     rows: list[dict[str, Any]] = [
         {"search": title, SOURCE: STUDY, "given_by": given_by[title], "size": record.size, "J": record.error}
         | {"evaluations": record.result.n_evaluations, **reference}
@@ -74,10 +74,10 @@ def _against_best(found: ClassifierSummary, given_by: dict[str, str | None], ran
     )
 
 
-def _against_runs(found: ClassifierSummary) -> Table:
+def _sequential_against_runs(found: ClassifierSummary) -> Table:
     rows = [
         {"search": search, "evaluations": record.result.n_evaluations, "algorithm": title, "runs": len(records)}
-        | {"each": float(np.mean(_evaluations(found, title))), **_contest(found, search, title)}
+        | {"each": float(np.mean(_sequential_rival_evaluations(found, title))), **_contest(found, search, title)}
         for search, record in found.sequential.items()
         for title, records in found.runs.items()
     ]
@@ -90,10 +90,10 @@ def _against_runs(found: ClassifierSummary) -> Table:
     )
 
 
-def _sentence(found: ClassifierSummary, search: str, given_by: str | None) -> str:
+def _sequential_sentence(found: ClassifierSummary, search: str, given_by: str | None) -> str:
     """State the result and cost of the search, and of the runs of the reference."""
     record, best, reference = found.sequential[search], found.best(found.reference), found.reference
-    spent = _evaluations(found, reference)
+    spent = _sequential_rival_evaluations(found, reference)
     beats, ties, loses = _contest(found, search, reference).values()
     points = round(100 * (best.error - record.error), 10)
     apart = f"{abs(points):.2f} percentage points {'higher' if points > 0 else 'lower'}" if points else "the same"

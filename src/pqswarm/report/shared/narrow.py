@@ -45,18 +45,18 @@ def narrowed(figure: Figure) -> Figure | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # about axes without space, checked below
         settle(figure)
-        for text, width in [(text, box.width / figure.bbox.width) for text, box in _visible_texts(figure)]:
+        for text, width in [(text, box.width / figure.bbox.width) for text, box in _visible_texts_when_narrow(figure)]:
             if width > _LONG:
                 text.set_text(fill(text.get_text(), int(_LONG * len(text.get_text()) / width)))
     if any(axis.get_window_extent().width < _MIN_AXES * figure.dpi for axis in figure.axes if axis.get_visible()):
         return None
-    page, boxes = figure.bbox.padded(1.0), [box for _, box in _visible_texts(figure)]
+    page, boxes = figure.bbox.padded(1.0), [box for _, box in _visible_texts_when_narrow(figure)]
     inside = all(page.contains(*box.min) and page.contains(*box.max) for box in boxes)
-    apart = not any(_overlap(a, b) for a, b in combinations(boxes, 2))
+    apart = not any(_overlap_when_narrow(a, b) for a, b in combinations(boxes, 2))
     return figure if inside and apart else None
 
 
-def _visible_texts(figure: Figure) -> list[tuple[Text, Bbox]]:
+def _visible_texts_when_narrow(figure: Figure) -> list[tuple[Text, Bbox]]:
     """The visible texts and their boxes in pixels."""
     ticks = {label for axis in figure.axes for one in (axis.xaxis, axis.yaxis) for label in _tick_labels(one)}
     shown = [text for text in figure.findobj(Text) if isinstance(text, Text) and text not in ticks]
@@ -70,7 +70,7 @@ def _tick_labels(axis: Axis) -> list[Text]:
     return [label for tick in ticks if not low <= tick.get_loc() <= high for label in (tick.label1, tick.label2)]
 
 
-def _overlap(a: Bbox, b: Bbox) -> bool:
+def _overlap_when_narrow(a: Bbox, b: Bbox) -> bool:
     """Whether two boxes overlap beyond their borders."""
     width = min(a.x1, b.x1) - max(a.x0, b.x0)
     height = min(a.y1, b.y1) - max(a.y0, b.y0)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pqswarm._base.typing import FloatArray
 
-__all__ = ["EndLabel", "Palette", "label_ends", "spread"]
+__all__ = ["EndLabel", "Palette", "label_ends", "spread_end_labels"]
 
 _MARKERS = "osD^vPX<>ph"  # one fewer than colours, so that repeated colours have other markers
 _DASHES = ("-", "--", "-.")
@@ -93,7 +93,7 @@ class EndLabel(NamedTuple):
     series: str = ""
 
 
-def spread(places: Sequence[float], gap: float, low: float = 0.0, high: float = 1.0) -> "FloatArray":
+def spread_end_labels(places: Sequence[float], gap: float, low: float = 0.0, high: float = 1.0) -> "FloatArray":
     """Move positions apart as little as possible (least squares) until neighbours are a gap apart.
 
     The order is kept; if there is too little space between `low` and `high`, the gap takes precedence.
@@ -123,7 +123,7 @@ def label_ends(figure: Figure, labels: Sequence[EndLabel]) -> Figure:
         to_axes = (axis.transData - axis.transAxes).transform
         ends = to_axes([(label.x, label.y) for label, _ in mine])
         height = max(text.get_window_extent().height for _, text in mine) / axis.bbox.height
-        places = spread(ends[:, 1].tolist(), 1.1 * height, 0.3 * height, 1.0).round(5)
+        places = spread_end_labels(ends[:, 1].tolist(), 1.1 * height, 0.3 * height, 1.0).round(5)
         bend, stop, middle = (1.0 + np.array([6.0, 11.0, 14.5]) * figure.dpi / 72 / axis.bbox.width).round(5)
         for (label, text), (x, y), place in zip(mine, ends.round(5), places, strict=True):
             text.set_y(place)

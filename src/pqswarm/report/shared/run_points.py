@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pqswarm._base.typing import FloatArray, IntArray
+from pqswarm._base.typing import AnyArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.report.shared.interactive import mark
 from pqswarm.report.shared.palette import EndLabel, Palette
-from pqswarm.report.shared.sentences import count_runs, features, percent
+from pqswarm.report.shared.sentences import count, features, percent
 from pqswarm.report.style import FAINT, GREY, INK
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["ALL_FEATURES", "Points", "check_points", "draw_points", "run_points", "run_tips"]
 
 ALL_FEATURES = "All features"  # name of their series
-Points = Mapping[str, tuple[IntArray, FloatArray]]
+Points = Mapping[str, tuple[FloatArray | IntArray, FloatArray]]
 
 
 def run_points(found: "ClassifierSummary") -> tuple[Points, Points, list[int]]:
@@ -39,20 +39,23 @@ def check_points(points: Points, empty: bool = False) -> Points:
     """Return sizes and errors as arrays; raise an error if they do not match."""
     if not points and not empty:
         raise PqswarmError("points is empty: a figure needs at least one algorithm.")
-    checked = {}
+    checked: dict[str, tuple[FloatArray | IntArray, FloatArray]] = {}
     for title, (given_sizes, given_errors) in points.items():
-        sizes, errors = np.asarray(given_sizes), np.asarray(given_errors, dtype=np.float64)
+        sizes: AnyArray = np.asarray(given_sizes)
+        errors = np.asarray(given_errors, dtype=np.float64)
         if sizes.ndim != 1 or sizes.shape != errors.shape or not sizes.size or not np.isfinite(errors).all():
             raise PqswarmError(f"the points of {title!r} must be one size and one finite error per run.")
         checked[title] = sizes, errors
     return checked
 
 
-def run_tips(title: str, sizes: IntArray, errors: FloatArray, numbers: Sequence[int] | None) -> list[str]:
-    """Return the tooltip of each run."""
-    which = [""] if sizes.size == 1 else [f", run {i}" for i in numbers or range(sizes.size)]
+def run_tips(
+    title: str, sizes: FloatArray | IntArray, errors: FloatArray, numbers: Sequence[int | str] | None, unit: str = "run"
+) -> list[str]:
+    """Return the tooltip of each run, or of another unit, by number or name."""
+    which = [""] if sizes.size == 1 else [f", {unit} {i}" for i in numbers or range(sizes.size)]
     return [
-        f"{title}{run}: error {percent(error)}, {features(int(size))}"
+        f"{title}{run}: error {percent(error)}, {count(round(float(size), 1))} feature{'s' * bool(size != 1)}"
         for run, size, error in zip(which, sizes, errors, strict=True)
     ]
 
@@ -63,9 +66,10 @@ def draw_points(
     all_features: tuple[int, float] | None,
     palette: Palette,
     fronts: Points,
-    numbers: Sequence[int] | None,
+    numbers: Sequence[int | str] | None,
+    unit: str = "run",
 ) -> list[EndLabel]:
-    """Draw runs as points, single runs as rings and fronts as lines; return the labels."""
+    """Draw runs, or another unit, as points, single runs as rings and fronts as lines; return the labels."""
     axis.grid(color=FAINT, lw=0.5, alpha=0.35)
     axis.set_axisbelow(True)
     labels = []
@@ -79,10 +83,10 @@ def draw_points(
             style |= {"ms": 10.0, "mew": 1.8, "mfc": "none", "zorder": 4.0}
         else:
             style |= {"ms": 4.5, "mew": 0.0, "alpha": 0.5}
-        mark(axis.plot(sizes, 100 * errors, **style)[0], title, run_tips(title, sizes, errors, numbers))
+        mark(axis.plot(sizes, 100 * errors, **style)[0], title, run_tips(title, sizes, errors, numbers, unit))
         if sizes.size > 1:
             mean = float(sizes.mean()), float(errors.mean())
-            tip = f"{title}, mean of {count_runs(sizes.size)}: error {percent(mean[1])}, {mean[0]:.1f} features"
+            tip = f"{title}, mean of {sizes.size} {unit}s: error {percent(mean[1])}, {mean[0]:.1f} features"
             style |= {"ms": 8.0, "mew": 0.9, "mec": INK, "alpha": 1.0, "zorder": 3.5}
             mark(axis.plot([mean[0]], [100 * mean[1]], **style)[0], title, [tip])
         labels.append(palette.label(axis, title, edge, 100 * float(np.median(errors)), marked=True))

@@ -74,21 +74,29 @@
       return names.includes(asked) ? asked : names[0];
     }
 
+    get dataset() {
+      const names = this.about?.datasets || [];
+      return names.includes(this.query.get("dataset")) ? this.query.get("dataset") : names[0] ?? "";
+    }
+
     get run() {
       const parts = (this.query.get("run") || "").split("/");
       return parts.length === 3 && /^\d+$/.test(parts[2]) ? parts : null;
     }
 
     go(changes) {
-      const kept = { classifier: this.query.get("classifier"), run: this.query.get("run"), with: this.query.get("with"), ...changes };
+      const kept = { classifier: this.query.get("classifier"), dataset: this.query.get("dataset"), run: this.query.get("run"), with: this.query.get("with"), ...changes };
       app.go("studies", this.id, kept);
     }
 
     async update(query) {
       this.query = query;
       if (!this.about) return;
-      const { classifiers } = this.about;
-      this.choice.replaceChildren(...(classifiers.length < 2 ? [] : classifiers.map((name) => pq.el("button", {
+      const { classifiers, datasets } = this.about;
+      const one = datasets.length < 2 ? [] : [pq.el("label", { class: "soft" }, "Charts of data set ",
+        pq.el("select", { "data-read": "dataset", on: { change: (event) => this.go({ dataset: event.target.value, run: null }) } },
+          datasets.map((name) => pq.el("option", { value: name, ...(name === this.dataset ? { selected: "" } : {}) }, name))))];
+      this.choice.replaceChildren(...one, ...(classifiers.length < 2 ? [] : classifiers.map((name) => pq.el("button", {
         "data-classifier": name, "aria-pressed": String(name === this.classifier), on: { click: () => this.go({ classifier: name, run: null }) },
       }, name))));
       this.compared.update();
@@ -132,12 +140,12 @@
     }
 
     async showCharts() {
-      const { classifier } = this;
+      const { classifier, dataset } = this;
       if (this.last) this.runsShown = this.last.runs_done;
       this.chartsAt = Date.now();
       try {
-        const found = await this.api(`/charts?classifier=${encodeURIComponent(classifier)}`);
-        if (classifier === this.classifier) this.draw(found);
+        const found = await this.api(`/charts?${new URLSearchParams({ classifier, dataset })}`);
+        if (classifier === this.classifier && dataset === this.dataset) this.draw(found);
       } catch (error) {
         this.fail(error);
       }
@@ -250,7 +258,7 @@
       this.runCard.hidden = !run;
       if (!run) return;
       const [classifier, algorithm, number] = run;
-      const asked = new URLSearchParams({ classifier, algorithm, run: number });
+      const asked = new URLSearchParams({ classifier, algorithm, run: number, dataset: this.dataset });
       try {
         const found = await this.api(`/run?${asked}`);
         if (this.run?.join("/") !== run.join("/")) return;

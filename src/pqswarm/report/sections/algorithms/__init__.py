@@ -18,10 +18,12 @@ from pqswarm.statistics import bootstrap_mean
 if TYPE_CHECKING:
     from pqswarm.report.summary import ClassifierSummary, StudySummary
 
-__all__ = ["content"]
+__all__ = ["algorithms_content"]
+
+_PAPER_RUNS = 40
 
 
-def content(study: "StudySummary", found: "ClassifierSummary") -> Content:
+def algorithms_content(study: "StudySummary", found: "ClassifierSummary") -> Content:
     """Compare error rates, subset sizes and convergence of the algorithms."""
     fared = {title: _performance(found, title) for title in found.runs}
     best = found.best(found.reference)
@@ -89,7 +91,7 @@ def _performance(found: "ClassifierSummary", title: str) -> dict[str, Any]:
         "sd_size": float(sizes.std(ddof=1)) if several else None,
         "size_interval": bootstrap_mean(sizes).ends,
         "Xi": float(100 * (n - sizes.mean()) / n),
-        "score": float((sizes / n * errors).sum()),
+        "score": float((sizes / n * errors).mean()),
     }
 
 
@@ -99,10 +101,10 @@ def _performances(study: "StudySummary", found: "ClassifierSummary", fared: Mapp
     for title, values in fared.items():
         rows.append({"algorithm": title, SOURCE: STUDY, **values})
         if title in paper.performance:
-            rows.append(
-                {"algorithm": title, SOURCE: PAPER} | {key: paper.performance[title].get(key) for key in values}
-            )
-    printed = f" (paper: {paper.all_features:.4f})" if paper else ""
+            printed = {key: paper.performance[title].get(key) for key in values}
+            score = paper.performance[title]["score"] / _PAPER_RUNS
+            rows.append({"algorithm": title, SOURCE: PAPER} | printed | {"score": score})
+    level = f" (paper: {paper.all_features:.4f})" if paper else ""
     return Table(
         "performance",
         f"Search performance with {found.name}, {count_runs(found.n_runs)}",
@@ -116,15 +118,15 @@ def _performances(study: "StudySummary", found: "ClassifierSummary", fared: Mapp
             "sd_size": ("SD ξ", ".1f"),
             "size_interval": ("95 % interval of the mean", ".1f"),
             "Xi": ("Ξ [%]", ".1f"),
-            "score": ("overall score", ".4f"),
+            "score": ("overall score", ".5f"),
         },
         lowest=("mean_J", "mean_size", "score"),
         highest=("PI", "Xi"),
         note=f"J: error rate, the fraction of misclassified {study.item}s, averaged over the folds; all {n} features "
-        f"have J(U) = {found.all_features:.4f}{printed}. PI: reduction of J against J(U). ξ: number of selected "
+        f"have J(U) = {found.all_features:.4f}{level}. PI: reduction of J against J(U). ξ: number of selected "
         f"features; Ξ: reduction of ξ against {n}. SD: standard deviation over the runs; intervals by bootstrap (BCa). "
-        f"Overall score: sum over the runs of (ξ/{n}) J; it grows with the number of runs"
-        f"{' (40 in the paper)' if paper else ''}.",
+        f"Overall score: mean over the runs of (ξ/{n}) J"
+        f"{f'; the paper prints the sum over its {_PAPER_RUNS} runs' if paper else ''}.",
     )
 
 

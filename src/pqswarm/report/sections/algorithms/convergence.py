@@ -90,7 +90,7 @@ def plot_convergence(
             after, errors = lines[title]
             gaps = 100 * (errors - origin)
             line, finite = palette.line(title), np.isfinite(gaps[1])
-            tip = _curve_tip(title, after, errors, len(curves[title]))
+            tip = _convergence_tip(title, after, errors, len(curves[title]))
             x, y = after[finite], gaps[1, finite]
             mark(axis.plot(x, y, drawstyle="steps-post", **line)[0], title, [tip])
             dot: dict[str, Any] = {"marker": palette.marker(title), "ms": 5.0, "mew": 0.0, "zorder": 3.5}
@@ -105,14 +105,14 @@ def plot_convergence(
             labels.append(palette.label(axis, title, place, float(middle)))
             ends += [float(low), float(middle), float(high)]
             shown += y[x >= _START * last].tolist()
-        _scale_gaps(axis, ends, shown)
-        _scale_evaluations(axis, last, budget or last, (1, 3) if narrow else (1, 2, 5))
+        _scale_convergence_gaps(axis, ends, shown)
+        _scale_convergence_evaluations(axis, last, budget or last, (1, 3) if narrow else (1, 2, 5))
         axis.grid(axis="y", color=FAINT, lw=0.5, alpha=0.35)
         axis.set_ylabel(f"above the lowest error rate {'known' if known else 'found'},\n{percent(origin)} [% points]")
         return label_ends(figure, labels)
 
 
-def _curve_tip(title: str, after: IntArray, errors: FloatArray, n_runs: int) -> str:
+def _convergence_tip(title: str, after: IntArray, errors: FloatArray, n_runs: int) -> str:
     low, middle, high = errors[:, -1]
     if n_runs == 1:
         return f"{title}, one run: error {percent(middle)} after {after[-1]} evaluations"
@@ -122,7 +122,7 @@ def _curve_tip(title: str, after: IntArray, errors: FloatArray, n_runs: int) -> 
     return f"{title}: median error {percent(middle)} after {after[-1]} evaluations{way}, {spread}"
 
 
-def _scale_gaps(axis: "Axes", ends: Sequence[float], shown: Sequence[float]) -> None:
+def _scale_convergence_gaps(axis: "Axes", ends: Sequence[float], shown: Sequence[float]) -> None:
     """Set a scale that gives the final errors as much room as the way to them."""
     top = max(*ends, *shown, 1e-6)
     positive = [gap for gap in ends if gap > 1e-9]
@@ -137,7 +137,7 @@ def _scale_gaps(axis: "Axes", ends: Sequence[float], shown: Sequence[float]) -> 
     axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
-def _scale_evaluations(axis: "Axes", last: int, budget: int, digits: Sequence[int]) -> None:
+def _scale_convergence_evaluations(axis: "Axes", last: int, budget: int, digits: Sequence[int]) -> None:
     """Set a logarithmic scale, mark the budget, and leave a strip beyond it."""
     axis.set_xscale("log")
     start = max(1.0, _START * last)

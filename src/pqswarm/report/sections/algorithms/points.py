@@ -115,7 +115,7 @@ def plot_boxes(
             axis.set_axisbelow(True)
             for row, title in enumerate(order):
                 sizes, errors = checked[title]
-                _draw_box(axis, row, title, 100 * errors if kind == "error" else sizes, palette)
+                _draw_box_and_points(axis, row, title, 100 * errors if kind == "error" else sizes, palette)
                 mark(axis.lines[-1], title, run_tips(title, sizes, errors, numbers))
             if kind in whole:
                 tip = f"All features: error {percent(whole[kind] / 100)}"
@@ -132,7 +132,7 @@ def plot_boxes(
         return settle(figure)
 
 
-def _draw_box(axis: "Axes", row: int, title: str, values: FloatArray | IntArray, palette: Palette) -> None:
+def _draw_box_and_points(axis: "Axes", row: int, title: str, values: FloatArray | IntArray, palette: Palette) -> None:
     """Draw a box between the quartiles, a line at the median, and finally the runs as points."""
     colour = palette.colour(title)
     low, middle, high = np.percentile(values, [25, 50, 75])

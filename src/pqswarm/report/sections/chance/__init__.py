@@ -17,7 +17,7 @@ from pqswarm.report.tables import PAPER, SOURCE, STUDY, Table
 from pqswarm.statistics import Comparison, FriedmanResult, compare_runs, critical_difference, friedman, posthoc
 from pqswarm.study import StudyPlan
 
-__all__ = ["content", "say_error", "say_friedman", "say_size"]
+__all__ = ["chance_content", "say_error", "say_friedman", "say_size"]
 
 _ALPHA = 0.05
 _MIN_RUNS = 3  # with fewer, nothing is tested
@@ -56,7 +56,7 @@ class _Measure:
         return self.against[self.controls[0]]
 
 
-def content(study: StudySummary, found: ClassifierSummary) -> Content:
+def chance_content(study: StudySummary, found: ClassifierSummary) -> Content:
     """Test whether the algorithms differ significantly in error rate and in size."""
     if len(found.runs) < 2 or found.n_runs < _MIN_RUNS:
         return Content()

@@ -17,10 +17,10 @@ from pqswarm.report.tables import Table
 if TYPE_CHECKING:
     from pqswarm.report.summary import ClassifierSummary, StudySummary
 
-__all__ = ["content"]
+__all__ = ["features_content"]
 
 
-def content(study: "StudySummary", found: "ClassifierSummary") -> Content:
+def features_content(study: "StudySummary", found: "ClassifierSummary") -> Content:
     """Show how often each feature was selected, and the best subsets of the reference."""
     share = found.masks(found.reference).mean(axis=0)
     return Content(

@@ -224,7 +224,9 @@ def plot_selected_features(
                 )
                 mark(line, title, tips)
         axis.set_yticks(
-            range(len(listed)), [_shorten_middle(names[i], 20 if narrow else 40) for i in listed], parse_math=False
+            range(len(listed)),
+            [_shorten_name_on_feature_map(names[i], 20 if narrow else 40) for i in listed],
+            parse_math=False,
         )
         axis.set(ylim=(len(listed) - 0.4, -0.6), xlim=(0, 100), xlabel="selected in [% of the runs]")
         axis.tick_params(axis="y", length=0)
@@ -235,7 +237,7 @@ def plot_selected_features(
         return settle(figure)
 
 
-def _shorten_middle(name: str, length: int) -> str:
+def _shorten_name_on_feature_map(name: str, length: int) -> str:
     """Shorten a name in the middle, since names often differ at their ends."""
     return name if len(name) <= length else f"{name[: (length - 1) // 2]}…{name[-(length // 2) :]}"
 

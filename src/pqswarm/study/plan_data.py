@@ -15,7 +15,17 @@ from pqswarm.events.preset_text import write_preset
 from pqswarm.events.presetfile import read_preset
 from pqswarm.features import FeatureOptions
 
-__all__ = ["DatasetPlan", "HeldOutPlan", "OwnDataPlan", "OwnHeldOutPlan", "Seed", "Title", "is_own"]
+__all__ = [
+    "DatasetPlan",
+    "HeldOutPlan",
+    "NamedEvents",
+    "NamedFile",
+    "OwnDataPlan",
+    "OwnHeldOutPlan",
+    "Seed",
+    "Title",
+    "is_own",
+]
 
 Seed = Annotated[int, Field(ge=0, le=2**63 - 1, strict=True)]
 Title = Annotated[
@@ -23,6 +33,7 @@ Title = Annotated[
     Field(min_length=1, max_length=200),
     BeforeValidator(lambda given: printable(" ".join(given.split())) if isinstance(given, str) else given),
 ]
+DatasetName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._+-]{0,59}$")]
 FileName = Annotated[str, Field(min_length=1, max_length=1000)]
 
 _GENERATED = ("preset", "classes", "events_per_class", "snr", "features", "seed", "seeds")
@@ -41,7 +52,7 @@ def _complete_preset(given: Any, info: ValidationInfo) -> Any:
     return write_preset(load_preset(folder / given)) if isinstance(given, str) and given.endswith(".toml") else given
 
 
-def _changed_options(given: Any) -> Any:
+def _changed_feature_options(given: Any) -> Any:
     """Return the feature options that differ from the defaults, so that equal plans compare equal."""
     return FeatureOptions.of(given).changed() if isinstance(given, dict) else given
 
@@ -62,6 +73,8 @@ class DatasetPlan(_Part):
         Noise levels [dB] of stage II, including infinity, that of stage I.
     seed : int
         Seed of the events.
+    seeds : tuple of int or None
+        Seeds of several data sets, instead of `seed`: the study then runs on each, and tests over them.
     features : dict
         Options of :class:`pqswarm.features.FeatureOptions` that differ from the defaults.
 
@@ -77,10 +90,16 @@ class DatasetPlan(_Part):
     events_per_class: Annotated[int, Field(ge=10, le=100_000, strict=True)] = 250
     snr: tuple[Annotated[float, BeforeValidator(check_snr)], ...] = NOISE_LEVELS
     seed: Seed = 0
-    features: Annotated[dict[str, Any], BeforeValidator(_changed_options)] = {}
+    seeds: Annotated[tuple[Seed, ...], Field(min_length=1, max_length=1000)] | None = None
+    features: Annotated[dict[str, Any], BeforeValidator(_changed_feature_options)] = {}
 
     @model_validator(mode="after")
     def _check(self) -> Self:
+        if self.seeds is not None:
+            if "seed" in self.model_fields_set and self.seed != 0:
+                raise ValueError("seed and seeds are both given: keep only seeds")
+            if len(set(self.seeds)) < len(self.seeds):
+                raise ValueError("seeds contains a seed twice: its events would count twice")
         self.n_features  # noqa: B018 (raises if there are none)
         if inf not in self.snr:
             raise ValueError("snr must contain inf, the level at which features are selected")
@@ -180,6 +199,48 @@ class OwnDataPlan(_FromFile):
         return (inf,)
 
 
+class NamedEvents(DatasetPlan):
+    """One of several data sets: generated events, with a name."""
+
+    name: DatasetName
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named_after_preset(cls, given: Any) -> Any:
+        if isinstance(given, dict) and isinstance(given.get("preset", "paper"), str):
+            return {"name": Path(given.get("preset", "paper")).stem} | given
+        return given
+
+    @model_validator(mode="after")
+    def _one_seed(self) -> Self:
+        if self.seeds is not None:
+            raise ValueError("seeds belongs in [dataset]: give each of [[datasets]] one seed")
+        return self
+
+    def alone(self) -> DatasetPlan:
+        """Return the data set without its name."""
+        return DatasetPlan.model_validate(self.model_dump(exclude={"name"}))
+
+
+class NamedFile(OwnDataPlan):
+    """One of several data sets: a file of your own, with a name."""
+
+    name: DatasetName
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named_after_file(cls, given: Any) -> Any:
+        if isinstance(given, dict) and isinstance(given.get("file"), str):
+            return {"name": Path(given["file"]).stem} | given
+        return given
+
+    def alone(self) -> OwnDataPlan:
+        """Return the data set without its name."""
+        alone = OwnDataPlan.model_validate(self.model_dump(exclude={"name"}))
+        alone.lie_in(self._folder)
+        return alone
+
+
 class OwnHeldOutPlan(_FromFile):
     """Your own samples that no search uses: another file, or a fraction of each class.
 
@@ -218,10 +279,13 @@ class HeldOutPlan(_Part):
         Events per class and set.
     seeds : tuple of int
         Seeds, one set of events each.
+    others : bool
+        Whether to use the events of the other data sets of the study instead; the default with ``dataset.seeds``.
     """
 
     events_per_class: Annotated[int, Field(ge=1, le=100_000, strict=True)] = 250
     seeds: Annotated[tuple[Seed, ...], Field(min_length=1, max_length=1000)] = (1, 2, 3, 4, 5)
+    others: Annotated[bool, Field(strict=True)] = False
 
     @model_validator(mode="before")
     @classmethod
@@ -237,4 +301,6 @@ class HeldOutPlan(_Part):
     def _check(self) -> Self:
         if len(set(self.seeds)) < len(self.seeds):
             raise ValueError("seeds contains a seed twice: its events would count twice")
+        if self.others and (self.events_per_class, self.seeds) != (250, (1, 2, 3, 4, 5)):  # the defaults
+            raise ValueError("others uses the events of the other data sets: remove seeds and events_per_class")
         return self

@@ -1,0 +1,114 @@
+"""Changes of single keys of a plan by dotted names, such as ``dataset.features.border`` or ``algorithms.ga.elites``."""
+
+import copy
+import tomllib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pqswarm.errors import PqswarmError, unknown_name
+
+__all__ = ["change_plan", "parse_changes"]
+
+_ALGORITHM_KEYS = ("name", "algorithm", "parameters")
+_LISTS = ("algorithms", "classifiers", "datasets")
+
+
+def parse_changes(given: Iterable[str]) -> dict[str, Any]:
+    """Return changes written as ``key=value``, with values as in TOML; what is not TOML is text.
+
+    Examples
+    --------
+    >>> parse_changes(["runs=5", "dataset.seeds=[1, 2]", "dataset.preset=field"])
+    {'runs': 5, 'dataset.seeds': [1, 2], 'dataset.preset': 'field'}
+    """
+    changes: dict[str, Any] = {}
+    for text in given:
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip():
+            raise PqswarmError(f"--set takes KEY=VALUE, such as --set runs=5, not {text!r}.")
+        try:
+            changes[key.strip()] = tomllib.loads(f"value = {value}")["value"]
+        except tomllib.TOMLDecodeError:
+            changes[key.strip()] = value.strip()
+    return changes
+
+
+def change_plan(tree: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a plan, as read from TOML, with some keys changed.
+
+    A classifier, algorithm or data set is given by its name, or ``*`` for all. Keys of algorithms that are not their
+    own are parameters, which ``*`` changes where the algorithm has them. A preset given by name becomes one that
+    extends it.
+
+    Parameters
+    ----------
+    tree : mapping
+        The content of a plan file.
+    changes : mapping of str to object
+        New values by dotted key.
+
+    Returns
+    -------
+    dict
+        The changed content.
+
+    Examples
+    --------
+    >>> plan = {"runs": 40, "dataset": {"preset": "paper"}, "algorithms": [{"algorithm": "ga"}]}
+    >>> changes = {"runs": 5, "dataset.preset.bench_share": 0.0, "algorithms.ga.elites": 2}
+    >>> changed = change_plan(plan, changes)
+    >>> changed["dataset"], changed["algorithms"]
+    ({'preset': {'extends': 'paper', 'bench_share': 0.0}}, [{'algorithm': 'ga', 'parameters': {'elites': 2}}])
+    """
+    changed = copy.deepcopy(dict(tree))
+    for key, value in changes.items():
+        _change(changed, key, key.split("."), value)
+    return changed
+
+
+def _change(tree: dict[str, Any], key: str, parts: list[str], value: Any) -> None:
+    first, *rest = parts
+    if not rest:
+        tree[first] = value
+        return
+    if first in _LISTS:
+        _change_members(tree, key, parts, value)
+        return
+    below = tree.setdefault(first, {})
+    if first == "preset" and isinstance(below, str):
+        below = tree[first] = {"extends": below}
+    if not isinstance(below, dict):
+        raise PqswarmError(f"{key}: {first} is not a table of the plan, so it has no key {rest[0]!r}.")
+    _change(below, key, rest, value)
+
+
+def _change_members(tree: dict[str, Any], key: str, parts: list[str], value: Any) -> None:
+    kind, wanted, *rest = parts
+    members = tree.get(kind, [])
+    named = {str(one.get("name", one.get("algorithm", one.get("kind")))): one for one in members}
+    if wanted != "*" and wanted not in named:
+        raise unknown_name(f"member of {kind} in {key!r}", wanted, [*named, "*"])
+    if not rest:
+        raise PqswarmError(f"{key} is a table: name one of its keys, such as {key}.name.")
+    touched = 0
+    for name, member in named.items():
+        if wanted not in ("*", name):
+            continue
+        if kind != "algorithms" or rest[0] in _ALGORITHM_KEYS:
+            _change(member, key, rest, value)
+        elif wanted != "*" or _has_parameter(member, rest[0]):
+            _change(member.setdefault("parameters", {}), key, rest, value)
+        else:
+            continue
+        touched += 1
+    if not touched:
+        raise PqswarmError(f"{key}: no algorithm of the plan has a parameter {rest[0]!r}.")
+
+
+def _has_parameter(member: Mapping[str, Any], parameter: str) -> bool:
+    from dataclasses import fields
+
+    from pqswarm.search import ALGORITHMS
+
+    search = ALGORITHMS.find(str(member.get("algorithm")))
+    return parameter in {field.name for field in fields(search.Parameters)}

@@ -1,0 +1,181 @@
+"""Studies on several data sets: the runs on each are those of a study on it alone; kills, processes and old files."""
+
+import shutil
+import sqlite3
+from contextlib import closing
+
+import numpy as np
+import pytest
+
+from pqswarm.errors import PqswarmError
+from pqswarm.report import write_report
+from pqswarm.study import Store, format_plan, load_plan, read_plan, run_study
+from pqswarm.study import scheduler as scheduling
+from pqswarm.study.findings import AllFeatures, Finished, HeldOut
+from pqswarm.study.following import Follower
+from tests.study.own_data import PLAN, flowers
+from tests.study.samples import assert_same_record
+from tests.study.studies import plan_toml, tiny
+
+SEEDS = (3, 4, 5)
+
+
+def several(**changes):
+    """A plan on three data sets; two runs of two searches with SFFS."""
+    changes = {
+        "runs": 2,
+        "max_evaluations": 60,
+        "old": "seed = 0\n\n[held_out]",
+        "new": "seeds = [3, 4, 5]\n\n[other]",
+    } | changes
+    text = plan_toml(**changes)
+    start, _, rest = text.partition("[other]")
+    return read_plan(start + rest[rest.index("[folds]") :])
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("several") / "study"
+    run_study(several(), folder, jobs=1)
+    return folder
+
+
+def runs_of(folder, dataset=""):
+    with Store(folder) as store:
+        return {(r.key.classifier, r.key.algorithm, r.key.run): r for r in store.of(dataset).finished()}
+
+
+def test_runs_on_one_data_set_are_those_of_a_study_on_it_alone(finished, tmp_path):
+    plan = tiny(runs=2, max_evaluations=60)
+    alone = plan.model_copy(update={"dataset": plan.dataset.model_copy(update={"seed": 4}), "held_out": None})
+    run_study(alone, tmp_path / "alone", jobs=1)
+    together, single = runs_of(finished, "seed 4"), runs_of(tmp_path / "alone")
+    assert together.keys() == single.keys()
+    for place, one in single.items():
+        np.testing.assert_array_equal(one.mask, together[place].mask)
+        assert (one.error, one.seed) == (together[place].error, together[place].seed)
+    with Store(finished) as store, Store(tmp_path / "alone") as other:
+        assert store.of("seed 4").find(AllFeatures, "NB").error == other.find(AllFeatures, "NB").error
+
+
+def test_subsets_are_tested_on_the_other_data_sets(finished):
+    with Store(finished) as store:
+        seeds = [seed for seed in SEEDS if store.of("seed 4").find(HeldOut, "NB", np.inf, seed) is not None]
+        assert store.of("seed 4").find(Finished) is not None
+    assert seeds == [3, 5]
+    assert sorted(path.name for path in (finished / "datasets").iterdir()) == [f"seed-{seed}.npz" for seed in SEEDS]
+
+
+def test_processes_and_interruptions_change_nothing(finished, tmp_path, monkeypatch):
+    class Killed(Exception):
+        pass
+
+    monkeypatch.setattr(scheduling, "_FIRST_SLICE", 0.0)
+    number = iter(range(10_000))
+
+    def die(progress):
+        if next(number) % 211 == 210:
+            raise Killed
+
+    for _ in range(60):
+        try:
+            run_study(several(), tmp_path / "killed", jobs=1, progress=die)
+        except Killed:
+            continue
+        break
+    else:
+        pytest.fail("it never ended")
+    run_study(several(), tmp_path / "processes", jobs=2)
+    for folder in ("killed", "processes"):
+        for seed in SEEDS:
+            ours, theirs = runs_of(finished, f"seed {seed}"), runs_of(tmp_path / folder, f"seed {seed}")
+            assert ours.keys() == theirs.keys()
+            for place, one in ours.items():
+                assert one.error == theirs[place].error
+                np.testing.assert_array_equal(one.mask, theirs[place].mask)
+    texts = [write_report(tmp_path / folder, "csv") for folder in ("killed", "processes")]
+    for path in texts[0].iterdir():
+        assert path.read_bytes() == (texts[1] / path.name).read_bytes(), path.name
+
+
+def test_followed_like_any_study(finished):
+    with Follower(finished) as follower:
+        status = follower.look()
+    assert status.state == "finished"
+    assert status.progress.runs_done == status.progress.runs_total == 3 * 2 * 5
+    assert {stage.name: stage.done for stage in status.stages}["data"] == 3 * 2
+    assert all(stage.done == stage.total for stage in status.stages)
+
+
+def test_five_files_of_ones_own(tmp_path):
+    text = PLAN.replace('[dataset]\nfile = "flowers.csv"\n', "")
+    for i in range(5):
+        (tmp_path / f"meadow {i}.csv").write_text(flowers(i))
+        text = f'{text}[[datasets]]\nfile = "meadow {i}.csv"\n'
+    (tmp_path / "plan.toml").write_text(text)
+    plan = load_plan(tmp_path / "plan.toml")
+    run_study(plan, tmp_path / "study", jobs=1)
+    report = write_report(tmp_path / "study", "md").read_text(encoding="utf-8")
+    assert "over 5 data sets" in report
+    assert "meadow 0, meadow 1, meadow 2, meadow 3 and meadow 4" in report
+    assert "5 data sets of 48 samples each" in report
+    assert "paper" not in report.lower()
+    assert read_plan(format_plan(plan), folder=tmp_path).model_dump() == plan.model_dump()
+    one = write_report(tmp_path / "study", "md", dataset="meadow 3").read_text(encoding="utf-8")
+    assert "48 samples of 3 classes" in one
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[dataset]\nseeds = [1, 1]\n", "contains a seed twice"),
+        ("[dataset]\nseed = 3\nseeds = [1, 2]\n", "seed and seeds are both given"),
+        ("[dataset]\nseeds = []\n", "seeds"),
+        ("[dataset]\nseeds = [1]\n[held_out]\nothers = true\n", "others needs several dataset.seeds"),
+        ("[dataset]\nseeds = [1, 2]\n[held_out]\nseeds = [2]\n", "held_out.seeds must not contain dataset.seed"),
+        ("[dataset]\nseed = 3\n[[datasets]]\npreset = 'paper'\n", "dataset and datasets are both given"),
+        ("[[datasets]]\n[[datasets]]\n", "the name 'paper' twice"),
+        ("[[datasets]]\nname = 'a'\nseeds = [1, 2]\n", "give each of"),
+    ],
+)
+def test_wrong_plans(text, message):
+    rest = "".join(part for part in plan_toml().partition("[folds]")[1:])
+    with pytest.raises(PqswarmError, match=message):
+        read_plan(text + rest)
+
+
+def test_a_report_names_the_data_sets_it_lacks(finished, tmp_path):
+    shutil.copytree(finished, tmp_path / "half")
+    with closing(sqlite3.connect(tmp_path / "half" / "study.sqlite")) as db, db:
+        db.execute("DELETE FROM runs WHERE dataset = 'seed 5' AND algorithm = 'ga'")
+    text = write_report(tmp_path / "half", "md").read_text(encoding="utf-8")
+    assert "2 data sets of 140 events" in text
+    assert "seed 5 is left out" in text
+    with pytest.raises(PqswarmError, match="data set 'seed 9'"):
+        write_report(finished, "md", dataset="seed 9")
+
+
+def test_a_study_of_the_schema_before_opens_and_is_resumed(tmp_path):
+    plan = tiny(runs=2, max_evaluations=60, algorithms=("2d-upso", "ga"))
+    run_study(plan, tmp_path, jobs=1)
+    before = runs_of(tmp_path)
+    path = tmp_path / "study.sqlite"
+    with closing(sqlite3.connect(path)) as db, db:  # as the version before wrote it: no column of the data set
+        for table in ("findings", "runs", "checkpoints"):
+            columns = [row[1] for row in db.execute(f"PRAGMA table_info({table})") if row[1] != "dataset"]
+            db.execute(f"CREATE TABLE old AS SELECT {', '.join(columns)} FROM {table}")
+            db.execute(f"DROP TABLE {table}")
+            db.execute(f"ALTER TABLE old RENAME TO {table}")
+        db.execute("DELETE FROM runs WHERE algorithm = 'ga' AND run = 1")
+        db.execute("DELETE FROM findings WHERE kind = 'Finished'")
+        db.execute("PRAGMA user_version = 2")
+    content = path.read_bytes()
+    assert len(runs_of(tmp_path)) == len(before) - 2
+    write_report(tmp_path, "md")
+    assert path.read_bytes() == content  # a reader changes nothing
+    run_study(plan, tmp_path, jobs=1)
+    after = runs_of(tmp_path)
+    assert after.keys() == before.keys()
+    for place, one in before.items():
+        if place[1:] != ("ga", 1):
+            assert_same_record(one, after[place])
