@@ -150,3 +150,15 @@ def test_power_by_simulation_and_by_scipy(k, runs):
     assert detection_power(detectable_difference(variances, k, runs), variances, k, runs) == pytest.approx(
         0.8, abs=1e-6
     )
+
+
+def test_small_losses_are_losses_and_equal_errors_are_equal():
+    """Within the margin neither is more probably better, but the test says who is."""
+    x = [[0.10 + i / 1000] for i in range(9)]
+    (found,) = compare_datasets({"a": [[v[0] + 1e-4] for v in x], "b": x}, control="a")
+    assert (found.wins, found.losses, found.verdict, found.lead) == (0, 9, "worse", -1.0)
+    (same,) = compare_datasets({"a": [[0.0]] * 7, "b": [[0.0]] * 7}, control="a")
+    assert (same.ties, same.p_value, same.posterior.equal, same.verdict) == (7, 1.0, 1.0, "practically equal")
+    shuffled = [(i * 4) % 9 for i in range(9)]
+    y = [[v[0] * 1.01, v[0] * 1.03] for v in x]
+    assert hierarchical_difference(x, y) == hierarchical_difference([x[i] for i in shuffled], [y[i] for i in shuffled])

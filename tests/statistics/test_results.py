@@ -162,3 +162,13 @@ def test_too_large(monkeypatch, read):
     monkeypatch.setattr(results, "_SIZE_LIMIT", 10)
     with pytest.raises(PqswarmError, match="is larger than"):
         read("GA,ACO\n1,2\n3,4\n")
+
+
+def test_the_data_set_is_the_block_whatever_else_a_line_says(read):
+    """Runs, folds and noise levels on a data set count by their mean, in both forms of the file."""
+    wide = read("dataset,run,A,B\nd1,1,1,2\nd1,2,3,4\nd2,1,5,5\nd2,2,7,9\n")
+    assert (wide.names, wide.labels, wide.values.tolist()) == (("A", "B"), ("d1", "d2"), [[2, 3], [6, 7]])
+    lines = [f"{d},{f},{a},{v}" for d in ("d1", "d2") for f in (1, 2) for a, v in (("A", f), ("B", f + 1))]
+    long = read("\n".join(["dataset,fold,algorithm,error", *lines]) + "\n")
+    assert (long.labels, long.values.tolist()) == (("d1", "d2"), [[1.5, 2.5]] * 2)
+    assert [each.tolist() for each in long.samples["A"]] == [[1, 2], [1, 2]]

@@ -7,10 +7,13 @@ from contextlib import closing
 import numpy as np
 import pytest
 
+from pqswarm.app.handlers import Missing
+from pqswarm.app.studies.values import read_runs, run_values, study_values
 from pqswarm.errors import PqswarmError
 from pqswarm.report import write_report
-from pqswarm.study import Store, format_plan, load_plan, read_plan, run_study
+from pqswarm.study import Store, format_plan, load_plan, read_plan, read_study, run_study
 from pqswarm.study import scheduler as scheduling
+from pqswarm.study.changes import change_plan
 from pqswarm.study.findings import AllFeatures, Finished, HeldOut
 from pqswarm.study.following import Follower
 from tests.study.own_data import PLAN, flowers
@@ -136,6 +139,8 @@ def test_five_files_of_ones_own(tmp_path):
         ("[dataset]\nseed = 3\n[[datasets]]\npreset = 'paper'\n", "dataset and datasets are both given"),
         ("[[datasets]]\n[[datasets]]\n", "the name 'paper' twice"),
         ("[[datasets]]\nname = 'a'\nseeds = [1, 2]\n", "give each of"),
+        ("datasets = []\n", "datasets is empty"),
+        ("[[datasets]]\nfile = 'a.csv'\n[[datasets]]\nname = 'b'\nfile = 'a.csv'\n", "the file 'a.csv' twice"),
     ],
 )
 def test_wrong_plans(text, message):
@@ -151,6 +156,12 @@ def test_a_report_names_the_data_sets_it_lacks(finished, tmp_path):
     text = write_report(tmp_path / "half", "md").read_text(encoding="utf-8")
     assert "2 data sets of 140 events" in text
     assert "seed 5 is left out" in text
+    with closing(sqlite3.connect(tmp_path / "half" / "study.sqlite")) as db, db:
+        db.execute("DELETE FROM runs WHERE dataset = 'seed 4' AND algorithm = 'sffs'")
+        db.execute("DELETE FROM findings WHERE dataset = 'seed 4' AND kind IN ('StageTwo', 'HeldOut')")
+    text = write_report(tmp_path / "half", "md", pairs=[("ga", "2d-upso")]).read_text(encoding="utf-8")
+    assert "Runs are missing on seed 4" in text
+    assert "GA (mean" in text  # the chosen pair
     with pytest.raises(PqswarmError, match="data set 'seed 9'"):
         write_report(finished, "md", dataset="seed 9")
 
@@ -179,3 +190,30 @@ def test_a_study_of_the_schema_before_opens_and_is_resumed(tmp_path):
     for place, one in before.items():
         if place[1:] != ("ga", 1):
             assert_same_record(one, after[place])
+
+
+def test_keys_of_members_named_after_their_files():
+    plan = {"datasets": [{"file": "a.csv"}, {"file": "x/b.csv"}, {"name": "c", "file": "d.csv"}]}
+    changed = change_plan(plan, {"datasets.*.label": "cause", "datasets.b.file": "e.csv"})
+    assert [one["label"] for one in changed["datasets"]] == ["cause"] * 3
+    assert changed["datasets"][1]["file"] == "e.csv"
+    with pytest.raises(PqswarmError, match="Known: a, b, c"):
+        change_plan(plan, {"datasets.e.file": "a"})
+
+
+def test_the_workbench_shows_one_data_set_at_a_time(finished):
+    with Follower(finished) as follower:
+        assert study_values(follower)["datasets"] == [f"seed {seed}" for seed in SEEDS]
+        first, second = read_runs(follower, "NB"), read_runs(follower, "NB", "seed 4")
+        assert {record.key.dataset for record in second.records} == {"seed 4"}
+        assert {record.key.dataset for record in first.records} == {"seed 3"}
+        assert run_values(second, "ga", 1)["error"] == 100 * runs_of(finished, "seed 4")["NB", "ga", 1].error
+        with pytest.raises(Missing, match="no such data set"):
+            read_runs(follower, "NB", "seed 9")
+
+
+def test_runs_as_a_data_frame(finished):
+    frame = read_study(finished).to_frame()
+    assert list(frame["dataset"].unique()) == [f"seed {seed}" for seed in SEEDS]
+    assert len(frame) == 3 * 2 * 5
+    assert (frame["size"] == frame["features"].map(len)).all()

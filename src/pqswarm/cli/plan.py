@@ -74,7 +74,8 @@ def check(
     if plan.runs < ENOUGH_RUNS and len(plan.searched) > 1:
         typer.echo(
             f"With {count_text(plan.runs, 'run')} per algorithm no difference between two algorithms can be "
-            f"significant at the 5 % level: use at least runs = {ENOUGH_RUNS} (the paper has 40)."
+            "significant at the 5 % level: use at least runs = "
+            f"{ENOUGH_RUNS}{' (the paper has 40)' if plan.paper else ''}."
         )
 
 
@@ -111,13 +112,18 @@ def power(
 
     Example: pqswarm plan power --between 0.4 --within 0.3
     """
+    from pqswarm._base.checks import check_number
     from pqswarm.errors import PqswarmError
     from pqswarm.report.datasets.summary import DatasetsSummary
     from pqswarm.report.study_report import read_summary
     from pqswarm.statistics import Variances, detectable_difference, detection_power, measure_variances, table
 
-    if (pilot is None) == (between is None or within is None):
+    given = [value is not None for value in (between, within)]
+    if any(given) if pilot is not None else not all(given):
         raise PqswarmError("give the folder of a pilot study, or --between and --within.")
+    for option, value in (("--between", between), ("--within", within), ("--difference", difference)):
+        if value is not None:
+            check_number(option, value, 0, 100, unit="percentage points")
     if pilot is None:
         pairs = {"": Variances(float(between or 0), float(within or 0))}
     else:
@@ -131,6 +137,8 @@ def power(
             if rival is not None:
                 each = [[100 * values for values in found.errors(title)] for title in (found.reference, rival)]
                 pairs[f"{found.name}, {found.reference} against {rival}"] = measure_variances(*each)
+    if not pairs:
+        raise PqswarmError(f"{pilot} has no two algorithms with several runs each: a pilot needs runs = 2 or more.")
     for title, variances in pairs.items():
         what = "80 % power" if difference is None else f"power for {difference:g} points"
         spread = f"SD {variances.between:.2g} between data sets, {variances.within:.2g} between runs"

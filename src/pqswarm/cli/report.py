@@ -82,4 +82,4 @@ def report(
         raise PqswarmError("give --out for the report or --figures for only its figures, not both.")
     else:
         number = len(write_figures(folder, figures, format or "svg", second))
-        typer.echo(f"wrote {number} figures to {figures.resolve()}")
+        typer.echo(f"wrote {number} figure{'s' * (number != 1)} to {figures.resolve()}")

@@ -57,6 +57,8 @@ class PairedComparison:
         Number of data sets.
     wins, ties, losses : int
         Data sets on which the mean of `algorithm` is better than, equal to and worse than that of `against`.
+    lead : float
+        Matched-pairs rank-biserial correlation, -1 to 1: positive if `algorithm` is better.
     p_value : float
         Two-sided p-value of the Wilcoxon signed-rank test over the data sets, unadjusted.
     p_hommel : float
@@ -77,6 +79,7 @@ class PairedComparison:
     wins: int
     ties: int
     losses: int
+    lead: float
     p_value: float
     p_hommel: float
     posterior: SignedRankPosterior
@@ -88,8 +91,8 @@ class PairedComparison:
     @property
     def verdict(self) -> Verdict:
         """A difference if the Wilcoxon test is significant, otherwise equality if it is probable, else inconclusive."""
-        if self.p_hommel <= self.alpha and self.mean != self.mean_against:
-            return "better" if self.posterior.better >= self.posterior.worse else "worse"
+        if self.p_hommel <= self.alpha and self.lead:
+            return "better" if self.lead > 0 else "worse"
         return "practically equal" if self.posterior.equal >= _PROBABLE else "inconclusive"
 
     def row(self) -> dict[str, Any]:
@@ -102,6 +105,7 @@ class PairedComparison:
             "wins": self.wins,
             "ties": self.ties,
             "losses": self.losses,
+            "lead": self.lead,
             "p_value": self.p_value,
             "p_hommel": self.p_hommel,
             "difference": self.difference.estimate,
@@ -172,6 +176,17 @@ def wilcoxon_signed_rank(x: npt.ArrayLike, y: npt.ArrayLike) -> float:
     return min(1.0, 2 * min(float(ways[: positive + 1].sum()), float(ways[positive:].sum())))
 
 
+def _rank_lead(gains: FloatArray) -> float:
+    """The share of the ranks of positive gains minus that of negative ones."""
+    from scipy.stats import rankdata
+
+    gains = gains[gains != 0]
+    if not gains.size:
+        return 0.0
+    ranks = rankdata(np.round(np.abs(gains) / np.abs(gains).max(), 9))
+    return float((ranks * np.sign(gains)).sum() / ranks.sum())
+
+
 def bayesian_signed_rank(
     x: npt.ArrayLike, y: npt.ArrayLike, margin: float, *, lower_is_better: bool = True, seed: int = 0
 ) -> SignedRankPosterior:
@@ -222,10 +237,9 @@ def bayesian_signed_rank(
     for sign in (1.0, -1.0):  # of pairs with a mean above the margin, and below minus the margin
         share = np.zeros(_DRAWS)
         for i, value in enumerate(values):
-            limit = sign * 2 * margin - value  # the other value of the pair must be beyond it
-            sides = (np.searchsorted(values, limit, side) for side in ("left", "right"))
-            beyond = sum(above[:, k] if sign > 0 else 1.0 - above[:, k] for k in sides) / 2  # on it: half
-            share += weights[:, i] * beyond
+            limit = sign * 2 * margin - value  # the other value of the pair must be beyond it: on it they are equal
+            k = int(np.searchsorted(values, limit, "right" if sign > 0 else "left"))
+            share += weights[:, i] * (above[:, k] if sign > 0 else 1.0 - above[:, k])
         shares.append(share)
     equal = 1.0 - shares[0] - shares[1]
     winners = np.bincount(np.argmax([shares[0], equal, shares[1]], axis=0), minlength=3) / _DRAWS
@@ -272,6 +286,7 @@ def hierarchical_difference(
         (np.sort(checked_sample(f"x of data set {i}", one)), np.sort(checked_sample(f"y of data set {i}", other)))
         for i, (one, other) in enumerate(zip(x, y, strict=True))
     ]
+    pairs.sort(key=lambda pair: (tuple(pair[0]), tuple(pair[1])))  # so that their order does not matter
     estimate = float(np.mean([one.mean() - other.mean() for one, other in pairs]))
     if len(pairs) < 3:
         return Interval(estimate, None, None, alpha)
@@ -364,6 +379,7 @@ def compare_datasets(
                 wins=int((differences < 0).sum()),
                 ties=int((differences == 0).sum()),
                 losses=int((differences > 0).sum()),
+                lead=_rank_lead(-differences),
                 p_value=p,
                 p_hommel=p,
                 posterior=bayesian_signed_rank(

@@ -115,26 +115,42 @@ def read_results(path: str | Path, *, column: str = "error", classifier: str | N
         return _results_by_run(path, separator, headings, body, column.casefold(), classifier)
     if classifier is not None:
         raise PqswarmError(f"{path} has one column per algorithm: there is no classifier to choose.")
-    labelled = names[0].casefold().replace("_", " ") in _LABEL_HEADINGS or (
-        bool(body) and all(_result_cell_number(cells[0], separator) is None for _, cells in body)
-    )
-    first = 1 if labelled else 0
-    _check_result_names(path, names[first:])
+    labels = [i for i, heading in enumerate(headings) if heading.replace("_", " ") in _LABEL_HEADINGS - {""}]
+    if 0 not in labels and (
+        not names[0] or (body and all(_result_cell_number(c[0], separator) is None for _, c in body))
+    ):
+        labels.insert(0, 0)
+    results = [i for i in range(len(names)) if i not in labels]
+    _check_result_names(path, [names[i] for i in results])
     if len(body) < 2:
         raise FileFormatError(f"{path} has {_count_of(len(body), 'row')} of results: at least two are needed.")
-    values = np.empty((len(body), len(names) - first))
+    values = np.empty((len(body), len(results)))
     for row, (number, cells) in enumerate(body):
-        for place in range(first, len(names)):
+        for column_number, place in enumerate(results):
             value = _result_cell_number(cells[place], separator)
             if value is None or not isfinite(value):
                 raise FileFormatError(
                     f"{path}, line {number}, column {names[place]!r}: {_result_fault(cells[place], value)}."
                 )
-            values[row, place - first] = value
-    labels = tuple(cells[0].strip() for _, cells in body) if labelled else ()
-    blocks = labelled and names[0].casefold().replace("_", " ") in _BLOCK_HEADINGS
-    samples = {name: tuple(values[:, i, np.newaxis]) for i, name in enumerate(names[first:])} if blocks else {}
-    return Results(tuple(names[first:]), frozen(values), labels, blocks, samples=samples)
+            values[row, column_number] = value
+    chosen = tuple(names[i] for i in results)
+    grouping = _blocks_among([headings[i] for i in labels])
+    if not grouping:
+        texts = tuple(", ".join(cells[i].strip() for i in labels) for _, cells in body) if labels else ()
+        return Results(chosen, frozen(values), texts)
+    blocks: dict[str, dict[str, list[float]]] = {name: {} for name in chosen}
+    for row, (_, cells) in enumerate(body):
+        block = ", ".join(cells[headings.index(heading)].strip() for heading in grouping)
+        for name, value in zip(chosen, values[row].tolist(), strict=True):
+            blocks[name].setdefault(block, []).append(value)
+    return _paired_results(path, blocks)
+
+
+def _blocks_among(headings: Sequence[str]) -> list[str]:
+    """Headings of the columns that say which results belong together: the data set, if there is one."""
+    found = [heading for heading in headings if heading.replace("_", " ") in _BLOCK_HEADINGS]
+    datasets = [heading for heading in found if heading.replace("_", " ") in ("dataset", "data set")]
+    return datasets or found
 
 
 def _results_by_run(
@@ -154,21 +170,21 @@ def _results_by_run(
         if classifier is not None and classifier not in known:
             raise unknown_name("classifier", classifier, known)
         body = [(n, cells) for n, cells in body if classifier in (None, cells[place["classifier"]].strip())]
-    grouping = [heading for heading in place if heading.replace("_", " ") in _BLOCK_HEADINGS]
+    labels = [heading for heading in place if heading.replace("_", " ") in _BLOCK_HEADINGS | {"run"}]
+    grouping = _blocks_among(list(place))
     runs: dict[str, dict[str, float]] = {}
     blocks: dict[str, dict[str, list[float]]] = {}
     for number, cells in body:
         name, block = cells[place["algorithm"]].strip(), ", ".join(cells[place[one]].strip() for one in grouping)
         mine = runs.setdefault(name, {})
-        run = cells[place["run"]].strip() if "run" in place else "" if grouping else str(len(mine))
-        run = f"{run} of {block}" if run and block else run or block
+        run = ", ".join(cells[place[one]].strip() for one in labels) if labels else str(len(mine))
         value = _result_cell_number(cells[place[column]], separator)
         if value is None or not isfinite(value):
             raise FileFormatError(
                 f"{path}, line {number}, column {column!r}: {_result_fault(cells[place[column]], value)}."
             )
         if run in mine:
-            what = f"run {run} of this algorithm" if "run" in place else f"the result of {name!r} in {run!r}"
+            what = f"the result of {name!r} in {run!r}" if grouping else f"run {run} of this algorithm"
             raise FileFormatError(f"{path}, line {number}: {what} occurs twice.")
         mine[run] = value
         blocks.setdefault(name, {}).setdefault(block, []).append(value)
@@ -199,8 +215,6 @@ def _paired_results(path: Path, blocks: Mapping[str, Mapping[str, Sequence[float
             )
     if len(labels) < 2:
         raise FileFormatError(f"{path} has results in one block, {labels[0]!r}: at least two are needed.")
-    # Sorted, so that nothing depends on the order of the lines.
-    labels.sort()
     samples = {name: tuple(np.sort(np.array(mine[label])) for label in labels) for name, mine in blocks.items()}
     values = np.array([[each.mean() for each in mine] for mine in samples.values()]).T
     return Results(tuple(blocks), frozen(values), tuple(labels), blocks=True, samples=samples)

@@ -3,6 +3,7 @@
 import copy
 import tomllib
 from collections.abc import Iterable, Mapping
+from pathlib import PurePath
 from typing import Any
 
 from pqswarm.errors import PqswarmError, unknown_name
@@ -85,9 +86,9 @@ def _change(tree: dict[str, Any], key: str, parts: list[str], value: Any) -> Non
 def _change_members(tree: dict[str, Any], key: str, parts: list[str], value: Any) -> None:
     kind, wanted, *rest = parts
     members = tree.get(kind, [])
-    named = {str(one.get("name", one.get("algorithm", one.get("kind")))): one for one in members}
+    named = {_member_name(one): one for one in members if isinstance(one, dict)}
     if wanted != "*" and wanted not in named:
-        raise unknown_name(f"member of {kind} in {key!r}", wanted, [*named, "*"])
+        raise unknown_name(f"name in {key!r}:", wanted, [*named, "*"])
     if not rest:
         raise PqswarmError(f"{key} is a table: name one of its keys, such as {key}.name.")
     touched = 0
@@ -103,6 +104,12 @@ def _change_members(tree: dict[str, Any], key: str, parts: list[str], value: Any
         touched += 1
     if not touched:
         raise PqswarmError(f"{key}: no algorithm of the plan has a parameter {rest[0]!r}.")
+
+
+def _member_name(member: Mapping[str, Any]) -> str:
+    """The name of a classifier, algorithm or data set, by default that of its algorithm, file or preset."""
+    given = member.get("name", member.get("algorithm", member.get("kind")))
+    return str(given if given is not None else PurePath(str(member.get("file", member.get("preset", "paper")))).stem)
 
 
 def _has_parameter(member: Mapping[str, Any], parameter: str) -> bool:

@@ -160,6 +160,10 @@ class StudyPlan(_Plan):
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise ValueError(f"datasets contains the name {twice!r} twice: rename one of them")
+        files = [one.file for one in self.datasets if isinstance(one, NamedFile)]
+        twice = next((file for file in files if files.count(file) > 1), None)
+        if twice is not None:
+            raise ValueError(f"datasets contains the file {twice!r} twice: it would count twice")
         if isinstance(self.held_out, HeldOutPlan) and self.held_out.others and len(self.dataset_seeds) < 2:
             raise ValueError("held_out.others needs several dataset.seeds")
         for cell in self.cells().values():

@@ -33,7 +33,7 @@ Title = Annotated[
     Field(min_length=1, max_length=200),
     BeforeValidator(lambda given: printable(" ".join(given.split())) if isinstance(given, str) else given),
 ]
-DatasetName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._+-]{0,59}$")]
+DatasetName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._+-]{0,39}$")]
 FileName = Annotated[str, Field(min_length=1, max_length=1000)]
 
 _GENERATED = ("preset", "classes", "events_per_class", "snr", "features", "seed", "seeds")

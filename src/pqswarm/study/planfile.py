@@ -79,6 +79,8 @@ def read_plan(
     try:
         tree = parse_toml(text, source)
         tree = change_plan(tree, changes) if changes else tree
+        if tree.get("datasets") == []:
+            raise PqswarmError(f"{source}: datasets is empty: name at least one data set, or remove it.")
         return StudyPlan.model_validate(tree, context={"folder": Path(folder)})
     except ValidationError as error:
         raise PqswarmError("\n".join([f"{source} cannot be used:", *_explain_plan_mistakes(error)])) from None

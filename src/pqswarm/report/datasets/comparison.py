@@ -20,6 +20,8 @@ __all__ = ["compare_over_datasets", "say_leader", "show_comparison", "show_means
 _ALPHA = 0.05
 _MIN_DATASETS = 6
 """With fewer, Wilcoxon's test cannot reach p < 0.05."""
+_ENOUGH = 10
+"""Data sets from which the bootstrap is about wide enough."""
 
 Measure = Literal["error", "size"]
 
@@ -43,7 +45,10 @@ def say_leader(study: DatasetsSummary, found: OverDatasets) -> str:
     )
     if len(found.titles) < 2 or k < _MIN_DATASETS:
         few = (
-            f" With fewer than {_MIN_DATASETS} data sets no difference can be significant." if k < _MIN_DATASETS else ""
+            f" With fewer than {_MIN_DATASETS} data sets no pair of algorithms can differ significantly (Wilcoxon "
+            "test)."
+            if k < _MIN_DATASETS
+            else ""
         )
         return first + few
     return f"{first} {_say_against(compare_over_datasets(study, found, 'error', leader))}"
@@ -78,7 +83,7 @@ def show_means(study: DatasetsSummary, found: OverDatasets) -> Content:
     rows.append({"data set": "mean"} | {title: float(values.mean()) for title, values in columns.items()})
     rows.append({"data set": "SD"} | {title: _deviation(values) for title, values in columns.items()})
     sizes = {title: float(found.mean_sizes(title).mean()) for title in found.titles}
-    n_features = next(iter(found.members.values())).n_features
+    n_features = np.mean([one.n_features for one in found.members.values()])
     rows.append({"data set": "features"} | {t: sizes.get(t, float(n_features)) for t in columns})
     table = Table(
         "datasets",
@@ -122,7 +127,15 @@ def show_comparison(study: DatasetsSummary, found: OverDatasets) -> Content:
         "size": compare_over_datasets(study, found, "size", study.control),
     }
     control = results["error"][0].algorithm
-    tables = [_comparison_table(found, measure, each) for measure, each in results.items()]
+    margin = study.plan.margin
+    tables = [_comparison_table(found, measure, each, margin) for measure, each in results.items()]
+    for number, both in enumerate(study.plan.comparisons):
+        pair = [study.plan.title_of(name) for name in both]
+        for measure, values in (("error", found.errors), ("size", found.sizes)):
+            compared = compare_datasets(
+                {title: values(title) for title in pair}, pairs=[(pair[0], pair[1])], margin=margin
+            )
+            tables.append(_comparison_table(found, measure, compared, margin, f"-pair-{number + 1}"))
     drawing = Drawing(
         "differences",
         f"{control} minus every other algorithm, on each data set, with {found.name}",
@@ -154,7 +167,9 @@ def _say_verdicts(comparisons: Sequence[PairedComparison]) -> str:
     return "; ".join(parts)
 
 
-def _comparison_table(found: OverDatasets, measure: str, comparisons: Sequence[PairedComparison]) -> Table:
+def _comparison_table(
+    found: OverDatasets, measure: str, comparisons: Sequence[PairedComparison], margin: float, suffix: str = ""
+) -> Table:
     factor, form = (100.0, ".2f") if measure == "error" else (1.0, ".1f")
     what = "error rate [%]" if measure == "error" else "features"
     rows = []
@@ -177,10 +192,11 @@ def _comparison_table(found: OverDatasets, measure: str, comparisons: Sequence[P
             }
         )
     first = comparisons[0]
+    others = first.against if suffix else "every other algorithm"
+    few = ", too narrow with fewer than about ten data sets" if first.n_datasets < _ENOUGH else ""
     return Table(
-        f"over-datasets-{measure}",
-        f"{first.algorithm} (mean {factor * first.mean:{form}}) against every other algorithm: {what}, with "
-        f"{found.name}",
+        f"over-datasets-{measure}{suffix}",
+        f"{first.algorithm} (mean {factor * first.mean:{form}}) against {others}: {what}, with {found.name}",
         rows,
         {
             "against": ("against", ""),
@@ -195,9 +211,6 @@ def _comparison_table(found: OverDatasets, measure: str, comparisons: Sequence[P
             "worse": ("P(higher)", ".3f"),
         },
         note=f"Unit: the data set ({first.n_datasets}). p: Wilcoxon signed-rank test of the means. Interval: "
-        "hierarchical "
-        f"bootstrap. P: Bayesian signed-rank test; equal within {factor * first.posterior.margin:{form}} (our choice: "
-        f"{first.posterior.margin / first.mean:.0%} of the mean of {first.algorithm})."
-        if first.mean
-        else "",
+        f"hierarchical bootstrap{few}. P: Bayesian signed-rank test; equal within "
+        f"{factor * first.posterior.margin:{form}}, {margin:.0%} of the mean of {first.algorithm} (our choice).",
     )

@@ -83,16 +83,23 @@ def _describe(study: DatasetsSummary) -> str:
         else ""
     )
     searched, once = [a.title for a in plan.searched], [a.title for a in plan.sequential]
+    names = [found.name for found in study.classifiers]
     text = (
         f"{len(members)} data sets of {events} {study.item}s each{origin}: {_say_names(list(members))}. On each, "
         f"{enumerate_words(searched + once)} searched for the features with which "
-        f"{enumerate_words([c.name for c in study.classifiers])} make the fewest errors, in {plan.folds.number}-fold "
+        f"{enumerate_words(names)} {'makes' if len(names) == 1 else 'make'} the fewest errors, in "
+        f"{plan.folds.number}-fold "
         f"cross-validation: {count_runs(plan.runs)} of {plan.max_evaluations} evaluations each"
         f"{f' ({enumerate_words(once)}: once)' if once else ''}."
     )
     if study.missing:
         verb = "is" if len(study.missing) == 1 else "are"
         text += f" The study is not finished: {_say_names(list(study.missing))} {verb} left out."
+    if study.unfinished:
+        text += (
+            f" Runs are missing on {_say_names(study.unfinished)}: only runs that all algorithms have finished count, "
+            f"and searches that have not run on every data set are left out."
+        )
     return text
 
 

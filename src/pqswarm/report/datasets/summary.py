@@ -96,6 +96,16 @@ class DatasetsSummary:
         return OverDatasets(name, first.slug, members, first.reference)
 
     @property
+    def unfinished(self) -> list[str]:
+        """Names of the data sets on which runs are still missing, beside those that are left out."""
+        once = {algorithm.title for algorithm in self.plan.sequential}
+        return [
+            name
+            for name, study in self.members.items()
+            if any(found.n_runs < self.plan.runs or once - set(found.sequential) for found in study.classifiers)
+        ]
+
+    @property
     def reference(self) -> str:
         """Title of the reference algorithm."""
         return self.plan.algorithm(self.plan.reference).title
