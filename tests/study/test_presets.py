@@ -62,7 +62,7 @@ def test_sixty_hertz_from_plan_to_report(plan_file, tmp_path):
     assert len(events_of.events_content(summary).drawings[0].draw().axes) == 3
 
     (tmp_path / "sixty.toml").write_text(SIXTY.replace("0.3, 0.9", "0.2, 0.9"))
-    with pytest.raises(PqswarmError, match=r"preset.sag.depth.uniform\[0\]: 0.2 in the plan, 0.3 in the study"):
+    with pytest.raises(PqswarmError, match=r"preset.sag.depth.uniform: \[0.2, 0.9\] in the plan, \[0.3, 0.9\] in"):
         run_study(load_plan(plan_file), folder, jobs=1)
 
 
