@@ -13,6 +13,8 @@ import pytest
 from filelock import FileLock
 from hypothesis import settings
 
+from tests.slowest import is_slow, read_list
+
 # Threads of scikit-learn and NumPy spin while they wait for each other. Several processes share a few cores, where
 # spinning takes many times as long as the work itself. Child processes inherit this.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
@@ -77,7 +79,11 @@ def pytest_ignore_collect(collection_path):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Start with the files that take longest and end with the doctests, so that all processes end together."""
+    """Mark slow tests; start with the files that take longest and end with the doctests, so that all end together."""
+    listed = read_list()
+    for item in items:
+        if is_slow(item, listed):
+            item.add_marker("slow")
     if hasattr(config, "workerinput"):
         ranks = {name: number for number, name in enumerate(FIRST)}
         items.sort(key=lambda item: ranks.get(work_unit(item.nodeid), len(FIRST) + item.nodeid.startswith("src/")))
