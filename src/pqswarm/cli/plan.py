@@ -114,9 +114,10 @@ def power(
     """
     from pqswarm._base.checks import check_number
     from pqswarm.errors import PqswarmError
+    from pqswarm.report.datasets.beyond import DATASETS, RUNS, measure_pilot
     from pqswarm.report.datasets.summary import DatasetsSummary
     from pqswarm.report.study_report import read_summary
-    from pqswarm.statistics import Variances, detectable_difference, detection_power, measure_variances, table
+    from pqswarm.statistics import Variances, detectable_difference, detection_power, table
 
     given = [value is not None for value in (between, within)]
     if any(given) if pilot is not None else not all(given):
@@ -132,11 +133,9 @@ def power(
             raise PqswarmError(f"{pilot} has one data set: a pilot needs several ([dataset] seeds = [1, 2, 3]).")
         pairs = {}
         for found in study.classifiers:
-            rivals = [t for t in found.titles if t != found.reference and len(found.errors(t)[0]) > 1]
-            rival = min(rivals, key=lambda title: float(found.mean_errors(title).mean()), default=None)
-            if rival is not None:
-                each = [[100 * values for values in found.errors(title)] for title in (found.reference, rival)]
-                pairs[f"{found.name}, {found.reference} against {rival}"] = measure_variances(*each)
+            if (measured := measure_pilot(found)) is not None:
+                title = f"{found.name}, {found.reference} against {measured[0]}"
+                pairs[title] = Variances(100 * measured[1].between, 100 * measured[1].within)
     if not pairs:
         raise PqswarmError(f"{pilot} has no two algorithms with several runs each: a pilot needs runs = 2 or more.")
     for title, variances in pairs.items():
@@ -144,9 +143,9 @@ def power(
         spread = f"SD {variances.between:.2g} between data sets, {variances.within:.2g} between runs"
         typer.echo(f"{title}{': ' * bool(title)}{what}, {spread}")
         rows = []
-        for k in (3, 6, 12, 24):
+        for k in DATASETS:
             row: dict[str, object] = {"data sets": k}
-            for r in (1, 2, 5, 10, 40):
+            for r in RUNS:
                 value = (
                     detectable_difference(variances, k, r)
                     if difference is None

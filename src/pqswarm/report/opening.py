@@ -4,16 +4,13 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
 from pqswarm.report.claims import adjusted_p, claims_table
 from pqswarm.report.section import Content, Drawing
-from pqswarm.report.shared.palette import label_ends
-from pqswarm.report.shared.run_points import draw_points, run_points
+from pqswarm.report.shared.run_points import draw_panels, run_points
 from pqswarm.report.shared.sentences import count, count_runs, enumerate_words, percent
-from pqswarm.report.style import NARROW, STYLE, WIDE
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 from pqswarm.report.tables import Table
 from pqswarm.study import load_plan
@@ -167,24 +164,8 @@ def plot_overview(study: "StudySummary", *, narrow: bool = False) -> Figure:
     ...     with Store(folder) as store:
     ...         return plot_overview(summarize(store))
     """
-    n = len(study.classifiers)
-    columns = 1 if narrow or n == 1 else 2
-    rows = -(-n // columns)
-    most = max(len(found.runs) + len(found.sequential) for found in study.classifiers)
-    with mpl.rc_context(STYLE):
-        height = max(2.7, 0.8 + 0.22 * most)
-        figure = Figure(
-            figsize=(NARROW if narrow else 9.2 if columns > 1 else WIDE, rows * height), layout="constrained"
-        )
-        labels = []
-        for i, found in enumerate(study.classifiers):
-            axis = figure.add_subplot(rows, columns, i + 1)
-            points, fronts, numbers = run_points(found)
-            whole = (found.n_features, found.all_features)
-            labels += draw_points(axis, points, whole, study.palette, fronts, numbers)
-            axis.set_title(found.name, fontweight="bold", parse_math=False)
-            if i % columns == 0:
-                axis.set_ylabel("error rate [%]")
-            if i + columns >= n:
-                axis.set_xlabel("features selected")
-        return label_ends(figure, labels)
+    return draw_panels(
+        {found.name: (*run_points(found), (found.n_features, found.all_features)) for found in study.classifiers},
+        study.palette,
+        narrow,
+    )

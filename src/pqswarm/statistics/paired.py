@@ -10,11 +10,11 @@ import numpy.typing as npt
 from pqswarm._base.checks import check_number
 from pqswarm._base.random import checked_seed, stream
 from pqswarm._base.typing import FloatArray
-from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.errors import PqswarmError
 from pqswarm.statistics._checks import checked_alpha, checked_sample
 from pqswarm.statistics.control_tests import hommel
 from pqswarm.statistics.intervals import Interval
-from pqswarm.statistics.unpaired import ACCURACY_MARGIN, MARGIN, Verdict
+from pqswarm.statistics.unpaired import ACCURACY_MARGIN, MARGIN, Verdict, choose_pairs
 
 __all__ = ["PairedComparison", "SignedRankPosterior", "bayesian_signed_rank", "compare_datasets"]
 __all__ += ["hierarchical_difference", "wilcoxon_signed_rank"]
@@ -358,15 +358,7 @@ def compare_datasets(
     }
     if len(means) < 2 or len({each.size for each in means.values()}) > 1:
         raise PqswarmError("samples must hold at least two algorithms, each with runs on the same data sets.")
-    if control is not None and pairs is not None:
-        raise PqswarmError("give a control or pairs, not both.")
-    if pairs is None:
-        if control is None:
-            control = (min if lower_is_better else max)(means, key=lambda name: float(means[name].mean()))
-        pairs = [(control, name) for name in means if name != control]
-    for name in (name for pair in pairs for name in pair):
-        if name not in means:
-            raise unknown_name("algorithm", name, means)
+    pairs = choose_pairs(means, control, pairs, lower_is_better)
     found = []
     for one, other in pairs:
         differences = _differences(means[one], means[other]) * (1 if lower_is_better else -1)

@@ -15,7 +15,8 @@ from pqswarm.statistics._checks import checked_alpha, checked_sample
 from pqswarm.statistics.control_tests import hommel
 from pqswarm.statistics.intervals import MIN_RUNS, Interval, bootstrap_difference, superiority
 
-__all__ = ["ACCURACY_MARGIN", "MARGIN", "Comparison", "compare_runs", "equivalence", "mann_whitney"]
+__all__ = ["ACCURACY_MARGIN", "MARGIN", "Comparison", "choose_pairs", "compare_runs", "equivalence"]
+__all__ += ["mann_whitney"]
 
 MARGIN = 0.05
 """Means that differ by less than this fraction of the first are practically equal by default: our choice."""
@@ -263,18 +264,7 @@ def compare_runs(
         raise PqswarmError(f"margin must be a fraction of the mean, such as 0.05, not {margin!r}.")
     if len(checked) < 2:
         raise PqswarmError("samples must hold the runs of at least two algorithms.")
-    if control is not None and pairs is not None:
-        raise PqswarmError("give a control or pairs, not both.")
-    if pairs is None:
-        if control is None:
-            control = (min if lower_is_better else max)(checked, key=lambda name: float(checked[name].mean()))
-        pairs = [(control, name) for name in checked if name != control]
-    for one, other in pairs:
-        for name in (one, other):
-            if name not in checked:
-                raise unknown_name("algorithm", name, checked)
-        if one == other:
-            raise PqswarmError(f"a pair must hold two algorithms, not {one!r} twice.")
+    pairs = choose_pairs(checked, control, pairs, lower_is_better)
     alone = [_compare_unpaired(checked, pair, lower_is_better, float(share), alpha, seed) for pair in pairs]
     adjusted = hommel([comparison.p_value for comparison in alone]).tolist()
     equal = hommel([1.0 if c.p_equivalence is None else c.p_equivalence for c in alone]).tolist()
@@ -282,6 +272,28 @@ def compare_runs(
         replace(c, p_hommel=p, p_equivalence=None if c.p_equivalence is None else q)
         for c, p, q in zip(alone, adjusted, equal, strict=True)
     ]
+
+
+def choose_pairs(
+    values: Mapping[str, FloatArray],
+    control: str | None,
+    pairs: Sequence[tuple[str, str]] | None,
+    lower_is_better: bool,
+) -> list[tuple[str, str]]:
+    """Return the pairs to compare: those given, or a control, by default the best by its mean, with every other."""
+    if control is not None and pairs is not None:
+        raise PqswarmError("give a control or pairs, not both.")
+    if pairs is None:
+        if control is None:
+            control = (min if lower_is_better else max)(values, key=lambda name: float(values[name].mean()))
+        pairs = [(control, name) for name in values if name != control]
+    for one, other in pairs:
+        for name in (one, other):
+            if name not in values:
+                raise unknown_name("algorithm", name, values)
+        if one == other:
+            raise PqswarmError(f"a pair must hold two algorithms, not {one!r} twice.")
+    return list(pairs)
 
 
 def _compare_unpaired(

@@ -7,8 +7,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from pqswarm.report.shared.interactive import mark
-from pqswarm.report.shared.palette import Palette, label_ends
-from pqswarm.report.shared.run_points import draw_points
+from pqswarm.report.shared.palette import Palette
+from pqswarm.report.shared.run_points import Panel, draw_panels
 from pqswarm.report.style import FAINT, GREY, NARROW, STYLE, WIDE, settle
 
 if TYPE_CHECKING:
@@ -35,25 +35,12 @@ def plot_over_datasets(study: "DatasetsSummary", *, narrow: bool = False) -> Fig
     matplotlib.figure.Figure
         A panel for each classifier. Small markers are data sets (means over runs), large ones their means.
     """
-    n = len(study.classifiers)
-    columns = 1 if narrow or n == 1 else 2
-    rows = -(-n // columns)
-    most = max(len(found.titles) for found in study.classifiers)
-    with mpl.rc_context(STYLE):
-        size = (NARROW if narrow else 9.2 if columns > 1 else WIDE, rows * max(2.7, 0.8 + 0.22 * most))
-        figure = Figure(figsize=size, layout="constrained")
-        labels = []
-        for i, found in enumerate(study.classifiers):
-            axis = figure.add_subplot(rows, columns, i + 1)
-            points = {title: (found.mean_sizes(title), found.mean_errors(title)) for title in found.titles}
-            whole = (next(iter(found.members.values())).n_features, float(found.all_features.mean()))
-            labels += draw_points(axis, points, whole, study.palette, {}, list(found.members), "data set")
-            axis.set_title(found.name, fontweight="bold", parse_math=False)
-            if i % columns == 0:
-                axis.set_ylabel("error rate [%]")
-            if i + columns >= n:
-                axis.set_xlabel("features selected")
-        return label_ends(figure, labels)
+    panels: dict[str, Panel] = {}
+    for found in study.classifiers:
+        points = {title: (found.mean_sizes(title), found.mean_errors(title)) for title in found.titles}
+        whole = (next(iter(found.members.values())).n_features, float(found.all_features.mean()))
+        panels[found.name] = (points, {}, list(found.members), whole)
+    return draw_panels(panels, study.palette, narrow, "data set")
 
 
 def plot_differences(

@@ -3,21 +3,23 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import matplotlib as mpl
 import numpy as np
+from matplotlib.figure import Figure
 
 from pqswarm._base.typing import AnyArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.report.shared.interactive import mark
-from pqswarm.report.shared.palette import EndLabel, Palette
+from pqswarm.report.shared.palette import EndLabel, Palette, label_ends
 from pqswarm.report.shared.sentences import count, features, percent
-from pqswarm.report.style import FAINT, GREY, INK
+from pqswarm.report.style import FAINT, GREY, INK, NARROW, STYLE, WIDE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from pqswarm.report.summary import ClassifierSummary
 
-__all__ = ["ALL_FEATURES", "Points", "check_points", "draw_points", "run_points", "run_tips"]
+__all__ = ["ALL_FEATURES", "Panel", "Points", "check_points", "draw_panels", "draw_points", "run_points", "run_tips"]
 
 ALL_FEATURES = "All features"  # name of their series
 Points = Mapping[str, tuple[FloatArray | IntArray, FloatArray]]
@@ -105,3 +107,27 @@ def draw_points(
         tips = [f"{title} at {features(int(s))}: error {percent(e)}" for s, e in zip(sizes, errors, strict=True)]
         mark(axis.plot(sizes, 100 * errors, **style)[0], title, tips)
     return labels
+
+
+Panel = tuple[Points, Points, Sequence[int | str] | None, tuple[int, float]]
+"""Points, fronts, numbers of the runs, and number and error of all features; see :func:`draw_points`."""
+
+
+def draw_panels(panels: Mapping[str, Panel], palette: Palette, narrow: bool, unit: str = "run") -> Figure:
+    """Draw error against size in a panel for each classifier, side by side or, if narrow, below each other."""
+    columns = 1 if narrow or len(panels) == 1 else 2
+    rows = -(-len(panels) // columns)
+    most = max(len(points) for points, *_ in panels.values())
+    with mpl.rc_context(STYLE):
+        size = (NARROW if narrow else 9.2 if columns > 1 else WIDE, rows * max(2.7, 0.8 + 0.22 * most))
+        figure = Figure(figsize=size, layout="constrained")
+        labels = []
+        for i, (name, (points, fronts, numbers, whole)) in enumerate(panels.items()):
+            axis = figure.add_subplot(rows, columns, i + 1)
+            labels += draw_points(axis, points, whole, palette, fronts, numbers, unit)
+            axis.set_title(name, fontweight="bold", parse_math=False)
+            if i % columns == 0:
+                axis.set_ylabel("error rate [%]")
+            if i + columns >= len(panels):
+                axis.set_xlabel("features selected")
+        return label_ends(figure, labels)
