@@ -1,0 +1,1 @@
+"""Parts of suites.py: problems, runs and tables."""

