@@ -44,7 +44,7 @@ def recording(systems=("",), seconds=1.0, rate=6400, currents=True, **other):
     return Recording(tuple(channels), rate, 50.0, start=START, source="fault.cfg", **other)
 
 
-def verdict(*events, of=None, systems=("",), steady=None, reference_source="nominal", **other):
+def verdict(*events, of=None, systems=("",), **other):
     """The verdict on a recording with these events."""
     of = of or recording(systems)
     time = np.arange(0.01, of.duration - 0.01, 0.01)
@@ -57,7 +57,7 @@ def verdict(*events, of=None, systems=("",), steady=None, reference_source="nomi
             system=systems[place // per_system],
             number=of.channels.index(channel),
             reference=REFERENCE,
-            reference_source=reference_source,
+            reference_source="nominal",
         )
         for place, channel in enumerate(voltages)
     )
@@ -66,13 +66,13 @@ def verdict(*events, of=None, systems=("",), steady=None, reference_source="nomi
         sampling_rate=of.sampling_rate,
         frequency=50.01,
         nominal_frequency=50.0,
-        n_samples=of.n_samples if steady is None else round(600 * len(steady.rows) * of.sampling_rate),
+        n_samples=of.n_samples,
         thresholds=Thresholds(),
         channels=channels,
         ignored=(),
         events=tuple(one.event if isinstance(one, EventVerdict) else one for one in events),
         caveats=(),
-        series=Series(time, np.ones((len(channels), time.size)), steady),
+        series=Series(time, np.ones((len(channels), time.size)), None),
     )
     settings = {"source": of.source, "start": of.start, "station": "North", "caveats": ("Assumed.",)}
     return Verdict(

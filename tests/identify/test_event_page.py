@@ -16,7 +16,6 @@ from tests.identify.invented import event, recording, verdict, with_label
 from pqswarm.identify.show.curves import ITIC, SEMI, event_severity
 from pqswarm.identify.show.lines import csv_lines
 from pqswarm.identify.show.page import page_html
-from pqswarm.identify.show.page.en50160 import HARMONIC_LIMITS, WEEK, check_en50160
 from pqswarm.identify.show.page.html import _page_html_figures_note
 from pqswarm.identify.show.page.indices import count_dips_for_indices, count_swells_for_indices, sarfi
 from pqswarm.identify.show.page.listing import ListedRecording, list_events, listing_headline
@@ -72,10 +71,6 @@ class Page(HTMLParser):
 
 def listed(verdicts):
     return list_events([ListedRecording.of(one) for one in verdicts])
-
-
-def checked(verdicts):
-    return check_en50160([ListedRecording.of(one) for one in verdicts])
 
 
 @pytest.fixture(scope="module")
@@ -268,67 +263,6 @@ def test_a_sag_that_becomes_an_interruption_is_one_dip():
     assert dips.rows[4][1] == (0, 1, 0, 0, 0)
 
 
-class Steady:
-    """Ten-minute values of one channel, all quiet but for those given."""
-
-    def __init__(self, n, **values):
-        usual = {"rms": 11_547.0, "thd": 3.0, "unbalance": 0.5, "frequency": 50.01, "pst": 0.3, "plt": 0.3}
-        usual |= {f"h{order}": 0.1 for order in (3, 5)}
-        self.rows = []
-        for i in range(n):
-            own = {key: values[key][i] if i < len(values.get(key, ())) else value for key, value in usual.items()}
-            own["plt"] = own["plt"] if i % 12 == 11 else nan
-            self.rows.append({"start": 600.0 * i, "end": 600.0 * (i + 1), "channel": "UA", **own})
-
-    def ten_minutes(self):
-        return self.rows
-
-
-def said(steady, **other):
-    rows = checked([verdict(SAG, steady=steady, **other)])
-    return {row["requirement"].partition(",")[0].split(" within")[0]: row["verdict"] for row in rows[:1] + rows[2:]}
-
-
-def test_en50160_never_claims_from_short_data():
-    verdicts = said(Steady(WEEK - 1))
-    assert set(verdicts.values()) == {"not enough data (a week is required)", "not enough data (a year is required)"}
-    text = Page(plain([verdict(SAG, steady=Steady(3))])).text
-    assert "not enough data (a week is required)" in text
-    assert "95 % value 3 %, maximum 3 % (UA); 0 of 3 values beyond" in text
-    assert "no values; maximum Pst 0.30" in text
-    assert "Not enough data (a week is required)" in Page(plain([verdict(SAG)])).text
-
-
-def test_en50160_of_a_week():
-    quiet = said(Steady(WEEK))
-    assert quiet.pop("frequency") == "not enough data (a year is required)"
-    assert set(quiet.values()) == {"met"}
-    for key, limit, name in (("thd", 8.0, "THD"), ("unbalance", 2.0, "unbalance"), ("h5", 6.0, "harmonics")):
-        for number, expected in ((50, "met"), (51, "not met")):  # 5 % of 1008 are 50.4
-            assert said(Steady(WEEK, **{key: [limit + 0.01] * number}))[name] == expected, (key, number)
-    assert said(Steady(WEEK, plt=[1.1] * 200))["long-term flicker Plt"] == "not met"
-    assert said(Steady(WEEK, rms=[1.11 * 11_547] * 60))["supply voltage"] == "not met"
-
-
-def test_en50160_of_the_voltage():
-    rows = checked([verdict(SAG, steady=Steady(3, rms=[0.84 * 11_547]))])
-    assert rows[1]["requirement"].startswith("supply voltage within +10 / -15 %")
-    assert rows[1]["verdict"] == "not met"  # that holds always, of any data
-    unknown = checked([verdict(SAG, steady=Steady(WEEK), reference_source="pre-event")])
-    assert [row["verdict"].partition(" (")[0] for row in unknown[:2]] == ["not enough data"] * 2
-    assert unknown[0]["found"] == "the nominal voltage is unknown"
-
-
-def test_en50160_of_any_channel():
-    """What must hold always is not met if it is not on any channel, however few values are beyond."""
-    steady = Steady(WEEK)
-    steady.rows += [{**row, "channel": "UB"} for row in Steady(WEEK, rms=[0.84 * 11_547]).rows]
-    row = checked([verdict(SAG, steady=steady)])[1]
-    assert (row["verdict"], row["found"]) == ("not met", "1 of 2,016 values beyond (UB)")
-    steady.rows = [row for row in steady.rows if row["channel"] == "UA" or row["start"] > 600]
-    assert checked([verdict(SAG, steady=steady)])[1]["verdict"].startswith("not enough data")
-
-
 def test_files_of_one_name_without_a_date_are_two():
     one, other = (verdict(SAG, start=None, station="", path=f"{name}/fault.cfg") for name in ("a", "b"))
     assert sarfi(listed([one, other]))[0]["events"] == 2
@@ -340,13 +274,6 @@ def test_a_long_list_says_where_it_ends(monkeypatch):
     assert "The CSV of this page has the events of the first 2 of 3 recordings" in text
     assert "3 recordings, of which the first 2 are listed" in text
     assert "of which the first" not in Page(plain([verdict(SAG)] * 2)).text
-
-
-def test_limits_of_en50160():
-    """Table 1 of the standard."""
-    odd = {5: 6, 7: 5, 11: 3.5, 13: 3, 17: 2, 19: 1.5, 23: 1.5, 25: 1.5}
-    triple, even = {3: 5, 9: 1.5, 15: 0.5, 21: 0.5}, {2: 2, 4: 1} | dict.fromkeys(range(6, 25, 2), 0.5)
-    assert dict(HARMONIC_LIMITS) == odd | triple | even
 
 
 def test_headline_of_many_stations():

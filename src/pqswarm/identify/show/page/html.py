@@ -14,7 +14,6 @@ from pqswarm.identify.show import rows
 from pqswarm.identify.show.curves import COLOURS
 from pqswarm.identify.show.lines import csv_lines
 from pqswarm.identify.show.page.charts import Chart, draw_charts
-from pqswarm.identify.show.page.en50160 import check_en50160
 from pqswarm.identify.show.page.indices import (
     AGGREGATION,
     Cells,
@@ -126,8 +125,6 @@ def page_html(
         charts=_charts(events),
         sarfi=_page_html_sarfi_table(listed, kept),
         cells=_page_html_cell_tables(listed),
-        en50160=_page_html_en50160_table(kept),
-        length=_length_text(kept),
         recordings=[_describe_for_page_html(one.verdict) for one in kept[:_MAX_RECORDINGS]],
         n_recordings=len(kept),
         n_described=min(len(kept), _MAX_RECORDINGS),
@@ -254,20 +251,6 @@ def _page_html_cell_table(name: str, caption: str, cells: Cells) -> "Table | Non
     if cells.longer:
         note += f" Longer than a minute, in no cell: {cells.longer}."
     return Table(name, caption, rows, columns={"u": ("u [%]", "")}, note=note)
-
-
-def _page_html_en50160_table(recordings: Sequence[ListedRecording]) -> "Table | None":
-    from pqswarm.report.tables import Table
-
-    table = check_en50160(recordings)
-    if not table:
-        return None
-    note = (
-        "Limits of EN 50160:2010 for low and medium voltage; ten-minute values of the worst channel, or of all "
-        "channels if all must comply. A requirement is met only if the data cover the required time. Frequencies are "
-        "ten-minute means, not 10 s means."
-    )
-    return Table("en50160", "EN 50160", table[: 7 * _MAX_SITES], note=note, verdicts=("verdict",))
 
 
 def _describe_for_page_html(verdict: "Verdict") -> dict[str, Any]:

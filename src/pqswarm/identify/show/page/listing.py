@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,7 +10,6 @@ from pqswarm.identify.show.page.levels import LEAD, SHOWN, urms_level_extremes
 from pqswarm.identify.show.rows import event_sentence, row_date, row_moment, row_severity
 from pqswarm.identify.show.words import count_text, join_words, time_text
 from pqswarm.measure.event import KINDS
-from pqswarm.measure.steady.series import INTERVAL
 
 if TYPE_CHECKING:
     from pqswarm._base.typing import BoolArray, FloatArray
@@ -20,8 +19,6 @@ __all__ = ["ListedEvent", "ListedRecording", "count_kinds", "list_events", "list
 
 MAX_FIGURES = 20
 """Figures of a page."""
-NEARLY = 0.95
-"""Fraction of ten minutes that must have been measured."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,14 +35,11 @@ class ListedRecording:
         Centres of windows of Urms(1/2) [s].
     urms : ndarray of shape (n_references, n)
         Urms(1/2) of the analysed channels [pu].
-    ten_minutes : tuple of dict
-        Steady quantities of each ten minutes and channel.
     """
 
     verdict: "Verdict"
     time: "FloatArray"
     urms: "FloatArray"
-    ten_minutes: tuple[dict[str, Any], ...] = ()
 
     @classmethod
     def of(cls, verdict: "Verdict") -> "ListedRecording":
@@ -55,9 +49,7 @@ class ListedRecording:
         if series is None:
             return cls(light, np.empty(0), np.empty((len(verdict.references), 0)))
         shown = urms_level_extremes(verdict, series.time, series.urms) | _near_listed_events(verdict, series.time)
-        long = verdict.duration >= NEARLY * INTERVAL
-        rows = tuple(series.steady.ten_minutes()) if long else ()
-        return cls(light, series.time[shown], series.urms[:, shown], rows)
+        return cls(light, series.time[shown], series.urms[:, shown])
 
     @property
     def site(self) -> str:
