@@ -14,7 +14,7 @@ from tests.reference import pqdif
 import pqswarm.recordings as recordings
 from pqswarm.errors import PqswarmError
 from pqswarm.recordings import RecordingError, open_recordings, read, read_all
-from pqswarm.recordings.files import read_recording_bytes
+from pqswarm.recordings.files import FileBytes
 from pqswarm.recordings.table.reader import TABLE
 
 
@@ -71,7 +71,7 @@ def test_no_file(tmp_path):
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system makes up no files here")
 def test_files_without_a_size_are_empty():
     """Reading them might never end, as that of the kernel's messages."""
-    assert read_recording_bytes(Path("/proc/self/status"), 100, first=10) == b""
+    assert FileBytes.of(Path("/proc/self/status")).read(0, 10) == b""
 
 
 def test_large_files_are_not_opened(tmp_path):

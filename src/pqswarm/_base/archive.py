@@ -24,8 +24,6 @@ from pqswarm._base.text import printable
 from pqswarm._base.typing import AnyArray
 from pqswarm.errors import FileFormatError, PqswarmError, shorten
 
-__all__ = ["DAMAGE", "Archive", "damage_text", "read_npy", "write_arrays"]
-
 T = TypeVar("T")
 
 _MANIFEST = "manifest.json"

@@ -8,8 +8,6 @@ import numpy as np
 
 from pqswarm.errors import PqswarmError, shorten, unknown_name
 
-__all__ = ["check_fraction", "check_integer", "check_name", "check_number", "check_positive", "is_finite", "is_integer"]
-
 
 def is_integer(value: object) -> TypeGuard[int]:
     """Return whether a value is an integer of Python or NumPy, and not a bool.

@@ -5,8 +5,6 @@ from typing import Any
 
 from pqswarm.errors import PqswarmError
 
-__all__ = ["refuses", "require"]
-
 
 def require(condition: object, message: str) -> None:
     """Raise an AssertionError with this message unless the condition holds."""

@@ -14,8 +14,6 @@ from typing import BinaryIO
 
 from pqswarm.errors import PqswarmError
 
-__all__ = ["file_identity", "file_writer_is_alive", "open_regular", "read_regular", "sync_folder", "write_atomically"]
-
 _BINARY = getattr(os, "O_BINARY", 0)
 _AT_ONCE = getattr(os, "O_NONBLOCK", 0)  # do not wait for a pipe to be written
 

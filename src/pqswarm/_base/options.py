@@ -9,8 +9,6 @@ import numpy as np
 from pqswarm._base.checks import check_name, is_finite, is_integer
 from pqswarm.errors import PqswarmError
 
-__all__ = ["Parameters", "option", "parameters"]
-
 _Class = TypeVar("_Class")
 
 

@@ -6,8 +6,6 @@ import numpy as np
 
 from pqswarm._base.checks import check_integer
 
-__all__ = ["checked_seed", "derived_seed", "stream"]
-
 
 def checked_seed(seed: object) -> int:
     """Return `seed` as an int of at least 0, or raise an error."""

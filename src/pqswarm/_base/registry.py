@@ -8,8 +8,6 @@ from typing import Protocol, TypeVar
 from pqswarm._base.checks import check_name
 from pqswarm.errors import PqswarmError
 
-__all__ = ["Registry"]
-
 
 class _Named(Protocol):
     @property

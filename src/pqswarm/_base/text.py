@@ -8,8 +8,6 @@ import os
 import unicodedata
 from pathlib import Path
 
-__all__ = ["count_text", "disarm", "file_text", "printable"]
-
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # including full-width forms
 
 

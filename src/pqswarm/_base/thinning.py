@@ -8,8 +8,6 @@ import numpy as np
 
 from pqswarm._base.typing import FloatArray
 
-__all__ = ["extreme_places", "extremes", "extremes_between"]
-
 
 def extremes(values: Any, step: int) -> tuple[Any, Any]:
     """Return the minimum and maximum of each bin.

@@ -10,8 +10,6 @@ from typing import Any
 
 from pqswarm._base.checks import check_integer
 
-__all__ = ["effective_jobs", "one_blas_thread"]
-
 
 def effective_jobs(n_jobs: int | None) -> int:
     """Return the number of threads to use.

@@ -14,8 +14,6 @@ from pqswarm.errors import PqswarmError, shorten
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
 
-__all__ = ["explain_mistakes", "parse_toml", "read_toml_text", "table_error", "to_toml"]
-
 _MAX_BYTES = 10_000_000  # of a file
 _MAX_MISTAKES = 20  # listed at once
 

@@ -5,8 +5,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["AnyArray", "BoolArray", "FloatArray", "IntArray"]
-
 AnyArray = npt.NDArray[Any]
 BoolArray = npt.NDArray[np.bool_]
 FloatArray = npt.NDArray[np.float64]

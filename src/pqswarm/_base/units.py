@@ -2,8 +2,6 @@
 
 from math import isfinite
 
-__all__ = ["digits_text", "frequency_text", "scale_of", "unit_text", "voltage_text"]
-
 _PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"))
 
 

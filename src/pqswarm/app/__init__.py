@@ -2,5 +2,3 @@
 
 It shows what the library computes; measurements and statistics live there. Needs the extra ``app``.
 """
-
-__all__: list[str] = []

@@ -9,8 +9,6 @@ from urllib.parse import unquote, urlsplit
 
 from tornado.httputil import HTTPServerRequest
 
-__all__ = ["HEADERS", "AccessControl", "PasswordQueue", "is_loopback", "visitor_id"]
-
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",

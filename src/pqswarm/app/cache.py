@@ -8,8 +8,6 @@ from threading import Lock
 from typing import Any, Generic, TypeVar
 from weakref import WeakValueDictionary
 
-__all__ = ["AnswerCache", "ByteCache"]
-
 _MAX_ANSWERS = 12
 _MAX_CONCURRENT = 2
 """Answers computed at the same time; this leaves a thread for quick requests."""

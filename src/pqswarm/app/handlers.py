@@ -15,8 +15,6 @@ from pqswarm.app.jobs import Cancelled, Job
 from pqswarm.app.workbench import Workbench, WorkbenchPage
 from pqswarm.errors import PqswarmError
 
-__all__ = ["Base", "HTTPRefusal", "Login", "Missing", "NotFound", "PageUpdatesHandler"]
-
 _VISITOR_COOKIE = "pqswarm-visitor"
 _VISITOR_DAYS = 365
 _KEEP_ALIVE = 15.0

@@ -8,8 +8,6 @@ from typing import Any, Literal, TypeVar
 
 from pqswarm._base.threads import one_blas_thread
 
-__all__ = ["Cancelled", "Job", "Jobs"]
-
 _Found = TypeVar("_Found")
 _THREADS = {"answer": 3, "envelope": 1, "background": 1}
 

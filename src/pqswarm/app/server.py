@@ -28,8 +28,6 @@ from pqswarm.app.studies import routes as studies
 from pqswarm.app.workbench import Workbench
 from pqswarm.errors import PqswarmError
 
-__all__ = ["SCRIPTS", "STYLES", "listen", "make_application", "serve"]
-
 _WEB = files("pqswarm.app") / "web"
 _SECTION_SCRIPTS = {
     "recordings": (

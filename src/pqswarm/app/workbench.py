@@ -20,18 +20,6 @@ if TYPE_CHECKING:
     from pqswarm.identify import Model
     from pqswarm.recordings import Site
 
-__all__ = [
-    "FolderNames",
-    "Workbench",
-    "WorkbenchPage",
-    "is_inside",
-    "make_private_workbench_folder",
-    "mark_workbench_file_used",
-    "remove_unused_workbench_files",
-    "state_folder",
-    "workbench_id",
-]
-
 _MAX_MESSAGES = 1000
 _DAY = 86_400.0
 _MAX_UNUSED = 30 * _DAY

@@ -7,19 +7,6 @@ import typer
 
 from pqswarm.errors import PqswarmError
 
-__all__ = [
-    "ANALYSIS_OPTIONS",
-    "Channels",
-    "Frequency",
-    "MaxMegabytes",
-    "ModelFile",
-    "Nominal",
-    "Rate",
-    "ReferenceChoice",
-    "SiteFile",
-    "read_analysis_options",
-]
-
 Channels = Annotated[
     list[str] | None,
     typer.Option("--channel", "-c", metavar="NAME", help="Name or phase of a channel to analyse; repeatable."),

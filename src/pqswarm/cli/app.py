@@ -14,8 +14,6 @@ from pqswarm.cli.analysis_options import ModelFile, SiteFile
 from pqswarm.cli.options import check_no_folder
 from pqswarm.errors import PqswarmError
 
-__all__ = ["app", "browser_opener"]
-
 
 def app(
     folder: Annotated[

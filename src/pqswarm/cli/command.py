@@ -11,8 +11,6 @@ from typer.core import TyperCommand, TyperGroup
 from pqswarm.cli.options import Stopped
 from pqswarm.errors import PqswarmError
 
-__all__ = ["Command", "CommandGroup", "help_rows", "name_options"]
-
 # Typer has its own copy of click's errors, earlier versions used click's: this is the one it raises.
 _UsageError: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "UsageError")
 

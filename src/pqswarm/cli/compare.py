@@ -14,8 +14,6 @@ from pqswarm.errors import PqswarmError
 if TYPE_CHECKING:
     from pqswarm.statistics import Results
 
-__all__ = ["compare"]
-
 FORMATS = {"text": ".txt", "csv": ".csv", "md": ".md", "latex": ".tex", "json": ".json"}
 """Formats and their suffixes."""
 

@@ -26,8 +26,6 @@ from pqswarm.cli.options import (
 from pqswarm.cli.progress import progress_bars
 from pqswarm.errors import PqswarmError
 
-__all__ = ["dataset"]
-
 
 def dataset(
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Output file (npz).")] = Path("dataset.npz"),

@@ -7,8 +7,6 @@ import typer
 
 from pqswarm.cli.options import FIGURES, Snr, check_ending, check_no_folder
 
-__all__ = ["features"]
-
 
 def features(
     dataset: Annotated[Path, typer.Argument(metavar="FILE", help="Data set written by `pqswarm dataset`.")],

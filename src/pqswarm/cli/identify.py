@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from pqswarm.identify.show.page import ListedRecording
     from pqswarm.recordings import RecordingSource, Site
 
-__all__ = ["identify"]
-
 
 def identify(
     files: Annotated[
@@ -228,8 +226,8 @@ def _identified_verdict_as_dict(verdict: "Verdict") -> dict[str, Any]:
 
 def _text(verdict: "Verdict", rows: list[dict[str, Any]], printed: set[str]) -> str:
     """A heading, a line per event, the references, and notes not printed before."""
+    from pqswarm._base.units import voltage_text
     from pqswarm.identify.show.lines import line_heading, text_lines
-    from pqswarm.identify.show.words import voltage_text
 
     references: dict[str, list[str]] = {}
     for one in verdict.references:

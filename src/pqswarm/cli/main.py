@@ -30,8 +30,6 @@ from pqswarm.cli.train import train
 from pqswarm.cli.watch import watch
 from pqswarm.errors import PqswarmError, shorten
 
-__all__ = ["app", "main"]
-
 app = typer.Typer(
     name="pqswarm",
     cls=CommandGroup,

@@ -9,32 +9,6 @@ import typer
 
 from pqswarm.errors import PqswarmError, unknown_name
 
-__all__ = [
-    "FIGURES",
-    "Border",
-    "Changes",
-    "EventsPerClass",
-    "Jobs",
-    "Level",
-    "Overwrite",
-    "Parameters",
-    "Preset",
-    "Seed",
-    "Snr",
-    "Stopped",
-    "Wavelet",
-    "check_ending",
-    "check_folder",
-    "check_no_folder",
-    "check_writable",
-    "choose_format",
-    "complete_event",
-    "complete_preset",
-    "read_assignments",
-    "read_levels",
-]
-
-
 FIGURES = (".png", ".svg", ".pdf")
 """Suffixes of figures."""
 

@@ -8,8 +8,6 @@ import typer
 from pqswarm.cli.command import Command, CommandGroup
 from pqswarm.cli.options import Changes, check_no_folder
 
-__all__ = ["app"]
-
 ENOUGH_RUNS = 4
 """For two separate samples the exact Mann-Whitney test gives p = 0.1 with 3 runs each, and p = 0.029 with 4."""
 

@@ -7,8 +7,6 @@ import typer
 
 from pqswarm.cli.options import FIGURES, Parameters, Preset, Seed, Snr, check_ending, complete_event, read_assignments
 
-__all__ = ["plot"]
-
 
 def plot(
     event: Annotated[

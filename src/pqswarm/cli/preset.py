@@ -8,8 +8,6 @@ import typer
 from pqswarm.cli.command import Command, CommandGroup
 from pqswarm.cli.options import check_no_folder, complete_preset
 
-__all__ = ["app"]
-
 app = typer.Typer(
     cls=CommandGroup,
     rich_markup_mode=None,

@@ -3,8 +3,6 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-__all__ = ["progress_bars"]
-
 
 @contextmanager
 def progress_bars() -> Iterator[Callable[[str, int, int], None]]:

@@ -8,8 +8,6 @@ import typer
 from pqswarm.cli.options import check_folder, choose_format
 from pqswarm.errors import PqswarmError
 
-__all__ = ["report"]
-
 _ENDINGS = {"html": ".html", "md": ".md", "latex": ".tex", "csv": ""}
 
 

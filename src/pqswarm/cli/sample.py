@@ -7,8 +7,6 @@ import typer
 
 from pqswarm.cli.options import Seed, check_folder
 
-__all__ = ["sample"]
-
 
 def sample(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder to write; it must be new or empty.")],

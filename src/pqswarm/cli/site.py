@@ -8,8 +8,6 @@ import typer
 from pqswarm.cli.analysis_options import Rate
 from pqswarm.cli.options import check_no_folder
 
-__all__ = ["site"]
-
 
 def site(
     recording: Annotated[Path, typer.Argument(metavar="FILE", help="A recording of the meter.")],

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from pqswarm.study import StudyProgress
 
-__all__ = ["study"]
-
 _PLAIN_EVERY = 15.0  # seconds between lines where no bar can be drawn
 
 

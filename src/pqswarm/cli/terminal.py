@@ -12,8 +12,6 @@ import typer
 
 from pqswarm._base.text import printable
 
-__all__ = ["discard_output", "echo", "escape_unencodable", "say"]
-
 
 def _escape_for_terminal(error: UnicodeError) -> tuple[str, int]:
     r"""Escape characters that an encoding lacks, as ``\u4e2d``, which is valid in JSON."""

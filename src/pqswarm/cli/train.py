@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from pqswarm.identify import Check, Model
     from pqswarm.identify.training.specs import Progress
 
-__all__ = ["train"]
-
 _MAX_LIST = 1_000_000  # bytes of a file of names
 _RATES = (12_800.0, 25_000.0, 6400.0, 3200.0, 1600.0, 1000.0)
 

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     from pqswarm.identify.folder.receivers import Receiver
 
-__all__ = ["watch"]
-
 
 def watch(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder to watch, including subfolders.")],

@@ -12,14 +12,6 @@ from pqswarm.measure.event import KINDS
 if TYPE_CHECKING:
     from pqswarm.measure import ChannelResult, Characterisation, Event
 
-__all__ = [
-    "describe_agreement",
-    "event_rule",
-    "in_words",
-    "model_level",
-    "rule_level",
-]
-
 _RULE_CLASSES = {
     "none": "pure_sinusoid",
     "DC offset": "dc_offset",

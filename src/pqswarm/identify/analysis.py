@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from pqswarm.measure import ChannelResult, Characterisation, Event
     from pqswarm.recordings.recording import RecordingSource
 
-__all__ = ["identify"]
-
 _NEAR = 2.0
 """Events that start within this time of another may be in its window [s]."""
 

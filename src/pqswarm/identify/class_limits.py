@@ -10,8 +10,6 @@ from pqswarm.identify.show.curves import RMS
 if TYPE_CHECKING:
     from pqswarm.identify.verdict import EventVerdict, Verdict
 
-__all__ = ["allowed_classes", "possible_labels"]
-
 
 def allowed_classes(
     names: Collection[str], kind: str, rule: str, sampling_rate: float, frequency: float, cycles: float

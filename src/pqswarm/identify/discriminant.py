@@ -8,8 +8,6 @@ import numpy as np
 if TYPE_CHECKING:
     from pqswarm._base.typing import FloatArray, IntArray
 
-__all__ = ["Discriminant"]
-
 _SHRINKAGE = 1e-3
 
 

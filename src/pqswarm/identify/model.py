@@ -17,17 +17,6 @@ if TYPE_CHECKING:
     from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
     from pqswarm.evaluation import Classifier
 
-__all__ = [
-    "CODES",
-    "Model",
-    "ModelTrainingTable",
-    "Prediction",
-    "Subset",
-    "default_model",
-    "model_overshoot",
-    "scale_for_model",
-]
-
 _SLACK = 1.15  # tuned
 """Recorded events are farther from generated ones than these are from each other."""
 CODES = 65535

@@ -18,8 +18,6 @@ from pqswarm.identify.model import Model, ModelTrainingTable, Subset
 if TYPE_CHECKING:
     from pqswarm._base.typing import AnyArray, FloatArray, IntArray
 
-__all__ = ["load_model", "save"]
-
 _MAX_TEXT, _MAX_NUMBER = 500, 2.0**64
 """Limits of the metadata of a model: characters of a text, and numbers."""
 

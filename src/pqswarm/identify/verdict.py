@@ -7,11 +7,11 @@ from functools import cache
 from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any
 
+from pqswarm._base.units import voltage_text
 from pqswarm.errors import PqswarmError, shorten
 from pqswarm.identify.agreement import in_words
 from pqswarm.identify.show.curves import rank_event
 from pqswarm.identify.show.rows import event_row, row_clock
-from pqswarm.identify.show.words import voltage_text
 from pqswarm.measure.event import Event
 from pqswarm.measure.thresholds import Thresholds
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from pqswarm.measure import Characterisation
     from pqswarm.recordings.recording import RecordingSource
-
-__all__ = ["COLUMNS", "EventVerdict", "Reference", "Verdict"]
 
 COLUMNS = (
     *("source", "path", "station", "date", "time", "offset_s", "kind", "category", "phases", "channels", "system"),

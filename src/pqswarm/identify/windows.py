@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from pqswarm.measure import ChannelResult, Characterisation, Event
     from pqswarm.recordings.recording import RecordingSource
 
-__all__ = ["event_window", "read_window_samples", "worst_channel"]
-
 _LEAD = 8.0  # tuned
 """Cycles before an event that is longer than the window."""
 _MIN_LEAD = 2.0  # tuned

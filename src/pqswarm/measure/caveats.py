@@ -7,8 +7,6 @@ from pqswarm.measure.supply.channels import list_ignored_channels
 from pqswarm.measure.supply.survey import Supply
 from pqswarm.recordings.recording import RecordingSource
 
-__all__ = ["list_caveats"]
-
 _TRANSIENT_CYCLES, _TRANSIENT_SAMPLES = 2.2, 32  # tuned
 """Cycles of a capture, and samples per cycle, that the detection of transients needs."""
 _FLICKER_CYCLES = 7.0

@@ -14,8 +14,6 @@ from pqswarm.measure.steady.harmonics import Spectrum
 from pqswarm.measure.supply.channels import IgnoredChannel
 from pqswarm.measure.thresholds import Thresholds
 
-__all__ = ["ChannelResult", "Characterisation", "Series"]
-
 _MAX_VALUES = 20_000
 """Values of Urms(1/2) per channel that are written to JSON."""
 

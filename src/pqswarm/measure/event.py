@@ -13,8 +13,6 @@ from pqswarm.measure.ieee1159 import join_names
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-__all__ = ["KINDS", "Event", "Part", "PartMaker", "any_channel", "group_overlapping", "name_parts"]
-
 KINDS: Mapping[str, str] = {
     "interruption": "interruption",
     "sag": "sag",

@@ -1,7 +1,5 @@
 """The words of IEEE 1159 for what was measured."""
 
-__all__ = ["category", "duration_text", "join_names", "oscillation_word"]
-
 _MOMENTARY_CYCLES = 30.0
 _TEMPORARY_SECONDS = 3.0
 _LONG_SECONDS = 60.0

@@ -20,8 +20,6 @@ from pqswarm.measure.supply.channels import check_waveform, name_supply_systems
 from pqswarm.recordings.frequency import measure_frequency
 from pqswarm.recordings.recording import Channel, ChannelHeader, Recording, RecordingSource
 
-__all__ = ["AtMoment", "ChannelAtMoment", "Phasor", "SystemAtMoment", "measure_at"]
-
 _MAX_CYCLES = 50
 _SIDES = ("around", "before")
 _AROUND = 20.0

@@ -25,8 +25,6 @@ from pqswarm.recordings.recording import RecordingSource
 if TYPE_CHECKING:
     from pqswarm.measure.event import Part
 
-__all__ = ["characterise"]
-
 _REFERENCES = ("auto", "nominal", "pre-event")
 _VOLTS = (1e-6, 1e9)
 """Range of a reference or nominal voltage [V]: ratios to it stay finite."""

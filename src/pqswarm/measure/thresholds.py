@@ -3,8 +3,6 @@
 from pqswarm._base.options import Parameters, option, parameters
 from pqswarm.errors import PqswarmError
 
-__all__ = ["Thresholds"]
-
 
 @parameters
 class Thresholds(Parameters):

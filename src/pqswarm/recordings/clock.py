@@ -7,8 +7,6 @@ import numpy as np
 
 from pqswarm.recordings.text import date_from_text
 
-__all__ = ["Clock"]
-
 _SECONDS = re.compile(r"[0-5]?\d(?:[.,]\d{1,12})?")
 _MICROSECOND = timedelta(microseconds=1)
 _HALF_A_DAY = timedelta(hours=12)

@@ -15,8 +15,6 @@ from pqswarm._base.text import file_text
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.recordings.recording import RecordingError
 
-__all__ = ["FileBytes", "find_partner", "naming_recording_file", "read_recording_bytes"]
-
 _FOLDER_LIMIT = 100_000  # names checked in search of a partner file
 
 
@@ -50,7 +48,7 @@ class FileBytes:
     state: tuple[int, int]
 
     @classmethod
-    def of(cls, path: Path, limit: int | None = None) -> "FileBytes":
+    def of(cls, path: Path, limit: int | None = None, remedy: str = "max_bytes raises it.") -> "FileBytes":
         """Return all bytes of a regular file, of at most `limit` bytes if one is given."""
         try:
             state = path.stat()
@@ -61,7 +59,7 @@ class FileBytes:
         if not stat.S_ISREG(state.st_mode):  # opening a pipe would block
             raise RecordingError("is not a regular file.")
         if limit is not None and state.st_size > limit:
-            raise RecordingError(_recording_over_limit_text(state.st_size, limit))
+            raise RecordingError(f"has {state.st_size / 1e6:.0f} MB, over the limit of {limit / 1e6:.0f} MB; {remedy}")
         return cls(path, state.st_size, 0, (state.st_size, state.st_mtime_ns))
 
     def after(self, offset: int) -> "FileBytes":
@@ -85,32 +83,9 @@ class FileBytes:
                 done += count
         return bytes(content)
 
-
-def _recording_over_limit_text(size: int, limit: int, remedy: str = "max_bytes raises it.") -> str:
-    return f"has {size / 1e6:.0f} MB, over the limit of {limit / 1e6:.0f} MB; {remedy}"
-
-
-def read_recording_bytes(
-    path: Path, limit: int, first: int | None = None, remedy: str = "max_bytes raises it."
-) -> bytes:
-    """Return the content of a regular file of at most `limit` bytes, or its first bytes, whatever its size."""
-    try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise RecordingError("is not a regular file.")
-        with open_regular(path) as file:
-            size = os.fstat(file.fileno()).st_size
-            if first is None and size > limit:
-                raise RecordingError(_recording_over_limit_text(size, limit, remedy))
-            # Not `limit`, which would be allocated at once; nothing of files without a size, which may be endless.
-            return file.read(size if first is None else min(first, size))
-    except RecordingError:
-        raise
-    except FileNotFoundError:
-        raise RecordingError("does not exist.") from None
-    except OSError as error:
-        raise RecordingError(f"cannot be read: {error.strerror or error}.") from error
-    except ValueError as error:  # a name with a null byte
-        raise RecordingError(f"cannot be read: {error}.") from error
+    def read_all(self) -> bytes:
+        """Return all bytes."""
+        return self.read(0, self.size)
 
 
 def find_partner(path: Path, suffix: str) -> Path | None:

@@ -6,16 +6,6 @@ import numpy as np
 
 from pqswarm._base.typing import AnyArray, FloatArray
 
-__all__ = [
-    "MOST_CHANNELS",
-    "estimate_nominal",
-    "estimate_nominal_of",
-    "measure_frequency",
-    "moving_mean",
-    "supply_frequency_shares",
-    "supply_share",
-]
-
 _BAND = (45.0, 65.0)
 """Where the fundamental is searched first [Hz]; then from 0.4 to 2 times the nominal frequency."""
 
@@ -27,19 +17,13 @@ _ENOUGH_PER_CYCLE = 128
 _MIN_FRACTION = 0.5
 
 
-def estimate_nominal(signals: Sequence[FloatArray], sampling_rate: float) -> float | None:
-    """50 or 60 Hz, from the strongest spectral line of the first signals between 44 and 66 Hz; None without one.
+def estimate_nominal(
+    fetch: Callable[[int, int], Sequence[FloatArray]], size: int, sampling_rate: float
+) -> float | None:
+    """50 or 60 Hz, from the strongest spectral line between 44 and 66 Hz of twenty short pieces; None without one.
 
     Signals may have NaN, and need not be supply voltages: this is coarser than :func:`measure_frequency`.
     """
-    chosen = signals[:MOST_CHANNELS]
-    return estimate_nominal_of(lambda first, stop: [x[first:stop] for x in chosen], signals[0].size, sampling_rate)
-
-
-def estimate_nominal_of(
-    fetch: Callable[[int, int], Sequence[FloatArray]], size: int, sampling_rate: float
-) -> float | None:
-    """50 or 60 Hz, as :func:`estimate_nominal`, from twenty short pieces of signals that are fetched."""
     # A window of five or six cycles; shorter ones are ambiguous.
     length = min(round(sampling_rate * 0.1), size)
     if length < 32 or length / sampling_rate < 0.03:

@@ -7,14 +7,13 @@ import numpy as np
 from pqswarm._base.text import count_text, file_text, printable
 from pqswarm._base.typing import FloatArray
 from pqswarm._base.units import frequency_text
-from pqswarm.recordings.frequency import MOST_CHANNELS, estimate_nominal_of
+from pqswarm.recordings.frequency import MOST_CHANNELS, estimate_nominal
 from pqswarm.recordings.phases import find_phase
 from pqswarm.recordings.reader import MAX_CHANNELS, Options, RawHeader, RawSource
 from pqswarm.recordings.recording import ChannelHeader, RecordingError
 from pqswarm.recordings.source import FileSource, scale_source_samples
+from pqswarm.recordings.text import first_names
 from pqswarm.recordings.units import clean, guess_unit, is_summary, si_unit
-
-__all__ = ["normalise"]
 
 _MAX_NOTES = 40
 _NOTE_LIMIT = 500  # characters
@@ -48,7 +47,7 @@ def normalise(raw: RawSource, options: Options, path: str = "") -> FileSource:
     if len(kept) < len(channels):
         having = set(kept)
         dropped = [channel.name for i, channel in enumerate(channels) if i not in having]
-        notes.append(f"No samples that are numbers: {_list_names(dropped)}; ignored.")
+        notes.append(f"No samples that are numbers: {first_names(dropped, 5)}; ignored.")
     if not kept:
         raise RecordingError("has no channel with samples that are numbers.")
     channels, numbers, factors = [channels[i] for i in kept], [numbers[i] for i in kept], [factors[i] for i in kept]
@@ -100,10 +99,6 @@ def _usable_channels_to_normalise(raw: RawSource, numbers: list[int], factors: l
     return [i for i in range(len(numbers)) if i not in lacking]
 
 
-def _list_names(names: list[str]) -> str:
-    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-
-
 def _select_channels_to_normalise(channels: Sequence[RawHeader], columns: Sequence[str | int] | None) -> list[int]:
     """Numbers of the channels to read."""
     if columns is None:
@@ -137,7 +132,7 @@ def _units(channels: list[RawHeader], units: str | Mapping[str, str] | None, not
                 guessed.append(f"{name} [{unit}]")
         result.append(unit)
     if guessed:
-        notes.append(f"No units are given; guessed from names: {_list_names(guessed)}.")
+        notes.append(f"No units are given; guessed from names: {first_names(guessed, 5)}.")
     if not any(unit.strip() for unit in result):
         notes.append("Neither units nor names say what was measured: volts are assumed.")
         return ["V" for _ in channels]
@@ -182,7 +177,7 @@ def _choose_frequency(
         return float(found)
     if found:
         notes.append(f"The file's nominal frequency of {found:g} Hz is impossible.")
-    estimate = estimate_nominal_of(fetch, n_samples, rate)
+    estimate = estimate_nominal(fetch, n_samples, rate)
     if estimate is not None:
         notes.append(f"The nominal frequency of {estimate:g} Hz was estimated from the samples.")
         return estimate

@@ -4,8 +4,6 @@ import re
 
 from pqswarm.recordings.units import clean
 
-__all__ = ["find_phase"]
-
 _LETTERS = {"A": "A", "B": "B", "C": "C", "1": "A", "2": "B", "3": "C", "R": "A", "S": "B", "T": "C"}
 _PAIRS = {order: pair for pair in ("AB", "BC", "CA") for order in ((pair[0], pair[1]), (pair[1], pair[0]))}
 _START, _END = r"(?<![A-Za-z0-9])", r"(?![A-Za-z0-9])"

@@ -11,8 +11,6 @@ from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.recordings.recording import RecordingError
 from pqswarm.recordings.status import StatusChannel
 
-__all__ = ["MAX_BYTES", "MAX_CHANNELS", "Options", "RawChannel", "RawHeader", "RawRecording", "RawSource", "Reader"]
-
 MAX_BYTES = 512_000_000
 """Default limit of the samples of one file, 8 bytes each [byte]."""
 
@@ -74,10 +72,7 @@ class Options:
             )
 
     def unpacked_limit(self, size: int, base: int) -> int:
-        """Maximum unpacked size of a packed file of `size` bytes, in proportion to its size.
-
-        A `max_bytes` above the default lifts this limit too.
-        """
+        """Maximum unpacked size of a packed file of `size` bytes; a `max_bytes` above the default lifts it too."""
         return self.max_bytes if self.max_bytes > MAX_BYTES else min(self.max_bytes, base + 100 * size)
 
 
@@ -174,17 +169,9 @@ class RawRecording:
         if len(lengths) > 1 or any(len(shape) != 1 for shape in lengths):
             raise RecordingError("has channels of different lengths.")
         return RawSource(
-            self.channels,
-            self.sampling_rate,
-            self.channels[0].samples.size if self.channels else 0,
-            lambda first, stop, channels: [self.channels[i].samples[first:stop] for i in channels],
-            self.nominal_frequency,
-            self.start,
-            self.source,
-            self.format,
-            self.notes,
-            self.is_main,
-            self.station,
+            **vars(self),
+            n_samples=self.channels[0].samples.size if self.channels else 0,
+            fetch=lambda first, stop, channels: [self.channels[i].samples[first:stop] for i in channels],
         )
 
 

@@ -10,7 +10,7 @@ from pqswarm._base.registry import Registry
 from pqswarm._base.text import count_text, file_text
 from pqswarm.errors import PqswarmError
 from pqswarm.recordings.comtrade.reader import COMTRADE
-from pqswarm.recordings.files import naming_recording_file, read_recording_bytes
+from pqswarm.recordings.files import FileBytes, naming_recording_file
 from pqswarm.recordings.normalise import normalise
 from pqswarm.recordings.npz.reader import NPZ
 from pqswarm.recordings.pqdif.reader import PQDIF
@@ -18,8 +18,6 @@ from pqswarm.recordings.reader import Options, Reader
 from pqswarm.recordings.recording import Recording, RecordingError, RecordingSource
 from pqswarm.recordings.source import FileSource
 from pqswarm.recordings.table.reader import TABLE
-
-__all__ = ["READERS", "open_recordings", "read", "read_all"]
 
 _OURS = (PQDIF, NPZ, COMTRADE, TABLE)  # the first two are recognised by their content
 _HEAD = 4096  # bytes
@@ -195,7 +193,7 @@ def _open_all_with_reader(
 
 def _find_reader(path: Path) -> Reader:
     """The reader that recognises the content, else that of the suffix, else that of tables."""
-    head = read_recording_bytes(path, limit=0, first=_HEAD)
+    head = FileBytes.of(path).read(0, _HEAD)
     readers = list(_all_readers())
     certain = (reader for reader in readers if reader.recognises(path, head))
     by_suffix = (reader for reader in readers if path.suffix.casefold() in reader.suffixes)

@@ -11,11 +11,17 @@ from pqswarm._base.typing import FloatArray
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.recordings.status import StatusChannel
 
-__all__ = ["Channel", "ChannelHeader", "Recording", "RecordingError", "RecordingSource"]
-
 
 class RecordingError(FileFormatError):
     """A recording cannot be read; the message names the file and the reason."""
+
+
+def shift_time(start: datetime | None, seconds: float) -> datetime | None:
+    """Return a time some seconds later, or None if it is beyond the calendar."""
+    try:
+        return None if start is None else start + timedelta(seconds=seconds)
+    except (OverflowError, ValueError):
+        return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,10 +224,7 @@ class Recording:
         if (first, stop) == (0, self.n_samples):
             return self
         channels = tuple(replace(channel, samples=channel.samples[first:stop]) for channel in self.channels)
-        try:
-            start = None if self.start is None else self.start + timedelta(seconds=first / self.sampling_rate)
-        except OverflowError:  # beyond the calendar
-            start = None
+        start = shift_time(self.start, first / self.sampling_rate)
         status = tuple(one.read(first, max(first, stop)) for one in self.status)
         return replace(self, channels=channels, start=start, status=status)
 

@@ -12,8 +12,6 @@ from pqswarm.recordings.clock import Clock
 from pqswarm.recordings.recording import RecordingError
 from pqswarm.recordings.text import number_from_text, split
 
-__all__ = ["MemoryBytes", "StoredBytes", "TextRows"]
-
 _EVERY = 4096  # rows between entries of the index
 _CHUNK = 1_000_000  # bytes read at once
 _LONGEST_ROW = 1_000_000  # bytes

@@ -11,12 +11,9 @@ from pqswarm._base.text import count_text
 from pqswarm._base.typing import FloatArray
 from pqswarm.recordings.files import naming_recording_file
 from pqswarm.recordings.reader import RawSource
-from pqswarm.recordings.recording import Channel, ChannelHeader, Recording
+from pqswarm.recordings.recording import Channel, ChannelHeader, Recording, shift_time
 from pqswarm.recordings.status import StatusChannel
-from pqswarm.recordings.text import shift
 from pqswarm.recordings.units import clean
-
-__all__ = ["FileSource", "scale_source_samples"]
 
 _PIECE = 262_144  # samples fetched at once
 _MAX_NOTES = 10  # on status channels
@@ -91,7 +88,7 @@ class FileSource:
             tuple(channels),
             self.sampling_rate,
             self.nominal_frequency,
-            self.start if not first else shift(self.start, first / self.sampling_rate),
+            self.start if not first else shift_time(self.start, first / self.sampling_rate),
             self.source,
             self.format,
             (*self.notes, *notes),

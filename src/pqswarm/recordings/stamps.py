@@ -8,8 +8,6 @@ import numpy as np
 from pqswarm._base.text import count_text
 from pqswarm._base.typing import FloatArray
 
-__all__ = ["find_rate_of_stamp_pieces", "find_rate_of_stamps"]
-
 _PIECE = 65536
 """Stamps processed together; the median of the first ones is the usual step."""
 
@@ -19,11 +17,6 @@ def find_rate_of_stamps(times: FloatArray, notes: list[str]) -> tuple[float, sli
 
     Rounded stamps are averaged over the section; a rate that is an integer within the rounding is rounded to it.
     Findings are added to the notes.
-
-    Examples
-    --------
-    >>> find_rate_of_stamps(np.round(np.arange(1000) / 6400, 6), [])
-    (6400.0, slice(0, 1000, None))
     """
     rate, kept, _ = find_rate_of_stamp_pieces([times], notes)
     return rate, kept

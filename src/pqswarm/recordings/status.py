@@ -9,8 +9,6 @@ import numpy as np
 
 from pqswarm._base.typing import AnyArray, IntArray
 
-__all__ = ["MAX_STATUS", "StatusChannel", "find_changes", "interruptible_status_reading"]
-
 MAX_STATUS = 4096
 """Maximum number of status channels of a recording."""
 

@@ -9,8 +9,6 @@ import numpy as np
 
 from pqswarm.recordings.recording import RecordingError
 
-__all__ = ["date_from_text", "decode", "number_from_text", "shift", "split"]
-
 _HIGH_RUN = re.compile(rb"[\x80-\xff]+")
 _MIXED_WORD = re.compile(rb"[a-z][\x80-\xff]+|(?<![\x80-\xff])[\x80-\xff]++[a-z]")  # each byte is visited once
 _DATE = re.compile(r"\s*'?(\d{1,4})[/.\-](\d{1,2})[/.\-](\d{1,4})")
@@ -51,6 +49,11 @@ def number_from_text(text: str, default: float = np.nan) -> float:
         return float(text) if len(text) < 100 and "_" not in text else default
     except ValueError:
         return default
+
+
+def first_names(names: list[str], most: int) -> str:
+    """List names for a note; of many, the first ones."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def split(line: str, delimiter: str) -> list[str]:
@@ -96,12 +99,4 @@ def date_from_text(date: str, time: str = "", *, month_first: bool = False) -> d
     try:
         return datetime(year, month, day, hour, minute) + timedelta(seconds=second_of_minute, microseconds=microsecond)
     except (ValueError, OverflowError):
-        return None
-
-
-def shift(start: datetime | None, seconds: float) -> datetime | None:
-    """Return a time some seconds later, or None if it is beyond the calendar."""
-    try:
-        return None if start is None else start + timedelta(seconds=seconds)
-    except (OverflowError, ValueError):
         return None

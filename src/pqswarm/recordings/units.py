@@ -6,8 +6,6 @@ Makers agree on little. The tables here hold what is common in Europe, America, 
 import re
 import unicodedata
 
-__all__ = ["clean", "guess_unit", "is_summary", "si_unit", "split_unit"]
-
 _NAME_LIMIT = 120  # characters
 
 _PREFIXES = {"": 1.0, "u": 1e-6, "μ": 1e-6, "m": 1e-3, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
@@ -117,11 +115,5 @@ def guess_unit(name: str) -> str:
 
 
 def is_summary(name: str) -> bool:
-    """Whether a name describes a magnitude, an angle or a mean rather than a waveform.
-
-    Examples
-    --------
-    >>> is_summary("SRC 1 Vag Mag"), is_summary("Image A")
-    (True, False)
-    """
+    """Whether a name, such as ``Vag Mag``, describes a magnitude, an angle or a mean rather than a waveform."""
     return _RMS.search(name) is not None

@@ -15,9 +15,6 @@ from pqswarm.statistics import friedman, hommel, mann_whitney, posthoc
 from pqswarm.study import load_plan
 from pqswarm.study.plan import DatasetPlan
 
-__all__ = ["FAILS", "HOLDS", "UNKNOWN", "Claim", "adjusted_p", "check_claims", "claims_table"]
-__all__ += ["table_of_claims"]
-
 HOLDS, FAILS, UNKNOWN = "holds", "does not hold", "inconclusive"
 """Verdicts on a claim."""
 

@@ -21,8 +21,6 @@ from pqswarm.report.summary import ClassifierSummary, StudySummary
 from pqswarm.report.tables import Table
 from pqswarm.statistics import hommel
 
-__all__ = ["compare_studies"]
-
 _Pair = tuple[ClassifierSummary, ClassifierSummary]
 
 

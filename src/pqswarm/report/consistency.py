@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from pqswarm.evaluation import GridSearchResult
     from pqswarm.report.summary import ClassifierSummary, NoiseSummary, StudySummary
 
-__all__ = ["check_consistency"]
-
 
 def check_consistency(study: "StudySummary") -> None:
     """Raise a ValueError that names the impossible or inconsistent part of a study."""

@@ -16,8 +16,6 @@ from pqswarm.report.summary import StudySummary
 from pqswarm.report.tables import Table
 from pqswarm.study.plan import held_out_seeds
 
-__all__ = ["Chapter", "Document", "Passage", "compose", "describe_study", "name_parts", "number_contents"]
-
 _FILE_NAME = re.compile(r"[\w.+-]+")
 
 

@@ -16,8 +16,6 @@ from pqswarm.report.shared.narrow import narrowed
 from pqswarm.report.style import STYLE
 from pqswarm.report.svg import inline_svg
 
-__all__ = ["html_report"]
-
 
 def html_report(document: Document) -> str:
     """Return a report as one page with inline style, figures and script; it needs no network.

@@ -15,8 +15,6 @@ from pqswarm.report.summary import ClassifierSummary, StudySummary
 from pqswarm.report.tables import Table
 from pqswarm.study import load_plan
 
-__all__ = ["opening", "plot_overview", "say_limits"]
-
 _ALPHA = 0.05
 _MIN_RUNS = 4  # of each algorithm, for a significant difference at 5 %
 _DETECTABLE = 2.8  # standard errors of a difference that a two-sided test at 5 % detects with a power of 80 %

@@ -8,8 +8,6 @@ from pqswarm.report.paper_values import ALGORITHMS, HYPERPARAMETERS, PRINTED
 from pqswarm.report.tables import PAPER, SOURCE
 from pqswarm.study import StudyPlan
 
-__all__ = ["Overlay", "paper_overlay"]
-
 _Rows = Mapping[str, Mapping[str, Any]]
 
 

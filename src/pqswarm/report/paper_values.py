@@ -6,8 +6,6 @@ F. Hafiz, A. Swain, C. Naik, N. Patel, "Efficient feature selection of power qua
 
 from typing import Any
 
-__all__ = ["ALGORITHMS", "HYPERPARAMETERS", "INCONSISTENCIES", "PRINTED"]
-
 ALGORITHMS: tuple[str, ...] = ("GA", "ACO", "BPSO", "CBPSO", "chBPSO", "2D-UPSO")
 
 HYPERPARAMETERS: dict[str, dict[str, Any]] = {

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from pqswarm.report.summary import ClassifierSummary, StudySummary
 
-__all__ = ["ClassifierSection", "Content", "Drawing", "Section", "StudySection"]
-
 
 @dataclass(frozen=True, eq=False)
 class Drawing:

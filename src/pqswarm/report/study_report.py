@@ -23,9 +23,6 @@ from pqswarm.study.planfile import restore_plan
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["FORMATS", "compose_report", "read_summary", "study_figures", "write_comparison", "write_figures"]
-__all__ += ["write_report"]
-
 _NAMES = {"html": "report.html", "md": "report.md", "latex": "report.tex", "csv": "report-csv"}
 FORMATS: tuple[str, ...] = tuple(_NAMES)
 """Formats of a report."""

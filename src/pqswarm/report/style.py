@@ -16,24 +16,6 @@ from pqswarm.report.shared.interactive import mark
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "BAND",
-    "COLOURS",
-    "FAINT",
-    "FIGURE_FORMATS",
-    "GREY",
-    "INK",
-    "LOSS",
-    "NARROW",
-    "STYLE",
-    "WAVE",
-    "WIDE",
-    "draw_cell",
-    "draw_grid",
-    "save_figure",
-    "settle",
-]
-
 INK = "#1b1f24"  # of text and axes; used for nothing else, so that a page can replace it (svg.inline_svg)
 FAINT = "#9aa5b1"
 GREY = "#9299a1"  # of all features

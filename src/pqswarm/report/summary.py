@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 _Finding = TypeVar("_Finding", bound=findings.Finding)
 
-__all__ = ["ClassifierSummary", "NoiseSummary", "StudySummary", "summarize"]
-
 
 @dataclass(frozen=True, eq=False)
 class NoiseSummary:

@@ -17,8 +17,6 @@ from pqswarm.errors import PqswarmError
 from pqswarm.report.shared.interactive import mark_of
 from pqswarm.report.style import INK, STYLE
 
-__all__ = ["inline_svg"]
-
 _PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _VIEW_BOX = re.compile(r'viewBox="([^"]*)"')
 _DROPPED = re.compile(r"<!--.*?-->|<metadata>.*?</metadata>|<style.*?</style>", re.DOTALL)

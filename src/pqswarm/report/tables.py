@@ -11,8 +11,6 @@ from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.statistics import table as plain_table
 from pqswarm.statistics.tables import escape_markdown
 
-__all__ = ["PAPER", "SOURCE", "STUDY", "Table", "plain_latex"]
-
 SOURCE = "source"
 """The column for the source of a row, in tables with rows of the study and the paper."""
 

@@ -9,8 +9,6 @@ from pqswarm.report.section import Content, Drawing
 from pqswarm.report.tables import plain_latex
 from pqswarm.statistics.tables import escape_markdown
 
-__all__ = ["latex_report", "markdown_report"]
-
 
 def latex_report(document: Document) -> str:
     """Return figures and tables of a report as LaTeX, which needs the packages booktabs and graphicx.

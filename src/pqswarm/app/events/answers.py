@@ -31,15 +31,6 @@ from pqswarm.recordings.view.encode import describe_header, describe_view, encod
 if TYPE_CHECKING:
     from pqswarm.identify import EventVerdict, Verdict
 
-__all__ = [
-    "describe_classes",
-    "describe_event",
-    "describe_features",
-    "describe_verdict",
-    "draw_view",
-    "summarise_verdict",
-]
-
 Check = Callable[[int, int], None] | None
 
 _THUMBNAIL = 160

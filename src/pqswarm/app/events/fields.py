@@ -10,8 +10,6 @@ from pqswarm.events import EVENT_CLASSES, RECORD, Event, LogUniform, Parameter
 from pqswarm.events.event import SUPPLY
 from pqswarm.events.parameters import Range
 
-__all__ = ["list_fields"]
-
 _QUANTILES = (*(i / 64 for i in range(64)), 1 - 1e-9)
 _MAX_LISTED = 12
 """Maximum number of values that count as a discrete range."""

@@ -13,8 +13,6 @@ from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.events import PRESETS, Event, Preset, add_noise, check_snr, generate, noise_stream
 from pqswarm.recordings import Channel, Recording
 
-__all__ = ["MAX_SAMPLES", "NOMINAL", "EventRequest", "read_request"]
-
 NOMINAL = 230.0
 """RMS voltage of 1 pu [V]."""
 

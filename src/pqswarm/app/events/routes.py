@@ -24,8 +24,6 @@ from pqswarm.app.jobs import Cancelled
 from pqswarm.errors import PqswarmError
 from pqswarm.recordings import write_comtrade, write_csv
 
-__all__ = ["ROUTES"]
-
 _NOT_PARAMETERS = frozenset({"from", "to", "points", "over", "steps", "scale", "format", "token"})
 """Query words that are not parameters of the event."""
 _MAX_POINTS = 4000

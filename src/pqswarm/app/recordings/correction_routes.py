@@ -11,8 +11,6 @@ from pqswarm.identify import possible_labels
 from pqswarm.identify.show.lines import json_text
 from pqswarm.identify.training.corrections import Correction
 
-__all__ = ["ROUTES"]
-
 _LISTED = ("source", "label", "by", "at", "note")
 
 

@@ -8,8 +8,6 @@ from typing import Any
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.training.corrections import Correction, CorrectionFile, merge_corrections
 
-__all__ = ["CorrectionsByOwner", "KnownCorrections"]
-
 CorrectionsByOwner = Mapping[str, Mapping[tuple[Any, ...], Correction]]
 """Corrections by event, by owner: ``""`` for the folder, otherwise the name of an upload folder."""
 

@@ -13,17 +13,6 @@ from pqswarm._base.text import file_text
 from pqswarm.app.workbench import is_inside, mark_workbench_file_used, workbench_id
 from pqswarm.identify.folder.scan import Candidate, is_ours, scan, scanned_file_stamp
 
-__all__ = [
-    "COMPANIONS",
-    "MAX_FILES",
-    "RecordingFile",
-    "RecordingFiles",
-    "RecordingInFile",
-    "remove_uploaded_file",
-    "upload_folder_name",
-    "uploaded_file_id",
-]
-
 MAX_FILES = 10_000
 """Maximum number of files listed from a folder."""
 COMPANIONS = (".dat", ".hdr", ".inf")

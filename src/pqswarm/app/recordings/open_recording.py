@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from pqswarm.identify import Verdict
     from pqswarm.recordings import RecordingSource
 
-__all__ = ["MAX_POINTS", "OpenRecording", "open_recording_urms_view"]
-
 MAX_POINTS = 4000
 """Maximum number of columns of a view; no screen has more."""
 _MAX_STATUS, _MAX_CHANGES = 128, 2000

@@ -18,8 +18,6 @@ from pqswarm.identify import Failure, Verdict, default_model, identify_file
 from pqswarm.identify.folder.scan import find_candidate
 from pqswarm.identify.show.lines import json_text
 
-__all__ = ["AnalysisQueue", "analyse_file"]
-
 _LOG = logging.getLogger("pqswarm.app")
 _MESSAGE_INTERVAL = 0.25
 """Minimum time between two progress messages [s]."""

@@ -19,8 +19,6 @@ from pqswarm.identify.show.page.charts import draw_charts
 from pqswarm.identify.show.rows import event_sentence, row_moment
 from pqswarm.identify.verdict import COLUMNS
 
-__all__ = ["ROUTES", "RecordingHandler"]
-
 _ENVELOPE_WAIT = 0.25
 """Seconds to wait for a better envelope before a coarse view is sent."""
 _MAX_CYCLES = 50

@@ -33,8 +33,6 @@ from pqswarm.identify.show.curves import COLOURS
 from pqswarm.identify.show.rows import row_curve_point
 from pqswarm.identify.training.corrections import CorrectionFile, event_key
 
-__all__ = ["CHANGED", "ID", "RecordingsSection"]
-
 ID = r"[0-9a-f]{16}(?:-[0-9]{1,6})?"
 """Pattern of the ID of a recording in URLs."""
 CHANGED = {"about": "recordings", "id": "", "state": "changed"}

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from pqswarm.identify import Model
     from pqswarm.recordings import Site
 
-__all__ = ["FileAnalysis", "StoredRecordingAnalysis", "VerdictStore", "analyser_digest"]
-
 _FORMAT = "pqswarm verdicts 2"
 _MAX_BYTES = 200_000_000
 """Maximum size of a stored analysis [byte]."""

@@ -10,8 +10,6 @@ from pqswarm.app.recordings.routes import RecordingHandler
 from pqswarm.app.recordings.section import CHANGED
 from pqswarm.app.recordings.uploads import Upload
 
-__all__ = ["ROUTES"]
-
 _TOLERANCE = 1_000_000
 """Bytes beyond the limit after which the connection is cut."""
 

@@ -13,8 +13,6 @@ from pqswarm.app.handlers import HTTPRefusal
 from pqswarm.app.recordings.files import COMPANIONS, upload_folder_name
 from pqswarm.recordings import READERS
 
-__all__ = ["Upload", "clean_name", "clean_parts"]
-
 _MAX_FILES = 1000
 """Maximum number of files of a visitor."""
 _VISITOR_QUOTA = 4

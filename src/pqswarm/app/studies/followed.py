@@ -20,8 +20,6 @@ from pqswarm.errors import PqswarmError
 from pqswarm.study.following import Follower, StudyStatus
 from pqswarm.study.store import FILE_NAME, store_stamp
 
-__all__ = ["FollowedStudies", "FollowedStudy"]
-
 _MAX_LOAD = 0.01
 """Maximum fraction of a core used for polling."""
 _SEARCH_INTERVAL = 2.0

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from pqswarm.report.document import Document
     from pqswarm.study.following import Follower
 
-__all__ = ["ROUTES"]
-
 
 class StudyHandler(Base):
     """Base of the handlers of this section."""

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from pqswarm.report.tables import Table
     from pqswarm.study.following import Follower
 
-__all__ = ["Runs", "chart_values", "current_runs", "document_values", "read_runs", "run_values", "study_values"]
-
 
 @dataclass(frozen=True, eq=False)
 class Runs:

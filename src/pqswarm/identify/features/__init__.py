@@ -1,3 +1,1 @@
 """Features that the model uses: shape, RMS and wavelet features of a capture."""
-
-__all__: list[str] = []

@@ -25,8 +25,6 @@ from pqswarm.recordings.frequency import moving_mean
 if TYPE_CHECKING:
     from pqswarm._base.typing import AnyArray, FloatArray
 
-__all__ = ["MEASURES", "SAMPLES_PER_CYCLE", "WIDEST", "measure_capture"]
-
 SAMPLES_PER_CYCLE = 500
 """As in the paper (25 kHz, 50 Hz)."""
 

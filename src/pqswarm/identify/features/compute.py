@@ -12,19 +12,6 @@ from pqswarm.identify.features.capture import MEASURES, SAMPLES_PER_CYCLE, WIDES
 if TYPE_CHECKING:
     from pqswarm._base.typing import BoolArray, FloatArray
 
-__all__ = [
-    "BANDWIDTHS",
-    "FEATURES",
-    "MARGIN",
-    "MIN_CYCLES",
-    "bandwidth_of",
-    "compute_features",
-    "feature_upper_frequencies",
-    "resample_for_features",
-    "usable_features",
-    "uses_wavelets",
-]
-
 _NAMES = feature_names(8)
 FEATURES: tuple[str, ...] = (*_NAMES, *MEASURES)
 """Names of all features that a model can use: the paper's 99, then the measures."""

@@ -15,8 +15,6 @@ from pqswarm.recordings.frequency import moving_mean
 if TYPE_CHECKING:
     from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
 
-__all__ = ["BURSTS", "ORDERS", "SHAPES", "WHOLE", "measure_bursts", "measure_orders", "measure_shape", "measure_steps"]
-
 ORDERS = (*range(2, 14), 17, 19, 23, 25)
 """Harmonics that are measured individually."""
 

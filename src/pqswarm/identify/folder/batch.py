@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from pqswarm.identify.verdict import Verdict
     from pqswarm.recordings import RecordingSource
 
-__all__ = ["Failure", "failure_of", "find_recordings", "identify_file", "load_site", "open_for_analysis"]
-
 _PARTS = (".dat", ".hdr", ".inf")
 """Other files of a COMTRADE recording."""
 

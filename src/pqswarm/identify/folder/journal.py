@@ -16,8 +16,6 @@ from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.identify.show.lines import json_text
 from pqswarm.identify.verdict import Verdict
 
-__all__ = ["Entry", "FileRecord", "Journal"]
-
 _VERSION = 2
 _APPLICATION = 0x70717377
 """Identifies journals among SQLite files."""

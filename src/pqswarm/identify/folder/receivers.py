@@ -18,8 +18,6 @@ from pqswarm.errors import PqswarmError
 if TYPE_CHECKING:
     from pqswarm.identify.folder.journal import Entry
 
-__all__ = ["JsonLines", "Receiver", "RefusedError", "StreamReceiver", "Webhook"]
-
 _RETRYABLE = (401, 407, 408, 425, 429)
 """Client errors about time or credentials, not about the event."""
 

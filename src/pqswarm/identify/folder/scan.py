@@ -14,8 +14,6 @@ from pqswarm.errors import PqswarmError
 from pqswarm.recordings import READERS
 from pqswarm.recordings.files import find_partner
 
-__all__ = ["Candidate", "find_candidate", "is_ours", "scan", "scanned_file_stamp"]
-
 _BLOCK = 1 << 20
 """Bytes that are read at a time."""
 

@@ -6,20 +6,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from pqswarm._base.text import file_text
+from pqswarm._base.text import count_text, file_text
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.folder.batch import Failure, failure_of
 from pqswarm.identify.folder.receivers import RefusedError
 from pqswarm.identify.folder.scan import Candidate, is_ours, scan, scanned_file_stamp
 from pqswarm.identify.show.rows import event_row
-from pqswarm.identify.show.words import count_text
 
 if TYPE_CHECKING:
     from pqswarm.identify.folder.journal import Journal
     from pqswarm.identify.folder.receivers import Receiver
     from pqswarm.identify.verdict import EventVerdict, Verdict
-
-__all__ = ["JOURNAL", "Watcher"]
 
 JOURNAL = ".pqswarm-watch.sqlite"
 """Name of the journal in the watched folder."""

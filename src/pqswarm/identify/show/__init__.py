@@ -1,3 +1,1 @@
 """Show results: text lines, figures and the HTML page."""
-
-__all__: list[str] = []

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pqswarm.measure import Event
 
-__all__ = ["COLOURS", "ITIC", "RMS", "SEMI", "SEMI_REQUIRED", "Curve", "event_severity", "rank_event"]
-
 RMS = ("interruption", "sag", "swell")
 """Kinds whose magnitude is an RMS voltage."""
 

@@ -8,11 +8,13 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
+from pqswarm._base.text import count_text
 from pqswarm._base.thinning import extreme_places
+from pqswarm._base.units import frequency_text, scale_of
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.show.curves import COLOURS, RMS
 from pqswarm.identify.show.fonts import draw_name, font_families, shorten_to_font_width
-from pqswarm.identify.show.words import count_text, frequency_text, scale_of, time_text
+from pqswarm.identify.show.words import time_text
 from pqswarm.report.style import FAINT, STYLE
 
 if TYPE_CHECKING:
@@ -22,8 +24,6 @@ if TYPE_CHECKING:
     from pqswarm.identify.verdict import EventVerdict, Reference, Verdict
     from pqswarm.measure import Event
     from pqswarm.recordings.recording import ChannelHeader, RecordingSource
-
-__all__ = ["plot_verdict"]
 
 _COLOURS = (
     ("#d24b00", "#0b6fd6", "#2d9626"),

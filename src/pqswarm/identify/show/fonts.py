@@ -4,8 +4,6 @@ import re
 from functools import cache
 from itertools import accumulate
 
-__all__ = ["draw_name", "font_families", "shorten_to_font_width"]
-
 _CANDIDATES = (
     *("Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans SC", "Source Han Sans SC", "Source Han Sans CN"),
     *("Microsoft YaHei", "SimHei", "PingFang SC", "Hiragino Sans GB", "Heiti SC", "WenQuanYi Micro Hei"),

@@ -8,11 +8,10 @@ from math import isfinite
 from typing import Any
 
 from pqswarm._base.text import disarm, file_text
+from pqswarm._base.units import voltage_text
 from pqswarm.identify.agreement import in_words
-from pqswarm.identify.show.words import duration_text, voltage_text
+from pqswarm.identify.show.words import duration_text
 from pqswarm.identify.verdict import COLUMNS
-
-__all__ = ["csv_lines", "json_text", "line_heading", "text_lines"]
 
 
 def line_heading(row: Mapping[str, Any]) -> str:

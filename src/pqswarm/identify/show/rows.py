@@ -13,24 +13,6 @@ if TYPE_CHECKING:
 
     from pqswarm.identify.verdict import EventVerdict, Verdict
 
-__all__ = [
-    "event_row",
-    "event_sentence",
-    "row_agreement",
-    "row_clock",
-    "row_colour",
-    "row_curve_point",
-    "row_date",
-    "row_duration",
-    "row_magnitude",
-    "row_model_class",
-    "row_moment",
-    "row_phases",
-    "row_severity",
-    "row_sort_magnitude",
-    "row_title",
-]
-
 
 def row_title(found: "EventVerdict") -> str:
     """Return the title of the kind."""

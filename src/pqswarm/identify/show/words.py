@@ -5,25 +5,10 @@ from datetime import datetime, timedelta
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from pqswarm._base.text import count_text
-from pqswarm._base.units import digits_text, frequency_text, scale_of, unit_text, voltage_text
+from pqswarm._base.units import digits_text, voltage_text
 
 if TYPE_CHECKING:
     from pqswarm.measure import Event
-
-__all__ = [
-    "clock_text",
-    "count_text",
-    "duration_text",
-    "frequency_text",
-    "join_words",
-    "magnitude_text",
-    "scale_of",
-    "time_text",
-    "to_milliseconds",
-    "unit_text",
-    "voltage_text",
-]
 
 _MINUTES = 120.0
 """Durations from here on are given in minutes [s]."""

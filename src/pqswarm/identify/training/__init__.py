@@ -1,3 +1,1 @@
 """Train a model, correct it and check it."""
-
-__all__: list[str] = []

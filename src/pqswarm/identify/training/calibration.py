@@ -12,19 +12,6 @@ if TYPE_CHECKING:
     from pqswarm._base.typing import FloatArray, IntArray
     from pqswarm.evaluation import Classifier, Folds
 
-__all__ = [
-    "CalibratedExperts",
-    "calibrated_probabilities",
-    "calibration_log_priors",
-    "calibration_log_scores",
-    "combine_calibrated_scores",
-    "cross_validated_distances",
-    "cross_validated_scores",
-    "find_nearest",
-    "fit_estimator_to_calibrate",
-    "fit_weights",
-]
-
 _DOUBT = 0.02  # tuned
 """Fraction of a uniform distribution in probabilities that may be 0, such as those of few votes."""
 

@@ -39,15 +39,6 @@ if TYPE_CHECKING:
     from pqswarm.recordings import Site
     from pqswarm.recordings.recording import RecordingSource
 
-__all__ = [
-    "CorrectedEvent",
-    "count_corrected_events_followed",
-    "describe_corrected_events",
-    "find_corrected",
-    "make_corrected",
-    "read_corrections",
-]
-
 _WEIGHT = 0.05  # tuned
 """Training events per corrected one at the bandwidth of its recording, as a fraction of those of a class."""
 _NARROWER = 0.02  # tuned

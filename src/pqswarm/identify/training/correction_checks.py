@@ -6,8 +6,6 @@ from typing import Any
 
 from pqswarm.events.classes import is_name
 
-__all__ = ["find_correction_problem"]
-
 _TEXTS = {"path": 4096, "digest": 64, "source": 4096, "label": 100, "by": 200, "at": 40, "note": 2000}
 """Maximum number of characters."""
 _FREE = ("path", "source", "note")

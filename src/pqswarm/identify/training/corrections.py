@@ -25,8 +25,6 @@ from pqswarm.identify.verdict import EventVerdict
 if TYPE_CHECKING:
     from pqswarm.identify.verdict import Verdict
 
-__all__ = ["Correction", "CorrectionFile", "corrections_path", "event_key", "load_corrections", "merge_corrections"]
-
 _MAX_LINE = 512 * 1024
 """Bytes of a line."""
 _MAX_LINES = 100_000

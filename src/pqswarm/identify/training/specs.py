@@ -17,18 +17,6 @@ from pqswarm.identify.features.compute import BANDWIDTHS, MARGIN, compute_featur
 if TYPE_CHECKING:
     from pqswarm._base.typing import FloatArray, IntArray
 
-__all__ = [
-    "BROAD",
-    "HELD_OUT",
-    "TRAINED",
-    "TRAINING_SNR",
-    "BroadSpec",
-    "PresetSpec",
-    "Progress",
-    "list_training_specs",
-    "make_training_events",
-]
-
 TRAINING_SNR: tuple[float, ...] = (20.0, inf, 25.0, 40.0, 30.0, 60.0, 35.0, inf, 50.0)
 """Noise levels of the training events, in turn [dB]."""
 

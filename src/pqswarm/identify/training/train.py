@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
     from pqswarm.recordings import Site
 
-__all__ = ["train"]
-
 _HYPERPARAMETERS: Mapping[str, Mapping[str, float]] = {
     "kernel-nb": {"bandwidth": 0.01, "floor": 0.0005},
     "k-nn": {"n_neighbors": 5},

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from pqswarm._base.typing import FloatArray, IntArray
     from pqswarm.identify.training.specs import Progress
 
-__all__ = ["Check", "check_model"]
-
 
 @dataclass(frozen=True, eq=False)
 class Check:

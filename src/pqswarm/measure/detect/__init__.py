@@ -1,3 +1,1 @@
 """Detect events: Urms(1/2), spans beyond thresholds, transients, rapid voltage changes."""
-
-__all__: list[str] = []

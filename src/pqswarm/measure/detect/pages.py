@@ -13,8 +13,6 @@ from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.recordings.recording import RecordingSource
 
-__all__ = ["PAGE", "Page", "read_channels", "turn_pages"]
-
 PAGE = 131_072
 """Samples of a page, of each channel."""
 

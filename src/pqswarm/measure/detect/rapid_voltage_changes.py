@@ -13,8 +13,6 @@ from pqswarm._base.typing import FloatArray
 from pqswarm.measure.detect.spans import Span
 from pqswarm.measure.event import Part, PartMaker, any_channel
 
-__all__ = ["find_voltage_changes"]
-
 _MIN_VALUES = 3  # tuned
 """Values of Urms(1/2) before and after a change, and beyond the threshold."""
 _BESIDE = 3  # tuned

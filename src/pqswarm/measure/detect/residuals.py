@@ -4,17 +4,6 @@ import numpy as np
 
 from pqswarm._base.typing import BoolArray, FloatArray
 
-__all__ = [
-    "CUTOFF",
-    "MARGIN",
-    "compare_cycles",
-    "compare_stretch",
-    "cycle_residuals",
-    "filter_both",
-    "is_residual_loud",
-    "robust_size",
-]
-
 CUTOFF = 4.0
 """Of the high-pass filter [multiples of the fundamental]."""
 MARGIN = 10

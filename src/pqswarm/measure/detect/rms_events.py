@@ -18,8 +18,6 @@ from pqswarm.measure.supply.survey import Supply
 from pqswarm.measure.thresholds import Thresholds
 from pqswarm.recordings.recording import Recording, RecordingSource
 
-__all__ = ["RmsEventFinder"]
-
 _MAX_BY_TRANSIENT = 0.1  # tuned
 """A transient alone raises Urms(1/2) by no more than this beyond the threshold [pu]."""
 

@@ -20,8 +20,6 @@ from pqswarm.measure.thresholds import Thresholds
 from pqswarm.recordings.frequency import measure_frequency
 from pqswarm.recordings.recording import RecordingSource
 
-__all__ = ["Scan", "SourceMeanSquare", "scan_pages"]
-
 _CROWDED = 2.1  # tuned
 """Cycles between two steps below which transients cannot be detected."""
 _MARGIN = 60.0

@@ -8,8 +8,6 @@ import numpy as np
 
 from pqswarm._base.typing import FloatArray
 
-__all__ = ["find_suspects"]
-
 _SHARE = 0.5  # tuned
 """Fraction of the threshold."""
 _USUAL = 1.6  # tuned

@@ -9,8 +9,6 @@ import numpy as np
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.measure.thresholds import Thresholds
 
-__all__ = ["Span", "find_spans", "locate", "standard_span_duration"]
-
 _TRANSITION = 2
 """Values of Urms(1/2) that a step of the voltage passes through."""
 

@@ -27,8 +27,6 @@ from pqswarm.measure.detect.residuals import (
 from pqswarm.measure.event import Part, PartMaker, any_channel
 from pqswarm.measure.ieee1159 import oscillation_word
 
-__all__ = ["find_transients", "fundamental_rms"]
-
 _LOWEST = 3.0  # tuned
 """Lowest frequency of an oscillation [multiples of the fundamental]."""
 _OPPOSITE = 0.25  # tuned

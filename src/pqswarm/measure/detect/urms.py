@@ -5,8 +5,6 @@ import numpy as np
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
 
-__all__ = ["MAX_MISSING", "MeanSquare", "fill_gaps", "half_cycle_rms", "window_centres"]
-
 MAX_MISSING = 0.25
 """Fraction of a window that may be missing."""
 

@@ -1,3 +1,1 @@
 """Group what was found on single channels into events, and describe them."""
-
-__all__: list[str] = []

@@ -6,8 +6,6 @@ from itertools import takewhile
 
 from pqswarm.measure.event import Event
 
-__all__ = ["join_systems", "join_transients"]
-
 _AT_EDGE = 1.0  # tuned
 """A transient within this many cycles of the edge of a sag or swell is part of it."""
 _SAME_TIME = 1.0  # tuned

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from pqswarm.measure.thresholds import Thresholds
     from pqswarm.recordings.recording import RecordingSource
 
-__all__ = ["EventList"]
-
 _BESIDE = 0.3  # tuned
 """A rapid voltage change this close to a sag, swell or interruption of its system is part of it [s]."""
 _TOGETHER = 0.002  # tuned

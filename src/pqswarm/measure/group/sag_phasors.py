@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from pqswarm.measure.supply.survey import Supply
     from pqswarm.recordings.recording import RecordingSource
 
-__all__ = ["SagPhasors"]
-
 _SOON = 10.0  # tuned
 """The type of a sag is that of its lowest voltage in the first cycles."""
 _PAST, _USUAL, _TURNS = 2.0, 0.1, 8  # tuned

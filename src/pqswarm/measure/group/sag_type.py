@@ -15,8 +15,6 @@ import numpy as np
 
 from pqswarm._base.typing import AnyArray, FloatArray
 
-__all__ = ["fit_phasor", "orient_lines", "sag_type", "symmetrical_components"]
-
 _TURN = np.exp(2j * np.pi / 3)
 _TYPES = ("Ca", "Dc", "Cb", "Da", "Cc", "Db")
 """By the angle of V2 / (1 - V1) in steps of 60 degrees."""

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from pqswarm.measure.event import Event, Part, name_parts
 from pqswarm.measure.ieee1159 import duration_text
 
-__all__ = ["describe_change", "describe_levels", "describe_steady", "describe_transients"]
-
 _SAME_SIZE = 0.03
 """Magnitudes that differ by less are said once [pu]."""
 _SAME_LENGTH = 0.5

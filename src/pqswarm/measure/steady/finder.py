@@ -26,8 +26,6 @@ from pqswarm.measure.supply.survey import Supply
 from pqswarm.measure.thresholds import Thresholds
 from pqswarm.recordings.recording import RecordingSource
 
-__all__ = ["SteadyFinder"]
-
 _MIN_CYCLES = 3
 """Cycles of the shortest window of one channel; for unbalance, half of a window. In fewer, lines between the harmonics
 are not resolved."""

@@ -8,8 +8,6 @@ from pqswarm._base.typing import FloatArray
 from pqswarm.measure.detect.spans import Span
 from pqswarm.measure.thresholds import Thresholds
 
-__all__ = ["drop_flicker_spans", "find_flicker", "longest_quiet_stretch_for_flicker"]
-
 _BAND = (1.0, 25.0)
 """Of the modulation [Hz]."""
 _PERIODS = 1.5

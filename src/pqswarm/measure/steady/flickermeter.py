@@ -8,8 +8,6 @@ import numpy as np
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
 
-__all__ = ["Flickermeter", "long_term_severity", "short_term_severity"]
-
 _MIN_RATE = 400.0
 _LOWEST_RATE = 1200.0
 """Of the decimated square [Hz]."""

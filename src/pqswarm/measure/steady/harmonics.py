@@ -7,8 +7,6 @@ import numpy as np
 
 from pqswarm._base.typing import AnyArray, FloatArray
 
-__all__ = ["Spectrum", "fit_harmonics", "make_spectrum", "measure_spectrum", "steadiest_cycles_for_harmonics"]
-
 _MAX_ORDERS = 50
 _MAX_SAMPLES = 20_000
 _CERTAIN = 5.0

@@ -17,8 +17,6 @@ from pqswarm.measure.steady.windows import (
 )
 from pqswarm.recordings.recording import ChannelHeader
 
-__all__ = ["SteadyMeter"]
-
 _WINDOWS = 15
 """Measured at once; 15 windows are the 150 or 180 cycles of IEC 61000-4-30."""
 _RANGE = 0.1

@@ -4,8 +4,6 @@ import numpy as np
 
 from pqswarm._base.typing import FloatArray
 
-__all__ = ["measure_modulation", "strongest_modulation"]
-
 _BAND = (0.5, 25.0)
 """Frequency range of a modulation [Hz]."""
 

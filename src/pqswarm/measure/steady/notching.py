@@ -4,8 +4,6 @@ import numpy as np
 
 from pqswarm._base.typing import AnyArray, FloatArray
 
-__all__ = ["MIN_SAMPLES", "measure_notches"]
-
 MIN_SAMPLES = 60
 """Per cycle: with fewer, notches are narrower than two samples."""
 _FINE_SAMPLES = 100  # tuned

@@ -12,8 +12,6 @@ from pqswarm.measure.steady.modulation import strongest_modulation
 from pqswarm.measure.steady.series import SteadySeries
 from pqswarm.measure.thresholds import Thresholds
 
-__all__ = ["MIN_FLICKER_WINDOWS", "MIN_WINDOWS", "Windows", "find_steady"]
-
 _BRIDGE = 5  # tuned
 """Windows below the threshold that do not end an event: a second."""
 _BRIDGE_QUIET = 25  # tuned

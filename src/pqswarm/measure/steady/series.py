@@ -18,8 +18,6 @@ from pqswarm.measure.steady.unbalance import measure_unbalance
 from pqswarm.measure.steady.windows import WindowValues
 from pqswarm.recordings.recording import ChannelHeader
 
-__all__ = ["INTERVAL", "SteadySeries", "build_series", "steady_series_interval"]
-
 INTERVAL = 600.0
 """Seconds over which values are aggregated."""
 _LIVE = 0.1

@@ -8,8 +8,6 @@ from pqswarm._base.typing import AnyArray, FloatArray
 from pqswarm.measure.group.sag_type import orient_lines
 from pqswarm.recordings.recording import ChannelHeader
 
-__all__ = ["measure_unbalance", "three_phases_for_unbalance"]
-
 _PHASES = (("A", "B", "C"), ("AB", "BC", "CA"))
 _MIN_SEQUENCE = 0.1
 """Fraction of the voltages that the larger sequence has at least: three voltages in phase have no unbalance."""

@@ -7,15 +7,6 @@ import numpy as np
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
 from pqswarm.measure.steady.notching import measure_notches
 
-__all__ = [
-    "WindowValues",
-    "highest_order",
-    "measure_windows",
-    "window_frequency_deviation",
-    "window_half_cycle_squares",
-    "window_phasors",
-]
-
 _MAX_ORDERS = 50
 _MIN_LIVE = 0.2  # tuned
 """A channel whose fundamental is below this fraction of its RMS has no fundamental."""

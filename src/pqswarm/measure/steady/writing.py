@@ -16,8 +16,6 @@ from pqswarm.errors import PqswarmError, unknown_name
 if TYPE_CHECKING:
     from pqswarm.measure.steady.series import SteadySeries
 
-__all__ = ["write_series"]
-
 _PER = ("window", "10 min")
 _SHARES = ("thd", "thd_without_notches", "notch_depth", "noise", "modulation")
 

@@ -1,3 +1,1 @@
 """Supply voltages: channels, reference voltage and frequency."""
-
-__all__: list[str] = []

@@ -13,8 +13,6 @@ from pqswarm.recordings.frequency import measure_frequency, supply_frequency_sha
 from pqswarm.recordings.phases import find_phase
 from pqswarm.recordings.recording import Channel, ChannelHeader, Recording, RecordingSource
 
-__all__ = ["MIN_SAMPLES", "IgnoredChannel", "SupplyChannel", "check_waveform", "name_supply_systems", "select_channels"]
-
 MIN_SAMPLES = 8
 """Samples per cycle of a waveform."""
 _WEAK = 0.25  # tuned

@@ -12,8 +12,6 @@ from pqswarm._base.units import voltage_text
 from pqswarm.errors import PqswarmError
 from pqswarm.measure.steady.flicker import find_flicker
 
-__all__ = ["Level", "Reference", "choose_reference", "guess_nominal", "steady_reference_levels"]
-
 _LINE_TO_LINE = (
     *(100, 110, 120, 200, 208, 220, 240, 380, 400, 415, 440, 480, 575, 600, 690, 1000),
     *(2400, 3000, 3300, 4160, 4800, 6000, 6600, 6900, 10e3, 11e3, 12.47e3, 13.2e3, 13.8e3, 15e3, 20e3, 22e3, 24.94e3),

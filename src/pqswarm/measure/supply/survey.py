@@ -16,8 +16,6 @@ from pqswarm.measure.supply.reference import Reference, choose_reference
 from pqswarm.recordings.frequency import supply_share
 from pqswarm.recordings.recording import ChannelHeader, Recording, RecordingSource
 
-__all__ = ["Supply", "survey"]
-
 _MIN_SHARE = 0.3  # tuned
 """Of the fundamental in the mean square of a supply voltage."""
 

@@ -17,8 +17,6 @@ from pqswarm.recordings.recording import RecordingError
 from pqswarm.recordings.status import MAX_STATUS
 from pqswarm.recordings.text import date_from_text, number_from_text
 
-__all__ = ["AnalogChannel", "Configuration", "parse_configuration"]
-
 _KINDS = ("ASCII", "BINARY", "BINARY32", "FLOAT32")
 _MAX_LINES, _LONGEST_LINE = 1_100_000, 20_000  # the standard has 999 999 channels at most; characters
 _MAX_RATES = 10_000  # the standard has 999
@@ -62,14 +60,7 @@ class Configuration:
 
 
 def parse_configuration(text: str) -> Configuration:
-    r"""Parse the text of a ``.cfg``.
-
-    Examples
-    --------
-    >>> cfg = parse_configuration("here,me,1999\n1,1A,0D\n1,Ua,A,,kV,0.5,0,0,-9,9,1,1,P\n50\n1\n6400,99\n")
-    >>> cfg.analog[0].unit, cfg.rates
-    ('kV', [(6400.0, 99)])
-    """
+    """Parse the text of a ``.cfg``."""
     text = text.lstrip()
     if text.count("\n") > _MAX_LINES:
         raise RecordingError(f"is not a COMTRADE configuration: it has more than {_MAX_LINES} lines.")

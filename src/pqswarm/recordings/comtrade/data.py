@@ -16,8 +16,6 @@ from pqswarm.recordings.files import FileBytes
 from pqswarm.recordings.recording import RecordingError
 from pqswarm.recordings.rows import TextRows
 
-__all__ = ["DataRows", "open_rows"]
-
 _TYPES = {"BINARY": "<i2", "BINARY32": "<i4", "FLOAT32": "<f4"}
 _MISSING = {"BINARY": -32768, "BINARY32": -2147483648}
 _NO_STAMP = 0xFFFFFFFF

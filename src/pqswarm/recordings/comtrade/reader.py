@@ -11,14 +11,12 @@ from pqswarm._base.typing import FloatArray
 from pqswarm._base.units import frequency_text
 from pqswarm.recordings.comtrade.configuration import AnalogChannel, Configuration, parse_configuration
 from pqswarm.recordings.comtrade.data import DataRows, open_rows
-from pqswarm.recordings.files import FileBytes, find_partner, read_recording_bytes
+from pqswarm.recordings.files import FileBytes, find_partner
 from pqswarm.recordings.reader import Options, RawHeader, RawSource, Reader
-from pqswarm.recordings.recording import RecordingError
+from pqswarm.recordings.recording import RecordingError, shift_time
 from pqswarm.recordings.stamps import find_rate_of_stamp_pieces
 from pqswarm.recordings.status import StatusChannel, find_changes
-from pqswarm.recordings.text import decode, shift
-
-__all__ = ["COMTRADE"]
+from pqswarm.recordings.text import decode
 
 _SECTION = re.compile(  # possessive: linear in the length of a line
     rb"^-{2,}+[ \t]*+file type[ \t]*+:?[ \t]*+([A-Z]++)[ \t]*+[A-Z0-9]*+[ \t]*+(?::[ \t]*+\d++)?[ \t]*+"
@@ -53,7 +51,7 @@ def open_comtrade(path: Path, options: Options) -> list[RawSource]:
             kept.stop - kept.start,
             _comtrade_fetcher(data, scales, kept.start),
             config.frequency,
-            shift(config.start, seconds),
+            shift_time(config.start, seconds),
             source,
             f"COMTRADE {config.revision} {data.kind}",
             notes + more,
@@ -78,7 +76,7 @@ def _comtrade_contents(path: Path, options: Options) -> tuple[bytes, FileBytes, 
     config_path = path if path.suffix.casefold() == ".cfg" else find_partner(path, ".cfg")
     if config_path is None:
         raise RecordingError("has no .cfg beside it: a COMTRADE recording needs both.")
-    config = read_recording_bytes(config_path, _CFG_LIMIT, remedy="no configuration is that long.")
+    config = FileBytes.of(config_path, _CFG_LIMIT, "no configuration is that long.").read_all()
     data_path = path if path.suffix.casefold() == ".dat" else find_partner(config_path, ".dat")
     if data_path is None:
         raise RecordingError("has no .dat beside it: a COMTRADE recording needs both.")

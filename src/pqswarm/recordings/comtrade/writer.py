@@ -13,8 +13,6 @@ from pqswarm._base.typing import FloatArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.recordings.recording import Recording, RecordingSource
 
-__all__ = ["write_comtrade"]
-
 _RANGES = {"ASCII": 99998, "BINARY": 32767}
 _MISSING = {"ASCII": 99999, "BINARY": -32768}
 _LAST_STAMP = 4_294_967_294

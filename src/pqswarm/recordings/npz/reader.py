@@ -32,13 +32,11 @@ from pqswarm._base.files import write_atomically
 from pqswarm._base.text import count_text
 from pqswarm._base.typing import AnyArray
 from pqswarm.errors import FileFormatError
-from pqswarm.recordings.files import read_recording_bytes
+from pqswarm.recordings.files import FileBytes
 from pqswarm.recordings.reader import MAX_CHANNELS, Options, RawChannel, RawRecording, Reader
 from pqswarm.recordings.recording import Recording, RecordingError
 from pqswarm.recordings.stamps import find_rate_of_stamps
 from pqswarm.recordings.units import split_unit
-
-__all__ = ["NPZ", "write_npz"]
 
 _VERSION = 1
 _MEMBERS = 10_000
@@ -52,7 +50,7 @@ _RTE_RATE, _RTE_FREQUENCY, _RTE_VOLTS, _RTE_AMPERES = 6400.0, 50.0, 18.31055, 4.
 
 def read_npz(path: Path, options: Options) -> list[RawRecording]:
     """Read the recordings of an archive."""
-    arrays = _unpack_arrays(read_recording_bytes(path, 4 * options.max_bytes), options)
+    arrays = _unpack_arrays(FileBytes.of(path, 4 * options.max_bytes).read_all(), options)
     if "pqswarm_recording" in arrays:
         return [_read_own_layout(arrays, path.name)]
     rte = [name for name in arrays if _RTE_NAME.fullmatch(name)]

@@ -12,17 +12,14 @@ import numpy as np
 
 from pqswarm._base.text import count_text
 from pqswarm._base.typing import FloatArray
-from pqswarm.recordings.files import read_recording_bytes
+from pqswarm.recordings.files import FileBytes
 from pqswarm.recordings.pqdif import tags
 from pqswarm.recordings.pqdif.records import Collection, DamageError, moment, records
 from pqswarm.recordings.pqdif.series import Definition, Instances, Stored, increments, read_definition
 from pqswarm.recordings.reader import Options, RawChannel, RawRecording, Reader
-from pqswarm.recordings.recording import RecordingError
+from pqswarm.recordings.recording import RecordingError, shift_time
 from pqswarm.recordings.stamps import find_rate_of_stamps
-from pqswarm.recordings.text import shift
 from pqswarm.recordings.units import clean
-
-__all__ = ["PQDIF"]
 
 _NUMERIC = frozenset({1, 2, 3, 20, 21, 22, 30, 31, 32, 40, 41})
 
@@ -40,7 +37,7 @@ class _Waveform:
 
 def read_pqdif(path: Path, options: Options) -> list[RawRecording]:
     """Read a file: each observation with waveforms is a recording."""
-    content = read_recording_bytes(path, 4 * options.max_bytes)
+    content = FileBytes.of(path, 4 * options.max_bytes).read_all()
     reader = _Collector(path.name, options)
     notes: list[str] = []
     limit = options.unpacked_limit(len(content), 8_000_000)
@@ -123,7 +120,7 @@ class _Collector:
         began = body.scalar(tags.TIME_START)
         start = chosen[0].start or (None if began is None else began.time())
         if start is not None and chosen[0].first and chosen[0].start is None:
-            start = shift(start, chosen[0].first)
+            start = shift_time(start, chosen[0].first)
         return RawRecording(
             [wave.channel for wave in chosen],
             chosen[0].rate,

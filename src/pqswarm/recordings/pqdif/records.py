@@ -20,8 +20,6 @@ from pqswarm.recordings.pqdif import tags
 from pqswarm.recordings.recording import RecordingError
 from pqswarm.recordings.text import decode
 
-__all__ = ["Collection", "DamageError", "Scalar", "Vector", "records"]
-
 _HEADER = struct.Struct("<16s16siiiI16x")
 _ELEMENT = struct.Struct("<16sBBBB8s")
 _LINK = struct.Struct("<ii")
@@ -122,13 +120,7 @@ class Collection:
 
 
 def moment(days: int, seconds: float) -> datetime | None:
-    """Return a PQDIF time; the day count of the standard, from 1900, is off by two.
-
-    Examples
-    --------
-    >>> moment(25569, 1.5)
-    datetime.datetime(1970, 1, 1, 0, 0, 1, 500000)
-    """
+    """Return a PQDIF time; the day count of the standard, from 1900, is off by two."""
     try:
         return datetime(1900, 1, 1) + timedelta(days=days - 2, seconds=seconds)
     except (OverflowError, ValueError):

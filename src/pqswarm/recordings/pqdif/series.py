@@ -13,8 +13,6 @@ from pqswarm.recordings.units import clean
 if TYPE_CHECKING:
     from datetime import datetime
 
-__all__ = ["Definition", "Instances", "Stored", "increments", "read_definition"]
-
 _MAX_SHARES = 4  # a series that shares one that shares one ...
 
 

@@ -2,8 +2,6 @@
 
 from uuid import UUID
 
-__all__ = ["PHASES", "UNITS", "tag"]
-
 
 def tag(text: str) -> bytes:
     """The GUID as stored in the file: the first three parts are little endian."""

@@ -1,3 +1,1 @@
 """Generated sample recordings with known disturbances."""
-
-__all__: list[str] = []

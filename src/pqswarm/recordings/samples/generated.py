@@ -2,17 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from math import pi, sqrt
 
 import numpy as np
 
 from pqswarm._base.random import stream
 from pqswarm._base.typing import FloatArray
-from pqswarm.recordings.recording import Channel, ChannelHeader, Recording
+from pqswarm.recordings.recording import Channel, ChannelHeader, Recording, shift_time
 from pqswarm.recordings.status import StatusChannel
-
-__all__ = ["Disturbance", "GeneratedRecording"]
 
 _PAGE = 65536
 """Samples that share a stream of noise."""
@@ -73,26 +71,8 @@ class Disturbance:
 class GeneratedRecording:
     """Three phase-to-neutral voltages with disturbances, and optional currents; a recording source.
 
-    Attributes
-    ----------
-    disturbances : sequence of Disturbance
-        Disturbances, any number at any time.
-    seconds : float
-        Length [s].
-    sampling_rate, nominal_frequency : float
-        [Hz]; the actual frequency is 0.01 Hz below nominal.
-    volts : float
-        Nominal voltage to neutral, RMS [V].
-    noise : float
-        Standard deviation of white noise [pu of the peak].
-    seed : int
-        Seed of phase and noise.
-    currents : bool
-        Whether to include currents.
-    start : datetime or None
-        Time of the first sample.
-    source, station, path, format : str
-        As in :class:`pqswarm.recordings.Recording`.
+    The frequency is 0.01 Hz below nominal; `volts` is the nominal voltage to neutral, RMS [V], `noise` the standard
+    deviation of white noise [pu of the peak]. The other attributes are those of :class:`pqswarm.recordings.Recording`.
     """
 
     disturbances: Sequence[Disturbance]
@@ -132,7 +112,7 @@ class GeneratedRecording:
         channels = tuple(
             Channel(one.name, one.unit, one.phase, x) for one, x in zip(self.channels, values, strict=True)
         )
-        start = None if self.start is None else self.start + timedelta(seconds=first / self.sampling_rate)
+        start = shift_time(self.start, first / self.sampling_rate)
         return Recording(
             channels,
             self.sampling_rate,

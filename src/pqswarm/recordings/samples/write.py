@@ -12,8 +12,6 @@ from pqswarm.errors import PqswarmError
 from pqswarm.recordings.comtrade import write_comtrade
 from pqswarm.recordings.samples.generated import Disturbance, GeneratedRecording
 
-__all__ = ["write_samples"]
-
 _BEGIN = datetime(2026, 3, 2, 10, 15, 30, 250_000)
 _STATION = "Sample North"
 _SHORTEST, _LONGEST = 2.0, 24 * 60.0  # minutes

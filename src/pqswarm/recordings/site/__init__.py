@@ -1,3 +1,1 @@
 """Site files: nominal values, ratios and channels of a meter."""
-
-__all__: list[str] = []

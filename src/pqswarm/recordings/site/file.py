@@ -13,20 +13,12 @@ from pqswarm._base.toml import explain_mistakes, parse_toml, table_error
 from pqswarm.errors import PqswarmError, shorten, unknown_name
 from pqswarm.recordings.units import clean, si_unit
 
-__all__ = ["parse_site", "read_reference", "read_voltage"]
-
 _REFERENCES = ("auto", "nominal", "pre-event")
 _VOLTAGE = re.compile(r"\s*([0-9][0-9.eE+-]*)\s*([^\s\d].*)?")
 
 
 def read_voltage(key: str, value: object) -> float:
-    """Return a voltage of 1 uV to 1 GV in volts, from a number or a text such as ``20 kV``.
-
-    Examples
-    --------
-    >>> read_voltage("nominal", "20kV"), read_voltage("nominal", 230)
-    (20000.0, 230.0)
-    """
+    """Return a voltage of 1 uV to 1 GV in volts, from a number or a text such as ``20 kV``."""
     volts: object = value
     if isinstance(value, str):
         match = _VOLTAGE.fullmatch(value)
@@ -44,13 +36,7 @@ def read_voltage(key: str, value: object) -> float:
 
 
 def read_reference(key: str, value: object) -> str | float:
-    """Return what 1 pu is: a name, or a voltage [V].
-
-    Examples
-    --------
-    >>> read_reference("reference", "nominal"), read_reference("reference", "20 kV")
-    ('nominal', 20000.0)
-    """
+    """Return what 1 pu is: a name, or a voltage [V]."""
     if isinstance(value, str) and not value.strip()[:1].isdigit():
         if value not in _REFERENCES:
             raise unknown_name(key, value, (*_REFERENCES, "a voltage such as 230 or '20 kV'"))

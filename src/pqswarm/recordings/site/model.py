@@ -11,9 +11,8 @@ from pqswarm._base.toml import read_toml_text
 from pqswarm.errors import PqswarmError
 from pqswarm.recordings.recording import ChannelHeader, Recording, RecordingError, RecordingSource
 from pqswarm.recordings.site.source import Pick, SiteSource
+from pqswarm.recordings.text import first_names
 from pqswarm.recordings.units import si_unit
-
-__all__ = ["ChannelRule", "Site"]
 
 
 @dataclass(frozen=True)
@@ -226,6 +225,12 @@ class Site:
             station=self.station or source.station,
             nominal_frequency=self.nominal_frequency or source.nominal_frequency,
             notes=(*source.notes, *self._notes(source)),
+            sampling_rate=source.sampling_rate,
+            n_samples=source.n_samples,
+            start=source.start,
+            source=source.source,
+            path=source.path,
+            format=source.format,
         )
         return seen.read() if isinstance(source, Recording) else seen
 
@@ -250,14 +255,10 @@ class Site:
                 scaled.append(f"{channel.name} x {rule.ratio:g}")
         said = []
         if scaled:
-            said.append(f"Ratios of {self.source}: {_some_site_names(scaled)}.")
+            said.append(f"Ratios of {self.source}: {first_names(scaled, 6)}.")
         if ignored:
-            said.append(f"Ignored by {self.source}: {_some_site_names(ignored)}.")
+            said.append(f"Ignored by {self.source}: {first_names(ignored, 6)}.")
         return tuple(said)
-
-
-def _some_site_names(names: list[str]) -> str:
-    return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
 
 
 class _SiteUnits(Mapping[str, str]):

@@ -6,8 +6,6 @@ from datetime import datetime
 from pqswarm.recordings.recording import Channel, ChannelHeader, Recording, RecordingSource
 from pqswarm.recordings.status import StatusChannel
 
-__all__ = ["Pick", "SiteSource"]
-
 
 @dataclass(frozen=True, eq=False)
 class Pick:
@@ -33,41 +31,17 @@ class SiteSource:
     station: str
     nominal_frequency: float
     notes: tuple[str, ...]
+    sampling_rate: float
+    n_samples: int
+    start: datetime | None
+    source: str
+    path: str
+    format: str
 
     @property
     def channels(self) -> tuple[ChannelHeader, ...]:
         """The selected channels."""
         return tuple(pick.header for pick in self.picks)
-
-    @property
-    def sampling_rate(self) -> float:
-        """Samples per second [Hz]."""
-        return self.inner.sampling_rate
-
-    @property
-    def n_samples(self) -> int:
-        """Samples of each channel."""
-        return self.inner.n_samples
-
-    @property
-    def start(self) -> datetime | None:
-        """Time of the first sample."""
-        return self.inner.start
-
-    @property
-    def source(self) -> str:
-        """File name, and the position in the file."""
-        return self.inner.source
-
-    @property
-    def path(self) -> str:
-        """The file."""
-        return self.inner.path
-
-    @property
-    def format(self) -> str:
-        """Format of the file."""
-        return self.inner.format
 
     @property
     def status(self) -> tuple[StatusChannel, ...]:

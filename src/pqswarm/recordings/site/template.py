@@ -3,8 +3,6 @@
 from pqswarm._base.toml import to_toml
 from pqswarm.recordings.recording import RecordingSource
 
-__all__ = ["site_template"]
-
 _HEAD = """\
 # Site file of a meter. Usage: pqswarm identify RECORDINGS --site FILE
 # Lines that start with # are comments; remove the # to override the recording.

@@ -11,17 +11,6 @@ from pqswarm.recordings.units import clean
 if TYPE_CHECKING:
     from pqswarm.recordings.table.layout import Layout
 
-__all__ = [
-    "HEADER_ROWS",
-    "TIME_UNITS",
-    "is_header_key",
-    "kind_of",
-    "metadata_of",
-    "quantity",
-    "take_header_metadata",
-    "take_units",
-]
-
 HEADER_ROWS = 300
 TIME_UNITS = {
     word: factor

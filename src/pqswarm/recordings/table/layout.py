@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 
@@ -20,8 +21,6 @@ from pqswarm.recordings.table.header import (
 )
 from pqswarm.recordings.text import number_from_text, split
 from pqswarm.recordings.units import clean, si_unit, split_unit
-
-__all__ = ["Layout", "find_layout"]
 
 _CANDIDATES = tuple(
     (pair[:-1], pair[-1]) for pair in ("\t.", ";.", ",.", "\t,", ";,", "|.", " .", " ,", ",,")
@@ -195,46 +194,19 @@ class _LayoutColumns:
         return next((word for word in words if word in TIME_UNITS), "")
 
 
-def _layout_time_by_option(found: _LayoutColumns) -> int | None:
-    """The column that the caller names."""
+def _choose_time_column(found: _LayoutColumns) -> int | None:
+    """The column that the caller names, else the first by content, else by heading, else the first if it counts."""
     given = found.time_column
-    if given is None:
-        return None
-    known: list[str | int] = list(found.places) if isinstance(given, int) else list(found.headings)
-    if given not in known:
-        names = ", ".join(clean(name) for name in found.headings[:20])
-        raise RecordingError(f"has no column {given!r} for the time; it has {names}.")
-    return known.index(given)
-
-
-def _layout_time_by_content(found: _LayoutColumns) -> int | None:
-    """The first column of time stamps, or of times with units."""
-    return next((i for i, kind in enumerate(found.kinds) if kind in ("t", "u")), None)
-
-
-def _layout_time_by_name(found: _LayoutColumns) -> int | None:
-    """The first column whose heading means time."""
-    return next((i for i, name in enumerate(found.names) if _TIME_NAME.fullmatch(name)), None)
-
-
-def _layout_time_by_steps(found: _LayoutColumns) -> int | None:
-    """The first column, if it ascends evenly."""
-    return 0 if found.ascends else None
-
-
-def _layout_time_by_index(found: _LayoutColumns) -> int | None:
-    """The first column, if its heading means a sample number."""
-    return 0 if _INDEX_NAME.fullmatch(found.names[0]) else None
-
-
-_TIME_RULES = (
-    _layout_time_by_option,
-    _layout_time_by_content,
-    _layout_time_by_name,
-    _layout_time_by_steps,
-    _layout_time_by_index,
-)
-"""The first rule that finds a column decides which is the time."""
+    if given is not None:
+        known: list[str | int] = list(found.places) if isinstance(given, int) else list(found.headings)
+        if given not in known:
+            names = ", ".join(clean(name) for name in found.headings[:20])
+            raise RecordingError(f"has no column {given!r} for the time; it has {names}.")
+        return known.index(given)
+    by_content = (i for i, kind in enumerate(found.kinds) if kind in ("t", "u"))
+    by_heading = (i for i, name in enumerate(found.names) if _TIME_NAME.fullmatch(name))
+    at = next(chain(by_content, by_heading), None)
+    return 0 if at is None and (found.ascends or _INDEX_NAME.fullmatch(found.names[0])) else at
 
 
 def _find_time(
@@ -242,7 +214,7 @@ def _find_time(
 ) -> None:
     """Decide which column is the time; the others are channels."""
     found = _describe_columns(layout.decimal, columns, headings, units, data, options)
-    at = next((place for rule in _TIME_RULES if (place := rule(found)) is not None), None)
+    at = _choose_time_column(found)
     if at is not None and len(columns) > 1:
         layout.time_column = columns[at]
         layout.time_kind = _time_kind(layout, found, at)

@@ -16,18 +16,16 @@ from pqswarm._base.typing import FloatArray
 from pqswarm._base.units import frequency_text
 from pqswarm.recordings.clock import Clock
 from pqswarm.recordings.files import FileBytes
-from pqswarm.recordings.frequency import MOST_CHANNELS, estimate_nominal_of
+from pqswarm.recordings.frequency import MOST_CHANNELS, estimate_nominal
 from pqswarm.recordings.reader import Options, RawHeader, RawSource, Reader
-from pqswarm.recordings.recording import Recording, RecordingError
+from pqswarm.recordings.recording import Recording, RecordingError, shift_time
 from pqswarm.recordings.rows import MemoryBytes, StoredBytes, TextRows
 from pqswarm.recordings.source import scale_source_samples
 from pqswarm.recordings.stamps import find_rate_of_stamp_pieces
 from pqswarm.recordings.table.header import quantity
 from pqswarm.recordings.table.layout import Layout, find_layout
 from pqswarm.recordings.table.times import TimeColumn
-from pqswarm.recordings.text import date_from_text, decode, shift
-
-__all__ = ["TABLE", "write_csv"]
+from pqswarm.recordings.text import date_from_text, decode
 
 _WHOLE = 1_000_000  # bytes; of larger files, the start, middle and end are examined
 _MIN_RATE, _MAX_RATE = 400.0, 1e8  # of waveforms [Hz]
@@ -191,7 +189,7 @@ def _read_table_rate(
     if column.n_missing:
         notes.append(f"{count_text(column.n_missing, 'row')} without a time: interpolated.")
     n_rows = rows.n_rows - layout.first_row
-    start = clock.first if clock else shift(date_from_text(layout.trigger), column.first / per_second)
+    start = clock.first if clock else shift_time(date_from_text(layout.trigger), column.first / per_second)
     if options.sampling_rate is not None:
         return rate, slice(0, n_rows), start
     if found and _agrees_with_table_stamps(layout, n_rows, rate, (column.last - column.first) / per_second):
@@ -203,7 +201,7 @@ def _read_table_rate(
         rate = layout.rate  # more precise than rounded time stamps
     elif not rate:
         rate = layout.rate
-    return rate, kept, shift(start, seconds) if kept.start else start
+    return rate, kept, shift_time(start, seconds) if kept.start else start
 
 
 def _agrees_with_table_stamps(layout: Layout, n_rows: int, rate: float, span: float) -> bool:
@@ -227,7 +225,7 @@ def _guess_table_time_unit(rows: TextRows, layout: Layout, rate: float, notes: l
 
     for per_second, words in ((1e3, "milliseconds"), (1e6, "microseconds"), (1e9, "nanoseconds")):
         possible = rate < _MIN_RATE <= rate * per_second <= _MAX_RATE
-        if possible and estimate_nominal_of(fetch, n_rows, rate * per_second):
+        if possible and estimate_nominal(fetch, n_rows, rate * per_second):
             notes.append(
                 f"The unit of {layout.time_without_unit!r} is not given: {words}, which gives the samples the "
                 "frequency of a grid."

@@ -6,8 +6,6 @@ import numpy as np
 
 from pqswarm._base.typing import FloatArray
 
-__all__ = ["TimeColumn"]
-
 _MAX_HELD = 1_000_000  # rows without a time, after which the last time is repeated
 
 

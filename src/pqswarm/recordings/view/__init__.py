@@ -1,3 +1,1 @@
 """Views of long waveforms: envelopes and their encoding."""
-
-__all__: list[str] = []

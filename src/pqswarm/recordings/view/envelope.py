@@ -12,8 +12,6 @@ from pqswarm._base.thinning import extremes
 from pqswarm._base.typing import FloatArray
 from pqswarm.recordings.recording import RecordingSource
 
-__all__ = ["Envelope", "EnvelopeView"]
-
 Pictured = NDArray[np.float32]
 """Values to be drawn, of shape (n_channels, n)."""
 

@@ -19,8 +19,6 @@ from pqswarm.report.tables import Table
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["confusion_content", "plot_confusion"]
-
 
 def confusion_content(study: StudySummary, found: ClassifierSummary) -> Content:
     """Show the confusion matrices of stage II."""

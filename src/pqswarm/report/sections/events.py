@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from pqswarm._base.typing import FloatArray
     from pqswarm.report.summary import StudySummary
 
-__all__ = ["events_content", "plot_event", "plot_gallery"]
-
 _POINTS = 600  # per waveform of a gallery, about two per pixel
 
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from pqswarm.report.summary import ClassifierSummary, StudySummary
     from pqswarm.study import RunRecord
 
-__all__ = ["fronts_content", "plot_front", "plot_fronts"]
-
 _SIZES = (1, 2, 3, 4, 6, 8, 10, 15, 20, 30, 50)  # of the table
 
 

@@ -12,8 +12,6 @@ from pqswarm.report.tables import Table
 from pqswarm.statistics import selection_stability
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR
 
-__all__ = ["held_out_content", "stability_content"]
-
 
 def held_out_content(study: StudySummary, found: ClassifierSummary) -> Content:
     """Compare error rates on held-out events with those of the search, and with the change for all features."""

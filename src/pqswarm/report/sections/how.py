@@ -6,8 +6,6 @@ from pqswarm.report.summary import StudySummary
 from pqswarm.study import format_plan
 from pqswarm.study.plan import held_out_seeds
 
-__all__ = ["how_content"]
-
 
 def how_content(study: StudySummary) -> Content:
     """State version, machine, time and seeds, and show the plan."""

@@ -11,8 +11,6 @@ from pqswarm.report.shared.palette import EndLabel, label_ends
 from pqswarm.report.style import FAINT, NARROW, STYLE, WIDE, settle
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 
-__all__ = ["hyperparameters_content"]
-
 
 def hyperparameters_content(study: StudySummary, found: ClassifierSummary) -> Content:
     """Show the grid search, if there was one."""

@@ -4,8 +4,6 @@ from pqswarm.report.paper_values import INCONSISTENCIES
 from pqswarm.report.section import Content
 from pqswarm.report.summary import StudySummary
 
-__all__ = ["inconsistencies_content"]
-
 
 def inconsistencies_content(study: StudySummary) -> Content:
     """List the inconsistencies of the paper, if the plan asks for it."""

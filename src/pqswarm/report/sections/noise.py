@@ -21,8 +21,6 @@ from pqswarm.report.tables import Table
 from pqswarm.statistics import contrast_estimation
 from pqswarm.study.findings import ALL_FEATURES
 
-__all__ = ["noise_content", "plot_robustness"]
-
 YES, NO, UNKNOWN = "yes", "no", "inconclusive"
 _WHOLE = "All features"
 _NUMBER = "robust to noise"

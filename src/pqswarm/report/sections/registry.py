@@ -17,8 +17,6 @@ from pqswarm.report.sections import (
     sequential,
 )
 
-__all__ = ["REGISTRY", "SECTIONS"]
-
 SECTIONS: tuple[Section, ...] = (
     ClassifierSection("algorithms", "Which algorithm finds the best subsets?", algorithms.algorithms_content),
     ClassifierSection("chance", "Are the differences significant?", chance.chance_content),

@@ -9,8 +9,6 @@ from pqswarm.report.shared.sentences import enumerate_words, features, percent
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 from pqswarm.report.tables import SOURCE, STUDY, Table
 
-__all__ = ["sequential_content"]
-
 _OF_RANKINGS = (
     " A ranking search tests the first feature, the first two, and so on; the filter that ranks them uses only the "
     "data."

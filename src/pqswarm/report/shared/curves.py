@@ -14,17 +14,6 @@ from pqswarm.errors import PqswarmError
 if TYPE_CHECKING:
     from pqswarm.study import RunRecord
 
-__all__ = [
-    "attained_errors",
-    "convergence_curves",
-    "convergence_grid",
-    "evaluation_ends",
-    "evaluation_grid",
-    "pareto_front",
-    "quartile_curve",
-    "selection_shares",
-]
-
 _STEPS = 150
 _HUGE = 1e300
 

@@ -6,8 +6,6 @@ from typing import TypeVar
 
 from matplotlib.artist import Artist
 
-__all__ = ["SeriesMark", "mark", "mark_of"]
-
 _Artist = TypeVar("_Artist", bound=Artist)
 _ATTRIBUTE = "_pqswarm_mark"
 

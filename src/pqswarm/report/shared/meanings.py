@@ -9,8 +9,6 @@ if TYPE_CHECKING:
     from pqswarm.study import StudyPlan
     from pqswarm.study.findings import Events
 
-__all__ = ["feature_meanings", "names_of", "sampling_rate", "wavelet_level"]
-
 
 def names_of(events: "Events", n_features: int) -> tuple[str, ...]:
     """Return the names of the features; studies that do not store them have wavelet features."""

@@ -11,8 +11,6 @@ from matplotlib.transforms import Bbox
 
 from pqswarm.report.style import settle
 
-__all__ = ["narrowed"]
-
 _WIDTH = 4.0  # inches: text is then as large as that of the page
 _LONG = 0.8  # of that width, beyond which text is wrapped
 _MAX_TEXTS = 200

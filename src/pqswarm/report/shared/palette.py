@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from pqswarm._base.typing import FloatArray
 
-__all__ = ["EndLabel", "Palette", "label_ends", "spread_end_labels"]
-
 _MARKERS = "osD^vPX<>ph"  # one fewer than colours, so that repeated colours have other markers
 _DASHES = ("-", "--", "-.")
 

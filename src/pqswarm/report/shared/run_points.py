@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from pqswarm.report.summary import ClassifierSummary
 
-__all__ = ["ALL_FEATURES", "Panel", "Points", "check_points", "draw_panels", "draw_points", "run_points", "run_tips"]
-
 ALL_FEATURES = "All features"  # name of their series
 Points = Mapping[str, tuple[FloatArray | IntArray, FloatArray]]
 

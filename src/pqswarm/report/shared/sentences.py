@@ -3,19 +3,6 @@
 from collections.abc import Sequence
 from math import inf
 
-__all__ = [
-    "at_most",
-    "count",
-    "count_runs",
-    "decibel",
-    "duration",
-    "enumerate_words",
-    "features",
-    "percent",
-    "points",
-    "probability",
-]
-
 
 def percent(share: float) -> str:
     """Return a fraction in percent: 0.0638 is ``6.38 %``."""

@@ -6,8 +6,6 @@ import numpy as np
 
 from pqswarm._base.typing import FloatArray
 
-__all__ = ["CONFIDENCE", "Spread", "t_interval"]
-
 CONFIDENCE = 0.95
 
 

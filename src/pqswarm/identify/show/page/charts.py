@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from markupsafe import Markup, escape
 
+from pqswarm._base.text import count_text
 from pqswarm.identify.show.curves import ITIC, RMS, SEMI, SEMI_REQUIRED, Curve
 from pqswarm.identify.show.rows import row_colour, row_curve_point, row_severity
-from pqswarm.identify.show.words import count_text, join_words
+from pqswarm.identify.show.words import join_words
 
 if TYPE_CHECKING:
     from pqswarm.identify.verdict import EventVerdict
-
-__all__ = ["Chart", "draw_charts"]
 
 _WIDTH, _HEIGHT = 600.0, 430.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62.0, 16.0, 14.0, 58.0

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from pqswarm._base.text import count_text
+from pqswarm._base.units import frequency_text, voltage_text
 from pqswarm._web import VIEWER, read_scripts, read_styles
 from pqswarm.identify.show import rows
 from pqswarm.identify.show.curves import COLOURS
@@ -30,7 +32,7 @@ from pqswarm.identify.show.page.listing import (
     listing_headline,
 )
 from pqswarm.identify.show.page.waveforms import Waveforms, find_waveform_recording, read_waveforms
-from pqswarm.identify.show.words import count_text, duration_text, frequency_text, time_text, voltage_text
+from pqswarm.identify.show.words import duration_text, time_text
 from pqswarm.identify.verdict import COLUMNS
 from pqswarm.measure.event import KINDS
 
@@ -38,8 +40,6 @@ if TYPE_CHECKING:
     from pqswarm.identify.verdict import Verdict
     from pqswarm.recordings.recording import RecordingSource
     from pqswarm.report.tables import Table
-
-__all__ = ["page_html"]
 
 _MAX_ROWS, _MAX_RECORDINGS, _MAX_SITES = 3000, 1000, 40
 _SIZE = "\ue000"

@@ -11,8 +11,6 @@ from pqswarm.identify.show.curves import ITIC, RMS, SEMI
 from pqswarm.identify.show.page.listing import ListedEvent
 from pqswarm.identify.show.rows import row_curve_point
 
-__all__ = ["AGGREGATION", "Cells", "count_dips_for_indices", "count_swells_for_indices", "sarfi"]
-
 AGGREGATION = 60.0
 """Events of a site that start within this time of the first count as one [s] (IEEE 1564)."""
 

@@ -22,18 +22,6 @@ if TYPE_CHECKING:
     from pqswarm.recordings import StatusChannel
     from pqswarm.recordings.recording import RecordingSource
 
-__all__ = [
-    "LEAD",
-    "SHOWN",
-    "Intervals",
-    "choose_channels_for_levels",
-    "choose_status_for_levels",
-    "describe_recording_for_levels",
-    "levels_near_event",
-    "list_level_views",
-    "urms_level_extremes",
-]
-
 SHOWN, LEAD = 60.0, 2.0
 """Maximum length shown of an event, and margin around it [s]."""
 

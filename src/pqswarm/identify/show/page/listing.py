@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pqswarm._base.text import count_text
 from pqswarm.identify.show.page.levels import LEAD, SHOWN, urms_level_extremes
 from pqswarm.identify.show.rows import event_sentence, row_date, row_moment, row_severity
-from pqswarm.identify.show.words import count_text, join_words, time_text
+from pqswarm.identify.show.words import join_words, time_text
 from pqswarm.measure.event import KINDS
 
 if TYPE_CHECKING:
     from pqswarm._base.typing import BoolArray, FloatArray
     from pqswarm.identify.verdict import EventVerdict, Verdict
-
-__all__ = ["ListedEvent", "ListedRecording", "count_kinds", "list_events", "listing_headline"]
 
 MAX_FIGURES = 20
 """Figures of a page."""

@@ -23,15 +23,6 @@ if TYPE_CHECKING:
     from pqswarm.identify.verdict import Verdict
     from pqswarm.recordings.recording import RecordingSource
 
-__all__ = [
-    "MAX_BYTES",
-    "Waveforms",
-    "choose_events",
-    "find_waveform_recording",
-    "match_waveform_recording",
-    "read_waveforms",
-]
-
 MAX_BYTES = 4_500_000
 """Size of all waveforms together [byte]."""
 

@@ -18,8 +18,6 @@ from pqswarm.statistics import bootstrap_mean
 if TYPE_CHECKING:
     from pqswarm.report.summary import ClassifierSummary, StudySummary
 
-__all__ = ["algorithms_content"]
-
 _PAPER_RUNS = 40
 
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from pqswarm.search import SearchResult
 
-__all__ = ["plot_convergence", "plot_searches"]
-
 _START = 1 / 200  # fraction of the evaluations at which their axis starts
 _STRIP = 1.45  # where it ends, relative to the last: room for the final errors
 

@@ -17,8 +17,6 @@ from pqswarm.report.style import FAINT, GREY, NARROW, STYLE, WIDE, settle
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_boxes", "plot_error_against_size"]
-
 _GOLDEN = 0.6180339887498949  # the fractional parts of its multiples are evenly spread
 
 

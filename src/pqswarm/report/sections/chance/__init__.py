@@ -17,8 +17,6 @@ from pqswarm.report.tables import PAPER, SOURCE, STUDY, Table
 from pqswarm.statistics import Comparison, FriedmanResult, compare_runs, critical_difference, friedman, posthoc
 from pqswarm.study import StudyPlan
 
-__all__ = ["chance_content", "say_error", "say_friedman", "say_size"]
-
 _ALPHA = 0.05
 _MIN_RUNS = 3  # with fewer, nothing is tested
 _ENOUGH_RUNS = 10  # with fewer, the approximations behind the paper's tests are rough

@@ -12,8 +12,6 @@ from pqswarm.report.shared.interactive import mark
 from pqswarm.report.shared.palette import Palette
 from pqswarm.report.style import INK, STYLE
 
-__all__ = ["plot_ranks", "rank_groups"]
-
 
 def plot_ranks(mean_ranks: Mapping[str, float], critical_difference: float, palette: Palette | None = None) -> Figure:
     """Draw mean ranks on a line and join those that do not differ significantly.

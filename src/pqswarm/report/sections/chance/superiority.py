@@ -12,8 +12,6 @@ from pqswarm.report.shared.palette import Palette
 from pqswarm.report.style import FAINT, GREY, STYLE, settle
 from pqswarm.statistics import Comparison
 
-__all__ = ["plot_superiority"]
-
 
 def plot_superiority(panels: Mapping[str, Sequence[Comparison]], palette: Palette | None = None) -> Figure:
     """Draw the probability that a run of one algorithm beats a run of another, with intervals.

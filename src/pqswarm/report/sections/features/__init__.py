@@ -17,8 +17,6 @@ from pqswarm.report.tables import Table
 if TYPE_CHECKING:
     from pqswarm.report.summary import ClassifierSummary, StudySummary
 
-__all__ = ["features_content"]
-
 
 def features_content(study: "StudySummary", found: "ClassifierSummary") -> Content:
     """Show how often each feature was selected, and the best subsets of the reference."""

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from pqswarm.datasets import Dataset
 
-__all__ = ["plot_feature_map", "plot_feature_maps", "plot_features", "plot_selected_features"]
-
 _FULL = "#0a58b0"  # of a feature that every run selected; white numbers are legible on it
 _MAX_LISTED = 20  # features
 Edges = Sequence[tuple[float, float]]
