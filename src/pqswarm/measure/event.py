@@ -232,17 +232,22 @@ def name_parts(parts: Iterable[Part], system: str = "") -> str:
     return join_names(names, phases, system)
 
 
-def group_overlapping(parts: Iterable[Part]) -> list[list[Part]]:
-    """Group the parts of one system and kind that overlap in time."""
+def group_parts(parts: Iterable[Part], joins: Callable[[list[Part], Part], bool]) -> list[list[Part]]:
+    """Group the parts of one system and kind, in order of their start, as long as the next one `joins` the group."""
     groups: list[list[Part]] = []
     for part in sorted(parts, key=lambda part: (part.system, part.kind, part.start)):
         group = groups[-1] if groups else []
         alike = bool(group) and (group[0].system, group[0].kind) == (part.system, part.kind)
-        if alike and part.start < max(member.end for member in group):
+        if alike and joins(group, part):
             group.append(part)
         else:
             groups.append([part])
     return groups
+
+
+def group_overlapping(parts: Iterable[Part]) -> list[list[Part]]:
+    """Group the parts of one system and kind that overlap in time."""
+    return group_parts(parts, lambda group, part: part.start < max(member.end for member in group))
 
 
 @cache

@@ -31,13 +31,7 @@ def oscillation_word(frequency: float) -> str:
 
 
 def duration_text(duration: float, nominal_frequency: float) -> str:
-    """Write a duration [s] in cycles, with the seconds where they are easier to read.
-
-    Examples
-    --------
-    >>> duration_text(0.15, 50), duration_text(5.1, 50)
-    ('7.5 cycles', '255 cycles (5.1 s)')
-    """
+    """Write a duration [s] in cycles, with the seconds where they are easier to read: ``"255 cycles (5.1 s)"``."""
     cycles = duration * nominal_frequency
     if cycles < _MOMENTARY_CYCLES:
         return f"{cycles:.1f} cycles"
@@ -45,13 +39,7 @@ def duration_text(duration: float, nominal_frequency: float) -> str:
 
 
 def join_names(names: tuple[str, ...], phases: tuple[str, ...], system: str = "") -> str:
-    """Say on which channels something happened: by their phases, if all are known, and the system, if one is given.
-
-    Examples
-    --------
-    >>> join_names(("U1", "U2", "U3"), ("A", "B", "C")), join_names(("U1",), ("",))
-    ('phases A, B and C', 'U1')
-    """
+    """Say on which channels something happened: ``"phases A and B of bar 1"``, or names if a phase is unknown."""
     known = all(phases)
     words = phases if known else names
     text = words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -88,53 +88,41 @@ def characterise(
     levels = Thresholds.of(thresholds)
     _check_pipeline_reference(reference, nominal_voltage)
     with one_blas_thread():  # of small matrices; and no result depends on the number of threads
-        return _characterise(recording, reference, nominal_voltage, channels, levels, block, progress)
-
-
-def _characterise(
-    recording: RecordingSource,
-    reference: str | float,
-    nominal_voltage: float | Mapping[str, float] | None,
-    channels: Sequence[str] | None,
-    levels: Thresholds,
-    block: int | None,
-    progress: Callable[[int, int], None] | None,
-) -> Characterisation:
-    supply = survey(recording, reference, nominal_voltage, channels)
-    scan = scan_pages(recording, supply, levels, block, progress)
-    urms, spans = _find_spans(supply, scan, levels)
-    finder = RmsEventFinder(recording, supply, scan, levels)
-    steady_finder = SteadyFinder(recording, supply, scan, levels, urms, spans)
-    transients: list[Part] = []
-    sags: list[Part] = []
-    changes: list[Part] = []
-    results = []
-    for i, own in enumerate(spans):
-        sharp = [one for one in scan.transients[i] if not steady_finder.is_notch(one)]
-        transients += sharp
-        found = finder.find(i, own)
-        sags += [part for part in found if not finder.is_by_transient(part, i, sharp)]
-        if supply.references[i].volts > 0:
-            changes += find_voltage_changes(
-                urms[i], scan.time, own, supply.frequency, levels.voltage_change, supply.part_on(i)
-            )
-        results.append(_channel_result(supply, i, finder.spectrum(i)))
-    listed = EventList(recording, supply, scan, urms, levels)
-    large, sharp_events = listed.moving(sags, transients)
-    steady = listed.steady(steady_finder.find([*large, *sharp_events]))
-    return Characterisation(
-        source=recording.source,
-        sampling_rate=recording.sampling_rate,
-        frequency=supply.frequency,
-        nominal_frequency=supply.nominal_frequency,
-        n_samples=recording.n_samples,
-        thresholds=levels,
-        channels=tuple(results),
-        ignored=supply.ignored,
-        events=listed.finish([*large, *sharp_events, *steady, *listed.changes(changes, large, steady)]),
-        caveats=list_caveats(recording, supply, scan.missing),
-        series=Series(scan.time, urms, scan.steady),
-    )
+        supply = survey(recording, reference, nominal_voltage, channels)
+        scan = scan_pages(recording, supply, levels, block, progress)
+        urms, spans = _find_spans(supply, scan, levels)
+        finder = RmsEventFinder(recording, supply, scan, levels)
+        steady_finder = SteadyFinder(recording, supply, scan, levels, urms, spans)
+        transients: list[Part] = []
+        sags: list[Part] = []
+        changes: list[Part] = []
+        results = []
+        for i, own in enumerate(spans):
+            sharp = [one for one in scan.transients[i] if not steady_finder.is_notch(one)]
+            transients += sharp
+            found = finder.find(i, own)
+            sags += [part for part in found if not finder.is_by_transient(part, i, sharp)]
+            if supply.references[i].volts > 0:
+                changes += find_voltage_changes(
+                    urms[i], scan.time, own, supply.frequency, levels.voltage_change, supply.part_on(i)
+                )
+            results.append(_channel_result(supply, i, finder.spectrum(i)))
+        listed = EventList(recording, supply, scan, urms, levels)
+        large, sharp_events = listed.moving(sags, transients)
+        steady = listed.steady(steady_finder.find([*large, *sharp_events]))
+        return Characterisation(
+            source=recording.source,
+            sampling_rate=recording.sampling_rate,
+            frequency=supply.frequency,
+            nominal_frequency=supply.nominal_frequency,
+            n_samples=recording.n_samples,
+            thresholds=levels,
+            channels=tuple(results),
+            ignored=supply.ignored,
+            events=listed.finish([*large, *sharp_events, *steady, *listed.changes(changes, large, steady)]),
+            caveats=list_caveats(recording, supply, scan.missing),
+            series=Series(scan.time, urms, scan.steady),
+        )
 
 
 def _find_spans(supply: Supply, scan: Scan, levels: Thresholds) -> tuple[FloatArray, list[list[Span]]]:

@@ -41,13 +41,6 @@ def turn_pages(
     """Yield the pages of the channels with these numbers, read in blocks of `block` samples.
 
     The last page is up to twice as long; a recording of less than two pages is one page.
-
-    Examples
-    --------
-    >>> from pqswarm.recordings import Channel, Recording
-    >>> one = Recording((Channel("U", "V", "A", np.zeros(600_000)),), 1000.0, 50.0)
-    >>> [(page.first, page.stop, page.samples.shape[1]) for page in turn_pages(one, [0], 100)]
-    [(0, 131072, 131172), (131072, 262144, 131272), (262144, 393216, 131272), (393216, 600000, 206884)]
     """
     if block is not None and block < 1:
         raise PqswarmError(f"block must be at least 1 sample, not {block!r}.")

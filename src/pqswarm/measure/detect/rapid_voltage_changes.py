@@ -44,13 +44,6 @@ def find_voltage_changes(
     """Find the changes of Urms(1/2) [pu] at `time` [s] outside sags, swells and interruptions.
 
     `make` makes parts on the channel. Details are the levels ``before`` and ``after`` [pu].
-
-    Examples
-    --------
-    >>> steps = np.where(np.arange(300) < 150, 1.0, 0.96)
-    >>> (one,) = find_voltage_changes(steps, np.arange(300) / 100, [], 50.0)
-    >>> one.start, one.end, round(one.magnitude, 1), round(one.details["after"], 2)
-    (1.5, 1.5, -4.0, 0.96)
     """
     quiet = np.isfinite(urms)
     for span in spans:

@@ -36,18 +36,8 @@ _TOGETHER = 0.002  # tuned
 class Scan:
     """Result of one pass through a recording.
 
-    Attributes
-    ----------
-    time : ndarray of shape (n_windows,)
-        Centres of the windows of Urms(1/2) [s].
-    urms : ndarray of shape (n_channels, n_windows)
-        Urms(1/2) [V].
-    transients : tuple of tuple of Part
-        Of each channel, in order of onset.
-    missing : ndarray of shape (n_channels,)
-        Fraction of missing samples.
-    steady : SteadySeries
-        Quantities of each 10 or 12 cycles.
+    Urms(1/2) [V] (n_channels, n_windows) at `time` [s], the transients of each channel in order of onset, its fraction
+    of `missing` samples, and quantities of each 10 or 12 cycles.
     """
 
     time: FloatArray

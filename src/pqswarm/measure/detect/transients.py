@@ -63,14 +63,6 @@ def find_transients(
     `steps` [s], such as the edges of sags, a lone spike is the step itself. Stretches that are `crowded`, (n, 2) [s],
     lie between two steps, or a step and an end of the record, less than two cycles apart: there the cycles beside do
     not tell a step from a transient, and nothing is reported; nor is it where samples were missing (`unsure`).
-
-    Examples
-    --------
-    >>> t = np.arange(5000) / 25_000
-    >>> ring = 0.3 * np.exp(-(t - 0.085) / 0.001) * np.cos(2 * np.pi * 1200 * (t - 0.085)) * (t >= 0.085)
-    >>> found, = find_transients(np.sin(2 * np.pi * 50 * t) + ring, 25_000, 50.0)
-    >>> found.category, round(found.details["frequency"], -1), round(found.start, 4)
-    ('low-frequency oscillatory transient', 1200.0, 0.085)
     """
     cycle = sampling_rate / frequency
     if signal.size < 2 * cycle + 2 * MARGIN or sampling_rate < 8 * CUTOFF * frequency:
@@ -112,15 +104,7 @@ def find_transients(
 
 
 def fundamental_rms(signal: FloatArray, sampling_rate: float, frequency: float, moments: FloatArray) -> FloatArray:
-    """RMS of the fundamental over the cycle about each moment [s]: a transient does not raise it as it does Urms(1/2).
-
-    Examples
-    --------
-    >>> t = np.arange(2000) / 10_000
-    >>> wave = np.sqrt(2) * np.sin(2 * np.pi * 50 * t) + 0.9 * np.sin(2 * np.pi * 600 * t) * (abs(t - 0.1) < 0.01)
-    >>> fundamental_rms(wave, 10_000, 50.0, np.array([0.05, 0.1])).round(2).tolist()
-    [1.0, 1.0]
-    """
+    """RMS of the fundamental over the cycle about each moment [s], which a transient does not raise."""
     cycle = sampling_rate / frequency
     first = np.clip(np.round(moments * sampling_rate - cycle / 2), 0, max(signal.size - round(cycle), 0)).astype(int)
     inside = np.arange(min(round(cycle), signal.size))

@@ -67,13 +67,7 @@ def window_centres(n_samples: int, cycle: float, start: float = -0.5) -> FloatAr
 
 
 class MeanSquare:
-    """Mean square of a signal over windows of any place and width; NaN are filled from a `cycle` [samples] away.
-
-    Examples
-    --------
-    >>> MeanSquare(np.array([1.0, 1.0, 3.0, 3.0]), 4.0).at(np.array([0.5, 2.5]), 1.0).tolist()
-    [1.0, 9.0]
-    """
+    """Mean square of a signal over windows of any place and width; NaN are filled from a `cycle` [samples] away."""
 
     def __init__(self, samples: FloatArray, cycle: float) -> None:
         filled, missing = fill_gaps(samples, cycle)
@@ -107,12 +101,6 @@ def fill_gaps(samples: FloatArray, cycle: float) -> tuple[FloatArray, BoolArray]
     """Replace missing samples by those one cycle before or after, or by a straight line; all-missing becomes zero.
 
     `cycle` is its length [samples]. Where samples were missing, NaN or infinite, is returned too.
-
-    Examples
-    --------
-    >>> filled, missing = fill_gaps(np.array([0.0, 1.0, 0.0, -1.0, 0.0, np.nan, 0.0, -1.0]), 4.0)
-    >>> filled.tolist(), int(missing.sum())
-    ([0.0, 1.0, 0.0, -1.0, 0.0, 1.0, 0.0, -1.0], 1)
     """
     missing = ~np.isfinite(samples)
     if not missing.any():

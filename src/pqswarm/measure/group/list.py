@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pqswarm.measure.detect.spans import find_spans, standard_span_duration
-from pqswarm.measure.event import Event, Part, group_overlapping
+from pqswarm.measure.event import Event, Part, group_overlapping, group_parts
 from pqswarm.measure.group.joins import join_systems, join_transients
 from pqswarm.measure.group.sag_phasors import SagPhasors
 from pqswarm.measure.group.sentences import (
@@ -44,12 +44,14 @@ class EventList:
     def moving(self, levels: Iterable[Part], transients: Iterable[Part]) -> tuple[list[Event], list[Event]]:
         """Return the sags, swells and interruptions with the transients at their edges, and the other transients."""
         large = [self._level(group) for group in group_overlapping(levels)]
-        sharp = [self._transient(group) for group in _list_transient_groups(transients)]
+        together = group_parts(transients, lambda group, part: part.start <= group[0].start + _TOGETHER)
+        sharp = [self._transient(group) for group in together]
         return join_transients(large, sharp, self.supply.frequency)
 
     def steady(self, parts: Iterable[Part]) -> list[Event]:
         """Return the steady disturbances; those of several channels that overlap in time are one."""
-        return [self._steady(_listed_parts_by_channel(group)) for group in group_overlapping(parts)]
+        groups = [_listed_parts_by_channel(group) for group in group_overlapping(parts)]
+        return [self._largest(group, describe_steady(group)) for group in groups]
 
     def changes(self, parts: Iterable[Part], large: Sequence[Event], steady: Sequence[Event]) -> list[Event]:
         """Return the rapid voltage changes that are not part of another event.
@@ -63,15 +65,10 @@ class EventList:
             elif event.kind == "notching":
                 ends = ((event.start, event.cut_start), (event.end, event.cut_end))
                 others += [(event.system, moment, moment) for moment, cut in ends if not cut]
-        groups: list[list[Part]] = []
         near = 0.75 / self.supply.frequency  # the next value of Urms(1/2)
-        for part in sorted(parts, key=lambda part: (part.system, part.start)):
-            group = groups[-1] if groups else []
-            if group and group[0].system == part.system and part.start <= max(one.end for one in group) + near:
-                group.append(part)
-            else:
-                groups.append([part])
-        events = [self._change(sorted(group, key=lambda part: (part.phase, part.channel))) for group in groups]
+        groups = group_parts(parts, lambda group, part: part.start <= max(one.end for one in group) + near)
+        ordered = [sorted(group, key=lambda part: (part.phase, part.channel)) for group in groups]
+        events = [self._largest(one, describe_change(one, self.supply.nominal_frequency)) for one in ordered]
         return [event for event in events if not any(_overlaps_listed_event(event, *other) for other in others)]
 
     def finish(self, events: Iterable[Event]) -> tuple[Event, ...]:
@@ -94,16 +91,12 @@ class EventList:
                 "end": end,
                 "duration": end - start,
                 "nominal_frequency": self.supply.nominal_frequency,
-                "reference": self._reference(worst),
+                "reference": self.supply.references[self.supply.numbers.index(worst.number)].volts,
                 "cut_start": any(part.cut_start for part in parts),
                 "cut_end": any(part.cut_end for part in parts),
                 **given,
             }
         )
-
-    def _reference(self, part: Part) -> float:
-        """Voltage of 1 pu on the channel of a part [V]."""
-        return self.supply.references[self.supply.numbers.index(part.number)].volts
 
     def _level(self, group: Sequence[Part]) -> Event:
         """Event of the sags, swells or interruptions of a system that overlap in time."""
@@ -163,13 +156,9 @@ class EventList:
             sentence=describe_transients(group),
         )
 
-    def _steady(self, parts: Sequence[Part]) -> Event:
+    def _largest(self, parts: Sequence[Part], sentence: str) -> Event:
+        """Event whose magnitude and details are those of its largest part."""
         worst = max(parts, key=lambda part: abs(part.magnitude))
-        return self._event(parts, worst, details=worst.details, sentence=describe_steady(parts))
-
-    def _change(self, parts: Sequence[Part]) -> Event:
-        worst = max(parts, key=lambda part: abs(part.magnitude))
-        sentence = describe_change(parts, self.supply.nominal_frequency)
         return self._event(parts, worst, details=worst.details, sentence=sentence)
 
     def _nothing(self) -> Event:
@@ -221,18 +210,6 @@ def _listed_parts_by_channel(group: Sequence[Part]) -> list[Part]:
             )
         )
     return joined
-
-
-def _list_transient_groups(transients: Iterable[Part]) -> list[list[Part]]:
-    """Group the transients of one system that start together."""
-    groups: list[list[Part]] = []
-    for part in sorted(transients, key=lambda part: (part.system, part.start)):
-        group = groups[-1] if groups else []
-        if group and group[0].system == part.system and part.start <= group[0].start + _TOGETHER:
-            group.append(part)
-        else:
-            groups.append([part])
-    return groups
 
 
 def _median_of_listed_event(urms: "FloatArray") -> float:

@@ -34,14 +34,7 @@ def fit_phasor(samples: FloatArray, first: int, sampling_rate: float, frequency:
 
 
 def symmetrical_components(phasors: Sequence[complex]) -> tuple[complex, complex, complex]:
-    """Zero, positive and negative sequence of the phases A, B, C.
-
-    Examples
-    --------
-    >>> zero, positive, negative = symmetrical_components([1.0, np.exp(-2j * np.pi / 3), np.exp(2j * np.pi / 3)])
-    >>> [round(float(abs(part)), 9) for part in (zero, positive, negative)]
-    [0.0, 1.0, 0.0]
-    """
+    """Zero, positive and negative sequence of the phases A, B, C."""
     a, b, c = phasors
     return (a + b + c) / 3, (a + _TURN * b + _TURN**2 * c) / 3, (a + _TURN**2 * b + _TURN * c) / 3
 
@@ -50,12 +43,6 @@ def orient_lines(phasors: "Sequence[complex] | AnyArray") -> tuple[int, int, int
     """Signs of three line-to-line voltages that minimise their sum: one may be measured with reversed polarity.
 
     `phasors` are three, or have the shape (3, n).
-
-    Examples
-    --------
-    >>> a = np.exp(-2j * np.pi / 3)
-    >>> orient_lines([1, a, -(a**2)])
-    (1, 1, -1)
     """
     choices = ((1, 1, 1), (1, 1, -1), (1, -1, 1), (-1, 1, 1))
     table = np.asarray(phasors).reshape(3, -1)
@@ -63,14 +50,7 @@ def orient_lines(phasors: "Sequence[complex] | AnyArray") -> tuple[int, int, int
 
 
 def sag_type(phases: Sequence[str], before: Sequence[complex], during: Sequence[complex]) -> str:
-    """Type of a sag from the phasors before and during it; empty if the channels are not three phases.
-
-    Examples
-    --------
-    >>> a = np.exp(-2j * np.pi / 3)
-    >>> sag_type("ABC", [1, a, a**2], [0.5, a, a**2]), sag_type("ABC", [1, a, a**2], [0.6, 0.6 * a, 0.6 * a**2])
-    ('Ba', 'A')
-    """
+    """Type of a sag from the phasors before and during it; empty if the channels are not three phases."""
     order = next((names for names in _ORDERS if sorted(names) == sorted(phases)), ())
     if not order:
         return ""

@@ -27,15 +27,6 @@ def find_flicker(urms: FloatArray, frequency: float, *, minimum: float = 0.005) 
 
     At least 1.5 periods must be seen. The sine must explain 80 % of the variance, more than noise would, and clearly
     more than a dip, a rise or a step. `frequency` is the measured fundamental [Hz].
-
-    Examples
-    --------
-    >>> t = np.arange(60) / 100
-    >>> rate, depth = find_flicker(1 + 0.04 * np.sin(2 * np.pi * 8 * t), 50.0)
-    >>> round(rate, 1), bool(0.04 < depth < 0.05)
-    (8.0, True)
-    >>> find_flicker(np.where((t > 0.2) & (t < 0.4), 0.95, 1.0), 50.0) is None
-    True
     """
     n = urms.size
     if n < 12 or not np.isfinite(urms).all() or urms.mean() <= 0:

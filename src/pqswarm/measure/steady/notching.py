@@ -43,17 +43,8 @@ def measure_notches(
     kept = lines[..., : n_samples // 2 + 1]
     scale = np.sqrt(2) * np.where(size > 0, size, np.inf)
     wave = np.fft.irfft(kept, n_samples, axis=-1) * (n_samples / length) / scale[..., None]
-    rough = np.abs(
-        _shifted_notch_wave(wave, 1)
-        - wave
-        - (
-            _shifted_notch_wave(wave, 4)
-            - _shifted_notch_wave(wave, 3)
-            + _shifted_notch_wave(wave, -2)
-            - _shifted_notch_wave(wave, -3)
-        )
-        / 2
-    )
+    later = {k: np.roll(wave, -k, axis=-1) for k in (-3, -2, 1, 3, 4)}
+    rough = np.abs(later[1] - wave - (later[4] - later[3] + later[-2] - later[-3]) / 2)
     # Only the windows that have a place much steeper than its surroundings are looked at closely.
     quarter = np.partition(rough, n_samples // 4, axis=-1)[..., n_samples // 4]
     steep = np.maximum(0.3 * minimum, _ROUGH * quarter / _QUARTER)
@@ -68,18 +59,13 @@ def measure_notches(
     return depth, count, smooth
 
 
-def _shifted_notch_wave(wave: FloatArray, by: int) -> FloatArray:
-    """Put the values of a cycle earlier by `by` samples."""
-    return np.concatenate([wave[..., by:], wave[..., :by]], axis=-1)
-
-
 def _find_notches_by_jumps(wave: FloatArray, minimum: float) -> list[tuple[int, int, float]]:
     """First and last sample of each notch, and its depth: two jumps of opposite sign, close together."""
     n = wave.size
-    jump = _shifted_notch_wave(wave, 1) - wave
-    sharp = jump - np.median([_shifted_notch_wave(jump, k) for k in (-5, -4, -3, 3, 4, 5)], axis=0)
+    jump = np.roll(wave, -1) - wave
+    sharp = jump - np.median([np.roll(jump, -k) for k in (-5, -4, -3, 3, 4, 5)], axis=0)
     # A jump may be spread over two or three samples.
-    after, before = _shifted_notch_wave(sharp, 1), _shifted_notch_wave(sharp, -1)
+    after, before = np.roll(sharp, -1), np.roll(sharp, 1)
     widths = np.stack([sharp, sharp + after, before + sharp + after])
     up, down = widths.max(axis=0), -widths.min(axis=0)
     # Six notches leave only a part of the cycle alone: its lowest quarter tells the noise.
@@ -136,8 +122,8 @@ def _fast_jumps(wave: FloatArray) -> FloatArray:
     lines = np.fft.rfft(wave)
     lines[: _SLOW + 1] = 0.0
     fast = np.fft.irfft(lines, wave.size)
-    jump = np.abs(_shifted_notch_wave(fast, 1) - fast)
-    largest: FloatArray = np.max([_shifted_notch_wave(jump, k) for k in (-1, 0, 1)], axis=0)
+    jump = np.abs(np.roll(fast, -1) - fast)
+    largest: FloatArray = np.max([np.roll(jump, -k) for k in (-1, 0, 1)], axis=0)
     return largest / (1 - 2 * _SLOW / wave.size)
 
 
@@ -152,7 +138,7 @@ def _notch_depth(wave: FloatArray, i: int, j: int, jump: float) -> float:
 
 
 def _notch_peaks(height: FloatArray, minimum: float) -> list[int]:
-    top = np.max([_shifted_notch_wave(height, k) for k in range(-2, 3)], axis=0)
+    top = np.max([np.roll(height, -k) for k in range(-2, 3)], axis=0)
     places: list[int] = np.flatnonzero((height > minimum) & (height >= top)).tolist()
     return [place for k, place in enumerate(places) if k == 0 or place - places[k - 1] > 1]
 

@@ -1,7 +1,7 @@
 """Choice of the supply voltages and their three-phase systems."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -32,12 +32,12 @@ _NO_VOLTAGE = "no voltage"
 
 @dataclass(frozen=True, eq=False)
 class SupplyChannel:
-    """A channel to analyse: its header, system, samples without gaps, and fraction of gaps."""
+    """A channel, its samples without gaps, the largest RMS of a cycle about its mean [V], and its system."""
 
     channel: Channel
-    system: str
     filled: FloatArray
-    missing: float
+    size: float
+    system: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,16 +46,6 @@ class IgnoredChannel:
 
     channel: ChannelHeader
     reason: str
-
-
-@dataclass(frozen=True, eq=False)
-class _SupplyCandidate:
-    """A channel, its samples without gaps, the fraction of gaps, and the largest RMS of a cycle about its mean [V]."""
-
-    channel: Channel
-    filled: FloatArray
-    missing: float
-    size: float
 
 
 def select_channels(
@@ -78,10 +68,8 @@ def select_channels(
             raise PqswarmError("channels must name at least one channel.")
     candidates = []
     for channel in chosen:
-        filled, missing = fill_gaps(channel.samples, cycle)
-        candidates.append(
-            _SupplyCandidate(channel, filled, float(missing.mean()), _largest_supply_channel_rms(filled, cycle))
-        )
+        filled, _ = fill_gaps(channel.samples, cycle)
+        candidates.append(SupplyChannel(channel, filled, _largest_supply_channel_rms(filled, cycle)))
     frequency = _measure_supply_frequency(candidates, recording)
     left_out: tuple[IgnoredChannel, ...] = ()
     if names is None:
@@ -93,14 +81,8 @@ def select_channels(
                 f"{source} has no voltage that can be analysed: {'; '.join(list_ignored_channels(left_out))}."
             )
     systems = name_supply_systems([one.channel for one in candidates])
-    return (
-        tuple(
-            SupplyChannel(one.channel, system, one.filled, one.missing)
-            for one, system in zip(candidates, systems, strict=True)
-        ),
-        left_out,
-        frequency,
-    )
+    found = tuple(replace(one, system=system) for one, system in zip(candidates, systems, strict=True))
+    return found, left_out, frequency
 
 
 def check_waveform(recording: RecordingSource) -> None:
@@ -124,7 +106,7 @@ def list_ignored_channels(left_out: Sequence[IgnoredChannel]) -> list[str]:
     return [f"{', '.join(each)} ({reason})" for reason, each in names.items()]
 
 
-def _measure_supply_frequency(candidates: Sequence[_SupplyCandidate], recording: Recording) -> float | None:
+def _measure_supply_frequency(candidates: Sequence[SupplyChannel], recording: Recording) -> float | None:
     """Frequency of the strongest of the channels that look like a supply voltage, or of all."""
     rate, nominal = recording.sampling_rate, recording.nominal_frequency
     like = [one for one in candidates if supply_share(one.filled, rate, nominal) > _SINE] or candidates
@@ -133,8 +115,8 @@ def _measure_supply_frequency(candidates: Sequence[_SupplyCandidate], recording:
 
 
 def _sort_out_supply_channels(
-    candidates: Sequence[_SupplyCandidate], sampling_rate: float, frequency: float
-) -> tuple[list[_SupplyCandidate], tuple[IgnoredChannel, ...]]:
+    candidates: Sequence[SupplyChannel], sampling_rate: float, frequency: float
+) -> tuple[list[SupplyChannel], tuple[IgnoredChannel, ...]]:
     """Those that are voltages of the supply, and the others; the phases, if there is no voltage at all."""
     phases = [one for one in candidates if (one.channel.phase or find_phase("", one.channel.name)) != "N"]
     waves = {id(one): _is_wave(one, sampling_rate, frequency) for one in phases}
@@ -160,7 +142,7 @@ def _sort_out_supply_channels(
     return kept, left_out
 
 
-def _reason_to_ignore_channel(one: _SupplyCandidate, wave: bool, beside: float, strongest: float) -> str:
+def _reason_to_ignore_channel(one: SupplyChannel, wave: bool, beside: float, strongest: float) -> str:
     """Why a channel is ignored, or empty; `beside` is the strongest of its system, `strongest` that of all [V]."""
     mean = abs(float(one.filled.mean()))
     if beside > _NOTHING * strongest and one.size <= _DEAD * beside:
@@ -174,7 +156,7 @@ def _reason_to_ignore_channel(one: _SupplyCandidate, wave: bool, beside: float, 
     return "" if wave else "no waveform of the supply frequency"
 
 
-def _is_wave(one: _SupplyCandidate, sampling_rate: float, frequency: float) -> bool:
+def _is_wave(one: SupplyChannel, sampling_rate: float, frequency: float) -> bool:
     """Whether enough of the live cycles are sines, more or less."""
     shares = supply_frequency_shares(one.filled, sampling_rate, frequency)
     if 0 < shares.size <= _FEW_CYCLES:  # of an interruption little is left but its edges

@@ -1,6 +1,6 @@
 """The voltage of 1 pu."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import sqrt
@@ -264,65 +264,32 @@ class _ReferenceLevels:
         return bool(self.levels) and self.levels[0].first <= 1 and self.levels[0].length >= min(_FEW, self.known.size)
 
 
-def _mean_of_modulation(seen: _ReferenceLevels) -> Reference | None:
-    """A slow sine explains the RMS: its mean is the level."""
+def _level_by_rules(seen: _ReferenceLevels) -> Reference:
+    """The level that is 1 pu: that of the first rule that applies."""
     if seen.agrees and _is_reference_modulated(seen.known, seen.frequency):
         return Reference(float(np.mean(seen.known)), "mean of a modulation")
-    return None
-
-
-def _ends_of_capture(seen: _ReferenceLevels) -> Reference | None:
-    """Too little before the event of a capture: the level at both ends if they agree, else the highest one."""
-    if seen.is_solid or not seen.is_short or not seen.agrees or seen.starts_in_swell:
-        return None
-    if seen.returns:
-        return Reference(seen.ends[2], "both ends of the record", _SHORT)
-    return Reference(max(seen.top, *seen.ends[:2]), "highest level", _SHORT)
-
-
-def _first_level(seen: _ReferenceLevels) -> Reference | None:
-    """The record starts undisturbed: its first level."""
+    # Too little before the event of a capture: the level at both ends if they agree, else the highest one.
+    if not seen.is_solid and seen.is_short and seen.agrees and not seen.starts_in_swell:
+        if seen.returns:
+            return Reference(seen.ends[2], "both ends of the record", _SHORT)
+        return Reference(max(seen.top, *seen.ends[:2]), "highest level", _SHORT)
     is_disturbed = seen.is_dead or seen.starts_in_sag or seen.starts_in_swell or seen.is_odd or seen.is_far
-    return Reference(seen.first, "pre-event") if seen.first > 0 and not is_disturbed else None
-
-
-def _level_like_others(seen: _ReferenceLevels) -> Reference | None:
-    """The channel reaches the level of the other phases later: that level."""
-    if not seen.is_odd or seen.starts_in_sag:
-        return None
-    text = _INSIDE.format("its level like that of the other phases")
-    return Reference(float(np.median(seen.like_others)), "level like the other phases", text)
-
-
-def _level_of_others(seen: _ReferenceLevels) -> Reference | None:
-    """The channel never reaches the level of the other phases: theirs."""
-    is_off = (seen.is_far or seen.is_dead) and not seen.starts_in_sag
-    if not is_off or seen.together <= 0 or _near_level(seen.first, seen.together):
-        return None
-    return Reference(seen.together, "pre-event of the other phases", _INSIDE.format("that of the other phases"))
-
-
-def _level_held_longest(seen: _ReferenceLevels) -> Reference | None:
-    """None of the other rules applies: the level held longest."""
-    if seen.usual <= 0:
-        return None
-    return Reference(seen.usual, "longest steady level", _INSIDE.format("the level held longest"))
-
-
-_RULES: tuple[Callable[[_ReferenceLevels], Reference | None], ...] = (
-    _mean_of_modulation,
-    _ends_of_capture,
-    _first_level,
-    _level_like_others,
-    _level_of_others,
-    _level_held_longest,
-)
-"""How 1 pu is chosen, in order: the first rule that answers decides."""
+    if seen.first > 0 and not is_disturbed:
+        return Reference(seen.first, "pre-event")
+    if seen.is_odd and not seen.starts_in_sag:
+        text = _INSIDE.format("its level like that of the other phases")
+        return Reference(float(np.median(seen.like_others)), "level like the other phases", text)
+    never_reached = (seen.is_far or seen.is_dead) and not seen.starts_in_sag
+    if never_reached and seen.together > 0 and not _near_level(seen.first, seen.together):
+        return Reference(seen.together, "pre-event of the other phases", _INSIDE.format("that of the other phases"))
+    if seen.usual > 0:
+        return Reference(seen.usual, "longest steady level", _INSIDE.format("the level held longest"))
+    return Reference(0.0, "none")
 
 
 def _choose_level(seen: _ReferenceLevels, nominal: float | None) -> Reference:
-    """Apply the rules; `nominal` is a given nominal voltage [V] that cannot be right."""
-    chosen = next((found for rule in _RULES if (found := rule(seen)) is not None), Reference(0.0, "none"))
+    """The level that is 1 pu; `nominal` is a given nominal voltage [V] that cannot be right."""
+    chosen = _level_by_rules(seen)
     if nominal is None or chosen.volts <= 0:
         return chosen
     text = f"The nominal voltage of {voltage_text(nominal)} that was given is far from every level: it was not used."

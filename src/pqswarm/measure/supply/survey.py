@@ -22,24 +22,9 @@ _MIN_SHARE = 0.3  # tuned
 
 @dataclass(frozen=True, eq=False)
 class Supply:
-    """The supply voltages of a recording.
+    """The supply voltages of a recording, with their places `numbers` among its channels.
 
-    Attributes
-    ----------
-    numbers : tuple of int
-        Their places among the channels of the recording.
-    headers : tuple of ChannelHeader
-        Their names, units and phases.
-    systems : tuple of str
-        The system of each.
-    references : tuple of Reference
-        Voltage of 1 pu on each.
-    measured : float or None
-        Frequency [Hz]; None if it could not be measured.
-    nominal_frequency : float
-        [Hz].
-    ignored : tuple of IgnoredChannel
-        Other voltages, and why they are ignored.
+    The frequency [Hz] is None in `measured` if it could not be measured; `references` are the voltages of 1 pu.
     """
 
     numbers: tuple[int, ...]
