@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -37,12 +37,13 @@ def quick(estimator=None, **options):
 @pytest.mark.parametrize(
     "selector",
     [
-        SwarmSelector(max_evaluations=100),
+        SwarmSelector(max_evaluations=10, cv=3),
         SwarmSelector(GaussianNB(), algorithm="bpso", cv=3, max_evaluations=60),
-        SwarmSelector(DecisionTreeClassifier(max_depth=3), algorithm="ga", cv=3, max_evaluations=10),
+        SwarmSelector(DecisionTreeClassifier(max_depth=3), algorithm="ga", cv=2, max_evaluations=3),
+        SwarmSelector(Ridge(), cv=2, max_evaluations=3),
         SwarmSelector(KernelNB(0.1), algorithm="sffs", cv=2, max_evaluations=60, n_runs=2),
     ],
-    ids=["default", "gaussian", "generic", "kernel"],
+    ids=["default", "gaussian", "generic", "ridge", "kernel"],
 )
 def test_check_estimator(selector):
     with warnings.catch_warnings():
@@ -282,6 +283,17 @@ def test_plot_history(tmp_path):
         ({"algorithm": "2d-upso", "algorithm_params": {"swarm": 3}}, "unknown parameter of UPSO2DParameters 'swarm'"),
         ({"random_state": -1}, "random_state must be an integer of at least 0"),
         ({"random_state": "x"}, "random_state must be an integer of at least 0"),
+        ({"estimator": GaussianNB}, r"must be an instance, not the class GaussianNB: write GaussianNB\(\)"),
+        ({"callback": 3}, "callback must be a function, a list of functions or None"),
+        ({"callback": [print, 3]}, "callback must be a function, a list of functions or None"),
+        ({"fixed_features": "0"}, "fixed_features must be a list"),
+        ({"fixed_features": [13]}, "fixed_features holds 13, but features have positions 0 to 12"),
+        ({"excluded_features": ["hue"]}, "unknown feature in excluded_features 'hue'"),
+        ({"fixed_features": [1], "excluded_features": [1]}, "both fixed and excluded"),
+        ({"feature_groups": [[0, 1], [1, 2]]}, "feature_groups holds 1 twice"),
+        ({"feature_groups": 3}, "feature_groups must be lists of features"),
+        ({"excluded_features": range(13)}, "nothing to search"),
+        ({"fixed_features": [0, 1], "n_features_to_select": 2}, "must exceed the 2 fixed features"),
         ({"estimator": "knn"}, "estimator must be a scikit-learn classifier or regressor"),
         ({"max_evaluations": 2.5}, "max_evaluations must be an integer"),
         ({"n_jobs": 0}, "n_jobs must be an integer other than 0"),
@@ -300,6 +312,15 @@ def test_mistakes_are_named(options, message):
     X, y = WINE
     with pytest.raises(PqswarmError, match=message):
         quick(**options).fit(X, y)
+
+
+def test_labels_that_are_missing_or_look_like_quantities():
+    X, y = WINE
+    holes = np.array(["a", None, "b"], dtype=object)[y]
+    with pytest.raises(PqswarmError, match="y must not hold None, but value 59 is"):
+        quick().fit(X, holes)
+    with pytest.warns(UserWarning, match="y holds 59 different numbers.* use a regressor if they are quantities"):
+        quick(KNeighborsClassifier(1), cv=KFold(2), max_evaluations=2).fit(X, np.arange(178) % 59)
 
 
 def test_default_refuses_a_regression():
@@ -324,8 +345,10 @@ def test_scorings_that_cannot_be_used():
         warnings.simplefilter("ignore")
         with pytest.raises(PqswarmError, match="scoring 'r2' needs two events in each fold: use fewer folds"):
             quick(LinearRegression(), cv=LeaveOneOut()).fit(X[:40], y[:40])
-    with pytest.raises(PqswarmError, match="scoring must be one score"):
-        quick(GaussianNB(), scoring=["accuracy", "f1_macro"]).fit(*WINE)
+    with pytest.raises(PqswarmError, match=r"unknown score in refit 'f1'.*accuracy, f1_macro"):
+        quick(GaussianNB(), scoring=["accuracy", "f1_macro"], refit="f1").fit(*WINE)
+    with pytest.raises(PqswarmError, match="refit must be True or False if there is one score"):
+        quick(GaussianNB(), refit="accuracy").fit(*WINE)
 
 
 def test_equal_distances_go_to_the_lower_index():

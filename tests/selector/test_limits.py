@@ -2,6 +2,7 @@
 
 import signal
 import threading
+import time
 import warnings
 
 import numpy as np
@@ -24,10 +25,10 @@ def interrupts():
     signal.signal(signal.SIGINT, previous)
 
 
-def test_time_stops_after_the_batch_and_not_before_one():
+def test_time_stops_after_one_evaluation_and_not_before():
     selector = quick(max_time=1e-9, n_runs=2, algorithm_params={"swarm_size": 25}).fit(*WINE)
     assert selector.stop_reason_ == "max_time"
-    assert [result.n_evaluations for result in selector.history_] == [25, 25]
+    assert [result.n_evaluations for result in selector.history_] == [1]
     assert not selector.interrupted_
     assert quick(max_time=1e6).fit(*WINE).stop_reason_ == "max_evaluations"
 
@@ -87,19 +88,65 @@ class Pressing(GaussianNB):
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_ctrl_c_inside_an_evaluation_drops_the_batch(jobs):
+def test_ctrl_c_inside_an_evaluation_keeps_those_before(jobs):
     Pressing.left = 5 * 40
     with pytest.warns(UserWarning, match="interrupted"):
         selector = quick(Pressing(), n_jobs=jobs, max_time=1000).fit(*WINE)
-    assert [result.n_evaluations for result in selector.history_] == [30]
-    assert_same(selector, quick(max_evaluations=30).fit(*WINE))
+    done = selector.history_[0].n_evaluations
+    assert 1 <= done < 40
+    assert_same(selector, quick(max_evaluations=done).fit(*WINE))
 
 
-def test_ctrl_c_before_any_evaluation_is_raised():
-    Pressing.left = 3
+@pytest.mark.parametrize("fit", [1, 3, 6])
+def test_ctrl_c_in_the_first_batch_fits_the_selector(fit):
+    Pressing.left = fit
+    with pytest.warns(UserWarning, match="interrupted: the best of 1 evaluation"):
+        selector = quick(Pressing(), max_time=1000).fit(*WINE)
+    assert_same(selector, quick(max_evaluations=1).fit(*WINE))
+    assert selector.predict(WINE[0]).shape == (178,)
+
+
+class PressingTwice(GaussianNB):
+    """Ctrl-C comes twice while it is fitted for the first time."""
+
+    def fit(self, X, y):
+        press()
+        press()
+        return super().fit(X, y)
+
+
+def test_a_second_ctrl_c_before_any_evaluation_is_raised():
     with pytest.raises(KeyboardInterrupt):
-        quick(Pressing(), max_time=1000).fit(*WINE)
+        quick(PressingTwice(), max_time=1000).fit(*WINE)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+class Sleeping(GaussianNB):
+    """Each fit takes 10 ms."""
+
+    def fit(self, X, y):
+        time.sleep(0.01)
+        return super().fit(X, y)
+
+
+def test_time_stops_within_one_evaluation():
+    began = time.monotonic()
+    selector = quick(Sleeping(), max_time=0.5, max_evaluations=6000).fit(*WINE)
+    assert selector.stop_reason_ == "max_time"
+    assert time.monotonic() - began < 0.5 + 0.01 * (5 + 1) + 0.25  # one evaluation, the refit, and some slack
+    assert selector.history_[0].n_evaluations > 3
+
+
+@pytest.mark.parametrize("moment", np.random.default_rng(5).uniform(0.005, 0.35, 5).round(3).tolist())
+def test_ctrl_c_at_random_moments(moment):
+    timer = threading.Timer(moment, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT))
+    timer.start()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        selector = quick(Sleeping(), max_time=30, max_evaluations=6000).fit(*WINE)
+    timer.join()
+    assert selector.interrupted_
+    assert_same(selector, quick(max_evaluations=selector.history_[0].n_evaluations).fit(*WINE))
 
 
 def test_ctrl_c_after_the_search_skips_the_spread():
@@ -177,7 +224,7 @@ def test_the_cost_is_measured_by_few_subsets(monkeypatch):
     plain = GaussianNB.fit
     monkeypatch.setattr(GaussianNB, "fit", lambda self, X, y: calls.append(1) or plain(self, X, y))
     quick(GaussianNB(priors=[0.3, 0.3, 0.4]), max_evaluations=1).fit(*WINE)
-    assert len(calls) <= 5 * (3 + 1 + 1)  # three measured, one evaluated, and once more by fold
+    assert len(calls) <= 5 * (3 + 1 + 1) + 1  # three measured, one evaluated, once more by fold, and refitted
 
 
 def test_jobs_are_those_of_scikit_learn():

@@ -8,6 +8,7 @@ import textwrap
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -32,7 +33,7 @@ def stopping_after(batches):
 
 @pytest.mark.parametrize("algorithm", ["2d-upso", "ga", "sffs"])
 def test_resumes_unchanged(tmp_path, algorithm):
-    options = {"algorithm": algorithm, "n_runs": 2, "storage": tmp_path / "new" / "wine.npz"}
+    options = {"algorithm": algorithm, "n_runs": 2, "storage": tmp_path / "wine.npz"}
     whole = quick(**(options | {"storage": None})).fit(*WINE)
     for _ in range(20):
         try:
@@ -42,7 +43,7 @@ def test_resumes_unchanged(tmp_path, algorithm):
             pass
     assert_same(selector, whole)
     assert_same(quick(**options).fit(*WINE), whole)
-    assert [path.name for path in (tmp_path / "new").iterdir()] == ["wine.npz"]
+    assert [path.name for path in tmp_path.iterdir()] == ["wine.npz"]
 
 
 def test_a_larger_budget_resumes_and_a_smaller_one_is_refused(tmp_path):
@@ -189,3 +190,16 @@ def test_saves_at_intervals(tmp_path, monkeypatch):
     monkeypatch.setattr(storage, "_PAUSES", 0.0)
     quick(storage=file, callback=lambda progress: seen.append(file.read_bytes())).fit(*WINE)
     assert len(set(seen)) == len(seen) > 1
+
+
+def test_a_missing_folder_is_named(tmp_path):
+    with pytest.raises(PqswarmError, match=r"in a folder that does not exist: create .*nowhere"):
+        quick(storage=tmp_path / "nowhere" / "wine.npz").fit(*WINE)
+    assert not list(tmp_path.iterdir())
+
+
+def test_clones_that_share_a_file_are_told_why(tmp_path):
+    selector = quick(storage=tmp_path / "wine.npz", max_evaluations=20).fit(*WINE)
+    X, y = WINE
+    with pytest.raises(PqswarmError, match=r"different data .*clones, as in GridSearchCV.* storage=None"):
+        clone(selector).fit(X[::2], y[::2])

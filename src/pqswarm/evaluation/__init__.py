@@ -17,6 +17,7 @@ from pqswarm.evaluation.filters.filter import FILTERS, Filter, Prefiltered, pref
 from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.generic import GenericEvaluator
 from pqswarm.evaluation.grid import GridSearchResult
+from pqswarm.evaluation.grouping import FeatureGroups, GroupedEvaluator
 from pqswarm.evaluation.memo import Memo
 from pqswarm.evaluation.registry import CLASSIFIERS, REGRESSORS, find_classifier, find_regressor
 from pqswarm.evaluation.regression import RegressionEvaluator
@@ -34,11 +35,13 @@ __all__ = [
     "Evaluator",
     "EvaluatorChoice",
     "ExactEvaluator",
+    "FeatureGroups",
     "Filter",
     "Folds",
     "GaussianNBEvaluator",
     "GenericEvaluator",
     "GridSearchResult",
+    "GroupedEvaluator",
     "KNNEvaluator",
     "KNNRegressionEvaluator",
     "KernelNBEvaluator",

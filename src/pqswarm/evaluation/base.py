@@ -66,8 +66,8 @@ class Evaluator(ABC):
 
     Attributes
     ----------
-    n_features : int
-        Number of features, the length of a mask.
+    n_events, n_features : int
+        Number of events, and of features, the length of a mask.
     """
 
     takes_splits: ClassVar[bool] = False  # whether test sets may overlap or omit events
@@ -77,19 +77,24 @@ class Evaluator(ABC):
     def __init__(self, X: npt.ArrayLike, folds: Any, *, scaling: Scaling = "once", n_jobs: int | None = None) -> None:
         check_name("scaling", scaling, SCALINGS)
         self.scaling = scaling
-        self.data = check_features(X, takes_nan=self.takes_nan)
+        self.data = self._checked_data(X)
+        self.n_events: int = self.data.shape[0]
         allowed: type[CrossValidation] = CrossValidation if self.takes_splits else Folds
         if not isinstance(folds, allowed):
             splits = " or Splits.from_cv(cv, X, y)" if self.takes_splits else ""
             raise PqswarmError(
                 f"folds must be Folds: make them with Folds.stratified(y) or Folds.from_splitter(cv, X, y){splits}."
             )
-        if len(folds) != len(self.data):
-            raise PqswarmError(f"folds are of {len(folds)} events, but X has {len(self.data)}.")
+        if len(folds) != self.n_events:
+            raise PqswarmError(f"folds are of {len(folds)} events, but X has {self.n_events}.")
         self.folds = cast("Folds", folds)
         self.n_jobs = n_jobs
         effective_jobs(n_jobs)
         self.n_features = self.data.shape[1]
+
+    def _checked_data(self, X: Any) -> Any:
+        """The features as the evaluator uses them."""
+        return check_features(X, takes_nan=self.takes_nan)
 
     @abstractmethod
     def errors(self, masks: npt.ArrayLike) -> FloatArray:
@@ -116,7 +121,7 @@ class Evaluator(ABC):
         checked = self.checked_masks(masks)
         found = np.tile(empty, (len(checked), *[1] * np.ndim(empty)))
         some = np.flatnonzero(checked.any(axis=1))
-        at_once = max(1, MAX_BATCH_BYTES // (8 * len(self.data)))
+        at_once = max(1, MAX_BATCH_BYTES // (8 * self.n_events))
         for rows in np.array_split(some, -(-some.size // at_once)) if some.size else ():
             found[rows] = compute(checked[rows])
         return found
@@ -203,7 +208,7 @@ class ClassificationEvaluator(Evaluator):
 
     def __init__(self, X: npt.ArrayLike, y: npt.ArrayLike, folds: Folds, **options: Unpack[EvaluatorOptions]) -> None:
         super().__init__(X, folds, **options)
-        self.classes, self.labels = check_evaluator_labels(y, len(self.data))
+        self.classes, self.labels = check_evaluator_labels(y, self.n_events)
 
     @abstractmethod
     def _predict(self, masks: BoolArray) -> IntArray:
@@ -275,6 +280,8 @@ def _exceeds_evaluator_range(numbers: FloatArray) -> bool:
 def check_evaluator_labels(y: npt.ArrayLike, n: int) -> tuple[AnyArray, IntArray]:
     """Return the sorted classes and the labels as positions in them, or raise an error."""
     given = np.asarray(y)
+    if given.dtype == np.object_ and (missing := [place for place, label in enumerate(given.ravel()) if label is None]):
+        raise PqswarmError(f"y must not hold None, but the label of event {missing[0]} is: leave such events out.")
     if given.shape != (n,):
         raise PqswarmError(f"y must hold one label for each of the {n} events of X, not have shape {given.shape}.")
     try:

@@ -11,13 +11,14 @@ import numpy.typing as npt
 from pqswarm._base.typing import AnyArray, BoolArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.base import Evaluator, check_evaluator_labels, check_features
-from pqswarm.evaluation.estimators import check_estimator_classes, pipeline_steps
+from pqswarm.evaluation.estimators import check_estimator_classes, check_estimator_kind, pipeline_steps
 from pqswarm.evaluation.folds import CrossValidation, Folds
 from pqswarm.evaluation.generic import GenericEvaluator
 from pqswarm.evaluation.memory import MAX_TABLE_BYTES
 from pqswarm.evaluation.registry import find_classifier, find_regressor
 from pqswarm.evaluation.repeated import RepeatedEvaluator
 from pqswarm.evaluation.scaling import WITHIN_FOLDS, Scaling
+from pqswarm.evaluation.tables import as_numbers, is_table
 
 __all__ = ["EvaluatorChoice", "choose_evaluator"]
 
@@ -77,6 +78,7 @@ def choose_evaluator(
     scoring: Any = None,
     sample_weight: npt.ArrayLike | None = None,
     n_jobs: int | None = None,
+    **params: Any,
 ) -> EvaluatorChoice:
     """Choose the evaluator of feature subsets by an estimator: an exact one if there is one.
 
@@ -87,9 +89,9 @@ def choose_evaluator(
     ----------
     estimator : object
         A scikit-learn classifier or regressor, or a pipeline that ends with one.
-    X : array_like of shape (n_events, n_features)
-        Features.
-    y : array_like of shape (n_events,)
+    X : array_like, data frame or sparse matrix of shape (n_events, n_features)
+        Features; a frame or sparse matrix reaches an estimator that is fitted as it is.
+    y : array_like of shape (n_events,) or (n_events, n_targets)
         Labels, or targets of a regression.
     splits : Splits or Folds
         Cross-validation.
@@ -99,6 +101,8 @@ def choose_evaluator(
         Weights of the events in fitting and scoring.
     n_jobs : int or None
         Threads; see :class:`Evaluator`.
+    **params
+        `fit_params` and `score_params` of :class:`GenericEvaluator`.
 
     Returns
     -------
@@ -116,31 +120,21 @@ def choose_evaluator(
     >>> choose_evaluator(model, X, y, Folds.stratified(y)).reason
     'KNNEvaluator: exact for 5 nearest neighbours by Euclidean distance, scaled by StandardScaler inside each fold.'
     """
-    from sklearn.base import is_classifier
-
     if not isinstance(splits, CrossValidation):
         raise PqswarmError("splits must be Splits or Folds: make them with Splits.from_cv(cv, X, y).")
-    classifies = hasattr(estimator, "fit") and hasattr(estimator, "get_params") and is_classifier(estimator)
-    data = check_features(X, takes_nan=True)
-    if classifies:
-        classes, labels = check_evaluator_labels(y, len(data))
+    classifies = check_estimator_kind(estimator)
+    if classifies and np.ndim(y) == 1:
+        classes, labels = check_evaluator_labels(y, len(splits))
         check_estimator_classes(classes[labels])
     match = _ExactChoice.of(estimator, classifies, scoring)
-    against = [match.why_not] if match.why_not else []
-    if sample_weight is not None:
-        against.append("events have weights")
-    if np.isnan(data).any():
-        against.append("X has NaN")
+    data = as_numbers(X) if is_table(X) else check_features(X, takes_nan=True)
+    against = explain_fitting(estimator, X, y, splits, scoring, sample_weight=sample_weight, **params)
     partitions = splits.partitions()
-    if partitions is None:
-        name = getattr(splits, "name", "the splits")
-        against.append(f"the splits of {name} are not partitions, each fold trained on all others")
-    elif (needed := _chosen_evaluator_bytes(data, partitions, match.scaling)) > MAX_TABLE_BYTES:
-        against.append(f"its scaled copies of X would take {needed / 2**30:.0f} GiB")
     if against or partitions is None:
         generic = GenericEvaluator(
-            data, y, splits, estimator, scoring, scaling="none", n_jobs=n_jobs, sample_weight=sample_weight
-        )
+            X if is_table(X) else data, y, splits, estimator, scoring, scaling="none", n_jobs=n_jobs,
+            sample_weight=sample_weight, **params,
+        )  # fmt: skip
         return EvaluatorChoice(generic, f"GenericEvaluator: fitted fold by fold, because {', and '.join(against)}.")
     options: dict[str, Any] = {"scaling": match.scaling, "n_jobs": n_jobs}
     if not classifies:
@@ -150,6 +144,35 @@ def choose_evaluator(
     by = f", scaled by {match.scaler} inside each fold" if match.scaler else ""
     times = f", in {len(parts)} partitions" if len(parts) > 1 else ""
     return EvaluatorChoice(evaluator, f"{type(parts[0]).__name__}: exact for {match.exact.describe()}{by}{times}.")
+
+
+def explain_fitting(
+    estimator: Any, X: Any, y: npt.ArrayLike, splits: CrossValidation, scoring: Any = None, **params: Any
+) -> list[str]:
+    """Return why subsets are evaluated by fitting the estimator; empty if there is an exact evaluator.
+
+    The arguments are those of :func:`choose_evaluator`.
+    """
+    match = _ExactChoice.of(estimator, check_estimator_kind(estimator), scoring)
+    against = [match.why_not] if match.why_not else []
+    if params.get("sample_weight") is not None:
+        against.append("events have weights")
+    if params.get("fit_params") or params.get("score_params"):
+        against.append("fit has parameters")
+    if np.ndim(y) == 2:
+        against.append("y has several targets")
+    data = as_numbers(X)
+    if data is None:
+        against.append("X is not an array or frame of numbers")
+    elif np.isnan(data).any():
+        against.append("X has NaN")
+    partitions = splits.partitions()
+    if partitions is None:
+        name = getattr(splits, "name", "the splits")
+        against.append(f"the splits of {name} are not partitions, each fold trained on all others")
+    elif data is not None and (needed := _chosen_evaluator_bytes(data, partitions, match.scaling)) > MAX_TABLE_BYTES:
+        against.append(f"its scaled copies of X would take {needed / 2**30:.0f} GiB")
+    return against
 
 
 @dataclass(frozen=True)

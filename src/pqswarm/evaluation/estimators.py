@@ -11,7 +11,9 @@ from pqswarm._base.typing import AnyArray, FloatArray
 from pqswarm.errors import PqswarmError
 
 __all__ = [
+    "accepts_argument",
     "check_estimator_classes",
+    "check_estimator_kind",
     "check_estimator_weights",
     "check_missing_for_estimator",
     "check_weighted_scorer",
@@ -31,6 +33,19 @@ def pipeline_steps(estimator: Any) -> Iterator[tuple[str, Any]]:
     for name, step in estimator.steps:
         if step is not None and step != "passthrough":
             yield name, step
+
+
+def check_estimator_kind(estimator: Any) -> bool:
+    """Return whether an estimator is a classifier rather than a regressor; raise an error if it is neither."""
+    from sklearn.base import is_classifier, is_regressor
+
+    if isinstance(estimator, type):
+        name = estimator.__name__
+        raise PqswarmError(f"estimator must be an instance, not the class {name}: write {name}().")
+    known = hasattr(estimator, "fit") and hasattr(estimator, "get_params")
+    if not known or not (is_classifier(estimator) or is_regressor(estimator)):
+        raise PqswarmError(f"estimator must be a scikit-learn classifier or regressor, not {estimator!r}.")
+    return bool(is_classifier(estimator))
 
 
 def takes_missing(estimator: Any) -> bool:
@@ -96,18 +111,18 @@ def weights_key(estimator: Any) -> str:
     if isinstance(estimator, Pipeline):
         name, last = estimator.steps[-1]
         return f"{name}__{weights_key(last)}"
-    if not _takes(estimator.fit, "sample_weight"):
+    if not accepts_argument(estimator.fit, "sample_weight"):
         raise PqswarmError(f"{type(estimator).__name__} does not accept sample_weight: leave it out.")
     return "sample_weight"
 
 
 def check_weighted_scorer(scorer: Any, scoring: Any) -> None:
     """Raise an error if a scorer does not accept weights."""
-    if not _takes(getattr(scorer, "_score_func", scorer), "sample_weight"):
+    if not accepts_argument(getattr(scorer, "_score_func", scorer), "sample_weight"):
         raise PqswarmError(f"scoring {scoring!r} does not accept sample_weight: leave it out, or use another score.")
 
 
-def _takes(function: Any, name: str) -> bool:
-    """Whether a function accepts an argument of that name."""
+def accepts_argument(function: Any, name: str) -> bool:
+    """Return whether a function accepts an argument of that name."""
     known = inspect.signature(function).parameters
     return name in known or any(one.kind is one.VAR_KEYWORD for one in known.values())

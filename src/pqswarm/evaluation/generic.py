@@ -1,6 +1,6 @@
 """The cross-validated error of any scikit-learn estimator."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, cast
 
 import numpy as np
@@ -11,12 +11,14 @@ from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator, Scaling, SubsetError, check_features
 from pqswarm.evaluation.estimators import (
     check_estimator_classes,
+    check_estimator_kind,
     check_estimator_weights,
     check_missing_for_estimator,
     check_weighted_scorer,
     weights_key,
 )
 from pqswarm.evaluation.folds import CrossValidation, Folds
+from pqswarm.evaluation.tables import as_numbers, is_table, take_params, take_table
 
 __all__ = ["GenericEvaluator", "first_line"]
 
@@ -29,8 +31,13 @@ class GenericEvaluator(ClassificationEvaluator):
 
     Parameters
     ----------
-    X, y, scaling, n_jobs
-        See :class:`ClassificationEvaluator`. `X` may hold NaN if the estimator accepts it.
+    X : array_like, data frame or sparse matrix of shape (n_events, n_features)
+        Features. It may hold NaN if the estimator accepts it. Frames and sparse matrices reach the estimator as such,
+        unscaled.
+    y : array_like of shape (n_events,) or (n_events, n_targets)
+        Labels, or targets of a regression; several, if the estimator accepts them.
+    scaling, n_jobs
+        See :class:`ClassificationEvaluator`.
     folds : Folds or Splits
         Any cross-validation; the estimator is fitted to exactly these training sets.
     estimator : object
@@ -41,6 +48,9 @@ class GenericEvaluator(ClassificationEvaluator):
         infinite.
     sample_weight : array_like of shape (n_events,), optional
         Weights of the events in fitting and scoring.
+    fit_params, score_params : mapping, optional
+        Other arguments of the estimator's `fit` and of the scorer. An array with one value per event is split like
+        the events; the columns of `eval_set` and `X_val` are selected like the features.
 
     Examples
     --------
@@ -67,38 +77,44 @@ class GenericEvaluator(ClassificationEvaluator):
         scaling: Scaling = "once",
         n_jobs: int | None = None,
         sample_weight: npt.ArrayLike | None = None,
+        fit_params: Mapping[str, Any] | None = None,
+        score_params: Mapping[str, Any] | None = None,
     ) -> None:
-        from sklearn.base import is_classifier, is_regressor
         from sklearn.metrics import check_scoring
 
-        known = hasattr(estimator, "fit") and hasattr(estimator, "get_params")
-        self._classifies = known and is_classifier(estimator)
-        if not (self._classifies or (known and is_regressor(estimator))):
-            raise PqswarmError(f"estimator must be a scikit-learn classifier or regressor, not {estimator!r}.")
-        X = check_features(X, takes_nan=True)
-        if np.isnan(X).any():
-            check_missing_for_estimator(X, estimator, scaling)
+        self._classifies = check_estimator_kind(estimator)
+        self._is_table = is_table(X)
+        numbers = as_numbers(X) if self._is_table else (X := check_features(X, takes_nan=True))
+        if numbers is not None and np.isnan(numbers).any():
+            check_missing_for_estimator(numbers, estimator, "none" if self._is_table else scaling)
             self.takes_nan = True
-        if self._classifies:
+        several = np.ndim(y) == 2
+        if self._classifies and not several:
             super().__init__(X, y, cast("Folds", folds), scaling=scaling, n_jobs=n_jobs)
             check_estimator_classes(self.classes[self.labels])
             self.target = self.classes[self.labels]
         else:
             Evaluator.__init__(self, X, folds, scaling=scaling, n_jobs=n_jobs)
-            self.target = check_target(y, len(self.data))
+            self.target = np.asarray(y) if self._classifies else check_target(y, self.n_events)
         self.estimator = estimator
         self.scoring = scoring
         if isinstance(scoring, list | tuple | set | dict):
             raise PqswarmError(f"scoring must be one score, not several: {scoring!r}.")
-        self._counts_errors = self._classifies and scoring is None and sample_weight is None
-        wanted = "accuracy" if self._classifies and scoring is None else scoring
+        self._fit_params, self._score_params = dict(fit_params or {}), dict(score_params or {})
+        self._counts_errors = (
+            self._classifies and not several and scoring is None and sample_weight is None and not self._score_params
+        )
+        wanted = "accuracy" if self._classifies and not several and scoring is None else scoring
         self._scorer = None if self._counts_errors else check_scoring(estimator, wanted)
-        self._weights = None if sample_weight is None else check_estimator_weights(sample_weight, len(self.data))
-        self._fit_key = "" if self._weights is None else weights_key(estimator)
-        if self._weights is not None:
+        if sample_weight is not None:
+            weights = check_estimator_weights(sample_weight, self.n_events)
+            self._fit_params[weights_key(estimator)] = self._score_params["sample_weight"] = weights
             check_weighted_scorer(self._scorer, scoring)
-        self._views = self.fold_views()
+        self._views = [self.data] if self._is_table else self.fold_views()
         self._is_usable: bool | None = None  # determined when a subset is first refused
+
+    def _checked_data(self, X: Any) -> Any:
+        return X if self._is_table else super()._checked_data(X)
 
     @property
     def is_loss(self) -> bool:
@@ -136,9 +152,8 @@ class GenericEvaluator(ClassificationEvaluator):
         found = np.empty((len(masks), self.folds.n_folds))
         scorer: Any = self._scorer
 
-        def score(model: Any, X: FloatArray, test: IntArray) -> Any:
-            weights = {} if self._weights is None else {"sample_weight": self._weights[test]}
-            return scorer(model, X, self.target[test], **weights)
+        def score(model: Any, X: Any, test: IntArray) -> Any:
+            return scorer(model, X, self.target[test], **take_params(self._score_params, self.n_events, test))
 
         def work(row: int) -> None:
             scores = self._attempt(lambda mask: list(self._fit_folds(mask, score)), masks[row])
@@ -179,10 +194,12 @@ class GenericEvaluator(ClassificationEvaluator):
         from sklearn.base import clone
 
         for number, (train, test) in enumerate(self.folds.split()):
-            data = self._views[number % len(self._views)][:, mask]
-            weights = {} if self._weights is None else {self._fit_key: self._weights[train]}
+            if number < len(self._views):
+                data = take_table(self._views[number], np.flatnonzero(mask), axis=1)
+            params = take_params(self._fit_params, self.n_events, train, mask)
             try:
-                found = use(clone(self.estimator).fit(data[train], self.target[train], **weights), data[test], test)
+                model = clone(self.estimator).fit(take_table(data, train), self.target[train], **params)
+                found = use(model, take_table(data, test), test)
             except Exception as error:  # third-party code may raise anything
                 raise SubsetError.of(self.estimator, mask, error) from error
             yield found
@@ -235,7 +252,7 @@ class GenericEvaluator(ClassificationEvaluator):
         return counts
 
     def _predict(self, masks: BoolArray) -> IntArray:
-        predicted = np.empty((len(masks), len(self.data)), dtype=np.int64)
+        predicted = np.empty((len(masks), self.n_events), dtype=np.int64)
 
         def work(row: int) -> None:
             for test, places in self._labels_of_folds(masks[row]):
@@ -252,8 +269,9 @@ def first_line(error: BaseException) -> str:
 
 
 def check_target(y: npt.ArrayLike, n: int) -> FloatArray:
-    """Return the checked targets of a regression as floats."""
+    """Return the checked targets of a regression as floats, shape (n,), or (n, n_targets) of several."""
     target = np.asarray(y)
-    if target.shape != (n,) or target.dtype.kind not in "iufb" or not np.isfinite(target.astype(np.float64)).all():
-        raise PqswarmError(f"y must hold one finite number for each of the {n} events of X.")
+    fits = target.shape[:1] == (n,) and target.ndim in (1, 2) and target.dtype.kind in "iufb"
+    if not fits or not np.isfinite(target.astype(np.float64)).all():
+        raise PqswarmError(f"y must hold one finite number for each of the {n} events of X, or one for each target.")
     return target.astype(np.float64)

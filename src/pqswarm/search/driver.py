@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from pqswarm._base.text import count_text
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.search.base import Search, SearchParameters, checked_errors
@@ -26,9 +27,9 @@ class Evaluates(Protocol):
         """Return the error of each subset."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Progress:
-    """Progress of runs, for callbacks.
+    """Progress of runs, for callbacks; it prints as a sentence.
 
     Attributes
     ----------
@@ -57,12 +58,23 @@ class Progress:
         """The subset with that error."""
         return self.leader.best.copy()
 
+    @property
+    def size(self) -> int:
+        """Number of features of that subset."""
+        return int(self.mask.sum())
+
+    def __repr__(self) -> str:
+        return f"{self.n_evaluations} of {self.max_evaluations} evaluations: {self._found()}"
+
+    def _found(self) -> str:
+        return f"error {self.error:.4g} with {count_text(self.size, 'feature')}"
+
 
 Callback = Callable[[Progress], object]
 """Called after each batch of evaluations; the search stops if it returns True."""
 
 
-def step(runs: Iterable[Run], evaluator: Evaluates) -> None:
+def step(runs: Iterable[Run], evaluator: Evaluates, *, whole: bool = True) -> None:
     """Advance every active run by one batch, with one call of the evaluator.
 
     Parameters
@@ -71,6 +83,9 @@ def step(runs: Iterable[Run], evaluator: Evaluates) -> None:
         Runs that share the evaluator.
     evaluator : Evaluator
         Evaluates the subsets.
+    whole : bool
+        Whether the evaluator must return all errors. One that was stopped may return those of the first subsets; the
+        runs then stop inside their batch.
     """
     active = [run for run in runs if not run.done]
     if not active:
@@ -79,12 +94,12 @@ def step(runs: Iterable[Run], evaluator: Evaluates) -> None:
     masks = np.concatenate(batches)
     sizes = masks.sum(axis=1)
     errors = np.asarray(evaluator.errors(masks), dtype=np.float64)
-    if errors.shape != sizes.shape:
+    if errors.shape != sizes.shape and (whole or errors.ndim != 1 or errors.size > sizes.size):
         raise PqswarmError(f"the evaluator returned errors of shape {errors.shape} for {sizes.size} masks.")
-    errors, end = checked_errors(errors, sizes.size), 0
+    errors, end = checked_errors(errors, errors.size), 0
     for run, batch in zip(active, batches, strict=True):
-        start, end = end, end + len(batch)
-        run.take(batch, errors[start:end], sizes[start:end])
+        start, end = end, min(end + len(batch), errors.size)
+        run.take(batch[: end - start], errors[start:end], sizes[start:end])
 
 
 def minimize(

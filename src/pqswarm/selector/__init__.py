@@ -1,6 +1,7 @@
 """A scikit-learn feature selector based on the searches."""
 
+from pqswarm.selector.encoded import encoded_groups
 from pqswarm.selector.front import FrontPoint
 from pqswarm.selector.swarm_selector import DEFAULT_ALGORITHM, SwarmSelector
 
-__all__ = ["DEFAULT_ALGORITHM", "FrontPoint", "SwarmSelector"]
+__all__ = ["DEFAULT_ALGORITHM", "FrontPoint", "SwarmSelector", "encoded_groups"]

@@ -1,16 +1,21 @@
 """The front of score and size over all runs, and the choice of a subset on it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from pqswarm._base.typing import BoolArray, FloatArray
+from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.search import SearchResult
 
-__all__ = ["FrontPoint", "choose_point", "make_frame", "merge_fronts"]
+__all__ = ["FrontPoint", "UnavailableError", "choose_point", "make_cv_results", "make_frame", "merge_fronts"]
+
+
+class UnavailableError(PqswarmError, AttributeError):
+    """An attribute of a fitted selector that is not available; the message says why."""
+
 
 _COLUMNS = ["kind", "run", "evaluations", "score", "std", "size", "selected", "features"]
 
@@ -64,40 +69,47 @@ def choose_point(rule: Any, sizes: Sequence[int], errors: FloatArray, best_fold_
     return max(0, int(np.searchsorted(sizes, rule, side="right")) - 1)
 
 
+def make_cv_results(scores: Mapping[str, FloatArray], sizes: Sequence[int]) -> dict[str, AnyArray]:
+    """Return the scores of front points, (n_points, n_splits) by name, as scikit-learn's searches do.
+
+    Examples
+    --------
+    >>> sorted(make_cv_results({"score": np.array([[0.8, 1.0]])}, [3]))
+    ['mean_test_score', 'n_features', 'split0_test_score', 'split1_test_score', 'std_test_score']
+    """
+    found: dict[str, AnyArray] = {"n_features": np.array(sizes)}
+    for name, each in scores.items():
+        found[f"mean_test_{name}"], found[f"std_test_{name}"] = each.mean(axis=1), each.std(axis=1)
+        found |= {f"split{number}_test_{name}": column for number, column in enumerate(each.T)}
+    return found
+
+
 def make_frame(
     results: Sequence[SearchResult],
     front: Sequence[FrontPoint],
     chosen: BoolArray,
     names: Sequence[Any],
     score: Callable[[float], float],
+    splits: Mapping[str, AnyArray],
 ) -> Any:
-    """Return the front and the improvements of each run as a pandas data frame."""
+    """Return the front, with its scores of each split, and the improvements of each run as a pandas data frame."""
     try:
         import pandas as pd  # type: ignore[import-untyped]
     except ImportError as error:
-        raise PqswarmError("results_ needs pandas: pip install pandas, or use front_ and history_.") from error
+        raise UnavailableError("results_ needs pandas: pip install pandas, or use cv_results_ and history_.") from error
+
+    def named(mask: BoolArray) -> tuple[Any, ...]:
+        return tuple(names[place] for place in np.flatnonzero(mask).tolist())
+
     rows: list[tuple[Any, ...]] = []
     for point in front:
         selected = bool(np.array_equal(point.support, chosen))
-        rows.append(
-            (
-                "front",
-                None,
-                None,
-                point.score,
-                point.std,
-                point.size,
-                selected,
-                _feature_names_on_front(point.support, names),
-            )
-        )
+        rows.append(("front", None, None, point.score, point.std, point.size, selected, named(point.support)))
     for run, result in enumerate(results):
         last = len(result.improvements) - 1
         for number, (before, loss, size) in enumerate(result.improvements.tolist()):
-            features = _feature_names_on_front(result.mask, names) if number == last else None
+            features = named(result.mask) if number == last else None
             rows.append(("improvement", run, int(before) + 1, score(loss), np.nan, int(size), False, features))
-    return pd.DataFrame(rows, columns=_COLUMNS).astype({"run": "Int64", "evaluations": "Int64"})
-
-
-def _feature_names_on_front(mask: BoolArray, names: Sequence[Any]) -> tuple[Any, ...]:
-    return tuple(names[place] for place in np.flatnonzero(mask).tolist())
+    frame = pd.DataFrame(rows, columns=_COLUMNS).astype({"run": "Int64", "evaluations": "Int64"})
+    single = {key: values for key, values in splits.items() if key.startswith("split")}
+    return frame.join(pd.DataFrame(single)) if single else frame

@@ -6,16 +6,16 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import is_classifier
 from sklearn.metrics import check_scoring
 
 from pqswarm._base.random import derived_seed
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import Splits
-from pqswarm.evaluation.estimators import weights_key
+from pqswarm.selector.searching import Interrupts
 from pqswarm.selector.selection import search_and_choose
-from pqswarm.selector.task import SelectionTask, SelectorData
+from pqswarm.selector.task import SelectionTask, SelectorData, named_scorings
 
 if TYPE_CHECKING:
     from pqswarm.selector.swarm_selector import SwarmSelector
@@ -88,29 +88,41 @@ def outer_splits(selector: "SwarmSelector", data: SelectorData) -> list[tuple[In
     """Return the outer training and test sets of a selector; empty without outer_cv."""
     if selector.outer_cv is None:
         return []
-    if not (isinstance(selector.cv, int | np.integer) or hasattr(selector.cv, "split")):
+    if not (selector.cv is None or isinstance(selector.cv, int | np.integer) or hasattr(selector.cv, "split")):
         raise PqswarmError("outer_cv needs a cv that can split each outer training set: use an integer or a splitter.")
     classifies = selector.estimator is None or is_classifier(selector.estimator)
     return list(Splits.from_cv(selector.outer_cv, data.X, data.y, data.groups, classifier=classifies).split())
 
 
 def estimate_outer(
-    selector: "SwarmSelector", task: SelectionTask, splits: Sequence[tuple[IntArray, IntArray]], data: SelectorData
-) -> OuterEstimate:
-    """Repeat the selection, including the prefilter, in each outer training set, and score it on the test set."""
-    estimator, scorer = task.estimator, check_scoring(task.estimator, selector.scoring)
+    selector: "SwarmSelector",
+    task: SelectionTask,
+    splits: Sequence[tuple[IntArray, IntArray]],
+    data: SelectorData,
+    interrupts: Interrupts,
+) -> OuterEstimate | None:
+    """Repeat the selection, including the prefilter, in each outer training set, and score it on the test set.
+
+    None if Ctrl-C ended it.
+    """
+    estimator, scoring = task.estimator, next(iter(named_scorings(selector.scoring, selector.refit).values()))
+    scorer = check_scoring(estimator, scoring)
     scores, supports = [], []
     for number, (train, test) in enumerate(splits):
         seen, new = data.take(train), data.take(test)
-        support = search_and_choose(selector, seen, derived_seed(task.seed, (2**31 + 1, number))).chosen.support
-        fitted = {} if seen.sample_weight is None else {weights_key(estimator): seen.sample_weight}
-        scored = {} if new.sample_weight is None else {"sample_weight": new.sample_weight}
-        model = clone(estimator).fit(seen.X[:, support], seen.y, **fitted)
-        scores.append(float(scorer(model, new.X[:, support], new.y, **scored)))
+        selection = search_and_choose(selector, seen, derived_seed(task.seed, (2**31 + 1, number)), interrupts)
+        if selection is None:
+            return None
+        support = selection.chosen.support
+        model = interrupts.attempt(seen.fit, estimator, support)
+        if model is None:
+            return None
+        scores.append(new.score(scorer, model, support))
         supports.append(support)
     n_train, n_test = (np.array([len(split[part]) for split in splits]) for part in (0, 1))
     tests = np.concatenate([test for _, test in splits])
-    counts = is_classifier(estimator) and selector.scoring in (None, "accuracy") and data.sample_weight is None
+    counts = is_classifier(estimator) and data.y.ndim == 1 and not (data.score_params or data.sample_weight is not None)
+    counts = counts and (scoring is None or (isinstance(scoring, str) and scoring == "accuracy"))
     if counts and tests.size == len(data.y) == np.unique(tests).size:
         right = round(float(n_test @ scores))
         interval = wilson_interval(right, tests.size)

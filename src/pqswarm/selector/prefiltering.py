@@ -5,7 +5,9 @@ filter is therefore also applied inside each split; if the error is much higher 
 give the lowest such error, within one standard error.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,9 +15,11 @@ import numpy as np
 from pqswarm._base.checks import is_integer
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
 from pqswarm.errors import PqswarmError, unknown_name
-from pqswarm.evaluation import FILTERS, Splits, choose_evaluator, prefilter
+from pqswarm.evaluation import FILTERS, Splits, choose_evaluator
+from pqswarm.evaluation.memory import check_memory
+from pqswarm.evaluation.tables import as_numbers, take_table
 
-__all__ = ["WIDE", "Kept", "keep_features"]
+__all__ = ["WIDE", "Kept", "keep_features", "rank_by_filter"]
 
 WIDE = 300
 """Maximum number of features to search; of more, those ranked first by a filter are kept."""
@@ -27,7 +31,7 @@ _OPTIMISM = 0.75  # ratio of the errors with the filter outside and inside; belo
 
 @dataclass(frozen=True)
 class Kept:
-    """The kept features, their order, best first, and a sentence; empty and None if all are kept."""
+    """The kept features as a mask, in their order, best first, and a sentence; empty and None if all are kept."""
 
     mask: BoolArray
     order: tuple[int, ...] = ()
@@ -37,7 +41,7 @@ class Kept:
 def keep_features(
     given: Any,
     estimator: Any,
-    X: FloatArray,
+    X: Any,
     y: AnyArray,
     splits: Splits,
     *,
@@ -45,7 +49,10 @@ def keep_features(
     continuous: bool,
     **options: Any,
 ) -> Kept:
-    """Return the features that a prefilter keeps, at least `minimum`; `options` are those of choose_evaluator."""
+    """Return the features that a prefilter keeps, at least `minimum`; `options` are those of choose_evaluator.
+
+    ``"auto"`` keeps all columns of a frame that holds other things than numbers.
+    """
     minimum, most, name = minimum or 1, WIDE, "anova"
     if is_integer(given) and given >= 1:
         most = int(given)
@@ -59,10 +66,17 @@ def keep_features(
     mask = np.ones(X.shape[1], dtype=np.bool_)
     if given is None or mask.size <= most:
         return Kept(mask)
+    numbers = _dense_numbers(X)
+    if numbers is None:
+        if given == "auto":
+            return Kept(mask)
+        raise PqswarmError(f"prefilter={given!r} ranks numbers, but X has other columns: use prefilter=None.")
     keep, why = most, ""
+    ranked = rank_by_filter(name, numbers, y, continuous=continuous)
     if isinstance(given, str):
         sizes = [*(size for size in _SIZES if minimum <= size < most), most]
-        inside, outside = _filtered_errors(name, estimator, X, y, splits, sizes, continuous, options)
+        rank = partial(rank_by_filter, name, continuous=continuous)
+        inside, outside = _filtered_errors(rank, estimator, (X, numbers, ranked), y, splits, sizes, options)
         means, whole = inside.mean(axis=0), outside.mean()
         if len(inside) > 1:
             doubts = inside.std(axis=0, ddof=1) / np.sqrt(len(inside))
@@ -74,31 +88,52 @@ def keep_features(
                 f" {most} would mislead the search: their error is {whole:.2g} if the filter sees the test events, "
                 f"and {means[-1]:.2g} if it does not."
             )
-    found = prefilter(X, y, keep, name, continuous=continuous)
     mask[:] = False
-    mask[found.columns] = True
-    return Kept(mask, found.order, found.sentence + why)
+    mask[ranked[:keep]] = True
+    sentence = f"Kept the best {keep} of {mask.size} features by {FILTERS[name].title}.{why}"
+    return Kept(mask, tuple(int(place) for place in ranked[:keep]), sentence)
+
+
+def _dense_numbers(X: Any) -> FloatArray | None:
+    """The features as an array for the filter; None if they are not all numbers."""
+    if not hasattr(X, "toarray"):
+        found: FloatArray | None = as_numbers(X)
+        return found
+    remedy = "put SelectKBest before the selector, or use prefilter=None"
+    check_memory("the dense copy of X for the filter", 8 * X.shape[0] * X.shape[1], remedy)
+    return np.asarray(X.toarray(), dtype=np.float64)
+
+
+def rank_by_filter(name: str, X: Any, y: AnyArray, *, continuous: bool) -> list[int]:
+    """Return the features, best first; for several targets, by the sum of their ranks."""
+    numbers = _dense_numbers(X)
+    if numbers is None:
+        raise PqswarmError(f"the filter {name} ranks numbers, but X has other columns: leave them out.")
+    ranks = [FILTERS[name].rank(numbers, column, continuous=continuous) for column in np.atleast_2d(y.T)]
+    return [int(place) for place in np.argsort(np.sum(np.argsort(ranks, axis=1), axis=0), kind="stable")]
 
 
 def _filtered_errors(
-    name: str,
+    rank: Callable[[FloatArray, AnyArray], list[int]],
     estimator: Any,
-    X: FloatArray,
+    data: tuple[Any, FloatArray, list[int]],
     y: AnyArray,
     splits: Splits,
     sizes: list[int],
-    continuous: bool,
     options: Any,
 ) -> tuple[FloatArray, FloatArray]:
     """Errors in some splits of the features ranked first: by training events, for each size, and by all events."""
-    rank, most = FILTERS[name].rank, sizes[-1]
-    masks = np.arange(most) < np.array(sizes)[:, np.newaxis]
-    first = list(rank(X, y, continuous=continuous)[:most])
+    X, numbers, ranked = data
+    masks = np.arange(sizes[-1]) < np.array(sizes)[:, np.newaxis]
+
+    def errors(order: list[int], split: Splits, masks: BoolArray) -> FloatArray:
+        first = take_table(X, np.array(order[: sizes[-1]]), axis=1)
+        return choose_evaluator(estimator, first, y, split, **options).evaluator.errors(masks)
+
     pairs = list(splits.split())
     inside, outside = [], []
     for train, test in pairs[:: -(-len(pairs) // _SPLITS)]:
         split = Splits([(train, test)], len(y))
-        seen = list(rank(X[train], y[train], continuous=continuous)[:most])
-        inside.append(choose_evaluator(estimator, X[:, seen], y, split, **options).evaluator.errors(masks))
-        outside.append(choose_evaluator(estimator, X[:, first], y, split, **options).evaluator.errors(masks[-1:])[0])
+        inside.append(errors(rank(numbers[train], y[train]), split, masks))
+        outside.append(errors(ranked, split, masks[-1:])[0])
     return np.array(inside), np.array(outside)

@@ -4,62 +4,88 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from types import FrameType, TracebackType
-from typing import Any, Literal
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from pqswarm._base.random import stream
+from pqswarm._base.text import count_text
 from pqswarm._base.typing import BoolArray, FloatArray
-from pqswarm.evaluation import EvaluatorChoice
+from pqswarm.evaluation import EvaluatorChoice, Memo
 from pqswarm.search import Progress, Run, step
 
+if TYPE_CHECKING:
+    from pqswarm.selector.task import SelectionTask
+
 __all__ = [
-    "Interrupts",
-    "Limits",
-    "MappedProgress",
-    "StopReason",
-    "drive_selector_searches",
-    "has_found",
-    "warn_if_search_is_slow",
+    *("Interrupts", "Limits", "SelectorProgress", "StopReason"),
+    *("drive_selector_searches", "has_found", "warn_if_search_is_slow"),
 ]
 
 StopReason = Literal["max_evaluations", "max_time", "patience", "callback", "interrupted", "finished"]
 """Why a search ended; ``"finished"``: the algorithm ended by itself, or knew all subsets."""
 
+_T = TypeVar("_T")
 _SLOW = 60.0  # seconds; longer searches get a warning
 _BATCH = 32  # subsets per batch, as in searches
 _QUICK = 0.05  # seconds per subset up to which a batch is timed
+_PART = 0.1  # seconds between two looks at the clock, unless one subset takes longer
+_NAMES = 8  # features that a progress names
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits beyond the budget: seconds, and evaluations without improvement."""
+    """Limits beyond the budget: seconds since `began`, a time of ``time.monotonic``, and idle evaluations."""
 
+    began: float
     max_time: float | None = None
     patience: int | None = None
+
+    def is_late(self) -> bool:
+        """Return whether the time is over."""
+        return self.max_time is not None and time.monotonic() - self.began >= self.max_time
 
     def is_stalled(self, run: Run) -> bool:
         """Return whether a run has not improved for too long."""
         return self.patience is not None and has_found(run) and run.stalled >= self.patience
 
 
-@dataclass(frozen=True)
-class MappedProgress(Progress):
-    """Progress of runs on some of the features, with a mask over all features."""
+@dataclass(frozen=True, repr=False)
+class SelectorProgress(Progress):
+    """Progress of a selector.
 
-    kept: BoolArray
+    Attributes
+    ----------
+    elapsed : float
+        Seconds since the start of the search.
+    """
+
+    task: "SelectionTask"
+    elapsed: float
 
     @property
     def mask(self) -> BoolArray:
-        """The subset with the lowest error, as a mask over all features."""
-        whole = np.zeros_like(self.kept)
-        whole[self.kept] = self.leader.best
-        return whole
+        """The subset with the best score, as a mask over all features."""
+        return self.task.widen(self.leader.best)
+
+    @property
+    def score(self) -> float:
+        """The best score so far, in the sense of `scoring`."""
+        return self.task.score(self.error)
+
+    @property
+    def features(self) -> tuple[Any, ...]:
+        """Names of the features with the best score; positions if there are no names."""
+        return tuple(self.task.names[place] for place in np.flatnonzero(self.mask).tolist())
+
+    def _found(self) -> str:
+        shown = ", ".join(str(name) for name in self.features[:_NAMES])
+        more = ", ..." if self.size > _NAMES else ""
+        size = count_text(self.size, "feature")
+        return f"score {self.score:.4g} with {size} after {self.elapsed:.1f} s ({shown}{more})"
 
 
 def has_found(run: Run) -> bool:
@@ -69,48 +95,89 @@ def has_found(run: Run) -> bool:
 
 def drive_selector_searches(
     runs: Sequence[Run],
-    evaluator: Any,
+    task: "SelectionTask",
     limits: Limits,
-    kept: BoolArray,
-    callback: Callable[[Progress], object] | None = None,
+    interrupts: "Interrupts",
+    callbacks: Sequence[Callable[[Progress], object]] = (),
     save: Callable[[], object] | None = None,
 ) -> StopReason:
-    """Advance all runs in lockstep to their ends, and return why they ended; Ctrl-C takes effect between steps.
+    """Advance all runs in lockstep to their ends, and return why they ended.
 
-    `save` is called after each step, `callback` with the progress; it can stop the search. `max_time` stops it only
-    after each run has found a subset.
+    Time and Ctrl-C stop them after any evaluation, once there is a subset to return; `save` is called after each step,
+    and the callbacks after each batch.
     """
     began, total = time.monotonic(), sum(run.max_evaluations for run in runs)
-    with Interrupts() as interrupts:
-        interruptible = interrupts.interruptible(evaluator)
-        while active := [run for run in runs if not run.done and not limits.is_stalled(run)]:
-            step(active, interruptible)
-            if save is not None:
-                save()
-            if callback is not None:
-                progress = MappedProgress(tuple(runs), sum(run.n_evaluations for run in runs), total, kept)
-                with interrupts.window():
-                    stop = callback(progress)
-                if isinstance(stop, bool | np.bool_) and stop:
-                    return "callback"
-            late = limits.max_time is not None and time.monotonic() - began >= limits.max_time
-            if late and all(has_found(run) for run in runs):
-                return "max_time"
+    stoppable = _StoppableEvaluator(task, runs, limits, interrupts)
+    while active := [run for run in runs if not run.done and not limits.is_stalled(run)]:
+        step(active, stoppable, whole=False)
+        if save is not None:
+            save()
+        if stoppable.reason == "interrupted":
+            return "interrupted"
+        evaluated = sum(run.n_evaluations for run in runs)
+        progress = SelectorProgress(tuple(runs), evaluated, total, task, time.monotonic() - began)
+        answers = [interrupts.attempt(callback, progress) for callback in callbacks]
+        if interrupts.pressed:
+            return "interrupted"
+        if any(isinstance(answer, bool | np.bool_) and answer for answer in answers):
+            return "callback"
+        if stoppable.reason is not None:
+            return stoppable.reason
     if any(run.n_evaluations >= run.max_evaluations for run in runs):
         return "max_evaluations"
     return "patience" if any(limits.is_stalled(run) for run in runs) else "finished"
 
 
-class Interrupts:
-    """Inside this context, SIGINT takes effect only in :meth:`window`; an earlier one waits for it.
+class _StoppableEvaluator:
+    """Evaluates a batch in parts, and returns the errors known so far when the time is over or Ctrl-C was pressed."""
 
-    A search is thus never left in the middle of a step. Nothing changes in threads other than the main one, which get
-    no signals, or if the present handler is not a function.
+    def __init__(self, task: "SelectionTask", runs: Sequence[Run], limits: Limits, interrupts: "Interrupts") -> None:
+        self._memo = Memo(task.evaluator)
+        self.n_features = self._memo.n_features
+        self._limits, self._interrupts, self._jobs = limits, interrupts, task.n_jobs
+        self._size = runs[0].search.size
+        self._found = any(has_found(run) for run in runs)
+        self._count = task.n_jobs
+        self.reason: StopReason | None = None
+
+    def errors(self, masks: BoolArray) -> FloatArray:
+        found: list[FloatArray] = []
+        done = 0
+        while done < len(masks) and self.reason is None:
+            part = masks[done : done + self._count]
+            errors = self._evaluate(part)
+            if errors is not None:
+                found.append(errors)
+                done += len(part)
+                sizes = part.sum(axis=1)
+                self._found |= bool((sizes > 0 if self._size is None else sizes == self._size).any())
+            if self._found and self._interrupts.pressed:
+                self.reason = "interrupted"
+            elif self._found and self._limits.is_late():
+                self.reason = "max_time"
+        return np.concatenate([np.empty(0), *found])
+
+    def _evaluate(self, part: BoolArray) -> FloatArray | None:
+        """The errors, or None if Ctrl-C was pressed; the first subset is evaluated in any case."""
+        known, began = self._memo.n_hits, time.perf_counter()
+        run = self._interrupts.attempt if self._found else self._interrupts.insist
+        errors = run(self._memo.errors, part)
+        new = len(part) - (self._memo.n_hits - known)
+        if new:
+            self._count = max(self._jobs, int(_PART * new / max(time.perf_counter() - began, 1e-9)))
+        return errors
+
+
+class Interrupts:
+    """Inside this context Ctrl-C is only noted in `pressed`, so that no step of a search is left half done.
+
+    Nothing changes in threads other than the main one, which get no signals, or if the present handler of SIGINT is not
+    a function.
     """
 
     def __init__(self) -> None:
-        self._open = False
-        self._waiting: tuple[int, FrameType | None] | None = None
+        self.pressed = False
+        self._heeds: Literal["no", "second", "first"] = "no"
         self._previous: Any = None
 
     def __enter__(self) -> "Interrupts":
@@ -118,46 +185,35 @@ class Interrupts:
             self._previous = signal.signal(signal.SIGINT, self._handle)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         if self._previous is not None:
             signal.signal(signal.SIGINT, self._previous)
-            if self._waiting is not None and kind is None:
-                self._previous(*self._waiting)
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
-        if self._open:
+        before, self.pressed = self.pressed, True
+        if self._heeds == "first" or (before and self._heeds == "second"):
             self._previous(number, frame)
-        else:
-            self._waiting = number, frame
 
-    @contextmanager
-    def window(self) -> Iterator[None]:
-        """Let Ctrl-C take effect, including a pending one."""
-        self._open = True
+    def attempt(self, work: Callable[..., _T], *given: Any) -> _T | None:
+        """Return the result of ``work(*given)``, or None if Ctrl-C was pressed before or meanwhile."""
+        if self.pressed:
+            return None
         try:
-            if self._waiting is not None:
-                waiting, self._waiting = self._waiting, None
-                self._previous(*waiting)
-            yield
+            return self._call("first", work, given)
+        except KeyboardInterrupt:
+            self.pressed, self._heeds = True, "no"
+            return None
+
+    def insist(self, work: Callable[..., _T], *given: Any) -> _T:
+        """Return the result of ``work(*given)``, in spite of Ctrl-C; a second Ctrl-C raises KeyboardInterrupt."""
+        return self._call("second", work, given)
+
+    def _call(self, heeds: Literal["second", "first"], work: Callable[..., _T], given: tuple[Any, ...]) -> _T:
+        self._heeds = heeds
+        try:
+            return work(*given)
         finally:
-            self._open = False
-
-    def interruptible(self, evaluator: Any) -> Any:
-        """Return an evaluator during whose calls Ctrl-C takes effect."""
-        return _InterruptibleSearchEvaluator(evaluator, self)
-
-
-class _InterruptibleSearchEvaluator:
-    def __init__(self, evaluator: Any, interrupts: Interrupts) -> None:
-        self.n_features: int = evaluator.n_features
-        self._evaluator, self._interrupts = evaluator, interrupts
-
-    def errors(self, masks: npt.ArrayLike) -> FloatArray:
-        with self._interrupts.window():
-            found: FloatArray = self._evaluator.errors(masks)
-        return found
+            self._heeds = "no"
 
 
 def warn_if_search_is_slow(choice: EvaluatorChoice, evaluations: int, n_jobs: int) -> None:
@@ -171,7 +227,7 @@ def warn_if_search_is_slow(choice: EvaluatorChoice, evaluations: int, n_jobs: in
             f"the search will take about {seconds:.0f} s{_search_duration_text(seconds)}: {evaluations} evaluations at "
             f"{each:.2g} s each. Limit it by max_time or patience, lower max_evaluations, use more n_jobs or a "
             f"faster estimator; Ctrl-C keeps the best subset found. max_time or verbose silence this warning.",
-            stacklevel=4,
+            stacklevel=6,
         )
 
 

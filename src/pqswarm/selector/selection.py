@@ -1,7 +1,8 @@
 """One selection: search, then choose a subset on the front."""
 
+import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,17 +12,23 @@ import numpy as np
 
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation import Memo
 from pqswarm.search import Progress, ProgressBar, Run, SearchResult
 from pqswarm.selector.front import FrontPoint, choose_point, merge_fronts
-from pqswarm.selector.searching import Limits, StopReason, drive_selector_searches, has_found, warn_if_search_is_slow
-from pqswarm.selector.storage import Saved, Saver, lock_storage_file, read_saved
-from pqswarm.selector.task import SelectionTask, SelectorData, make_task, seed_of, threads_of_task
+from pqswarm.selector.searching import (
+    Interrupts,
+    Limits,
+    StopReason,
+    drive_selector_searches,
+    has_found,
+    warn_if_search_is_slow,
+)
+from pqswarm.selector.storage import NO_SHARING, Saved, Saver, lock_storage_file, read_saved
+from pqswarm.selector.task import SelectionTask, SelectorData, make_task, seed_of
 
 if TYPE_CHECKING:
     from pqswarm.selector.swarm_selector import SwarmSelector
 
-__all__ = ["Selection", "rank_features", "search_and_choose", "select"]
+__all__ = ["Selection", "check_callbacks", "rank_features", "search_and_choose", "select"]
 
 
 @dataclass(frozen=True)
@@ -33,10 +40,13 @@ class Selection:
     stop_reason: StopReason
     front: list[FrontPoint]
     chosen: FrontPoint
+    scores: dict[str, FloatArray]  # of each front point and split, by name; the optimised score first
     saved: Saved
 
 
-def select(selector: "SwarmSelector", data: SelectorData, repetitions: int) -> Selection:
+def select(
+    selector: "SwarmSelector", data: SelectorData, repetitions: int, began: float, interrupts: Interrupts
+) -> Selection:
     """Run the selection of `fit`, resuming from a file or the last fit if requested.
 
     The warning of a long search accounts for `repetitions` that will follow.
@@ -44,41 +54,40 @@ def select(selector: "SwarmSelector", data: SelectorData, repetitions: int) -> S
     path = None if selector.storage is None else _selection_storage_path(selector.storage)
     with nullcontext() if path is None else lock_storage_file(path):
         saved = None if path is None else read_saved(path)
-        where, remedy = f"storage {path}", "delete that file, or use another file for storage"
+        where, remedy = f"storage {path}", f"delete that file, or use another file for storage{NO_SHARING}"
         if saved is None and selector.warm_start:
             saved = getattr(selector, "_saved", None)
             where, remedy = "the last fit", "set warm_start=False"
         again = saved is not None and selector.random_state is None
         seed = int(saved.identity["random_state"]) if again and saved else seed_of(selector.random_state)
-        task = make_task(selector, data, seed)
-        runs = task.make_runs(selector.n_runs, selector.max_evaluations)
+        task = interrupts.insist(make_task, selector, data, seed)
+        runs = task.make_runs(selector.n_runs)
         if saved is not None:
             saved.restore(runs, task.identity, where, remedy)
         if selector.max_time is None and not selector.verbose:
             left = sum(run.max_evaluations - run.n_evaluations for run in runs if not run.done)
             whole = sum(run.max_evaluations for run in runs)
-            warn_if_search_is_slow(task.choice, left + repetitions * whole, threads_of_task(selector.n_jobs))
+            interrupts.attempt(warn_if_search_is_slow, task.choice, left + repetitions * whole, task.n_jobs)
         saver = None if path is None else Saver(path, task.identity, runs)
         try:
-            reason = _run_selection_searches(selector, task, runs, saver)
-        except KeyboardInterrupt:
-            if not any(has_found(run) for run in runs):
-                raise
-            reason = "interrupted"
+            reason = _run_selection_searches(selector, task, runs, saver, began, interrupts)
         finally:
             if saver is not None:
                 saver.save()
-    try:
-        return _make_selection(selector, task, runs, reason)
-    except KeyboardInterrupt:
-        return _make_selection(selector, task, runs, "interrupted")
+    return _make_selection(selector, task, runs, reason, interrupts)
 
 
-def search_and_choose(selector: "SwarmSelector", data: SelectorData, seed: int) -> Selection:
-    """Run a new selection on other data with another seed; Ctrl-C ends it."""
-    task = make_task(selector, data, seed)
-    runs = task.make_runs(selector.n_runs, selector.max_evaluations)
-    return _make_selection(selector, task, runs, _run_selection_searches(selector, task, runs, None))
+def search_and_choose(
+    selector: "SwarmSelector", data: SelectorData, seed: int, interrupts: Interrupts
+) -> Selection | None:
+    """Run a new selection on other data with another seed; None if Ctrl-C ended it."""
+    began = time.monotonic()
+    task = interrupts.attempt(make_task, selector, data, seed)
+    if task is None:
+        return None
+    runs = task.make_runs(selector.n_runs)
+    reason = _run_selection_searches(selector, task, runs, None, began, interrupts)
+    return None if interrupts.pressed else _make_selection(selector, task, runs, reason, interrupts)
 
 
 def _selection_storage_path(storage: Any) -> Path:
@@ -88,58 +97,83 @@ def _selection_storage_path(storage: Any) -> Path:
 
 
 def _run_selection_searches(
-    selector: "SwarmSelector", task: SelectionTask, runs: Sequence[Run], saver: Saver | None
+    selector: "SwarmSelector",
+    task: SelectionTask,
+    runs: Sequence[Run],
+    saver: Saver | None,
+    began: float,
+    interrupts: Interrupts,
 ) -> StopReason:
     """Drive the runs to their end, with an optional progress bar."""
-    bar = ProgressBar(task.search.name) if selector.verbose else None
-
-    def callback(progress: Progress) -> object:
-        if bar is not None:
-            bar(progress)
-        return None if selector.callback is None else selector.callback(progress)
-
-    limits = Limits(selector.max_time, selector.patience)
+    callbacks = check_callbacks(selector.callback)
+    limits = Limits(began, selector.max_time, selector.patience)
     save = None if saver is None else saver.save_if_due
-    try:
-        return drive_selector_searches(runs, Memo(task.choice.evaluator), limits, task.kept, callback, save)
-    finally:
-        if bar is not None:
-            bar.close()
+    if not selector.verbose:
+        return drive_selector_searches(runs, task, limits, interrupts, callbacks, save)
+    with ProgressBar(task.search.name) as bar:
+        return drive_selector_searches(runs, task, limits, interrupts, [bar, *callbacks], save)
+
+
+def check_callbacks(given: Any) -> list[Callable[[Progress], object]]:
+    """Return the callbacks of a selector as a list."""
+    found = [] if given is None else list(given) if isinstance(given, list | tuple) else [given]
+    if not all(callable(one) for one in found):
+        raise PqswarmError(f"callback must be a function, a list of functions or None, not {given!r}.")
+    return found
 
 
 def _make_selection(
-    selector: "SwarmSelector", task: SelectionTask, runs: Sequence[Run], reason: StopReason
+    selector: "SwarmSelector", task: SelectionTask, runs: Sequence[Run], reason: StopReason, interrupts: Interrupts
 ) -> Selection:
     """Build the selection from the results of the runs, by the selector's rule."""
-    found = [run.result() for run in runs if has_found(run)] or [runs[0].result()]
-    masks, errors = merge_fronts(found)
-    sizes = masks.sum(axis=1)
+    results = [task.groups.expand_result(run.result()) for run in runs if has_found(run)]
+    masks, errors = merge_fronts(results or [task.groups.expand_result(runs[0].result())])
     # A search that was stopped should return at once, without optional figures.
     in_haste = reason in ("interrupted", "max_time")
-    measured = slice(len(masks) - (selector.rule == "1se"), None) if in_haste else slice(None)
-    folds = task.choice.evaluator.fold_errors(masks[measured]) if len(masks[measured]) else np.empty((0, 1))
-    stds = np.full(len(masks), np.nan)
-    if folds.shape[1] > 1:
-        stds[measured] = folds.std(axis=1, ddof=1)
-    chosen = choose_point(selector.rule, sizes.tolist(), errors, folds[-1] if len(folds) else None)
+    used = task.groups.used
+    if task.groups.fixed.any() and not in_haste and "size" not in task.parameters:
+        masks, errors = _with_fixed_alone(task, masks, errors)
+    sizes = masks.sum(axis=1)
+    scores: dict[str, FloatArray] = {}
+    for name, choose in task.scorings.items():
+        found = None if in_haste else interrupts.attempt(choose().evaluator.fold_errors, masks[:, used])
+        if found is not None:
+            scores[name] = -found if choose().evaluator.is_loss else 1.0 - found
+        elif not scores and selector.rule == "1se":
+            best = 1.0 - task.choice.evaluator.fold_errors(masks[-1:, used])
+            scores[name] = np.vstack([np.full((len(masks) - 1, best.shape[1]), np.nan), best])
+    splits = next(iter(scores.values()), None)
+    chosen = choose_point(selector.rule, sizes.tolist(), errors, None if splits is None else splits[-1])
     if not isinstance(selector.rule, str) and sizes[chosen] > selector.rule:
         warnings.warn(
             f"the front has no subset of at most {selector.rule} features: its smallest, of {sizes[chosen]}, is "
             f"selected. Use n_features_to_select={selector.rule} to search for that size.",
             stacklevel=4,
         )
+    stds = np.full(len(masks), np.nan)
+    if splits is not None and splits.shape[1] > 1:
+        stds = splits.std(axis=1, ddof=1)
     front = [
         FrontPoint(int(size), task.score(float(error)), float(std), mask)
-        for size, error, std, mask in zip(sizes, errors, stds, task.widen(masks), strict=True)
+        for size, error, std, mask in zip(sizes, errors, stds, masks, strict=True)
     ]
     return Selection(
         task=task,
-        results=[task.widen_result(result) for result in found],
-        stop_reason=reason,
+        results=results,
+        stop_reason="interrupted" if interrupts.pressed and reason != "max_time" else reason,
         front=front,
         chosen=front[chosen],
+        scores=scores,
         saved=Saved(task.identity, [run.state() for run in runs]),
     )
+
+
+def _with_fixed_alone(task: SelectionTask, masks: BoolArray, errors: FloatArray) -> tuple[BoolArray, FloatArray]:
+    """The front with the fixed features alone, which no search asks for; they beat subsets that are no better."""
+    fixed = task.groups.fixed
+    error = task.choice.evaluator.errors(fixed[np.newaxis, task.groups.used])
+    better = errors < error
+    return np.vstack([fixed, masks[better]]), np.append(error, errors[better])
 
 
 def rank_features(support: BoolArray, frequency: FloatArray) -> IntArray:

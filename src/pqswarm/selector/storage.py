@@ -21,8 +21,13 @@ from pqswarm._base.typing import AnyArray
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.search import Run
 
-__all__ = ["Saved", "Saver", "describe_for_storage", "digest_for_storage", "lock_storage_file", "read_saved"]
+__all__ = [
+    *("NO_SHARING", "Saved", "Saver"),
+    *("describe_for_storage", "digest_for_storage", "lock_storage_file", "read_saved"),
+]
 
+NO_SHARING = " (clones, as in GridSearchCV or cross_val_score, cannot share one: set storage=None there)"
+"""What a message about storage says to those whose clones share a file."""
 _FORMAT, _VERSION = "pqswarm-selector", 1
 _PAUSE = 5.0  # minimum seconds between two saves
 _PAUSES = 20.0  # minimum pause, as a multiple of the time of a save
@@ -116,13 +121,14 @@ def read_saved(path: Path) -> Saved | None:
 def lock_storage_file(path: Path) -> Iterator[None]:
     """Keep other processes from using a storage file inside this context."""
     guard = path.with_name(f"{path.name}.lock")
+    if not path.parent.is_dir():
+        raise PqswarmError(f"storage {path} is in a folder that does not exist: create {path.parent}, or use another.")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         lock = FileLock(guard, fallback_to_soft=False)
         lock.acquire(blocking=False)
     except Timeout:
         raise PqswarmError(
-            f"another process is using {path}: wait until it ends, or use another file for storage."
+            f"another process is using {path}: wait until it ends, or use another file for storage{NO_SHARING}."
         ) from None
     except OSError as error:
         raise PqswarmError(f"cannot use {path} as storage: {error.strerror or error}.") from error
@@ -138,6 +144,10 @@ def digest_for_storage(*arrays: Any) -> str:
     """Return the SHA-256 digest of arrays; None is allowed."""
     found = hashlib.sha256()
     for given in arrays:
+        if hasattr(given, "tocsr"):
+            rows = given.tocsr()
+            found.update(digest_for_storage(rows.data, rows.indices, rows.indptr).encode())
+            continue
         array = np.asarray("none" if given is None else given)
         plain = np.ascontiguousarray(array.astype(str) if array.dtype.hasobject else array)
         found.update(f"{plain.dtype.str}{plain.shape}".encode())

@@ -1,26 +1,33 @@
 """A scikit-learn feature selector based on the searches."""
 
+import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pqswarm._base.checks import check_integer, check_positive, is_integer
-from pqswarm._base.typing import BoolArray, IntArray
+from pqswarm._base.typing import AnyArray, BoolArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.estimators import takes_missing
-from pqswarm.selector.front import make_frame
+from pqswarm.evaluation.tables import as_numbers, is_table, take_table
+from pqswarm.selector.front import make_cv_results
+from pqswarm.selector.inputs import read_input, selector_routing
 from pqswarm.selector.nested import estimate_outer, outer_splits
-from pqswarm.selector.selection import Selection, rank_features, select
-from pqswarm.selector.task import SelectorData, check_task_rule
+from pqswarm.selector.predicting import PredictorMixin
+from pqswarm.selector.searching import Interrupts
+from pqswarm.selector.selection import Selection, check_callbacks, rank_features, select
+from pqswarm.selector.showing import ShownMixin
+from pqswarm.selector.task import check_task_rule, default_estimator
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from pqswarm.search import Progress, SearchResult
     from pqswarm.selector.front import FrontPoint
 
@@ -30,14 +37,15 @@ DEFAULT_ALGORITHM = "mosaic"
 """The default algorithm of a selector."""
 
 
-class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class SwarmSelector(PredictorMixin, ShownMixin, SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Select the features that minimise the cross-validated error of an estimator, by MOSAIC, 2D swarms or others.
 
     The error of a subset is the mean over the splits. k-nearest neighbours, Gaussian and kernel naive Bayes, linear and
     quadratic discriminant analysis, the nearest centroid, and k-NN, linear and ridge regression have exact evaluators,
     a few to hundreds of times faster than fitting; any other estimator is fitted as usual.
 
-    Ctrl-C stops the search and keeps the best subset found. A search that will take more than a minute starts with a
+    After `fit`, the selector transforms, and predicts by the estimator refitted to the selected features. Ctrl-C stops
+    the search at any time and keeps the best subset found. A search that will take more than a minute starts with a
     warning that estimates its time.
 
     Of equal distances, the k-NN evaluator takes the lower event index, scikit-learn an arbitrary one: on data with many
@@ -51,14 +59,16 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
     algorithm : str or type
         A name in :data:`pqswarm.search.ALGORITHMS`, such as ``"mosaic"``, ``"2d-upso"`` or ``"sffs"``, or a
         subclass of :class:`pqswarm.search.Search`.
-    cv : int, splitter or iterable
-        Cross-validation, as in scikit-learn.
-    scoring : str, callable or None
-        As in scikit-learn; None is the accuracy of a classifier, R2 of a regressor.
-    max_evaluations : int
-        Number of subsets that a run evaluates.
+    cv : int, splitter, iterable or None
+        Cross-validation, as in scikit-learn; None is 10 folds with an exact evaluator, else 5.
+    scoring : str, callable, list, dict or None
+        As in scikit-learn; None is the accuracy of a classifier, R2 of a regressor. Of several, `refit` names the one
+        to optimise; the subsets on the front are scored by all.
+    max_evaluations : int or None
+        Number of subsets that a run evaluates; None is 6000 with an exact evaluator, else 600.
     n_features_to_select : int, float or None
-        Number or fraction of features to select; None leaves it to the search.
+        Number or fraction of features to select, including fixed ones; a group counts as one. None leaves it to the
+        search.
     n_runs : int
         Number of independent runs; the best of their subsets is selected (of equals the smallest, then the first).
     n_jobs : int or None
@@ -68,13 +78,14 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         An int makes the selection repeatable; None does not. Estimators without random_state get one derived from it.
     algorithm_params : mapping or None
         Parameters of the algorithm, such as ``{"swarm_size": 50}``.
-    callback : callable or None
-        Called with :class:`pqswarm.search.Progress` after each batch; the search stops if it returns True. It is not
-        pickled.
+    callback : callable, list or None
+        Functions called with the progress after each batch: `n_evaluations`, `max_evaluations`, `score`, `size`,
+        `features`, `mask` and `elapsed` [s]; it prints as a sentence. The search stops if one returns True. They are
+        not pickled.
     verbose : int
         0 is silent, 1 shows a progress bar.
     max_time : float or None
-        Seconds after which the search stops, at the end of a batch; at least one batch is evaluated.
+        Seconds after which `fit` stops the search, within the time of one evaluation; at least one subset is evaluated.
     patience : int or None
         Number of evaluations without improvement after which a run stops.
     rule : {"best", "1se"} or int
@@ -96,6 +107,14 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
     warm_start : bool
         Whether to resume from the last fit, with a larger `max_evaluations`; that fit must also have used
         ``warm_start=True``.
+    refit : bool or str
+        Whether to fit the estimator to the selected features of all events, for `predict`; of several scores, the name
+        of the one to optimise, by default the first.
+    fixed_features, excluded_features : iterable or None
+        Features, by name or position, that every subset contains, and that none does.
+    feature_groups : list of lists, dict of lists or None
+        Features, by name or position, that are chosen together, such as the columns of one encoded category; see
+        :func:`pqswarm.selector.encoded_groups`. A group is one bit of the search.
 
     Attributes
     ----------
@@ -112,8 +131,16 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
     front_ : list of FrontPoint
         The best subsets by size over all runs, each with `size`, `score`, `std` over the splits, and `support`. `std`
         is NaN if the search was interrupted or ran out of time.
+    cv_results_ : dict of ndarray
+        Scores of the subsets on the front, as in scikit-learn: `n_features`, `mean_test_score`, `std_test_score`,
+        `split0_test_score`, ...; of several scores, with their names instead of ``score``. Only sizes if the search was
+        interrupted or ran out of time.
     results_ : pandas.DataFrame
-        The front, and each improvement of each run.
+        The front, with the scores of each split, and each improvement of each run.
+    best_estimator_ : object
+        The estimator, fitted to the selected features of all events. Only with `refit`.
+    classes_ : ndarray
+        Its labels, of a classifier.
     history_ : list of SearchResult
         The result of each run, with the lowest error and its subset size after each evaluation.
     stop_reason_ : str
@@ -148,21 +175,21 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
     True
     """
 
-    __metadata_request__fit: ClassVar = {"sample_weight": None}  # routable, though `fit` does not name it
+    __metadata_request__fit: ClassVar = {"groups": UNUSED}  # routed, not consumed
 
     def __init__(
         self,
         estimator: Any = None,
         algorithm: Any = DEFAULT_ALGORITHM,
-        cv: Any = 10,
+        cv: Any = None,
         scoring: Any = None,
-        max_evaluations: int = 6000,
+        max_evaluations: int | None = None,
         n_features_to_select: Any = None,
         n_runs: Any = 1,
         n_jobs: int | None = None,
         random_state: Any = None,
         algorithm_params: Mapping[str, Any] | None = None,
-        callback: "Callable[[Progress], object] | None" = None,
+        callback: "Callable[[Progress], object] | Sequence[Callable[[Progress], object]] | None" = None,
         verbose: int = 0,
         *,
         max_time: float | None = None,
@@ -172,6 +199,10 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         prefilter: Any = "auto",
         storage: Any = None,
         warm_start: bool = False,
+        refit: bool | str = True,
+        fixed_features: Iterable[Any] | None = None,
+        excluded_features: Iterable[Any] | None = None,
+        feature_groups: Any = None,
     ) -> None:
         self.estimator = estimator
         self.algorithm = algorithm
@@ -192,12 +223,29 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         self.prefilter = prefilter
         self.storage = storage
         self.warm_start = warm_start
+        self.refit = refit
+        self.fixed_features = fixed_features
+        self.excluded_features = excluded_features
+        self.feature_groups = feature_groups
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        estimator = default_estimator() if self.estimator is None else self.estimator
+        own = get_tags(estimator)
+        tags.estimator_type = own.estimator_type
+        tags.classifier_tags, tags.regressor_tags = deepcopy(own.classifier_tags), deepcopy(own.regressor_tags)
+        for kind in (tags.classifier_tags, tags.regressor_tags):
+            if kind is not None:
+                kind.poor_score = True
+        tags.target_tags = deepcopy(own.target_tags)
         tags.target_tags.required = True
+        tags.input_tags.sparse = own.input_tags.sparse
         tags.input_tags.allow_nan = self.estimator is not None and takes_missing(self.estimator)
         return tags
+
+    def get_metadata_routing(self) -> Any:
+        """Return scikit-learn's router: to the estimator's `fit`, the scorer and the splitter."""
+        return selector_routing(self)
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = dict(super().__getstate__())
@@ -209,56 +257,55 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
 
         Parameters
         ----------
-        X : array_like of shape (n, n_features)
-            Events. NaN is allowed if the estimator accepts it.
-        y : array_like of shape (n,)
-            Labels, or targets of a regression.
+        X : array_like, data frame or sparse matrix of shape (n, n_features)
+            Events. NaN is allowed if the estimator accepts it; so are columns of text or categories in a frame, which
+            reaches the estimator as a frame, and a sparse matrix.
+        y : array_like of shape (n,) or (n, n_targets)
+            Labels, or targets of a regression; several targets, if the estimator accepts them.
         groups : array_like of shape (n,), optional
             Groups of events, for a `cv` that uses them.
         **fit_params
             ``sample_weight``, array_like of shape (n,), if the estimator accepts it: weights of the events in fitting
-            and scoring.
+            and scoring. Other arguments of the estimator's `fit`: those with one value per event are split like the
+            events; the columns of ``eval_set`` and ``X_val`` are selected like the features. With scikit-learn's
+            metadata routing enabled, all arguments go where they are requested.
 
         Returns
         -------
         SwarmSelector
             Itself.
         """
-        sample_weight = fit_params.pop("sample_weight", None)
-        if fit_params:
-            raise PqswarmError(f"fit accepts groups and sample_weight, not {', '.join(fit_params)}.")
-        # Estimators without NaN support raise an error with its position.
-        X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
+        began = time.monotonic()
+        data = read_input(self, X, y, groups, fit_params)
         check_integer("n_runs", self.n_runs, 1)
         if self.patience is not None:
             check_integer("patience", self.patience, 1, also=", or None")
         if self.max_time is not None:
             check_positive("max_time", self.max_time, unit="of seconds", also=", or None")
         check_task_rule(self.rule, self.n_features_to_select)
-        data = SelectorData(X, y, *(None if given is None else np.asarray(given) for given in (groups, sample_weight)))
+        check_callbacks(self.callback)
         splits = outer_splits(self, data)
-        selection = select(self, data, repetitions=len(splits))
-        self._remember(selection)
-        self.interrupted_ = selection.stop_reason == "interrupted"
-        if splits and not self.interrupted_:
-            try:
-                outer = estimate_outer(self, selection.task, splits, data)
-            except KeyboardInterrupt:
-                self.interrupted_ = True
-            else:
-                self.outer_scores_, self.outer_score_ = outer.scores, outer.score
-                self.outer_interval_, self.outer_interval_method_ = outer.interval, outer.method
-                self.outer_supports_ = outer.supports
+        with Interrupts() as interrupts:
+            selection = select(self, data, len(splits), began, interrupts)
+            self._remember(selection)
+            if self.refit is not False:
+                self.best_estimator_ = interrupts.insist(data.fit, selection.task.estimator, self.support_)
+            outer = estimate_outer(self, selection.task, splits, data, interrupts) if splits else None
+        if outer is not None:
+            self.outer_scores_, self.outer_score_ = outer.scores, outer.score
+            self.outer_interval_, self.outer_interval_method_ = outer.interval, outer.method
+            self.outer_supports_ = outer.supports
+        self.interrupted_ = interrupts.pressed
         if self.interrupted_:
             done = sum(result.n_evaluations for result in self.history_)
-            without = ", without the estimate by outer_cv" if splits else ""
+            without = ", without the estimate by outer_cv" if splits and outer is None else ""
             later = " Fit again to resume." if self.storage is not None or self.warm_start else ""
             warnings.warn(f"interrupted: the best of {done} evaluations is kept{without}.{later}", stacklevel=2)
         return self
 
     def _remember(self, selection: Selection) -> None:
         """Set all attributes of a selection, and drop those of an earlier one."""
-        for name in [name for name in vars(self) if name.startswith("outer_") and name.endswith("_")]:
+        for name in [name for name in vars(self) if name.startswith(("outer_", "best_estimator")) and name[-1] == "_"]:
             delattr(self, name)
         chosen, task = selection.chosen, selection.task
         self.support_: BoolArray = chosen.support
@@ -268,23 +315,12 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         self.ranking_: IntArray = rank_features(self.support_, self.selection_frequency_)
         self.front_: list[FrontPoint] = selection.front
         self.history_: list[SearchResult] = selection.results
+        self.cv_results_: dict[str, AnyArray] = make_cv_results(selection.scores, [one.size for one in self.front_])
         self.stop_reason_ = selection.stop_reason
         self.evaluator_name_ = task.choice.reason
         self.prefilter_ = task.prefilter
         self._is_loss = bool(task.choice.evaluator.is_loss)
         self._saved = selection.saved if self.warm_start else None
-
-    @property
-    def results_(self) -> Any:
-        """The front and all improvements of the runs, as a pandas data frame.
-
-        Columns: `kind` (front or improvement), `run` and `evaluations` (improvements), `score`, `std` over the splits
-        (front), `size`, `selected` (by the rule), and `features`, if known.
-        """
-        check_is_fitted(self)
-        names = list(getattr(self, "feature_names_in_", range(self.n_features_in_)))
-        is_loss = self._is_loss
-        return make_frame(self.history_, self.front_, self.support_, names, lambda e: -e if is_loss else 1.0 - e)
 
     def select(self, size: int) -> BoolArray:
         """Return the best subset found of at most `size` features, as a mask.
@@ -318,17 +354,21 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         check_is_fitted(self)
         return self.support_
 
-    def plot_history(self) -> "Figure":
-        """Plot the lowest error and the size of its subset against the evaluations, one line per run."""
-        from pqswarm.report import plot_searches
+    def transform(self, X: Any) -> Any:
+        """Return the selected features of X; a frame with columns that are not numbers stays a frame.
 
+        Parameters
+        ----------
+        X : array_like, data frame or sparse matrix of shape (n, n_features_in_)
+            Events with all features.
+
+        Returns
+        -------
+        ndarray, data frame or sparse matrix of shape (n, n_features_)
+            The selected features.
+        """
         check_is_fitted(self)
-        return plot_searches(self.history_)
-
-    def plot_front(self) -> "Figure":
-        """Plot the best score of each size, its standard deviation over the splits, and the selected subset."""
-        from pqswarm.report import plot_front
-
-        check_is_fitted(self)
-        sizes, scores, stds = np.array([(point.size, point.score, point.std) for point in self.front_]).T
-        return plot_front(sizes, scores, stds, chosen=self.n_features_)
+        if is_table(X) and as_numbers(X) is None and hasattr(X, "columns"):
+            validate_data(self, X, skip_check_array=True, reset=False)
+            return take_table(X, np.flatnonzero(self.support_), axis=1)
+        return super().transform(X)

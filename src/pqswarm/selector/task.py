@@ -3,94 +3,114 @@
 import dataclasses
 import json
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import clone
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from pqswarm._base.checks import check_name, is_integer
 from pqswarm._base.random import derived_seed
-from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
-from pqswarm.errors import PqswarmError
-from pqswarm.evaluation import EvaluatorChoice, Splits, choose_evaluator
+from pqswarm._base.typing import AnyArray, BoolArray, IntArray
+from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.evaluation import EvaluatorChoice, FeatureGroups, GroupedEvaluator, Splits, choose_evaluator
+from pqswarm.evaluation.choose import explain_fitting
 from pqswarm.evaluation.classifiers.sklearn import seed_sklearn_estimator
-from pqswarm.evaluation.estimators import check_estimator_classes
-from pqswarm.search import Run, Search, SearchResult, filter_of
+from pqswarm.evaluation.estimators import check_estimator_classes, check_estimator_kind, weights_key
+from pqswarm.evaluation.tables import take_params, take_table
+from pqswarm.search import Run, Search, filter_of
 from pqswarm.search.registry import search_class
-from pqswarm.selector.prefiltering import keep_features
+from pqswarm.selector.prefiltering import keep_features, rank_by_filter
 from pqswarm.selector.storage import describe_for_storage, digest_for_storage
 
 if TYPE_CHECKING:
     from pqswarm.selector.swarm_selector import SwarmSelector
 
 __all__ = [
-    *(
-        "SelectorData",
-        "SelectionTask",
-        "check_task_rule",
-        "default_estimator",
-        "make_task",
-        "seed_of",
-        "threads_of_task",
-    ),
+    *("SelectionTask", "SelectorData", "check_task_rule", "default_estimator", "make_task", "named_scorings"),
+    *("seed_of", "threads_of_task"),
 ]
 
 RULES = ("best", "1se")
+_FOLDS, _EVALUATIONS = 5, 600  # defaults where the estimator is fitted
+_MANY_CLASSES = 50  # numbers as labels, above which they may be quantities
 
 
 @dataclass(frozen=True)
 class SelectorData:
-    """The data of a selector."""
+    """The data of a selector: an array of floats, a data frame or a sparse matrix, with what accompanies its rows."""
 
-    X: FloatArray
+    X: Any
     y: AnyArray
     groups: AnyArray | None = None
     sample_weight: AnyArray | None = None
+    fit_params: Mapping[str, Any] = field(default_factory=dict)
+    score_params: Mapping[str, Any] = field(default_factory=dict)
 
     def take(self, rows: IntArray) -> "SelectorData":
         """Return the given events."""
         groups = None if self.groups is None else self.groups[rows]
         weights = None if self.sample_weight is None else self.sample_weight[rows]
-        return SelectorData(self.X[rows], self.y[rows], groups, weights)
+        fitted, scored = (take_params(params, len(self.y), rows) for params in (self.fit_params, self.score_params))
+        return SelectorData(take_table(self.X, rows), self.y[rows], groups, weights, fitted, scored)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The arguments of choose_evaluator for weights and parameters."""
+        params = {"fit_params": self.fit_params, "score_params": self.score_params}
+        return {"sample_weight": self.sample_weight} | params
+
+    def fit(self, estimator: Any, support: BoolArray) -> Any:
+        """Return a clone of the estimator, fitted to the features of a mask."""
+        params = take_params(self.fit_params, len(self.y), np.arange(len(self.y)), support)
+        if self.sample_weight is not None:
+            params[weights_key(estimator)] = self.sample_weight
+        return clone(estimator).fit(take_table(self.X, np.flatnonzero(support), axis=1), self.y, **params)
+
+    def score(self, scorer: Any, model: Any, support: BoolArray) -> float:
+        """Return the score of a fitted model."""
+        params = dict(self.score_params)
+        if self.sample_weight is not None:
+            params["sample_weight"] = self.sample_weight
+        return float(scorer(model, take_table(self.X, np.flatnonzero(support), axis=1), self.y, **params))
 
 
 @dataclass(frozen=True)
 class SelectionTask:
     """A search to run.
 
-    `estimator` is seeded; `kept` are the features that the prefilter keeps, as the sentence `prefilter` says; it is
-    None if all are kept.
+    `estimator` is seeded; `choice` evaluates features, `evaluator` bits of the search, whose features `groups` states;
+    `prefilter` is None if it keeps all.
     """
 
     seed: int
     estimator: Any
     choice: EvaluatorChoice
+    evaluator: Any
     search: type[Search]
     parameters: dict[str, Any]
-    kept: BoolArray
+    max_evaluations: int
+    n_jobs: int
+    names: Sequence[Any]
+    groups: FeatureGroups
     prefilter: str | None
+    scorings: Mapping[str, Callable[[], EvaluatorChoice]]
     identity: dict[str, str]
 
-    def make_runs(self, count: int, max_evaluations: int) -> list[Run]:
+    def make_runs(self, count: int) -> list[Run]:
         """Return new runs with different seeds."""
         seeds = [derived_seed(self.seed, (run,)) for run in range(count)]
-        return [Run(self.search(int(self.kept.sum()), seed, self.parameters), max_evaluations) for seed in seeds]
+        bits, budget = self.groups.n_bits, self.max_evaluations
+        return [Run(self.search(bits, seed, self.parameters), budget) for seed in seeds]
 
-    def widen(self, masks: BoolArray) -> BoolArray:
-        """Return masks of the kept features as masks over all features."""
-        whole = np.zeros((*masks.shape[:-1], self.kept.size), dtype=np.bool_)
-        whole[..., self.kept] = masks
-        return whole
-
-    def widen_result(self, result: SearchResult) -> SearchResult:
-        """Return the result of a run with masks over all features."""
-        front = None if result.front_masks is None else self.widen(result.front_masks)
-        return dataclasses.replace(result, mask=self.widen(result.mask), front_masks=front)
+    def widen(self, bits: BoolArray) -> BoolArray:
+        """Return bits of the search as masks over all features."""
+        return self.groups.expand(bits)
 
     def score(self, error: float) -> float:
         """Return the score of an error."""
@@ -106,54 +126,135 @@ def make_task(selector: "SwarmSelector", data: SelectorData, seed: int) -> Selec
     """Return the task of a selector on some data."""
     X, y = data.X, data.y
     given = default_estimator() if selector.estimator is None else selector.estimator
+    classifies = check_estimator_kind(given)
     estimator = seed_sklearn_estimator(given, seed)
-    classifies = hasattr(estimator, "fit") and hasattr(estimator, "get_params") and is_classifier(estimator)
     if classifies:
-        check_estimator_classes(y)
+        check_task_classes(estimator, y)
     search = search_class(selector.algorithm)
-    parameters = sized_task_parameters(selector.algorithm_params, selector.n_features_to_select, X.shape[1])
-    splits = Splits.from_cv(_reduce_folds(selector.cv, y, classifies), X, y, data.groups, classifier=classifies)
-    options: dict[str, Any] = {"scoring": selector.scoring, "sample_weight": data.sample_weight}
-    options["n_jobs"] = threads_of_task(selector.n_jobs)
+    names = getattr(selector, "feature_names_in_", range(X.shape[1]))
+    groups = FeatureGroups.of(list(names), selector.fixed_features, selector.excluded_features, selector.feature_groups)
+    n_fixed = int(groups.fixed.sum())
+    parameters = sized_task_parameters(
+        selector.algorithm_params, selector.n_features_to_select, groups.n_bits + n_fixed, n_fixed
+    )
+    scorings = named_scorings(selector.scoring, selector.refit)
+    wanted = next(iter(scorings.values()))
+    options = {"n_jobs": threads_of_task(selector.n_jobs)} | data.options
+    splits, max_evaluations, budget = _task_budget(selector, estimator, wanted, data, classifies)
+    free = np.flatnonzero(groups.owner < groups.n_bits)
     minimum, continuous = parameters.get("size"), not classifies
-    kept = keep_features(selector.prefilter, estimator, X, y, splits, minimum=minimum, continuous=continuous, **options)
+    kept = keep_features(
+        selector.prefilter, estimator, take_table(X, free, axis=1), y, splits, minimum=minimum, continuous=continuous,
+        scoring=wanted, **options,
+    )  # fmt: skip
+    keep = groups.fixed.copy()
+    keep[free[kept.mask]] = True
+    groups = groups.keep(keep)
+    used = take_table(X, np.flatnonzero(groups.used), axis=1)
+    among = groups.among_used()
     if (ranking := filter_of(search, parameters)) is not None:
-        parameters["order"] = ranking.rank(X[:, kept.mask], y)
+        parameters["order"] = among.rank_bits(rank_by_filter(ranking.name, used, y, continuous=continuous))
     elif kept.order and "order" not in parameters and hasattr(search.Parameters, "order"):
-        parameters["order"] = kept.order
+        parameters["order"] = groups.rank_bits(free[list(kept.order)].tolist())
+    choices = {
+        name: cache(partial(choose_evaluator, estimator, used, y, splits, scoring=scoring, **options))
+        for name, scoring in scorings.items()
+    }
+    choice = next(iter(choices.values()))()
+    constraints = (selector.fixed_features, selector.excluded_features, selector.feature_groups)
+    identity = {
+        "data": digest_for_storage(X, y, data.sample_weight),
+        "splits": digest_for_storage(*(part for split in splits.split() for part in split)),
+        "estimator": describe_for_storage(estimator),
+        "scoring": describe_for_storage(wanted),
+        "algorithm": search.name,
+        "algorithm_params": json.dumps(dataclasses.asdict(search.Parameters.of(parameters)), sort_keys=True),
+        "prefilter": str(selector.prefilter),
+        "n_runs": str(selector.n_runs),
+        "random_state": str(seed),
+    }
+    if constraints != (None, None, None):
+        identity["fixed, excluded and grouped features"] = str(groups.owner.tolist())
     return SelectionTask(
         seed=seed,
         estimator=estimator,
-        choice=choose_evaluator(estimator, X[:, kept.mask], y, splits, **options),
+        choice=dataclasses.replace(choice, reason=choice.reason + budget),
+        evaluator=choice.evaluator if among.is_plain else GroupedEvaluator(choice.evaluator, among),
         search=search,
         parameters=parameters,
-        kept=kept.mask,
+        max_evaluations=max_evaluations,
+        n_jobs=options["n_jobs"],
+        names=names,
+        groups=groups,
         prefilter=kept.sentence,
-        identity={
-            "data": digest_for_storage(X, y, data.sample_weight),
-            "splits": digest_for_storage(*(part for split in splits.split() for part in split)),
-            "estimator": describe_for_storage(estimator),
-            "scoring": describe_for_storage(selector.scoring),
-            "algorithm": search.name,
-            "algorithm_params": json.dumps(dataclasses.asdict(search.Parameters.of(parameters)), sort_keys=True),
-            "prefilter": str(selector.prefilter),
-            "n_runs": str(selector.n_runs),
-            "random_state": str(seed),
-        },
+        scorings=choices,
+        identity=identity,
     )
+
+
+def named_scorings(scoring: Any, refit: Any) -> dict[str, Any]:
+    """Return the scores by name, the one that is optimised first; a single score is named ``"score"``."""
+    if not isinstance(scoring, list | tuple | set | dict):
+        if not isinstance(refit, bool):
+            raise PqswarmError(f"refit must be True or False if there is one score, not {refit!r}.")
+        return {"score": scoring}
+    names = dict(scoring) if isinstance(scoring, dict) else {name: name for name in scoring}
+    if not names or not all(isinstance(name, str) for name in names):
+        raise PqswarmError(f"scoring must list names of scores, or map names to scores, not {scoring!r}.")
+    best = next(iter(names)) if isinstance(refit, bool) else refit
+    if best not in names:
+        raise unknown_name("score in refit", refit, names)
+    return {best: names.pop(best)} | names
+
+
+def _task_budget(
+    selector: "SwarmSelector", estimator: Any, scoring: Any, data: SelectorData, classifies: bool
+) -> tuple[Splits, int, str]:
+    """The splits, the evaluations of a run, and a sentence if they are the defaults of an estimator that is fitted."""
+
+    def split(cv: Any) -> Splits:
+        cv = _reduce_folds(cv, data.y, classifies)
+        return Splits.from_cv(cv, data.X, data.y, data.groups, classifier=classifies)
+
+    splits = split(10 if selector.cv is None else selector.cv)
+    evaluations, sentence = selector.max_evaluations, ""
+    open_ended = selector.cv is None or evaluations is None
+    if open_ended and explain_fitting(estimator, data.X, data.y, splits, scoring, **data.options):
+        defaults = []
+        if selector.cv is None:
+            splits = split(_FOLDS)
+            defaults.append(f"{splits.n_folds} folds")
+        if evaluations is None:
+            evaluations = _EVALUATIONS
+            defaults.append(f"{_EVALUATIONS} evaluations a run")
+        sentence = f" The defaults are therefore {' and '.join(defaults)}."
+    return splits, 6000 if evaluations is None else evaluations, sentence
+
+
+def check_task_classes(estimator: Any, y: AnyArray) -> None:
+    """Raise an error if labels are continuous; warn if they are many whole numbers, which may be quantities."""
+    if y.ndim > 1:
+        return
+    check_estimator_classes(y)
+    if y.dtype.kind in "iuf" and (many := np.unique(y).size) > _MANY_CLASSES:
+        warnings.warn(
+            f"y holds {many} different numbers, and {type(estimator).__name__} takes each for a class: use a regressor "
+            f"if they are quantities.",
+            stacklevel=6,
+        )
 
 
 def _reduce_folds(cv: Any, y: AnyArray, classifies: bool) -> Any:
     """Limit a number of folds to what the events allow; return any other cross-validation unchanged."""
     if not is_integer(cv):
         return cv
-    limit = int(np.unique(y, return_counts=True)[1].max()) if classifies else len(y)
+    limit = int(np.unique(y, return_counts=True)[1].max()) if classifies and y.ndim == 1 else len(y)
     if not 2 <= limit < cv:
         return cv
     warnings.warn(
         f"cv={cv} folds are too many for {'classes of at most ' if classifies else ''}{limit} events: "
         f"{limit} folds are used.",
-        stacklevel=5,
+        stacklevel=8,
     )
     return limit
 
@@ -189,8 +290,8 @@ def threads_of_task(n_jobs: Any) -> int:
     return max(1, int(effective_n_jobs(None if n_jobs is None else int(n_jobs))))
 
 
-def sized_task_parameters(given: Any, wanted: Any, n_features: int) -> dict[str, Any]:
-    """Return the parameters of an algorithm, with the number of features to select."""
+def sized_task_parameters(given: Any, wanted: Any, n_features: int, n_fixed: int = 0) -> dict[str, Any]:
+    """Return the parameters of an algorithm, with the number of features to select beside the fixed ones."""
     if given is not None and not isinstance(given, Mapping):
         raise PqswarmError(f"algorithm_params must be a mapping of names to values, not {given!r}.")
     parameters = dict(given or {})
@@ -205,4 +306,7 @@ def sized_task_parameters(given: Any, wanted: Any, n_features: int) -> dict[str,
         )
     if "size" in parameters:
         raise PqswarmError("give n_features_to_select or the size in algorithm_params, not both.")
-    return parameters | {"size": int(wanted) if whole else max(1, int(wanted * n_features))}
+    size = int(wanted) if whole else max(1, int(wanted * n_features))
+    if size <= n_fixed:
+        raise PqswarmError(f"n_features_to_select must exceed the {n_fixed} fixed features, but is {wanted!r}.")
+    return parameters | {"size": size - n_fixed}

@@ -1,0 +1,130 @@
+"""Predict with the selected features: the estimator that a selector refits to them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.metrics import check_scoring
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from pqswarm._base.typing import AnyArray, FloatArray
+from pqswarm.evaluation.tables import is_table, take_table
+from pqswarm.selector.front import UnavailableError
+from pqswarm.selector.task import default_estimator, named_scorings
+
+__all__ = ["PredictorMixin"]
+
+
+def _estimator_has(method: str) -> Callable[[Any], bool]:
+    """A check that the estimator has a method; it raises the estimator's AttributeError."""
+
+    def check(selector: Any) -> bool:
+        getattr(getattr(selector, "best_estimator_", selector.estimator or default_estimator()), method)
+        return True
+
+    return check
+
+
+class PredictorMixin:
+    """Predictions of `best_estimator_`, which sees only the selected features."""
+
+    estimator: Any
+    scoring: Any
+    refit: Any
+    support_: Any
+    best_estimator_: Any
+
+    @property
+    def classes_(self) -> AnyArray:
+        """The labels, if the estimator is a classifier."""
+        found: AnyArray = self._refitted().classes_
+        return found
+
+    def _refitted(self) -> Any:
+        check_is_fitted(self)
+        if not hasattr(self, "best_estimator_"):
+            raise UnavailableError("the estimator was not refitted to the selected features: set refit=True.")
+        return self.best_estimator_
+
+    def _selected(self, X: Any) -> Any:
+        """The selected columns of X, checked."""
+        self._refitted()
+        if is_table(X) and not issparse(X):
+            validate_data(self, X, skip_check_array=True, reset=False)
+        else:
+            tags = get_tags(self).input_tags
+            sparse = ("csr", "csc") if tags.sparse else False
+            finite = "allow-nan" if tags.allow_nan else True
+            X = validate_data(self, X, dtype=np.float64, accept_sparse=sparse, ensure_all_finite=finite, reset=False)
+        return take_table(X, np.flatnonzero(self.support_), axis=1)
+
+    @available_if(_estimator_has("predict"))  # type: ignore[untyped-decorator]
+    def predict(self, X: Any) -> AnyArray:
+        """Predict labels or targets by `best_estimator_`.
+
+        Parameters
+        ----------
+        X : array_like, data frame or sparse matrix of shape (n, n_features_in_)
+            Events with all features; the selected ones are used.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_targets)
+            The predictions.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_wine
+        >>> from pqswarm import SwarmSelector
+        >>> X, y = load_wine(return_X_y=True)
+        >>> selector = SwarmSelector(max_evaluations=200, random_state=0).fit(X, y)
+        >>> selector.predict(X[:3]).tolist(), selector.predict_proba(X[:3]).shape, bool(selector.score(X, y) > 0.9)
+        ([0, 0, 0], (3, 3), True)
+        """
+        selected = self._selected(X)
+        return np.asarray(self.best_estimator_.predict(selected))
+
+    @available_if(_estimator_has("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Predict the probabilities of the classes by `best_estimator_`; see :meth:`predict`."""
+        selected = self._selected(X)
+        found: FloatArray = self.best_estimator_.predict_proba(selected)
+        return found
+
+    @available_if(_estimator_has("predict_log_proba"))  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Predict the log probabilities of the classes by `best_estimator_`; see :meth:`predict`."""
+        selected = self._selected(X)
+        found: FloatArray = self.best_estimator_.predict_log_proba(selected)
+        return found
+
+    @available_if(_estimator_has("decision_function"))  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return the decision function of `best_estimator_`; see :meth:`predict`."""
+        selected = self._selected(X)
+        found: FloatArray = self.best_estimator_.decision_function(selected)
+        return found
+
+    def score(self, X: Any, y: Any, **params: Any) -> float:
+        """Score `best_estimator_` by the optimised score.
+
+        Parameters
+        ----------
+        X : array_like, data frame or sparse matrix of shape (n, n_features_in_)
+            Events with all features; the selected ones are used.
+        y : array_like of shape (n,) or (n, n_targets)
+            True labels or targets.
+        **params
+            Arguments of the scorer, such as ``sample_weight``.
+
+        Returns
+        -------
+        float
+            The score: `scoring`, the one of `refit` if there are several, or that of the estimator.
+        """
+        scoring = next(iter(named_scorings(self.scoring, self.refit).values()))
+        selected = self._selected(X)
+        return float(check_scoring(self.best_estimator_, scoring)(self.best_estimator_, selected, y, **params))
