@@ -116,9 +116,7 @@ def test_the_classes_are_those_of_the_preset():
 def test_far_away_is_no_error():
     for name, settings in (("kernel-nb", {"bandwidth": 0.01, "floor": 0.001}), ("k-nn", {"n_neighbors": 1})):
         fitted = fit_estimator_to_calibrate(CLASSIFIERS[name](settings), np.array([[0.1], [0.9]]), np.array([0, 1]))
-        assert np.isfinite(
-            calibrated_probabilities(calibration_log_scores(fitted, np.array([[1e6], [-1e6]])), 1.0)
-        ).all()
+        assert np.isfinite(calibrated_probabilities(calibration_log_scores(fitted, np.array([[1e6], [-1e6]])))).all()
 
 
 @pytest.mark.parametrize(

@@ -22,13 +22,7 @@ _RULE_CLASSES = {
 
 
 def in_words(event_class: str) -> str:
-    """Return an event class as it is written in a sentence.
-
-    Examples
-    --------
-    >>> in_words("sag_with_harmonics"), in_words("dc_offset"), in_words("pure_sinusoid")
-    ('sag with harmonics', 'DC offset', 'no disturbance')
-    """
+    """Return an event class as it is written in a sentence; an undisturbed voltage is ``"no disturbance"``."""
     if event_class == "pure_sinusoid":
         return "no disturbance"
     title = class_title(event_class)
@@ -42,13 +36,7 @@ def rule_level(events: "Iterable[Event]") -> str:
 
 
 def model_level(label: str) -> str:
-    """Return ``"sag"``, ``"swell"``, ``"interruption"`` or ``"none"`` for a class, and ``"unknown"`` for no class.
-
-    Examples
-    --------
-    >>> model_level("sag_with_harmonics"), model_level("flicker"), model_level("")
-    ('sag', 'none', 'unknown')
-    """
+    """Return ``"sag"``, ``"swell"``, ``"interruption"`` or ``"none"`` for a class, and ``"unknown"`` for no class."""
     if label in ("", "unknown"):
         return "unknown"
     return group if (group := class_family(label)) in RMS else "none"

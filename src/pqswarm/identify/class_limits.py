@@ -14,30 +14,11 @@ if TYPE_CHECKING:
 def allowed_classes(
     names: Collection[str], kind: str, rule: str, sampling_rate: float, frequency: float, cycles: float
 ) -> frozenset[str]:
-    """Return the classes that an event can have.
+    """Return the classes of a model that an event of this kind can have; its class by the rules is always one.
 
     A sag is a sag, with harmonics, with a transient or without; an event that is none of sag, swell and interruption by
-    its magnitude is none of these by the model either. Classes that the capture cannot show are not offered. The class
-    by the rules always is.
-
-    Parameters
-    ----------
-    names : collection of str
-        Classes of the model.
-    kind, rule : str
-        Kind of the event, and its class by the rules.
-    sampling_rate, frequency, cycles : float
-        Of the capture: sampling rate and fundamental [Hz], and length in cycles.
-
-    Returns
-    -------
-    frozenset of str
-        Some of `names`.
-
-    Examples
-    --------
-    >>> sorted(allowed_classes(("sag", "sag_with_harmonics", "flicker"), "sag", "sag", 12_800, 50, 30))
-    ['sag', 'sag_with_harmonics']
+    its magnitude is none of these by the model either. Classes that the capture cannot show, by its rate and
+    fundamental [Hz] and its length in cycles, are not offered.
     """
     family = kind if kind in RMS else ""
     own = {name for name in names if (class_family(name) if class_family(name) in RMS else "") == family}

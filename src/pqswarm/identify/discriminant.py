@@ -15,12 +15,8 @@ _SHRINKAGE = 1e-3
 class Discriminant:
     """Fisher's discriminant: normal densities with a common covariance, slightly shrunk towards a sphere.
 
-    Attributes
-    ----------
-    weights : ndarray of shape (3 n_features, n_classes)
-        Weights of each feature, its square, and its distance from the middle.
-    bias : ndarray of shape (n_classes,)
-        Bias of each class; minus infinity for classes without events.
+    `weights` (3 n_features, n_classes) are those of each feature, its square, and its distance from the middle; `bias`
+    of a class without events is minus infinity.
     """
 
     weights: "FloatArray"

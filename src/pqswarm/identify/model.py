@@ -54,16 +54,9 @@ class Subset:
 
 @dataclass(frozen=True, eq=False)
 class ModelTrainingTable:
-    """The training events of a subset.
+    """The training events of a subset: scaled features (n_events, n_features) as integers, and classes.
 
-    Attributes
-    ----------
-    codes : ndarray of uint16, shape (n_events, n_features)
-        Scaled features, those of the subset in its order.
-    labels : ndarray of int64, shape (n_events,)
-        Their classes.
-    knots : ndarray of shape (n_features, n_knots)
-        Evenly spaced quantiles of each feature, ascending: they map the feature to 0 ... 1.
+    `knots` (n_features, n_knots) are evenly spaced quantiles of each feature, ascending, which map it to 0 ... 1.
     """
 
     codes: "AnyArray"
@@ -228,7 +221,7 @@ class Model:
         columns = rows[:, [FEATURES.index(name) for name in subset.names]]
         scaled = scale_for_model(columns, table.knots)
         scores = self._experts[subset].scores(scaled, subset.temperature, subset.discriminant)
-        shares = calibrated_probabilities(self._only(scores, classes), 1.0)
+        shares = calibrated_probabilities(self._only(scores, classes))
         known = np.ones(len(rows), dtype=np.bool_)
         if subset.farthest < inf:
             known = find_nearest(scaled + model_overshoot(columns, table.knots), table.data) <= _SLACK * subset.farthest
@@ -266,13 +259,6 @@ def scale_for_model(values: "FloatArray", knots: "FloatArray") -> "FloatArray":
 
     A value at several equal quantiles is mapped to their middle. It is rounded to single precision, like the knots in a
     file, so that the last bit does not decide on which side it falls.
-
-    Examples
-    --------
-    >>> scale_for_model(np.array([[2.0], [9.0]]), np.array([[1.0, 3.0, 4.0]])).tolist()
-    [[0.25], [1.0]]
-    >>> scale_for_model(np.array([[0.0], [2.0]]), np.array([[0.0, 0.0, 2.0]])).tolist()
-    [[0.25], [1.0]]
     """
     places = np.linspace(0.0, 1.0, knots.shape[1])
     found = np.empty(values.shape)
@@ -284,13 +270,7 @@ def scale_for_model(values: "FloatArray", knots: "FloatArray") -> "FloatArray":
 
 
 def model_overshoot(values: "FloatArray", knots: "FloatArray") -> "FloatArray":
-    """Return by how much each value lies outside the knots of its feature, relative to their range, at most 2.
-
-    Examples
-    --------
-    >>> model_overshoot(np.array([[2.0], [5.0]]), np.array([[0.0, 1.0, 4.0]])).tolist()
-    [[0.0], [0.25]]
-    """
+    """Return by how much each value lies outside the knots of its feature, relative to their range, at most 2."""
     low, high = knots[:, 0], knots[:, -1]
     beyond = np.maximum(values - high, 0.0) - np.maximum(low - values, 0.0)
     return np.asarray(np.clip(beyond / np.maximum(high - low, 1e-9), -2.0, 2.0))

@@ -79,14 +79,6 @@ def measure_capture(capture: "FloatArray", bandwidth: float = WIDEST) -> "FloatA
     """Measure a capture [pu of the peak] of 500 samples per cycle and at least 2.1 cycles, in the order of MEASURES.
 
     It has no content above `bandwidth` times the fundamental; measures of higher frequencies are 0.
-
-    Examples
-    --------
-    >>> t = np.arange(5000) / 500
-    >>> capture = np.sin(2 * np.pi * t) * np.where((t > 3) & (t < 6), 0.6, 1)
-    >>> values = dict(zip(MEASURES, measure_capture(capture), strict=True))
-    >>> f"{values['rms.minimum']:.2f} {values['rms.below']:.2f}", bool(values["transient.31_62.excess"] == 0)
-    ('0.60 0.33', True)
     """
     if capture.ndim != 1 or capture.size < 2.1 * SAMPLES_PER_CYCLE:
         raise PqswarmError("a capture must have at least 2.1 cycles.")

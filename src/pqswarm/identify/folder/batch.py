@@ -222,15 +222,12 @@ def open_for_analysis(
 ) -> "tuple[RecordingSource, ...]":
     """Open the recordings of a file as :func:`identify_file` does, with the settings of the site."""
     options = dict(reading or {})
-    return open_recordings(path, **(options if site is None else _batch_reading_options(options, site)))
-
-
-def _batch_reading_options(options: dict[str, Any], site: Site) -> dict[str, Any]:
-    """Options for reading, completed from the site."""
-    more: dict[str, Any] = {"nominal_frequency": options.get("nominal_frequency") or site.nominal_frequency}
-    if "units" not in options and (site.unit or len(site.units)):
-        more["units"] = site.units
-    return options | {key: value for key, value in more.items() if value is not None}
+    if site is not None:
+        if not options.get("nominal_frequency") and site.nominal_frequency is not None:
+            options["nominal_frequency"] = site.nominal_frequency
+        if "units" not in options and (site.unit or len(site.units)):
+            options["units"] = site.units
+    return open_recordings(path, **options)
 
 
 def _batch_nominal_voltages(site: Site, source: "RecordingSource") -> float | dict[str, float] | None:

@@ -39,22 +39,10 @@ CREATE TABLE IF NOT EXISTS refused (
 
 @dataclass(frozen=True)
 class FileRecord:
-    """State of a file.
+    """State of a file: ``done``, ``failed``, ``copy`` (the content of another file) or ``ours`` (written by pqswarm).
 
-    Attributes
-    ----------
-    path : str
-        Relative to the watched folder, with ``/``.
-    stamp : str
-        Sizes and modification times of its parts when it was analysed.
-    digest : str
-        SHA-256 of its content.
-    state : {"done", "failed", "copy", "ours"}
-        Analysed; failed; the same content as another file; a table written by pqswarm.
-    reason : str
-        Why, or which recordings failed.
-    analysed : str
-        Time of the analysis (UTC).
+    The path is relative to the watched folder, with ``/``; `stamp` holds sizes and modification times of its parts when
+    it was analysed (UTC), `digest` the SHA-256 of its content, `reason` why it failed, or which recordings did.
     """
 
     path: str
@@ -67,17 +55,7 @@ class FileRecord:
 
 @dataclass(frozen=True)
 class Entry:
-    """An event in the journal.
-
-    Attributes
-    ----------
-    number : int
-        Running number.
-    key : str
-        Follows from the content of its file.
-    verdict : Verdict
-        On its recording, with this event alone.
-    """
+    """An event in the journal, with a key that follows from the content of its file, and the verdict on it alone."""
 
     number: int
     key: str
@@ -94,23 +72,7 @@ class Entry:
 
 
 class Journal:
-    """The state of a watched folder in an SQLite file, safe against crashes.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file; it is created if it does not exist.
-    read_only : bool
-        Whether to open an existing journal for reading only.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder, Journal(f"{folder}/journal.sqlite") as journal:
-    ...     journal.finish("a.cfg", "12:1", "f00d", [], "done", "")
-    ...     list(journal.events()), journal.files()["a.cfg"].state
-    ([], 'done')
-    """
+    """The state of a watched folder in an SQLite file, safe against crashes; a new file is created."""
 
     def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
         self.path = Path(path)

@@ -47,14 +47,8 @@ class Webhook:
     """Posts each event as JSON.
 
     An event is repeated until the receiver answers with success (2xx). After a crash it may arrive twice, with the same
-    header ``Idempotency-Key``, the ``key`` of the event. Redirects are not followed: they would drop the event.
-
-    Parameters
-    ----------
-    url : str
-        http or https. As it may hold a secret, messages and the journal show only its host and part of its SHA-256.
-    timeout : float
-        Timeout of one post [s].
+    header ``Idempotency-Key``, the ``key`` of the event. Redirects are not followed: they would drop the event. As the
+    address may hold a secret, messages and the journal show only its host and part of its SHA-256.
     """
 
     def __init__(self, url: str, timeout: float = 10.0) -> None:
@@ -130,11 +124,6 @@ class JsonLines:
 
     The journal records the length of the file before lines are written. After a crash, lines found beyond that length
     are not written again, and a torn one is completed. Lines of other programs are left alone.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -186,13 +175,7 @@ def _received_file_ends_line(file: BinaryIO, size: int) -> bool:
 
 
 class StreamReceiver:
-    """Prints a line of JSON per event; after a crash a line may appear twice.
-
-    Parameters
-    ----------
-    stream : file
-        For example the standard output.
-    """
+    """Prints a line of JSON per event; after a crash a line may appear twice."""
 
     name = "standard output"
 

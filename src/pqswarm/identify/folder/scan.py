@@ -30,16 +30,9 @@ _MANIFEST, _OUR_MANIFEST = "manifest.json", b'"format": "pqswarm '
 
 @dataclass(frozen=True)
 class Candidate:
-    """A recording in the folder.
+    """A recording in the folder: its path relative to it, with ``/``, and its files.
 
-    Attributes
-    ----------
-    name : str
-        Path relative to the folder, with ``/``.
-    parts : tuple of Path
-        Its files: the ``.cfg`` and the ``.dat``, or one.
-    stamp : str
-        Their sizes [byte] and modification times [ns]; empty while a part is missing or empty.
+    `stamp` holds their sizes [byte] and modification times [ns]; it is empty while a part is missing or empty.
     """
 
     name: str

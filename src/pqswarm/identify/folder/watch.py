@@ -32,27 +32,15 @@ _PATIENCE = 300.0
 
 
 class Watcher:
-    """Analyses each new recording of a folder once, and delivers its events to receivers.
+    """Analyses each new recording of a folder, and of those below it, once, and delivers its events to all receivers.
 
     The journal lists the analysed files by path, size and modification time. A file that was touched, renamed or copied
     is recognised by its content and not analysed again. One that fails is retried when it changes; one that cannot be
     reached is retried several times, and when the watcher is restarted. The events of a file and its state are written
     in one transaction: a crash neither loses nor duplicates an event.
 
-    Parameters
-    ----------
-    folder : Path
-        Folder to watch, with all below it.
-    journal : Journal
-        Journal of this folder.
-    analyse : callable
-        Takes a path, returns verdicts and failures, such as :func:`pqswarm.identify.identify_file`.
-    receivers : sequence of Receiver
-        Each gets all events, independently of the others.
-    settle : float
-        Time without changes after which a file is analysed [s].
-    say : callable
-        Called with messages.
+    `analyse` takes a path and returns verdicts and failures, as :func:`pqswarm.identify.identify_file` does; `settle`
+    is the time without changes after which a file is analysed [s]; `say` is called with messages.
     """
 
     def __init__(

@@ -31,14 +31,8 @@ COLOURS = {
 class Curve:
     """A tolerance curve.
 
-    Attributes
-    ----------
-    title : str
-        Name.
-    lower : tuple of (float, float)
-        Steps of the lower curve: up to each duration [s], the minimum voltage [%].
-    upper : tuple of (float, float)
-        Corners of the upper curve, duration [s] and voltage [%], in order of time; empty if there is none.
+    `lower` are the steps of the lower curve: up to each duration [s], the minimum voltage [%]; `upper` the corners of
+    the upper one, duration [s] and voltage [%], in order of time, none if there is no such curve.
     """
 
     title: str
@@ -46,23 +40,11 @@ class Curve:
     upper: tuple[tuple[float, float], ...] = ()
 
     def minimum(self, duration: float) -> float:
-        """Return the voltage [%] of the lower curve at a duration [s].
-
-        Examples
-        --------
-        >>> [ITIC.minimum(duration) for duration in (0.02, 0.021, 0.5, 10, 11)]
-        [0.0, 70.0, 70.0, 80.0, 90.0]
-        """
+        """Return the voltage [%] of the lower curve at a duration [s]."""
         return next(level for end, level in self.lower if duration <= end)
 
     def maximum(self, duration: float) -> float:
-        """Return the voltage [%] of the upper curve at a duration [s], linear over the logarithm of time.
-
-        Examples
-        --------
-        >>> [ITIC.maximum(duration) for duration in (1e-4, 1e-3, 0.01, 0.5, 1.0)], SEMI.maximum(1.0)
-        ([500.0, 200.0, 120.0, 120.0, 110.0], inf)
-        """
+        """Return the voltage [%] of the upper curve at a duration [s], linear over the logarithm of time."""
         if not self.upper:
             return inf
         if duration <= self.upper[0][0]:
@@ -98,21 +80,8 @@ _SEVERITY: Sequence[tuple[float, float]] = ((0.2, 50.0), (0.5, 70.0), (10.0, 80.
 def event_severity(voltage: float, duration: float, nominal_frequency: float) -> float:
     """Return the severity of a sag or interruption after IEEE 1564, with SEMI F47 as the curve: 1 is on it.
 
-    It is (1 - V) / (1 - V_curve), and 1 - V within the first cycle. For swells we use the upper ITIC curve.
-
-    Parameters
-    ----------
-    voltage : float
-        Residual or maximum voltage [%].
-    duration : float
-        Duration [s].
-    nominal_frequency : float
-        Nominal frequency [Hz].
-
-    Examples
-    --------
-    >>> round(event_severity(50, 0.1, 50), 6), round(event_severity(0, 0.02, 50), 6), round(event_severity(110, 9, 50))
-    (1.0, 1.0, 1)
+    It is (1 - V) / (1 - V_curve), and 1 - V within the first cycle. For swells we use the upper ITIC curve. Voltages
+    are in %, durations in s, the frequency in Hz.
     """
     if voltage > 100:
         return (voltage - 100) / (ITIC.maximum(max(duration, 1e-6)) - 100)

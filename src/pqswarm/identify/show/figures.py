@@ -14,6 +14,7 @@ from pqswarm._base.units import frequency_text, scale_of
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.show.curves import COLOURS, RMS
 from pqswarm.identify.show.fonts import draw_name, font_families, shorten_to_font_width
+from pqswarm.identify.show.rows import shown_interval
 from pqswarm.identify.show.words import time_text
 from pqswarm.report.style import FAINT, STYLE
 
@@ -36,15 +37,6 @@ _COLOURS = (
 _PHASES = {"A": 0, "B": 1, "C": 2, "AB": 0, "BC": 1, "CA": 2}
 _SHORT = 15.0
 """Records up to this length are shown whole [cycles]."""
-
-_LEAD = 3.0
-"""Minimum number of cycles before and after an event; otherwise a quarter of its length, at most a second."""
-
-_STEADY = {"flicker": 50.0}
-"""Cycles shown of steady events; 10 by default."""
-
-_LONGEST = 60.0
-"""Maximum length shown of an event [s]."""
 
 _BUCKETS = 500
 """Intervals whose extremes are drawn, if there are more samples."""
@@ -115,15 +107,9 @@ def plot_verdict(
 
 def _find_figure_interval(event: "Event", length: float) -> tuple[float, float]:
     """Start and end of the interval shown [s]."""
-    cycle = 1 / event.nominal_frequency
-    if length <= _SHORT * cycle:
+    if length <= _SHORT / event.nominal_frequency:
         return 0.0, length
-    if event.kind in (*RMS, "transient", "rapid voltage change"):
-        lead = max(_LEAD * cycle, min(0.25 * (event.end - event.start), 1.0))
-        start, end = event.start - lead, min(event.end + lead, event.start - lead + _LONGEST)
-    else:
-        middle, half = (event.start + event.end) / 2, 0.5 * _STEADY.get(event.kind, 10.0) * cycle
-        start, end = middle - half, middle + half
+    start, end = shown_interval(event)
     return max(start, 0.0), min(end, length)
 
 

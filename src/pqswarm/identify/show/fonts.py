@@ -34,13 +34,7 @@ def _fonts_have(letter: str) -> bool:
 
 
 def draw_name(text: str, otherwise: str = "") -> str:
-    r"""Return a text that the fonts can draw: unchanged, else `otherwise`, else with an ellipsis for missing letters.
-
-    Examples
-    --------
-    >>> draw_name("шина 1"), draw_name("\U000f0000 1", "phase A"), draw_name("bus \U000f0000\U000f0001 1")
-    ('шина 1', 'phase A', 'bus … 1')
-    """
+    """Return a text that the fonts can draw: unchanged, else `otherwise`, else with an ellipsis for missing letters."""
     letters = [letter if letter.isprintable() and _fonts_have(letter) else "" for letter in text]
     if all(letters):
         return text
@@ -51,17 +45,7 @@ def draw_name(text: str, otherwise: str = "") -> str:
 
 
 def shorten_to_font_width(text: str, limit: int, *, keep: int = 0) -> str:
-    """Return a text cut to the width of `limit` Latin letters, keeping its end to the width of `keep`.
-
-    Examples
-    --------
-    >>> shorten_to_font_width("220kV busbar I, voltage A", 12)
-    '220kV busba…'
-    >>> shorten_to_font_width("220kV busbar I, voltage A", 12, keep=3)
-    '220kV bu…e A'
-    >>> shorten_to_font_width("220kV母线I电压", 10)
-    '220kV母线…'
-    """
+    """Return a text cut to the width of `limit` Latin letters, keeping its end to the width of `keep`."""
     text = " ".join(text.split())
     if _font_width(text) <= limit:
         return text

@@ -15,13 +15,7 @@ from pqswarm.identify.verdict import COLUMNS
 
 
 def line_heading(row: Mapping[str, Any]) -> str:
-    """Return the heading of the events of a recording: station, date, file, and place in it.
-
-    Examples
-    --------
-    >>> line_heading({"station": "North", "date": "2026-03-02", "path": "day/a.pqd", "source": "a.pqd, observation 3"})
-    'North, 2026-03-02, day/a.pqd, observation 3'
-    """
+    """Return the heading of the events of a recording: station, date, file, and place in it."""
     path, source = str(row["path"]), str(row["source"])
     name = path.replace("\\", "/").rsplit("/", 1)[-1]
     place = f"{path}{source.removeprefix(name)}" if name and source.startswith(name) else path or source
@@ -29,16 +23,7 @@ def line_heading(row: Mapping[str, Any]) -> str:
 
 
 def text_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return a line for each event, in columns: time, kind, phases, magnitude, duration, class, agreement.
-
-    Examples
-    --------
-    >>> row = dict.fromkeys(COLUMNS, "") | {"date": "2026-03-02", "time": "10:15:30.412", "kind": "sag"}
-    >>> row |= {"category": "instantaneous sag", "phases": "B", "magnitude": 0.62, "unit": "pu", "duration_s": 0.15}
-    >>> row |= {"cycles": 7.5, "class": "sag", "probability": 0.97, "agreement": "agree"}
-    >>> text_lines([row])
-    ['2026-03-02 10:15:30.412  instantaneous sag  B  0.62 pu  150 ms (7.5 cycles)  sag 97 %  agree']
-    """
+    """Return a line for each event, in columns: time, kind, phases, magnitude, duration, class, agreement."""
     cells = [_text_line_cells(row) for row in rows]
     widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))] if cells else []
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
@@ -77,13 +62,7 @@ def _line_duration(seconds: float | None, cycles: float | None) -> str:
 
 
 def csv_lines(rows: Iterable[Mapping[str, Any]], columns: Sequence[str] = COLUMNS) -> str:
-    r"""Return a header and a row for each event; cells that look like formulas get an apostrophe.
-
-    Examples
-    --------
-    >>> csv_lines([{"path": "=cmd", "magnitude": -0.5}], ("path", "magnitude"))
-    "path,magnitude\n'=cmd,-0.5\n"
-    """
+    """Return a header and a row for each event; cells that look like formulas get an apostrophe."""
     stream = io.StringIO()
     writer = csv.DictWriter(stream, columns, lineterminator="\n", extrasaction="ignore")
     writer.writeheader()
@@ -98,13 +77,7 @@ def _csv_line_cell(value: object) -> object:
 
 
 def json_text(value: Any, indent: int | None = None) -> str:
-    """Return strict JSON, with null for NaN and infinity.
-
-    Examples
-    --------
-    >>> json_text({"magnitude": float("nan"), "phases": ("A", "B")})
-    '{"magnitude": null, "phases": ["A", "B"]}'
-    """
+    """Return strict JSON, with null for NaN and infinity."""
     return json.dumps(_json_line_value(value), indent=indent, ensure_ascii=False, allow_nan=False)
 
 

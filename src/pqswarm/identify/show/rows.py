@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from pqswarm.identify.verdict import EventVerdict, Verdict
+    from pqswarm.measure import Event
+
+LONGEST_SHOWN = 60.0
+"""Maximum length shown of an event [s]."""
 
 
 def row_title(found: "EventVerdict") -> str:
@@ -45,6 +49,16 @@ def row_curve_point(found: "EventVerdict") -> tuple[float, float] | None:
     return (seconds, percent) if seconds > 0 and isfinite(seconds) and isfinite(percent) else None
 
 
+def shown_interval(event: "Event") -> tuple[float, float]:
+    """Return what is shown of a recording [s]: an event with a margin around it, or some cycles of a steady one."""
+    cycle, end = 1 / event.nominal_frequency, event.end if isfinite(event.end) else event.start
+    if event.kind in (*RMS, "transient", "rapid voltage change"):
+        lead = max(3 * cycle, min(0.25 * (end - event.start), 1.0))
+        return event.start - lead, min(end + lead, event.start - lead + LONGEST_SHOWN)
+    middle, half = (event.start + end) / 2, (25 if event.kind == "flicker" else 5) * cycle
+    return middle - half, middle + half
+
+
 def row_date(found: "EventVerdict", start: "datetime | None") -> str:
     """Return the date of the event, given the time of the first sample; empty if unknown."""
     return time_text(found.event.at(start))[:10]
@@ -67,11 +81,6 @@ def row_phases(found: "EventVerdict") -> str:
         return ""
     text = ", ".join(dict.fromkeys(part.phase or part.channel for part in event.parts))
     return f"{text} of {event.system}" if event.system else text
-
-
-def row_magnitude(found: "EventVerdict") -> str:
-    """Return the magnitude as text."""
-    return magnitude_text(found.event)
 
 
 def row_sort_magnitude(found: "EventVerdict") -> str:
@@ -104,7 +113,7 @@ def event_sentence(found: "EventVerdict") -> str:
     event = found.event
     if event.kind == "none":
         return row_title(found)
-    words = [f"{event.category or row_title(found)} on {event.where}", row_magnitude(found), row_duration(found)]
+    words = [f"{event.category or row_title(found)} on {event.where}", magnitude_text(event), row_duration(found)]
     return ", ".join(filter(None, words))
 
 

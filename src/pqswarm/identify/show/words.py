@@ -15,16 +15,9 @@ _MINUTES = 120.0
 
 
 def magnitude_text(event: "Event") -> str:
-    """Return the magnitude of an event, in pu and in volts, or in percent; empty if there is none.
+    """Return the magnitude of an event, ``"0.62 pu (12.4 kV)"`` or in percent; empty if there is none.
 
     That of a transient is its peak without the fundamental, in pu of the peak of the reference.
-
-    Examples
-    --------
-    >>> from pqswarm.measure.event import Event, Part
-    >>> part = Part(0, "U1", "A", "sag", 0.62, 0.1, 0.2, 0.1)
-    >>> magnitude_text(Event("sag", "sag", (part,), "", 0.62, "pu", 0.1, 0.2, 0.1, 50.0, 20_000.0, "a sag"))
-    '0.62 pu (12.4 kV)'
     """
     if event.kind == "none" or not isfinite(event.magnitude):
         return ""
@@ -37,15 +30,7 @@ def magnitude_text(event: "Event") -> str:
 
 
 def duration_text(seconds: float, nominal_frequency: float, *, cut: bool = False) -> str:
-    """Return a duration [s] as time and cycles, with ``"at least"`` if the record cuts the event.
-
-    Examples
-    --------
-    >>> duration_text(0.08, 50), duration_text(5.1, 50), duration_text(600, 50), duration_text(0.02, 60, cut=True)
-    ('80 ms (4.0 cycles)', '5.1 s (255 cycles)', '10 min', 'at least 20 ms (1.2 cycles)')
-    >>> duration_text(0.00087, 50)
-    '0.87 ms (0.04 cycles)'
-    """
+    """Return a duration [s] as time and cycles, with ``"at least"`` if the record cuts the event."""
     if not isfinite(seconds) or seconds <= 0:
         return ""
     prefix = "at least " if cut else ""

@@ -107,15 +107,9 @@ def find_nearest(rows: "FloatArray", data: "FloatArray") -> "FloatArray":
     return np.array([np.abs(data - row).mean(axis=1).min() for row in rows])
 
 
-def calibrated_probabilities(scores: "FloatArray", temperature: float) -> "FloatArray":
-    """Turn log-scores (n, n_classes) into probabilities; the higher the temperature, the less confident.
-
-    Examples
-    --------
-    >>> calibrated_probabilities(np.log([[0.9, 0.1]]), 2.0).round(2).tolist()
-    [[0.75, 0.25]]
-    """
-    powers = np.exp((scores - scores.max(axis=1, keepdims=True)) / temperature)
+def calibrated_probabilities(scores: "FloatArray") -> "FloatArray":
+    """Turn log-scores (n, n_classes) into probabilities."""
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
     return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
 
@@ -125,10 +119,8 @@ def fit_weights(
     """Return temperature and weight of :meth:`CalibratedExperts.scores` under which true classes are most likely."""
 
     def loss(temperature: float, weight: float) -> float:
-        right = calibrated_probabilities(combine_calibrated_scores(first, second, priors, temperature, weight), 1.0)[
-            np.arange(len(labels)), labels
-        ]
-        return float(-np.log(np.maximum(right, 1e-12)).mean())
+        shares = calibrated_probabilities(combine_calibrated_scores(first, second, priors, temperature, weight))
+        return float(-np.log(np.maximum(shares[np.arange(len(labels)), labels], 1e-12)).mean())
 
     pairs = [
         (round(float(temperature), 4), weight)

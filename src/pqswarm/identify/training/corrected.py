@@ -57,18 +57,9 @@ _NEAR = 0.5
 
 @dataclass(frozen=True, eq=False)
 class CorrectedEvent:
-    """A corrected event, ready for training.
+    """A corrected event, ready for training: its window on the worst channel [pu of the peak] and its possible classes.
 
-    Attributes
-    ----------
-    correction : Correction
-        The correction.
-    capture : ndarray of shape (n,)
-        Its window on its worst channel [pu of the peak].
-    sampling_rate, frequency : float
-        Sampling rate of the recording, and measured fundamental [Hz].
-    possible : tuple of str
-        Classes that the standard allows.
+    Sampling rate and measured fundamental of the recording are in Hz.
     """
 
     correction: Correction
@@ -190,15 +181,7 @@ def find_corrected(
     site: "Site | None" = None,
     progress: "Progress | None" = None,
 ) -> list[CorrectedEvent]:
-    """Find corrected events again in their recordings.
-
-    A warning names each one that cannot be used.
-
-    Raises
-    ------
-    PqswarmError
-        If none can be used.
-    """
+    """Find corrected events again in their recordings; warn about each that cannot be used, and fail if none can."""
     by_path: dict[str, list[Correction]] = {}
     for one in corrections:
         by_path.setdefault(one.path, []).append(one)

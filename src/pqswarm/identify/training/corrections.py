@@ -109,9 +109,14 @@ class Correction:
             For :meth:`CorrectionFile.add`.
         """
         own = verdict.path if path is None else path
+        if digest is None:
+            try:
+                digest = find_candidate(own).digest()
+            except OSError as error:
+                raise PqswarmError(f"cannot read {file_text(own)}: {error.strerror or error}.") from error
         return cls(
             path=os.path.abspath(own),  # noqa: PTH100 (links stay what they are)
-            digest=_correction_recording_digest(own) if digest is None else digest,
+            digest=digest,
             source=file_text(verdict.source),
             found=EventVerdict.of(json.loads(json_text(event.as_dict()))),  # as it is read back
             label=label,
@@ -340,40 +345,17 @@ def load_corrections(path: str | Path) -> tuple[Correction, ...]:
 
 
 def merge_corrections(corrections: Iterable[Correction]) -> tuple[Correction, ...]:
-    """Return the last correction of each event, without withdrawn ones, in order of the events.
-
-    Parameters
-    ----------
-    corrections : iterable of Correction
-        The last one of an event applies.
-
-    Returns
-    -------
-    tuple of Correction
-        Whatever the order of the events.
-    """
+    """Return the last correction of each event, without withdrawn ones, in order of the events."""
     last = {one.key: one for one in corrections}
     return tuple(last[key] for key in sorted(last) if last[key].label)
 
 
-def _correction_recording_digest(path: str | Path) -> str:
-    try:
-        return find_candidate(path).digest()
-    except OSError as error:
-        raise PqswarmError(f"cannot read {file_text(path)}: {error.strerror or error}.") from error
-
-
 def _correction_to_line(correction: Correction, folder: Path) -> bytes:
     """A line of the file in ASCII, readable with any encoding."""
-    path = _relative_correction_path(correction.path, folder)
+    whole = Path(os.path.abspath(folder / correction.path))  # noqa: PTH100
+    path = whole.relative_to(folder).as_posix() if whole.is_relative_to(folder) else str(whole)
     values = {**vars(correction), "path": path, "found": correction.found.as_dict()}
     return json.dumps(values, allow_nan=False).encode("ascii") + b"\n"
-
-
-def _relative_correction_path(path: str, folder: Path) -> str:
-    """A path relative to a folder, if it lies below it."""
-    whole = Path(os.path.abspath(folder / path))  # noqa: PTH100
-    return whole.relative_to(folder).as_posix() if whole.is_relative_to(folder) else str(whole)
 
 
 def _correction_from_line(line: bytes, folder: Path) -> Correction:

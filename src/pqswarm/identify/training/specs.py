@@ -87,6 +87,22 @@ class PresetSpec:
         return resample_for_features(event.signal, rate / event.sampling_rate), rate, event.frequency
 
 
+def list_orders(
+    preset: Preset | str,
+    events_per_class: int,
+    snr: Sequence[float],
+    seed: int,
+    family: tuple[int, ...],
+    bandwidth: int,
+    minimum: int = 1,
+) -> tuple[tuple[str, ...], "list[BroadSpec] | list[PresetSpec]"]:
+    """Return the classes of a preset, or of ``"broad"``, and its events of a family."""
+    if isinstance(preset, str):
+        return BROAD_CLASSES, list_training_specs(events_per_class, snr, seed, family, bandwidth, minimum)
+    listed = event_specs(preset, events_per_class, seed, family, snr, minimum)
+    return preset.classes, [PresetSpec(order, preset) for order in listed]
+
+
 def make_training_events(
     preset: Preset | str,
     events_per_class: int,
@@ -109,12 +125,7 @@ def make_training_events(
     """
     from joblib import Parallel, delayed
 
-    orders: list[BroadSpec] | list[PresetSpec]
-    if isinstance(preset, str):
-        classes, orders = BROAD_CLASSES, list_training_specs(events_per_class, snr, seed, family, bandwidth, minimum)
-    else:
-        listed = event_specs(preset, events_per_class, seed, family, snr, minimum)
-        classes, orders = preset.classes, [PresetSpec(order, preset) for order in listed]
+    classes, orders = list_orders(preset, events_per_class, snr, seed, family, bandwidth, minimum)
     tasks = [orders[i : i + _PER_TASK] for i in range(0, len(orders), _PER_TASK)]
     rows: list[tuple[FloatArray, float]] = []
     jobs = min(effective_jobs(n_jobs), len(tasks))

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pqswarm._base.random import checked_seed
-from pqswarm.datasets.specs import event_specs
 from pqswarm.errors import PqswarmError
 from pqswarm.events import Preset, check_snr, get_preset
 from pqswarm.events.broad import BROAD_CLASSES
@@ -18,9 +17,7 @@ from pqswarm.identify.model import Model
 from pqswarm.identify.training.specs import (
     BROAD,
     HELD_OUT,
-    BroadSpec,
-    PresetSpec,
-    list_training_specs,
+    list_orders,
     make_training_events,
 )
 
@@ -205,12 +202,7 @@ def _predict_whole(
     from pqswarm.identify.analysis import identify
     from pqswarm.recordings import Channel, Recording
 
-    orders: list[BroadSpec] | list[PresetSpec]
-    if isinstance(preset, str):
-        classes, orders = BROAD_CLASSES, list_training_specs(count, (snr,), seed, HELD_OUT, 1)
-    else:
-        listed = event_specs(preset, count, seed, HELD_OUT, (snr,))
-        classes, orders = preset.classes, [PresetSpec(order, preset) for order in listed]
+    classes, orders = list_orders(preset, count, (snr,), seed, HELD_OUT, 1)
     labels, shares = [], []
     for order in orders:
         signal, rate, frequency = order.record(None)

@@ -50,21 +50,9 @@ class Chart:
 def draw_charts(
     events: "Sequence[EventVerdict]", tips: Sequence[str], links: Sequence[str], keys: Sequence[str] | None = None
 ) -> list[Chart]:
-    """Draw events on the ITIC curve and on SEMI F47.
+    """Draw events on the ITIC curve and on SEMI F47; those without a place on a curve are left out.
 
-    Parameters
-    ----------
-    events : sequence of EventVerdict
-        Those without a place on a curve are left out.
-    tips, links : sequence of str
-        Text and target of each point.
-    keys : sequence of str, optional
-        By which a script knows each point.
-
-    Returns
-    -------
-    list of Chart
-        Two charts.
+    Each event has a text, a link, and optionally a key by which a script knows its point.
     """
     shown = [
         _ChartPoint(found, *place, *words)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from pqswarm import __version__
 from pqswarm._base.text import count_text
 from pqswarm._base.units import frequency_text, voltage_text
 from pqswarm._web import VIEWER, read_scripts, read_styles
@@ -90,9 +91,8 @@ def page_html(
     loader = ChoiceLoader([PackageLoader("pqswarm.identify.show.page"), PackageLoader("pqswarm.report")])
     environment = Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"bind": _bind_page_html_units, "keep": _keep_page_html_together}
-    shared = read_scripts(*VIEWER) if figures else read_scripts("draw.js")
     scripts = [
-        shared,
+        read_scripts(*VIEWER) if figures else read_scripts("draw.js"),
         _read_page_html_template("pqswarm.report", "report.js"),
         _read_page_html_template("pqswarm.identify.show.page", "page.js"),
     ]
@@ -100,14 +100,14 @@ def page_html(
         read_styles("colours.css"),
         _read_page_html_template("pqswarm.report", "report.css"),
         read_styles("tolerance.css"),
-    ]
-    styles += [
         read_styles("waves.css") if figures else "",
         _read_page_html_template("pqswarm.identify.show.page", "page.css"),
     ]
-    text = environment.get_template("page.html.jinja").render(
-        style=_page_html_markup("".join(styles)),
-        scripts=[_page_html_markup(script) for script in scripts],
+    text = environment.get_template(
+        "page.html.jinja"
+    ).render(
+        style=Markup("".join(styles)),  # noqa: S704 (part of the package)
+        scripts=[Markup(script) for script in scripts],  # noqa: S704 (part of the package)
         digests=[base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts],
         headline=listing_headline(listed, len(kept), len(failures)),
         kinds=[(kind, KINDS[kind], COLOURS[kind], number) for kind, number in count_kinds(listed).items()],
@@ -129,7 +129,7 @@ def page_html(
         n_recordings=len(kept),
         n_described=min(len(kept), _MAX_RECORDINGS),
         failures=list(failures),
-        version=_page_html_version(),
+        version=__version__,
         size=_SIZE,
     )
     written = text.encode("utf-8", "replace")  # file names may hold bytes that are not text
@@ -139,10 +139,6 @@ def page_html(
 
 def _read_page_html_template(package: str, name: str) -> str:
     return (files(package) / "templates" / name).read_text(encoding="utf-8")
-
-
-def _page_html_markup(text: str) -> Markup:
-    return Markup(text)  # noqa: S704 (part of the package)
 
 
 def _bind_page_html_units(text: str) -> str:
@@ -155,12 +151,6 @@ def _bind_page_html_units(text: str) -> str:
 def _keep_page_html_together(text: str) -> str:
     """Break lines only before a bracket."""
     return text.replace(" ", "\u00a0").replace("\u00a0(", " (")
-
-
-def _page_html_version() -> str:
-    from pqswarm import __version__
-
-    return __version__
 
 
 def _charts(events: Sequence[ListedEvent]) -> list[Chart]:

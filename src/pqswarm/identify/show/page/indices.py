@@ -15,7 +15,8 @@ AGGREGATION = 60.0
 """Events of a site that start within this time of the first count as one [s] (IEEE 1564)."""
 
 _EPOCH = datetime(2000, 1, 1)
-_LEVELS = (90, 80, 70, 50, 10, 110, 120, 140)
+_LOW, _HIGH = ("sag", "interruption"), ("swell",)
+_SARFI = [*(f"SARFI-{level}" for level in (90, 80, 70, 50, 10, 110, 120, 140)), "SARFI-ITIC", "SARFI-SEMI"]
 
 
 def sarfi(rows: Sequence[ListedEvent]) -> list[dict[str, Any]]:
@@ -37,17 +38,13 @@ def sarfi(rows: Sequence[ListedEvent]) -> list[dict[str, Any]]:
             {
                 "site": ", ".join(filter(None, site)),
                 "events": len(groups),
-                **{name: _count_for_sarfi(groups, name) for name in _sarfi_names()},
+                **{name: _count_for_sarfi(groups, name) for name in _SARFI},
             }
         )
     if len(table) > 1:
-        keys = ("events", *_sarfi_names())
+        keys = ("events", *_SARFI)
         table.insert(0, {"site": "all sites", **{key: sum(row[key] for row in table) for key in keys}})
     return table
-
-
-def _sarfi_names() -> list[str]:
-    return [*(f"SARFI-{level}" for level in _LEVELS), "SARFI-ITIC", "SARFI-SEMI"]
 
 
 def _aggregate_for_sarfi(rows: Iterable[ListedEvent]) -> list[list[ListedEvent]]:
@@ -72,43 +69,25 @@ def _aggregate_for_sarfi(rows: Iterable[ListedEvent]) -> list[list[ListedEvent]]
 
 def _count_for_sarfi(groups: list[list[ListedEvent]], name: str) -> int:
     level = name.partition("-")[2]
+    low = [_event_points_for_indices(group, _LOW) for group in groups]
     if level in ("ITIC", "SEMI"):
         curve = ITIC if level == "ITIC" else SEMI
-        return sum(any(curve.place(u, t) == "below" for t, u in _low_voltages_for_indices(group)) for group in groups)
+        return sum(any(curve.place(u, t) == "below" for t, u in points) for points in low)
     bound = float(level)
     if bound < 100:
-        return sum(any(u < bound for _, u in _low_voltages_for_indices(group)) for group in groups)
-    return sum(any(u > bound for _, u in _high_voltages_for_indices(group)) for group in groups)
-
-
-def _low_voltages_for_indices(rows: Iterable[ListedEvent]) -> list[tuple[float, float]]:
-    """Duration [s] and voltage [%] of dips and interruptions."""
-    return _event_points_for_indices(rows, ("sag", "interruption"))
-
-
-def _high_voltages_for_indices(rows: Iterable[ListedEvent]) -> list[tuple[float, float]]:
-    """Duration [s] and voltage [%] of swells."""
-    return _event_points_for_indices(rows, ("swell",))
+        return sum(any(u < bound for _, u in points) for points in low)
+    return sum(any(u > bound for _, u in _event_points_for_indices(group, _HIGH)) for group in groups)
 
 
 def _event_points_for_indices(rows: Iterable[ListedEvent], kinds: Sequence[str]) -> list[tuple[float, float]]:
+    """Duration [s] and voltage [%] of the events of these kinds."""
     found = [row.found for row in rows if row.found.event.kind in kinds]
     return [row_curve_point(one) or (0.0, 100 * one.event.magnitude) for one in found]
 
 
 @dataclass(frozen=True)
 class Cells:
-    """A table of residual voltage and duration.
-
-    Attributes
-    ----------
-    columns : tuple of str
-        Durations as text.
-    rows : tuple of (str, tuple of int)
-        Voltages as text, and the number of events of each duration.
-    longer : int
-        Number of events too long for the table.
-    """
+    """A table of voltages (rows) and durations (columns): numbers of events, and of those too long for the table."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, tuple[int, ...]], ...]
@@ -119,9 +98,9 @@ def _merged_dips_for_indices(rows: Sequence[ListedEvent]) -> list[tuple[float, f
     """Duration [s] and voltage [%] of dips: a sag that becomes an interruption, and a sag again, is one."""
     found: list[tuple[float, float]] = []
     before, end = None, 0.0
-    low = [row for row in rows if row.found.event.kind in ("sag", "interruption")]
+    low = [row for row in rows if row.found.event.kind in _LOW]
     for row in sorted(low, key=lambda one: (one.place, one.found.event.system, one.found.event.start)):
-        ((length, voltage),) = _low_voltages_for_indices([row])
+        ((length, voltage),) = _event_points_for_indices([row], _LOW)
         place, start = (row.place, row.found.event.system), row.found.event.start
         if place == before and start <= end + 1 / row.found.event.nominal_frequency:
             first = end - found[-1][0]
@@ -144,7 +123,7 @@ def count_dips_for_indices(rows: Sequence[ListedEvent]) -> Cells:
 
 def count_swells_for_indices(rows: Sequence[ListedEvent]) -> Cells:
     """Count swells in the cells of EN 50160:2010, Table 3."""
-    found = _high_voltages_for_indices(rows)
+    found = _event_points_for_indices(rows, _HIGH)
     inside = [[length for length, voltage in found if (voltage >= 120) == high] for high in (True, False)]
     return _cells(("u ≥ 120", "120 > u > 110"), inside, (0.5, 5.0, 60.0))
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pqswarm._base.thinning import extremes, extremes_between
-from pqswarm.identify.show.curves import RMS
+from pqswarm.identify.show.rows import shown_interval
 from pqswarm.recordings import Envelope
 from pqswarm.recordings.view.encode import describe_header, describe_view, encode_status_channels
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from pqswarm.recordings import StatusChannel
     from pqswarm.recordings.recording import RecordingSource
 
-SHOWN, LEAD = 60.0, 2.0
-"""Maximum length shown of an event, and margin around it [s]."""
+LEAD = 2.0
+"""Margin around what is shown of an event [s]."""
 
 _MAX_VALUES = 600
 """Values of Urms(1/2) shown individually; of more, the extremes of parts."""
@@ -33,9 +33,6 @@ _MAX_PARTS, _MAX_BYTES = 600, 180_000
 
 _MAX_CHANNELS, _MAX_STATUS, _MAX_CHANGES, _MAX_LETTERS = 48, 32, 1000, 120
 """Channels, changing status channels, all their changes, and letters of a name."""
-
-_STEADY = {"flicker": 50.0}
-"""Cycles shown of steady events; 10 by default."""
 
 
 @dataclass(frozen=True)
@@ -47,24 +44,11 @@ class Intervals:
 
 
 def levels_near_event(event: "Event", length: float) -> Intervals:
-    """Choose the intervals of a recording of that length [s]: the whole, the surroundings of an event, its cycles.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> sag = SimpleNamespace(kind="sag", start=10.0, end=10.1, nominal_frequency=50.0)
-    >>> [tuple(round(moment, 3) for moment in interval) for interval in levels_near_event(sag, 60.0).kept]
-    [(0.0, 60.0), (9.72, 10.38), (9.91, 10.19)]
-    """
+    """Choose the intervals of a recording of that length [s]: the whole, the surroundings of an event, its cycles."""
     cycle = 1 / event.nominal_frequency
     last = event.end if isfinite(event.end) else event.start
-    if event.kind in (*RMS, "transient", "rapid voltage change"):
-        lead = max(3 * cycle, min(0.25 * (last - event.start), 1.0))
-        start, end = event.start - lead, min(last + lead, event.start - lead + SHOWN)
-    else:
-        middle, half = (event.start + last) / 2, 0.5 * _STEADY.get(event.kind, 10.0) * cycle
-        start, end = middle - half, middle + half
-    first, wide = (start, end), end - start
+    start, end = shown_interval(event)
+    wide = end - start
     if wide <= 50 * cycle:
         around = min(wide, LEAD)
         middle, half = (start + end) / 2, max(0.6 * wide, 7 * cycle, 0.85 * (last - event.start))
@@ -72,7 +56,7 @@ def levels_near_event(event: "Event", length: float) -> Intervals:
     else:
         middle_level, fine = (start - 0.5, end + 0.5), (event.start - 4 * cycle, event.start + 16 * cycle)
     kept = [(0.0, length), *((max(a, 0.0), min(b, length)) for a, b in (middle_level, fine))]
-    return Intervals((max(first[0], 0.0), min(first[1], length)), tuple(kept))
+    return Intervals((max(start, 0.0), min(end, length)), tuple(kept))
 
 
 def describe_recording_for_levels(recording: "RecordingSource", channels: Sequence[int]) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pqswarm._base.text import count_text
-from pqswarm.identify.show.page.levels import LEAD, SHOWN, urms_level_extremes
-from pqswarm.identify.show.rows import event_sentence, row_date, row_moment, row_severity
+from pqswarm.identify.show.page.levels import LEAD, urms_level_extremes
+from pqswarm.identify.show.rows import LONGEST_SHOWN, event_sentence, row_date, row_moment, row_severity
 from pqswarm.identify.show.words import join_words, time_text
 from pqswarm.measure.event import KINDS
 
@@ -22,18 +22,9 @@ MAX_FIGURES = 20
 
 @dataclass(frozen=True, eq=False)
 class ListedRecording:
-    """What a page keeps of a recording: the verdict, and as much of its time series as is shown.
+    """What a page keeps of a recording: a thousand long ones must fit into memory.
 
-    A thousand long recordings must fit into memory.
-
-    Attributes
-    ----------
-    verdict : Verdict
-        Without its measurements.
-    time : ndarray of shape (n,)
-        Centres of windows of Urms(1/2) [s].
-    urms : ndarray of shape (n_references, n)
-        Urms(1/2) of the analysed channels [pu].
+    The verdict without its measurements, and as much of Urms(1/2) [pu] (n_references, n) as is shown, at `time` [s].
     """
 
     verdict: "Verdict"
@@ -63,7 +54,7 @@ def _near_listed_events(verdict: "Verdict", time: "FloatArray") -> "BoolArray":
     for found in sorted(verdict.events, key=row_severity, reverse=True)[:MAX_FIGURES]:
         event = found.event
         middle = (event.start + event.end) / 2
-        shown |= (time >= event.start - LEAD) & (time <= min(event.end, event.start + SHOWN) + LEAD)
+        shown |= (time >= event.start - LEAD) & (time <= min(event.end, event.start + LONGEST_SHOWN) + LEAD)
         shown |= np.abs(time - middle) <= LEAD
     return shown
 
