@@ -54,20 +54,7 @@ class _ClaimedSize:
 
 
 def check_claims(study: StudySummary, found: ClassifierSummary) -> list[Claim]:
-    """Check the paper's claims against the results with one classifier.
-
-    Parameters
-    ----------
-    study : StudySummary
-        A study.
-    found : ClassifierSummary
-        Its results with one classifier.
-
-    Returns
-    -------
-    list of Claim
-        Empty if the plan does not ask for the paper, or the paper did not use the classifier.
-    """
+    """Check the paper's claims against the results with one classifier; none if the plan or paper lacks it."""
     hero = ALGORITHMS[-1]
     if not found.paper or hero not in found.runs:
         return []
@@ -103,18 +90,7 @@ def check_claims(study: StudySummary, found: ClassifierSummary) -> list[Claim]:
 
 
 def claims_table(study: StudySummary) -> Table | None:
-    """Return the verdicts on the paper's claims as a table, one row per claim; None if there are none.
-
-    Parameters
-    ----------
-    study : StudySummary
-        A study.
-
-    Returns
-    -------
-    Table or None
-        A verdict and its numbers for each classifier that the paper used.
-    """
+    """Return the verdicts on the paper's claims, with their numbers, one row per claim; None if there are none."""
     checked = {found.name: claims for found in study.classifiers if (claims := check_claims(study, found))}
     if not checked:
         return None
@@ -146,14 +122,7 @@ def _paper_size() -> tuple[int, int, int]:
 
 
 def adjusted_p(values: Mapping[str, FloatArray], control: str) -> dict[str, float]:
-    """Return the p-value of each other group against a control: two-sided Mann-Whitney test, Hommel-adjusted.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> adjusted_p({"a": np.arange(5), "b": np.arange(5) + 9, "c": np.arange(5)}, "a")["b"] < 0.05
-    True
-    """
+    """Return the p-value of each other group against a control: two-sided Mann-Whitney test, Hommel-adjusted."""
     others = [title for title in values if title != control]
     if not others:
         return {}

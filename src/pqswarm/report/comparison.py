@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from pqswarm.errors import PqswarmError
 from pqswarm.report.claims import adjusted_p
 from pqswarm.report.document import Document, Passage, describe_study, number_contents
-from pqswarm.report.section import Content, Drawing
+from pqswarm.report.section import Content, Drawing, adaptive_drawing
 from pqswarm.report.shared.interactive import mark
 from pqswarm.report.shared.palette import EndLabel, Palette, label_ends
 from pqswarm.report.shared.run_points import draw_points, run_points
@@ -25,20 +25,7 @@ _Pair = tuple[ClassifierSummary, ClassifierSummary]
 
 
 def compare_studies(first: StudySummary, second: StudySummary, names: tuple[str, str]) -> Document:
-    """Compare two studies in one report: the classifiers, algorithms and noise levels that both have.
-
-    Parameters
-    ----------
-    first, second : StudySummary
-        The studies.
-    names : (str, str)
-        Their names in the report.
-
-    Returns
-    -------
-    Document
-        The report.
-    """
+    """Compare two studies in one report: the classifiers, algorithms and noise levels that both have."""
     pairs = [(a, b) for a in first.classifiers for b in second.classifiers if a.name == b.name]
     if not pairs:
         raise PqswarmError(f"the studies {names[0]} and {names[1]} have no classifier of the same name.")
@@ -167,13 +154,12 @@ def _sizes(first: StudySummary, second: StudySummary, pairs: Sequence[_Pair], na
                 axis.set(xlabel="features selected", ylabel="error rate [%]")
             return label_ends(figure, labels)
 
-    return Drawing(
+    return adaptive_drawing(
         "size",
         "Error rate against number of features",
         "Each panel has its own scale. Small markers are runs, large ones means, hollow ones searches that run only "
         "once.",
         draw,
-        narrow=lambda: draw(narrow=True),
     )
 
 

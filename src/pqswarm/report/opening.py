@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from pqswarm.report.claims import adjusted_p, claims_table
-from pqswarm.report.section import Content, Drawing
+from pqswarm.report.section import Content, adaptive_drawing
 from pqswarm.report.shared.run_points import draw_panels, run_points
 from pqswarm.report.shared.sentences import count, count_runs, enumerate_words, percent
 from pqswarm.report.summary import ClassifierSummary, StudySummary
@@ -22,12 +22,12 @@ _DETECTABLE = 2.8  # standard errors of a difference that a two-sided test at 5 
 
 def opening(study: StudySummary) -> Content:
     """Return the first screen: its answer has a line for each classifier, its words state the limits of the study."""
-    drawing = Drawing(
+    drawing = adaptive_drawing(
         "overview",
         "Error rate against number of features",
         "Lower left is better. Small markers are runs, large ones means, hollow ones searches that run only once.",
-        lambda: plot_overview(study),
-        narrow=lambda: plot_overview(study, narrow=True),
+        plot_overview,
+        study,
     )
     return Content(
         answer=[_opening_sentence(found) for found in study.classifiers],

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from pqswarm.report.tables import Table
 
@@ -32,6 +33,11 @@ class Drawing:
     def title(self) -> str:
         """The caption with the number of the figure."""
         return f"Figure {self.number}. {self.caption}" if self.number else self.caption
+
+
+def adaptive_drawing(name: str, caption: str, note: str, plot: "Callable[..., Figure]", *values: Any) -> Drawing:
+    """Return a drawing by a function of these values that takes `narrow`, whether the screen is."""
+    return Drawing(name, caption, note, partial(plot, *values), narrow=partial(plot, *values, narrow=True))
 
 
 @dataclass(frozen=True, eq=False)

@@ -338,13 +338,7 @@ def _summarize_best_known(problem: str) -> dict[str, Any] | None:
 
 
 def _classifier_slugs(names: list[str]) -> dict[str, str]:
-    """Unique names in lower case without spaces.
-
-    Examples
-    --------
-    >>> _classifier_slugs(["k-NN", "k NN", "K-nn 2"])
-    {'k-NN': 'k-nn', 'k NN': 'k-nn-2', 'K-nn 2': 'k-nn-2-2'}
-    """
+    """Unique names in lower case without spaces."""
     slugs: dict[str, str] = {}
     for name in names:
         plain = name.replace(" ", "-").lower()

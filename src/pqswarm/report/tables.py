@@ -194,13 +194,7 @@ def _split_interval_columns(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def plain_latex(text: str) -> str:
-    r"""Return text with special characters of LaTeX escaped.
-
-    Examples
-    --------
-    >>> print(plain_latex("Ξ [%] of a_b"))
-    $\Xi$ [\%] of a\_b
-    """
+    """Return text with special characters of LaTeX escaped."""
     lines = plain_table([{_without_bold_marks(text): ""}], "latex").splitlines()
     return _typeset_cell(lines[2].removesuffix(r" \\").rstrip())
 

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from pqswarm._base.typing import IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.events import class_title
-from pqswarm.report.section import Content, Drawing
+from pqswarm.report.section import Content, adaptive_drawing
 from pqswarm.report.style import FAINT, LOSS, NARROW, STYLE, draw_cell, draw_grid, settle
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 from pqswarm.report.tables import Table
@@ -25,18 +25,14 @@ def confusion_content(study: StudySummary, found: ClassifierSummary) -> Content:
     noise = found.noise
     if noise is None:
         return Content()
-
-    def draw(narrow: bool = False) -> Figure:
-        return plot_confusion(noise.before, noise.after, study.class_names, narrow=narrow)
-
-    drawing = Drawing(
+    drawing = adaptive_drawing(
         "",
         f"Confusion matrices: all features, and the best subset of {found.reference}",
         f"Rows are true classes, columns predicted ones, for {study.searched_on}. The diagonal counts correct "
         f"classifications, red cells errors. Recall: percentage of the {study.item}s of a class that are recognised; "
         f"precision: percentage of the {study.item}s assigned to a class that belong to it. 100 means all.",
-        draw,
-        narrow=lambda: draw(narrow=True),
+        plot_confusion,
+        *(noise.before, noise.after, study.class_names),
     )
     return Content(drawings=[drawing], tables=most_frequent(found, study.class_names))
 

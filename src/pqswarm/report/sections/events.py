@@ -17,7 +17,7 @@ from pqswarm.features import (
     decomposition_level,
     extend,
 )
-from pqswarm.report.section import Content, Drawing
+from pqswarm.report.section import Content, adaptive_drawing
 from pqswarm.report.style import BAND, FAINT, NARROW, STYLE, WAVE, WIDE, settle
 
 if TYPE_CHECKING:
@@ -39,13 +39,12 @@ def events_content(study: "StudySummary") -> Content:
         events = [generate(name, made.seed, preset=made.make_preset()) for name in study.class_names]
         return plot_gallery(events, narrow=narrow)
 
-    drawing = Drawing(
+    drawing = adaptive_drawing(
         "",
         f"The {len(study.class_names)} event classes",
         "Voltage in per unit of the nominal amplitude, against time. Of short events the figure shows part of the "
         "record. Oscillations too fast to resolve are drawn as a band, with their start enlarged in an inset.",
         draw,
-        narrow=lambda: draw(narrow=True),
     )
     words = (
         "One event of each class, generated as in the study, without noise. The same events were tested at each noise "

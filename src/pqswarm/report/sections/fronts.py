@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
-from pqswarm.report.section import Content, Drawing
+from pqswarm.report.section import Content, adaptive_drawing
 from pqswarm.report.shared.curves import attained_errors
 from pqswarm.report.shared.interactive import mark
 from pqswarm.report.shared.palette import EndLabel, Palette, label_ends
@@ -36,17 +36,13 @@ def fronts_content(study: "StudySummary", found: "ClassifierSummary") -> Content
         return Content()
     attained = {title: np.array([attained_errors(record) for record in group]) for title, group in groups.items()}
     whole = (found.n_features, found.all_features)
-
-    def draw(narrow: bool = False) -> Figure:
-        return plot_fronts(attained, whole, study.palette, narrow=narrow)
-
-    drawing = Drawing(
+    drawing = adaptive_drawing(
         "",
         "Lowest error rate by maximum number of features",
         "All subsets that a run evaluated count, not only its final one. Lines are medians over the runs; each ends "
         "where more features bring no improvement. Lower left is better.",
-        draw,
-        narrow=lambda: draw(narrow=True),
+        plot_fronts,
+        *(attained, whole, study.palette),
     )
     return Content(words=_front_sentences(groups, found), drawings=[drawing], tables=[_table(attained, found)])
 

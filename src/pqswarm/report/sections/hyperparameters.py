@@ -5,7 +5,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from pqswarm.evaluation import GridSearchResult
-from pqswarm.report.section import Content, Drawing
+from pqswarm.report.section import Content, adaptive_drawing
 from pqswarm.report.shared.interactive import mark
 from pqswarm.report.shared.palette import EndLabel, label_ends
 from pqswarm.report.style import FAINT, NARROW, STYLE, WIDE, settle
@@ -17,10 +17,6 @@ def hyperparameters_content(study: StudySummary, found: ClassifierSummary) -> Co
     grid, theirs = found.grid, found.paper.hyperparameters
     if grid is None:
         return Content()
-
-    def draw(narrow: bool = False) -> Figure:
-        return plot_grid(grid, narrow=narrow)
-
     kind, used = type(found.classifier), found.classifier.describe()
     words = f"The best point of the grid is {kind(grid.best).describe()}. This study used {used}"
     if theirs:
@@ -29,7 +25,7 @@ def hyperparameters_content(study: StudySummary, found: ClassifierSummary) -> Co
         )
     caption = "Accuracy of all features against hyperparameters"
     note = f"Mean accuracy over the folds with all features, on {study.searched_on}. Circled: the best usable point."
-    return Content(words=[f"{words}."], drawings=[Drawing("", caption, note, draw, narrow=lambda: draw(narrow=True))])
+    return Content(words=[f"{words}."], drawings=[adaptive_drawing("", caption, note, plot_grid, grid)])
 
 
 def plot_grid(grid: GridSearchResult, *, narrow: bool = False) -> Figure:

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
-from pqswarm.report.section import Content, Drawing
+from pqswarm.report.section import Content, adaptive_drawing
 from pqswarm.report.shared.interactive import mark
 from pqswarm.report.shared.palette import EndLabel, Palette, label_ends
 from pqswarm.report.shared.sentences import decibel, enumerate_words, points
@@ -37,20 +37,16 @@ def noise_content(study: StudySummary, found: ClassifierSummary) -> Content:
     seen = noise.held_out if _n_sets(noise) else {ALL_FEATURES: noise.all_features, **noise.accuracy}
     rows = {title: values for title, values in seen.items() if title != ALL_FEATURES}
     whole = seen[ALL_FEATURES]
-
-    def draw(narrow: bool = False) -> Figure:
-        return plot_robustness(levels, rows, whole, study.palette, narrow=narrow)
-
     sets = _n_sets(noise)
     events = f"{sets} set{'s' * (sets > 1)} of held-out events" if sets else "the events of the study, cross-validated"
     bars = " Vertical lines are 95 % t intervals over the sets." if sets > 1 else ""
-    drawing = Drawing(
+    drawing = adaptive_drawing(
         "",
         "Accuracy of the best subsets against noise",
         f"On {events}. Top: accuracy, the fraction of events classified correctly. Bottom: gain over all features; "
         f"below zero, the subset is less accurate than all features.{bars}",
-        draw,
-        narrow=lambda: draw(narrow=True),
+        plot_robustness,
+        *(levels, rows, whole, study.palette),
     )
     gain = _noise_gain_on_held_out(noise, found.reference)
     return Content(

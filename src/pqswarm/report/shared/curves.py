@@ -21,13 +21,7 @@ Groups = Mapping[str, "Sequence[RunRecord]"]
 
 
 def evaluation_grid(n_evaluations: int) -> IntArray:
-    """Return at most 150 numbers of evaluations up to the last, dense enough for a curve.
-
-    Examples
-    --------
-    >>> evaluation_grid(4).tolist(), len(evaluation_grid(10**8)) <= 150
-    ([1, 2, 3, 4], True)
-    """
+    """Return at most 150 numbers of evaluations up to the last, dense enough for a curve."""
     if n_evaluations <= _STEPS:
         return np.arange(1, n_evaluations + 1)
     return np.unique(np.geomspace(1, n_evaluations, _STEPS).round().astype(np.int64))
@@ -47,17 +41,8 @@ def convergence_grid(groups: Groups, budget: int) -> IntArray:
 def convergence_curves(groups: Groups, budget: int) -> dict[str, FloatArray]:
     """Return the lowest error of each run against the evaluations, up to the last of its algorithm.
 
-    Parameters
-    ----------
-    groups : mapping of str to sequence of RunRecord
-        The runs of each algorithm.
-    budget : int
-        Evaluations allowed per run.
-
-    Returns
-    -------
-    dict of str to array of float, shape (n_runs, n_points)
-        Points are the first of :func:`convergence_grid`; errors are infinite before the first evaluation.
+    Points are the first of :func:`convergence_grid`; errors (n_runs, n_points) are infinite before the first
+    evaluation.
     """
     grid, ends = convergence_grid(groups, budget), evaluation_ends(groups)
     return {
@@ -69,27 +54,8 @@ def convergence_curves(groups: Groups, budget: int) -> dict[str, FloatArray]:
 def quartile_curve(title: str, given: FloatArray, at: IntArray) -> tuple[IntArray, FloatArray]:
     """Return the quartiles of the errors against the evaluations, without points where nothing changes.
 
-    Parameters
-    ----------
-    title : str
-        Title of the algorithm, for error messages.
-    given : array of float, shape (n_runs, n_points)
-        Lowest error of each run after each number of evaluations; infinite before the first.
-    at : array of int, shape (n_points,) or more
-        Numbers of evaluations.
-
-    Returns
-    -------
-    evaluations : array of int, shape (n,)
-        Some of those numbers.
-    quartiles : array of float, shape (3, n)
-        Lower quartile, median and upper quartile.
-
-    Examples
-    --------
-    >>> after, (low, median, high) = quartile_curve("GA", np.array([[0.5, 0.2, 0.2], [0.3, 0.2, 0.2]]), np.arange(1, 4))
-    >>> after.tolist(), median.tolist()
-    ([1, 2, 3], [0.4, 0.2, 0.2])
+    `given` (n_runs, n_points) is the lowest error of each run after the numbers of evaluations in `at`. The result are
+    some of these numbers (n,), and lower quartile, median and upper quartile (3, n); `title` is for messages.
     """
     curve = np.asarray(given, dtype=np.float64)
     if curve.ndim != 2 or 0 in curve.shape or curve.shape[1] > at.size:

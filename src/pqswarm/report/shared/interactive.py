@@ -22,12 +22,6 @@ def mark(artist: _Artist, series: str = "", tips: Sequence[str] = ()) -> _Artist
     """Set the series and the tooltips of an artist, and return the artist.
 
     A page can hide all artists of a series, and shows tooltips near the pointer. Other formats are unaffected.
-
-    Examples
-    --------
-    >>> from matplotlib.lines import Line2D
-    >>> mark_of(mark(Line2D([0, 1], [0, 1]), "GA", ["run 1: 0.02", "run 2: 0.01"])).series
-    'GA'
     """
     setattr(artist, _ATTRIBUTE, SeriesMark(series, tuple(tips)))
     return artist

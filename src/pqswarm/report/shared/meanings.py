@@ -16,13 +16,7 @@ def names_of(events: "Events", n_features: int) -> tuple[str, ...]:
 
 
 def wavelet_level(names: Sequence[str]) -> int | None:
-    """Return the level of the wavelet transform behind the features; None for other features.
-
-    Examples
-    --------
-    >>> wavelet_level(feature_names(8)), wavelet_level(["alcohol", "hue"])
-    (8, None)
-    """
+    """Return the level of the wavelet transform behind the features; None for other features."""
     level = len(names) // len(FUNCTIONS) - 1
     return level if level > 0 and tuple(names) == feature_names(level) else None
 

@@ -18,20 +18,7 @@ _MIN_AXES = 1.6  # inches
 
 
 def narrowed(figure: Figure) -> Figure | None:
-    """Lay a figure out for a narrow screen; return None, and leave the figure unusable, if texts would overlap.
-
-    Examples
-    --------
-    >>> figure = Figure(figsize=(7.5, 3), layout="constrained")
-    >>> axis = figure.subplots()
-    >>> float(narrowed(figure).get_figwidth())
-    4.0
-    >>> figure = Figure(figsize=(7.5, 3), layout="constrained")
-    >>> axis = figure.subplots()
-    >>> texts = [axis.text(x, 0.5, "a long name") for x in (0.1, 0.2, 0.3)]
-    >>> narrowed(figure) is None
-    True
-    """
+    """Lay a figure out for a narrow screen; return None, and leave it unusable, if texts would overlap."""
     if figure.get_figwidth() <= _WIDTH:
         return figure
     if any(axis.get_subplotspec() is None for axis in figure.axes) or len(figure.findobj(Text)) > _MAX_TEXTS:

@@ -10,24 +10,12 @@ def percent(share: float) -> str:
 
 
 def probability(p: float) -> str:
-    """Return a p-value as text.
-
-    Examples
-    --------
-    >>> probability(0.0312), probability(1e-9)
-    ('p = 0.031', 'p < 0.001')
-    """
+    """Return a p-value as text: ``p = 0.031``, or ``p < 0.001``."""
     return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
 
 
 def at_most(p: float) -> str:
-    """Return an upper bound of several p-values as text.
-
-    Examples
-    --------
-    >>> at_most(0.0312), at_most(1e-9)
-    ('p ≤ 0.031', 'p < 0.001')
-    """
+    """Return an upper bound of several p-values as text: ``p ≤ 0.031``."""
     return probability(p).replace("=", "≤")
 
 
@@ -52,13 +40,7 @@ def decibel(level: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a duration as text.
-
-    Examples
-    --------
-    >>> duration(12.3), duration(600.0), duration(36000.0)
-    ('12 seconds', '10 minutes', '10.0 hours')
-    """
+    """Return a duration [s] as text, in seconds, minutes or hours."""
     if seconds < 120:
         return f"{seconds:.0f} seconds"
     return f"{seconds / 60:.0f} minutes" if seconds < 7200 else f"{seconds / 3600:.1f} hours"

@@ -1,12 +1,13 @@
 """Which algorithm finds the best subsets: performance, convergence, error rate against size."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from pqswarm.report.section import Content, Drawing
+from pqswarm.report.section import Content, Drawing, adaptive_drawing
 from pqswarm.report.sections.algorithms.convergence import plot_convergence
 from pqswarm.report.sections.algorithms.points import plot_boxes, plot_error_against_size
 from pqswarm.report.shared.curves import convergence_curves, convergence_grid, evaluation_ends
@@ -161,36 +162,28 @@ def _scatter(study: "StudySummary", found: "ClassifierSummary") -> Drawing:
     points, fronts, numbers = run_points(found)
     whole = (found.n_features, found.all_features)
 
-    def draw(narrow: bool = False) -> Figure:
-        args: dict[str, Any] = {"fronts": fronts, "numbers": numbers, "narrow": narrow}
-        return plot_error_against_size(points, whole, study.palette, **args)
-
     hollow = " Hollow markers are searches that run only once." if found.sequential and found.n_runs > 1 else ""
     line = f" Lines join the best subsets of each size found by {enumerate_words(list(fronts))}." if fronts else ""
-    return Drawing(
+    return adaptive_drawing(
         "size",
         "Error rate against number of features, one marker per run",
         f"Lower left is better: a lower error rate with fewer features. Each name is placed at the median error rate "
         f"of its runs.{hollow}{line}",
-        draw,
-        narrow=lambda: draw(narrow=True),
+        partial(plot_error_against_size, fronts=fronts, numbers=numbers),
+        *(points, whole, study.palette),
     )
 
 
 def _boxes(study: "StudySummary", found: "ClassifierSummary") -> Drawing:
     points, _, numbers = run_points(found)
     whole = (found.n_features, found.all_features)
-
-    def draw(narrow: bool = False) -> Figure:
-        return plot_boxes(points, whole, study.palette, numbers=numbers, narrow=narrow)
-
-    return Drawing(
+    return adaptive_drawing(
         "boxes",
         "Error rates and numbers of features of all runs",
         "Boxes span the quartiles, the line inside is the median, and each marker is a run. Sorted by median error "
         "rate.",
-        draw,
-        narrow=lambda: draw(narrow=True),
+        partial(plot_boxes, numbers=numbers),
+        *(points, whole, study.palette),
     )
 
 
@@ -207,12 +200,11 @@ def _convergence(study: "StudySummary", found: "ClassifierSummary") -> Drawing:
     beyond = [title for title, end in ends.items() if end > budget]
     more = f" The budget does not apply to {enumerate_words(beyond)}." if beyond else ""
     lines = "Lines are medians over the runs; the bars on the right span their quartiles. "
-    return Drawing(
+    return adaptive_drawing(
         "convergence",
         "Distance of the lowest error rate so far from the best, against evaluations",
         f"One evaluation tests one subset. {lines if found.n_runs > 1 else ''}Zero is the lowest error rate "
         f"{'known for these events' if known else 'found by any run'}. Both axes are logarithmic, to show the end of "
         f"the search. Lower is better; a line that drops early finds good subsets soon.{more}",
         draw,
-        narrow=lambda: draw(narrow=True),
     )

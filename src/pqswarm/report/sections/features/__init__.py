@@ -3,11 +3,10 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from pqswarm._base.typing import FloatArray
 from pqswarm.features import FUNCTIONS, band_edges, band_names
-from pqswarm.report.section import Content, Drawing
+from pqswarm.report.section import Content, Drawing, adaptive_drawing
 from pqswarm.report.sections.features.maps import plot_feature_map, plot_feature_maps, plot_selected_features
 from pqswarm.report.shared.curves import selection_shares
 from pqswarm.report.shared.meanings import feature_meanings, sampling_rate
@@ -54,36 +53,25 @@ def _drawings(study: "StudySummary", found: "ClassifierSummary") -> list[Drawing
         f"Rows are wavelet bands, from the highest frequencies (D1) to the lowest ({bands[-1]}); columns are functions "
         f"of their coefficients. Empty cells: never selected."
     )
-
-    def draw(narrow: bool = False) -> Figure:
-        return plot_feature_map(maps[found.reference], bands, FUNCTIONS, edges, narrow=narrow)
-
     caption = f"Runs of {found.reference} that selected each feature [%]"
-    drawings = [Drawing("", caption, rows, draw, narrow=lambda: draw(narrow=True))]
+    drawings = [adaptive_drawing("", caption, rows, plot_feature_map, maps[found.reference], bands, FUNCTIONS, edges)]
     others = {title: shares for title, shares in maps.items() if title != found.reference}
     if others:
-
-        def draw_others(narrow: bool = False) -> Figure:
-            return plot_feature_maps(others, bands, FUNCTIONS, edges, narrow=narrow)
-
         once = enumerate_words(list(found.sequential)) if found.sequential else ""
         note = f"Bands and functions as above. The darker a cell, the more runs selected the feature.{once and ' '}"
         note += f"{once} ran once." if once else ""
         caption = "The same for the other algorithms"
-        drawings.append(Drawing("others", caption, note, draw_others, narrow=lambda: draw_others(narrow=True)))
+        drawings.append(adaptive_drawing("others", caption, note, plot_feature_maps, others, bands, FUNCTIONS, edges))
     return drawings
 
 
 def _list(study: "StudySummary", found: "ClassifierSummary", shares: dict[str, FloatArray]) -> Drawing:
-    def draw(narrow: bool = False) -> Figure:
-        return plot_selected_features(shares, study.feature_names, study.palette, narrow=narrow)
-
-    return Drawing(
+    return adaptive_drawing(
         "",
         "The most frequently selected features",
         f"Bars: runs of {found.reference} that selected the feature; markers: the other algorithms.",
-        draw,
-        narrow=lambda: draw(narrow=True),
+        plot_selected_features,
+        *(shares, study.feature_names, study.palette),
     )
 
 
