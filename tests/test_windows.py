@@ -8,7 +8,7 @@ import pytest
 
 from pqswarm.study import Store
 from pqswarm.study.findings import Finished
-from tests.study.studies import contents, plan_toml
+from tests.study.studies import FEW, contents, plan_toml
 from tests.waiting import PATIENCE
 
 # Modules and names that Python has only on POSIX (`os` itself needs `posix`).
@@ -71,7 +71,7 @@ print(json.dumps(loaded))
 @pytest.mark.slow
 def test_every_module_is_imported_and_a_study_runs(tmp_path):
     plan, folder = tmp_path / "plan.toml", tmp_path / "study"
-    plan.write_text(plan_toml(runs=2, max_evaluations=60))
+    plan.write_text(plan_toml(runs=2, max_evaluations=60, classes=FEW))
     command = [sys.executable, "-W", "error", "-c", PROGRAM, str(plan), str(folder)]
     run = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert run.returncode == 0, run.stderr

@@ -12,7 +12,7 @@ from contextlib import suppress
 from threading import Thread
 
 import pytest
-from tests.study.studies import contents, plan_toml, start_command, survivors, workers_of
+from tests.study.studies import FEW, contents, plan_toml, start_command, survivors, workers_of
 from tests.waiting import PATIENCE, wait_until
 from typer.testing import CliRunner
 
@@ -63,7 +63,7 @@ def undisturbed(tmp_path_factory):
     """The plan that is interrupted, and what it comes to if it is not."""
     folder = tmp_path_factory.mktemp("undisturbed")
     plan = folder / "my plan.toml"
-    plan.write_text(plan_toml(runs=6, max_evaluations=1000))
+    plan.write_text(plan_toml(runs=6, max_evaluations=1000, classes=FEW))
     run_study(load_plan(plan), folder / "study", jobs=1)
     return plan, contents(folder / "study")
 
@@ -112,7 +112,7 @@ def test_interrupt_stops_cleanly_and_can_be_resumed(undisturbed, tmp_path, momen
 
 @pytest.mark.slow
 def test_interrupt_of_one_process_stops_it_too(tmp_path):
-    (tmp_path / "plan.toml").write_text(plan_toml(max_evaluations=1_000_000))
+    (tmp_path / "plan.toml").write_text(plan_toml(max_evaluations=1_000_000, classes=FEW))
     process = start_command("study", tmp_path / "plan.toml", "--out", tmp_path / "study", "-j", 1, **PIPES)
     try:
         wait_for_results(tmp_path / "study")
@@ -236,7 +236,7 @@ def test_a_used_folder_and_a_damaged_one_are_refused(smoke_copy, tmp_path, pqswa
 def test_a_full_disk_is_said_and_finished_runs_are_kept(tmp_path, pqswarm, no_report):
     disk, plan = tmp_path / "disk", tmp_path / "plan.toml"
     disk.mkdir()
-    plan.write_text(plan_toml(runs=60, max_evaluations=40))
+    plan.write_text(plan_toml(runs=60, max_evaluations=40, classes=FEW))
     mount = ["mount", "-t", "tmpfs", "-o", "size=1300k", "tmpfs", disk]
     if not shutil.which("mount") or subprocess.run(mount, capture_output=True, check=False).returncode:
         pytest.skip("no disk can be mounted here")
@@ -274,7 +274,9 @@ def test_bar_on_a_terminal_and_a_folder_named_after_the_plan(tmp_path, monkeypat
     """A terminal gets a bar with the runs, the rate, the time left and the best errors."""
     import pty
 
-    (tmp_path / "my plan.toml").write_text(plan_toml(runs=2, max_evaluations=60, algorithms=("2d-upso", "ga")))
+    (tmp_path / "my plan.toml").write_text(
+        plan_toml(runs=2, max_evaluations=60, algorithms=("2d-upso", "ga"), classes=FEW)
+    )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "80")

@@ -124,7 +124,7 @@ runs = 2
 max_evaluations = 20
 paper = true
 reference = "mine"
-dataset = { events_per_class = 10, snr = [inf, 20], preset = "field" }
+dataset = { events_per_class = 10, snr = [inf, 20], preset = "field", classes = ["sag", "swell", "harmonics"] }
 held_out = { events_per_class = 2, seeds = [1, 2] }
 folds = { number = 2 }
 classifiers = [

@@ -16,7 +16,7 @@ from pqswarm.report import write_report
 from pqswarm.search import minimize
 from pqswarm.study import AlgorithmPlan, Store, read_plan, run_study
 from pqswarm.study.findings import StageTwo
-from tests.study.studies import plan_toml
+from tests.study.studies import FEW, plan_toml
 from tests.test_docs import blocks
 
 
@@ -102,7 +102,7 @@ def test_a_custom_filter_in_the_selector_and_in_a_study(variance, tmp_path):
     selector = SwarmSelector(KNeighborsClassifier(), algorithm="ranking", algorithm_params={"filter": "variance"})
     best = selector.fit(X, y).n_features_
     assert selector.support_[np.argsort(-X.var(axis=0))[:best]].all()
-    text = plan_toml() + '\n[[algorithms]]\nalgorithm = "ranking"\nparameters = { filter = "variance" }\n'
+    text = plan_toml(classes=FEW) + '\n[[algorithms]]\nalgorithm = "ranking"\nparameters = { filter = "variance" }\n'
     run_study(read_plan(text), tmp_path, jobs=1)
     with Store(tmp_path) as store:
         assert {r.result.n_evaluations for r in store.finished() if r.key.algorithm == "ranking"} == {99}

@@ -19,7 +19,7 @@ from tests.waiting import wait_until
 NINE = get_preset("field").classes[:12:2] + get_preset("field").classes[1:6:2]
 PLAN = f"""
 runs = 2
-max_evaluations = 60
+max_evaluations = 40
 [dataset]
 preset = "field"
 classes = {list(NINE)}

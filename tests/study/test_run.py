@@ -14,7 +14,7 @@ from pqswarm.study import AlgorithmPlan, Store, best_of, run, run_study, schedul
 from pqswarm.study.database import Database
 from pqswarm.study.findings import About, Events, Finished
 from pqswarm.study.planfile import restore_plan
-from tests.study.studies import LEVELS, contents, find, records, tiny
+from tests.study.studies import FEW, LEVELS, contents, find, records, tiny
 
 CLASSIFIERS = ("k-NN", "NB")
 
@@ -141,7 +141,7 @@ class Killed(BaseException):
 @pytest.mark.slow
 def test_death_after_any_write_changes_nothing(tmp_path, monkeypatch):
     """Let the process die after each single transaction, again and again."""
-    plan = tiny(runs=2, max_evaluations=90)
+    plan = tiny(runs=2, max_evaluations=90, classes=FEW)
     sffs = AlgorithmPlan(name="sffs", algorithm="sffs", parameters={"size": 5})  # else it takes hundreds of steps
     plan = plan.model_copy(update={"algorithms": (*plan.searched, sffs)})
     run_study(plan, tmp_path / "undisturbed", jobs=1)

@@ -11,7 +11,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.study import Store, run_study, scheduler
 from pqswarm.study.executors import InlineExecutor, WorkerPool
 from pqswarm.study.progress import Meter
-from tests.study.studies import contents, tiny
+from tests.study.studies import FEW, contents, tiny
 
 
 @pytest.mark.slow
@@ -19,7 +19,7 @@ def test_death_of_workers_is_survived(tmp_path, monkeypatch):
     killed, restarted = [], []
     restart = WorkerPool.restart
     monkeypatch.setattr(WorkerPool, "restart", lambda pool: (restarted.append(1), restart(pool)))
-    changes = {"max_evaluations": 600, "runs": 2}
+    changes = {"max_evaluations": 600, "runs": 2, "classes": FEW}
     run_study(tiny(**changes), tmp_path / "undisturbed", jobs=1)
 
     def kill(progress):

@@ -18,7 +18,7 @@ from pqswarm.study.findings import AllFeatures, Finished, HeldOut
 from pqswarm.study.following import Follower
 from tests.study.own_data import PLAN, flowers
 from tests.study.samples import assert_same_record
-from tests.study.studies import plan_toml, tiny
+from tests.study.studies import FEW, plan_toml, tiny
 
 SEEDS = (3, 4, 5)
 
@@ -28,6 +28,7 @@ def several(**changes):
     changes = {
         "runs": 2,
         "max_evaluations": 60,
+        "classes": FEW,
         "old": "seed = 0\n\n[held_out]",
         "new": "seeds = [3, 4, 5]\n\n[other]",
     } | changes
@@ -49,7 +50,7 @@ def runs_of(folder, dataset=""):
 
 
 def test_runs_on_one_data_set_are_those_of_a_study_on_it_alone(finished, tmp_path):
-    plan = tiny(runs=2, max_evaluations=60)
+    plan = tiny(runs=2, max_evaluations=60, classes=FEW)
     alone = plan.model_copy(update={"dataset": plan.dataset.model_copy(update={"seed": 4}), "held_out": None})
     run_study(alone, tmp_path / "alone", jobs=1)
     together, single = runs_of(finished, "seed 4"), runs_of(tmp_path / "alone")
@@ -77,7 +78,7 @@ def test_processes_and_interruptions_change_nothing(finished, tmp_path, monkeypa
     number = iter(range(10_000))
 
     def die(progress):
-        if next(number) % 211 == 210:
+        if next(number) % 61 == 60:
             raise Killed
 
     for _ in range(60):
@@ -154,7 +155,7 @@ def test_a_report_names_the_data_sets_it_lacks(finished, tmp_path):
     with closing(sqlite3.connect(tmp_path / "half" / "study.sqlite")) as db, db:
         db.execute("DELETE FROM runs WHERE dataset = 'seed 5' AND algorithm = 'ga'")
     text = write_report(tmp_path / "half", "md").read_text(encoding="utf-8")
-    assert "2 data sets of 140 events" in text
+    assert "2 data sets of 40 events" in text
     assert "seed 5 is left out" in text
     with closing(sqlite3.connect(tmp_path / "half" / "study.sqlite")) as db, db:
         db.execute("DELETE FROM runs WHERE dataset = 'seed 4' AND algorithm = 'sffs'")

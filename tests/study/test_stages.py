@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from pqswarm.datasets import make_dataset
+from pqswarm.datasets import load_dataset, make_dataset
 from pqswarm.evaluation import CLASSIFIERS as KINDS
 from pqswarm.evaluation import Folds, GridSearchResult, KernelNBEvaluator, KNNEvaluator
 from pqswarm.evaluation.exact.naive_bayes.kernel import KernelNB
@@ -18,7 +18,7 @@ from pqswarm.search import minimize
 from pqswarm.study import ClassifierPlan, best_of, read_plan, run_study
 from pqswarm.study.findings import AllFeatures, GridFinding, HeldOut, Hyperparameters, OneStandardError, StageTwo
 from pqswarm.study.stages import choose_hyperparameters
-from tests.study.studies import LEVELS, contents, find, plan_toml, records, tiny
+from tests.study.studies import FEW, LEVELS, contents, find, plan_toml, records, tiny
 
 CLASSIFIERS = {"k-NN": KNeighborsClassifier(3, metric="manhattan", algorithm="brute"), "NB": KernelNB(0.004)}
 
@@ -166,8 +166,8 @@ def test_adding_an_algorithm_changes_no_number_of_the_others(study, tmp_path):
 
 
 @pytest.mark.slow
-def test_hyperparameters_are_searched_when_they_are_absent(tmp_path, events):
-    plan = tiny(runs=1, max_evaluations=40, algorithms=("2d-upso",))
+def test_hyperparameters_are_searched_when_they_are_absent(tmp_path):
+    plan = tiny(runs=1, max_evaluations=40, algorithms=("2d-upso",), classes=FEW)
     knn, nb = plan.classifiers
     searched = [
         knn.model_copy(update={"parameters": {}, "grid_search": True}),
@@ -177,9 +177,11 @@ def test_hyperparameters_are_searched_when_they_are_absent(tmp_path, events):
         knn.model_copy(update={"name": "default", "parameters": {}}),
     ]
     run_study(plan.model_copy(update={"classifiers": tuple(searched)}), tmp_path, jobs=1)
+    events = load_dataset(tmp_path / "dataset.npz")
     folds = Folds.stratified(events.y, 5, 0)
+    grids = {kind: KINDS[kind].search_grid(events.X(inf), events.y, folds) for kind in ("k-nn", "kernel-nb")}
     for name, kind in (("k-NN", "k-nn"), ("NB", "kernel-nb"), ("NB given", "kernel-nb")):
-        grid, kept = KINDS[kind].search_grid(events.X(inf), events.y, folds), find(tmp_path, GridFinding, name).result
+        grid, kept = grids[kind], find(tmp_path, GridFinding, name).result
         assert kept.accuracies.tolist() == grid.accuracies.tolist()
         assert (kept.names, kept.points, kept.usable) == (grid.names, grid.points, grid.usable)
         chosen = find(tmp_path, Hyperparameters, name).settings

@@ -115,7 +115,7 @@ def _dask(address: str, device: str) -> Iterator[WorkerPool]:
     except ImportError:
         raise PqswarmError("a Dask cluster needs the package distributed: pip install 'pqswarm[dask]'.") from None
     try:
-        client: Any = Client(address, timeout=_PATIENCE)  # type: ignore[no-untyped-call]
+        client: Any = Client(address, timeout=_PATIENCE)
     except (OSError, ValueError, TimeoutError) as error:
         raise PqswarmError(
             f"there is no Dask scheduler at {address!r}: {error}. Start one with 'dask scheduler'."
