@@ -22,7 +22,7 @@ from pqswarm.evaluation.conformance import CHECKS, check_classifier, check_regre
 
 SETTINGS = {
     "k-nn": [{}, {"n_neighbors": 1, "metric": "chebyshev"}, {"n_neighbors": 8, "metric": "euclidean"}],
-    "kernel-nb": [{}, {"bandwidth": 0.1}, {"bandwidth": 0.05, "floor": 0.01}],
+    "kernel-nb": [{}, {"bandwidth": 0.1}, {"bandwidth": 0.05, "floor": 0.01}, {"underflow": True}],
     "gaussian-nb": [{}, {"var_smoothing": 0.01}],
     "lda": [{}, {"solver": "lsqr", "shrinkage": 0.2}],
     "qda": [{}],

@@ -95,3 +95,13 @@ def test_the_floor_is_a_fraction_of_a_uniform_density():
     expected = np.exp(joint) / np.exp(joint).sum(axis=1, keepdims=True)
     np.testing.assert_allclose(model.predict_proba(X[test]), expected, rtol=1e-9)
     assert model.predict_joint_log_proba([[9.0] * 4]).min() > np.log(0.1**4 / 3) - 0.2
+
+
+def test_underflow_rules_out_classes_as_plain_densities_do():
+    X, y = np.array([[0.0], [0.01], [1.0], [0.99]]), np.array([0, 0, 1, 1])
+    new = np.array([[0.6], [0.3], [0.16], [0.9]])  # 0.39 from the nearest of class 1, 0.29 from that of class 0, ...
+    in_logarithms = pqswarm.KernelNB(0.004).fit(X, y).predict(new)
+    assert in_logarithms.tolist() == [1, 0, 0, 1]
+    plain = np.exp(-0.5 * ((new - X.T) / 0.004) ** 2).reshape(4, 2, 2).sum(axis=2)
+    assert plain[:2].max() == 0 < plain[2:].max()
+    assert pqswarm.KernelNB(0.004, underflow=True).fit(X, y).predict(new).tolist() == plain.argmax(axis=1).tolist()

@@ -41,11 +41,11 @@ def problem(rng, kind, n, n_features, n_classes):
     n_features=st.sampled_from([1, 2, 9, 30]),
     n_classes=st.sampled_from([2, 3, 14]),
     width=st.sampled_from([1e-4, 0.004, 0.3]),
-    floor=st.sampled_from([0.0, 0.001]),
+    limits=st.sampled_from([(0.0, False), (0.001, False), (0.0, True)]),  # floor and underflow
     n_jobs=st.sampled_from([1, 2]),
     seed=st.integers(0, 1000),
 )
-def test_counts_are_those_of_the_sums_in_double_precision(kind, n, n_features, n_classes, width, floor, n_jobs, seed):
+def test_counts_are_those_of_the_sums_in_double_precision(kind, n, n_features, n_classes, width, limits, n_jobs, seed):
     rng = np.random.default_rng(seed)
     X, y, folds = problem(rng, kind, n, n_features, n_classes)
     with pytest.MonkeyPatch.context() as patch:
@@ -53,7 +53,7 @@ def test_counts_are_those_of_the_sums_in_double_precision(kind, n, n_features, n
         patch.setattr(naive_bayes, "_MASKS", int(rng.choice([5, 512])))
         patch.setattr(naive_bayes, "_TERMS", 10)  # threads even for little work
         scaling = "none" if kind == "far" else "once"
-        evaluator = KernelNBEvaluator(X, y, folds, width, floor, scaling=scaling, n_jobs=n_jobs)
+        evaluator = KernelNBEvaluator(X, y, folds, width, *limits, scaling=scaling, n_jobs=n_jobs)
         for masks in (random_masks(1, n_features, seed), random_masks(7, n_features, seed)):
             assert np.array_equal(evaluator.error_counts(masks), evaluator.count_errors(evaluator._predict(masks)))
         masks = np.concatenate([neighbourhood(rng, 40, n_features), random_masks(20, n_features, seed)])

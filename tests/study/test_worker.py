@@ -16,7 +16,7 @@ from pqswarm.search import ALGORITHMS
 from pqswarm.study import RunKey, worker
 from pqswarm.study.problem import StudyProblem
 from pqswarm.study.scheduler import unfinished_runs
-from pqswarm.study.worker import RunGroup, advance
+from pqswarm.study.worker import PlannedRun, RunGroup, advance
 from tests.study.studies import tiny
 from tests.waiting import PATIENCE
 
@@ -35,8 +35,9 @@ def nb(bandwidth):
 
 
 def group(problem, runs, max_evaluations=200, algorithm="2d-upso"):
-    seeds = {RunKey("any", algorithm, run): run for run in runs}
-    return RunGroup(problem, ALGORITHMS[algorithm], {}, max_evaluations, seeds, {})
+    search = ALGORITHMS[algorithm]
+    planned = {RunKey("any", algorithm, run): PlannedRun(search, {}, max_evaluations, run) for run in runs}
+    return RunGroup(problem, planned, {})
 
 
 def finished(problem, runs, limit, **changes):
@@ -52,6 +53,15 @@ def finished(problem, runs, limit, **changes):
             return done, slices
         assert outcome.evaluations > 0
         left = unfinished_runs(left, outcome)
+
+
+def test_companions_of_another_algorithm_change_nothing(problems):
+    parts = [group(problems["NB"], [3, 1], algorithm=algorithm, max_evaluations=100) for algorithm in ("aco", "ga")]
+    mixed = RunGroup(problems["NB"], {**parts[0].planned, **parts[1].planned}, {})
+    together = {record.key: record for record in advance(mixed, inf).finished}
+    for part in parts:
+        for alone in advance(part, inf).finished:
+            assert together[alone.key].result.improvements.tobytes() == alone.result.improvements.tobytes()
 
 
 @pytest.mark.parametrize("classifier", ["k-NN", "NB"])

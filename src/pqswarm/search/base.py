@@ -193,12 +193,12 @@ class Search(ABC):
         self._pending = np.array(state["pending"])
         self.rng = _restored_search_generator(np.asarray(state["generator"]))
 
-    def _random_subsets(self, count: int) -> BoolArray:
-        """Draw non-empty subsets, each feature with probability 1/2 (our choice)."""
-        masks = self.rng.random((count, self.n_features)) < 0.5
+    def _random_subsets(self, count: int, probability: float = 0.5) -> BoolArray:
+        """Draw non-empty subsets, each feature with a probability, by default 1/2 (our choice)."""
+        masks = self.rng.random((count, self.n_features)) < probability
         while not masks.any(axis=1).all():
             empty = ~masks.any(axis=1)
-            masks[empty] = self.rng.random((int(empty.sum()), self.n_features)) < 0.5
+            masks[empty] = self.rng.random((int(empty.sum()), self.n_features)) < probability
         return self._resize(masks)
 
     def _resize(self, masks: BoolArray) -> BoolArray:

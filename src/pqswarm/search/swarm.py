@@ -17,6 +17,9 @@ class SwarmParameters(SearchParameters):
     """Parameters of all particle swarms."""
 
     swarm_size: int = option(default=30, meaning="particles", low=2, high=100_000, symbol="ps")
+    start_probability: float = option(
+        default=0.5, meaning="probability of each feature in the first subsets", low=0.01, high=1.0
+    )
 
 
 class Swarm(Search):
@@ -41,7 +44,7 @@ class Swarm(Search):
     def _start(self) -> None:
         count, n = self.parameters.swarm_size, self.n_features
         self.iteration = np.array(0)
-        self.positions = self._random_subsets(count)
+        self.positions = self._random_subsets(count, self.parameters.start_probability)
         self.errors: FloatArray = np.full(count, np.inf)
         self.pbest: BoolArray = np.zeros((count, n), dtype=np.bool_)
         self.pbest_errors: FloatArray = np.full(count, np.inf)

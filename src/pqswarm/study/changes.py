@@ -10,8 +10,11 @@ from pqswarm.errors import PqswarmError, unknown_name
 
 __all__ = ["change_plan", "parse_changes"]
 
-_ALGORITHM_KEYS = ("name", "algorithm", "parameters")
-_LISTS = ("algorithms", "classifiers", "datasets")
+_OWN_KEYS = {
+    "algorithms": ("name", "algorithm", "parameters"),
+    "classifiers": ("name", "kind", "parameters", "scaling", "grid_search", "estimator"),
+}
+_LISTS = (*_OWN_KEYS, "datasets")
 
 
 def parse_changes(given: Iterable[str]) -> dict[str, Any]:
@@ -37,8 +40,8 @@ def parse_changes(given: Iterable[str]) -> dict[str, Any]:
 def change_plan(tree: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """Return a plan, as read from TOML, with some keys changed.
 
-    A classifier, algorithm or data set is given by its name, or ``*`` for all. Keys of algorithms that are not their
-    own are parameters, which ``*`` changes where the algorithm has them. A preset given by name becomes one that
+    A classifier, algorithm or data set is given by its name, or ``*`` for all. Keys of algorithms and classifiers that
+    are not their own are parameters, which ``*`` changes where they exist. A preset given by name becomes one that
     extends it.
 
     Parameters
@@ -56,10 +59,10 @@ def change_plan(tree: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str
     Examples
     --------
     >>> plan = {"runs": 40, "dataset": {"preset": "paper"}, "algorithms": [{"algorithm": "ga"}]}
-    >>> changes = {"runs": 5, "dataset.preset.bench_share": 0.0, "algorithms.ga.elites": 2}
+    >>> changes = {"runs": 5, "dataset.preset.bench.share": 0, "algorithms.ga.elites": 2}
     >>> changed = change_plan(plan, changes)
     >>> changed["dataset"], changed["algorithms"]
-    ({'preset': {'extends': 'paper', 'bench_share': 0.0}}, [{'algorithm': 'ga', 'parameters': {'elites': 2}}])
+    ({'preset': {'extends': 'paper', 'x, [{'algorithm': 'ga', 'parameters': {'elites': 2}}])
     """
     changed = copy.deepcopy(dict(tree))
     for key, value in changes.items():
@@ -95,15 +98,15 @@ def _change_members(tree: dict[str, Any], key: str, parts: list[str], value: Any
     for name, member in named.items():
         if wanted not in ("*", name):
             continue
-        if kind != "algorithms" or rest[0] in _ALGORITHM_KEYS:
+        if kind not in _OWN_KEYS or rest[0] in (*_OWN_KEYS[kind], *member):
             _change(member, key, rest, value)
-        elif wanted != "*" or _has_parameter(member, rest[0]):
+        elif wanted != "*" or _has_parameter(kind, member, rest[0]):
             _change(member.setdefault("parameters", {}), key, rest, value)
         else:
             continue
         touched += 1
     if not touched:
-        raise PqswarmError(f"{key}: no algorithm of the plan has a parameter {rest[0]!r}.")
+        raise PqswarmError(f"{key}: none of the {kind} has a parameter {rest[0]!r}.")
 
 
 def _member_name(member: Mapping[str, Any]) -> str:
@@ -112,10 +115,14 @@ def _member_name(member: Mapping[str, Any]) -> str:
     return str(given if given is not None else PurePath(str(member.get("file", member.get("preset", "paper")))).stem)
 
 
-def _has_parameter(member: Mapping[str, Any], parameter: str) -> bool:
+def _has_parameter(kind: str, member: Mapping[str, Any], parameter: str) -> bool:
     from dataclasses import fields
 
+    from pqswarm.evaluation import CLASSIFIERS
     from pqswarm.search import ALGORITHMS
 
-    search = ALGORITHMS.find(str(member.get("algorithm")))
-    return parameter in {field.name for field in fields(search.Parameters)}
+    if kind == "classifiers":
+        known = fields(CLASSIFIERS.find(str(member.get("kind", "estimator"))).Hyperparameters)
+    else:
+        known = fields(ALGORITHMS.find(str(member.get("algorithm"))).Parameters)
+    return parameter in {field.name for field in known}

@@ -37,7 +37,8 @@ def open_data(
     """
     copy, aside_copy = _copies(folder, name)
     if isinstance(plan.dataset, DatasetPlan):
-        events = _open_events(plan.dataset, copy, jobs, None if began is None else began.digest)
+        digest = None if began is None else began.digest
+        events = _open_events(plan.dataset, copy, jobs, digest, keep=plan.stage_two)
         return StudyData(events, None, Events(len(events), _digest(events), events.class_names, events.feature_names))
     own, aside = plan.dataset, plan.held_out
     data = _open_samples(own.path, own, copy, given, None if began is None else began.digest)
@@ -117,8 +118,8 @@ def _digest(events: Dataset) -> str:
     return hashlib.sha256(np.ascontiguousarray(events.features).tobytes() + events.y.tobytes()).hexdigest()
 
 
-def _open_events(plan: DatasetPlan, path: Path, jobs: int, digest: str | None) -> Dataset:
-    """Return the planned events, from the file if it exists, otherwise generated and saved to it.
+def _open_events(plan: DatasetPlan, path: Path, jobs: int, digest: str | None, keep: bool = True) -> Dataset:
+    """Return the planned events, from the file if it exists, otherwise generated and, to `keep` them, saved to it.
 
     If the study has started, their digest must match.
     """
@@ -130,8 +131,9 @@ def _open_events(plan: DatasetPlan, path: Path, jobs: int, digest: str | None) -
                 f"{path} is missing, and the events generated here differ from those this study started with: copy the "
                 f"file from where it started, or give --out another folder to start again."
             )
-        path.parent.mkdir(exist_ok=True)
-        made.save(path)
+        if keep:
+            path.parent.mkdir(exist_ok=True)
+            made.save(path)
         return made
     try:
         kept = load_dataset(path)

@@ -2,16 +2,18 @@
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from math import inf
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, PrivateAttr, Tag, ValidationError, model_validator
 
 from pqswarm._base.random import derived_seed
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.events.preset_text import write_preset
+from pqswarm.study.changes import change_plan
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR
+from pqswarm.study.multiverse import MultiversePlan, Reading
 from pqswarm.study.plan_data import (
     DatasetPlan,
     HeldOutPlan,
@@ -81,6 +83,9 @@ class StudyPlan(_Plan):
         Means shown to differ by less than this fraction of the first are called practically equal.
     paper : bool
         Whether the report shows the paper's values for comparison.
+    stage_two : bool
+        Whether to test the subsets found: with another partition, with noise and on held-out data. The readings of a
+        multiverse are not tested.
     dataset : DatasetPlan or OwnDataPlan
         The data: generated events or your own.
     datasets : tuple of NamedEvents or NamedFile
@@ -93,6 +98,8 @@ class StudyPlan(_Plan):
         At least one.
     algorithms : tuple of AlgorithmPlan
         At least one that is run repeatedly.
+    multiverse : MultiversePlan or None
+        What to vary: the study then runs on the data sets of each reading.
     """
 
     title: Title = "Feature selection for power quality events"
@@ -104,12 +111,21 @@ class StudyPlan(_Plan):
     comparisons: tuple[tuple[str, str], ...] = ()
     margin: Annotated[float, Field(gt=0, le=1)] = 0.05
     paper: Annotated[bool, Field(strict=True)] = False
+    stage_two: Annotated[bool, Field(strict=True)] = True
     dataset: _Data = DatasetPlan()
     datasets: tuple[_Named, ...] = ()
     held_out: _HeldOut = HeldOutPlan()
     folds: FoldsPlan = FoldsPlan()
     classifiers: Annotated[tuple[ClassifierPlan, ...], Field(min_length=1)]
     algorithms: Annotated[tuple[AlgorithmPlan, ...], Field(min_length=1)]
+    multiverse: MultiversePlan | None = None
+    _cells: "dict[str, StudyPlan] | None" = PrivateAttr(default=None)
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Return a copy, with cells of its own."""
+        copied = super().model_copy(update=update, deep=deep)
+        copied._cells = None
+        return copied
 
     @model_validator(mode="before")
     @classmethod
@@ -117,6 +133,8 @@ class StudyPlan(_Plan):
         if not isinstance(given, dict):
             return given
         data, several = given.get("dataset", {}), given.get("datasets", ())
+        if given.get("multiverse") is not None or given.get("stage_two") is False:
+            given = {"held_out": None} | given
         if is_own(data) == "own" or (
             isinstance(several, list | tuple) and any(is_own(one) == "own" for one in several)
         ):
@@ -149,6 +167,8 @@ class StudyPlan(_Plan):
         if self.reference not in (names := [algorithm.name for algorithm in self.searched]):
             raise unknown_name("reference", self.reference, names)
         self.compared(self.control, self.comparisons)
+        if self.multiverse is not None and "held_out" in self.model_fields_set and self.held_out is not None:
+            raise ValueError("held_out: the readings of a multiverse are not tested: remove it")
         self._check_data()
         return self
 
@@ -166,8 +186,9 @@ class StudyPlan(_Plan):
             raise ValueError(f"datasets contains the file {twice!r} twice: it would count twice")
         if isinstance(self.held_out, HeldOutPlan) and self.held_out.others and len(self.dataset_seeds) < 2:
             raise ValueError("held_out.others needs several dataset.seeds")
-        for cell in self.cells().values():
+        for cell in self.cells().values() if self.multiverse is None else ():  # a reading has checked its own
             cell._check_cell()
+        self.cells()
 
     def _check_cell(self) -> None:
         data, held_out = self.dataset, self.held_out
@@ -210,6 +231,41 @@ class StudyPlan(_Plan):
         >>> list(load_plan("smoke").cells())
         ['']
         """
+        if self._cells is None:
+            if self.multiverse is None:
+                self._cells = self._cells_by_dataset()
+            else:
+                self._cells = {
+                    f"{reading.name}, {name}" if name else reading.name: cell
+                    for reading in self.multiverse.list_readings()
+                    for name, cell in self.read_as(reading).cells().items()
+                }
+        return self._cells
+
+    def read_as(self, reading: Reading) -> "StudyPlan":
+        """Return the plan of one reading of a multiverse."""
+        try:
+            read = type(self).model_validate(self.tree_of(reading))
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in first["loc"])
+            raise ValueError(f"multiverse: reading {reading.name} ({reading.changes}): {where} {first['msg']}") from None
+        for kind in ("classifiers", "algorithms"):
+            if [one.name for one in getattr(read, kind)] != [one.name for one in getattr(self, kind)]:
+                raise ValueError(f"multiverse: {kind} must have the same names in all readings")
+        for part, own in ((read.dataset, self.dataset), *zip(read.datasets, self.datasets, strict=True)):
+            if isinstance(part, OwnDataPlan) and isinstance(own, OwnDataPlan):
+                part.lie_in(own.located(""))
+        return read
+
+    def tree_of(self, reading: Reading) -> dict[str, Any]:
+        """Return the content of the plan of a reading."""
+        base = self.model_dump(exclude={"multiverse", "held_out", "stage_two"})
+        for part in (base["dataset"], *base["datasets"]):
+            part |= {"snr": (inf,)} if "snr" in part else {}
+        return change_plan(base, reading.changes) | {"held_out": None, "stage_two": False}
+
+    def _cells_by_dataset(self) -> "dict[str, StudyPlan]":
         if self.datasets:
             without = {"datasets": ()}
             return {one.name: self._only(one.alone(), without) for one in self.datasets}

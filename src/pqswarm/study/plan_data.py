@@ -16,6 +16,7 @@ from pqswarm.events.presetfile import read_preset
 from pqswarm.features import FeatureOptions
 
 __all__ = [
+    "DatasetName",
     "DatasetPlan",
     "HeldOutPlan",
     "NamedEvents",
@@ -25,6 +26,7 @@ __all__ = [
     "Seed",
     "Title",
     "is_own",
+    "whole_preset_file",
 ]
 
 Seed = Annotated[int, Field(ge=0, le=2**63 - 1, strict=True)]
@@ -44,12 +46,20 @@ class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+def whole_preset_file(key: str, given: Any, folder: Path) -> Any:
+    """Return the value of a key; the file of a preset is replaced by its content, as in :class:`DatasetPlan`."""
+    named = given.get("extends") if isinstance(given, dict) else given
+    if key.rpartition(".")[2] != "preset" or not (isinstance(named, str) and named.endswith(".toml")):
+        return given
+    return write_preset(read_preset(given, folder=folder) if isinstance(given, dict) else load_preset(folder / given))
+
+
 def _complete_preset(given: Any, info: ValidationInfo) -> Any:
     """Replace a preset file or table by its full content, so that the study does not depend on the file."""
     folder = (info.context or {}).get("folder", Path())
     if isinstance(given, dict):
         return write_preset(read_preset(given, folder=folder))
-    return write_preset(load_preset(folder / given)) if isinstance(given, str) and given.endswith(".toml") else given
+    return whole_preset_file("preset", given, folder)
 
 
 def _changed_feature_options(given: Any) -> Any:
@@ -126,7 +136,7 @@ class DatasetPlan(_Part):
         """Wavelet, level and border mode of the features."""
         return FeatureOptions.of(self.features)
 
-    @property
+    @cached_property
     def n_features(self) -> int:
         """Features of an event."""
         return count_features(self.make_preset(), self.feature_options)

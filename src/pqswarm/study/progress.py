@@ -62,15 +62,11 @@ def count_steps(cell: StudyPlan) -> Counter[str]:
     """Return how many times each step other than a search is done for one data set."""
     levels, classifiers, sets = len(cell.dataset.snr), len(cell.classifiers), len(held_out_seeds(cell))
     tested = len(held_out_levels(cell)) * sets
-    return Counter(
-        {
-            "events": levels + tested,
-            "hyperparameters": classifiers,
-            "smaller": classifiers,
-            "stage II": levels * classifiers,
-            "held-out": tested * classifiers,
-        }
-    )
+    steps = Counter({"events": levels, "hyperparameters": classifiers})
+    if cell.stage_two:
+        steps |= {"smaller": classifiers, "stage II": levels * classifiers, "held-out": tested * classifiers}
+        steps["events"] += tested
+    return steps
 
 
 class Meter:
@@ -81,9 +77,9 @@ class Meter:
         # Searches that stop by themselves are not counted: their evaluations are not planned.
         self._planned = {algorithm.name for algorithm in plan.searched}
         self._several = len(cells) > 1
-        self.runs_total = plan.n_runs * len(cells)
-        self._total = len(plan.searched) * len(plan.classifiers) * plan.runs * plan.max_evaluations * len(cells)
-        self._budget = plan.max_evaluations
+        self.runs_total = sum(cell.n_runs for cell in cells)
+        self._total = sum(len(c.searched) * len(c.classifiers) * c.runs * c.max_evaluations for c in cells)
+        self._budget = max(cell.max_evaluations for cell in cells)
         steps = sum((count_steps(cell) for cell in cells), Counter[str]())
         self._work = self.runs_total * self._budget + sum(_STEPS[step] * number for step, number in steps.items())
         self._work += _STEPS["report"]

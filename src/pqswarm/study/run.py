@@ -128,7 +128,7 @@ def _open_pools(
 ) -> dict[str, WorkerPool]:
     """Open the pools of workers and return them by classifier."""
     devices = {c.name: device if device in CLASSIFIERS[c.kind].devices else "cpu" for c in plan.classifiers}
-    jobs = min(jobs, plan.n_runs * len(plan.cells()))
+    jobs = min(jobs, sum(cell.n_runs for cell in plan.cells().values()))
     pools = {one: stack.enter_context(worker_pool(jobs, cluster, one)) for one in dict.fromkeys(devices.values())}
     return {name: pools[one] for name, one in devices.items()}
 
@@ -196,7 +196,15 @@ class _Cell:
         return self._problems
 
     def test(self, scheduler: Scheduler) -> None:
-        """Test the subsets found, and release the data."""
+        """Finish the study on the data set: test the subsets found, if planned, and release the data."""
+        if self.plan.stage_two:
+            self.test_subsets(scheduler)
+        if self.name and self.store.find(findings.Finished) is None:
+            self.store.put(findings.Finished(time.time()))
+        self._data, self._problems = None, {}
+
+    def test_subsets(self, scheduler: Scheduler) -> None:
+        """Test the best subsets with another partition, with noise, and on held-out data."""
         data, problems = self._data, self._problems
         assert data is not None  # noqa: S101
         masks = {name: self.best_subsets(name, problem, scheduler) for name, problem in problems.items()}
@@ -204,9 +212,6 @@ class _Cell:
             self.stage_two(name, problem, masks[name], data.seen)
         for seed in held_out_seeds(self.plan):
             self.test_held_out(seed, problems, masks, data)
-        if self.name and self.store.find(findings.Finished) is None:
-            self.store.put(findings.Finished(time.time()))
-        self._data, self._problems = None, {}
 
     def tell(self, stage: str) -> None:
         """Report the current stage."""

@@ -15,11 +15,11 @@ from pqswarm.study.problem import StudyProblem
 from pqswarm.study.progress import Meter
 from pqswarm.study.records import Checkpoint, RunKey, RunRecord, best_of
 from pqswarm.study.store import Store
-from pqswarm.study.worker import Outcome, RunGroup, advance
+from pqswarm.study.worker import Outcome, PlannedRun, RunGroup, advance
 
 __all__ = ["Scheduler", "submit_slice", "unfinished_runs"]
 
-_MAX_LOCKSTEP = {"cpu": 10, "cuda": 100}  # runs that step together
+_MAX_LOCKSTEP = {"cpu": 10, "cuda": 100}  # runs of an algorithm that step together; on a GPU those of all algorithms do
 _UNLIMITED = 10**8  # evaluations of a search that stops by itself
 _FIRST_SLICE = 0.5  # seconds; each slice is twice as long as the one before, up to the target of the pool
 _FIRST = "starting the searches (workers compile the first time)"
@@ -124,7 +124,8 @@ class Scheduler:
         size = min(_MAX_LOCKSTEP[device], max(1, ceil(len(left) / (3 * slots))))
         teams: dict[tuple[str, int, str, str], list[RunKey]] = {}
         for key in left:
-            teams.setdefault((key.dataset, key.run // size, key.classifier, key.algorithm), []).append(key)
+            apart = key.algorithm if device == "cpu" or sequential else ""
+            teams.setdefault((key.dataset, key.run // size, key.classifier, apart), []).append(key)
         places = {dataset: i for i, dataset in enumerate(self._plans)}
         # Stable: otherwise in the order of the plan.
         ordered = sorted(teams.values(), key=lambda team: (places[team[0].dataset], team[0].run // size))
@@ -136,23 +137,20 @@ class Scheduler:
     def _group(
         self, problem: StudyProblem, keys: list[RunKey], checkpoints: Mapping[RunKey, Checkpoint], device: str
     ) -> RunGroup:
-        plan, first = self._plans[keys[0].dataset], keys[0]
-        algorithm = plan.algorithm(first.algorithm)
+        begun = {key: checkpoints[key] for key in keys if key in checkpoints}
+        return RunGroup(problem, {key: self._planned(problem, key) for key in keys}, begun, device=device)
+
+    def _planned(self, problem: StudyProblem, key: RunKey) -> PlannedRun:
+        plan = self._plans[key.dataset]
+        algorithm = plan.algorithm(key.algorithm)
         parameters: dict[str, Any] = dict(algorithm.settings)
         if algorithm.needs_size:
-            parameters["size"] = best_of(self.runs(first.dataset, first.classifier, plan.reference)).size
+            parameters["size"] = best_of(self.runs(key.dataset, key.classifier, plan.reference)).size
         if (ranking := filter_of(algorithm.search, parameters)) is not None:
             parameters["order"] = ranking.rank(problem.X, problem.y, continuous=False)
         ends = algorithm.sequential and not algorithm.all_sizes
-        return RunGroup(
-            problem=problem,
-            search=algorithm.search,
-            parameters=parameters,
-            max_evaluations=_UNLIMITED if ends else plan.max_evaluations,
-            seeds={key: plan.run_seed(key.classifier, key.algorithm, key.run) for key in keys},
-            checkpoints={key: checkpoints[key] for key in keys if key in checkpoints},
-            device=device,
-        )
+        seed = plan.run_seed(key.classifier, key.algorithm, key.run)
+        return PlannedRun(algorithm.search, parameters, _UNLIMITED if ends else plan.max_evaluations, seed)
 
 
 def submit_slice(pool: WorkerPool, group: RunGroup) -> "Future[Outcome]":
@@ -169,8 +167,8 @@ def submit_slice(pool: WorkerPool, group: RunGroup) -> "Future[Outcome]":
 def unfinished_runs(group: RunGroup, outcome: Outcome) -> RunGroup:
     """The unfinished runs of a group, at their checkpoints."""
     running = {checkpoint.key: checkpoint for checkpoint in outcome.running}
-    seeds = {key: group.seeds[key] for key in running}
-    return replace(group, seeds=seeds, checkpoints=running, slices=group.slices + 1)
+    planned = {key: group.planned[key] for key in running}
+    return replace(group, planned=planned, checkpoints=running, slices=group.slices + 1)
 
 
 def _worker_error(error: Exception) -> PqswarmError:

@@ -17,7 +17,7 @@ from pqswarm.search import Run, Search, step
 from pqswarm.study.problem import StudyProblem
 from pqswarm.study.records import Checkpoint, RunKey, RunRecord
 
-__all__ = ["Outcome", "RunGroup", "advance", "begin_worker"]
+__all__ = ["Outcome", "PlannedRun", "RunGroup", "advance", "begin_worker"]
 
 _MAX_EVALUATORS = 2  # kept by a worker: one for each of the paper's classifiers
 _MEMORY = 400_000  # subsets remembered by each
@@ -26,14 +26,21 @@ _evaluators_lock = threading.Lock()
 
 
 @dataclass(frozen=True, eq=False)
-class RunGroup:
-    """Runs of one algorithm on one problem that step together."""
+class PlannedRun:
+    """A search, its parameters, the number of evaluations, and the seed."""
 
-    problem: StudyProblem
     search: type[Search]  # the class, not its name: it may come from the user's module
     parameters: Mapping[str, Any]
-    max_evaluations: int  # of each run
-    seeds: Mapping[RunKey, int]
+    max_evaluations: int
+    seed: int
+
+
+@dataclass(frozen=True, eq=False)
+class RunGroup:
+    """Runs on one problem that step together."""
+
+    problem: StudyProblem
+    planned: Mapping[RunKey, PlannedRun]
     checkpoints: Mapping[RunKey, Checkpoint]  # of runs that have started
     slices: int = 0  # of time used so far
     device: str = "cpu"  # where subsets are evaluated
@@ -69,7 +76,7 @@ def advance(group: RunGroup, limit: float) -> Outcome:
     """Advance the runs of a group until they are done or the time limit [s] is reached; batches are finished."""
     start = time.monotonic()
     evaluator = _TimedEvaluator(_evaluator(group.problem, group.device))
-    runs = [_resume_run(group, key, evaluator.n_features) for key in group.seeds]
+    runs = [_resume_run(group, key, evaluator.n_features) for key in group.planned]
     before = sum(run.n_evaluations for run in runs)
     while not all(run.done for run in runs):
         step(runs, evaluator)
@@ -77,10 +84,10 @@ def advance(group: RunGroup, limit: float) -> Outcome:
             break
     seconds = time.monotonic() - start
     finished, running = [], []
-    for (key, seed), run in zip(group.seeds.items(), runs, strict=True):
+    for (key, planned), run in zip(group.planned.items(), runs, strict=True):
         spent = seconds / len(runs) + (group.checkpoints[key].seconds if key in group.checkpoints else 0.0)
         if run.done:
-            finished.append(RunRecord(key, seed, run.result(), spent))
+            finished.append(RunRecord(key, planned.seed, run.result(), spent))
         else:
             running.append(Checkpoint(key, run.n_evaluations, run.best_error, run.state(), spent))
     evaluations = sum(run.n_evaluations for run in runs) - before
@@ -89,9 +96,10 @@ def advance(group: RunGroup, limit: float) -> Outcome:
 
 def _resume_run(group: RunGroup, key: RunKey, n_features: int) -> Run:
     """A run at its checkpoint; without a usable one it starts again."""
+    planned = group.planned[key]
 
     def make() -> Run:
-        return Run(group.search(n_features, group.seeds[key], dict(group.parameters)), group.max_evaluations)
+        return Run(planned.search(n_features, planned.seed, dict(planned.parameters)), planned.max_evaluations)
 
     run = make()
     if key in group.checkpoints:
@@ -118,11 +126,11 @@ class _TimedEvaluator:
 
 
 def _evaluator(problem: StudyProblem, device: str) -> Memo:
-    """The evaluator of a problem, kept between slices; it uses one thread."""
+    """The evaluator of a problem, kept between slices; on the CPU it uses one thread."""
     key = f"{device} {problem.key}"
     with _evaluators_lock:
         if key not in _evaluators:
-            _evaluators[key] = Memo(problem.evaluator(1, device), _MEMORY)
+            _evaluators[key] = Memo(problem.evaluator(1 if device == "cpu" else None, device), _MEMORY)
             while len(_evaluators) > _MAX_EVALUATORS:
                 _evaluators.popitem(last=False)
         _evaluators.move_to_end(key)

@@ -37,7 +37,8 @@ class KernelNBClassifier(Classifier):
         """Return a short description."""
         floor = self.hyperparameters.floor
         bounded = f" and a floor of {floor:g}" if floor else ""
-        return f"naive Bayes with kernels of bandwidth {self.hyperparameters.bandwidth:g}{bounded}"
+        plain = " and underflow" if self.hyperparameters.underflow else ""
+        return f"naive Bayes with kernels of bandwidth {self.hyperparameters.bandwidth:g}{bounded}{plain}"
 
     def predict_new(
         self, X: FloatArray, y: AnyArray, new: FloatArray, masks: BoolArray, *, n_jobs: int | None = None

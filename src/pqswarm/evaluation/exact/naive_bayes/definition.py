@@ -10,7 +10,12 @@ __all__ = ["gaussian_nb_labels", "kernel_nb_labels"]
 
 
 def kernel_nb_labels(
-    train: FloatArray, labels: IntArray, test: FloatArray, bandwidth: float = 0.004, floor: float = 0.0
+    train: FloatArray,
+    labels: IntArray,
+    test: FloatArray,
+    bandwidth: float = 0.004,
+    floor: float = 0.0,
+    underflow: bool = False,
 ) -> IntArray:
     """Return the class of each test event by kernel densities, with sums that are not rounded.
 
@@ -23,10 +28,12 @@ def kernel_nb_labels(
     >>> kernel_nb_labels(train, labels, np.array([[0.3], [0.5], [0.6]]), 0.1).tolist()
     [0, 0, 1]
     """
-    return np.array([_kernel_nb_label(train, labels, event, bandwidth, floor) for event in test], dtype=np.int64)
+    return np.array([_kernel_nb_label(train, labels, event, bandwidth, floor, underflow) for event in test], dtype=np.int64)
 
 
-def _kernel_nb_label(train: FloatArray, labels: IntArray, event: FloatArray, bandwidth: float, floor: float) -> int:
+def _kernel_nb_label(
+    train: FloatArray, labels: IntArray, event: FloatArray, bandwidth: float, floor: float, underflow: bool
+) -> int:
     scores, sizes = [], []
     for label in range(int(labels.max()) + 1):
         members = train[labels == label]
@@ -40,6 +47,8 @@ def _kernel_nb_label(train: FloatArray, labels: IntArray, event: FloatArray, ban
             lowest = min(powers)
             density = math.fsum(math.exp(lowest - power) for power in powers) / len(members)
             term = math.log(density) - lowest - math.log(bandwidth * math.sqrt(2 * math.pi))
+            if underflow and term < math.log(5e-324):
+                term = -math.inf
             terms.append(math.log((1 - floor) * math.exp(term) + floor) if floor else term)
         scores.append(math.fsum(terms))
         sizes.append(math.fsum(map(abs, terms)))

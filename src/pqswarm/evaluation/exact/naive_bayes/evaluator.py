@@ -16,8 +16,8 @@ from pqswarm.evaluation.base import ClassificationEvaluator
 from pqswarm.evaluation.folds import Folds
 
 __all__ = [
-    *("KernelNBEvaluator", "KernelNBHyperparameters", "KernelNBOnCpu"),
-    *("class_blocks", "fold_log_priors", "mix_nb_uniform_density", "portable_nb_log"),
+    *("LOWEST_LOG_DENSITY", "KernelNBEvaluator", "KernelNBHyperparameters", "KernelNBOnCpu"),
+    *("class_blocks", "fold_log_priors", "limit_nb_densities", "portable_nb_log"),
 ]
 
 _MEMORY = 2e9  # maximum bytes of the tables
@@ -25,6 +25,8 @@ _BLOCK_NUMBERS = 1024  # numbers of a feature per block of events: a hundred fea
 _MASKS = 512  # maximum evaluated together
 _DOUBTFUL = 2**24  # maximum number of doubtful events
 _TERMS = 2**21  # additions that justify another thread
+LOWEST_LOG_DENSITY = log(5e-324)
+"""Logarithm of the smallest positive double."""
 _LOWEST_TERM, _LOWEST_PRIOR = -1e30, -3e38  # their sum is finite in single precision
 
 
@@ -45,10 +47,15 @@ def class_blocks(
     return values, value_folds, starts.astype(np.int64)
 
 
-def mix_nb_uniform_density(terms: FloatArray, floor: float) -> FloatArray:
-    """Return log densities mixed with a fraction `floor` of a uniform density on [0, 1]; unchanged if it is 0."""
+def limit_nb_densities(terms: FloatArray, floor: float, underflow: bool) -> FloatArray:
+    """Return log densities mixed with a fraction `floor` of a uniform density on [0, 1].
+
+    Before that, densities below the smallest positive double become 0 if there is `underflow`.
+    """
     from pqswarm.evaluation.exact.naive_bayes import kernels as _nb_kernels
 
+    if underflow:
+        terms = np.where(terms < LOWEST_LOG_DENSITY, -np.inf, terms)
     if floor:
         terms = terms.copy(order="C")
         _nb_kernels.mix_uniform_in_place(terms.reshape(-1), floor)
@@ -72,6 +79,10 @@ class KernelNBHyperparameters(Parameters):
         low=0.0,
         high=0.5,
     )
+    underflow: bool = option(
+        default=False,
+        meaning="whether densities below the smallest positive double count as zero, as without logarithms",
+    )
 
 
 class KernelNBEvaluator(ExactEvaluator):
@@ -91,6 +102,9 @@ class KernelNBEvaluator(ExactEvaluator):
     floor : float
         Fraction of a uniform density on [0, 1] in that of each class, which limits the evidence of one feature against
         a class; 0 to 0.5.
+    underflow : bool
+        Whether densities below the smallest positive double count as zero, as in programs without logarithms. Then one
+        feature can rule out a class, and if all are ruled out, the smallest label wins.
 
     Examples
     --------
@@ -109,11 +123,12 @@ class KernelNBEvaluator(ExactEvaluator):
         folds: Folds,
         bandwidth: float = 0.004,
         floor: float = 0.0,
+        underflow: bool = False,
         **options: Unpack[ExactOptions],
     ) -> None:
         super().__init__(X, y, folds, **options)
-        checked = KernelNBHyperparameters(bandwidth=bandwidth, floor=floor)
-        self.bandwidth, self.floor = checked.bandwidth, checked.floor
+        checked = KernelNBHyperparameters(bandwidth=bandwidth, floor=floor, underflow=underflow)
+        self.bandwidth, self.floor, self.underflow = checked.bandwidth, checked.floor, checked.underflow
         check_table_size(len(self.data), self.n_features, self.classes.size)
         self.priors = fold_log_priors(self)[folds.test_fold]
         # The log density of a kernel at its centre; a uniform density is 1.
@@ -152,7 +167,7 @@ class KernelNBEvaluator(ExactEvaluator):
                 blocks = class_blocks(column, fold, self.labels, n_classes)
                 terms = np.empty((queries.size, n_classes))
                 kernel_terms(column[queries], fold[queries], *blocks, log_counts, self.bandwidth, terms)
-                table[feature, queries] = mix_nb_uniform_density(terms, self.floor)
+                table[feature, queries] = limit_nb_densities(terms, self.floor, self.underflow)
 
         self.in_threads(work, list(range(self.n_features)))
         return table

@@ -11,7 +11,7 @@ from pqswarm._base.typing import AnyArray, FloatArray, IntArray
 from pqswarm.evaluation.exact.naive_bayes.evaluator import (
     KernelNBHyperparameters,
     class_blocks,
-    mix_nb_uniform_density,
+    limit_nb_densities,
     portable_nb_log,
 )
 
@@ -34,6 +34,8 @@ class KernelNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     floor : float
         Fraction of a uniform density on [0, 1] in that of each class, which limits the evidence of one feature against
         a class; 0 to 0.5.
+    underflow : bool
+        Whether densities below the smallest positive double count as zero, as in programs without logarithms.
 
     Attributes
     ----------
@@ -54,13 +56,14 @@ class KernelNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     True
     """
 
-    def __init__(self, bandwidth: float = 0.004, floor: float = 0.0) -> None:
+    def __init__(self, bandwidth: float = 0.004, floor: float = 0.0, underflow: bool = False) -> None:
         self.bandwidth = bandwidth
         self.floor = floor
+        self.underflow = underflow
 
     def checked_hyperparameters(self) -> KernelNBHyperparameters:
-        """Return the checked bandwidth and floor."""
-        return KernelNBHyperparameters(bandwidth=self.bandwidth, floor=self.floor)
+        """Return the checked hyperparameters."""
+        return KernelNBHyperparameters(bandwidth=self.bandwidth, floor=self.floor, underflow=self.underflow)
 
     def fit(self, X: Any, y: Any) -> "KernelNB":
         """Fit to training events, shape (n, n_features), and their labels, (n,)."""
@@ -71,7 +74,7 @@ class KernelNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         counts = np.bincount(labels).astype(np.float64)
         log_counts = portable_nb_log(counts)
         self.class_log_prior_ = log_counts - portable_nb_log(counts.sum(keepdims=True))
-        self._bandwidth, self._floor = checked.bandwidth, checked.floor
+        self._bandwidth, self._floor, self._underflow = checked.bandwidth, checked.floor, checked.underflow
         self._log_counts = log_counts[np.newaxis]
         folds = np.zeros(len(X), dtype=np.int64)
         self._blocks: list[tuple[FloatArray, IntArray, IntArray]] = [
@@ -90,7 +93,7 @@ class KernelNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for feature, blocks in enumerate(self._blocks):
             column = np.ascontiguousarray(X[:, feature])
             kernel_terms(column, no_fold, *blocks, self._log_counts, self._bandwidth, terms[feature])
-        return mix_nb_uniform_density(terms, self._floor), np.tile(self.class_log_prior_, (len(X), 1))
+        return limit_nb_densities(terms, self._floor, self._underflow), np.tile(self.class_log_prior_, (len(X), 1))
 
     def predict(self, X: Any) -> AnyArray:
         """Return the most probable label of each event."""
