@@ -10,7 +10,8 @@ from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit, StratifiedK
 from sklearn.naive_bayes import GaussianNB
 
 from pqswarm._base.random import derived_seed
-from pqswarm.selector.nested import nested_mean_interval, wilson_interval
+from pqswarm.selector.nested import nested_mean_interval
+from pqswarm.statistics import wilson_interval
 from tests.selector.problems import WINE, quick
 
 

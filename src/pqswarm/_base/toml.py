@@ -2,6 +2,7 @@
 
 import difflib
 import json
+import re
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from math import inf, isnan
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 _MAX_BYTES = 10_000_000  # of a file
 _MAX_MISTAKES = 20  # listed at once
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 _IN_WORDS = {
     "bool_type": "must be true or false",
@@ -155,6 +157,11 @@ def _models_in(annotation: Any) -> "Iterator[type[BaseModel]]":
         yield from _models_in(part)
 
 
+def toml_key(name: str) -> str:
+    """Return a key of TOML, in quotes if necessary."""
+    return name if _BARE_KEY.fullmatch(name) else to_toml(name)
+
+
 def to_toml(value: Any) -> str:
     """Return a value in one line of TOML.
 
@@ -171,7 +178,8 @@ def to_toml(value: Any) -> str:
     if isinstance(value, tuple | list):
         return f"[{', '.join(to_toml(entry) for entry in value)}]"
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{name} = {to_toml(entry)}" for name, entry in value.items()) + " }"
+        inside = ", ".join(f"{toml_key(name)} = {to_toml(entry)}" for name, entry in value.items())
+        return f"{{ {inside} }}" if value else "{}"
     if isinstance(value, float) and (isnan(value) or value in (inf, -inf)):
         return str(value)
     return repr(value)

@@ -21,7 +21,14 @@ app = typer.Typer(
 
 @app.command(cls=Command)
 def show(
-    name: Annotated[str, typer.Argument(metavar="PLAN", help="quick, paper, paper-stepped, replication or smoke.")],
+    name: Annotated[
+        str,
+        typer.Argument(metavar="PLAN", help="quick, paper, paper-stepped, replication, multiverse or smoke."),
+    ],
+    reading: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Print one reading of a multiverse: a plan, a file or a study folder."),
+    ] = None,
 ) -> None:
     """Print a built-in plan, to edit.
 
@@ -29,7 +36,20 @@ def show(
     """
     from pqswarm.study import plan_text
 
-    typer.echo(plan_text(name), nl=False)
+    typer.echo(plan_text(name) if reading is None else _reading_text(name, reading), nl=reading is not None)
+
+
+def _reading_text(name: str, reading: str) -> str:
+    from pqswarm.errors import PqswarmError, unknown_name
+    from pqswarm.study import format_plan, load_plan, read_study
+
+    plan = read_study(name).plan if Path(name).is_dir() else load_plan(name)
+    if plan.multiverse is None:
+        raise PqswarmError(f"{name} has no multiverse: leave --reading out.")
+    found = {one.name: one for one in plan.multiverse.list_readings()}
+    if reading not in found:
+        raise unknown_name("reading", reading, found)
+    return format_plan(plan.read_as(found[reading]))
 
 
 @app.command(cls=Command)
@@ -49,21 +69,23 @@ def check(
     check_no_folder(path, "a plan in TOML")
     plan = load_plan(path, parse_changes(changes or ()))
     cells = list(plan.cells().values())
-    searches = len(plan.searched) * len(plan.classifiers) * plan.runs * len(cells)
-    runs = searches + len(plan.sequential) * len(plan.classifiers) * len(cells)
+    runs = sum(cell.n_runs for cell in cells)
     own = [read_own(cell) for cell in cells]
     sizes = [
         cell.dataset.n_events if isinstance(cell.dataset, DatasetPlan) else len(samples or ())
         for cell, samples in zip(cells, own, strict=True)
     ]
-    numbers = (sum(sizes), len(plan.classifiers), len(plan.algorithms), runs, searches * plan.max_evaluations)
+    budget = sum(len(cell.searched) * len(cell.classifiers) * cell.runs * cell.max_evaluations for cell in cells)
+    numbers = (sum(sizes), len(plan.classifiers), len(plan.algorithms), runs, budget)
     words = ("event" if own[0] is None else "sample", "classifier", "algorithm", "run", "evaluation")
     once = " and ".join(algorithm.title for algorithm in plan.sequential)
     counts = ", ".join(f"{n} {word}{'s' * (n != 1)}" for n, word in zip(numbers, words, strict=True))
     sets = f"{len(cells)} data sets, " if len(cells) > 1 else ""
+    if plan.multiverse is not None:
+        sets = f"{len(plan.multiverse.list_readings())} readings, {sets}"
     typer.echo(f"{path} is valid: {sets}{counts}{f' and those of {once}' if once else ''}.")
     if len(cells) > 1:
-        if len(cells) < ENOUGH_DATASETS:
+        if plan.multiverse is None and len(cells) < ENOUGH_DATASETS:
             typer.echo(
                 f"With {len(cells)} data sets no difference can be significant at the 5 % level (Wilcoxon test): use "
                 f"at least {ENOUGH_DATASETS}."

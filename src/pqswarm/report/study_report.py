@@ -12,6 +12,8 @@ from pqswarm.report.datasets.document import compose_datasets
 from pqswarm.report.datasets.summary import DatasetsSummary, summarize_datasets
 from pqswarm.report.document import Document, compose
 from pqswarm.report.html import html_report
+from pqswarm.report.multiverse.document import compose_multiverse
+from pqswarm.report.multiverse.summary import MultiverseSummary, summarize_multiverse
 from pqswarm.report.section import Drawing
 from pqswarm.report.style import FIGURE_FORMATS, save_figure
 from pqswarm.report.summary import StudySummary, summarize
@@ -71,10 +73,12 @@ def write_report(
     return _write_document(document, format, path, runs)
 
 
-def _compose(study: StudySummary | DatasetsSummary) -> tuple[Document, Table]:
+def _compose(study: StudySummary | DatasetsSummary | MultiverseSummary) -> tuple[Document, Table]:
     """The report of a study, and all of its runs."""
     if isinstance(study, StudySummary):
         return compose(study), _table_of_runs({"": study})
+    if isinstance(study, MultiverseSummary):
+        return compose_multiverse(study), _table_of_reading_runs(study)
     return compose_datasets(study), _table_of_runs(study.members)
 
 
@@ -124,7 +128,7 @@ def compose_report(
     if names[0] == names[1]:
         names = [str(folder) for folder in folders]
     one, other = studies
-    if isinstance(one, DatasetsSummary) or isinstance(other, DatasetsSummary):
+    if not (isinstance(one, StudySummary) and isinstance(other, StudySummary)):
         raise PqswarmError("studies on several data sets cannot be compared: give studies on one data set.")
     return compare_studies(one, other, (names[0], names[1]))
 
@@ -198,11 +202,16 @@ def _drawings(folder: str | Path, second: str | Path | None) -> list[Drawing]:
     return compose_report([folder] if second is None else [folder, second]).drawings
 
 
-def read_summary(folder: str | Path, dataset: str | None = None) -> StudySummary | DatasetsSummary:
+def read_summary(
+    folder: str | Path, dataset: str | None = None
+) -> StudySummary | DatasetsSummary | MultiverseSummary:
     """Read the results of a study: on its only data set, on one of several, or on all of them."""
     with Store(folder) as store:
         about = store.find(findings.About)
-        names = [""] if about is None else list(restore_plan(about.plan).cells())
+        plan = None if about is None else restore_plan(about.plan)
+        names = [""] if plan is None else list(plan.cells())
+        if dataset is None and plan is not None and plan.multiverse is not None:
+            return summarize_multiverse(store)
         if names == [""]:
             if dataset is not None:
                 raise PqswarmError(f"the study in {folder} has one data set: leave --dataset out.")
@@ -212,6 +221,20 @@ def read_summary(folder: str | Path, dataset: str | None = None) -> StudySummary
         if dataset not in names:
             raise unknown_name("data set", dataset, names)
         return summarize(store.of(dataset))
+
+
+def _table_of_reading_runs(study: MultiverseSummary) -> Table:
+    """The error and size of all runs of a multiverse."""
+    rows = [
+        {"reading": reading.name, "dataset": dataset, "classifier": found.name, "algorithm": title, "run": run}
+        | {"error": float(errors[i, j, run]), "size": int(found.sizes[title][i, j, run])}
+        for found in study.classifiers
+        for title, errors in found.errors.items()
+        for i, reading in enumerate(study.readings)
+        for j, dataset in enumerate(study.datasets)
+        for run in range(errors.shape[2])
+    ]
+    return Table("runs", "All runs", rows)
 
 
 def _table_of_runs(members: Mapping[str, StudySummary]) -> Table:

@@ -230,7 +230,7 @@ def _summary(store: Store, about: findings.About) -> StudySummary:
     present = [classifier for classifier in classifiers if classifier is not None]
     if not present:
         raise PqswarmError(f"the study in {store.folder} has no finished run of every algorithm yet: resume it.")
-    events = _required_finding(store.find(findings.Events))
+    events = required_finding(store.find(findings.Events))
     return StudySummary(
         plan=plan,
         about=about,
@@ -254,7 +254,7 @@ def _generated_classes(plan: StudyPlan) -> tuple[str, ...]:
     return plan.dataset.class_names if isinstance(plan.dataset, DatasetPlan) else ()
 
 
-def _required_finding(finding: _Finding | None) -> _Finding:
+def required_finding(finding: _Finding | None) -> _Finding:
     """A finding that every study with searches must have."""
     if finding is None:
         raise KeyError("runs without the data they searched")
@@ -275,17 +275,17 @@ def _summarize_classifier(
     grid, held_out = store.find(findings.GridFinding, name), _summarize_held_out(store, plan, name, titles)
     return ClassifierSummary(
         name=name,
-        slug=_classifier_slugs([c.name for c in plan.classifiers])[name],
-        classifier=plan.classifier(name).make(_required_finding(store.find(findings.Hyperparameters, name)).settings),
+        slug=classifier_slugs([c.name for c in plan.classifiers])[name],
+        classifier=plan.classifier(name).make(required_finding(store.find(findings.Hyperparameters, name)).settings),
         grid=None if grid is None else grid.result,
-        all_features=_required_finding(store.find(findings.AllFeatures, name)).error,
+        all_features=required_finding(store.find(findings.AllFeatures, name)).error,
         runs={a.title: [r for r in by_algorithm[a.name] if r.key.run in shared] for a in plan.searched},
         sequential={a.title: by_algorithm[a.name][0] for a in plan.sequential if by_algorithm[a.name]},
         noise=_summarize_noise(store, plan, name, titles, held_out),
         held_out={title: errors[:, plan.dataset.snr.index(inf)] for title, errors in held_out.items()},
         smaller=store.find(OneStandardError, name),
         reference=titles[plan.reference],
-        best_known=_summarize_best_known(_required_finding(store.find(findings.ProblemDigest, name)).digest),
+        best_known=_summarize_best_known(required_finding(store.find(findings.ProblemDigest, name)).digest),
         paper=paper_overlay(plan, name),
     )
 
@@ -337,7 +337,7 @@ def _summarize_best_known(problem: str) -> dict[str, Any] | None:
     return next((record for record in records if record["problem"] == problem), None)
 
 
-def _classifier_slugs(names: list[str]) -> dict[str, str]:
+def classifier_slugs(names: list[str]) -> dict[str, str]:
     """Unique names in lower case without spaces."""
     slugs: dict[str, str] = {}
     for name in names:

@@ -75,6 +75,7 @@ def _open_svg_tag(artist: Artist, figure: Figure, name: str) -> str:
     known = mark_of(artist)
     kinds = "mark label" if isinstance(artist, Text) else "mark"
     series = f' data-series="{_escape_text(known.series)}"' if known.series else ""
+    series += f' data-key="{_escape_text(known.key)}"' if known.key else ""
     group = f'<g id="{name}" class="{kinds}"{series}'
     if len(known.tips) <= 1:
         return "".join([f"{group}>", *(f"<title>{_escape_text(tip)}</title>" for tip in known.tips)])

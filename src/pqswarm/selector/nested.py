@@ -16,13 +16,13 @@ from pqswarm.evaluation import Splits
 from pqswarm.selector.searching import Interrupts
 from pqswarm.selector.selection import search_and_choose
 from pqswarm.selector.task import SelectionTask, SelectorData, named_scorings
+from pqswarm.statistics.intervals import wilson_interval
 
 if TYPE_CHECKING:
     from pqswarm.selector.swarm_selector import SwarmSelector
 
-__all__ = ["OuterEstimate", "estimate_outer", "nested_mean_interval", "outer_splits", "wilson_interval"]
+__all__ = ["OuterEstimate", "estimate_outer", "nested_mean_interval", "outer_splits"]
 
-_Z = 1.959963984540054  # 95 % of a normal distribution lie within
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,20 +48,6 @@ class OuterEstimate:
     interval: tuple[float, float]
     method: str
     supports: BoolArray = field(repr=False)
-
-
-def wilson_interval(right: int, n: int) -> tuple[float, float]:
-    """Return Wilson's 95 % interval of the proportion of `right` among `n`.
-
-    Examples
-    --------
-    >>> [round(end, 3) for end in wilson_interval(95, 100)]
-    [0.888, 0.978]
-    """
-    rate, z2 = right / n, _Z**2
-    centre = (rate + z2 / (2 * n)) / (1 + z2 / n)
-    half = _Z / (1 + z2 / n) * sqrt(rate * (1 - rate) / n + z2 / (4 * n * n))
-    return max(0.0, centre - half), min(1.0, centre + half)
 
 
 def nested_mean_interval(scores: Sequence[float] | FloatArray, n_train: float, n_test: float) -> tuple[float, float]:

@@ -2,7 +2,7 @@
 
 from pqswarm.statistics.contrast import ContrastResult, contrast_estimation
 from pqswarm.statistics.control_tests import PosthocResult, hommel, posthoc
-from pqswarm.statistics.intervals import Interval, bootstrap_difference, bootstrap_mean, superiority
+from pqswarm.statistics.intervals import Interval, bootstrap_difference, bootstrap_mean, superiority, wilson_interval
 from pqswarm.statistics.paired import (
     PairedComparison,
     SignedRankPosterior,
@@ -13,6 +13,7 @@ from pqswarm.statistics.paired import (
 )
 from pqswarm.statistics.power import Variances, detectable_difference, detection_power, measure_variances
 from pqswarm.statistics.ranks import FriedmanResult, critical_difference, friedman, friedman_from_ranks
+from pqswarm.statistics.readings import ChoiceEffect, explain_effects, joint_permutation
 from pqswarm.statistics.results import Results, read_results
 from pqswarm.statistics.stability import StabilityResult, selection_stability
 from pqswarm.statistics.tables import TABLE_STYLES, table
@@ -20,6 +21,7 @@ from pqswarm.statistics.unpaired import Comparison, compare_runs, equivalence, m
 
 __all__ = [
     "TABLE_STYLES",
+    "ChoiceEffect",
     "Comparison",
     "ContrastResult",
     "FriedmanResult",
@@ -40,10 +42,12 @@ __all__ = [
     "detectable_difference",
     "detection_power",
     "equivalence",
+    "explain_effects",
     "friedman",
     "friedman_from_ranks",
     "hierarchical_difference",
     "hommel",
+    "joint_permutation",
     "mann_whitney",
     "measure_variances",
     "posthoc",
@@ -52,4 +56,5 @@ __all__ = [
     "superiority",
     "table",
     "wilcoxon_signed_rank",
+    "wilson_interval",
 ]

@@ -66,7 +66,7 @@ def change_plan(tree: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str
     """
     changed = copy.deepcopy(dict(tree))
     for key, value in changes.items():
-        _change(changed, key, key.split("."), value)
+        _change(changed, key, key.split("."), copy.deepcopy(value))
     return changed
 
 

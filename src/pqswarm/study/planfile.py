@@ -7,10 +7,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from pqswarm._base.toml import explain_mistakes, parse_toml, read_toml_text, to_toml
+from pqswarm._base.toml import explain_mistakes, parse_toml, read_toml_text, to_toml, toml_key
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.events.preset_text import preset_lines
 from pqswarm.study.changes import change_plan
+from pqswarm.study.multiverse import MultiversePlan
 from pqswarm.study.plan import StudyPlan
 from pqswarm.study.plan_data import HeldOutPlan, OwnDataPlan, OwnHeldOutPlan
 
@@ -161,7 +162,8 @@ def format_plan(plan: StudyPlan) -> str:
     >>> format_plan(read_plan(plan_text("smoke"))).splitlines()[:2]
     ['title = "A smoke test"', 'runs = 3']
     """
-    left_out = {*(() if plan.paper else ("paper",)), "dataset" if plan.datasets else "datasets"}
+    left_out = {*(() if plan.paper else ("paper",)), *(("stage_two",) if plan.stage_two else ()), "multiverse"}
+    left_out |= {"dataset" if plan.datasets else "datasets"}
     parts = plan.model_dump(exclude_none=True, exclude=left_out)
     if plan.dataset_seeds:
         del parts["dataset"]["seed"]
@@ -180,7 +182,20 @@ def format_plan(plan: StudyPlan) -> str:
             lines += [f"{name} = {to_toml(entry)}" for name, entry in own.items() if entry != {}]
             if preset is not None:
                 lines += ["", f"[{key}.preset]", *preset_lines(preset, f"{key}.preset.")]
-    return "\n".join(lines)
+    return "\n".join([*lines, *_multiverse_lines(plan.multiverse)])
+
+
+def _multiverse_lines(plan: MultiversePlan | None) -> list[str]:
+    if plan is None:
+        return []
+    parts = plan.model_dump(exclude_none=True)
+    tables = {f"multiverse.choices.{toml_key(choice)}": each for choice, each in parts.pop("choices").items()}
+    marked = parts.pop("marked")
+    tables |= {"multiverse.marked": marked} if marked else {}
+    lines = []
+    for name, table in {"multiverse": parts, **tables}.items():
+        lines += ["", f"[{name}]", *(f"{toml_key(key)} = {to_toml(value)}" for key, value in table.items())]
+    return lines
 
 
 def _is_plan_table(value: Any) -> bool:

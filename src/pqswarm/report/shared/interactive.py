@@ -12,18 +12,20 @@ _ATTRIBUTE = "_pqswarm_mark"
 
 @dataclass(frozen=True)
 class SeriesMark:
-    """The series of an artist, empty for none, and its tooltips: none, one for the artist, or one per point."""
+    """The series of an artist, empty for none, its tooltips: none, one for the artist, or one per point, and a key."""
 
     series: str = ""
     tips: tuple[str, ...] = ()
+    key: str = ""
 
 
-def mark(artist: _Artist, series: str = "", tips: Sequence[str] = ()) -> _Artist:
+def mark(artist: _Artist, series: str = "", tips: Sequence[str] = (), key: str = "") -> _Artist:
     """Set the series and the tooltips of an artist, and return the artist.
 
-    A page can hide all artists of a series, and shows tooltips near the pointer. Other formats are unaffected.
+    A page can hide all artists of a series, and shows tooltips near the pointer. The key names the reading of a
+    multiverse, by which a page filters. Other formats are unaffected.
     """
-    setattr(artist, _ATTRIBUTE, SeriesMark(series, tuple(tips)))
+    setattr(artist, _ATTRIBUTE, SeriesMark(series, tuple(tips), key))
     return artist
 
 

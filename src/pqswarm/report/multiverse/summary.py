@@ -1,0 +1,196 @@
+"""The results of a multiverse: errors and sizes of all runs, by reading and data set."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pqswarm._base.typing import FloatArray
+from pqswarm.errors import PqswarmError
+from pqswarm.report.paper import Overlay, paper_overlay
+from pqswarm.report.shared.palette import Palette
+from pqswarm.report.shared.spread import Spread, t_interval
+from pqswarm.report.summary import classifier_slugs, required_finding
+from pqswarm.study import RunKey, Store, StudyPlan, findings
+from pqswarm.study.multiverse import Reading
+from pqswarm.study.planfile import restore_plan
+
+
+@dataclass(frozen=True, eq=False)
+class OverReadings:
+    """The results with one classifier over the readings.
+
+    Attributes
+    ----------
+    name, slug : str
+        Name of the classifier, and a form of it for files and links.
+    reference : str
+        Title of the reference algorithm.
+    rivals : list of str
+        Titles of the algorithms that it is compared with: those of the paper, if its values are shown.
+    errors, sizes : dict of str to ndarray of shape (n_readings, n_datasets, n_runs)
+        Error rate and size of each run, by the title of the algorithm. An error rate of zero counts as half an event.
+    all_features : ndarray of shape (n_readings, n_datasets)
+        Error rate of all features.
+    paper : Overlay
+        The paper's values, if any.
+    """
+
+    name: str
+    slug: str
+    reference: str
+    rivals: list[str]
+    errors: dict[str, FloatArray]
+    sizes: dict[str, FloatArray]
+    all_features: FloatArray
+    paper: Overlay
+
+    def values(self, what: str) -> dict[str, FloatArray]:
+        """Return the values of ``"error"`` or ``"size"``."""
+        return self.errors if what == "error" else self.sizes
+
+    def best_rivals(self, what: str) -> list[str]:
+        """Return the rival with the lowest mean in each reading."""
+        means = np.array([self.values(what)[title].mean(axis=(1, 2)) for title in self.rivals])
+        return [self.rivals[i] for i in means.argmin(axis=0)]
+
+    def effects(self, what: str) -> FloatArray:
+        """Return the log ratio of the reference's mean to that of its best rival, by reading and data set."""
+        return np.array([self.ratio(what, title)[i] for i, title in enumerate(self.best_rivals(what))])
+
+    def ratio(self, what: str, against: str) -> FloatArray:
+        """Return the log ratio of the reference's mean to that of another, by reading and data set."""
+        values = self.values(what)
+        return np.log(values[self.reference].mean(axis=2) / values[against].mean(axis=2))
+
+    def spread(self, what: str) -> Spread:
+        """Return the mean effect of each reading, with its t interval over data sets."""
+        return t_interval(self.effects(what).T)
+
+    def is_lower(self, what: str, against: str) -> FloatArray:
+        """Return whether the reference's mean over data sets is lower than that of another, in each reading."""
+        values = self.values(what)
+        mine, other = (values[title].mean(axis=(1, 2)) for title in (self.reference, against))
+        return np.asarray(mine < other - 1e-12)
+
+
+@dataclass(frozen=True, eq=False)
+class MultiverseSummary:
+    """The results of a multiverse.
+
+    Attributes
+    ----------
+    plan : StudyPlan
+        What was planned.
+    about : About
+        Version of pqswarm, time and machine.
+    readings : list of Reading
+        The readings with finished runs on all of their data sets.
+    datasets : list of str
+        Names of the data sets of a reading.
+    missing : int
+        Number of the other readings.
+    classifiers : list of OverReadings
+        Results by classifier.
+    """
+
+    plan: StudyPlan
+    about: findings.About
+    readings: list[Reading]
+    datasets: list[str]
+    missing: int
+    classifiers: list[OverReadings]
+
+    @cached_property
+    def counted(self) -> FloatArray:
+        """Whether each reading belongs to the design, and is not only marked."""
+        return np.array([not reading.marked for reading in self.readings])
+
+    @property
+    def reference(self) -> str:
+        """Title of the reference algorithm."""
+        return self.plan.algorithm(self.plan.reference).title
+
+    @property
+    def palette(self) -> Palette:
+        """The colours of its algorithms; the reference is emphasised."""
+        return Palette([algorithm.title for algorithm in self.plan.algorithms], self.reference)
+
+
+def summarize_multiverse(store: Store) -> MultiverseSummary:
+    """Read the results of a multiverse, finished or not.
+
+    Parameters
+    ----------
+    store : Store
+        The store of the study.
+
+    Returns
+    -------
+    MultiverseSummary
+        The results; readings without all runs on all data sets are left out.
+    """
+    about = store.of("").find(findings.About)
+    if about is None:
+        raise PqswarmError(f"{store.folder} holds a study that has not started: run it first.")
+    plan = restore_plan(about.plan)
+    assert plan.multiverse is not None  # noqa: S101
+    readings = plan.multiverse.list_readings()
+    cells: dict[str, list[str]] = {reading.name: [] for reading in readings}
+    for name in plan.cells():
+        cells[name.partition(", ")[0]].append(name)
+    finished = {status.key: status for status in store.statuses() if status.finished}
+    runs = {one.name: 1 if one.sequential else min(c.runs for c in plan.cells().values()) for one in plan.algorithms}
+
+    def is_whole(name: str) -> bool:
+        return all(
+            RunKey(classifier.name, algorithm, run, name) in finished
+            for classifier in plan.classifiers
+            for algorithm, number in runs.items()
+            for run in range(number)
+        )
+
+    whole = [reading for reading in readings if all(map(is_whole, cells[reading.name]))]
+    if sum(not reading.marked for reading in whole) < 2:
+        raise PqswarmError(f"the multiverse in {store.folder} has fewer than two finished readings yet: resume it.")
+    names = [cells[reading.name] for reading in whole]
+    counts = _by_cell(names, lambda name: required_finding(store.of(name).find(findings.Events)).count)
+    slugs, reference = classifier_slugs([one.name for one in plan.classifiers]), plan.algorithm(plan.reference).title
+    others = [algorithm.title for algorithm in plan.searched if algorithm.title != reference]
+    found = []
+    for classifier in slugs:
+        overlay = paper_overlay(plan, classifier)
+        errors, sizes = {}, {}
+        for one in plan.algorithms:
+            statuses = _by_cell(
+                names,
+                lambda name, one=one, classifier=classifier: [
+                    (status.error, status.size)
+                    for run in range(runs[one.name])
+                    for status in [finished[RunKey(classifier, one.name, run, name)]]
+                ],
+            )
+            errors[one.title] = np.maximum(statuses[..., 0], 0.5 / counts[:, :, np.newaxis])
+            sizes[one.title] = statuses[..., 1]
+        kept = [required_finding(store.of(name).find(findings.AllFeatures, classifier)) for row in names for name in row]
+        found.append(
+            OverReadings(
+                name=classifier,
+                slug=slugs[classifier],
+                reference=reference,
+                rivals=[title for title in others if title in overlay.performance] or others,
+                errors=errors,
+                sizes=sizes,
+                all_features=np.array([one.error for one in kept]).reshape(counts.shape),
+                paper=overlay,
+            )
+        )
+    datasets = [name.partition(", ")[2] or name for name in names[0]]
+    return MultiverseSummary(plan, about, whole, datasets, len(readings) - len(whole), found)
+
+
+def _by_cell(names: Sequence[Sequence[str]], value: Callable[[str], Any]) -> FloatArray:
+    """The values of all cells, by reading and data set."""
+    return np.array([[value(name) for name in row] for row in names], dtype=np.float64)

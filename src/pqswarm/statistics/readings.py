@@ -1,0 +1,140 @@
+"""Effects over the readings of a multiverse: which choices move them, and whether they could be chance."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pqswarm._base.random import checked_seed, stream
+from pqswarm._base.typing import FloatArray
+from pqswarm.errors import PqswarmError
+
+__all__ = ["ChoiceEffect", "explain_effects", "joint_permutation"]
+
+_PERMUTATIONS = 9999
+
+
+@dataclass(frozen=True)
+class ChoiceEffect:
+    """What a choice does to an effect.
+
+    Attributes
+    ----------
+    choice : str
+        Its name.
+    means : dict of str to float
+        Mean effect over the readings with each alternative.
+    share : float
+        Share of the variance that the choice explains.
+    """
+
+    choice: str
+    means: dict[str, float]
+    share: float
+
+
+def explain_effects(
+    effects: npt.ArrayLike, chosen: Sequence[Mapping[str, str]]
+) -> tuple[list[ChoiceEffect], float, float]:
+    """Split the variance of effects into those of choices, of data sets, and the rest, by least squares.
+
+    The shares are descriptive: what the sum of squares grows by without the main effects of a choice. In a balanced
+    design they add up to 1 with those of the data sets and of the rest, which holds interactions and chance.
+
+    Parameters
+    ----------
+    effects : array_like of shape (n_readings, n_datasets)
+        Effect in each reading on each data set.
+    chosen : sequence of mapping of str to str
+        The alternative of each choice, in each reading.
+
+    Returns
+    -------
+    list of ChoiceEffect
+        One for each choice, in their order.
+    float
+        Share of the variance between data sets.
+    float
+        Share of the rest.
+
+    Examples
+    --------
+    >>> chosen = [{"draws": a, "border": b} for a in ("uniform", "stepped") for b in ("zero", "symmetric")]
+    >>> choices, datasets, rest = explain_effects([[1.0, 1.0], [1.0, 1.0], [3.0, 3.0], [3.0, 3.0]], chosen)
+    >>> choices[0].means, round(choices[0].share, 6)
+    ({'uniform': 1.0, 'stepped': 3.0}, 1.0)
+    """
+    values = np.asarray(effects, dtype=np.float64)
+    if values.ndim != 2 or len(values) != len(chosen) or not np.isfinite(values).all():
+        raise PqswarmError("effects must be finite, one row for each reading and one column for each data set.")
+    n_readings, n_datasets = values.shape
+    columns = {
+        choice: np.array([[one[choice] == name for name in dict.fromkeys(c[choice] for c in chosen)] for one in chosen])
+        for choice in chosen[0]
+    }
+    blocks = {choice: np.repeat(each, n_datasets, axis=0) for choice, each in columns.items()}
+    sets = np.tile(np.eye(n_datasets), (n_readings, 1))
+    y = values.ravel()
+    total = float(np.square(y - y.mean()).sum())
+
+    def left(*parts: npt.NDArray[np.bool_] | FloatArray) -> float:
+        design = np.concatenate([np.ones((y.size, 1)), *parts], axis=1)
+        return float(np.square(y - design @ np.linalg.lstsq(design, y, rcond=None)[0]).sum())
+
+    whole = left(sets, *blocks.values())
+
+    def share(without: float) -> float:
+        return max(0.0, without - whole) / total if total else 0.0
+
+    found = []
+    for choice in blocks:
+        others = [block for name, block in blocks.items() if name != choice]
+        rows = {name: [one[choice] == name for one in chosen] for name in dict.fromkeys(c[choice] for c in chosen)}
+        means = {name: float(values[each].mean()) for name, each in rows.items()}
+        found.append(ChoiceEffect(choice, means, share(left(sets, *others))))
+    return found, share(left(*blocks.values())), whole / total if total else 0.0
+
+
+def joint_permutation(first: npt.ArrayLike, second: npt.ArrayLike, *, seed: int = 0) -> tuple[float, float]:
+    """Test whether two algorithms differ in the median reading, by exchanging the labels of their runs.
+
+    Labels are exchanged within data sets, in the same way in all readings, so that readings may depend on each other.
+    The test is about the given data sets; see Simonsohn, Simmons and Nelson, Nature Human Behaviour 4 (2020).
+
+    Parameters
+    ----------
+    first, second : array_like of shape (n_readings, n_datasets, n_runs)
+        Positive values, such as error rates, of the runs of both.
+    seed : int
+        Seed of the 9999 random exchanges.
+
+    Returns
+    -------
+    float
+        The median over the readings of the logarithm of the ratio of means.
+    float
+        Two-sided p-value.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> errors = rng.uniform(0.1, 0.2, (20, 4, 2))
+    >>> median, p = joint_permutation(0.7 * errors, errors)
+    >>> round(median, 3), p < 0.05
+    (-0.357, True)
+    """
+    a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    if a.ndim != 3 or a.shape[:2] != b.shape[:2] or not ((a > 0).all() and (b > 0).all()):
+        raise PqswarmError("both must be positive, with the same readings and data sets.")
+    runs = np.concatenate([a, b], axis=2)
+    n_readings, n_datasets, n_runs = runs.shape
+    own = a.shape[2]
+    orders = stream(checked_seed(seed), ()).random((_PERMUTATIONS, n_datasets, n_runs)).argsort(axis=2) < own
+    labels = np.concatenate([np.broadcast_to(np.arange(n_runs) < own, (1, n_datasets, n_runs)), orders])
+    flat = runs.reshape(n_readings, -1).T
+    mine = labels.reshape(len(labels), -1) @ flat
+    theirs = flat.sum(axis=0) - mine
+    medians = np.median(np.log(mine / own / (theirs / b.shape[2])), axis=1)
+    extreme = np.abs(medians) >= abs(medians[0]) * (1 - 1e-12)
+    return float(medians[0]), float(extreme.mean())
