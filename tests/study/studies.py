@@ -49,6 +49,30 @@ def tiny(**changes):
     return read_plan(plan_toml(**changes))
 
 
+MULTIVERSE = """[multiverse]
+design = "array"
+
+[multiverse.choices]
+dataset.features.border = ["symmetric", "zero"]
+algorithms."*".start_probability = [0.5, 0.1]
+
+[multiverse.choices.densities]
+logarithms = {}
+underflow = { "classifiers.NB.underflow" = true }
+
+[multiverse.marked]
+plain = {}
+"""
+
+
+def multiverse_toml(block=MULTIVERSE, **changes):
+    """The smoke plan as a multiverse of four readings and a marked one, on two data sets each, as TOML."""
+    changes = {"runs": 2, "max_evaluations": 60} | changes
+    text = plan_toml(old="seed = 0\n\n[held_out]", new="seeds = [1, 2]\n\n[other]", **changes)
+    start, _, rest = text.partition("[other]")
+    return f"{start}{rest[rest.index('[folds]') :]}\n{block}"
+
+
 def find(folder, kind, *place):
     """One finding of a study."""
     with Store(folder) as store:
@@ -73,13 +97,13 @@ def contents(folder):
                 record.result.n_evaluations,
                 record.result.improvements.tobytes(),
             )
-            for record in store.finished()
+            for record in store.records(status.key for status in store.statuses() if status.finished)
         }
         assert not store.checkpoints() or store.find(Finished) is None
         about = store.find(About)
     with closing(sqlite3.connect(folder / "study.sqlite")) as db:
-        rows = db.execute("SELECT kind, classifier, level, value FROM findings").fetchall()
-    findings = {tuple(row[:3]): row[3] for row in rows if row[0] not in ("About", "Finished")}
+        rows = db.execute("SELECT dataset, kind, classifier, level, value FROM findings").fetchall()
+    findings = {tuple(row[:4]): row[4] for row in rows if row[1] not in ("About", "Finished")}
     return {"runs": runs, "findings": findings, "about": about and (about.plan, about.version)}
 
 

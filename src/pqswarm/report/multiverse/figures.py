@@ -88,7 +88,7 @@ def _matrix_rows(axis: "Axes", rows: list[tuple[str, str]], narrow: bool) -> dic
         first = before is None or before[0] != choice
         y += 1.5 if first and before is not None else 1.0
         places[choice, name] = y
-    short = 18 if narrow else 34
+    short = 24 if narrow else 34
     labels = [
         name if i and rows[i - 1][0] == choice else f"{choice.rpartition('.')[2]}:  {name}"
         for i, (choice, name) in enumerate(rows)

@@ -1,0 +1,198 @@
+"""The multiverse: designs, readings, kills, and a report whose numbers are counted again."""
+
+from collections import Counter
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from pqswarm.cli.main import app
+from pqswarm.errors import PqswarmError
+from pqswarm.report import write_report
+from pqswarm.report.study_report import read_summary
+from pqswarm.study import format_plan, load_plan, read_plan, read_study, run_study
+from pqswarm.study import scheduler as scheduling
+from pqswarm.study.multiverse import MultiversePlan
+from pqswarm.study.planfile import restore_plan
+from tests.study.studies import contents, multiverse_toml
+
+CHOICES = {f"c{i}": {"one": {}, "two": {}} for i in range(6)} | {
+    f"d{i}": {name: {} for name in "abcd"} for i in range(2)
+}
+
+
+def small():
+    return read_plan(multiverse_toml())
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("multiverse") / "study"
+    run_study(small(), folder, jobs=1)
+    return folder
+
+
+@pytest.mark.parametrize("readings", [32, 64])
+def test_in_an_array_every_two_choices_meet_equally_often(readings):
+    plan = MultiversePlan(choices=CHOICES, readings=readings, seed=5)
+    chosen = [reading.chosen for reading in plan.list_readings()]
+    assert len(chosen) == readings
+    for one, other in combinations(CHOICES, 2):
+        met = Counter((row[one], row[other]) for row in chosen)
+        assert set(met) == set(product(CHOICES[one], CHOICES[other]))
+        assert len(set(met.values())) == 1
+
+
+def test_the_smallest_array_that_has_room():
+    plan = MultiversePlan(choices={name: CHOICES[name] for name in ("c0", "c1", "c2")})
+    assert len(plan.list_readings()) == 4
+    assert len(MultiversePlan(choices=CHOICES).list_readings()) == 16  # 6 + 2 x 3 columns of 15
+
+
+def test_the_other_designs():
+    three = {"a": {"1": {}, "2": {}, "3": {}}, "b": {"x": {}, "y": {}}}
+    full = [tuple(one.chosen.values()) for one in MultiversePlan(choices=three, design="full").list_readings()]
+    assert full == list(product("123", "xy"))
+    single = [tuple(r.chosen.values()) for r in MultiversePlan(choices=three, design="one-at-a-time").list_readings()]
+    assert single == [("1", "x"), ("2", "x"), ("3", "x"), ("1", "y")]
+    drawn = [MultiversePlan(choices=three, design="random", readings=5, seed=s).list_readings() for s in (0, 0, 1)]
+    assert drawn[0] == drawn[1] != drawn[2]
+    assert len({tuple(one.chosen.values()) for one in drawn[0]}) == 5
+
+
+@pytest.mark.parametrize(
+    ("block", "message"),
+    [
+        ("design = 'array'\nchoices.runs = [1, 2, 3]", "choices of 2 or 4 alternatives, not 3"),
+        ("readings = 48\nchoices.runs = [1, 2]", "must be a power of two, such as 64, not 48"),
+        ("readings = 2\nchoices.runs = [1, 2]\nchoices.folds.number = [3, 2]\nchoices.seed = [1, 2]", "more than 3 readings"),
+        ("design = 'random'\nreadings = 9\nchoices.runs = [1, 2]", "only 2 combinations"),
+        ("design = 'full'\nreadings = 4\nchoices.runs = [1, 2]", "a full design has 2: remove it"),
+        ("choices.runs = [1, 1]", "runs contains an alternative twice"),
+        ("choices.runs = [1]", "runs needs at least two alternatives"),
+        ("choices.runs = 3", "runs must be a list of values, or a table of alternatives"),
+        ("choices.rums = [1, 2]", "reading r1"),
+        ("choices.runs = [1, 0]", "reading r2 ({'runs': 0}): runs must be greater than or equal to 1"),
+        ("choices.algorithms.ga.name = ['ga', 'GA']", "algorithms must have the same names in all readings"),
+        ("choices.runs = [1, 2]\nmarked.mine = { rums = '2' }", "unknown choice of marked.mine 'rums'"),
+        ("choices.runs = [1, 2]\nmarked.mine = { runs = '3' }", "unknown alternative of marked.mine.runs '3'"),
+        ("choices.runs = [1, 2]\nmarked.r2 = {}", "r2 is the name of a reading of the design"),
+    ],
+)  # fmt: skip
+def test_wrong_plans(block, message):
+    with pytest.raises(PqswarmError) as caught:
+        read_plan(multiverse_toml(f"[multiverse]\n{block}"))
+    assert message in str(caught.value)
+
+
+def test_held_out_data_are_refused():
+    text = multiverse_toml().replace("[folds]", "[held_out]\nseeds = [7]\n\n[folds]")
+    with pytest.raises(PqswarmError, match="readings of a multiverse are not tested: remove it"):
+        read_plan(text)
+
+
+def test_plans_come_back_from_text_and_from_the_store():
+    for plan in (small(), load_plan("multiverse")):
+        assert read_plan(format_plan(plan)) == plan == restore_plan(plan.model_dump())
+
+
+def test_no_reading_changes_another():
+    """A preset given as a table is shared by readings; one that removes its bench leaves it to the others."""
+    cells = load_plan("multiverse").cells()
+    shares = Counter()
+    for reading in load_plan("multiverse").multiverse.list_readings():
+        preset = cells[f"{reading.name}, seed 13"].dataset.whole_preset
+        shares[reading.chosen["bench"], preset.bench_share == 0] += 1
+    assert shares == {("none", True): 32, ("with", False): 34}
+
+
+def test_cells_are_those_of_the_reading_alone(finished, tmp_path):
+    plan = small()
+    reading = plan.multiverse.list_readings()[2]
+    run_study(plan.read_as(reading), tmp_path / "alone", jobs=1)
+    whole, alone = contents(finished)["runs"], contents(tmp_path / "alone")["runs"]
+    assert {f"{reading.name}, seed 1", f"{reading.name}, seed 2"} <= {key.dataset for key in whole}
+    for key, run in alone.items():
+        assert whole[key._replace(dataset=f"{reading.name}, {key.dataset}")] == run
+    assert not (finished / "datasets").exists()  # events are generated again if need be
+
+
+def test_interruptions_and_processes_change_nothing(finished, tmp_path, monkeypatch):
+    class Killed(Exception):
+        pass
+
+    monkeypatch.setattr(scheduling, "_FIRST_SLICE", 0.0)
+    number = iter(range(100_000))
+
+    def die(progress):
+        if next(number) % 307 == 306:
+            raise Killed
+
+    interrupted = 0
+    while interrupted < 100:
+        try:
+            run_study(small(), tmp_path / "killed", jobs=1, progress=die)
+        except Killed:
+            interrupted += 1
+            continue
+        break
+    assert 0 < interrupted < 100
+    run_study(small(), tmp_path / "processes", jobs=2)
+    assert contents(tmp_path / "killed") == contents(finished) == contents(tmp_path / "processes")
+    texts = [write_report(folder, "csv", tmp_path / f"csv{i}") for i, folder in enumerate([finished, tmp_path / "killed"])]
+    for path in texts[0].iterdir():
+        assert path.read_bytes() == (texts[1] / path.name).read_bytes(), path.name
+
+
+def test_the_report_counts_right(finished, tmp_path):
+    frame = read_study(finished).to_frame()
+    frame["reading"] = frame["dataset"].str.partition(", ")[0]
+    frame = frame[(frame["classifier"] == "NB") & frame["reading"].str.match(r"r\d")]
+    errors = frame.groupby(["reading", "algorithm"])["error"].mean().unstack()
+    lowest = (errors["2D-UPSO"] < errors["GA"] - 1e-12).mean()
+    table = write_report(finished, "csv", tmp_path / "csv") / "shares.csv"
+    rows = [line.split(",") for line in table.read_text().splitlines()]
+    told = float(rows[1][rows[0].index("share NB")])
+    assert told == pytest.approx(100 * lowest)
+    page = write_report(finished, "html", tmp_path / "page.html").read_text()
+    for reading in small().multiverse.list_readings():
+        assert f'data-key="{reading.name}"' in page
+        assert f'id="reading-{reading.name}"' in page
+    assert "the paper" not in page.lower().replace("the paper's", "the paper").partition("<script>")[0]
+
+
+def test_effects_are_logarithms_of_ratios_of_means(finished):
+    found = read_summary(finished).classifiers[1]
+    assert (found.name, found.rivals) == ("NB", ["GA"])
+    frame = read_study(finished).to_frame()
+    mine = frame[(frame["classifier"] == "NB") & (frame["dataset"] == "r2, seed 2")]
+    means = mine.groupby("algorithm")["error"].mean()
+    assert found.effects("error")[1, 1] == pytest.approx(np.log(means["2D-UPSO"] / means["GA"]))
+
+
+def test_an_unfinished_multiverse_shows_its_finished_readings(tmp_path):
+    class Enough(Exception):
+        pass
+
+    def stop(progress):
+        if progress.runs_done >= 45:
+            raise Enough
+
+    with pytest.raises(Enough):
+        run_study(small(), tmp_path / "study", jobs=1, progress=stop)
+    text = write_report(tmp_path / "study", "md").read_text()
+    assert "The study is not finished" in text
+    with pytest.raises(PqswarmError, match="fewer than two finished readings"):
+        run_study(small(), tmp_path / "first", jobs=1, progress=lambda p: p.runs_done >= 5 and _raise(Enough))
+        pytest.fail("it went on")
+
+
+def _raise(error):
+    raise error
+
+
+def test_plan_commands(finished):
+    shown = CliRunner().invoke(app, ["plan", "show", str(finished), "--reading", "r2"])
+    reading = next(one for one in small().multiverse.list_readings() if one.name == "r2")
+    assert read_plan(shown.stdout) == small().read_as(reading)
