@@ -158,7 +158,7 @@ def test_adding_an_algorithm_changes_no_number_of_the_others(study, tmp_path):
     assert len(after["runs"]) == len(before["runs"]) + 6
     for classifier in CLASSIFIERS:
         for kind in ("AllFeatures", "OneStandardError"):
-            assert after["findings"][kind, classifier, ""] == before["findings"][kind, classifier, ""]
+            assert after["findings"]["", kind, classifier, ""] == before["findings"]["", kind, classifier, ""]
         for kind, *place in ((HeldOut, classifier, 30.0, 2), (StageTwo, classifier, inf), (StageTwo, classifier, 30.0)):
             old, new = (find(folder, kind, *place) for folder in (study, tmp_path))
             old, new = (getattr(found, "accuracy", None) or found.errors for found in (old, new))

@@ -16,9 +16,9 @@ import pqswarm.study
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.search import ALGORITHMS, Run
 from pqswarm.study import RunKey, Store
+from pqswarm.study.database import SCHEMA_VERSION
 from pqswarm.study.findings import AllFeatures
 from pqswarm.study.records import Checkpoint, packed_state, unpacked_state
-from pqswarm.study.store import SCHEMA_VERSION
 from tests.study.samples import assert_same_record, assert_same_state, checkpoint, record
 
 

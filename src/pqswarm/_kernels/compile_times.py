@@ -4,8 +4,6 @@ import time
 from collections.abc import Callable
 from math import inf
 
-__all__ = ["call_when_compiling", "last_compiled", "note_compile_time"]
-
 _listener: Callable[[], None] | None = None
 _last = -inf
 

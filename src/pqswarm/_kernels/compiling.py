@@ -26,8 +26,6 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 from pqswarm._kernels.compile_times import note_compile_time
 
-__all__ = ["njit"]
-
 _IMPORT = re.compile(r"^from (pqswarm[\w.]*) import", re.MULTILINE)
 _PATIENCE = 60.0  # seconds that another process may take to compile the same function
 _FALLBACK = "PQSWARM_NUMBA_CACHE"

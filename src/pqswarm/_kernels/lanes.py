@@ -14,8 +14,6 @@ from numba import types
 from numba.core import cgutils, config
 from numba.extending import intrinsic, models, overload, register_model
 
-__all__ = ["LANES", "absolute", "choose", "fill", "find_between", "load", "lower", "store", "upper"]
-
 LANES = 8
 _VECTOR = ir.VectorType(ir.DoubleType(), LANES)
 _ALIGNMENT = 8  # of one number: an array may start anywhere

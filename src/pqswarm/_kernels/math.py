@@ -9,11 +9,6 @@ import numpy as np
 
 from pqswarm._kernels.compiling import njit
 
-__all__ = [
-    *("cosine", "exponential", "exponentials", "logarithm", "logarithm_of_normal", "logarithms", "make_normal"),
-    *("sine", "sines", "sum_of_sines", "tangents"),
-]
-
 _ROUND = 1.5 * 2.0**52  # x + _ROUND holds the integer nearest to x in its last bits
 _PER_PI = 0.3183098861837907
 _PI_1 = 3.1415926218032836914  # pi in three parts; large multiples of the first two are exact

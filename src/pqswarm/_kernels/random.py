@@ -12,8 +12,6 @@ from numba.extending import intrinsic
 
 from pqswarm._kernels.compiling import njit
 
-__all__ = ["fill_uniform"]
-
 _POOL = 4  # words of entropy
 _MASK = np.uint64(0xFFFFFFFF)
 _WORD = np.uint64(32)

@@ -6,8 +6,6 @@ Up to 128 numbers are added in eight partial sums; longer arrays are the sum of 
 from pqswarm._kernels.compiling import njit
 from pqswarm._kernels.lanes import LANES, load, store
 
-__all__ = ["squared_distance", "sum_of_squares"]
-
 _PAIRED = 128  # longer arrays are halved
 
 

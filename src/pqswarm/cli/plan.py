@@ -64,7 +64,7 @@ def check(
     from pqswarm.study import load_plan
     from pqswarm.study.changes import parse_changes
     from pqswarm.study.data import read_own
-    from pqswarm.study.plan import DatasetPlan
+    from pqswarm.study.plan_data import DatasetPlan
 
     check_no_folder(path, "a plan in TOML")
     plan = load_plan(path, parse_changes(changes or ()))

@@ -51,7 +51,7 @@ def study(
     from pqswarm.report import write_report
     from pqswarm.study import load_plan, run_study
     from pqswarm.study.changes import parse_changes
-    from pqswarm.study.store import FILE_NAME
+    from pqswarm.study.database import FILE_NAME
 
     check_no_folder(Path(plan), "a plan in TOML")
     chosen = load_plan(plan, parse_changes(changes or ()))

@@ -16,8 +16,6 @@ from pqswarm.errors import PqswarmError
 from pqswarm.events import RECORD, SOURCES, Event, synthesise
 from pqswarm.features import FeatureOptions
 
-__all__ = ["Dataset"]
-
 
 @dataclass(frozen=True, eq=False)
 class Dataset:

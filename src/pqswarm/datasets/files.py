@@ -14,8 +14,6 @@ from pqswarm.events import PARAMETERS, RECORD, SOURCES, Parameter, check_snr
 from pqswarm.events.classes import is_name
 from pqswarm.features import FUNCTIONS, FeatureOptions, feature_names
 
-__all__ = ["load_dataset", "save"]
-
 _ARCHIVE = Archive(
     format="pqswarm dataset",
     what="data set",

@@ -28,8 +28,6 @@ from pqswarm.features import (
     minimum_samples,
 )
 
-__all__ = ["count_features", "make_dataset"]
-
 Progress = Callable[[int, int], None]
 
 _EVENTS_PER_TASK = 16

@@ -16,8 +16,6 @@ from pqswarm._base.random import checked_seed, stream
 from pqswarm._base.typing import AnyArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
 
-__all__ = ["Samples", "sample_label_column"]
-
 _LABELS = ("label", "class", "target")  # recognised names of the label column
 _LARGEST = 1e100  # of a feature; sums of squares stay far from overflow
 _MAX_CLASSES = 1000

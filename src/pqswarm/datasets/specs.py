@@ -9,8 +9,6 @@ from pqswarm._base.checks import check_integer
 from pqswarm._base.random import derived_seed
 from pqswarm.events import EVENT_CLASSES, Event, Preset, add_noise, generate, noise_stream
 
-__all__ = ["EventSpec", "check_spec_event_count", "event_specs"]
-
 _MAX_PER_CLASS = 100_000
 
 

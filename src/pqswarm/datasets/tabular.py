@@ -21,8 +21,6 @@ from pqswarm.datasets.samples import (
 )
 from pqswarm.errors import FileFormatError, PqswarmError, unknown_name
 
-__all__ = ["read_samples"]
-
 _LARGEST_FILE = 500_000_000  # bytes
 _MAX_VALUES = 100_000_000
 _LONGEST_LIST = 100_000_000  # bytes of names

@@ -1,27 +1,28 @@
 """Power-quality events: the paper's models, a simulated laboratory bench, noise and presets."""
 
 from pqswarm.events.bench import BenchRecord, run_bench
+from pqswarm.events.catalogue import PARAMETERS, Parameter
 from pqswarm.events.classes import EVENT_CLASSES, EventClass, Needs, class_family, class_title, visible_classes
 from pqswarm.events.event import RECORD, Event, check_record, generate, synthesise
 from pqswarm.events.models import Grid
 from pqswarm.events.noise import NOISE_LEVELS, add_noise, check_snr, noise_stream
+from pqswarm.events.paper_presets import paper_preset
 from pqswarm.events.parameters import (
-    PARAMETERS,
     EqualTo,
     Fixed,
     IndexedBy,
     LogUniform,
     NameIndex,
     OneOf,
-    Parameter,
     Steps,
     Uniform,
     WithinRecord,
     spectrum_ranges,
 )
+from pqswarm.events.preset import SOURCES, Preset
 from pqswarm.events.preset_text import format_preset
 from pqswarm.events.presetfile import load_preset
-from pqswarm.events.presets import PRESETS, SOURCES, Preset, get_preset, paper_preset
+from pqswarm.events.presets import PRESETS, get_preset
 
 __all__ = [
     "EVENT_CLASSES",

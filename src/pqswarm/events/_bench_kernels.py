@@ -11,8 +11,6 @@ import numpy as np
 from pqswarm._kernels.compiling import njit
 from pqswarm._kernels.math import cosine, sine
 
-__all__ = ["simulate"]
-
 _DIODE_ON = 100.0  # [S]
 _DIODE_OFF = 1e-6  # [S]
 

@@ -7,8 +7,6 @@ from pqswarm._kernels.lanes import LANES
 from pqswarm._kernels.math import exponential, make_normal
 from pqswarm._kernels.sums import sum_of_squares
 
-__all__ = ["add_noise_of_power"]
-
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def add_noise_of_power(signal, log_ratio, noise):

@@ -20,8 +20,6 @@ import numpy as np
 from pqswarm._base.typing import FloatArray
 from pqswarm.events.models import Grid
 
-__all__ = ["BenchRecord", "run_bench"]
-
 
 @dataclass(frozen=True, eq=False)
 class BenchRecord:

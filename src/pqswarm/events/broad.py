@@ -37,7 +37,6 @@ from pqswarm.events.noise import add_noise
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["BROAD_CLASSES", "RecordedEvent", "record_event"]
 
 _OVERSAMPLED = 4
 _TAPS = 16

@@ -8,22 +8,6 @@ import numpy as np
 
 from pqswarm._base.typing import FloatArray
 
-__all__ = [
-    "Deviation",
-    "Envelope",
-    "Scene",
-    "draw_dip",
-    "draw_energising",
-    "draw_flicker",
-    "draw_impulse",
-    "draw_interruption",
-    "draw_notches",
-    "draw_oscillation",
-    "draw_small_change",
-    "draw_spectrum",
-    "sum_broad_orders",
-]
-
 Envelope = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 """Maps time [s] to a factor of the amplitude and a jump of the phase [rad]."""
 

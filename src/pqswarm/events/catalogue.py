@@ -7,8 +7,6 @@ from types import MappingProxyType
 
 from pqswarm.errors import PqswarmError, unknown_name
 
-__all__ = ["HARMONICS", "PARAMETERS", "Parameter", "check_catalogue_parameters"]
-
 HARMONICS = ("h5", "h7", "h11", "h13")
 """The amplitudes of a spectrum."""
 

@@ -8,10 +8,8 @@ from zlib import crc32
 from pqswarm._base.registry import Registry
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
+from pqswarm.events.catalogue import PARAMETERS, Parameter
 from pqswarm.events.models import combined, single
-from pqswarm.events.parameters import PARAMETERS, Parameter
-
-__all__ = ["EVENT_CLASSES", "EventClass", "Needs", "class_family", "class_title", "is_name", "visible_classes"]
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,59}")
 

@@ -11,13 +11,13 @@ from pqswarm._base.typing import FloatArray
 from pqswarm._base.units import frequency_text
 from pqswarm.errors import PqswarmError
 from pqswarm.events.bench import run_bench
+from pqswarm.events.catalogue import PARAMETERS, check_catalogue_parameters
 from pqswarm.events.classes import EVENT_CLASSES
 from pqswarm.events.models import Grid
 from pqswarm.events.noise import add_noise, noise_stream
-from pqswarm.events.parameters import PARAMETERS, Range, check_catalogue_parameters, draw, record_length
-from pqswarm.events.presets import Preset, get_preset
-
-__all__ = ["RECORD", "SUPPLY", "Event", "check_event_draw", "check_record", "generate", "synthesise"]
+from pqswarm.events.parameters import Range, draw, record_length
+from pqswarm.events.preset import Preset
+from pqswarm.events.presets import get_preset
 
 RECORD = ("sampling_rate", "frequency", "cycles")
 """Parameters of the record."""

@@ -10,8 +10,6 @@ from pqswarm._base.random import stream
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
 
-__all__ = ["NOISE_LEVELS", "add_noise", "check_snr", "noise_stream", "write_noisy"]
-
 NOISE_LEVELS: tuple[float, ...] = (inf, 50.0, 45.0, 40.0, 35.0, 30.0, 25.0, 20.0)
 """The noise levels of the paper [dB]; infinity is the event without noise."""
 

@@ -17,8 +17,6 @@ from pqswarm.events.parameters import (
 )
 from pqswarm.events.preset import Preset, Ranges
 
-__all__ = ["field_preset", "paper_preset", "stepped_preset"]
-
 
 def _model_ranges(
     magnitude: Ranges,

@@ -11,27 +11,7 @@ from typing import Literal, Protocol
 
 from pqswarm._base.checks import check_integer
 from pqswarm.errors import PqswarmError
-from pqswarm.events.catalogue import HARMONICS, PARAMETERS, Parameter, check_catalogue_parameters
-
-__all__ = [
-    "PARAMETERS",
-    "EqualTo",
-    "Fixed",
-    "IndexedBy",
-    "LogUniform",
-    "NameIndex",
-    "OneOf",
-    "Parameter",
-    "Range",
-    "Steps",
-    "Uniform",
-    "WithinRecord",
-    "check_catalogue_parameters",
-    "draw",
-    "in_order",
-    "record_length",
-    "spectrum_ranges",
-]
+from pqswarm.events.catalogue import HARMONICS, check_catalogue_parameters
 
 Unit = Literal["", "cycles", "cycles left", "notch periods", "record", "fundamental", "hertz"]
 

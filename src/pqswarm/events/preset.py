@@ -9,9 +9,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from pqswarm.errors import PqswarmError, unknown_name
-from pqswarm.events.parameters import Fixed, Range, check_catalogue_parameters
-
-__all__ = ["SOURCES", "Preset", "Ranges"]
+from pqswarm.events.catalogue import check_catalogue_parameters
+from pqswarm.events.parameters import Fixed, Range
 
 Ranges = dict[str, Range]
 

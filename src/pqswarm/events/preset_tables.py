@@ -13,8 +13,6 @@ from pqswarm.events.catalogue import Parameter
 from pqswarm.events.classes import EVENT_CLASSES, is_name
 from pqswarm.events.parameters import EqualTo, Fixed, LogUniform, OneOf, Range, Steps, Uniform, WithinRecord
 
-__all__ = ["PresetTable", "read_preset_table_range", "read_tables"]
-
 _UNITS = {"s": ("cycles", "cycles left", "notch periods", "record"), "Hz": ("fundamental", "hertz")}
 """Other units in which a parameter in [s] or [Hz] may be given."""
 _RECORD = ("sampling_rate", "frequency", "cycles")

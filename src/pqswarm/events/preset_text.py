@@ -20,9 +20,7 @@ from pqswarm.events.parameters import (
     Uniform,
     WithinRecord,
 )
-from pqswarm.events.presets import Preset
-
-__all__ = ["format_preset", "preset_lines", "spectra_of", "write_preset"]
+from pqswarm.events.preset import Preset
 
 
 def spectra_of(preset: Preset) -> dict[str, Mapping[str, float]]:

@@ -15,14 +15,14 @@ from pqswarm.events.catalogue import HARMONICS, PARAMETERS
 from pqswarm.events.classes import EVENT_CLASSES
 from pqswarm.events.event import RECORD, SUPPLY, check_event_draw
 from pqswarm.events.parameters import Range, in_order, spectrum_ranges
+from pqswarm.events.preset import Preset
 from pqswarm.events.preset_text import spectra_of
-from pqswarm.events.presets import PRESETS, Preset
+from pqswarm.events.presets import PRESETS
 
 if TYPE_CHECKING:
     from pqswarm.events.catalogue import Parameter
     from pqswarm.events.preset_tables import PresetTable
 
-__all__ = ["load_preset", "read_preset"]
 
 _EVERYWHERE = (*RECORD, *SUPPLY)  # parameters of events of every class
 

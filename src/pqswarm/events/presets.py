@@ -4,9 +4,7 @@ from os import PathLike, fspath
 
 from pqswarm._base.registry import Registry
 from pqswarm.events.paper_presets import field_preset, paper_preset, stepped_preset
-from pqswarm.events.preset import SOURCES, Preset
-
-__all__ = ["PRESETS", "SOURCES", "Preset", "get_preset", "paper_preset"]
+from pqswarm.events.preset import Preset
 
 _PRINTED = paper_preset(
     "paper-printed", flicker_frequency="printed", transient_onset="with_disturbance", notch_period="half-cycle"

@@ -6,8 +6,6 @@ from pqswarm._kernels.compiling import njit
 from pqswarm._kernels.lanes import LANES
 from pqswarm._kernels.sums import squared_distance
 
-__all__ = ["interpolate_extension", "squared_extension_distances"]
-
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def squared_extension_distances(signal, ends, cycle, lags):

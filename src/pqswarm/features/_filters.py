@@ -9,8 +9,6 @@ with an error of 1.5e-12, so that features match.
 from collections.abc import Mapping
 from types import MappingProxyType
 
-__all__ = ["FILTERS"]
-
 FILTERS: Mapping[str, tuple[float, ...]] = MappingProxyType(
     {
         "db1": (

@@ -12,8 +12,6 @@ from pqswarm._kernels.math import logarithm, logarithm_of_normal
 from pqswarm.features._median_kernels import SAMPLE, medians
 from pqswarm.features._wavelet_kernels import analyse, join_wavelet_lanes, prolong_wavelet_lanes
 
-__all__ = ["band_functions", "extract_features"]
-
 _SMALLEST = 1e-150  # below it, squares leave the range of normal numbers: no energy, no spread
 _TINY = 2.0**-1022  # the smallest normal number
 _BLOCK = 64  # positions at a time, which stay in the fastest memory

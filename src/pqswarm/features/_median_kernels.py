@@ -5,8 +5,6 @@ import numpy as np
 from pqswarm._kernels.compiling import njit
 from pqswarm._kernels.lanes import LANES, choose, fill, find_between, load, lower, store, upper
 
-__all__ = ["SAMPLE", "medians"]
-
 _SORTED = 192  # maximum number of coefficients that are sorted
 SAMPLE = 128  # size of the sample that brackets the medians of longer ones
 _NEAR, _FAR = 5, 18  # ranks of the sample between the one expected and the edges of brackets: 0.9 and 3.2 deviations

@@ -7,8 +7,6 @@ PyWavelets is compiled to fused products where a processor always has them, as o
 from pqswarm._kernels.compiling import njit
 from pqswarm._kernels.lanes import LANES, fill, load, store
 
-__all__ = ["analyse", "join_wavelet_lanes", "prolong_wavelet_lanes", "split_wavelet_lanes"]
-
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def join_wavelet_lanes(signals, places, lanes):

@@ -6,8 +6,6 @@ from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.features.matrix import FUNCTIONS
 from pqswarm.features.wavelet import band_edges
 
-__all__ = ["describe_band", "describe_feature"]
-
 _NAME = re.compile(r"([DA])([1-9]\d?)\.(\w+)")
 _WORDS = {
     "minimum": "minimum {of}: its largest negative peak",

@@ -8,8 +8,6 @@ from pqswarm._base.typing import FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.features.wavelet import decomposition_level
 
-__all__ = ["WINDOW_CYCLES", "extend"]
-
 WINDOW_CYCLES = 30.0
 """Length of the paper's analysis window [cycles]."""
 

@@ -13,8 +13,6 @@ from pqswarm.errors import PqswarmError
 from pqswarm.features.options import FeatureOptions
 from pqswarm.features.wavelet import band_names, decomposition_level, minimum_samples, wavelet_filter_plan
 
-__all__ = ["FUNCTIONS", "extract", "feature_names"]
-
 FUNCTIONS: tuple[str, ...] = (
     "minimum",
     "maximum",

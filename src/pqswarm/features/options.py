@@ -4,8 +4,6 @@ from pqswarm._base.options import Parameters, option, parameters
 from pqswarm.features._filters import FILTERS
 from pqswarm.features.wavelet import BORDERS, decomposition_level
 
-__all__ = ["WAVELETS", "FeatureOptions"]
-
 WAVELETS: tuple[str, ...] = tuple(FILTERS)
 """Names of the wavelets: Daubechies (minimum delay), symlets and coiflets."""
 

@@ -9,8 +9,6 @@ from pqswarm.errors import PqswarmError
 from pqswarm.features._filters import FILTERS
 from pqswarm.features.wavelet import band_edges, band_names, decompose, decomposition_level, minimum_samples
 
-__all__ = ["BandWaveforms", "band_waveforms"]
-
 _MAX_SAMPLES = 200_000
 _WAVELET = "sym6"
 

@@ -9,16 +9,6 @@ from pqswarm._base.typing import FloatArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.features._filters import FILTERS
 
-__all__ = [
-    "BORDERS",
-    "band_edges",
-    "band_names",
-    "coefficient_times",
-    "decompose",
-    "decomposition_level",
-    "minimum_samples",
-]
-
 BORDERS: tuple[str, ...] = ("symmetric", "reflect", "periodic", "periodization", "constant", "zero")
 """Border modes, named as in PyWavelets.
 

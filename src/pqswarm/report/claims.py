@@ -13,7 +13,7 @@ from pqswarm.report.summary import ClassifierSummary, StudySummary
 from pqswarm.report.tables import Table
 from pqswarm.statistics import friedman, hommel, mann_whitney, posthoc
 from pqswarm.study import load_plan
-from pqswarm.study.plan import DatasetPlan
+from pqswarm.study.plan_data import DatasetPlan
 
 HOLDS, FAILS, UNKNOWN = "holds", "does not hold", "inconclusive"
 """Verdicts on a claim."""

@@ -202,9 +202,7 @@ def _drawings(folder: str | Path, second: str | Path | None) -> list[Drawing]:
     return compose_report([folder] if second is None else [folder, second]).drawings
 
 
-def read_summary(
-    folder: str | Path, dataset: str | None = None
-) -> StudySummary | DatasetsSummary | MultiverseSummary:
+def read_summary(folder: str | Path, dataset: str | None = None) -> StudySummary | DatasetsSummary | MultiverseSummary:
     """Read the results of a study: on its only data set, on one of several, or on all of them."""
     with Store(folder) as store:
         about = store.find(findings.About)

@@ -17,7 +17,8 @@ from pqswarm.report.paper import Overlay, paper_overlay
 from pqswarm.report.shared.meanings import names_of, wavelet_level
 from pqswarm.study import RunRecord, Store, StudyPlan, best_of, findings
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR, OneStandardError
-from pqswarm.study.plan import DatasetPlan, HeldOutPlan, held_out_levels, held_out_seeds
+from pqswarm.study.plan import held_out_levels, held_out_seeds
+from pqswarm.study.plan_data import DatasetPlan, HeldOutPlan
 from pqswarm.study.planfile import restore_plan
 
 if TYPE_CHECKING:

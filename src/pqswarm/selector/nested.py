@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 __all__ = ["OuterEstimate", "estimate_outer", "nested_mean_interval", "outer_splits"]
 
 
-
 @dataclass(frozen=True, eq=False)
 class OuterEstimate:
     """The result of nested cross-validation.

@@ -9,8 +9,6 @@ from pqswarm._base.checks import check_fraction
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
 
-__all__ = ["checked_alpha", "checked_names", "checked_sample", "checked_table", "frozen"]
-
 _HUGE = 1e150
 
 

@@ -11,8 +11,6 @@ from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.statistics._checks import checked_table, frozen
 
-__all__ = ["ContrastResult", "contrast_estimation"]
-
 
 @dataclass(frozen=True, eq=False)
 class ContrastResult:

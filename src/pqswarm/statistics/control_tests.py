@@ -12,8 +12,6 @@ from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.statistics._checks import checked_alpha, frozen
 from pqswarm.statistics.ranks import FriedmanResult
 
-__all__ = ["PosthocResult", "hommel", "posthoc"]
-
 
 @dataclass(frozen=True, eq=False)
 class PosthocResult:

@@ -12,9 +12,6 @@ from pqswarm._base.random import checked_seed, stream
 from pqswarm._base.typing import FloatArray
 from pqswarm.statistics._checks import checked_alpha, checked_sample
 
-__all__ = ["MIN_RUNS", "Interval", "bootstrap_difference", "bootstrap_mean", "superiority"]
-__all__ += ["wilson_interval"]
-
 MIN_RUNS = 5
 """With fewer values a bootstrap or an estimated variance is meaningless, and none is given."""
 

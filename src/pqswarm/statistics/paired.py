@@ -16,9 +16,6 @@ from pqswarm.statistics.control_tests import hommel
 from pqswarm.statistics.intervals import Interval
 from pqswarm.statistics.unpaired import ACCURACY_MARGIN, MARGIN, Verdict, choose_pairs
 
-__all__ = ["PairedComparison", "SignedRankPosterior", "bayesian_signed_rank", "compare_datasets"]
-__all__ += ["hierarchical_difference", "wilcoxon_signed_rank"]
-
 _DRAWS = 50_000  # of the posterior
 _PRIOR = 0.5  # weight of the pseudo-observation at zero, where an observed data set has 1
 _RESAMPLES = 9999

@@ -10,8 +10,6 @@ from pqswarm._base.checks import check_integer
 from pqswarm.errors import PqswarmError
 from pqswarm.statistics._checks import checked_alpha, checked_sample
 
-__all__ = ["Variances", "detectable_difference", "detection_power", "measure_variances"]
-
 _STEPS = 4000  # of the integral
 _SURE = 0.8  # the power at which a difference counts as detectable
 

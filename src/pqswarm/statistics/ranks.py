@@ -12,8 +12,6 @@ from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.statistics._checks import checked_alpha, checked_names, checked_table, frozen
 
-__all__ = ["FriedmanResult", "critical_difference", "friedman", "friedman_from_ranks"]
-
 
 @dataclass(frozen=True, eq=False)
 class FriedmanResult:

@@ -10,8 +10,6 @@ from pqswarm._base.random import checked_seed, stream
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
 
-__all__ = ["ChoiceEffect", "explain_effects", "joint_permutation"]
-
 _PERMUTATIONS = 9999
 
 

@@ -14,8 +14,6 @@ from pqswarm._base.typing import FloatArray
 from pqswarm.errors import FileFormatError, PqswarmError, unknown_name
 from pqswarm.statistics._checks import frozen
 
-__all__ = ["Results", "read_results"]
-
 _SIZE_LIMIT = 100_000_000  # bytes
 # Headings of a first column that holds row names, not results.
 _BLOCK_HEADINGS = {"block", "data set", "dataset", "fold", "snr"}

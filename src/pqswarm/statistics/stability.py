@@ -10,8 +10,6 @@ import numpy.typing as npt
 from pqswarm.errors import PqswarmError
 from pqswarm.statistics._checks import checked_alpha
 
-__all__ = ["StabilityResult", "selection_stability"]
-
 
 @dataclass(frozen=True)
 class StabilityResult:

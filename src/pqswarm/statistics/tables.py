@@ -9,8 +9,6 @@ from typing import Any
 from pqswarm._base.text import disarm, printable
 from pqswarm.errors import unknown_name
 
-__all__ = ["TABLE_STYLES", "csv_comment_cell", "escape_markdown", "table"]
-
 TABLE_STYLES = ("text", "csv", "md", "latex")
 
 _LATEX = {

@@ -15,9 +15,6 @@ from pqswarm.statistics._checks import checked_alpha, checked_sample
 from pqswarm.statistics.control_tests import hommel
 from pqswarm.statistics.intervals import MIN_RUNS, Interval, bootstrap_difference, superiority
 
-__all__ = ["ACCURACY_MARGIN", "MARGIN", "Comparison", "choose_pairs", "compare_runs", "equivalence"]
-__all__ += ["mann_whitney"]
-
 MARGIN = 0.05
 """Means that differ by less than this fraction of the first are practically equal by default: our choice."""
 

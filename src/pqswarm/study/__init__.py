@@ -1,6 +1,7 @@
 """Studies: a plan, the runs, and a store of results that survives interruptions."""
 
-from pqswarm.study.plan import AlgorithmPlan, ClassifierPlan, StudyPlan
+from pqswarm.study.plan import StudyPlan
+from pqswarm.study.plan_methods import AlgorithmPlan, ClassifierPlan
 from pqswarm.study.planfile import PLANS, format_plan, load_plan, plan_text, read_plan
 from pqswarm.study.progress import StudyProgress
 from pqswarm.study.reading import Study, read_study

@@ -8,8 +8,6 @@ from typing import Any
 
 from pqswarm.errors import PqswarmError, unknown_name
 
-__all__ = ["change_plan", "parse_changes"]
-
 _OWN_KEYS = {
     "algorithms": ("name", "algorithm", "parameters"),
     "classifiers": ("name", "kind", "parameters", "scaling", "grid_search", "estimator"),

@@ -10,11 +10,9 @@ from pqswarm import __version__
 from pqswarm.datasets import Dataset, Samples, load_dataset, make_dataset, read_samples
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.study.findings import Events
-from pqswarm.study.plan import DatasetPlan, StudyPlan
-from pqswarm.study.plan_data import HeldOutPlan, OwnDataPlan, OwnHeldOutPlan
+from pqswarm.study.plan import StudyPlan
+from pqswarm.study.plan_data import DatasetPlan, HeldOutPlan, OwnDataPlan, OwnHeldOutPlan
 from pqswarm.study.planfile import COPY
-
-__all__ = ["StudyData", "make_held_out", "open_data", "read_own"]
 
 _HELD_OUT_COPY = "held-out.npz"
 _COPIES = "datasets"  # folder of the copies of several data sets

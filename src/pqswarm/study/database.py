@@ -14,8 +14,6 @@ from pqswarm._base.files import file_identity
 from pqswarm._base.text import printable
 from pqswarm.errors import FileFormatError, PqswarmError, shorten
 
-__all__ = ["FILE_NAME", "SCHEMA_VERSION", "Database", "store_stamp"]
-
 FILE_NAME = "study.sqlite"
 SCHEMA_VERSION = 3
 

@@ -13,8 +13,6 @@ from typing import Any
 from pqswarm.errors import PqswarmError
 from pqswarm.study.worker import begin_worker
 
-__all__ = ["WorkerPool", "worker_pool"]
-
 _GPU_THREADS = 3  # while one waits for the GPU, the others prepare the next subsets
 _PATIENCE = "10s"  # in which a Dask scheduler must answer
 

@@ -12,23 +12,6 @@ from pqswarm._base.typing import BoolArray, IntArray
 from pqswarm.evaluation import GridSearchResult
 from pqswarm.study.records import mask_text, text_mask
 
-__all__ = [
-    "ALL_FEATURES",
-    "ONE_STANDARD_ERROR",
-    "About",
-    "AllFeatures",
-    "Events",
-    "Finding",
-    "Finished",
-    "GridFinding",
-    "HeldOut",
-    "Hyperparameters",
-    "OneStandardError",
-    "ProblemDigest",
-    "StageTwo",
-    "place_text",
-]
-
 ALL_FEATURES = "all features"
 """Name of the set of all features, where others are named after algorithms."""
 

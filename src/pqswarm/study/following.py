@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Literal
 
 from pqswarm.errors import PqswarmError
 from pqswarm.study import findings
+from pqswarm.study.database import store_stamp
 from pqswarm.study.findings import place_text
 from pqswarm.study.lock import is_locked
 from pqswarm.study.plan import held_out_levels, held_out_seeds
 from pqswarm.study.planfile import restore_plan
 from pqswarm.study.progress import Meter, StudyProgress, count_steps
 from pqswarm.study.records import RunKey, RunRecord, RunStatus
-from pqswarm.study.store import Store, store_stamp
+from pqswarm.study.store import Store
 
 if TYPE_CHECKING:
     from pqswarm.study.plan import StudyPlan
 
-__all__ = ["Follower", "Stage", "StudyStatus"]
 
 State = Literal["running", "stopped", "finished"]
 

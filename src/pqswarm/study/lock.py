@@ -11,8 +11,6 @@ from filelock import FileLock, Timeout
 from pqswarm._base.files import file_identity
 from pqswarm.errors import FileFormatError, PqswarmError
 
-__all__ = ["is_locked", "lock_folder"]
-
 _NAME = "study.lock"
 _LOCKS = Path("/proc/locks")
 

@@ -14,8 +14,6 @@ from pqswarm._base.random import stream
 from pqswarm.errors import unknown_name
 from pqswarm.study.plan_data import DatasetName, Seed, whole_preset_file
 
-__all__ = ["MultiversePlan", "Reading"]
-
 _TABLES = ("dataset", "folds", "classifiers", "algorithms", "runs", "max_evaluations", "seed")
 _MOST = 10_000  # readings
 

@@ -27,19 +27,6 @@ from pqswarm.study.plan_data import (
 )
 from pqswarm.study.plan_methods import AlgorithmPlan, ClassifierPlan, FoldsPlan
 
-__all__ = [
-    "AlgorithmPlan",
-    "ClassifierPlan",
-    "DatasetPlan",
-    "FoldsPlan",
-    "HeldOutPlan",
-    "OwnDataPlan",
-    "OwnHeldOutPlan",
-    "StudyPlan",
-    "held_out_levels",
-    "held_out_seeds",
-]
-
 # Names reserved by tables, for other subsets and for columns.
 _RESERVED = (ALL_FEATURES, ONE_STANDARD_ERROR, "algorithm", "level", "all", "result", "source", "p", "chi2")
 
@@ -249,7 +236,9 @@ class StudyPlan(_Plan):
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"])
-            raise ValueError(f"multiverse: reading {reading.name} ({reading.changes}): {where} {first['msg']}") from None
+            raise ValueError(
+                f"multiverse: reading {reading.name} ({reading.changes}): {where} {first['msg']}"
+            ) from None
         for kind in ("classifiers", "algorithms"):
             if [one.name for one in getattr(read, kind)] != [one.name for one in getattr(self, kind)]:
                 raise ValueError(f"multiverse: {kind} must have the same names in all readings")

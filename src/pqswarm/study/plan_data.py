@@ -15,20 +15,6 @@ from pqswarm.events.preset_text import write_preset
 from pqswarm.events.presetfile import read_preset
 from pqswarm.features import FeatureOptions
 
-__all__ = [
-    "DatasetName",
-    "DatasetPlan",
-    "HeldOutPlan",
-    "NamedEvents",
-    "NamedFile",
-    "OwnDataPlan",
-    "OwnHeldOutPlan",
-    "Seed",
-    "Title",
-    "is_own",
-    "whole_preset_file",
-]
-
 Seed = Annotated[int, Field(ge=0, le=2**63 - 1, strict=True)]
 Title = Annotated[
     str,

@@ -12,8 +12,6 @@ from pqswarm.evaluation import CLASSIFIERS, Classifier
 from pqswarm.search import ALGORITHMS, Search, filter_of
 from pqswarm.study.plan_data import Seed
 
-__all__ = ["AlgorithmPlan", "ClassifierPlan", "FoldsPlan"]
-
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._+-]{0,39}$")]
 
 

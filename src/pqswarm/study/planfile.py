@@ -15,8 +15,6 @@ from pqswarm.study.multiverse import MultiversePlan
 from pqswarm.study.plan import StudyPlan
 from pqswarm.study.plan_data import HeldOutPlan, OwnDataPlan, OwnHeldOutPlan
 
-__all__ = ["COPY", "PLANS", "format_plan", "load_plan", "plan_given_data", "plan_text", "read_plan", "restore_plan"]
-
 PLANS: tuple[str, ...] = ("quick", "paper", "paper-stepped", "replication", "multiverse", "smoke")
 """The built-in plans."""
 

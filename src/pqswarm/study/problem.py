@@ -10,8 +10,6 @@ import numpy as np
 from pqswarm._base.typing import FloatArray, IntArray
 from pqswarm.evaluation import ClassificationEvaluator, Classifier, Folds
 
-__all__ = ["StudyProblem"]
-
 
 @dataclass(frozen=True, eq=False)
 class StudyProblem:

@@ -10,8 +10,6 @@ from pqswarm._kernels.compile_times import last_compiled
 from pqswarm.study.plan import StudyPlan, held_out_levels, held_out_seeds
 from pqswarm.study.records import Checkpoint, RunKey, RunRecord, RunStatus
 
-__all__ = ["Meter", "Report", "StudyProgress", "count_steps"]
-
 _RECENT = 60.0  # seconds over which rates are averaged
 
 # Approximate cost of the other steps, in evaluations of subsets.

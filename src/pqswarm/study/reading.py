@@ -11,8 +11,6 @@ from pqswarm.study.planfile import restore_plan
 from pqswarm.study.records import RunRecord
 from pqswarm.study.store import Store
 
-__all__ = ["Study", "read_study"]
-
 
 @dataclass(frozen=True, eq=False)
 class Study:

@@ -14,8 +14,6 @@ from pqswarm._base.typing import AnyArray, BoolArray
 from pqswarm.errors import FileFormatError
 from pqswarm.search import SearchResult
 
-__all__ = ["Checkpoint", "RunKey", "RunRecord", "RunStatus", "best_of", "packed_state", "unpacked_state"]
-
 _DIGEST = hashlib.sha256().digest_size
 
 

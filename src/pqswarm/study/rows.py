@@ -10,8 +10,6 @@ from pqswarm.search import SearchResult
 from pqswarm.study import records
 from pqswarm.study.records import RunKey, RunRecord, RunStatus
 
-__all__ = ["checked_row", "key_row", "row_digest", "row_record", "row_status", "run_row"]
-
 
 def key_row(key: RunKey) -> tuple[Any, ...]:
     """Return the key of a run as the first columns of its row."""

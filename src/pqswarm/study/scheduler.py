@@ -17,8 +17,6 @@ from pqswarm.study.records import Checkpoint, RunKey, RunRecord, best_of
 from pqswarm.study.store import Store
 from pqswarm.study.worker import Outcome, PlannedRun, RunGroup, advance
 
-__all__ = ["Scheduler", "submit_slice", "unfinished_runs"]
-
 _MAX_LOCKSTEP = {"cpu": 10, "cuda": 100}  # runs of an algorithm that step together; on a GPU those of all algorithms do
 _UNLIMITED = 10**8  # evaluations of a search that stops by itself
 _FIRST_SLICE = 0.5  # seconds; each slice is twice as long as the one before, up to the target of the pool

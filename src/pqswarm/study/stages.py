@@ -12,16 +12,9 @@ from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import CLASSIFIERS, ClassificationEvaluator, Folds, scaled
 from pqswarm.evaluation.scaling import scale_for_fold
 from pqswarm.study.findings import ALL_FEATURES, GridFinding, HeldOut, Hyperparameters, OneStandardError, StageTwo
-from pqswarm.study.plan import ClassifierPlan, StudyPlan
+from pqswarm.study.plan import StudyPlan
+from pqswarm.study.plan_methods import ClassifierPlan
 from pqswarm.study.problem import StudyProblem
-
-__all__ = [
-    "choose_hyperparameters",
-    "evaluate_held_out",
-    "evaluate_stage_two",
-    "find_smaller",
-    "search_grid",
-]
 
 _MANY = 100  # features, above which several are removed at a time
 

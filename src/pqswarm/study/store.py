@@ -8,12 +8,10 @@ from typing import Any, TypeVar
 
 from pqswarm.errors import FileFormatError
 from pqswarm.study import records
-from pqswarm.study.database import FILE_NAME, SCHEMA_VERSION, Database, store_stamp
+from pqswarm.study.database import Database
 from pqswarm.study.findings import Finding, place_text
 from pqswarm.study.records import Checkpoint, RunKey, RunRecord, RunStatus
 from pqswarm.study.rows import checked_row, key_row, row_digest, row_record, row_status, run_row
-
-__all__ = ["FILE_NAME", "SCHEMA_VERSION", "Store", "store_stamp"]
 
 _Kind = TypeVar("_Kind", bound=Finding)
 

@@ -17,8 +17,6 @@ from pqswarm.search import Run, Search, step
 from pqswarm.study.problem import StudyProblem
 from pqswarm.study.records import Checkpoint, RunKey, RunRecord
 
-__all__ = ["Outcome", "PlannedRun", "RunGroup", "advance", "begin_worker"]
-
 _MAX_EVALUATORS = 2  # kept by a worker: one for each of the paper's classifiers
 _MEMORY = 400_000  # subsets remembered by each
 _evaluators: OrderedDict[str, Memo] = OrderedDict()  # of this process

@@ -14,7 +14,7 @@ from pqswarm.app.studies.values import (
     run_values,
     study_values,
 )
-from pqswarm.study.store import store_stamp
+from pqswarm.study.database import store_stamp
 
 if TYPE_CHECKING:
     from pqswarm.report.document import Document

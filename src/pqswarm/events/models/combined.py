@@ -4,14 +4,6 @@ from pqswarm._base.typing import FloatArray
 from pqswarm.events.models.grid import TABLE_GRID, Grid
 from pqswarm.events.models.terms import flicker_envelope, harmonic_series, transient, window
 
-__all__ = [
-    "flicker_with_harmonics",
-    "sag_with_harmonics",
-    "sag_with_transient",
-    "swell_with_harmonics",
-    "swell_with_transient",
-]
-
 
 def sag_with_harmonics(
     t: FloatArray,

@@ -7,8 +7,6 @@ import numpy as np
 
 from pqswarm._base.typing import FloatArray
 
-__all__ = ["TABLE_GRID", "Grid"]
-
 
 @dataclass(frozen=True)
 class Grid:

@@ -6,18 +6,6 @@ from pqswarm._base.typing import FloatArray
 from pqswarm.events.models.grid import TABLE_GRID, Grid
 from pqswarm.events.models.terms import flicker_envelope, harmonic_series, transient, window
 
-__all__ = [
-    "dc_offset",
-    "flicker",
-    "harmonics",
-    "interruption",
-    "notching",
-    "oscillatory_transient",
-    "pure_sinusoid",
-    "sag",
-    "swell",
-]
-
 
 def pure_sinusoid(t: FloatArray, *, grid: Grid = TABLE_GRID) -> FloatArray:
     r"""Pure sinusoid: :math:`v_1(t) = \alpha \sin(\omega t)`, with :math:`0.9 < \alpha < 1.1`.

@@ -4,8 +4,6 @@ import numpy as np
 
 from pqswarm._base.typing import FloatArray
 
-__all__ = ["flicker_envelope", "harmonic_series", "transient", "window"]
-
 
 def window(t: FloatArray, start: float, duration: float) -> FloatArray:
     """u(t - t1) - u(t - t2), with t1 = start and t2 = start + duration."""

@@ -12,9 +12,7 @@ from pqswarm.report.shared.spread import t_interval
 from pqswarm.report.tables import Table
 from pqswarm.statistics.power import Variances, detectable_difference, measure_variances
 from pqswarm.study.findings import ALL_FEATURES
-from pqswarm.study.plan import HeldOutPlan
-
-__all__ = ["DATASETS", "RUNS", "measure_pilot", "show_held_out", "show_noise", "show_power"]
+from pqswarm.study.plan_data import HeldOutPlan
 
 DATASETS, RUNS = (3, 6, 12, 24), (1, 2, 5, 10, 40)
 """Numbers of data sets, and of runs on each, in tables of power."""

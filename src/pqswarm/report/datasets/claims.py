@@ -14,8 +14,6 @@ from pqswarm.report.shared.sentences import percent, points, probability
 from pqswarm.report.tables import Table
 from pqswarm.statistics import hommel, wilcoxon_signed_rank
 
-__all__ = ["check_over_datasets", "claims_over_datasets"]
-
 _ALPHA = 0.05
 _RULES = (
     "Unit: the data set ({k}). Means: holds if {hero} has the lower mean than every rival of the paper (Wilcoxon "

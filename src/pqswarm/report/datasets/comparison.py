@@ -15,8 +15,6 @@ from pqswarm.report.tables import Table
 from pqswarm.statistics import critical_difference, friedman
 from pqswarm.statistics.paired import PairedComparison, compare_datasets
 
-__all__ = ["compare_over_datasets", "say_leader", "show_comparison", "show_means"]
-
 _ALPHA = 0.05
 _MIN_DATASETS = 6
 """With fewer, Wilcoxon's test cannot reach p < 0.05."""

@@ -10,8 +10,6 @@ from pqswarm.report.section import ClassifierSection, Content, Drawing
 from pqswarm.report.shared.sentences import count_runs, duration, enumerate_words
 from pqswarm.study import format_plan
 
-__all__ = ["SECTIONS", "compose_datasets"]
-
 SECTIONS = (
     ClassifierSection("means", "Which algorithm is best over the data sets?", show_means),  # type: ignore[arg-type]
     ClassifierSection("control", "By how much, and could it be chance?", show_comparison),  # type: ignore[arg-type]

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from pqswarm.report.datasets.summary import DatasetsSummary, OverDatasets
     from pqswarm.statistics.paired import PairedComparison
 
-__all__ = ["plot_differences", "plot_over_datasets"]
-
 
 def plot_over_datasets(study: "DatasetsSummary", *, narrow: bool = False) -> Figure:
     """Draw error against size for all classifiers of a study, one marker per data set.

@@ -13,8 +13,6 @@ from pqswarm.report.summary import ClassifierSummary, StudySummary, summarize
 from pqswarm.study import RunKey, Store, StudyPlan, findings
 from pqswarm.study.planfile import restore_plan
 
-__all__ = ["DatasetsSummary", "OverDatasets", "summarize_datasets"]
-
 
 @dataclass(frozen=True, eq=False)
 class OverDatasets:

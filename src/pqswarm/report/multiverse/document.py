@@ -18,8 +18,10 @@ from pqswarm.study import format_plan
 
 _NOUNS = {"error": "error rate", "size": "number of features"}
 _CURVE = (
-    "Each column is a reading: the {noun} of {reference} relative to that of its best rival, below zero is better, with a "
-    "95 % t interval over the data sets; blue or orange if it excludes zero. Squares: the choices of the reading. Diamonds "
+    "Each column is a reading: the {noun} of {reference} relative to that of its best rival, below zero is better, "
+    "with a "
+    "95 % t interval over the data sets; blue or orange if it excludes zero. Squares: the choices of the reading. "
+    "Diamonds "
     "are readings that the plan marks. The best rival is chosen in each reading by its mean, which favours the rivals."
 )
 
@@ -49,7 +51,9 @@ def _chapter(study: MultiverseSummary, found: OverReadings) -> Chapter:
     first = found is study.classifiers[0]
     curves = [_curve(study, found, what, found.slug) for what in (("size",) if first else ("error", "size"))]
     parts = [
-        Passage("In which readings does the lead hold?", Content(drawings=curves, tables=[_rivals_table(study, found)])),
+        Passage(
+            "In which readings does the lead hold?", Content(drawings=curves, tables=[_rivals_table(study, found)])
+        ),
         Passage("Which choices matter?", _choices(study, found)),
     ]
     if found.paper:
@@ -171,7 +175,8 @@ def _rivals_table(study: MultiverseSummary, found: OverReadings) -> Table:
             "smaller": ("smaller subsets in [% of readings]", ".0f"),
             "size": ("features, median reading [%]", "+.1f"),
         },
-        note="Differences relative to the other algorithm. p: joint test of the median reading, by exchanging the labels "
+        note="Differences relative to the other algorithm. p: joint test of the median reading, by exchanging the "
+        "labels "
         "of the runs within data sets, in all readings at once (9999 times): about these data sets, not about others.",
     )
 
@@ -230,8 +235,10 @@ def _near(study: MultiverseSummary, found: OverReadings, drawing: Drawing) -> Co
     near = far <= np.quantile(far, 0.25)
     rank = spearmanr(far, effect)
     words = (
-        f"In the quarter of the readings whose error rate of all features is nearest to the paper's, the mean effect is "
-        f"{float(as_percent(effect[near].mean())):+.1f} %, in the others {float(as_percent(effect[~near].mean())):+.1f} "
+        "In the quarter of the readings whose error rate of all features is nearest to the paper's, the mean effect "
+        "is "
+        f"{float(as_percent(effect[near].mean())):+.1f} %, in the others "
+        f"{float(as_percent(effect[~near].mean())):+.1f} "
         f"% (rank correlation of distance and effect {float(rank.statistic):+.2f}, {probability(float(rank.pvalue))})."
     )
     return Content(words=[words], drawings=[drawing])
@@ -239,11 +246,9 @@ def _near(study: MultiverseSummary, found: OverReadings, drawing: Drawing) -> Co
 
 def _readings(study: MultiverseSummary) -> Passage:
     means = {(found.name, what): found.spread(what).mean for found in study.classifiers for what in ("error", "size")}
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"reading": reading.name}
-        | {
-            f"{name} {what}": float(as_percent(values[i])) for (name, what), values in means.items()
-        }
+        | {f"{name} {what}": float(as_percent(values[i])) for (name, what), values in means.items()}
         | reading.chosen
         for i, reading in enumerate(study.readings)
     ]
@@ -262,7 +267,9 @@ def _readings(study: MultiverseSummary) -> Passage:
         or "the plan itself"
         for reading in study.readings
     }
-    words = "Below, the keys of the plan that each reading sets. For its whole plan: pqswarm plan show DIR --reading NAME."
+    words = (
+        "Below, the keys of the plan that each reading sets. For its whole plan: pqswarm plan show DIR --reading NAME."
+    )
     return Passage("What are the readings?", Content(words=[words], tables=[table], listings=listings))
 
 

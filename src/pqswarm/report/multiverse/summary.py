@@ -1,9 +1,7 @@
 """The results of a multiverse: errors and sizes of all runs, by reading and data set."""
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -63,7 +61,7 @@ class OverReadings:
     def ratio(self, what: str, against: str) -> FloatArray:
         """Return the log ratio of the reference's mean to that of another, by reading and data set."""
         values = self.values(what)
-        return np.log(values[self.reference].mean(axis=2) / values[against].mean(axis=2))
+        return np.asarray(np.log(values[self.reference].mean(axis=2) / values[against].mean(axis=2)))
 
     def spread(self, what: str) -> Spread:
         """Return the mean effect of each reading, with its t interval over data sets."""
@@ -156,7 +154,8 @@ def summarize_multiverse(store: Store) -> MultiverseSummary:
     if sum(not reading.marked for reading in whole) < 2:
         raise PqswarmError(f"the multiverse in {store.folder} has fewer than two finished readings yet: resume it.")
     names = [cells[reading.name] for reading in whole]
-    counts = _by_cell(names, lambda name: required_finding(store.of(name).find(findings.Events)).count)
+    events = [[required_finding(store.of(name).find(findings.Events)).count for name in row] for row in names]
+    counts = np.array(events, dtype=np.float64)
     slugs, reference = classifier_slugs([one.name for one in plan.classifiers]), plan.algorithm(plan.reference).title
     others = [algorithm.title for algorithm in plan.searched if algorithm.title != reference]
     found = []
@@ -164,17 +163,19 @@ def summarize_multiverse(store: Store) -> MultiverseSummary:
         overlay = paper_overlay(plan, classifier)
         errors, sizes = {}, {}
         for one in plan.algorithms:
-            statuses = _by_cell(
-                names,
-                lambda name, one=one, classifier=classifier: [
-                    (status.error, status.size)
-                    for run in range(runs[one.name])
-                    for status in [finished[RunKey(classifier, one.name, run, name)]]
-                ],
-            )
-            errors[one.title] = np.maximum(statuses[..., 0], 0.5 / counts[:, :, np.newaxis])
-            sizes[one.title] = statuses[..., 1]
-        kept = [required_finding(store.of(name).find(findings.AllFeatures, classifier)) for row in names for name in row]
+            keys = [
+                RunKey(classifier, one.name, run, name)
+                for row in names
+                for name in row
+                for run in range(runs[one.name])
+            ]
+            shape = (*counts.shape, runs[one.name])
+            errors[one.title] = np.array([finished[key].error for key in keys]).reshape(shape)
+            errors[one.title] = np.maximum(errors[one.title], 0.5 / counts[:, :, np.newaxis])
+            sizes[one.title] = np.array([finished[key].size for key in keys], dtype=np.float64).reshape(shape)
+        kept = [
+            required_finding(store.of(name).find(findings.AllFeatures, classifier)) for row in names for name in row
+        ]
         found.append(
             OverReadings(
                 name=classifier,
@@ -189,8 +190,3 @@ def summarize_multiverse(store: Store) -> MultiverseSummary:
         )
     datasets = [name.partition(", ")[2] or name for name in names[0]]
     return MultiverseSummary(plan, about, whole, datasets, len(readings) - len(whole), found)
-
-
-def _by_cell(names: Sequence[Sequence[str]], value: Callable[[str], Any]) -> FloatArray:
-    """The values of all cells, by reading and data set."""
-    return np.array([[value(name) for name in row] for row in names], dtype=np.float64)

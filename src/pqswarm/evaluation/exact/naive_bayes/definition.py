@@ -28,7 +28,9 @@ def kernel_nb_labels(
     >>> kernel_nb_labels(train, labels, np.array([[0.3], [0.5], [0.6]]), 0.1).tolist()
     [0, 0, 1]
     """
-    return np.array([_kernel_nb_label(train, labels, event, bandwidth, floor, underflow) for event in test], dtype=np.int64)
+    return np.array(
+        [_kernel_nb_label(train, labels, event, bandwidth, floor, underflow) for event in test], dtype=np.int64
+    )
 
 
 def _kernel_nb_label(
