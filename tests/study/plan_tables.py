@@ -10,6 +10,7 @@ from pqswarm.events import PRESETS
 from pqswarm.features import FeatureOptions
 from pqswarm.search import ALGORITHMS
 from pqswarm.study import plan
+from pqswarm.study.multiverse import MultiversePlan
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "plan.md"
 HEAD = """# Keys of a study plan
@@ -39,6 +40,13 @@ PARTS = (
         "`[[algorithms]]`",
         plan.AlgorithmPlan,
         '[[algorithms]]\nname = "large swarm"\nalgorithm = "2d-upso"\nparameters = { swarm_size = 60 }\n',
+    ),
+    (
+        "`[multiverse]`",
+        MultiversePlan,
+        '[multiverse]\ndesign = "array"\nreadings = 16\n\n[multiverse.choices]\nfolds.number = [10, 5]\n'
+        'algorithms."*".randomness = ["element", "particle"]\n\n[multiverse.choices.events]\nuniform = {}\n'
+        '"in steps" = { dataset.preset = "paper-stepped" }\n\n[multiverse.marked]\nours = { events = "in steps" }\n',
     ),
 )
 SEVERAL = """
@@ -89,7 +97,7 @@ LIMITS = {
 # What the types alone do not say.
 NAMES = {"algorithm": ALGORITHMS, "kind": CLASSIFIERS, "preset": PRESETS}
 DEFAULTS = {(plan.AlgorithmPlan, "name"): "that of the algorithm", (plan.DatasetPlan, "classes"): "all"}
-TABLES = {"dataset": "`[dataset]`", "held_out": "`[held_out]`", "folds": "`[folds]`"}
+TABLES = {name: f"`[{name}]`" for name in ("dataset", "held_out", "folds", "multiverse")}
 TABLES |= {name: f"`[[{name}]]`" for name in ("datasets", "classifiers", "algorithms")}
 
 

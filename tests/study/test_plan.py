@@ -26,7 +26,7 @@ def smoke(old="", new=""):
 @pytest.mark.parametrize("name", PLANS)
 def test_built_in_plans_are_valid_and_whole(name):
     plan = load_plan(name)
-    once = ["sffs"] if name == "smoke" else ["sffs", "SFFS all sizes"]
+    once = ["sffs"] if name in ("smoke", "multiverse") else ["sffs", "SFFS all sizes"]
     ours = ["mosaic"] if plan.dataset_seeds else []
     assert [algorithm.name for algorithm in plan.algorithms] == [*SEVEN[:-1], *ours, *once]
     assert [classifier.kind for classifier in plan.classifiers] == ["k-nn", "kernel-nb"]
@@ -47,7 +47,7 @@ def test_paper_is_exactly_the_paper():
     assert plan.dataset.preset == "paper"
     assert plan.folds.number == 10
     assert plan.classifier("k-NN").parameters == {"n_neighbors": 3, "metric": "manhattan"}
-    assert plan.classifier("NB").parameters == {"bandwidth": 0.004, "floor": 0.0}
+    assert plan.classifier("NB").parameters == {"bandwidth": 0.004, "floor": 0.0, "underflow": False}
     assert all(classifier.scaling == "once" and classifier.grid_search for classifier in plan.classifiers)
     assert (plan.seed, plan.dataset.seed, plan.held_out.seeds) == (0, 0, (1, 2, 3, 4, 5))
     assert (plan.folds.seed, plan.folds.stage_two_seed) == (0, 1)

@@ -3,10 +3,11 @@
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from math import inf
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, PrivateAttr, Tag, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError, model_validator
 
 from pqswarm._base.random import derived_seed
 from pqswarm.errors import PqswarmError, unknown_name
@@ -106,12 +107,11 @@ class StudyPlan(_Plan):
     classifiers: Annotated[tuple[ClassifierPlan, ...], Field(min_length=1)]
     algorithms: Annotated[tuple[AlgorithmPlan, ...], Field(min_length=1)]
     multiverse: MultiversePlan | None = None
-    _cells: "dict[str, StudyPlan] | None" = PrivateAttr(default=None)
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """Return a copy, with cells of its own."""
         copied = super().model_copy(update=update, deep=deep)
-        copied._cells = None
+        copied.__dict__.pop("reading_cells", None)
         return copied
 
     @model_validator(mode="before")
@@ -218,16 +218,17 @@ class StudyPlan(_Plan):
         >>> list(load_plan("smoke").cells())
         ['']
         """
-        if self._cells is None:
-            if self.multiverse is None:
-                self._cells = self._cells_by_dataset()
-            else:
-                self._cells = {
-                    f"{reading.name}, {name}" if name else reading.name: cell
-                    for reading in self.multiverse.list_readings()
-                    for name, cell in self.read_as(reading).cells().items()
-                }
-        return self._cells
+        return self._cells_by_dataset() if self.multiverse is None else self.reading_cells
+
+    @cached_property
+    def reading_cells(self) -> "dict[str, StudyPlan]":
+        """The cells of all readings of a multiverse."""
+        readings = () if self.multiverse is None else self.multiverse.list_readings()
+        return {
+            f"{reading.name}, {name}" if name else reading.name: cell
+            for reading in readings
+            for name, cell in self.read_as(reading).cells().items()
+        }
 
     def read_as(self, reading: Reading) -> "StudyPlan":
         """Return the plan of one reading of a multiverse."""
