@@ -67,7 +67,7 @@ plain = {}
 
 def multiverse_toml(block=MULTIVERSE, **changes):
     """The smoke plan as a multiverse of four readings and a marked one, on two data sets each, as TOML."""
-    changes = {"runs": 2, "max_evaluations": 60} | changes
+    changes = {"runs": 2, "max_evaluations": 30} | changes
     text = plan_toml(old="seed = 0\n\n[held_out]", new="seeds = [1, 2]\n\n[other]", **changes)
     start, _, rest = text.partition("[other]")
     return f"{start}{rest[rest.index('[folds]') :]}\n{block}"

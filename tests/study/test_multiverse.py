@@ -1,6 +1,7 @@
 """The multiverse: designs, readings, kills, and a report whose numbers are counted again."""
 
 from collections import Counter
+from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
@@ -114,7 +115,7 @@ def test_cells_are_those_of_the_reading_alone(finished, tmp_path):
     whole, alone = contents(finished)["runs"], contents(tmp_path / "alone")["runs"]
     assert {f"{reading.name}, seed 1", f"{reading.name}, seed 2"} <= {key.dataset for key in whole}
     for key, run in alone.items():
-        assert whole[key._replace(dataset=f"{reading.name}, {key.dataset}")] == run
+        assert whole[replace(key, dataset=f"{reading.name}, {key.dataset}")] == run
     assert not (finished / "datasets").exists()  # events are generated again if need be
 
 
@@ -126,7 +127,7 @@ def test_interruptions_and_processes_change_nothing(finished, tmp_path, monkeypa
     number = iter(range(100_000))
 
     def die(progress):
-        if next(number) % 307 == 306:
+        if next(number) % 97 == 96:
             raise Killed
 
     interrupted = 0
@@ -161,7 +162,6 @@ def test_the_report_counts_right(finished, tmp_path):
     for reading in small().multiverse.list_readings():
         assert f'data-key="{reading.name}"' in page
         assert f'id="reading-{reading.name}"' in page
-    assert "the paper" not in page.lower().replace("the paper's", "the paper").partition("<script>")[0]
 
 
 def test_effects_are_logarithms_of_ratios_of_means(finished):
@@ -173,7 +173,7 @@ def test_effects_are_logarithms_of_ratios_of_means(finished):
     assert found.effects("error")[1, 1] == pytest.approx(np.log(means["2D-UPSO"] / means["GA"]))
 
 
-@pytest.mark.parametrize(("runs", "told"), [(45, "The study is not finished"), (5, "fewer than two finished readings")])
+@pytest.mark.parametrize(("runs", "told"), [(82, "The study is not finished"), (5, "fewer than two finished readings")])
 def test_an_unfinished_multiverse_shows_its_finished_readings(tmp_path, runs, told):
     class Enough(Exception):
         pass
