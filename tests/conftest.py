@@ -10,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from _pytest.doctest import DoctestModule
 from filelock import FileLock
 from hypothesis import settings
 
@@ -76,6 +77,12 @@ def pytest_ignore_collect(collection_path):
     """Look for doctests in the package, and in no helper of the tests: importing some of those takes seconds."""
     is_helper = collection_path.suffix == ".py" and not collection_path.name.startswith("test_")
     return (is_helper and Path(__file__).parent in collection_path.parents) or None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file():
+    """Look for no doctests in tests: there are none."""
+    return [found for found in (yield) if not isinstance(found, DoctestModule)]
 
 
 def pytest_collection_modifyitems(config, items):
