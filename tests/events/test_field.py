@@ -62,7 +62,11 @@ def test_background_distortion_is_at_most_three_percent():
 
 def test_disturbances_appear_anywhere():
     places = np.array(
-        [event.parameters["start"] * event.frequency / event.cycles for event in events() if "start" in event.parameters]
+        [
+            event.parameters["start"] * event.frequency / event.cycles
+            for event in events()
+            if "start" in event.parameters
+        ]
     )
     assert places.min() < 0.05
     assert places.max() > 0.8
