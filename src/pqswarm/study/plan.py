@@ -23,7 +23,7 @@ from pqswarm.study.plan_data import (
     Title,
     is_own,
 )
-from pqswarm.study.plan_methods import AlgorithmPlan, ClassifierPlan, FoldsPlan
+from pqswarm.study.plan_methods import AlgorithmPlan, ClassifierPlan, FoldsPlan, SubsetsPlan
 
 __all__ = [
     "AlgorithmPlan",
@@ -34,6 +34,7 @@ __all__ = [
     "OwnDataPlan",
     "OwnHeldOutPlan",
     "StudyPlan",
+    "SubsetsPlan",
     "held_out_levels",
     "held_out_seeds",
 ]
@@ -89,6 +90,8 @@ class StudyPlan(_Plan):
         Data that no search uses, for a final test; by default none for your own data.
     folds : FoldsPlan
         The cross-validation.
+    subsets : SubsetsPlan or None
+        Features that stay, are left out, or are chosen together; None: any subset.
     classifiers : tuple of ClassifierPlan
         At least one.
     algorithms : tuple of AlgorithmPlan
@@ -108,6 +111,7 @@ class StudyPlan(_Plan):
     datasets: tuple[_Named, ...] = ()
     held_out: _HeldOut = HeldOutPlan()
     folds: FoldsPlan = FoldsPlan()
+    subsets: SubsetsPlan | None = None
     classifiers: Annotated[tuple[ClassifierPlan, ...], Field(min_length=1)]
     algorithms: Annotated[tuple[AlgorithmPlan, ...], Field(min_length=1)]
 
@@ -281,6 +285,8 @@ class StudyPlan(_Plan):
         # Of a file only its content matters, which the study knows by its digest, not its name.
         left_out: Any = {**dict.fromkeys(_SHOWN, True), "dataset": {"file"}, "held_out": {"file"}}
         left_out["datasets"] = {"__all__": {"file"}}
+        if self.subsets is None:  # plans of older studies do not have it
+            left_out["subsets"] = True
         return json.dumps(self.model_dump(mode="python", exclude=left_out), sort_keys=True)
 
     def differences(self, other: "StudyPlan") -> list[tuple[str, Any, Any]]:

@@ -12,7 +12,7 @@ from pqswarm.evaluation import CLASSIFIERS, Classifier
 from pqswarm.search import ALGORITHMS, Search, filter_of
 from pqswarm.study.plan_data import Seed
 
-__all__ = ["AlgorithmPlan", "ClassifierPlan", "FoldsPlan"]
+__all__ = ["AlgorithmPlan", "ClassifierPlan", "FoldsPlan", "SubsetsPlan"]
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._+-]{0,39}$")]
 
@@ -37,6 +37,24 @@ class FoldsPlan(_Plan):
     number: Annotated[int, Field(ge=2, le=100, strict=True)] = 10
     seed: Seed = 0
     stage_two_seed: Seed = 1
+
+
+class SubsetsPlan(_Plan):
+    """Which subsets the searches may propose; features are given by name or position.
+
+    Attributes
+    ----------
+    fixed : tuple of str or int
+        Features in every subset.
+    excluded : tuple of str or int
+        Features in no subset.
+    groups : tuple of tuples of str or int
+        Features that are chosen together.
+    """
+
+    fixed: tuple[str | int, ...] = ()
+    excluded: tuple[str | int, ...] = ()
+    groups: tuple[tuple[str | int, ...], ...] = ()
 
 
 class ClassifierPlan(_Plan):

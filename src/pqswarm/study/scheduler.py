@@ -139,10 +139,13 @@ class Scheduler:
         plan, first = self._plans[keys[0].dataset], keys[0]
         algorithm = plan.algorithm(first.algorithm)
         parameters: dict[str, Any] = dict(algorithm.settings)
+        groups = problem.groups
         if algorithm.needs_size:
-            parameters["size"] = best_of(self.runs(first.dataset, first.classifier, plan.reference)).size
+            best = best_of(self.runs(first.dataset, first.classifier, plan.reference)).mask
+            parameters["size"] = int((best if groups is None else groups.contract(best)).sum())
         if (ranking := filter_of(algorithm.search, parameters)) is not None:
-            parameters["order"] = ranking.rank(problem.X, problem.y, continuous=False)
+            order = ranking.rank(problem.X, problem.y, continuous=False)
+            parameters["order"] = order if groups is None else groups.rank_bits(order)
         ends = algorithm.sequential and not algorithm.all_sizes
         return RunGroup(
             problem=problem,

@@ -80,7 +80,8 @@ def advance(group: RunGroup, limit: float) -> Outcome:
     for (key, seed), run in zip(group.seeds.items(), runs, strict=True):
         spent = seconds / len(runs) + (group.checkpoints[key].seconds if key in group.checkpoints else 0.0)
         if run.done:
-            finished.append(RunRecord(key, seed, run.result(), spent))
+            groups, result = group.problem.groups, run.result()
+            finished.append(RunRecord(key, seed, result if groups is None else groups.expand_result(result), spent))
         else:
             running.append(Checkpoint(key, run.n_evaluations, run.best_error, run.state(), spent))
     evaluations = sum(run.n_evaluations for run in runs) - before
@@ -122,7 +123,7 @@ def _evaluator(problem: StudyProblem, device: str) -> Memo:
     key = f"{device} {problem.key}"
     with _evaluators_lock:
         if key not in _evaluators:
-            _evaluators[key] = Memo(problem.evaluator(1, device), _MEMORY)
+            _evaluators[key] = Memo(problem.searched(1, device), _MEMORY)
             while len(_evaluators) > _MAX_EVALUATORS:
                 _evaluators.popitem(last=False)
         _evaluators.move_to_end(key)
