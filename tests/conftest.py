@@ -159,6 +159,31 @@ def smoke_study(smoke_command):
     return smoke_command.folder
 
 
+@pytest.fixture
+def installed(tmp_path):
+    """A function that installs a module `plugin` with entry points of some registries, for this process and test."""
+    changed = []
+
+    def install(source, points, *registries):
+        (tmp_path / "plugin.py").write_text(source)
+        info = tmp_path / "plugin-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: plugin\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(points)
+        sys.path.insert(0, str(tmp_path))
+        for registry in registries:
+            changed.append((registry, registry._members))
+            registry._members = dict(registry._members)
+            vars(registry).pop("_entry_points", None)  # they are looked up again
+
+    yield install
+    sys.path[:] = [path for path in sys.path if path != str(tmp_path)]
+    sys.modules.pop("plugin", None)
+    for registry, members in changed:
+        registry._members = members
+        vars(registry).pop("_entry_points", None)
+
+
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory):
     """A real browser with its own profile, for all tests of a process."""
