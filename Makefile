@@ -21,7 +21,7 @@ PYTEST = pytest -n $(WORKERS) --dist loadfile
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install study app gpu dask test tests fast coverage lint style types bench torture fuzz docs clean
+.PHONY: help install study app gpu dask test tests fast coverage deep lint style types bench torture fuzz docs clean
 
 help: ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -49,6 +49,9 @@ fast: $(VENV)/.installed-dev ## run the fast tests, without kills, clusters, bro
 
 coverage: $(VENV)/.installed-dev ## run all tests and list the lines they do not reach; takes longer
 	$(BIN)/python -m $(PYTEST) --cov --cov-report=term
+
+deep: $(VENV)/.installed-dev ## compare evaluators and features with slow twins ten times as often as the tests do
+	PQSWARM_DEPTH=10 $(BIN)/python -m $(PYTEST) tests/evaluation tests/features
 
 fuzz: $(VENV)/.installed-fuzz ## feed hostile files to all readers for an hour (SECONDS=600, FILES=1000000, SEED=1, GUIDED=1)
 	$(BIN)/python -m tests.fuzz --seed $(SEED) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(FILES),--files $(FILES)) \

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from _pytest.doctest import DoctestModule
 from filelock import FileLock
 from hypothesis import settings
 
@@ -76,6 +77,12 @@ def pytest_ignore_collect(collection_path):
     """Look for doctests in the package, and in no helper of the tests: importing some of those takes seconds."""
     is_helper = collection_path.suffix == ".py" and not collection_path.name.startswith("test_")
     return (is_helper and Path(__file__).parent in collection_path.parents) or None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file():
+    """Look for no doctests in tests: there are none."""
+    return [found for found in (yield) if not isinstance(found, DoctestModule)]
 
 
 def pytest_collection_modifyitems(config, items):
@@ -150,6 +157,31 @@ def smoke_command(tmp_path_factory):
 def smoke_study(smoke_command):
     """The folder of a finished study of the plan ``smoke``. Read-only: copy it to change it."""
     return smoke_command.folder
+
+
+@pytest.fixture
+def installed(tmp_path):
+    """A function that installs a module `plugin` with entry points of some registries, for this process and test."""
+    changed = []
+
+    def install(source, points, *registries):
+        (tmp_path / "plugin.py").write_text(source)
+        info = tmp_path / "plugin-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: plugin\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(points)
+        sys.path.insert(0, str(tmp_path))
+        for registry in registries:
+            changed.append((registry, registry._members))
+            registry._members = dict(registry._members)
+            vars(registry).pop("_entry_points", None)  # they are looked up again
+
+    yield install
+    sys.path[:] = [path for path in sys.path if path != str(tmp_path)]
+    sys.modules.pop("plugin", None)
+    for registry, members in changed:
+        registry._members = members
+        vars(registry).pop("_entry_points", None)
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from importlib.resources import files
 from math import inf
 from pathlib import Path
@@ -32,11 +33,21 @@ def study(request, paper_events):
     evaluators = {name: problem.evaluator() for name, problem in problems.items()}
     with (RESULTS / f"{request.param}-runs.csv").open(encoding="utf-8", newline="") as file:
         runs = list(csv.DictReader(file))
-    return SimpleNamespace(plan=plan, problems=problems, evaluators=evaluators, runs=runs)
+    return SimpleNamespace(plan=plan, events=events, problems=problems, evaluators=evaluators, runs=runs)
 
 
 def mask_of(features, n_features):
     return np.isin(np.arange(n_features), features)
+
+
+@pytest.mark.parametrize("study", ["paper-stepped"], indirect=True)
+@pytest.mark.parametrize(("classifier", "clean", "noisy"), [("k-NN", 0.0343, 91.86), ("NB", 0.0199, 94.28)])
+def test_level_of_error_is_about_the_papers(classifier, clean, noisy, study):
+    """Of stepped events, by all features, without noise and at 30 dB."""
+    everything, problem = np.ones((1, 99), bool), study.problems[classifier]
+    assert clean / 1.5 < study.evaluators[classifier].errors(everything)[0] < 1.5 * clean
+    error = replace(problem, X=study.events.X(30.0)).evaluator().errors(everything)[0]
+    assert abs(100 * (1 - error) - noisy) < 4
 
 
 def test_best_known_subsets(study):

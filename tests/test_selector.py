@@ -219,7 +219,9 @@ def test_regressors_and_scorings():
     assert loss.best_score_ == pytest.approx(expected)
     X, y = WINE
     f1 = quick(GaussianNB(), scoring="f1_macro", cv=3, max_evaluations=20).fit(X, y)
-    assert f1.evaluator_name_.startswith("GenericEvaluator: ")
+    assert f1.evaluator_name_.startswith("GaussianNBEvaluator: ")
+    loss = quick(GaussianNB(), scoring="neg_log_loss", cv=3, max_evaluations=5).fit(X, y)
+    assert loss.evaluator_name_.startswith("GenericEvaluator: ")
     accuracy = quick(GaussianNB(), scoring="accuracy", max_evaluations=40).fit(X, y)
     assert accuracy.evaluator_name_.startswith("GaussianNBEvaluator: ")
 
@@ -259,15 +261,6 @@ def test_callback_and_classes_as_algorithms():
         GaussianNB(), algorithm=UPSO2D, algorithm_params={"swarm_size": 20}, callback=lambda progress: True
     ).fit(X, y)
     assert selector.history_[0].n_evaluations == 20
-
-
-def test_plot_history(tmp_path):
-    from pqswarm.report import save_figure
-
-    X, y = WINE
-    figure = quick(GaussianNB(), n_runs=3).fit(X, y).plot_history()
-    assert len(figure.axes[0].lines) == 3
-    assert save_figure(figure, tmp_path / "history.png").stat().st_size > 10_000
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections import Counter
 from dataclasses import replace
+from functools import cache
 from math import inf
 
 import numpy as np
@@ -25,30 +26,33 @@ from pqswarm.events import (
 )
 from pqswarm.features import extract, feature_names
 
-SMALL = make_dataset(6, snr=(inf, 30.0), seed=3, n_jobs=1)
+
+@cache
+def small():
+    return make_dataset(6, snr=(inf, 30.0), seed=3, n_jobs=1)
 
 
 def test_shape_and_names():
-    assert SMALL.features.shape == (2, 84, 99)
-    assert SMALL.X().shape == SMALL.X(30.0).shape == (84, 99)
-    assert np.array_equal(SMALL.y, np.repeat(np.arange(14), 6))
-    assert SMALL.class_names == PRESETS["paper"].classes
-    assert SMALL.feature_names == feature_names()
-    assert len(SMALL) == 84
-    assert "84 events of 14 classes" in repr(SMALL)
+    assert small().features.shape == (2, 84, 99)
+    assert small().X().shape == small().X(30.0).shape == (84, 99)
+    assert np.array_equal(small().y, np.repeat(np.arange(14), 6))
+    assert small().class_names == PRESETS["paper"].classes
+    assert small().feature_names == feature_names()
+    assert len(small()) == 84
+    assert "84 events of 14 classes" in repr(small())
 
 
 @pytest.mark.parametrize("n_jobs", [2, 5, None, -1])
 def test_same_bytes_whatever_the_number_of_threads(n_jobs):
     other = make_dataset(6, snr=(inf, 30.0), seed=3, n_jobs=n_jobs)
     for name in ("features", "y", "source", "seeds", "record", "parameters"):
-        assert getattr(other, name).tobytes() == getattr(SMALL, name).tobytes()
+        assert getattr(other, name).tobytes() == getattr(small(), name).tobytes()
 
 
 def test_same_bytes_whatever_the_size_of_the_tasks(monkeypatch):
     for size in (1, 7, 1000):
         monkeypatch.setattr("pqswarm.datasets.make._EVENTS_PER_TASK", size)
-        assert make_dataset(6, snr=(inf, 30.0), seed=3).features.tobytes() == SMALL.features.tobytes()
+        assert make_dataset(6, snr=(inf, 30.0), seed=3).features.tobytes() == small().features.tobytes()
 
 
 def test_same_bytes_whatever_the_platform_threads():
@@ -70,33 +74,33 @@ def test_same_bytes_whatever_the_platform_threads():
 def test_levels_do_not_influence_each_other():
     """The same events at every level: adding levels changes nothing in the others."""
     alone = make_dataset(6, snr=30.0, seed=3)
-    assert alone.X(30.0).tobytes() == SMALL.X(30.0).tobytes()
-    assert np.array_equal(alone.parameters, SMALL.parameters, equal_nan=True)
+    assert alone.X(30.0).tobytes() == small().X(30.0).tobytes()
+    assert np.array_equal(alone.parameters, small().parameters, equal_nan=True)
 
 
 def test_a_larger_data_set_starts_with_the_smaller_one():
     larger = make_dataset(9, snr=(inf, 30.0), seed=3)
     for label in range(14):
         first = larger.X()[larger.y == label][:6]
-        assert np.array_equal(first, SMALL.X()[SMALL.y == label])
+        assert np.array_equal(first, small().X()[small().y == label])
 
 
 def test_seeds_give_different_events():
     other = make_dataset(6, snr=inf, seed=4)
-    assert not np.any(np.isin(other.seeds, SMALL.seeds))
-    assert len(set(SMALL.seeds.tolist())) == 84
+    assert not np.any(np.isin(other.seeds, small().seeds))
+    assert len(set(small().seeds.tolist())) == 84
 
 
 def test_every_event_can_be_regenerated():
     for number in range(0, 84, 5):
-        event = SMALL.event(number)
-        assert event.label == SMALL.class_names[SMALL.y[number]]
+        event = small().event(number)
+        assert event.label == small().class_names[small().y[number]]
         again = generate(event.label, event.seed, source=event.source)
         assert again.signal.tobytes() == event.signal.tobytes()
         assert dict(again.parameters) == dict(event.parameters)
-        assert extract(event.signal, 25_000)[0].tobytes() == SMALL.X()[number].tobytes()
+        assert extract(event.signal, 25_000)[0].tobytes() == small().X()[number].tobytes()
         noisy = add_noise(event.signal, 30.0, noise_stream(event.seed, 30.0))
-        assert extract(noisy, 25_000)[0].tobytes() == SMALL.X(30.0)[number].tobytes()
+        assert extract(noisy, 25_000)[0].tobytes() == small().X(30.0)[number].tobytes()
 
 
 def test_a_tenth_comes_from_the_bench(paper_events):
@@ -194,10 +198,10 @@ def test_a_bench_share_that_does_not_fit_is_refused():
 
 def test_missing_level_and_event():
     with pytest.raises(PqswarmError, match=r"no noise level 42 dB; it has inf, 30\.0"):
-        SMALL.X(42)
+        small().X(42)
     for number in (84, -1, 1.5, "1"):
         with pytest.raises(PqswarmError, match="events 0 to 83, not"):
-            SMALL.event(number)
+            small().event(number)
 
 
 def test_levels_as_arrays():

@@ -81,9 +81,9 @@ def test_all_reasons_against_an_exact_evaluator_are_named(monkeypatch):
     X, y, folds = dataset("wine")
     weights = np.linspace(1, 2, 178)
     splits = Splits.from_cv(ShuffleSplit(3, random_state=0), X, y)
-    choice = choose_evaluator(GaussianNB(), X, y, splits, scoring="f1_macro", sample_weight=weights)
+    choice = choose_evaluator(GaussianNB(), X, y, splits, scoring="roc_auc_ovr", sample_weight=weights)
     for part in (
-        "does not score by 'f1_macro'",
+        "does not score by 'roc_auc_ovr'",
         "events have weights",
         "the splits of ShuffleSplit are not partitions",
     ):

@@ -1,9 +1,5 @@
 """Classifiers by name: grids, descriptions, any estimator by its import path, entry points."""
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from sklearn.model_selection import cross_val_score
@@ -20,6 +16,7 @@ from pqswarm.evaluation import (
     find_classifier,
     scaled,
 )
+from pqswarm.evaluation.conformance import check_classifier
 from tests.evaluation.data import dataset
 
 KNN, KERNEL, ANY = CLASSIFIERS["k-nn"], CLASSIFIERS["kernel-nb"], CLASSIFIERS["estimator"]
@@ -224,40 +221,21 @@ class Centroid(Classifier):
     def describe(self):
         return f"nearest centroid by {self.hyperparameters.metric.capitalize()} distance"
 '''
-PROGRAM = """if True:
-    from pqswarm.evaluation import CLASSIFIERS
-    from pqswarm.evaluation.conformance import check_classifier
-    assert list(CLASSIFIERS).count("k-nn") == 1 and CLASSIFIERS["k-nn"].title == "k-NN"
-    for name in ("gone", "other", "centroid"):
-        try:
-            print(CLASSIFIERS.find(name)().describe())
-        except ValueError as error:
-            print(error)
-    check_classifier(CLASSIFIERS["centroid"]({"metric": "manhattan"}))
-"""
 
 
-@pytest.mark.slow
-def test_other_packages_register_by_entry_point(tmp_path):
+@pytest.mark.filterwarnings("ignore:self.within_class_std_dev_ has at least 1 zero")
+def test_other_packages_register_by_entry_point(installed):
     """Also beside others that cannot be used, and that are named only when they are asked for."""
     assert len(PLUGIN.strip().splitlines()) <= 30
-    (tmp_path / "plugin.py").write_text(PLUGIN)
-    info = tmp_path / "plugin-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: plugin\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(
-        "[pqswarm.classifiers]\ncentroid = plugin:Centroid\nk-nn = plugin:Centroid\n"
-        "gone = plugin:nothing\nother = plugin:NearestCentroid\n"
+    points = (
+        "centroid = plugin:Centroid\nk-nn = plugin:Centroid\ngone = plugin:nothing\nother = plugin:NearestCentroid\n"
     )
-    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
-    run = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        capture_output=True,
-        text=True,
-        check=True,
-        env=os.environ | {"PYTHONPATH": path},
-    )
-    gone, other, centroid = run.stdout.splitlines()
-    assert "classifier 'gone', plugin:nothing, cannot be loaded" in gone
-    assert "must be derived from pqswarm.evaluation.classifier.Classifier" in other
-    assert centroid == "nearest centroid by Euclidean distance"
+    installed(PLUGIN, f"[pqswarm.classifiers]\n{points}", CLASSIFIERS)
+    assert list(CLASSIFIERS).count("k-nn") == 1
+    assert CLASSIFIERS["k-nn"].title == "k-NN"
+    with pytest.raises(PqswarmError, match="classifier 'gone', plugin:nothing, cannot be loaded"):
+        CLASSIFIERS.find("gone")
+    with pytest.raises(PqswarmError, match=r"must be derived from pqswarm\.evaluation\.classifier\.Classifier"):
+        CLASSIFIERS.find("other")
+    assert CLASSIFIERS.find("centroid")().describe() == "nearest centroid by Euclidean distance"
+    check_classifier(CLASSIFIERS["centroid"]({"metric": "manhattan"}))

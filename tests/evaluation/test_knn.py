@@ -14,6 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import METRICS, Folds, KNNEvaluator, scaled
 from pqswarm.evaluation.exact.knn.definition import knn_distances
+from tests.depth import DEPTH
 from tests.evaluation.data import dataset, random_masks
 from tests.reference import classifiers as slow
 
@@ -38,7 +39,7 @@ def three_nearest(data, y, folds):
     return (labels[..., np.newaxis] == np.arange(y.max() + 1)).sum(axis=1).argmax(axis=1)
 
 
-@pytest.mark.parametrize(("name", "count"), [("wine", 1000), ("breast-cancer", 150), ("pq", 60)])
+@pytest.mark.parametrize(("name", "count"), [("wine", 300), ("breast-cancer", 60), ("pq", 25)])
 def test_many_masks_against_scikit_learn(name, count):
     """Predictions agree if the k-th distance is unique: scikit-learn breaks ties arbitrarily.
 
@@ -46,7 +47,7 @@ def test_many_masks_against_scikit_learn(name, count):
     """
     X, y, folds = dataset(name)
     data = scaled(X, X)
-    masks = random_masks(count, X.shape[1], seed=1)
+    masks = random_masks(DEPTH * count, X.shape[1], seed=1)
     evaluator = KNNEvaluator(X, y, folds)
     counts = evaluator.error_counts(masks)
     differing = 0
@@ -66,7 +67,7 @@ def test_many_masks_against_scikit_learn(name, count):
 def test_paper_data_in_full_against_cross_val_score(paper_events):
     events = paper_events("paper")
     X, y, folds = events.X(inf), events.y, Folds.stratified(events.y, seed=7)
-    masks = random_masks(3, 99, seed=2)
+    masks = random_masks(2 * DEPTH, 99, seed=2)
     errors = KNNEvaluator(X, y, folds).errors(masks)
     for mask, error in zip(masks, errors, strict=True):
         model = KNeighborsClassifier(3, metric="manhattan", algorithm="brute")
@@ -79,7 +80,7 @@ def test_paper_data_in_full_against_cross_val_score(paper_events):
 def test_neighbours_and_metrics_against_the_definition(name, k, metric):
     X, y, folds = dataset(name)
     evaluator = KNNEvaluator(X, y, folds, k, metric)
-    for mask in random_masks(6, X.shape[1], seed=k):
+    for mask in random_masks(3 * DEPTH, X.shape[1], seed=k):
         expected, _ = slow.knn_predictions(X[:, mask], y, list(folds.split()), k, metric, "once")
         assert np.array_equal(evaluator.predictions(mask), expected)
 
@@ -89,7 +90,7 @@ def test_digits_with_many_ties(metric):
     """Sixteen grey levels: most distances are shared by many events."""
     X, y, folds = dataset("digits")
     evaluator = KNNEvaluator(X, y, folds, 3, metric, scaling="none")
-    for mask in random_masks(4, 64, seed=3):
+    for mask in random_masks(2 * DEPTH, 64, seed=3):
         expected, tied = slow.knn_predictions(X[:, mask], y, list(folds.split()), 3, metric)
         assert np.array_equal(evaluator.predictions(mask), expected)
         model = KNeighborsClassifier(3, metric=metric, algorithm="brute")
@@ -97,7 +98,7 @@ def test_digits_with_many_ties(metric):
         assert np.array_equal(theirs[~tied], expected[~tied])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75 * DEPTH, deadline=None)
 @given(
     hnp.arrays(np.int64, st.tuples(st.integers(20, 48), st.integers(1, 4)), elements=st.integers(0, 3)),
     st.integers(1, 15),
@@ -205,7 +206,7 @@ def test_full_and_partial_blocks(n, metric):
             assert np.array_equal(evaluator.predictions(mask), expected)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40 * DEPTH, deadline=None)
 @given(
     st.integers(20, 130),
     st.integers(1, 20),

@@ -15,6 +15,7 @@ from sklearn.neighbors import KernelDensity
 import pqswarm
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import Folds, GaussianNBEvaluator, KernelNBEvaluator, scaled
+from tests.depth import DEPTH
 from tests.evaluation.data import dataset, random_masks
 from tests.reference import classifiers as slow
 
@@ -50,12 +51,12 @@ def priors(y, folds):
 
 @pytest.mark.parametrize(
     ("name", "width", "count"),
-    [("wine", 0.05, 2000), ("breast-cancer", 0.02, 1000), ("pq", 0.004, 400), ("digits", 0.1, 100)],
+    [("wine", 0.05, 1000), ("breast-cancer", 0.02, 300), ("pq", 0.004, 100), ("digits", 0.1, 40)],
 )
-def test_kernel_thousands_of_masks_against_scipy(name, width, count):
+def test_kernel_many_masks_against_scipy(name, width, count):
     X, y, folds = dataset(name)
     terms, prior = table(scaled(X, X), y, folds, width), priors(y, folds)
-    masks = random_masks(count, X.shape[1], seed=1)
+    masks = random_masks(DEPTH * count, X.shape[1], seed=1)
     counts = KernelNBEvaluator(X, y, folds, width).error_counts(masks)
     scores = np.tensordot(masks.astype(float), terms, axes=1) + prior
     sizes = np.tensordot(masks.astype(float), np.abs(terms), axes=1).max(axis=2) + 10
@@ -70,7 +71,7 @@ def test_kernel_thousands_of_masks_against_scipy(name, width, count):
 def test_kernel_against_the_classifier(scaling, floor):
     X, y, folds = dataset("pq")
     evaluator = KernelNBEvaluator(X, y, folds, 0.01, floor, scaling=scaling)
-    for mask in random_masks(3, 99, seed=2):
+    for mask in random_masks(2 * DEPTH, 99, seed=2):
         predicted = np.empty_like(y)
         for train, test in folds.split():
             data = slow.scaled(X, train, scaling)[:, mask]
@@ -78,7 +79,7 @@ def test_kernel_against_the_classifier(scaling, floor):
         assert np.array_equal(evaluator.predictions(mask), predicted)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60 * DEPTH, deadline=None)
 @given(
     hnp.arrays(np.int64, st.tuples(st.integers(8, 20), st.integers(1, 4)), elements=st.integers(0, 3)),
     st.sampled_from([0.004, 0.3, 2.0]),
@@ -158,7 +159,7 @@ def test_gaussian_many_masks_against_scikit_learn(name, count, scaling):
                 assert row >= 8 or wrong == fitted
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40 * DEPTH, deadline=None)
 @given(
     hnp.arrays(np.int64, st.tuples(st.integers(8, 24), st.integers(1, 4)), elements=st.integers(0, 3)),
     st.sampled_from(["once", "minmax", "none"]),

@@ -1,16 +1,15 @@
 """Event classes and presets: subsets, plugins and seed words."""
 
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from math import inf
 from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
-from pqswarm.datasets import make_dataset
+from pqswarm.cli.main import app
+from pqswarm.datasets import load_dataset, make_dataset
 from pqswarm.errors import PqswarmError
 from pqswarm.events import (
     EVENT_CLASSES,
@@ -54,79 +53,44 @@ MINE = replace(
 
 
 @pytest.fixture
-def plugin(tmp_path):
-    """The environment of a process that has the plugin."""
-    (tmp_path / "plugin.py").write_text(PLUGIN)
-    info = tmp_path / "plugin-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: plugin\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(
-        "[pqswarm.event_classes]\nsubharmonic = plugin:SUBHARMONIC\n[pqswarm.presets]\nmine = plugin:MINE\n"
-    )
-    paths = [str(tmp_path), os.environ.get("PYTHONPATH", "")]
-    return os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
+def plugin(installed, tmp_path, monkeypatch):
+    """The plugin is installed."""
+    points = "[pqswarm.event_classes]\nsubharmonic = plugin:SUBHARMONIC\n[pqswarm.presets]\nmine = plugin:MINE\n"
+    installed(PLUGIN, points, EVENT_CLASSES, PRESETS)
+    monkeypatch.chdir(tmp_path)
 
 
-def run(environment, *command):
-    done = subprocess.run(
-        [sys.executable, *command],
-        capture_output=True,
-        text=True,
-        env=environment,
-        cwd=environment["PYTHONPATH"].split(os.pathsep)[0],
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def test_plugin_class_and_preset(plugin):
+def test_plugin_class_and_preset(plugin, monkeypatch):
     assert len(PLUGIN.splitlines()) <= 30
-    program = """if True:
-        from pqswarm.datasets import load_dataset, make_dataset
-        from pqswarm.events import EVENT_CLASSES, PRESETS
-        made, paper = make_dataset(2, snr=30.0, preset="mine"), make_dataset(2, snr=30.0)
-        print(len(made), made.class_names[14], EVENT_CLASSES["subharmonic"].seed_word, "mine" in PRESETS)
-        print((made.seeds[:28] == paper.seeds).all(), (made.X(30.0)[:4] == paper.X(30.0)[:4]).all())
-        loaded = load_dataset(made.save("made.npz"))
-        print(2 <= loaded.event(28).parameters["order"] <= 5, made.event(29).label)
-    """
-    lines = run(plugin, "-c", program).splitlines()
-    assert lines == ["30 subharmonic 2797428986 True", "True True", "True subharmonic"]
+    made, paper = make_dataset(2, snr=30.0, preset="mine"), make_dataset(2, snr=30.0)
+    assert (len(made), made.class_names[14], EVENT_CLASSES["subharmonic"].seed_word) == (30, "subharmonic", 2797428986)
+    assert "mine" in PRESETS
+    assert (made.seeds[:28] == paper.seeds).all()
+    assert (made.X(30.0)[:4] == paper.X(30.0)[:4]).all()
+    loaded = load_dataset(made.save("made.npz"))
+    assert 2 <= loaded.event(28).parameters["order"] <= 5
+    assert made.event(29).label == "subharmonic"
+    monkeypatch.delitem(EVENT_CLASSES._members, "subharmonic")
+    monkeypatch.setitem(vars(EVENT_CLASSES), "_entry_points", {})  # as if it were no longer installed
+    loaded = load_dataset("made.npz")
+    assert loaded.class_names[-1] == "subharmonic"
+    assert loaded.event(0).label == "pure_sinusoid"
+    with pytest.raises(PqswarmError, match="unknown event class 'subharmonic'"):
+        loaded.event(28)
 
 
 def test_commands_know_the_plugin_class(plugin):
-    """In one process, which imports for longer than they take."""
-    program = """if True:
-        from typer.testing import CliRunner
-        from pqswarm.cli.main import app
+    def said(line):
+        result = CliRunner().invoke(app, line.split(), catch_exceptions=False)
+        assert result.exit_code == 0, result.output
+        return result.output
 
-        for command in (
-            "dataset --preset mine --events-per-class 2 --snr inf --out data.npz --jobs 1",
-            "plot subharmonic --preset mine --out subharmonic.svg",
-            "plot all --preset mine",
-            "features data.npz",
-        ):
-            print(CliRunner().invoke(app, command.split(), catch_exceptions=False).output)
-    """
-    said = run(plugin, "-c", program)
-    assert "30 events of 15 classes, 99 features" in said
-    for name in ("subharmonic.svg", "all.png", "features.png"):
-        assert f"wrote {name}" in said
-    folder = Path(plugin["PYTHONPATH"].split(os.pathsep)[0])
-    assert "Ferroresonance" in (folder / "subharmonic.svg").read_text()
-
-
-def test_a_data_set_with_classes_that_are_not_installed(plugin, tmp_path):
-    from pqswarm.datasets import load_dataset
-
-    run(
-        plugin, "-c", "from pqswarm.datasets import make_dataset; make_dataset(1, 30.0, preset='mine').save('mine.npz')"
-    )
-    dataset = load_dataset(tmp_path / "mine.npz")
-    assert dataset.class_names[-1] == "subharmonic"
-    assert dataset.event(0).label == "pure_sinusoid"
-    with pytest.raises(PqswarmError, match="unknown event class 'subharmonic'"):
-        dataset.event(14)
+    made = said("dataset --preset mine --events-per-class 2 --snr inf --out data.npz --jobs 1")
+    assert "30 events of 15 classes, 99 features" in made
+    assert "wrote subharmonic.svg" in said("plot subharmonic --preset mine --out subharmonic.svg")
+    assert "Ferroresonance" in Path("subharmonic.svg").read_text(encoding="utf-8")
+    assert "wrote all.png" in said("plot all --preset mine")
+    assert "wrote features.png" in said("features data.npz")
 
 
 @pytest.mark.parametrize("preset", ["paper", "field"])

@@ -1,15 +1,20 @@
 """The field preset keeps what it promises."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
 from pqswarm.events import PRESETS, generate
 
-EVENTS = [generate(name, seed, "field") for name in PRESETS["paper"].classes for seed in range(40)]
+
+@cache
+def events():
+    return [generate(name, seed, "field") for name in PRESETS["paper"].classes for seed in range(40)]
 
 
 def values(name):
-    return np.array([event.parameters[name] for event in EVENTS if name in event.parameters])
+    return np.array([event.parameters[name] for event in events() if name in event.parameters])
 
 
 @pytest.mark.parametrize(
@@ -34,16 +39,16 @@ def test_ranges(name, low, high):
 
 
 def test_records():
-    assert {event.frequency for event in EVENTS} == {50.0, 60.0}
-    cycles = np.array([event.cycles for event in EVENTS])
+    assert {event.frequency for event in events()} == {50.0, 60.0}
+    cycles = np.array([event.cycles for event in events()])
     assert 4 <= cycles.min() < 5
     assert 29 < cycles.max() <= 30
-    for event in EVENTS:
+    for event in events():
         assert event.signal.size == round(event.cycles / event.frequency * event.sampling_rate)
 
 
 def test_notches_fill_the_record_from_its_first_notch_period():
-    for event in (event for event in EVENTS if event.label == "notching"):
+    for event in (event for event in events() if event.label == "notching"):
         frequency = event.frequency * (1 + event.parameters["frequency_deviation"])
         assert event.parameters["notch_position"] <= 1 / (frequency * event.parameters["notches_per_cycle"])
 
@@ -57,14 +62,18 @@ def test_background_distortion_is_at_most_three_percent():
 
 def test_disturbances_appear_anywhere():
     places = np.array(
-        [event.parameters["start"] * event.frequency / event.cycles for event in EVENTS if "start" in event.parameters]
+        [
+            event.parameters["start"] * event.frequency / event.cycles
+            for event in events()
+            if "start" in event.parameters
+        ]
     )
     assert places.min() < 0.05
     assert places.max() > 0.8
     onsets = np.array(
         [
             event.parameters["transient_onset"] * event.frequency / event.cycles
-            for event in EVENTS
+            for event in events()
             if "transient_onset" in event.parameters
         ]
     )

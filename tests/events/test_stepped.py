@@ -5,7 +5,6 @@ from math import inf
 import numpy as np
 import pytest
 
-from pqswarm.evaluation import Folds, KernelNBEvaluator, KNNEvaluator
 from pqswarm.events import PRESETS, Fixed, generate
 
 STEPPED, PAPER = PRESETS["paper-stepped"], PRESETS["paper"]
@@ -94,14 +93,3 @@ def test_ranges_stay_within_the_printed_ones():
             low_here, high_here = ends(STEPPED.ranges(label)[name])
             assert low_here >= low - 1e-9, (label, name)
             assert high_here <= high + 1e-9, (label, name)
-
-
-@pytest.mark.parametrize(
-    ("kind", "clean", "noisy"), [(KNNEvaluator, 0.0343, 91.86), (KernelNBEvaluator, 0.0199, 94.28)]
-)
-def test_level_of_error_is_about_the_papers(events, kind, clean, noisy):
-    folds, everything = Folds.stratified(events.y, 10, 0), np.ones((1, 99), bool)
-    error = kind(events.X(inf), events.y, folds).errors(everything)[0]
-    assert clean / 1.5 < error < 1.5 * clean
-    accuracy = 100 * (1 - kind(events.X(30.0), events.y, folds).errors(everything)[0])
-    assert abs(accuracy - noisy) < 4

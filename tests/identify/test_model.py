@@ -50,7 +50,8 @@ def test_round_trip(small, small_file, tmp_path):
 
 
 @pytest.mark.slow
-def test_same_seed_same_bytes(tmp_path):
+def test_same_seed_same_bytes(tmp_path, monkeypatch):
+    monkeypatch.setattr("pqswarm.identify.training.train.BANDWIDTHS", BANDWIDTHS[:2])
     some = get_preset("field").with_classes(FEW)
 
     def content(name, **settings):

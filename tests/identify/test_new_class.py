@@ -7,7 +7,7 @@ import pytest
 
 from pqswarm.datasets import make_dataset
 from pqswarm.events import EVENT_CLASSES, PRESETS, EventClass, Parameter, Uniform, generate
-from pqswarm.identify import identify, possible_labels, train
+from pqswarm.identify import BANDWIDTHS, identify, possible_labels, train
 from pqswarm.recordings import Channel, Recording
 
 
@@ -28,7 +28,8 @@ def preset(monkeypatch):
     return replace(some.with_classes(["pure_sinusoid", "sag", "swell", "sag_with_jump"]), name="jumps")
 
 
-def test_a_new_class_is_drawn_trained_and_offered_to_events_of_its_family(preset):
+def test_a_new_class_is_drawn_trained_and_offered_to_events_of_its_family(preset, monkeypatch):
+    monkeypatch.setattr("pqswarm.identify.training.train.BANDWIDTHS", BANDWIDTHS[:1])
     events, before = make_dataset(3, preset=preset), make_dataset(3, preset="field")
     assert events.class_names == ("pure_sinusoid", "sag", "swell", "sag_with_jump")
     assert np.array_equal(events.seeds[events.y == 1], before.seeds[before.y == before.class_names.index("sag")])

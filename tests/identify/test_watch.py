@@ -271,7 +271,7 @@ def die_at_line(left):
             return trace
     sys.settrace(trace)
 
-for number in range(60):
+for number in range(36):
     (folder / f"{number}.csv").write_text(f"sag swell {'x' * number}")
     child = os.fork()
     if not child:
@@ -291,17 +291,17 @@ with Journal(folder / JOURNAL) as journal:
 
 @pytest.mark.slow
 def test_killed_at_any_moment(tmp_path):
-    """Sixty processes, each killed (-9) at a random line, or at a random time: nothing is lost, nothing is doubled."""
+    """Many processes, each killed (-9) at a random line, or at a random time: nothing is lost, nothing is doubled."""
     command = [sys.executable, "-c", KILLING, str(tmp_path), "1"]
     run = subprocess.run(
         command, check=True, cwd=Path(__file__).parents[2], timeout=600, capture_output=True, text=True
     )
-    assert int(run.stdout) > 20  # most was done by processes that were killed
+    assert int(run.stdout) > 12  # most was done by processes that were killed
     lines = [json.loads(line) for line in (tmp_path / "events.jsonl").read_text().splitlines()]
-    expected = {(f"{k}.csv", kind) for k in range(60) for kind in ("sag", "swell", "flicker" if k else "") if kind}
-    assert len(lines) == len(expected) == 179
+    expected = {(f"{k}.csv", kind) for k in range(36) for kind in ("sag", "swell", "flicker" if k else "") if kind}
+    assert len(lines) == len(expected) == 107
     assert {(line["path"], line["kind"]) for line in lines} == expected
-    assert len({line["key"] for line in lines}) == 179
+    assert len({line["key"] for line in lines}) == 107
     with Journal(tmp_path / JOURNAL, read_only=True) as journal:
-        assert len(list(journal.events())) == 179
+        assert len(list(journal.events())) == 107
         assert {record.state for record in journal.files().values()} == {"done"}

@@ -1,14 +1,12 @@
 """A reader of another package, found by its entry point: in ``read_all``, ``characterise`` and ``pqswarm identify``."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from pqswarm.cli.main import app
 from pqswarm.errors import PqswarmError
+from pqswarm.measure import characterise
 from pqswarm.recordings import READERS, RawChannel, RawRecording, Reader, read, read_all
 
 PLUGIN = """
@@ -25,31 +23,6 @@ def read_mine(path, options):
 
 mine = Reader("mine", (".mine",), read_mine, lambda path, head: head.startswith(b"MINE "))
 """
-PROGRAM = """if True:
-    import sys
-    from pqswarm.measure import characterise
-    from pqswarm.recordings import read_all
-    for path in sys.argv[1:]:
-        (recording,) = read_all(path)
-        print(recording.format, recording.source, recording.sampling_rate, recording.channels[0].unit)
-        print(*characterise(recording).sentences())
-"""
-
-
-@pytest.fixture
-def plugin(tmp_path):
-    """A package with a reader, and its environment."""
-
-    def install(target="plugin:mine"):
-        (tmp_path / "plugin.py").write_text(PLUGIN)
-        info = tmp_path / "plugin-1.0.dist-info"
-        info.mkdir()
-        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: plugin\nVersion: 1.0\n")
-        (info / "entry_points.txt").write_text(f"[pqswarm.readers]\nmine = {target}\n")
-        source = str(Path(__file__).parents[2] / "src")
-        return os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), source])}
-
-    return install
 
 
 @pytest.fixture
@@ -63,20 +36,18 @@ def folder(tmp_path):
     return tmp_path / "files"
 
 
-def run(environment, *arguments, code=0):
-    done = subprocess.run([sys.executable, *map(str, arguments)], capture_output=True, text=True, env=environment)
-    assert done.returncode == code, done.stderr
-    return done
-
-
-def test_a_reader_by_entry_point(plugin, folder):
+def test_a_reader_by_entry_point(installed, folder):
     assert len(PLUGIN.strip().splitlines()) <= 30
-    environment = plugin()
-    said = run(environment, "-c", PROGRAM, folder / "a.mine", folder / "b.bin").stdout.splitlines()
-    sag = "instantaneous sag on phase A, 0.62 pu residual, 7.5 cycles"
-    assert said == ["mine a.mine 10000.0 V", sag, "mine b.bin 10000.0 V", sag]  # by content, whatever the suffix
+    installed(PLUGIN, "[pqswarm.readers]\nmine = plugin:mine\n", READERS)
+    for name in ("a.mine", "b.bin"):  # by content, whatever the suffix
+        (recording,) = read_all(folder / name)
+        assert (recording.format, recording.source, recording.sampling_rate) == ("mine", name, 10_000)
+        assert recording.channels[0].unit == "V"
+        told = characterise(recording).sentences()
+        assert [*told] == ["instantaneous sag on phase A, 0.62 pu residual, 7.5 cycles"]
     (folder / "c.mine").write_bytes(b"")
-    done = run(environment, "-m", "pqswarm", "identify", folder, code=1)
+    done = CliRunner().invoke(app, ["identify", str(folder)])
+    assert done.exit_code == 1
     assert "instantaneous sag" in done.stdout
     assert "b.bin" not in done.stdout  # a folder is searched by suffix
     assert f"pqswarm: {folder / 'c.mine'}: is empty." in done.stderr.replace(
@@ -84,12 +55,11 @@ def test_a_reader_by_entry_point(plugin, folder):
     )
 
 
-def test_a_reader_that_cannot_be_loaded_does_not_stop_the_others(plugin, folder):
+def test_a_reader_that_cannot_be_loaded_does_not_stop_the_others(installed, folder):
+    installed(PLUGIN, "[pqswarm.readers]\nmine = plugin:nothing\n", READERS)
     (folder / "fine.csv").write_text("t [s],Ua [V]\n0,0\n0.001,1\n0.002,0\n")
-    program = "import sys; from pqswarm.recordings import read; print(read(sys.argv[1]).n_samples)"
-    done = run(plugin("plugin:nothing"), "-c", program, folder / "fine.csv")
-    assert done.stdout.strip() == "3"
-    assert "format of recordings 'mine', plugin:nothing, cannot be loaded" in done.stderr
+    with pytest.warns(RuntimeWarning, match="format of recordings 'mine', plugin:nothing, cannot be loaded"):
+        assert read(folder / "fine.csv").n_samples == 3
 
 
 def test_a_reader_of_this_process(tmp_path, monkeypatch):

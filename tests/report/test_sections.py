@@ -1,9 +1,6 @@
 """Sections: those of other packages appear everywhere, names cannot clash, and any study has a complete report."""
 
-import os
 import re
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +9,7 @@ from tests.golden.report import FILE, report_text
 from tests.report.studies import chapter, summary_of, tables
 
 from pqswarm.errors import PqswarmError
-from pqswarm.report import SECTIONS, Content, Drawing, StudySection, Table, write_report
+from pqswarm.report import SECTIONS, Content, Drawing, StudySection, Table, write_figures, write_report
 from pqswarm.report.document import compose
 from pqswarm.report.html import html_report
 from pqswarm.report.sections.registry import REGISTRY
@@ -46,23 +43,14 @@ SECTION = ClassifierSection("effort", "How many subsets were tried?", content)
 
 
 @pytest.mark.slow
-def test_a_section_of_another_package_appears_everywhere(smoke_study, tmp_path):
+def test_a_section_of_another_package_appears_everywhere(smoke_study, tmp_path, installed, no_pictures, monkeypatch):
     assert len(PLUGIN.strip().splitlines()) <= 30
-    (tmp_path / "plugin.py").write_text(PLUGIN)
-    info = tmp_path / "plugin-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: plugin\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[pqswarm.sections]\neffort = plugin:SECTION\n")
-    path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
-    program = f"""if True:
-        from pqswarm.report import document, html, write_figures, write_report
-        html._pictures = lambda drawing, prefix: {{"wide": ""}}  # the figures are written below
-        for form in ("html", "md", "latex", "csv"):
-            write_report({str(smoke_study)!r}, form, {str(tmp_path)!r} + "/out/" + form)
-        document.REGISTRY = {{"effort": document.REGISTRY["effort"]}}  # others have been drawn often enough
-        write_figures({str(smoke_study)!r}, {str(tmp_path)!r} + "/figures")
-    """
-    subprocess.run([sys.executable, "-c", program], check=True, env=os.environ | {"PYTHONPATH": path})
+    installed(PLUGIN, "[pqswarm.sections]\neffort = plugin:SECTION\n", REGISTRY)
+    for form in ("html", "md", "latex", "csv"):
+        write_report(smoke_study, form, tmp_path / "out" / form)
+    # Others have been drawn often enough.
+    monkeypatch.setattr("pqswarm.report.document.REGISTRY", {"effort": REGISTRY["effort"]})
+    write_figures(smoke_study, tmp_path / "figures")
     page, markdown, latex = ((tmp_path / "out" / form).read_text(encoding="utf-8") for form in ("html", "md", "latex"))
     assert page.count(">How many subsets were tried?</h3>") == 2
     assert page.count("<p>All algorithms tried equally many subsets.</p>") == 2

@@ -145,11 +145,3 @@ def test_pickles_without_its_callback():
     assert clone(selector).callback is selector.callback
     np.testing.assert_array_equal(other.transform(X), selector.transform(X))
     assert isinstance(other.results_, pd.DataFrame)
-
-
-def test_figure(fitted):
-    figure = fitted.plot_front()
-    (axes,) = figure.axes
-    np.testing.assert_array_equal(axes.lines[0].get_xdata(), [point.size for point in fitted.front_])
-    np.testing.assert_array_equal(axes.lines[0].get_ydata(), [point.score for point in fitted.front_])
-    assert str(fitted.n_features_) in axes.get_title(loc="left")

@@ -1,7 +1,5 @@
 """Prediction, frames, sparse matrices, several targets, several scores and fit parameters."""
 
-import sys
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -163,13 +161,3 @@ def test_metadata_are_routed_as_requested(monkeypatch):
         assert all(weight is None and tag == "here" for _, weight, _, tag in Listening.seen)
         with pytest.raises(UnsetMetadataPassedError, match="sample_weight"):
             quick(LogisticRegression(), **options).fit(X, y, groups=groups, sample_weight=weights)
-
-
-def test_a_fitted_selector_shows_itself_without_pandas(monkeypatch):
-    selector = quick(max_evaluations=20).fit(X, y)
-    with_pandas = selector._repr_html_()
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    assert not hasattr(selector, "results_")
-    assert "SwarmSelector" in selector._repr_html_()
-    assert "SwarmSelector" in make_pipeline(selector, GaussianNB())._repr_html_()
-    assert "SwarmSelector" in with_pandas

@@ -32,6 +32,11 @@ PARTS = (
     ("`[held_out]`: your own data", plan.OwnHeldOutPlan, "[held_out]\nshare = 0.25\n"),
     ("`[folds]`", plan.FoldsPlan, "[folds]\nnumber = 10\n"),
     (
+        "`[subsets]`",
+        plan.SubsetsPlan,
+        '[subsets]\nfixed = ["D1.energy"]\ngroups = [["D1.minimum", "D1.maximum"], [7, 8]]\n',
+    ),
+    (
         "`[[classifiers]]`",
         plan.ClassifierPlan,
         '[[classifiers]]\nname = "5-NN"\nkind = "k-nn"\nn_neighbors = 5\nscaling = "minmax"\n',
@@ -97,7 +102,7 @@ LIMITS = {
 # What the types alone do not say.
 NAMES = {"algorithm": ALGORITHMS, "kind": CLASSIFIERS, "preset": PRESETS}
 DEFAULTS = {(plan.AlgorithmPlan, "name"): "that of the algorithm", (plan.DatasetPlan, "classes"): "all"}
-TABLES = {name: f"`[{name}]`" for name in ("dataset", "held_out", "folds", "multiverse")}
+TABLES = {name: f"`[{name}]`" for name in ("dataset", "held_out", "folds", "subsets", "multiverse")}
 TABLES |= {name: f"`[[{name}]]`" for name in ("datasets", "classifiers", "algorithms")}
 
 

@@ -11,7 +11,7 @@ def test_page_of_plan_keys_is_up_to_date():
 
 def test_examples_make_plans():
     examples = {part.__name__: example for _, part, example in PARTS}
-    common = [examples[name] for name in ("FoldsPlan", "ClassifierPlan", "AlgorithmPlan")]
+    common = [examples[name] for name in ("FoldsPlan", "SubsetsPlan", "ClassifierPlan", "AlgorithmPlan")]
     for data, held_out in (("DatasetPlan", "HeldOutPlan"), ("OwnDataPlan", "OwnHeldOutPlan")):
         plan = read_plan("\n".join([examples["StudyPlan"], examples[data], examples[held_out], *common]))
         assert (type(plan.dataset).__name__, type(plan.held_out).__name__) == (data, held_out)

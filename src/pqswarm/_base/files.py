@@ -37,15 +37,7 @@ def open_regular(path: str | Path) -> BufferedReader:
 
 
 def read_regular(path: str | Path, limit: int) -> bytes:
-    """Return the content of a file; raise an OSError as :func:`open_regular` does, or if it exceeds the limit.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     read_regular(write_atomically(f"{folder}/short.txt", "two words"), limit=100)
-    b'two words'
-    """
+    """Return the content of a file; raise an OSError as :func:`open_regular` does, or if it exceeds the limit."""
     with open_regular(path) as file:
         size = os.fstat(file.fileno()).st_size
         if size > limit:
@@ -67,13 +59,6 @@ def write_atomically(path: str | Path, content: str | bytes | Callable[[BinaryIO
 
     Missing folders are created. Text is written as UTF-8 with its line ends; a function receives the file. A link is
     replaced, not followed; folders, pipes and devices are refused.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_atomically(f"{folder}/new/short.txt", "two words").read_text()
-    'two words'
     """
     path = Path(path)
     if not path.name:

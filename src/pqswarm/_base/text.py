@@ -46,22 +46,10 @@ def printable(text: str) -> str:
 
 
 def disarm(value: object) -> object:
-    """Return a spreadsheet cell, with an apostrophe before text that would be evaluated as a formula.
-
-    Examples
-    --------
-    >>> disarm("=cmd|'/c calc'!A1"), disarm(-0.5)
-    ("'=cmd|'/c calc'!A1", -0.5)
-    """
+    """Return a spreadsheet cell, with an apostrophe before text that would be evaluated as a formula."""
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def count_text(number: int, noun: str, plural: str = "") -> str:
-    """Format a count with its noun.
-
-    Examples
-    --------
-    >>> count_text(1, "channel"), count_text(1200, "recording"), count_text(2, "capture of 1 s", "captures of 1 s")
-    ('1 channel', '1,200 recordings', '2 captures of 1 s')
-    """
+    """Format a count with its noun: ``1 channel``, ``1,200 recordings``."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

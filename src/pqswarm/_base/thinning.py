@@ -10,24 +10,9 @@ from pqswarm._base.typing import FloatArray
 
 
 def extremes(values: Any, step: int) -> tuple[Any, Any]:
-    """Return the minimum and maximum of each bin.
+    """Return the minimum and maximum of each bin of `step` values (..., n); the last bin may be shorter.
 
-    Parameters
-    ----------
-    values : ndarray of shape (..., n)
-        A series, or some; NaN is ignored.
-    step : int
-        Values in a bin; the last bin may be shorter.
-
-    Returns
-    -------
-    tuple of ndarray of shape (..., ceil(n / step))
-        Minima and maxima; NaN where a bin has no number.
-
-    Examples
-    --------
-    >>> extremes(np.array([3.0, np.nan, 1.0, 5.0, 4.0]), 2)
-    (array([3., 1., 4.]), array([3., 5., 4.]))
+    NaN is ignored; a bin without a number is NaN.
     """
     n = values.shape[-1]
     whole = n // step
@@ -42,13 +27,7 @@ def extremes(values: Any, step: int) -> tuple[Any, Any]:
 
 
 def extremes_between(values: FloatArray, edges: Sequence[int]) -> tuple[FloatArray, FloatArray]:
-    """Return the minimum and maximum of a series between successive edges; NaN where there is no finite value.
-
-    Examples
-    --------
-    >>> extremes_between(np.array([3.0, 1.0, 5.0]), [0, 2, 2, 3])
-    (array([ 1., nan,  5.]), array([ 3., nan,  5.]))
-    """
+    """Return the minimum and maximum of a series between successive edges; NaN where there is no finite value."""
     low, high = np.full(len(edges) - 1, np.nan), np.full(len(edges) - 1, np.nan)
     for i, (first, stop) in enumerate(pairwise(edges)):
         known = values[first:stop]
@@ -59,27 +38,10 @@ def extremes_between(values: FloatArray, edges: Sequence[int]) -> tuple[FloatArr
 
 
 def extreme_places(values: FloatArray, step: int) -> Any:
-    """Return where the minimum and maximum of each bin are, in the order in which they occur.
+    """Return where the minimum and maximum of each bin of `step` values (..., n) are, in order: (..., n_bins, 2).
 
-    A line through these values looks like the line through all.
-
-    Parameters
-    ----------
-    values : ndarray of shape (..., n)
-        A series, or some; values that are not finite are ignored.
-    step : int
-        Values in a bin; the last bin may be shorter.
-
-    Returns
-    -------
-    ndarray of int of shape (..., ceil(n / step), 2)
-        Positions in the series. A bin without a finite value has its first position, twice.
-
-    Examples
-    --------
-    >>> extreme_places(np.array([3.0, 1.0, 2.0, 5.0, 4.0]), 3)
-    array([[0, 1],
-           [3, 4]])
+    A line through these values looks like the line through all. A bin without a finite value has its first position,
+    twice.
     """
     n = values.shape[-1]
     pad = [(0, 0)] * (values.ndim - 1) + [(0, -n % step)]

@@ -54,13 +54,7 @@ def read_toml_text(path: str | Path, what: str = "") -> str:
 
 
 def parse_toml(text: str, source: str) -> dict[str, Any]:
-    """Return what a text of TOML says; messages name its `source`.
-
-    Examples
-    --------
-    >>> parse_toml("runs = 40", "the plan")
-    {'runs': 40}
-    """
+    """Return what a text of TOML says; messages name its `source`."""
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -77,23 +71,10 @@ def explain_mistakes(
     tags: Collection[str] = (),
     words: Mapping[str, str] | None = None,
 ) -> list[str]:
-    """Turn the mistakes that pydantic found in a table into sentences.
+    """Return the mistakes that pydantic found in a table as sentences, at most 20: key, what is wrong, and value.
 
-    Parameters
-    ----------
-    error : ValidationError
-        The mistakes.
-    *models : type of BaseModel
-        The models that the table was checked against; they name the keys that are known.
-    tags : collection of str
-        Tags of unions, which pydantic names beside keys, and a message does not.
-    words : mapping of str to str, optional
-        Sentences for more kinds of mistakes, by pydantic's names.
-
-    Returns
-    -------
-    list of str
-        For each mistake the key, what is wrong, and the value; at most 20.
+    The `models` that the table was checked against name the keys that are known; `tags` of unions, which pydantic names
+    beside keys, are left out; `words` are sentences for more kinds of mistakes, by pydantic's names.
     """
     lines: list[str] = []
     known = {**_IN_WORDS, **(words or {})}
@@ -121,15 +102,7 @@ def explain_mistakes(
 
 
 def table_error(source: str, mistakes: list[str]) -> PqswarmError:
-    """Build the error of a table that cannot be used: one line for one mistake, else a list.
-
-    Examples
-    --------
-    >>> print(table_error("plan.toml", ["runs: must be an integer, not 'x'.", "seed: is missing."]))
-    plan.toml cannot be used:
-      runs: must be an integer, not 'x'.
-      seed: is missing.
-    """
+    """Build the error of a table that cannot be used: one line for one mistake, else a list."""
     if len(mistakes) == 1:
         return PqswarmError(f"{source}: {mistakes[0]}" if source else mistakes[0])
     head = f"{source} cannot be used:" if source else "this cannot be used:"
@@ -163,13 +136,7 @@ def toml_key(name: str) -> str:
 
 
 def to_toml(value: Any) -> str:
-    """Return a value in one line of TOML.
-
-    Examples
-    --------
-    >>> to_toml({"uniform": [0.1, 0.9], "unit": "cycles"})
-    '{ uniform = [0.1, 0.9], unit = "cycles" }'
-    """
+    """Return a value in one line of TOML."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):

@@ -6,26 +6,14 @@ _PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"))
 
 
 def scale_of(largest: float) -> tuple[float, str]:
-    """Return the factor and the unit prefix that suit values up to `largest`.
-
-    Examples
-    --------
-    >>> scale_of(167_280.0), scale_of(229.6), scale_of(0.0)
-    ((1000.0, 'k'), (1.0, ''), (1.0, ''))
-    """
+    """Return the factor and the unit prefix that suit values up to `largest`."""
     if not isfinite(largest) or largest <= 0:
         return 1.0, ""
     return next(((factor, prefix) for factor, prefix in _PREFIXES if abs(largest) >= factor), _PREFIXES[-1])
 
 
 def unit_text(value: float, unit: str) -> str:
-    """Format a value with four digits and a unit prefix; empty if it is not finite.
-
-    Examples
-    --------
-    >>> unit_text(167_280.0, "V"), unit_text(0.0214, "A"), unit_text(float("nan"), "V")
-    ('167.3 kV', '21.4 mA', '')
-    """
+    """Format a value with four digits and a unit prefix, ``167.3 kV``; empty if it is not finite."""
     if not isfinite(value):
         return ""
     factor, prefix = scale_of(abs(value))

@@ -38,14 +38,8 @@ def is_loopback(host: str) -> bool:
 class AccessControl:
     """Checks the origin of requests, the token and the password.
 
-    Attributes
-    ----------
-    host, port : str, int
-        Where the server listens.
-    password : str
-        Required if other machines can connect; empty for this machine only.
-    token : str
-        Part of the printed address.
+    The password is required if other machines can connect, and empty for this machine only; the token is part of the
+    printed address.
     """
 
     host: str
@@ -100,16 +94,9 @@ class AccessControl:
 
 
 class PasswordQueue:
-    """Checks passwords one at a time, across all connections, and delays after a wrong one.
+    """Checks passwords one at a time, across all connections, and delays after a wrong one, by `pause` [s].
 
-    Parameters
-    ----------
-    access : AccessControl
-        Holds the password.
-    pause : float
-        Delay after a wrong password [s].
-    max_waiting : int
-        Number of passwords that may wait; further ones are rejected unchecked.
+    Of more than `max_waiting` passwords, further ones are rejected unchecked.
     """
 
     def __init__(self, access: AccessControl, pause: float = 1.0, max_waiting: int = 10) -> None:

@@ -57,23 +57,7 @@ class AnswerCache:
 
 
 class ByteCache(Generic[_Key, _Value]):
-    """Thread-safe cache of the most recently used objects, limited in bytes; the last one is always kept.
-
-    Parameters
-    ----------
-    max_bytes : int
-        Total size.
-
-    Examples
-    --------
-    >>> cache = ByteCache(10)
-    >>> for name in "abc":
-    ...     cache.put(name, name.upper(), 5)
-    >>> "a" in cache, cache.get("c")
-    (False, 'C')
-    >>> cache.drop(lambda key: key == "c")
-    >>> cache.get("c")
-    """
+    """Thread-safe cache of the most recently used objects, limited in bytes; the last one is always kept."""
 
     def __init__(self, max_bytes: int) -> None:
         self.max_bytes = max_bytes

@@ -17,16 +17,7 @@ class Cancelled(Exception):  # noqa: N818 (not an error)
 
 
 class Job:
-    """Work that can be cancelled.
-
-    Examples
-    --------
-    >>> job = Job()
-    >>> job.check()
-    >>> job.cancel()
-    >>> job.cancelled
-    True
-    """
+    """Work that can be cancelled."""
 
     def __init__(self) -> None:
         self._cancelled = Event()

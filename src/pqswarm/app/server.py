@@ -112,19 +112,7 @@ def serve(
     password: str = "",
     ready: Callable[[str], object] = print,
 ) -> None:
-    """Serve the page until Ctrl-C or SIGTERM.
-
-    Parameters
-    ----------
-    workbench : Workbench
-        What is served.
-    host, port : str, int
-        Where to listen; port 0 selects a free one.
-    password : str
-        Required if other machines can connect.
-    ready : callable
-        Called with the address once the server listens.
-    """
+    """Serve the page until Ctrl-C or SIGTERM; `ready` is called with the address once the server listens."""
     if not is_loopback(host) and not password:
         raise PqswarmError(f"--host {host} lets other machines connect: set a --password.")
     with one_blas_thread():  # switching for every request would cost more than most requests

@@ -47,13 +47,7 @@ def mark_workbench_file_used(path: Path) -> None:
 
 
 def remove_unused_workbench_files(state: Path) -> None:
-    """Remove uploads and analyses that were not used for 30 days.
-
-    Parameters
-    ----------
-    state : Path
-        State folder.
-    """
+    """Remove uploads and analyses that were not used for 30 days."""
     for kind in ("uploads", "verdicts"):
         with suppress(OSError):
             for path in sorted((state / kind).iterdir()):
@@ -82,16 +76,7 @@ def is_inside(folder: Path, path: Path) -> bool:
 class FolderNames:
     """Removes the names of folders from texts, so that pages do not reveal where the folders are.
 
-    Parameters
-    ----------
-    folders : iterable of Path
-        Folders to hide. The rest of a path stays; the root of the file system is never hidden.
-
-    Examples
-    --------
-    >>> names = FolderNames([Path("/"), Path("/data")])
-    >>> names.hide("/data/day/sag.cfg: http://example.org/data/ says 3 V//m, not /d/x")
-    'day/sag.cfg: http://example.org/data/ says 3 V//m, not /d/x'
+    The rest of a path stays; the root of the file system is never hidden.
     """
 
     def __init__(self, folders: Iterable[Path]) -> None:
@@ -131,20 +116,10 @@ class WorkbenchPage:
 
 @dataclass(eq=False)
 class Workbench:
-    """State shared by all requests.
+    """State shared by all requests, for a folder of recordings and studies, where nothing is written.
 
-    Attributes
-    ----------
-    folder : Path
-        Recordings and studies; nothing is written there.
-    state : Path
-        State folder for uploads and analyses.
-    corrections : Path
-        File of corrections.
-    max_bytes : int
-        Maximum size of an upload [byte].
-    model, site
-        As for :func:`pqswarm.identify.identify_file`.
+    `state` is the folder for uploads and analyses, `corrections` the file of corrections, `max_bytes` the maximum size
+    of an upload; `model` and `site` are those of :func:`pqswarm.identify.identify_file`.
     """
 
     folder: Path

@@ -93,13 +93,8 @@ def app(
 def browser_opener(folder: Path) -> Iterator[Callable[[str], None]]:
     """Yield a function that opens an address in the browser without showing it on a command line.
 
-    The command lines of all processes are visible to all users, so the browser is given a file that redirects to the
-    address with the token. Only this user can read the file; it is removed at the end.
-
-    Parameters
-    ----------
-    folder : Path
-        Where the file is written.
+    The command lines of all processes are visible to all users, so the browser is given a file in `folder` that
+    redirects to the address with the token. Only this user can read the file; it is removed at the end.
     """
     path = folder / f"open-{os.getpid()}.html"
 

@@ -32,27 +32,10 @@ _AS_ARGUMENT = r"(?<![\w.-])(?<!\w )NAME(?= must )|(?<=name one in )NAME\b|\bNAM
 
 
 def name_options(text: str, options: Iterable[str]) -> str:
-    """Return a message of the library with options in place of arguments.
+    """Return a message of the library with options of a command in place of arguments.
 
-    Parameters
-    ----------
-    text : str
-        The message.
-    options : iterable of str
-        The options of the command, such as ``--rate``; other names are not replaced.
-
-    Returns
-    -------
-    str
-        The message. A name that could be a word of the sentence, such as ``seed``, is replaced only where the message
-        says what it must be.
-
-    Examples
-    --------
-    >>> name_options("does not say its sampling rate; give it as sampling_rate.", ["--rate"])
-    'does not say its sampling rate; give it as --rate.'
-    >>> name_options("seed must be an integer of at least 0.", ["--seed"])
-    '--seed must be an integer of at least 0.'
+    A name that could be a word of the sentence, such as ``seed``, is replaced only where the message says what it must
+    be.
     """
     text = re.sub(r" of \w*(?:Hyperp|P)arameters\b", "", text)  # the message says which ones
     if re.match(r"\S+\.toml\b", text):  # keys of a file keep their names

@@ -161,19 +161,15 @@ def _comparisons(
     """Comparisons of one algorithm with the others: over data sets if rows are paired, otherwise of all runs."""
     from pqswarm.statistics import compare_datasets, compare_runs
 
+    if given.blocks and len(given) < _FEW:
+        return {}
+    compare_all: Any = compare_datasets if given.blocks else compare_runs
+    samples = given.samples if given.blocks else dict(zip(given.names, given.values.T, strict=True))
     options: Any = {"lower_is_better": not higher_is_better, "margin": margin}
-    if given.blocks:
-        if len(given) < _FEW:
-            return {}
-        found = {"paired": [one.row() for one in compare_datasets(given.samples, control=control, **options)]}
-        if pair is not None:
-            found["paired_pairs"] = [one.row() for one in compare_datasets(given.samples, pairs=[pair], **options)]
-        return found
-    samples = dict(zip(given.names, given.values.T, strict=True))
-    found = {}
-    for key, chosen in (("unpaired", {"control": control}), ("pairs", {"pairs": [pair]})):
-        if key == "unpaired" or pair is not None:
-            found[key] = [comparison.row() for comparison in compare_runs(samples, **options, **chosen)]
+    with_control, of_pair = ("paired", "paired_pairs") if given.blocks else ("unpaired", "pairs")
+    found = {with_control: [one.row() for one in compare_all(samples, control=control, **options)]}
+    if pair is not None:
+        found[of_pair] = [one.row() for one in compare_all(samples, pairs=[pair], **options)]
     return found
 
 

@@ -12,18 +12,7 @@ import typer
 
 from pqswarm._base.files import write_atomically
 from pqswarm._base.text import count_text, file_text
-from pqswarm.cli.analysis_options import (
-    ANALYSIS_OPTIONS,
-    Channels,
-    Frequency,
-    MaxMegabytes,
-    ModelFile,
-    Nominal,
-    Rate,
-    ReferenceChoice,
-    SiteFile,
-    read_analysis_options,
-)
+from pqswarm.cli import analysis_options as analysis
 from pqswarm.cli.command import name_options
 from pqswarm.cli.options import Stopped, check_ending, check_folder, check_writable
 from pqswarm.cli.terminal import echo
@@ -50,14 +39,14 @@ def identify(
         typer.Option(metavar="FILE", help="Write steady-state values per 10/12 cycles and 10 minutes (.csv, .npz)."),
     ] = None,
     plot: Annotated[Path | None, typer.Option(metavar="DIR", help="Write a figure of each recording to DIR.")] = None,
-    site: SiteFile = None,
-    nominal: Nominal = None,
-    reference: ReferenceChoice = None,
-    channel: Channels = None,
-    model: ModelFile = None,
-    rate: Rate = None,
-    frequency: Frequency = None,
-    max_mb: MaxMegabytes = None,
+    site: analysis.SiteFile = None,
+    nominal: analysis.Nominal = None,
+    reference: analysis.ReferenceChoice = None,
+    channel: analysis.Channels = None,
+    model: analysis.ModelFile = None,
+    rate: analysis.Rate = None,
+    frequency: analysis.Frequency = None,
+    max_mb: analysis.MaxMegabytes = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")] = False,
 ) -> None:
     """Identify the events in recordings, one line per event.
@@ -88,7 +77,7 @@ def identify(
         if realpath(path) in read:
             raise PqswarmError(f"{path} is an input: choose another output file.")
         check_writable(path, overwrite)
-    options = read_analysis_options(
+    options = analysis.read_analysis_options(
         site=site,
         model=model,
         channel=channel,
@@ -194,7 +183,7 @@ class _Results:
         return rows, text
 
     def fail(self, failure: "Failure") -> None:
-        failure = replace(failure, reason=name_options(failure.reason, ANALYSIS_OPTIONS))
+        failure = replace(failure, reason=name_options(failure.reason, analysis.ANALYSIS_OPTIONS))
         self.failures.append(failure)
         echo(f"pqswarm: {failure}", err=True)
 
@@ -242,7 +231,7 @@ def _text(verdict: "Verdict", rows: list[dict[str, Any]], printed: set[str]) -> 
             line_heading(rows[0]) if rows else verdict.source,
             *(f"  {line}" for line in text_lines(rows)),
             f"  1 pu: {'; '.join(ones)}; {verdict.frequency:.2f} Hz",
-            *(f"  note: {name_options(text, ANALYSIS_OPTIONS)}" for text in notes),
+            *(f"  note: {name_options(text, analysis.ANALYSIS_OPTIONS)}" for text in notes),
         ]
     )
 

@@ -128,13 +128,7 @@ def check_no_folder(path: Path, wanted: str) -> None:
 
 
 def choose_format(given: str | None, out: Path | None, endings: Mapping[str, str], usual: str) -> str:
-    """Return the format given by name, by the suffix of the output file, or the usual one.
-
-    Examples
-    --------
-    >>> choose_format(None, Path("table.md"), {"md": ".md", "csv": ".csv"}, usual="csv")
-    'md'
-    """
+    """Return the format given by name, by the suffix of the output file, or the usual one."""
     if given is not None and given not in endings:
         raise unknown_name("format", given, endings)
     if out is None or not out.suffix:

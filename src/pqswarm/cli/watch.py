@@ -10,18 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pqswarm._base.text import count_text, file_text
-from pqswarm.cli.analysis_options import (
-    ANALYSIS_OPTIONS,
-    Channels,
-    Frequency,
-    MaxMegabytes,
-    ModelFile,
-    Nominal,
-    Rate,
-    ReferenceChoice,
-    SiteFile,
-    read_analysis_options,
-)
+from pqswarm.cli import analysis_options as analysis
 from pqswarm.cli.command import name_options
 from pqswarm.cli.options import check_no_folder
 from pqswarm.errors import FileFormatError, PqswarmError
@@ -48,14 +37,14 @@ def watch(
         Path | None,
         typer.Option(metavar="FILE", help="Journal file (SQLite).", show_default="DIR/.pqswarm-watch.sqlite"),
     ] = None,
-    site: SiteFile = None,
-    nominal: Nominal = None,
-    reference: ReferenceChoice = None,
-    channel: Channels = None,
-    model: ModelFile = None,
-    rate: Rate = None,
-    frequency: Frequency = None,
-    max_mb: MaxMegabytes = None,
+    site: analysis.SiteFile = None,
+    nominal: analysis.Nominal = None,
+    reference: analysis.ReferenceChoice = None,
+    channel: analysis.Channels = None,
+    model: analysis.ModelFile = None,
+    rate: analysis.Rate = None,
+    frequency: analysis.Frequency = None,
+    max_mb: analysis.MaxMegabytes = None,
 ) -> None:
     """Watch a folder and analyse each new recording once.
 
@@ -85,7 +74,7 @@ def watch(
         if not minimum <= value <= 1e6:
             raise PqswarmError(f"{option} must be {minimum:g} to 1000000 seconds, not {value:g}.")
     receivers = _receivers(webhook, jsonl, timeout)
-    options = read_analysis_options(
+    options = analysis.read_analysis_options(
         site=site,
         model=model,
         channel=channel,
@@ -125,7 +114,7 @@ def watch(
 
 
 def _print_watch_message(text: str) -> None:
-    typer.echo(f"pqswarm: {name_options(text, ANALYSIS_OPTIONS)}", err=True)
+    typer.echo(f"pqswarm: {name_options(text, analysis.ANALYSIS_OPTIONS)}", err=True)
 
 
 def _receivers(webhook: str | None, jsonl: Path | None, timeout: float) -> "list[Receiver]":

@@ -18,6 +18,7 @@ from pqswarm.evaluation.memory import MAX_TABLE_BYTES
 from pqswarm.evaluation.registry import find_classifier, find_regressor
 from pqswarm.evaluation.repeated import RepeatedEvaluator
 from pqswarm.evaluation.scaling import WITHIN_FOLDS, Scaling
+from pqswarm.evaluation.scores import ScoredEvaluator, is_score_of_labels
 from pqswarm.evaluation.tables import as_numbers, is_table
 
 __all__ = ["EvaluatorChoice", "choose_evaluator"]
@@ -43,8 +44,7 @@ class EvaluatorChoice:
     @property
     def name(self) -> str:
         """The class name of the evaluator, or of the evaluator of each partition."""
-        parts = getattr(self.evaluator, "parts", (self.evaluator,))
-        return type(parts[0]).__name__
+        return self.reason.partition(":")[0]
 
     def measure(self) -> float:
         """Return the seconds per subset, timed once on at most three subsets of half the features.
@@ -140,10 +140,13 @@ def choose_evaluator(
     if not classifies:
         options["scoring"] = scoring
     parts = [match.exact.evaluator(data, y, folds, **options) for folds in partitions]
+    kind = type(parts[0]).__name__
+    if match.scorer is not None:
+        parts = [ScoredEvaluator(part, match.scorer) for part in parts]
     evaluator = parts[0] if len(parts) == 1 else RepeatedEvaluator(parts, splits)
     by = f", scaled by {match.scaler} inside each fold" if match.scaler else ""
     times = f", in {len(parts)} partitions" if len(parts) > 1 else ""
-    return EvaluatorChoice(evaluator, f"{type(parts[0]).__name__}: exact for {match.exact.describe()}{by}{times}.")
+    return EvaluatorChoice(evaluator, f"{kind}: exact for {match.exact.describe()}{by}{times}.")
 
 
 def explain_fitting(
@@ -183,9 +186,11 @@ class _ExactChoice:
     scaling: Scaling = "none"
     scaler: str = ""
     why_not: str = ""
+    scorer: Any = None  # of labels, if errors are not counted
 
     @classmethod
     def of(cls, estimator: Any, classifies: bool, scoring: Any) -> "_ExactChoice":
+        from sklearn.metrics import check_scoring
         from sklearn.pipeline import Pipeline
 
         steps = [step for _, step in pipeline_steps(estimator)]
@@ -196,17 +201,24 @@ class _ExactChoice:
         if exact is None:
             return cls(why_not=f"there is no exact evaluator for {_short_repr(last)}")
         known = (None, "accuracy") if classifies else (None, *exact.scorings)
+        scorer = None
         if not any(scoring is one or (isinstance(scoring, str) and scoring == one) for one in known):
-            return cls(why_not=f"the exact evaluator does not score by {_short_repr(scoring)}")
+            scorer = (
+                check_scoring(last, scoring)
+                if classifies and not isinstance(scoring, list | tuple | set | dict)
+                else None
+            )
+            if not is_score_of_labels(scorer):
+                return cls(why_not=f"the exact evaluator does not score by {_short_repr(scoring)}")
         if not before:
-            return cls(exact)
+            return cls(exact, scorer=scorer)
         scaling = _scaling_of(before[0])
         if len(before) > 1:
             return cls(why_not=f"the pipeline has {len(before)} steps before {type(last).__name__}")
         if scaling is None:
             kind = "has options that no exact evaluator knows" if _is_scaler(before[0]) else "is not a scaler"
             return cls(why_not=f"{_short_repr(before[0])} {kind}")
-        return cls(exact, scaling, type(before[0]).__name__)
+        return cls(exact, scaling, type(before[0]).__name__, scorer=scorer)
 
 
 def _scaling_of(step: Any) -> Scaling | None:

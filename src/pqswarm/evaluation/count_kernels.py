@@ -1,8 +1,8 @@
-"""Count errors by fold."""
+"""Count errors and hits by fold."""
 
 from pqswarm._kernels.compiling import njit
 
-__all__ = ["count_errors"]
+__all__ = ["count_errors", "count_hits"]
 
 
 @njit(cache=True, nogil=True)
@@ -12,3 +12,13 @@ def count_errors(predicted, labels, folds, counts):
     for row in range(predicted.shape[0]):
         for event in range(labels.size):
             counts[row, folds[event]] += predicted[row, event] != labels[event]
+
+
+@njit(cache=True, nogil=True)
+def count_hits(predicted, labels, folds, right, guessed):
+    """Add to guessed[m, f, k] the events of fold f that predicted[m] puts into class k; to right those of class k."""
+    for row in range(predicted.shape[0]):
+        for event in range(labels.size):
+            fold, label = folds[event], predicted[row, event]
+            guessed[row, fold, label] += 1
+            right[row, fold, label] += label == labels[event]

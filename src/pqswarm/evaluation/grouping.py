@@ -115,6 +115,10 @@ class FeatureGroups:
         ends = np.broadcast_to(np.array([True, False]), (*bits.shape[:-1], 2))
         return np.asarray(np.concatenate([bits, ends], axis=-1)[..., self.owner])
 
+    def contract(self, mask: BoolArray) -> BoolArray:
+        """Return the bits that select the features of one mask."""
+        return np.isin(np.arange(self.n_bits), self.owner[mask])
+
     def keep(self, features: BoolArray) -> "FeatureGroups":
         """Return the meaning of bits if only those with one of the given features are kept."""
         kept = np.unique(self.owner[features & (self.owner < self.n_bits)])

@@ -10,7 +10,7 @@ from typing import Any as _Any
 if TYPE_CHECKING:
     from pqswarm.report.opening import plot_overview
     from pqswarm.report.section import ClassifierSection, Content, Drawing, StudySection
-    from pqswarm.report.sections.algorithms.convergence import plot_convergence, plot_searches
+    from pqswarm.report.sections.algorithms.convergence import plot_convergence
     from pqswarm.report.sections.algorithms.points import plot_boxes, plot_error_against_size
     from pqswarm.report.sections.chance.ranks import plot_ranks
     from pqswarm.report.sections.chance.superiority import plot_superiority
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         plot_features,
         plot_selected_features,
     )
-    from pqswarm.report.sections.fronts import plot_front, plot_fronts
+    from pqswarm.report.sections.fronts import plot_fronts
     from pqswarm.report.sections.noise import plot_robustness
     from pqswarm.report.sections.registry import SECTIONS
     from pqswarm.report.shared.palette import Palette
@@ -50,13 +50,11 @@ __all__ = [
     "plot_feature_map",
     "plot_feature_maps",
     "plot_features",
-    "plot_front",
     "plot_fronts",
     "plot_gallery",
     "plot_overview",
     "plot_ranks",
     "plot_robustness",
-    "plot_searches",
     "plot_selected_features",
     "plot_superiority",
     "save_figure",
@@ -68,14 +66,14 @@ __all__ = [
 ]
 
 _NAMES_BY_MODULE = {
-    "sections.algorithms.convergence": ("plot_convergence", "plot_searches"),
+    "sections.algorithms.convergence": ("plot_convergence",),
     "sections.algorithms.points": ("plot_boxes", "plot_error_against_size"),
     "sections.chance.ranks": ("plot_ranks",),
     "sections.chance.superiority": ("plot_superiority",),
     "sections.confusion": ("plot_confusion",),
     "sections.events": ("plot_event", "plot_gallery"),
     "sections.features.maps": ("plot_feature_map", "plot_feature_maps", "plot_features", "plot_selected_features"),
-    "sections.fronts": ("plot_front", "plot_fronts"),
+    "sections.fronts": ("plot_fronts",),
     "sections.noise": ("plot_robustness",),
     "sections.registry": ("SECTIONS",),
     "opening": ("plot_overview",),

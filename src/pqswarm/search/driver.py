@@ -63,11 +63,14 @@ class Progress:
         """Number of features of that subset."""
         return int(self.mask.sum())
 
-    def __repr__(self) -> str:
-        return f"{self.n_evaluations} of {self.max_evaluations} evaluations: {self._found()}"
+    @property
+    def best_text(self) -> str:
+        """The best value so far, such as ``"error 0.02"``."""
+        return f"error {self.error:.4g}"
 
-    def _found(self) -> str:
-        return f"error {self.error:.4g} with {count_text(self.size, 'feature')}"
+    def __repr__(self) -> str:
+        done = f"{self.n_evaluations} of {self.max_evaluations} evaluations"
+        return f"{done}: {self.best_text} with {count_text(self.size, 'feature')}"
 
 
 Callback = Callable[[Progress], object]

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from pqswarm._base.text import count_text
 from pqswarm.search.driver import Progress
 
 __all__ = ["ProgressBar"]
@@ -39,11 +40,11 @@ class ProgressBar:
             TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("error {task.fields[error]:.4f}, {task.fields[size]} features"),
+            TextColumn("{task.fields[found]}"),
             TimeRemainingColumn(),
             console=console or Console(stderr=True),
         )
-        self._task = self._bars.add_task(title, total=None, error=float("nan"), size=0)
+        self._task = self._bars.add_task(title, total=None, found="")
 
     def __enter__(self) -> "ProgressBar":
         self._bars.start()
@@ -63,6 +64,5 @@ class ProgressBar:
             self._task,
             completed=progress.n_evaluations,
             total=progress.max_evaluations,
-            error=progress.error,
-            size=int(progress.mask.sum()),
+            found=f"{progress.best_text}, {count_text(progress.size, 'feature')}",
         )

@@ -1,7 +1,16 @@
 """A scikit-learn feature selector based on the searches."""
 
+from pqswarm.selector.callbacks import CsvLog, EarlyStopping, ProgressBar
 from pqswarm.selector.encoded import encoded_groups
 from pqswarm.selector.front import FrontPoint
 from pqswarm.selector.swarm_selector import DEFAULT_ALGORITHM, SwarmSelector
 
-__all__ = ["DEFAULT_ALGORITHM", "FrontPoint", "SwarmSelector", "encoded_groups"]
+__all__ = [
+    "DEFAULT_ALGORITHM",
+    "CsvLog",
+    "EarlyStopping",
+    "FrontPoint",
+    "ProgressBar",
+    "SwarmSelector",
+    "encoded_groups",
+]

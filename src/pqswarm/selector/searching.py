@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import numpy as np
 
 from pqswarm._base.random import stream
-from pqswarm._base.text import count_text
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.evaluation import EvaluatorChoice, Memo
 from pqswarm.search import Progress, Run, step
@@ -81,11 +80,15 @@ class SelectorProgress(Progress):
         """Names of the features with the best score; positions if there are no names."""
         return tuple(self.task.names[place] for place in np.flatnonzero(self.mask).tolist())
 
-    def _found(self) -> str:
+    @property
+    def best_text(self) -> str:
+        """The best score so far, such as ``"score 0.98"``."""
+        return f"score {self.score:.4g}"
+
+    def __repr__(self) -> str:
         shown = ", ".join(str(name) for name in self.features[:_NAMES])
         more = ", ..." if self.size > _NAMES else ""
-        size = count_text(self.size, "feature")
-        return f"score {self.score:.4g} with {size} after {self.elapsed:.1f} s ({shown}{more})"
+        return f"{super().__repr__()} after {self.elapsed:.1f} s ({shown}{more})"
 
 
 def has_found(run: Run) -> bool:

@@ -26,7 +26,7 @@ from pqswarm.study.plan_data import (
     Title,
     is_own,
 )
-from pqswarm.study.plan_methods import AlgorithmPlan, ClassifierPlan, FoldsPlan
+from pqswarm.study.plan_methods import AlgorithmPlan, ClassifierPlan, FoldsPlan, SubsetsPlan
 
 # Names reserved by tables, for other subsets and for columns.
 _RESERVED = (ALL_FEATURES, ONE_STANDARD_ERROR, "algorithm", "level", "all", "result", "source", "p", "chi2")
@@ -82,6 +82,8 @@ class StudyPlan(_Plan):
         Data that no search uses, for a final test; by default none for your own data.
     folds : FoldsPlan
         The cross-validation.
+    subsets : SubsetsPlan or None
+        Features that stay, are left out, or are chosen together; None: any subset.
     classifiers : tuple of ClassifierPlan
         At least one.
     algorithms : tuple of AlgorithmPlan
@@ -104,6 +106,7 @@ class StudyPlan(_Plan):
     datasets: tuple[_Named, ...] = ()
     held_out: _HeldOut = HeldOutPlan()
     folds: FoldsPlan = FoldsPlan()
+    subsets: SubsetsPlan | None = None
     classifiers: Annotated[tuple[ClassifierPlan, ...], Field(min_length=1)]
     algorithms: Annotated[tuple[AlgorithmPlan, ...], Field(min_length=1)]
     multiverse: MultiversePlan | None = None
@@ -327,6 +330,8 @@ class StudyPlan(_Plan):
         # Of a file only its content matters, which the study knows by its digest, not its name.
         left_out: Any = {**dict.fromkeys(_SHOWN, True), "dataset": {"file"}, "held_out": {"file"}}
         left_out["datasets"] = {"__all__": {"file"}}
+        if self.subsets is None:  # plans of older studies do not have it
+            left_out["subsets"] = True
         return json.dumps(self.model_dump(mode="python", exclude=left_out), sort_keys=True)
 
     def differences(self, other: "StudyPlan") -> list[tuple[str, Any, Any]]:

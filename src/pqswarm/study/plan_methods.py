@@ -37,6 +37,24 @@ class FoldsPlan(_Plan):
     stage_two_seed: Seed = 1
 
 
+class SubsetsPlan(_Plan):
+    """Which subsets the searches may propose; features are given by name or position.
+
+    Attributes
+    ----------
+    fixed : tuple of str or int
+        Features in every subset.
+    excluded : tuple of str or int
+        Features in no subset.
+    groups : tuple of tuples of str or int
+        Features that are chosen together.
+    """
+
+    fixed: tuple[str | int, ...] = ()
+    excluded: tuple[str | int, ...] = ()
+    groups: tuple[tuple[str | int, ...], ...] = ()
+
+
 class ClassifierPlan(_Plan):
     """A classifier with given hyperparameters, or with those found by grid search.
 

@@ -3,12 +3,12 @@
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from pqswarm._base.typing import FloatArray, IntArray
-from pqswarm.evaluation import ClassificationEvaluator, Classifier, Folds
+from pqswarm.evaluation import ClassificationEvaluator, Classifier, FeatureGroups, Folds, GroupedEvaluator
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,13 +20,14 @@ class StudyProblem:
     test_fold: IntArray  # (n_events,): the fold in which each event is tested
     classifier: Classifier
     scaling: Literal["once", "minmax", "standard", "robust"] = "once"
+    groups: FeatureGroups | None = None  # the features that each bit of a search selects; None: one each
 
     @cached_property
     def key(self) -> str:
         """A digest of everything that determines the errors."""
         classifier = (self.classifier.name, sorted(self.classifier.settings.items()), self.scaling)
         digest = hashlib.sha256(repr(classifier).encode())
-        for array in (self.X, self.y, self.test_fold):
+        for array in (self.X, self.y, self.test_fold, *([self.groups.owner] if self.groups else [])):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
 
@@ -35,3 +36,8 @@ class StudyProblem:
         return self.classifier.evaluator(
             self.X, self.y, Folds(self.test_fold), scaling=self.scaling, n_jobs=n_jobs, device=device
         )
+
+    def searched(self, n_jobs: int | None = None, device: str = "cpu") -> Any:
+        """Return the evaluator of the bits of a search."""
+        evaluator = self.evaluator(n_jobs, device)
+        return evaluator if self.groups is None else GroupedEvaluator(evaluator, self.groups)

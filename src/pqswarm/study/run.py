@@ -17,7 +17,7 @@ from pqswarm import __version__
 from pqswarm._base.threads import effective_jobs
 from pqswarm.datasets import Dataset, Samples
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation import CLASSIFIERS, Folds
+from pqswarm.evaluation import CLASSIFIERS, FeatureGroups, Folds
 from pqswarm.evaluation.cuda import check_device
 from pqswarm.study import findings, stages
 from pqswarm.study.data import StudyData, make_held_out, open_data
@@ -247,7 +247,11 @@ class _Cell:
             if grid is not None:
                 self.store.put(grid)
         chosen = self.once(lambda: stages.choose_hyperparameters(plan, grid), findings.Hyperparameters, name)
-        problem = StudyProblem(events.X(inf), events.y, folds.test_fold, plan.make(chosen.settings), plan.scaling)
+        rule, made = self.plan.subsets, plan.make(chosen.settings)
+        groups = (
+            None if rule is None else FeatureGroups.of(events.feature_names, rule.fixed, rule.excluded, rule.groups)
+        )
+        problem = StudyProblem(events.X(inf), events.y, folds.test_fold, made, plan.scaling, groups)
         self.once(lambda: findings.ProblemDigest(name, problem.key), findings.ProblemDigest, name)
         if self.store.find(findings.AllFeatures, name) is None:
             everything = np.ones((1, problem.X.shape[1]), dtype=np.bool_)

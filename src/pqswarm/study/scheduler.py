@@ -142,10 +142,13 @@ class Scheduler:
         plan = self._plans[key.dataset]
         algorithm = plan.algorithm(key.algorithm)
         parameters: dict[str, Any] = dict(algorithm.settings)
+        groups = problem.groups
         if algorithm.needs_size:
-            parameters["size"] = best_of(self.runs(key.dataset, key.classifier, plan.reference)).size
+            best = best_of(self.runs(key.dataset, key.classifier, plan.reference)).mask
+            parameters["size"] = int((best if groups is None else groups.contract(best)).sum())
         if (ranking := filter_of(algorithm.search, parameters)) is not None:
-            parameters["order"] = ranking.rank(problem.X, problem.y, continuous=False)
+            order = ranking.rank(problem.X, problem.y, continuous=False)
+            parameters["order"] = order if groups is None else groups.rank_bits(order)
         ends = algorithm.sequential and not algorithm.all_sizes
         seed = plan.run_seed(key.classifier, key.algorithm, key.run)
         return PlannedRun(algorithm.search, parameters, _UNLIMITED if ends else plan.max_evaluations, seed)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import inf
+from typing import Any
 
 import numpy as np
 
@@ -44,8 +45,10 @@ def find_smaller(
     costs least; with more than 100 features up to a tenth at a time, to save evaluations. Of equal sizes the one with
     the lowest error is chosen.
     """
-    evaluator = problem.evaluator(jobs)
-    rates = (evaluator.error_counts(best[np.newaxis]) / evaluator.folds.sizes)[0]
+    evaluator = problem.searched(jobs)
+    if problem.groups is not None:
+        best, *others = (problem.groups.contract(mask) for mask in (best, *others))
+    rates = evaluator.fold_errors(best[np.newaxis])[0]
     width = float(rates.std(ddof=1) / np.sqrt(rates.size))
     allowed = float(evaluator.errors(best[np.newaxis])[0]) + width
     candidates = [best, *others]
@@ -64,12 +67,11 @@ def find_smaller(
     masks = np.stack(candidates)
     errors = evaluator.errors(masks)
     chosen = min(np.flatnonzero(errors <= allowed).tolist(), key=lambda row: (masks[row].sum(), errors[row]))
-    return OneStandardError(name, masks[chosen], float(errors[chosen]), width)
+    found = masks[chosen] if problem.groups is None else problem.groups.expand(masks[chosen])
+    return OneStandardError(name, found, float(errors[chosen]), width)
 
 
-def _without_several(
-    evaluator: ClassificationEvaluator, mask: BoolArray, least_costly: IntArray, allowed: float
-) -> BoolArray:
+def _without_several(evaluator: Any, mask: BoolArray, least_costly: IntArray, allowed: float) -> BoolArray:
     """Remove as many features as the error allows: a tenth, half of that, ..., or one, which is known to work."""
     selected, count = np.flatnonzero(mask)[least_costly], mask.sum() // 10
     while count > 1:

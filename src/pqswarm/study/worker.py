@@ -85,7 +85,10 @@ def advance(group: RunGroup, limit: float) -> Outcome:
     for (key, planned), run in zip(group.planned.items(), runs, strict=True):
         spent = seconds / len(runs) + (group.checkpoints[key].seconds if key in group.checkpoints else 0.0)
         if run.done:
-            finished.append(RunRecord(key, planned.seed, run.result(), spent))
+            groups, result = group.problem.groups, run.result()
+            finished.append(
+                RunRecord(key, planned.seed, result if groups is None else groups.expand_result(result), spent)
+            )
         else:
             running.append(Checkpoint(key, run.n_evaluations, run.best_error, run.state(), spent))
     evaluations = sum(run.n_evaluations for run in runs) - before
@@ -128,7 +131,7 @@ def _evaluator(problem: StudyProblem, device: str) -> Memo:
     key = f"{device} {problem.key}"
     with _evaluators_lock:
         if key not in _evaluators:
-            _evaluators[key] = Memo(problem.evaluator(1 if device == "cpu" else None, device), _MEMORY)
+            _evaluators[key] = Memo(problem.searched(1 if device == "cpu" else None, device), _MEMORY)
             while len(_evaluators) > _MAX_EVALUATORS:
                 _evaluators.popitem(last=False)
         _evaluators.move_to_end(key)

@@ -25,23 +25,10 @@ _MAX_PARAMETERS = 100
 
 @dataclass(frozen=True)
 class EventRequest:
-    """A requested event.
+    """A requested event, as for :func:`pqswarm.events.generate`; presets by name only.
 
-    Attributes
-    ----------
-    event_class, preset, source : str
-        As for :func:`pqswarm.events.generate`; presets by name only.
-    seed : int
-        Seed from which the other parameters are drawn.
-    noise : float
-        Signal-to-noise ratio of added noise [dB]; infinity for none.
-    given : mapping of str to float
-        Parameters set explicitly.
-
-    Examples
-    --------
-    >>> EventRequest("sag", seed=3, given={"depth": 0.4}).python
-    'event = generate("sag", seed=3, depth=0.4)'
+    The seed draws all parameters but those `given`; `noise` is the signal-to-noise ratio of added noise [dB], infinity
+    for none.
     """
 
     event_class: str

@@ -54,40 +54,19 @@ class Classes(EventHandler):
         self.send_json(await self.work(describe_classes, preset))
 
 
-class OneEvent(EventHandler):
-    """An event: fields, record, waveform."""
+class EventAnswer(EventHandler):
+    """An event with its fields and waveform, its waveform in an interval, its features, or the verdict on it."""
 
-    async def get(self) -> None:
-        """Send it."""
-        request, interval = self.event_request(), self.interval()
-        self.send_json(await self.work(describe_event, request, *interval))
-
-
-class EventView(EventHandler):
-    """Its waveform in an interval."""
-
-    async def get(self) -> None:
-        """Send it."""
-        request, interval = self.event_request(), self.interval()
-        self.send_json(await self.work(draw_view, request, *interval))
-
-
-class EventFeatures(EventHandler):
-    """Its wavelet bands and features."""
-
-    async def get(self) -> None:
-        """Send them."""
-        request, model = self.event_request(), self.workbench.model
-        self.send_json(await self.work(describe_features, request, model))
-
-
-class EventOpinion(EventHandler):
-    """The verdict of rules and model."""
-
-    async def get(self) -> None:
+    async def get(self, what: str) -> None:
         """Send it."""
         request, model = self.event_request(), self.workbench.model
-        self.send_json(await self.work(describe_verdict, request, model, self.job.check))
+        if what in ("event", "view"):
+            answer = self.work(describe_event if what == "event" else draw_view, request, *self.interval())
+        elif what == "features":
+            answer = self.work(describe_features, request, model)
+        else:
+            answer = self.work(describe_verdict, request, model, self.job.check)
+        self.send_json(await answer)
 
 
 class Sweep(EventHandler):
@@ -154,10 +133,7 @@ def _write_event_recording(request: EventRequest, kind: str) -> bytes:
 
 ROUTES: list[tuple[str, type[Base]]] = [
     (r"/api/events/classes", Classes),
-    (r"/api/events/event", OneEvent),
-    (r"/api/events/view", EventView),
-    (r"/api/events/features", EventFeatures),
-    (r"/api/events/verdict", EventOpinion),
+    (r"/api/events/(event|view|features|verdict)", EventAnswer),
     (r"/api/events/sweep", Sweep),
     (r"/api/events/file", EventFile),
 ]

@@ -13,16 +13,10 @@ CorrectionsByOwner = Mapping[str, Mapping[tuple[Any, ...], Correction]]
 
 
 class KnownCorrections:
-    """The corrections of a file, reread when it changes; thread-safe.
+    """The corrections of a file, of the folder and of uploads, reread when it changes; thread-safe.
 
-    A correction of an upload never replaces one of the folder, even if the contents are the same.
-
-    Parameters
-    ----------
-    file : CorrectionFile
-        Holds the corrections of the folder and of uploads.
-    uploads : Path
-        Has a folder for each visitor.
+    A correction of an upload never replaces one of the folder, even if the contents are the same. `uploads` has a
+    folder for each visitor.
     """
 
     def __init__(self, file: CorrectionFile, uploads: Path) -> None:

@@ -27,22 +27,9 @@ _SCAN_INTERVAL = 1.0
 class RecordingFile:
     """A file with one or more recordings.
 
-    Attributes
-    ----------
-    id : str
-        Survives restarts of the server.
-    name : str
-        Path relative to the folder, as text; uploads start with ``uploads/``.
-    path : Path
-        Location on disk; never shown.
-    stamp : str
-        Sizes and modification times of its parts; empty while parts are missing.
-    modified : int
-        Time of the last change [ns].
-    visitor : str
-        Owner of an upload; empty for files of the folder.
-    problem : str
-        Why it cannot be analysed yet.
+    The ID survives restarts of the server. The name is the path relative to the folder, as text; uploads start with
+    ``uploads/`` and belong to a visitor. The stamp holds sizes and modification times of its parts; it is empty while
+    parts are missing, and `problem` says why. The path is never shown; `modified` is the time of the last change [ns].
     """
 
     id: str
@@ -79,12 +66,7 @@ class RecordingInFile:
 class RecordingFiles:
     """Finds the files of a folder and of visitors; scans again on request, at most once a second.
 
-    Parameters
-    ----------
-    folder : Path
-        Folder of recordings. Links that point outside are skipped.
-    uploads : Path
-        Has a folder for each visitor.
+    Links that point outside the folder are skipped; `uploads` has a folder for each visitor.
     """
 
     def __init__(self, folder: Path, uploads: Path) -> None:
@@ -143,12 +125,9 @@ class RecordingFiles:
         for one in candidates[:MAX_FILES]:
             key = (one.parts[0], one.stamp)
             self._ours[key] = known[key] if key in known else is_ours(one.parts[0])
-            if not self._ours[key] and not self._leads_outside(one):
+            leads_outside = any(part.is_symlink() and not is_inside(self.folder, part) for part in one.parts)
+            if not self._ours[key] and not leads_outside:  # linked folders are not scanned
                 yield _recording_file(one, workbench_id(one.parts[0].relative_to(self.folder).as_posix()), one.name)
-
-    def _leads_outside(self, candidate: Candidate) -> bool:
-        """Whether a part is a link out of the folder; linked folders are not scanned."""
-        return any(part.is_symlink() and not is_inside(self.folder, part) for part in candidate.parts)
 
     def _uploads(self, visitor: str) -> Iterator[RecordingFile]:
         home = self.uploads_of(visitor)

@@ -30,17 +30,7 @@ _READ_FROM_DISK = ("COMTRADE", "CSV", "table")
 
 @dataclass(frozen=True, eq=False)
 class OpenRecording:
-    """A recording after the site file was applied, and its envelope.
-
-    Attributes
-    ----------
-    source : RecordingSource
-        The recording.
-    envelope : Envelope
-        Its envelope, built in the background.
-    number, n_recordings : int
-        Its position in the file, and the number of recordings there.
-    """
+    """A recording after the site file was applied, its envelope, and its position in the file."""
 
     source: "RecordingSource"
     envelope: Envelope

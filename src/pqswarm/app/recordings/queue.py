@@ -30,16 +30,7 @@ _MAX_VERDICT_BYTES = 64_000_000
 class AnalysisQueue:
     """Analyses files one at a time: first the one open in a page, then the newest.
 
-    Everything except the work itself runs on the event loop.
-
-    Parameters
-    ----------
-    workbench : Workbench
-        Its pages receive the progress.
-    files : RecordingFiles
-        The files.
-    store : VerdictStore
-        Results of earlier analyses.
+    Everything except the work itself runs on the event loop; the pages of the workbench receive the progress.
     """
 
     def __init__(self, workbench: Workbench, files: RecordingFiles, store: VerdictStore) -> None:

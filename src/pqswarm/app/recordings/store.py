@@ -28,19 +28,7 @@ _MAX_BYTES = 200_000_000
 
 @dataclass(frozen=True)
 class StoredRecordingAnalysis:
-    """The verdict on a recording, or the reason why there is none.
-
-    Attributes
-    ----------
-    source : str
-        Name of the recording.
-    verdict : Verdict or None
-        Without time series.
-    n_channels : int or None
-        Number of channels, analysed or not.
-    reason : str
-        Why there is no verdict.
-    """
+    """The verdict on a recording, without time series, or the reason why there is none."""
 
     source: str
     verdict: Verdict | None = None
@@ -66,17 +54,7 @@ class StoredRecordingAnalysis:
 
 @dataclass(frozen=True)
 class FileAnalysis:
-    """The analysis of a file.
-
-    Attributes
-    ----------
-    stamp : str
-        Stamp of the file when it was analysed.
-    digest : str
-        SHA-256 of its content.
-    recordings : tuple of StoredRecordingAnalysis
-        In the order of the file.
-    """
+    """The analysis of a file: its stamp at that time, the SHA-256 of its content, and its recordings in order."""
 
     stamp: str
     digest: str
@@ -86,12 +64,7 @@ class FileAnalysis:
 class VerdictStore:
     """A folder with the analyses, one JSON file each; damaged files and those of other versions are ignored.
 
-    Parameters
-    ----------
-    folder : Path
-        Where they are stored.
-    find_analyser : callable
-        Returns :func:`analyser_digest`; called once, on first use.
+    `find_analyser` returns :func:`analyser_digest`; it is called once, on first use.
     """
 
     def __init__(self, folder: Path, find_analyser: Callable[[], str]) -> None:

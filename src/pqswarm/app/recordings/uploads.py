@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from pqswarm._base.files import file_writer_is_alive
 from pqswarm._base.text import count_text
 from pqswarm.app.handlers import HTTPRefusal
 from pqswarm.app.recordings.files import COMPANIONS, upload_folder_name
@@ -30,13 +31,7 @@ _RESERVED = {"con", "prn", "aux", "nul", *(f"{name}{i}" for name in ("com", "lpt
 
 
 def clean_name(given: str) -> str:
-    r"""Return the name under which an upload is stored: no folders, control characters or leading dots, limited length.
-
-    Examples
-    --------
-    >>> clean_name("C:\\day\\..\\.fault\u202e\n 1.CFG"), clean_name("con.csv")
-    ('fault 1.CFG', '_con.csv')
-    """
+    """Return a name to store an upload under: no folders, control characters or leading dots, limited length."""
     last = given.replace("\\", "/").rpartition("/")[2]
     name = "".join(letter for letter in last if unicodedata.category(letter)[0] != "C" and letter not in '<>:"|?*')
     name = unicodedata.normalize("NFC", name).strip().lstrip(". ").rstrip(". ")
@@ -54,38 +49,13 @@ def clean_parts(uploads: Path) -> None:
     with suppress(OSError):
         for part in (uploads / _PARTS_FOLDER).iterdir():
             process = part.name.partition("-")[0]
-            if not process.isdigit() or int(process) == os.getpid() or not _is_uploading_server_alive(int(process)):
+            known = process.isdigit() and int(process) != os.getpid() and os.name != "nt"  # where it would be killed
+            if not known or not file_writer_is_alive(int(process)):
                 part.unlink(missing_ok=True)
 
 
-def _is_uploading_server_alive(process: int) -> bool:
-    if os.name == "nt":  # a signal would end the process
-        return False
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        pass
-    return True
-
-
 class Upload:
-    """A file being sent.
-
-    Parameters
-    ----------
-    uploads : Path
-        Folder of all uploads.
-    visitor : str
-        The sender.
-    name : str
-        As given by the visitor.
-    length : int or None
-        Announced size [byte].
-    max_bytes : int
-        Maximum size of a file [byte].
-    """
+    """A file being sent by a visitor: its name as given, its announced size, and the maximum size [byte]."""
 
     def __init__(self, uploads: Path, visitor: str, name: str, length: int | None, max_bytes: int) -> None:
         self.name = clean_name(name)

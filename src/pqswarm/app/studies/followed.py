@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pqswarm._base.text import file_text
+from pqswarm.app.cache import AnswerCache
 from pqswarm.app.handlers import Missing
 from pqswarm.app.jobs import Job
 from pqswarm.app.workbench import Workbench, WorkbenchPage, is_inside, workbench_id
@@ -62,16 +63,12 @@ class FollowedStudy:
 class FollowedStudies:
     """Polls the studies of a folder on behalf of all pages.
 
-    Parameters
-    ----------
-    workbench : Workbench
-        Its folder is searched.
-    interval, after_failure : float
-        Minimum time between two polls, and after a failed one [s].
+    `interval` and `after_failure` are the minimum times between two polls, and after a failed one [s].
     """
 
     def __init__(self, workbench: Workbench, interval: float = 1.5, after_failure: float = 30.0) -> None:
         self._workbench, self._interval, self._after_failure = workbench, interval, after_failure
+        self.answers = AnswerCache()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="studies")
         self._studies: dict[str, FollowedStudy] = {}
         self._watching: dict[WorkbenchPage, Job] = {}
@@ -256,19 +253,11 @@ def _find_studies_to_follow(home: Path) -> Iterator[Path]:
 
 def _empty_followed_row(study: FollowedStudy) -> dict[str, Any]:
     """The row of a study that was not read yet."""
-    unknown = dict.fromkeys(("share", "rate", "seconds_left", "runs_done", "runs_total"))
-    unknown |= dict.fromkeys(("evaluations_done", "evaluations_total"))
+    numbers = ("share", "rate", "seconds_left", "runs_done", "runs_total", "evaluations_done", "evaluations_total")
     words = {"state": "reading", "error": "", "title": "", "stage": ""}
-    return (
-        {"id": study.id, "name": study.name}
-        | words
-        | unknown
-        | {
-            "stages": [],
-            "best": [],
-            "bytes": _store_bytes(study),
-        }
-    )
+    stamp = store_stamp(study.folder)
+    known = {"id": study.id, "name": study.name, "bytes": stamp[1] + stamp[3]}
+    return known | words | dict.fromkeys(numbers) | {"stages": [], "best": []}
 
 
 def _followed_status_row(study: FollowedStudy, status: StudyStatus, title: str) -> dict[str, Any]:
@@ -291,8 +280,3 @@ def _followed_status_row(study: FollowedStudy, status: StudyStatus, title: str) 
             for name, one in sorted(status.best.items())
         ],
     }
-
-
-def _store_bytes(study: FollowedStudy) -> int:
-    stamp = store_stamp(study.folder)
-    return stamp[1] + stamp[3]

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from pqswarm.app.cache import AnswerCache
 from pqswarm.app.handlers import Base, HTTPRefusal
 from pqswarm.app.studies.followed import FollowedStudies, FollowedStudy
 from pqswarm.app.studies.values import (
@@ -25,23 +24,13 @@ class StudyHandler(Base):
     """Base of the handlers of this section."""
 
     @property
-    def section(self) -> tuple[FollowedStudies, AnswerCache]:
-        """State shared by the requests."""
-        sections = self.workbench.sections
-        if "studies" not in sections:
-            sections["studies"] = FollowedStudies(self.workbench), AnswerCache()
-        found: tuple[FollowedStudies, AnswerCache] = sections["studies"]
-        return found
-
-    @property
     def followed(self) -> FollowedStudies:
         """The studies of the folder."""
-        return self.section[0]
-
-    @property
-    def cache(self) -> AnswerCache:
-        """Answers computed before."""
-        return self.section[1]
+        sections = self.workbench.sections
+        if "studies" not in sections:
+            sections["studies"] = FollowedStudies(self.workbench)
+        found: FollowedStudies = sections["studies"]
+        return found
 
     async def use(self, name: str, function: Callable[..., Any]) -> Any:
         """Apply a function to a study and its follower."""
@@ -90,7 +79,7 @@ class Charts(StudyHandler):
             return await self.work(chart_values, self.job.check, runs)
 
         key = ("charts", name, classifier, dataset)
-        self.send_json(await self.cache.get(key, len(runs.records), compute, changing))
+        self.send_json(await self.followed.answers.get(key, len(runs.records), compute, changing))
 
 
 class OneRun(StudyHandler):
@@ -127,7 +116,7 @@ class Tables(StudyHandler):
         async def compute() -> Any:
             return await self.work(_render_requested_studies, self.job.check, studies, render)
 
-        return await self.cache.get((kind, *(study.id for study in studies)), stamp, compute)
+        return await self.followed.answers.get((kind, *(study.id for study in studies)), stamp, compute)
 
 
 class Report(Tables):

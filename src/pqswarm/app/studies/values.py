@@ -21,7 +21,6 @@ from pqswarm.study import RunRecord, StudyPlan, findings, format_plan
 
 if TYPE_CHECKING:
     from pqswarm.report.document import Document, Passage
-    from pqswarm.report.shared.palette import Palette
     from pqswarm.report.tables import Table
     from pqswarm.study.following import Follower
 
@@ -48,8 +47,10 @@ class Runs:
 
 def study_values(follower: "Follower") -> dict[str, Any]:
     """Return plan and machine of a study, and titles, colours and markers of its algorithms."""
+    from pqswarm.report.shared.palette import Palette
+
     plan, about, end = follower.plan, follower.about, follower.store.find(findings.Finished)
-    palette = _palette_for_study_values(plan)
+    palette = Palette([algorithm.title for algorithm in plan.algorithms], plan.algorithm(plan.reference).title)
     return {
         "title": plan.title,
         "plan": format_plan(plan),
@@ -246,9 +247,3 @@ def _json_value(value: Any) -> Any:
     if isinstance(value, float) and not isfinite(value):
         return None
     return value if isinstance(value, str | int | float | None) else str(value)
-
-
-def _palette_for_study_values(plan: StudyPlan) -> "Palette":
-    from pqswarm.report.shared.palette import Palette
-
-    return Palette([algorithm.title for algorithm in plan.algorithms], plan.algorithm(plan.reference).title)

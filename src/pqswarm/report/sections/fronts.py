@@ -5,9 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 import numpy as np
-import numpy.typing as npt
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
@@ -17,7 +15,7 @@ from pqswarm.report.shared.interactive import mark
 from pqswarm.report.shared.palette import EndLabel, Palette, label_ends
 from pqswarm.report.shared.run_points import ALL_FEATURES
 from pqswarm.report.shared.sentences import count_runs, features, percent
-from pqswarm.report.style import BAND, FAINT, GREY, NARROW, STYLE, WAVE, WIDE, settle
+from pqswarm.report.style import FAINT, GREY, NARROW, STYLE, WIDE
 from pqswarm.report.tables import Table
 
 if TYPE_CHECKING:
@@ -161,39 +159,3 @@ def plot_fronts(
 def _front_tip(title: str, median: FloatArray, n_runs: int) -> str:
     what = "one run" if n_runs == 1 else f"median of {count_runs(n_runs)}"
     return f"{title}, {what}: error {percent(float(median.min()))} with at most {features(_end_of_front(median))}"
-
-
-def plot_front(sizes: npt.ArrayLike, scores: npt.ArrayLike, stds: npt.ArrayLike, chosen: int | None = None) -> Figure:
-    """Draw the best score of each subset size, and its standard deviation.
-
-    Parameters
-    ----------
-    sizes, scores, stds : array_like of shape (k,)
-        Number of features, mean score and its standard deviation over the splits, of each subset on the front; a
-        standard deviation may be NaN.
-    chosen : int, optional
-        Size of the selected subset.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The figure.
-
-    Examples
-    --------
-    >>> figure = plot_front([1, 2, 4], [0.8, 0.9, 0.93], [0.05, 0.04, 0.04], chosen=2)
-    >>> figure.axes[0].get_xlabel()
-    'features'
-    """
-    size, score, std = (np.asarray(values, dtype=np.float64) for values in (sizes, scores, stds))
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(6, 3.6), layout="constrained")
-        axes = figure.subplots()
-        axes.errorbar(size, score, np.nan_to_num(std), color=WAVE, marker="o", ms=4, lw=1.2, elinewidth=0.8, capsize=2)
-        if chosen is not None:
-            axes.plot(size[size == chosen], score[size == chosen], "o", ms=10, mfc="none", mec=BAND, mew=1.8)
-            axes.set_title(f"selected: {chosen} features", fontsize=10)
-        axes.set_xlabel("features")
-        axes.set_ylabel("score: mean and standard deviation over the splits")
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        return settle(figure)

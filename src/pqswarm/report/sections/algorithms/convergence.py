@@ -14,12 +14,11 @@ from pqswarm.report.shared.curves import quartile_curve
 from pqswarm.report.shared.interactive import mark
 from pqswarm.report.shared.palette import Palette, label_ends
 from pqswarm.report.shared.sentences import percent
-from pqswarm.report.style import BAND, FAINT, INK, NARROW, STYLE, WAVE, WIDE, settle
+from pqswarm.report.style import FAINT, INK, NARROW, STYLE, WIDE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from pqswarm.search import SearchResult
 
 _START = 1 / 200  # fraction of the evaluations at which their axis starts
 _STRIP = 1.45  # where it ends, relative to the last: room for the final errors
@@ -149,47 +148,3 @@ def _scale_convergence_evaluations(axis: "Axes", last: int, budget: int, digits:
     look: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points", "fontsize": 8.5}
     axis.annotate("budget", (budget, 1.0), (-3, -2), ha="right", va="top", **look)
     axis.set_xlabel("evaluations")
-
-
-def plot_searches(results: "Sequence[SearchResult]") -> Figure:
-    """Draw the lowest error and the size of its subset against the evaluations, one line per run.
-
-    Parameters
-    ----------
-    results : sequence of SearchResult
-        Runs; the one with the lowest error is drawn in full colour, the others faint.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The figure.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from pqswarm.evaluation import Folds, GaussianNBEvaluator
-    >>> from pqswarm.search import minimize_many
-    >>> X, y = load_wine(return_X_y=True)
-    >>> evaluator = GaussianNBEvaluator(X, y, Folds.stratified(y))
-    >>> figure = plot_searches(minimize_many("bpso", evaluator, seeds=[0, 1], max_evaluations=100))
-    >>> [axis.get_ylabel() for axis in figure.axes]
-    ['lowest error', 'features in its subset']
-    """
-    best = min(results, key=lambda result: (result.error, result.size))
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(7, 5), layout="constrained")
-        upper, lower = figure.subplots(2, 1, sharex=True)
-        for result in sorted(results, key=lambda result: result is best):
-            strong, steps = result is best, np.vstack([result.improvements, result.improvements[-1]])
-            after = np.append(result.improvements[:, 0] + 1, result.n_evaluations)
-            style = {"lw": 1.8 if strong else 0.8, "alpha": 1.0 if strong else 0.35, "drawstyle": "steps-post"}
-            upper.plot(after, steps[:, 1], color=WAVE, **style)
-            lower.plot(after, steps[:, 2], color=BAND, **style)
-        runs = "one run" if len(results) == 1 else f"the best of {len(results)} runs in full colour"
-        found = f"{best.algorithm}: error {best.error:.4g} with {best.size} of {best.mask.size} features"
-        upper.set_title(f"{found} ({runs})", fontsize=10)
-        upper.set_ylabel("lowest error")
-        lower.set_ylabel("features in its subset")
-        lower.set_xlabel("evaluations")
-        lower.set_ylim(bottom=0)
-        return settle(figure)
