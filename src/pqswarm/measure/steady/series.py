@@ -196,15 +196,12 @@ class SteadySeries:
                         "rms_max": float(known.max(initial=0.0)) if known.size else float("nan"),
                         "dc": _steady_series_mean(self.dc[c, places]),
                         **{name: 100 * _steady_series_rms(values) for name, values in shares.items()},
-                        "pst": self._severity(c, interval),
+                        "pst": float(self.severity[c, interval]) if interval < self.severity.shape[1] else np.nan,
                         "plt": self._long_severity(c, interval),
                         "flagged": bool(marked[places].any()),
                     }
                 )
         return rows
-
-    def _severity(self, channel: int, interval: int) -> float:
-        return float(self.severity[channel, interval]) if interval < self.severity.shape[1] else float("nan")
 
     def _long_severity(self, channel: int, interval: int) -> float:
         whole = (interval + 1) % _LONG == 0 and interval < self.severity.shape[1]
