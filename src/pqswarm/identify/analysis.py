@@ -134,7 +134,12 @@ class _EventClassifier:
             else self._ask(result, first, stop, classes)
         )
         shares, known = ({}, True) if prediction is None else _analysed_probabilities(prediction)
-        agreement = f"rules only: {reason}" if prediction is None else self._agreement(rule, shares, known, result)
+        if prediction is None:
+            agreement = f"rules only: {reason}"
+        elif known:
+            agreement = describe_agreement(rule, next(iter(shares)), self.model.class_names, result, self.found)
+        else:
+            agreement = "cannot be compared: unlike all training events of the model"
         window = (first / rate, stop / rate)
         return EventVerdict(event, rule, shares, agreement, window, result.reference_source, known)
 
@@ -151,11 +156,6 @@ class _EventClassifier:
         near = slice(bisect_left(self._starts, event.start - _NEAR), bisect_right(self._starts, event.end + _NEAR))
         found = list(self.found.events[near])
         return found + [one for one in self._lasting if one.end >= event.start - _NEAR and one not in found]
-
-    def _agreement(self, rule: str, shares: Mapping[str, float], known: bool, result: ChannelResult) -> str:
-        if not known:
-            return "cannot be compared: unlike all training events of the model"
-        return describe_agreement(rule, next(iter(shares)), self.model.class_names, result, self.found)
 
     def _ask(
         self, result: ChannelResult, first: int, stop: int, classes: frozenset[str]
