@@ -62,12 +62,6 @@ def clock_text(moment: datetime | None) -> str:
     return time_text(moment)[11:]
 
 
-def join_words(words: Sequence[str], last: str = "and") -> str:
-    """Join a list for a sentence.
-
-    Examples
-    --------
-    >>> join_words(["A", "B", "C"]), join_words(["A"])
-    ('A, B and C', 'A')
-    """
-    return f" {last} ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+def join_words(words: Sequence[str]) -> str:
+    """Join a list for a sentence: ``A, B and C``."""
+    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
