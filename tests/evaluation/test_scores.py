@@ -5,12 +5,15 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.metrics import cohen_kappa_score, fbeta_score, get_scorer, make_scorer, zero_one_loss
+from sklearn.model_selection import cross_val_score
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import Folds, RepeatedEvaluator, Splits, choose_evaluator
+from pqswarm.evaluation.repeated import TargetsEvaluator
 from pqswarm.evaluation.scores import ScoredEvaluator
 
 RATIOS = ("f1", "precision", "recall", "jaccard")
@@ -93,3 +96,27 @@ def test_repeated_partitions():
     masks = np.eye(8, dtype=bool)[:4]
     np.testing.assert_array_equal(repeated.fold_errors(masks), np.tile(once.fold_errors(masks), 2))
     np.testing.assert_allclose(repeated.errors(masks), once.errors(masks))
+
+
+@pytest.mark.parametrize(
+    "scoring", ["r2", "neg_mean_squared_error", "neg_root_mean_squared_error", "neg_mean_absolute_error"]
+)
+@pytest.mark.parametrize(
+    "model", [Ridge(0.5), LinearRegression(), KNeighborsRegressor(3)], ids=["ridge", "linear", "k-NN"]
+)
+def test_several_targets_are_averaged_as_scikit_learn_does(model, scoring):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=(60, 6)), np.ones(60)])
+    y = np.column_stack(
+        [X[:, 0] + rng.normal(size=60), 100 * X[:, 1] * X[:, 2], np.where(np.arange(60) % 3 == 1, 2.0, X[:, 3])]
+    )
+    folds = Folds(np.arange(60) % 3)  # the third target is constant in a fold
+    choice = choose_evaluator(model, X, y, folds, scoring=scoring)
+    assert choice.name in ("LinearEvaluator", "KNNRegressionEvaluator")
+    masks = rng.random((12, 7)) < 0.5
+    masks[:, 0] = True
+    for mask, found in zip(masks, choice.evaluator.fold_errors(masks), strict=True):
+        scores = cross_val_score(model, X[:, mask], y, cv=folds, scoring=scoring)
+        np.testing.assert_allclose(found, -scores if choice.evaluator.is_loss else 1 - scores, rtol=1e-10, atol=1e-12)
+    single = TargetsEvaluator([choose_evaluator(model, X, y[:, 0], folds).evaluator])
+    assert single.predictions(masks[0]).shape == (60, 1)

@@ -163,9 +163,6 @@ def test_ten_minutes():
     assert rows[0]["windows"] == 3000
     assert rows[0]["pst"] > 0.5 > 0.05 > rows[1]["pst"]  # one step, and none
     assert np.isnan(rows[3]["pst"])  # 40 s are no ten minutes
-    summary = series.as_dict()["channels"][1]
-    assert summary["rms"]["p95"] == pytest.approx(230, rel=1e-3)
-    assert summary["pst"]["max"] == rows[1]["pst"]
 
 
 def test_files(tmp_path):

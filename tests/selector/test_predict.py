@@ -113,6 +113,7 @@ def test_several_targets():
     data, target = load_diabetes(return_X_y=True)
     both = np.column_stack([target, target**2 / 100 + data[:, 0]])
     selector = quick(Ridge(), cv=3, max_evaluations=30).fit(data, both)
+    assert selector.evaluator_name_.startswith("LinearEvaluator")
     expected = cross_val_score(Ridge(), data[:, selector.support_], both, cv=3).mean()
     assert selector.best_score_ == pytest.approx(expected)
     assert selector.predict(data).shape == both.shape

@@ -172,7 +172,8 @@ def _refuse(error: Any, ctx: Any, given: Sequence[str]) -> NoReturn:
         ) from error
     if kind == "BadParameter" and parameter is not None:
         option = next((one for one in parameter.opts if one.startswith("--")), parameter.metavar or parameter.name)
-        wanted = "an integer" if "integer" in error.message else "a number" if _expects_number(error.message) else ""
+        is_number = "number" in error.message or "float" in error.message
+        wanted = "an integer" if "integer" in error.message else "a number" if is_number else ""
         if wanted:
             raise PqswarmError(f"{option} must be {wanted}, not {_command_line_value(parameter, given)!r}.") from error
         raise PqswarmError(f"{option} is invalid: {error.message}") from error
@@ -182,10 +183,6 @@ def _refuse(error: Any, ctx: Any, given: Sequence[str]) -> NoReturn:
         takes = " and ".join(names) or "options"
         raise PqswarmError(f"{where} takes only {takes}, not also {extra[1]!r}. {_see_help(ctx)}") from error
     raise PqswarmError(f"{error.format_message()} {_see_help(ctx)}") from error
-
-
-def _expects_number(message: str) -> bool:
-    return "number" in message or "float" in message
 
 
 def _command_line_value(parameter: Any, given: Sequence[str]) -> str:

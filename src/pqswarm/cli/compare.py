@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pqswarm._base.files import write_atomically
-from pqswarm.cli.options import Overwrite, check_writable, choose_format
+from pqswarm.cli.options import Overwrite, check_writable, choose_format, complete_names
 from pqswarm.errors import PqswarmError
 
 if TYPE_CHECKING:
@@ -42,9 +42,7 @@ _TITLES = {"text": "{}", "csv": "# {}", "md": "### {}\n", "latex": "% {}"}
 _NOTES = {"text": "{}", "md": "\n{}", "latex": "% {}"}
 
 
-def complete_format(incomplete: str) -> list[str]:
-    """Formats that start with the typed text."""
-    return [name for name in FORMATS if name.startswith(incomplete)]
+complete_format = complete_names(__name__, "FORMATS")
 
 
 def compare(
@@ -65,8 +63,7 @@ def compare(
         typer.Option(metavar="NAME", help="Algorithm to compare the others with.", show_default="the best one"),
     ] = None,
     pair: Annotated[
-        tuple[str, str] | None,
-        typer.Option(metavar="A B", help="Also compare these two algorithms.", show_default=False),
+        tuple[str, str] | None, typer.Option(metavar="A B", help="Also compare these two algorithms.")
     ] = None,
     margin: Annotated[
         float | None,
@@ -82,11 +79,7 @@ def compare(
     ] = "error",
     classifier: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Classifier whose runs to compare, if the file has several.",
-            show_default=False,
-        ),
+        typer.Option(metavar="NAME", help="Classifier whose runs to compare, if the file has several."),
     ] = None,
     style: Annotated[
         str | None,

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from errno import EPIPE
+from functools import lru_cache
 from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -106,8 +107,8 @@ def identify(
     except KeyboardInterrupt:
         stopped = True
     results.end()
-    finder = _IdentifiedRecordings({file_text(path): path for path in paths}, options["site"], options["reading"])
-    written = list(results.write(csv, html, finder.find))
+    find = _find_identified({file_text(path): path for path in paths}, options["site"], options["reading"])
+    written = list(results.write(csv, html, find))
     for path in written:
         echo(f"wrote {file_text(path)}", err=as_json)
     if stopped:
@@ -171,7 +172,9 @@ class _Results:
 
         rows = found.rows()
         if self.as_json:
-            text = ("," if self.n_recordings else "") + "\n" + json_text(_identified_verdict_as_dict(found), indent=1)
+            measured = found.characterisation
+            plain = {**found.as_dict(), "characterisation": None if measured is None else measured.as_dict()}
+            text = ("," if self.n_recordings else "") + "\n" + json_text(plain, indent=1)
         else:
             if found.path != self.file:
                 self.file, self.printed = found.path, set()
@@ -205,12 +208,6 @@ class _Results:
 
             reasons = [str(failure) for failure in self.failures]
             yield write_atomically(html, page_html(self.recordings, reasons, find=find))
-
-
-def _identified_verdict_as_dict(verdict: "Verdict") -> dict[str, Any]:
-    """The verdict, and the measurements behind it."""
-    found = verdict.characterisation
-    return {**verdict.as_dict(), "characterisation": None if found is None else found.as_dict()}
 
 
 def _text(verdict: "Verdict", rows: list[dict[str, Any]], printed: set[str]) -> str:
@@ -284,23 +281,16 @@ def _steady_files_of_identify(path: Path) -> dict[str, Path]:
     return {"window": path, "10 min": path.with_stem(f"{path.stem}-10min")}
 
 
-@dataclass
-class _IdentifiedRecordings:
-    """Opens recordings again for their figures, as for the analysis; the last file stays open."""
+def _find_identified(
+    paths: dict[str, Path], site: "Site | None", reading: dict[str, Any]
+) -> "Callable[[Verdict], RecordingSource | None]":
+    """Return a function that opens the recording of a verdict again for its figure; the last file stays open."""
+    from pqswarm.identify.folder.batch import open_for_analysis
+    from pqswarm.identify.show.page import match_waveform_recording
 
-    paths: dict[str, Path]
-    site: "Site | None"
-    reading: dict[str, Any]
-    last: str = ""
-    sources: "tuple[RecordingSource, ...]" = ()
+    @lru_cache(maxsize=1)
+    def open_again(path: str) -> "tuple[RecordingSource, ...]":
+        opened = open_for_analysis(paths[path], site, reading)
+        return opened if site is None else tuple(map(site.apply, opened))
 
-    def find(self, verdict: "Verdict") -> "RecordingSource | None":
-        """Return the recording of a verdict; None if it no longer exists."""
-        from pqswarm.identify.folder.batch import open_for_analysis
-        from pqswarm.identify.show.page import match_waveform_recording
-
-        if verdict.path != self.last:
-            self.last, self.sources = verdict.path, ()
-            opened = open_for_analysis(self.paths[verdict.path], self.site, self.reading)
-            self.sources = opened if self.site is None else tuple(map(self.site.apply, opened))
-        return match_waveform_recording(verdict, self.sources)
+    return lambda verdict: match_waveform_recording(verdict, open_again(verdict.path))

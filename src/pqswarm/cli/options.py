@@ -1,7 +1,8 @@
 """Options shared by several commands, and how their values are read."""
 
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
@@ -34,18 +35,17 @@ def complete_event(incomplete: str) -> list[str]:
     return [name for name in (*names, "all") if name.startswith(incomplete)]
 
 
-def complete_wavelet(incomplete: str) -> list[str]:
-    """Wavelets that start with the typed text."""
-    from pqswarm.features import WAVELETS
+def complete_names(module: str, collection: str) -> Callable[[str], list[str]]:
+    """Return a function that lists the names in a collection of a module that start with the typed text."""
 
-    return [name for name in WAVELETS if name.startswith(incomplete)]
+    def complete(incomplete: str) -> list[str]:
+        return [name for name in getattr(import_module(module), collection) if name.startswith(incomplete)]
+
+    return complete
 
 
-def complete_border(incomplete: str) -> list[str]:
-    """Border modes that start with the typed text."""
-    from pqswarm.features import BORDERS
-
-    return [name for name in BORDERS if name.startswith(incomplete)]
+complete_wavelet = complete_names("pqswarm.features", "WAVELETS")
+complete_border = complete_names("pqswarm.features", "BORDERS")
 
 
 Preset = Annotated[
@@ -64,9 +64,7 @@ EventsPerClass = Annotated[int, typer.Option(metavar="N", help="Events per class
 Jobs = Annotated[int, typer.Option("--jobs", "-j", metavar="N", help="Processes; -1 uses all cores.")]
 Changes = Annotated[
     list[str] | None,
-    typer.Option(
-        "--set", metavar="KEY=VALUE", help="Change a key of the plan, such as runs=5; repeatable.", show_default=False
-    ),
+    typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the plan, such as runs=5; repeatable."),
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")]
 Seed = Annotated[int, typer.Option(metavar="N", help="Seed; the same seed gives the same result.")]

@@ -103,19 +103,15 @@ def check(
 def power(
     pilot: Annotated[
         Path | None,
-        typer.Argument(
-            metavar="DIR", help="Study on several data sets to take the variances from.", show_default=False
-        ),
+        typer.Argument(metavar="DIR", help="Study on several data sets to take the variances from."),
     ] = None,
     between: Annotated[
         float | None,
-        typer.Option(
-            metavar="POINTS", help="SD of the difference between data sets [percentage points].", show_default=False
-        ),
+        typer.Option(metavar="POINTS", help="SD of the difference between data sets [percentage points]."),
     ] = None,
     within: Annotated[
         float | None,
-        typer.Option(metavar="POINTS", help="SD between runs on one data set [percentage points].", show_default=False),
+        typer.Option(metavar="POINTS", help="SD between runs on one data set [percentage points]."),
     ] = None,
     difference: Annotated[
         float | None,

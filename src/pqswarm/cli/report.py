@@ -14,8 +14,7 @@ _ENDINGS = {"html": ".html", "md": ".md", "latex": ".tex", "csv": ""}
 def report(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a study.")],
     second: Annotated[
-        Path | None,
-        typer.Argument(metavar="DIR2", help="Folder of a second study to compare with.", show_default=False),
+        Path | None, typer.Argument(metavar="DIR2", help="Folder of a second study to compare with.")
     ] = None,
     format: Annotated[  # noqa: A002
         str | None,
@@ -37,10 +36,7 @@ def report(
             show_default="report.FORMAT in DIR",
         ),
     ] = None,
-    figures: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Write only the figures, to this folder.", show_default=False),
-    ] = None,
+    figures: Annotated[Path | None, typer.Option(metavar="DIR", help="Write only the figures, to this folder.")] = None,
     control: Annotated[
         str | None,
         typer.Option(

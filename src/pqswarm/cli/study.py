@@ -36,9 +36,7 @@ def study(
     device: Annotated[str, typer.Option(metavar="DEVICE", help="Where to evaluate subsets: cpu or cuda.")] = "cpu",
     cluster: Annotated[
         str | None,
-        typer.Option(
-            metavar="ADDRESS", help="Address of a Dask scheduler, such as tcp://10.0.0.5:8786.", show_default=False
-        ),
+        typer.Option(metavar="ADDRESS", help="Address of a Dask scheduler, such as tcp://10.0.0.5:8786."),
     ] = None,
     changes: Changes = None,
 ) -> None:

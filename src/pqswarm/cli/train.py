@@ -16,6 +16,7 @@ from pqswarm.cli.options import (
     Stopped,
     check_ending,
     check_writable,
+    complete_names,
     complete_preset,
     read_levels,
 )
@@ -31,13 +32,6 @@ if TYPE_CHECKING:
 
 _MAX_LIST = 1_000_000  # bytes of a file of names
 _RATES = (12_800.0, 25_000.0, 6400.0, 3200.0, 1600.0, 1000.0)
-
-
-def complete_train_classifier(incomplete: str) -> list[str]:
-    """Classifiers that start with the typed text."""
-    from pqswarm.evaluation import CLASSIFIERS
-
-    return [name for name in CLASSIFIERS if name.startswith(incomplete)]
 
 
 def train(
@@ -57,7 +51,7 @@ def train(
         typer.Option(
             metavar="NAME",
             help="kernel-nb, k-nn, gaussian-nb, lda, qda, nearest-centroid, or one of a plugin.",
-            autocompletion=complete_train_classifier,
+            autocompletion=complete_names("pqswarm.evaluation", "CLASSIFIERS"),
         ),
     ] = "kernel-nb",
     subset: Annotated[

@@ -13,10 +13,10 @@ from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.base import Evaluator, check_evaluator_labels, check_features
 from pqswarm.evaluation.estimators import check_estimator_classes, check_estimator_kind, pipeline_steps
 from pqswarm.evaluation.folds import CrossValidation, Folds
-from pqswarm.evaluation.generic import GenericEvaluator
+from pqswarm.evaluation.generic import GenericEvaluator, check_target
 from pqswarm.evaluation.memory import MAX_TABLE_BYTES
 from pqswarm.evaluation.registry import find_classifier, find_regressor
-from pqswarm.evaluation.repeated import RepeatedEvaluator
+from pqswarm.evaluation.repeated import RepeatedEvaluator, TargetsEvaluator
 from pqswarm.evaluation.scaling import WITHIN_FOLDS, Scaling
 from pqswarm.evaluation.scores import ScoredEvaluator, is_score_of_labels
 from pqswarm.evaluation.tables import as_numbers, is_table
@@ -139,10 +139,12 @@ def choose_evaluator(
     options: dict[str, Any] = {"scaling": match.scaling, "n_jobs": n_jobs}
     if not classifies:
         options["scoring"] = scoring
-    parts = [match.exact.evaluator(data, y, folds, **options) for folds in partitions]
-    kind = type(parts[0]).__name__
+    targets = check_target(y, len(splits)).T if np.ndim(y) == 2 else [y]
+    made = [[match.exact.evaluator(data, target, folds, **options) for target in targets] for folds in partitions]
+    kind = type(made[0][0]).__name__
+    parts: list[Evaluator] = [each[0] if len(each) == 1 else TargetsEvaluator(each) for each in made]
     if match.scorer is not None:
-        parts = [ScoredEvaluator(part, match.scorer) for part in parts]
+        parts = [ScoredEvaluator(each[0], match.scorer) for each in made]
     evaluator = parts[0] if len(parts) == 1 else RepeatedEvaluator(parts, splits)
     by = f", scaled by {match.scaler} inside each fold" if match.scaler else ""
     times = f", in {len(parts)} partitions" if len(parts) > 1 else ""
@@ -162,8 +164,8 @@ def explain_fitting(
         against.append("events have weights")
     if params.get("fit_params") or params.get("score_params"):
         against.append("fit has parameters")
-    if np.ndim(y) == 2:
-        against.append("y has several targets")
+    if np.ndim(y) == 2 and check_estimator_kind(estimator):
+        against.append("y has several labels")
     data = as_numbers(X)
     if data is None:
         against.append("X is not an array or frame of numbers")

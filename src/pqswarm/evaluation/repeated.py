@@ -1,4 +1,4 @@
-"""Repeated cross-validation: several partitions of the same events, with one evaluator each."""
+"""Several evaluators as one: of the partitions of a repeated cross-validation, and of the targets of a regression."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator
 from pqswarm.evaluation.folds import CrossValidation
 
-__all__ = ["RepeatedEvaluator"]
+__all__ = ["RepeatedEvaluator", "TargetsEvaluator"]
 
 
 class RepeatedEvaluator(Evaluator):
@@ -73,3 +73,44 @@ class RepeatedEvaluator(Evaluator):
     def predictions(self, mask: npt.ArrayLike) -> AnyArray:  # noqa: ARG002
         """Raise an error: each event is predicted once in each partition; use one of `parts`."""
         raise PqswarmError("each event is predicted once in each partition: use one of the evaluators in parts.")
+
+
+class TargetsEvaluator(Evaluator):
+    """The mean error over several targets of a regressor that fits each target alone, as scikit-learn averages them.
+
+    Parameters
+    ----------
+    parts : sequence of Evaluator
+        One per target, on the same data and folds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_diabetes
+    >>> from pqswarm.evaluation import Folds, LinearEvaluator
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> parts = [LinearEvaluator(X, target, Folds(np.arange(442) % 5)) for target in (y, y**2)]
+    >>> TargetsEvaluator(parts).predictions(np.ones(10, dtype=bool)).shape
+    (442, 2)
+    """
+
+    def __init__(self, parts: Sequence[Evaluator]) -> None:
+        super().__init__(parts[0].data, parts[0].folds, scaling=parts[0].scaling, n_jobs=parts[0].n_jobs)
+        self.parts = tuple(parts)
+
+    @property
+    def is_loss(self) -> bool:
+        """Whether the error is a loss rather than one minus a score."""
+        return self.parts[0].is_loss
+
+    def errors(self, masks: npt.ArrayLike) -> FloatArray:
+        """Return the error of each subset: the mean over targets and folds."""
+        return np.asarray(self.fold_errors(masks).mean(axis=1))
+
+    def fold_errors(self, masks: npt.ArrayLike) -> FloatArray:
+        """Return the mean error over the targets of each subset in each fold, shape (m, n_folds)."""
+        return np.asarray(np.mean([part.fold_errors(masks) for part in self.parts], axis=0))
+
+    def predictions(self, mask: npt.ArrayLike) -> AnyArray:
+        """Return the predictions for each event when its fold is tested, shape (n_events, n_targets)."""
+        return np.column_stack([part.predictions(mask) for part in self.parts])

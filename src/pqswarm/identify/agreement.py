@@ -1,16 +1,13 @@
 """The class of an event by the rules of the standard, and how it compares with the model's."""
 
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pqswarm.events.classes import class_family, class_title
 from pqswarm.identify.show.curves import RMS
+from pqswarm.measure import ChannelResult, Characterisation, Event
 from pqswarm.measure.event import KINDS
-
-if TYPE_CHECKING:
-    from pqswarm.measure import ChannelResult, Characterisation, Event
 
 _RULE_CLASSES = {
     "none": "pure_sinusoid",
@@ -29,7 +26,7 @@ def in_words(event_class: str) -> str:
     return title if title[:2].isupper() else title[:1].lower() + title[1:]
 
 
-def rule_level(events: "Iterable[Event]") -> str:
+def rule_level(events: Iterable[Event]) -> str:
     """Return ``"sag"``, ``"swell"`` or ``"interruption"``, whichever event is farthest from 1 pu, or ``"none"``."""
     levels = [event for event in events if event.kind in RMS]
     return max(levels, key=lambda event: abs(1 - event.magnitude)).kind if levels else "none"
@@ -42,7 +39,7 @@ def model_level(label: str) -> str:
     return group if (group := class_family(label)) in RMS else "none"
 
 
-def event_rule(event: "Event", events: "Iterable[Event]") -> str:
+def event_rule(event: Event, events: Iterable[Event]) -> str:
     """Return the class of an event by the rules, given the other events on its worst channel."""
     beside = {
         other.kind
@@ -64,7 +61,7 @@ def event_rule(event: "Event", events: "Iterable[Event]") -> str:
 
 
 def describe_agreement(
-    rule: str, label: str, class_names: Collection[str], result: "ChannelResult", found: "Characterisation"
+    rule: str, label: str, class_names: Collection[str], result: ChannelResult, found: Characterisation
 ) -> str:
     """Describe whether the classes by rules and model agree, with the measurement that explains a difference.
 
@@ -82,7 +79,7 @@ def describe_agreement(
     return f"disagree: {said}" if rule in class_names else f"cannot be compared: the model does not know this; {said}"
 
 
-def _agreement_reason(rule: str, label: str, result: "ChannelResult", found: "Characterisation") -> str:
+def _agreement_reason(rule: str, label: str, result: ChannelResult, found: Characterisation) -> str:
     """The measurement behind the rule, if it bears on the difference."""
     if ("harmonics" in rule) != ("harmonics" in label) and result.spectrum is not None:
         return f" (THD {100 * result.spectrum.thd:.1f} %)"

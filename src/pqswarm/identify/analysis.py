@@ -5,32 +5,27 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm._base.units import frequency_text
 from pqswarm.errors import PqswarmError
 from pqswarm.features import WINDOW_CYCLES
 from pqswarm.identify.agreement import describe_agreement, event_rule
 from pqswarm.identify.class_limits import allowed_classes
 from pqswarm.identify.features.compute import MIN_CYCLES, compute_features, usable_features, uses_wavelets
-from pqswarm.identify.model import Model, default_model
+from pqswarm.identify.model import Model, Prediction, default_model
 from pqswarm.identify.model_file import load_model
 from pqswarm.identify.verdict import EventVerdict, Reference, Verdict
 from pqswarm.identify.windows import event_window, read_window_samples, worst_channel
-from pqswarm.measure import Thresholds, characterise
-
-if TYPE_CHECKING:
-    from pqswarm._base.typing import BoolArray, FloatArray
-    from pqswarm.identify.model import Prediction
-    from pqswarm.measure import ChannelResult, Characterisation, Event
-    from pqswarm.recordings.recording import RecordingSource
+from pqswarm.measure import ChannelResult, Characterisation, Event, Thresholds, characterise
+from pqswarm.recordings.recording import RecordingSource
 
 _NEAR = 2.0
 """Events that start within this time of another may be in its window [s]."""
 
 
 def identify(
-    recording: "RecordingSource",
+    recording: RecordingSource,
     model: Model | str | Path | None = None,
     channels: Sequence[str] | None = None,
     *,
@@ -117,13 +112,13 @@ def identify(
 class _EventClassifier:
     """Applies a model to the events of a recording; features of a window are computed once."""
 
-    recording: "RecordingSource"
-    found: "Characterisation"
+    recording: RecordingSource
+    found: Characterisation
     model: Model
-    usable: "BoolArray"
-    _features: "dict[tuple[int, int, int], FloatArray]" = field(default_factory=dict)
+    usable: BoolArray
+    _features: dict[tuple[int, int, int], FloatArray] = field(default_factory=dict)
 
-    def classify(self, event: "Event") -> EventVerdict:
+    def classify(self, event: Event) -> EventVerdict:
         """Classify an event by its window on the worst channel."""
         result = worst_channel(event, self.found)
         beside = self._beside(event)
@@ -139,7 +134,12 @@ class _EventClassifier:
             else self._ask(result, first, stop, classes)
         )
         shares, known = ({}, True) if prediction is None else _analysed_probabilities(prediction)
-        agreement = f"rules only: {reason}" if prediction is None else self._agreement(rule, shares, known, result)
+        if prediction is None:
+            agreement = f"rules only: {reason}"
+        elif known:
+            agreement = describe_agreement(rule, next(iter(shares)), self.model.class_names, result, self.found)
+        else:
+            agreement = "cannot be compared: unlike all training events of the model"
         window = (first / rate, stop / rate)
         return EventVerdict(event, rule, shares, agreement, window, result.reference_source, known)
 
@@ -148,23 +148,18 @@ class _EventClassifier:
         return [event.start for event in self.found.events]
 
     @cached_property
-    def _lasting(self) -> "list[Event]":
+    def _lasting(self) -> list[Event]:
         return [event for event in self.found.events if event.end - event.start > _NEAR]
 
-    def _beside(self, event: "Event") -> "list[Event]":
+    def _beside(self, event: Event) -> list[Event]:
         """Events that may share a window with one: those that start near it, and long ones."""
         near = slice(bisect_left(self._starts, event.start - _NEAR), bisect_right(self._starts, event.end + _NEAR))
         found = list(self.found.events[near])
         return found + [one for one in self._lasting if one.end >= event.start - _NEAR and one not in found]
 
-    def _agreement(self, rule: str, shares: Mapping[str, float], known: bool, result: "ChannelResult") -> str:
-        if not known:
-            return "cannot be compared: unlike all training events of the model"
-        return describe_agreement(rule, next(iter(shares)), self.model.class_names, result, self.found)
-
     def _ask(
-        self, result: "ChannelResult", first: int, stop: int, classes: frozenset[str]
-    ) -> "tuple[Prediction | None, str]":
+        self, result: ChannelResult, first: int, stop: int, classes: frozenset[str]
+    ) -> tuple[Prediction | None, str]:
         """The prediction for a window, or why there is none."""
         rate, frequency = self.found.sampling_rate, self.found.frequency
         cycles = (stop - first) / rate * frequency
@@ -208,7 +203,7 @@ class _EventClassifier:
         return said
 
 
-def _analysed_probabilities(prediction: "Prediction") -> tuple[dict[str, float], bool]:
+def _analysed_probabilities(prediction: Prediction) -> tuple[dict[str, float], bool]:
     """Probabilities of the allowed classes, the highest first, and whether the capture is like any training event."""
     shares = zip(prediction.class_names, prediction.probabilities[0].tolist(), strict=True)
     ordered = sorted(((name, share) for name, share in shares if share > 0), key=lambda item: -item[1])

@@ -1,14 +1,11 @@
 """The standard limits the model: classes that contradict the measurement are not offered."""
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING
 
 from pqswarm.events.broad import BROAD_CLASSES
 from pqswarm.events.classes import class_family, visible_classes
 from pqswarm.identify.show.curves import RMS
-
-if TYPE_CHECKING:
-    from pqswarm.identify.verdict import EventVerdict, Verdict
+from pqswarm.identify.verdict import EventVerdict, Verdict
 
 
 def allowed_classes(
@@ -27,7 +24,7 @@ def allowed_classes(
 
 
 def possible_labels(
-    verdict: "Verdict", event: "EventVerdict", class_names: Collection[str] = BROAD_CLASSES
+    verdict: Verdict, event: EventVerdict, class_names: Collection[str] = BROAD_CLASSES
 ) -> tuple[str, ...]:
     """Return the classes that a model can give to an event: the others contradict the measurements.
 

@@ -1,12 +1,10 @@
 """A linear discriminant on scaled features and two non-linear functions of each."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from pqswarm._base.typing import FloatArray, IntArray
+from pqswarm._base.typing import FloatArray, IntArray
 
 _SHRINKAGE = 1e-3
 
@@ -19,11 +17,11 @@ class Discriminant:
     of a class without events is minus infinity.
     """
 
-    weights: "FloatArray"
-    bias: "FloatArray"
+    weights: FloatArray
+    bias: FloatArray
 
     @classmethod
-    def fit(cls, data: "FloatArray", labels: "IntArray", n_classes: int) -> "Discriminant":
+    def fit(cls, data: FloatArray, labels: IntArray, n_classes: int) -> "Discriminant":
         """Fit it to features scaled to 0 ... 1."""
         expanded = _expand_for_discriminant(data)
         own, places = np.unique(labels, return_inverse=True)
@@ -37,12 +35,12 @@ class Discriminant:
         bias[own] = -0.5 * np.einsum("ij,ji->i", means, solved)
         return cls(weights, bias)
 
-    def log_scores(self, rows: "FloatArray") -> "FloatArray":
+    def log_scores(self, rows: FloatArray) -> FloatArray:
         """Return the logarithm of the probability of each class, (n, n_classes), if all are equally frequent."""
         scores = _expand_for_discriminant(rows) @ self.weights + self.bias
         scores -= scores.max(axis=1, keepdims=True)
         return np.asarray(scores - np.log(np.exp(scores).sum(axis=1, keepdims=True)))
 
 
-def _expand_for_discriminant(data: "FloatArray") -> "FloatArray":
+def _expand_for_discriminant(data: FloatArray) -> FloatArray:
     return np.hstack([data, data**2, np.abs(data - 0.5)])

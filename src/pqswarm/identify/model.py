@@ -5,17 +5,15 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
+from pqswarm.evaluation import Classifier
 from pqswarm.identify.features.compute import FEATURES
 from pqswarm.identify.training.calibration import CalibratedExperts, calibrated_probabilities, find_nearest
-
-if TYPE_CHECKING:
-    from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
-    from pqswarm.evaluation import Classifier
 
 _SLACK = 1.15  # tuned
 """Recorded events are farther from generated ones than these are from each other."""
@@ -59,12 +57,12 @@ class ModelTrainingTable:
     `knots` (n_features, n_knots) are evenly spaced quantiles of each feature, ascending, which map it to 0 ... 1.
     """
 
-    codes: "AnyArray"
-    labels: "IntArray"
-    knots: "FloatArray"
+    codes: AnyArray
+    labels: IntArray
+    knots: FloatArray
 
     @property
-    def data(self) -> "FloatArray":
+    def data(self) -> FloatArray:
         """The scaled features."""
         return np.asarray(self.codes.astype(np.float64) / CODES)
 
@@ -86,12 +84,12 @@ class Prediction:
     """
 
     class_names: tuple[str, ...]
-    probabilities: "FloatArray"
+    probabilities: FloatArray
     subset: Subset
-    known: "BoolArray"
+    known: BoolArray
 
     @property
-    def labels(self) -> "IntArray":
+    def labels(self) -> IntArray:
         """Most probable class of each event, as a position in `class_names`."""
         return np.asarray(self.probabilities.argmax(axis=1), dtype=np.int64)
 
@@ -141,7 +139,7 @@ class Model:
     class_names: tuple[str, ...]
     subsets: tuple[Subset, ...]
     tables: tuple[ModelTrainingTable, ...]
-    classifier: "Classifier"
+    classifier: Classifier
     origin: Mapping[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -154,7 +152,7 @@ class Model:
     def _experts(self) -> "dict[Subset, CalibratedExperts]":
         return {}
 
-    def subset_for(self, usable: "BoolArray | None" = None) -> Subset:
+    def subset_for(self, usable: BoolArray | None = None) -> Subset:
         """Return the widest subset whose features a recording has.
 
         Parameters
@@ -179,8 +177,8 @@ class Model:
 
     def predict(
         self,
-        features: "FloatArray",
-        usable: "BoolArray | None" = None,
+        features: FloatArray,
+        usable: BoolArray | None = None,
         classes: Collection[str] | None = None,
     ) -> Prediction:
         """Return the probabilities of the classes.
@@ -227,7 +225,7 @@ class Model:
             known = find_nearest(scaled + model_overshoot(columns, table.knots), table.data) <= _SLACK * subset.farthest
         return Prediction(self.class_names, shares, subset, known)
 
-    def _only(self, scores: "FloatArray", classes: Collection[str] | None) -> "FloatArray":
+    def _only(self, scores: FloatArray, classes: Collection[str] | None) -> FloatArray:
         """Scores with those of other classes at minus infinity."""
         if classes is None:
             return scores
@@ -254,7 +252,7 @@ class Model:
         return save(self, path)
 
 
-def scale_for_model(values: "FloatArray", knots: "FloatArray") -> "FloatArray":
+def scale_for_model(values: FloatArray, knots: FloatArray) -> FloatArray:
     """Map each column to 0 ... 1: its place among `knots` (n_features, n_knots), quantiles of the training events.
 
     A value at several equal quantiles is mapped to their middle. It is rounded to single precision, like the knots in a
@@ -269,7 +267,7 @@ def scale_for_model(values: "FloatArray", knots: "FloatArray") -> "FloatArray":
     return found
 
 
-def model_overshoot(values: "FloatArray", knots: "FloatArray") -> "FloatArray":
+def model_overshoot(values: FloatArray, knots: FloatArray) -> FloatArray:
     """Return by how much each value lies outside the knots of its feature, relative to their range, at most 2."""
     low, high = knots[:, 0], knots[:, -1]
     beyond = np.maximum(values - high, 0.0) - np.maximum(low - values, 0.0)

@@ -2,21 +2,19 @@
 
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pqswarm._base.archive import Archive
 from pqswarm._base.checks import is_finite, is_integer
 from pqswarm._base.text import printable
+from pqswarm._base.typing import AnyArray, FloatArray, IntArray
 from pqswarm.errors import FileFormatError, PqswarmError, shorten
 from pqswarm.evaluation import CLASSIFIERS, Classifier
 from pqswarm.events.classes import is_name
 from pqswarm.identify.features.compute import FEATURES, feature_upper_frequencies
 from pqswarm.identify.model import Model, ModelTrainingTable, Subset
-
-if TYPE_CHECKING:
-    from pqswarm._base.typing import AnyArray, FloatArray, IntArray
 
 _MAX_TEXT, _MAX_NUMBER = 500, 2.0**64
 """Limits of the metadata of a model: characters of a text, and numbers."""
@@ -149,7 +147,7 @@ def _read_model_subset(given: Any, known: tuple[str, ...]) -> Subset:
     )
 
 
-def _assemble_model(manifest: dict[str, Any], arrays: "dict[str, AnyArray]") -> Model:
+def _assemble_model(manifest: dict[str, Any], arrays: dict[str, AnyArray]) -> Model:
     class_names = _read_model_class_names(manifest["class_names"])
     if not manifest["subsets"] or len(manifest["subsets"]) > len(FEATURES):
         raise FileFormatError("is damaged: it has no subsets of features.")
@@ -186,7 +184,7 @@ def _read_model_origin(said: dict[str, Any]) -> dict[str, Any]:
 
 
 def _split_model_events(
-    manifest: dict[str, Any], subsets: tuple[Subset, ...], codes: "AnyArray", labels: "IntArray", knots: "FloatArray"
+    manifest: dict[str, Any], subsets: tuple[Subset, ...], codes: AnyArray, labels: IntArray, knots: FloatArray
 ) -> tuple[ModelTrainingTable, ...]:
     """The training events of each subset, from concatenated arrays."""
     counts = [given.get("events") for given in manifest["subsets"]]

@@ -1,19 +1,15 @@
 """The window of an event that the model is given."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import numpy as np
 
+from pqswarm._base.typing import FloatArray
 from pqswarm.features import WINDOW_CYCLES
+from pqswarm.measure import ChannelResult, Characterisation, Event
 from pqswarm.measure.detect.pages import read_channels
 from pqswarm.measure.detect.urms import fill_gaps
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from pqswarm._base.typing import FloatArray
-    from pqswarm.measure import ChannelResult, Characterisation, Event
-    from pqswarm.recordings.recording import RecordingSource
+from pqswarm.recordings.recording import RecordingSource
 
 _LEAD = 8.0  # tuned
 """Cycles before an event that is longer than the window."""
@@ -26,7 +22,7 @@ _MAX_VOLTAGE = 1e3
 _LASTING = ("harmonics", "notching", "flicker", "DC offset", "unbalance")
 
 
-def event_window(event: "Event", found: "Characterisation", others: "Iterable[Event]") -> tuple[int, int]:
+def event_window(event: Event, found: Characterisation, others: Iterable[Event]) -> tuple[int, int]:
     """Return the first sample of the window of an event, and the one after its last: up to thirty cycles.
 
     Other events are left out if enough remains.
@@ -56,7 +52,7 @@ def event_window(event: "Event", found: "Characterisation", others: "Iterable[Ev
     return first, stop
 
 
-def _most_unusual_window(found: "Characterisation") -> tuple[int, int]:
+def _most_unusual_window(found: Characterisation) -> tuple[int, int]:
     """Where Urms(1/2) is farthest from its median, in a recording without events."""
     table = np.array([found.urms_of(one) for one in found.channels if one.reference > 0])
     known = np.isfinite(table).all(axis=0) if table.size else np.zeros(0, dtype=bool)
@@ -66,29 +62,29 @@ def _most_unusual_window(found: "Characterisation") -> tuple[int, int]:
     return _window_centred_on(found, float(found.require_series().time[np.where(known, away, -1.0).argmax()]))
 
 
-def worst_channel(event: "Event", found: "Characterisation") -> "ChannelResult":
+def worst_channel(event: Event, found: Characterisation) -> ChannelResult:
     """Return the worst channel of an event."""
     return next(one for one in found.channels if event.worst.number in (one.number, -1))
 
 
 def read_window_samples(
-    recording: "RecordingSource", number: int, reference: float, frequency: float, first: int, stop: int
-) -> "FloatArray":
+    recording: RecordingSource, number: int, reference: float, frequency: float, first: int, stop: int
+) -> FloatArray:
     """Read some samples of a channel as the model sees them: [pu of the peak], without gaps."""
     (samples,) = read_channels(recording, [number], first, stop)
     filled, _ = fill_gaps(samples, recording.sampling_rate / frequency)
     return np.asarray(np.clip(filled / (np.sqrt(2) * reference), -_MAX_VOLTAGE, _MAX_VOLTAGE))
 
 
-def _recording_window_length(found: "Characterisation") -> int:
+def _recording_window_length(found: Characterisation) -> int:
     return int(np.floor(WINDOW_CYCLES / found.frequency * found.sampling_rate))
 
 
-def _window_centred_on(found: "Characterisation", moment: float) -> tuple[int, int]:
+def _window_centred_on(found: Characterisation, moment: float) -> tuple[int, int]:
     return _clip_window(found, round(moment * found.sampling_rate) - _recording_window_length(found) // 2)
 
 
-def _window_around(found: "Characterisation", start: float, end: float) -> tuple[int, int]:
+def _window_around(found: Characterisation, start: float, end: float) -> tuple[int, int]:
     """A window with the event in the middle, or, if that is longer, from some cycles before its start."""
     cycle = found.sampling_rate / found.frequency
     first, stop = round(start * found.sampling_rate), round(end * found.sampling_rate)
@@ -97,7 +93,7 @@ def _window_around(found: "Characterisation", start: float, end: float) -> tuple
     return _clip_window(found, (first + stop - _recording_window_length(found)) // 2)
 
 
-def _clip_window(found: "Characterisation", first: int) -> tuple[int, int]:
+def _clip_window(found: Characterisation, first: int) -> tuple[int, int]:
     length = _recording_window_length(found)
     if found.n_samples <= length:
         return 0, found.n_samples

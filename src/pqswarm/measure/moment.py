@@ -16,7 +16,7 @@ from pqswarm.measure.group.sag_type import orient_lines, symmetrical_components
 from pqswarm.measure.steady.harmonics import Spectrum, fit_harmonics, make_spectrum
 from pqswarm.measure.steady.unbalance import three_phases_for_unbalance
 from pqswarm.measure.steady.windows import highest_order
-from pqswarm.measure.supply.channels import check_waveform, name_supply_systems
+from pqswarm.measure.supply.channels import check_waveform, name_supply_systems, named_channels
 from pqswarm.recordings.frequency import measure_frequency
 from pqswarm.recordings.recording import Channel, ChannelHeader, Recording, RecordingSource
 
@@ -222,7 +222,8 @@ def measure_at(
     nominal = rate / source.nominal_frequency
     first = max(int(moment * rate - around / 2 * nominal), 0)
     near = source.read(first, min(int(moment * rate + around / 2 * nominal) + 2, source.n_samples))
-    chosen = _choose_moment_channels(near, channels)
+    measured = [channel for channel in near.channels if channel.unit in _UNITS] or list(near.channels)
+    chosen = measured if channels is None else named_channels(near, channels)
     notes: list[str] = []
     frequency = _frequency_at_moment(near, chosen, frequency, notes)
     cycle = rate / frequency
@@ -263,15 +264,6 @@ class _MomentWindow:
     cycles: int
     start: float
     until: float
-
-
-def _choose_moment_channels(near: Recording, names: Sequence[str] | None) -> list[Channel]:
-    if names is not None:
-        chosen = list(dict.fromkeys(near.channel(name) for name in names))
-        if not chosen:
-            raise PqswarmError("channels must name at least one channel.")
-        return chosen
-    return [channel for channel in near.channels if channel.unit in _UNITS] or list(near.channels)
 
 
 def _frequency_at_moment(near: Recording, chosen: Sequence[Channel], given: float | None, notes: list[str]) -> float:

@@ -42,13 +42,7 @@ _UNIT_AT_END = re.compile(r"^(.*?)\s*(?:\[([^\[\]]{0,12})\]|\(([^()]{0,12})\)|[/
 
 
 def clean(text: str) -> str:
-    r"""Make a name safe to show: no control characters, at most 120 characters.
-
-    Examples
-    --------
-    >>> clean("  Ua\x1b[31m ")
-    'Ua[31m'
-    """
+    """Make a name safe to show: no control characters, at most 120 characters."""
     kept = "".join(
         " " if c in "\t\r\n" else c for c in text[:1000] if c in "\t\r\n" or unicodedata.category(c)[0] != "C"
     )

@@ -1,5 +1,6 @@
 """Checks that the content of an untrusted store is consistent: its values may be well-formed, yet impossible."""
 
+from collections.abc import Iterator
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -11,34 +12,42 @@ from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR
 
 if TYPE_CHECKING:
     from pqswarm.evaluation import GridSearchResult
-    from pqswarm.report.summary import ClassifierSummary, NoiseSummary, StudySummary
+    from pqswarm.report.summary import ClassifierSummary, StudySummary
 
 
 def check_consistency(study: "StudySummary") -> None:
     """Raise a ValueError that names the impossible or inconsistent part of a study."""
+    for is_consistent, what in _list_consistency_checks(study):
+        if not is_consistent:
+            raise ValueError(what)
+
+
+def _list_consistency_checks(study: "StudySummary") -> Iterator[tuple[bool, str]]:
+    """Whether each part of a study is consistent, and its name; what comes later relies on what comes before."""
     names = study.feature_names
-    _require_consistency(study.n_events > 0 and len(study.class_names) > 1, "the events")
-    _require_consistency(len(set(names)) == len(names) > 0, "the names of features")
+    yield study.n_events > 0 and len(study.class_names) > 1, "the events"
+    yield len(set(names)) == len(names) > 0, "the names of features"
     for found in study.classifiers:
         records = [record for group in found.groups.values() for record in group]
         for record in records:
-            _require_consistency(
-                _is_consistent_run(record), f"{found.name}, {record.key.algorithm}, run {record.key.run}"
-            )
+            yield _is_consistent_run(record), f"{found.name}, {record.key.algorithm}, run {record.key.run}"
         masks = [record.mask for record in records] + ([] if found.smaller is None else [found.smaller.mask])
-        _require_consistency(
-            all(mask.size == len(names) and mask.any() for mask in masks), f"the subsets of {found.name}"
-        )
-        _require_consistency(_are_within_limits(found.all_features, 1.0), f"the error of all features of {found.name}")
+        yield all(mask.size == len(names) and mask.any() for mask in masks), f"the subsets of {found.name}"
+        yield _are_within_limits(found.all_features, 1.0), f"the error of all features of {found.name}"
         if found.smaller is not None:
-            _require_consistency(
-                _are_within_limits([found.smaller.error, found.smaller.standard_error], 1.0), "the smaller subset"
-            )
+            rates = [found.smaller.error, found.smaller.standard_error]
+            yield _are_within_limits(rates, 1.0), "the smaller subset"
         if found.grid is not None:
-            _check_grid_consistency(found.grid)
-        _check_held_out(found)
+            yield _is_consistent_grid(found.grid), "the search of hyperparameters"
+        yield _is_held_out_consistent(found), f"the held-out data of {found.name}"
         if found.noise is not None:
-            _check_noise(found, found.noise, len(study.class_names))
+            percents = [found.noise.all_features, *found.noise.accuracy.values(), *found.noise.held_out.values()]
+            fits = {found.reference} <= set(found.noise.accuracy) <= set(found.groups)
+            yield fits and all(_are_within_limits(some, 100.0) for some in percents), f"stage II of {found.name}"
+            for table in (found.noise.before, found.noise.after):
+                counts = table.shape == (len(study.class_names),) * 2 and table.dtype.kind == "i"
+                fits = counts and bool((table >= 0).all() and table.any())
+                yield fits, f"the confusion matrices of {found.name}"
 
 
 def _is_consistent_run(record: RunRecord) -> bool:
@@ -55,44 +64,22 @@ def _is_consistent_run(record: RunRecord) -> bool:
     return fits and _are_within_limits(result.front_errors, 1.0)
 
 
-def _check_grid_consistency(grid: "GridSearchResult") -> None:
+def _is_consistent_grid(grid: "GridSearchResult") -> bool:
     shapes = {len(point) for point in grid.points} == {len(grid.names)} and bool(grid.names)
     fits = grid.accuracies.shape == (len(grid.points),) and len(grid.usable) in (0, len(grid.points))
     plain = all(isinstance(value, str | int | float) for point in grid.points for value in point)
-    _require_consistency(
-        shapes and fits and plain and _are_within_limits(grid.accuracies, 1.0), "the search of hyperparameters"
-    )
+    return shapes and fits and plain and _are_within_limits(grid.accuracies, 1.0)
 
 
-def _check_held_out(found: "ClassifierSummary") -> None:
+def _is_held_out_consistent(found: "ClassifierSummary") -> bool:
     tested, known = set(found.held_out), {ALL_FEATURES, *found.groups}
     known |= set() if found.smaller is None else {ONE_STANDARD_ERROR}
     fits = not tested or {ALL_FEATURES, found.reference} <= tested <= known
     rates = [errors[~np.isnan(errors)] for errors in found.held_out.values()]
-    _require_consistency(
-        fits and all(_are_within_limits(some, 1.0) for some in rates), f"the held-out data of {found.name}"
-    )
-
-
-def _check_noise(found: "ClassifierSummary", noise: "NoiseSummary", n_classes: int) -> None:
-    fits = {found.reference} <= set(noise.accuracy) <= set(found.groups)
-    percents = [noise.all_features, *noise.accuracy.values(), *noise.held_out.values()]
-    _require_consistency(
-        fits and all(_are_within_limits(some, 100.0) for some in percents), f"stage II of {found.name}"
-    )
-    for table in (noise.before, noise.after):
-        counts = table.shape == (n_classes, n_classes) and table.dtype.kind == "i"
-        _require_consistency(
-            counts and bool((table >= 0).all() and table.any()), f"the confusion matrices of {found.name}"
-        )
+    return fits and all(_are_within_limits(some, 1.0) for some in rates)
 
 
 def _are_within_limits(values: npt.ArrayLike, maximum: float) -> bool:
     """Whether all values are numbers from 0 to `maximum`."""
     numbers = np.asarray(values)
     return numbers.dtype.kind in "fi" and bool(((numbers >= 0.0) & (numbers <= maximum)).all())
-
-
-def _require_consistency(fits: bool, what: str) -> None:
-    if not fits:
-        raise ValueError(what)

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
 
 from pqswarm._base.files import write_atomically
 from pqswarm.errors import PqswarmError, unknown_name
@@ -21,9 +22,6 @@ from pqswarm.report.tables import Table
 from pqswarm.report.text import latex_report, markdown_report
 from pqswarm.study import Store, findings
 from pqswarm.study.planfile import restore_plan
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _NAMES = {"html": "report.html", "md": "report.md", "latex": "report.tex", "csv": "report-csv"}
 FORMATS: tuple[str, ...] = tuple(_NAMES)
@@ -150,7 +148,7 @@ def _write_document(document: Document, format: str, path: Path, *more: Table) -
     return write_atomically(path, writers[format](document))
 
 
-def study_figures(folder: str | Path, second: str | Path | None = None) -> "dict[str, Figure]":
+def study_figures(folder: str | Path, second: str | Path | None = None) -> dict[str, Figure]:
     """Draw all figures of the report of a study, or of the comparison of two.
 
     Parameters

@@ -1,10 +1,11 @@
 """How figures look and are saved; none uses matplotlib's global state."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
@@ -12,9 +13,6 @@ from matplotlib.rcsetup import cycler
 
 from pqswarm.errors import PqswarmError
 from pqswarm.report.shared.interactive import mark
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 INK = "#1b1f24"  # of text and axes; used for nothing else, so that a page can replace it (svg.inline_svg)
 FAINT = "#9aa5b1"
@@ -86,7 +84,7 @@ def settle(figure: Figure) -> Figure:
     return figure
 
 
-def draw_grid(axis: "Axes", rows: int, columns: int) -> None:
+def draw_grid(axis: Axes, rows: int, columns: int) -> None:
     """Draw a grid of empty cells, transparent to the page."""
     axis.hlines(np.arange(rows + 1) - 0.5, -0.5, columns - 0.5, color=FAINT, lw=0.5, alpha=0.5)
     axis.vlines(np.arange(columns + 1) - 0.5, -0.5, rows - 0.5, color=FAINT, lw=0.5, alpha=0.5)
@@ -96,7 +94,7 @@ def draw_grid(axis: "Axes", rows: int, columns: int) -> None:
 
 
 def draw_cell(
-    axis: "Axes", place: tuple[int, int], colour: str, opacity: float, text: str = "", size: float = 9.0, tip: str = ""
+    axis: Axes, place: tuple[int, int], colour: str, opacity: float, text: str = "", size: float = 9.0, tip: str = ""
 ) -> None:
     """Draw a translucent cell; only on a nearly opaque one the text is white."""
     i, j = place

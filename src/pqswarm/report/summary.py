@@ -231,28 +231,20 @@ def _summary(store: Store, about: findings.About) -> StudySummary:
     present = [classifier for classifier in classifiers if classifier is not None]
     if not present:
         raise PqswarmError(f"the study in {store.folder} has no finished run of every algorithm yet: resume it.")
-    events = required_finding(store.find(findings.Events))
+    events, held_out = required_finding(store.find(findings.Events)), plan.held_out
+    # Studies that do not store class names have those of the preset.
+    generated = plan.dataset.class_names if isinstance(plan.dataset, DatasetPlan) else ()
+    classes = events.class_names or generated
     return StudySummary(
         plan=plan,
         about=about,
         n_events=events.count,
-        class_names=events.class_names or _generated_classes(plan),
+        class_names=classes,
         feature_names=names_of(events, records[0].mask.size),
         seconds=sum(record.seconds for record in records),
         classifiers=present,
-        n_held_out=_n_held_out(plan, events),
+        n_held_out=held_out.events_per_class * len(classes) if isinstance(held_out, HeldOutPlan) else events.held_out,
     )
-
-
-def _n_held_out(plan: StudyPlan, events: findings.Events) -> int:
-    if isinstance(plan.held_out, HeldOutPlan):
-        return plan.held_out.events_per_class * len(events.class_names or _generated_classes(plan))
-    return events.held_out
-
-
-def _generated_classes(plan: StudyPlan) -> tuple[str, ...]:
-    """The classes of the preset, for studies that do not store class names."""
-    return plan.dataset.class_names if isinstance(plan.dataset, DatasetPlan) else ()
 
 
 def required_finding(finding: _Finding | None) -> _Finding:

@@ -1,7 +1,7 @@
 """A generated event as plain values: waveform, wavelet bands, features, and the verdict of rules and model."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,14 +22,11 @@ from pqswarm.features import (
     feature_names,
     minimum_samples,
 )
-from pqswarm.identify import Model, default_model, identify, usable_features
+from pqswarm.identify import EventVerdict, Model, Verdict, default_model, identify, usable_features
 from pqswarm.identify.agreement import in_words, model_level, rule_level
 from pqswarm.measure import half_cycle_rms
 from pqswarm.recordings import Envelope, Recording
 from pqswarm.recordings.view.encode import describe_header, describe_view, encode_extremes, encode_thinned_series
-
-if TYPE_CHECKING:
-    from pqswarm.identify import EventVerdict, Verdict
 
 Check = Callable[[int, int], None] | None
 
@@ -161,11 +158,11 @@ def summarise_verdict(request: EventRequest, model: Model | None, check: Check =
     return _verdict_answer(_identify(request, model, check))
 
 
-def _identify(request: EventRequest, model: Model | None, check: Check) -> "Verdict":
+def _identify(request: EventRequest, model: Model | None, check: Check) -> Verdict:
     return identify(request.record()[1], model, nominal_voltage=NOMINAL, progress=check)
 
 
-def _verdict_answer(verdict: "Verdict") -> dict[str, Any]:
+def _verdict_answer(verdict: Verdict) -> dict[str, Any]:
     """The main event by rules and model, each with its voltage level: sag, swell, interruption or none."""
     main, found = verdict.main, verdict.characterisation
     urms = np.empty(0) if found is None else found.require_series().urms[0]
@@ -191,7 +188,7 @@ def _verdict_answer(verdict: "Verdict") -> dict[str, Any]:
     }
 
 
-def _event_answer(one: "EventVerdict") -> dict[str, Any]:
+def _event_answer(one: EventVerdict) -> dict[str, Any]:
     shares = [{"class": name, "title": in_words(name), "share": share} for name, share in one.probabilities.items()]
     return {
         "kind": one.event.kind,

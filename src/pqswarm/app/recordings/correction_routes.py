@@ -20,9 +20,10 @@ class CorrectionHandler(RecordingHandler):
     async def get(self) -> None:
         """List the corrections in force."""
         found = await self.work(self.section.corrections.visible_to, upload_folder_name(self.visitor))
+        owner_of = self.section.corrections.owner_of
         listed = [
             {
-                "path": self._shown_path(Path(one.path)),
+                "path": f"uploads/{Path(one.path).name}" if owner_of(Path(one.path)) else one.path,
                 **{name: getattr(one, name) for name in _LISTED},
                 "kind": one.found.event.kind,
                 "start": one.found.event.start,
@@ -51,10 +52,6 @@ class CorrectionHandler(RecordingHandler):
         message = {"about": "recordings", "id": place.id, "state": "corrected", "event": index}
         self.workbench.publish(message | {"correction": correction}, place.file.visitor or None)
         self.send_json({"correction": correction})
-
-    def _shown_path(self, path: Path) -> str:
-        is_upload = bool(self.section.corrections.owner_of(path))
-        return f"uploads/{path.name}" if is_upload else str(path)
 
     def _add(self, place: RecordingInFile, index: int, label: str, by: str, note: str) -> dict[str, Any] | None:
         section = self.section

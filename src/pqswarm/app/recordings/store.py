@@ -7,19 +7,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pqswarm import __version__
 from pqswarm._base.files import write_atomically
 from pqswarm.app.recordings.files import RecordingFile
 from pqswarm.app.workbench import mark_workbench_file_used
 from pqswarm.errors import PqswarmError
-from pqswarm.identify import EventVerdict, Verdict
+from pqswarm.identify import EventVerdict, Model, Verdict
 from pqswarm.identify.show.lines import json_text
-
-if TYPE_CHECKING:
-    from pqswarm.identify import Model
-    from pqswarm.recordings import Site
+from pqswarm.recordings import Site
 
 _FORMAT = "pqswarm verdicts 2"
 _MAX_BYTES = 200_000_000
@@ -127,7 +124,7 @@ def _read_stored_analysis(values: dict[str, Any]) -> StoredRecordingAnalysis:
     return found
 
 
-def analyser_digest(model: "Model", site: "Site | None") -> str:
+def analyser_digest(model: Model, site: Site | None) -> str:
     """Return a digest of what a verdict depends on, apart from the file: model, site and version."""
     total = hashlib.sha256(repr((__version__, model.class_names, model.subsets, model.classifier.name)).encode())
     settings = sorted(dict(model.classifier.settings).items())

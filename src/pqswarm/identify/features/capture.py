@@ -7,10 +7,10 @@ All are taken from a capture of 500 samples per cycle in pu of the peak, before 
 """
 
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pqswarm._base.typing import AnyArray, FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.features.shapes import (
     BURSTS,
@@ -21,9 +21,6 @@ from pqswarm.identify.features.shapes import (
     measure_steps,
 )
 from pqswarm.recordings.frequency import moving_mean
-
-if TYPE_CHECKING:
-    from pqswarm._base.typing import AnyArray, FloatArray
 
 SAMPLES_PER_CYCLE = 500
 """As in the paper (25 kHz, 50 Hz)."""
@@ -75,7 +72,7 @@ _MIN_VALUES = {
 }
 
 
-def measure_capture(capture: "FloatArray", bandwidth: float = WIDEST) -> "FloatArray":
+def measure_capture(capture: FloatArray, bandwidth: float = WIDEST) -> FloatArray:
     """Measure a capture [pu of the peak] of 500 samples per cycle and at least 2.1 cycles, in the order of MEASURES.
 
     It has no content above `bandwidth` times the fundamental; measures of higher frequencies are 0.
@@ -97,12 +94,12 @@ def measure_capture(capture: "FloatArray", bandwidth: float = WIDEST) -> "FloatA
     return np.asarray(np.nan_to_num(values, nan=0.0, posinf=1e6, neginf=-1e6), dtype=np.float64)
 
 
-def _capture_square_roots(squares: "FloatArray") -> "FloatArray":
+def _capture_square_roots(squares: FloatArray) -> FloatArray:
     """Square roots of values that rounding may have made slightly negative."""
     return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
 
 
-def _measure_capture_levels(capture: "FloatArray", found: dict[str, float]) -> None:
+def _measure_capture_levels(capture: FloatArray, found: dict[str, float]) -> None:
     cycle, hop = SAMPLES_PER_CYCLE, SAMPLES_PER_CYCLE // 20
     centre = float(np.median(moving_mean(capture, cycle)))
     squares = 2 * (capture - centre) ** 2
@@ -120,12 +117,12 @@ def _measure_capture_levels(capture: "FloatArray", found: dict[str, float]) -> N
     found["rms.step"] = float(np.abs(rms[20:] - rms[:-20]).max(initial=0.0) / max(float(rms.max()), 1e-9))
 
 
-def _capture_normal_level(rms: "FloatArray") -> float:
+def _capture_normal_level(rms: FloatArray) -> float:
     """The normal level: the first, last or median one, whichever is closest to 1 pu."""
     return float(max(min((rms[0], rms[-1], np.median(rms)), key=lambda value: abs(value - 1)), 1e-3))
 
 
-def _measure_capture_modulation(capture: "FloatArray", found: dict[str, float]) -> None:
+def _measure_capture_modulation(capture: FloatArray, found: dict[str, float]) -> None:
     """Measure the amplitude of the fundamental, cycle by cycle."""
     cycle = SAMPLES_PER_CYCLE
     turn = np.exp(-2j * np.pi / cycle * np.arange(capture.size))
@@ -142,7 +139,7 @@ def _measure_capture_modulation(capture: "FloatArray", found: dict[str, float]) 
     found["flicker.depth"], found["flicker.fit"] = depth / usual, fit
 
 
-def _best_capture_sine(values: "FloatArray") -> tuple[float, float]:
+def _best_capture_sine(values: FloatArray) -> tuple[float, float]:
     """Amplitude of the best-fitting sine of 0.02 to 0.5 per cycle, and the fraction of the variance it explains."""
     bases = _capture_sines(values.size)
     centred = values - values.mean()
@@ -155,7 +152,7 @@ def _best_capture_sine(values: "FloatArray") -> tuple[float, float]:
 
 
 @lru_cache(maxsize=256)
-def _capture_sines(size: int) -> "FloatArray":
+def _capture_sines(size: int) -> FloatArray:
     """Orthonormal bases of a constant and a sine, one for each frequency: shape (n_frequencies, 3, size)."""
     time = np.arange(size) / 8
     bases = []
@@ -167,7 +164,7 @@ def _capture_sines(size: int) -> "FloatArray":
     return np.array(bases)
 
 
-def _capture_cycle_spectra(capture: "FloatArray") -> "AnyArray":
+def _capture_cycle_spectra(capture: FloatArray) -> AnyArray:
     """Spectrum of each cycle, in steps of half a cycle: amplitudes by order."""
     cycle = SAMPLES_PER_CYCLE
     starts = np.arange(0, capture.size - cycle + 1, cycle // 2)
@@ -176,7 +173,7 @@ def _capture_cycle_spectra(capture: "FloatArray") -> "AnyArray":
     return spectra
 
 
-def _measure_capture_harmonics(spectra: "AnyArray", found: dict[str, float]) -> None:
+def _measure_capture_harmonics(spectra: AnyArray, found: dict[str, float]) -> None:
     share = np.abs(spectra) / np.maximum(np.abs(spectra[:, 1:2]), 1e-9)
     usual = np.median(share, axis=0)
     for order in _ORDERS:
@@ -189,7 +186,7 @@ def _measure_capture_harmonics(spectra: "AnyArray", found: dict[str, float]) -> 
     found["high.share"] = high / max(float(np.sqrt((usual[2:] ** 2).sum())), 1e-9)
 
 
-def _measure_capture_notches(capture: "FloatArray", live: "AnyArray", found: dict[str, float]) -> None:
+def _measure_capture_notches(capture: FloatArray, live: AnyArray, found: dict[str, float]) -> None:
     """Measure the common shape of the cycles, without the orders up to 13."""
     cycle = SAMPLES_PER_CYCLE
     count = capture.size // cycle
@@ -204,7 +201,7 @@ def _measure_capture_notches(capture: "FloatArray", live: "AnyArray", found: dic
     found["notch.kurtosis"] = float(np.mean(shape**4)) / variance**2
 
 
-def _measure_capture_transients(capture: "FloatArray", bandwidth: float, found: dict[str, float]) -> None:
+def _measure_capture_transients(capture: FloatArray, bandwidth: float, found: dict[str, float]) -> None:
     """Measure the largest deviation, in octaves, from the cycles before and after and from steady cycles of all levels.
 
     Causal filters find onsets and anti-causal ones ends, as in :mod:`pqswarm.measure.detect.transients`: a step agrees
@@ -240,7 +237,7 @@ def _measure_capture_transients(capture: "FloatArray", bandwidth: float, found: 
             found |= measure_bursts(capture - own * shape, deviation, noise, cycle)
 
 
-def _capture_steady_shape(capture: "FloatArray") -> "tuple[FloatArray, list[float]]":
+def _capture_steady_shape(capture: FloatArray) -> tuple[FloatArray, list[float]]:
     """The usual cycle of a capture, repeated (n_samples,), and the levels at which it may occur."""
     cycle, hop = SAMPLES_PER_CYCLE, SAMPLES_PER_CYCLE // 20
     half = _capture_square_roots(2 * moving_mean(capture**2, cycle // 2)[::hop])
@@ -265,7 +262,7 @@ def _capture_steady_shape(capture: "FloatArray") -> "tuple[FloatArray, list[floa
 
 
 @cache
-def _capture_filters() -> "dict[str, AnyArray]":
+def _capture_filters() -> dict[str, AnyArray]:
     from scipy.signal import butter
 
     rate = float(SAMPLES_PER_CYCLE)

@@ -1,16 +1,13 @@
 """Features of a capture of any rate, frequency and length, as a model uses them."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.features import WINDOW_CYCLES, extend, extract, feature_names
 from pqswarm.identify.features.capture import MEASURES, SAMPLES_PER_CYCLE, WIDEST, measure_capture
-
-if TYPE_CHECKING:
-    from pqswarm._base.typing import BoolArray, FloatArray
 
 _NAMES = feature_names(8)
 FEATURES: tuple[str, ...] = (*_NAMES, *MEASURES)
@@ -29,13 +26,13 @@ MARGIN = 1.02
 """Factor by which half the sampling rate may be below the edge of a band: 64 samples per cycle are common."""
 
 
-def feature_upper_frequencies() -> "FloatArray":
+def feature_upper_frequencies() -> FloatArray:
     """Return the highest frequency of each feature, in multiples of the fundamental."""
     bands = {f"D{j}": min(SAMPLES_PER_CYCLE / 2**j, WIDEST) for j in range(1, 9)} | {"A8": SAMPLES_PER_CYCLE / 2**9}
     return np.array([*(bands[name.partition(".")[0]] for name in _NAMES), *MEASURES.values()])
 
 
-def usable_features(sampling_rate: float, frequency: float) -> "BoolArray":
+def usable_features(sampling_rate: float, frequency: float) -> BoolArray:
     """Return which features a recording of that rate has.
 
     Parameters
@@ -71,7 +68,7 @@ def uses_wavelets(names: Iterable[str]) -> bool:
     return not set(names).isdisjoint(_NAMES)
 
 
-def resample_for_features(signal: "FloatArray", ratio: float, cutoff: float = 1.0) -> "FloatArray":
+def resample_for_features(signal: FloatArray, ratio: float, cutoff: float = 1.0) -> FloatArray:
     """Resample an evenly sampled signal without NaN, band-limited, to `ratio` times its rate.
 
     By sinc interpolation with a Kaiser window. Content above the new Nyquist frequency, or above `cutoff` times the old
@@ -93,8 +90,8 @@ def resample_for_features(signal: "FloatArray", ratio: float, cutoff: float = 1.
 
 
 def compute_features(
-    capture: "FloatArray", sampling_rate: float, frequency: float, *, wavelet: bool = True
-) -> "FloatArray":
+    capture: FloatArray, sampling_rate: float, frequency: float, *, wavelet: bool = True
+) -> FloatArray:
     """Compute all features of a capture, including those that its rate does not allow (see :func:`usable_features`).
 
     Time is scaled so that a cycle has 500 samples, whatever the frequency and rate: bands are the same multiples of the

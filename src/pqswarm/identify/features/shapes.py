@@ -6,14 +6,11 @@ have a meaning, and other values, at every bandwidth.
 """
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
 from pqswarm.recordings.frequency import moving_mean
-
-if TYPE_CHECKING:
-    from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
 
 ORDERS = (*range(2, 14), 17, 19, 23, 25)
 """Harmonics that are measured individually."""
@@ -47,7 +44,7 @@ _NOTHING = 0.004  # tuned
 _MIN_STEP = 0.003  # tuned
 
 
-def measure_orders(capture: "FloatArray", cycle: int, live: "BoolArray", bandwidth: float) -> dict[str, float]:
+def measure_orders(capture: FloatArray, cycle: int, live: BoolArray, bandwidth: float) -> dict[str, float]:
     """Measure harmonics up to the bandwidth, relative to the fundamental: medians over cycles of both parts.
 
     Each cycle is rotated to the phase of its own fundamental, so that noise and phase jumps do not add up.
@@ -65,7 +62,7 @@ def measure_orders(capture: "FloatArray", cycle: int, live: "BoolArray", bandwid
     power[:2] = 0.0
     order = np.arange(power.size)
 
-    def total(which: "BoolArray") -> float:
+    def total(which: BoolArray) -> float:
         return max(float(np.sqrt(power[which].sum())), _NOTHING)
 
     found = {f"order.{k}": max(float(np.sqrt(power[k])), _NOTHING / 2) if k < power.size else 0.0 for k in ORDERS}
@@ -86,7 +83,7 @@ def measure_orders(capture: "FloatArray", cycle: int, live: "BoolArray", bandwid
     return found
 
 
-def measure_shape(capture: "FloatArray", cycle: int, live: "BoolArray", bandwidth: float) -> dict[str, float]:
+def measure_shape(capture: FloatArray, cycle: int, live: BoolArray, bandwidth: float) -> dict[str, float]:
     """Measure the common shape of the cycles, without the fundamental, and again without the orders up to 13."""
     starts = np.arange(0, capture.size - cycle + 1, cycle // 2)[live]
     blocks = capture[starts[:, np.newaxis] + np.arange(cycle)]
@@ -119,7 +116,7 @@ def measure_shape(capture: "FloatArray", cycle: int, live: "BoolArray", bandwidt
     return found
 
 
-def measure_steps(capture: "FloatArray", cycle: int) -> dict[str, float]:
+def measure_steps(capture: FloatArray, cycle: int) -> dict[str, float]:
     """Measure how well a step, a dip or rise, or a sine describes the amplitude of the fundamental over time."""
     turn = np.exp(-2j * np.pi / cycle * np.arange(capture.size))
     amplitude = 2 * np.abs(moving_mean(capture * turn, cycle)[:: cycle // 8])
@@ -159,7 +156,7 @@ def measure_steps(capture: "FloatArray", cycle: int) -> dict[str, float]:
 
 
 @lru_cache(maxsize=256)
-def _shape_windows(size: int) -> "tuple[AnyArray, AnyArray]":
+def _shape_windows(size: int) -> tuple[AnyArray, AnyArray]:
     """First and last indices of windows within `size` values; a few thousand at most."""
     places = np.unique(np.linspace(0, size, min(size + 1, 81)).astype(int))
     first, last = np.meshgrid(places, places, indexing="ij")
@@ -167,7 +164,7 @@ def _shape_windows(size: int) -> "tuple[AnyArray, AnyArray]":
     return first[fits], last[fits]
 
 
-def _shape_sine_gain(values: "FloatArray") -> float:
+def _shape_sine_gain(values: FloatArray) -> float:
     """Sum of squares explained by the strongest line of the spectrum of `values`."""
     lines = np.abs(np.fft.rfft(values * np.hanning(values.size + 2)[1:-1], 4 * values.size)) ** 2
     total = float((lines[1:]).sum()) / 2
@@ -176,7 +173,7 @@ def _shape_sine_gain(values: "FloatArray") -> float:
     return float((values**2).sum()) * near / max(total, 1e-12)
 
 
-def measure_bursts(residual: "FloatArray", deviation: "FloatArray", noise: float, cycle: int) -> dict[str, float]:
+def measure_bursts(residual: FloatArray, deviation: FloatArray, noise: float, cycle: int) -> dict[str, float]:
     """Measure the form of `residual` where `deviation` is largest, given the noise level."""
     place = int(deviation.argmax())
     around = residual[max(place - cycle // 2, 0) : place + cycle // 2]

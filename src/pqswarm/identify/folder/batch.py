@@ -4,20 +4,17 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pqswarm._base.text import file_text
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.analysis import identify
 from pqswarm.identify.folder.scan import is_ours, scan
+from pqswarm.identify.model import Model
+from pqswarm.identify.verdict import Verdict
 from pqswarm.measure import Thresholds
-from pqswarm.recordings import READERS, Site, open_recordings
+from pqswarm.recordings import READERS, RecordingSource, Site, open_recordings
 from pqswarm.recordings.files import find_partner
-
-if TYPE_CHECKING:
-    from pqswarm.identify.model import Model
-    from pqswarm.identify.verdict import Verdict
-    from pqswarm.recordings import RecordingSource
 
 _PARTS = (".dat", ".hdr", ".inf")
 """Other files of a COMTRADE recording."""
@@ -129,14 +126,14 @@ def load_site(path: str | Path) -> Site:
 def identify_file(
     path: str | Path,
     *,
-    model: "Model | str | Path | None" = None,
+    model: Model | str | Path | None = None,
     site: Site | None = None,
     reading: Mapping[str, Any] | None = None,
     channels: Sequence[str] | None = None,
     reference: str | float | None = None,
     nominal_voltage: float | None = None,
     thresholds: Thresholds | Mapping[str, float] | None = None,
-    after: "Callable[[RecordingSource, Verdict], object] | None" = None,
+    after: Callable[[RecordingSource, Verdict], object] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> "Iterator[Verdict | Failure]":
     """Analyse each recording of a file.
@@ -219,7 +216,7 @@ def identify_file(
 
 def open_for_analysis(
     path: str | Path, site: Site | None, reading: Mapping[str, Any] | None
-) -> "tuple[RecordingSource, ...]":
+) -> tuple[RecordingSource, ...]:
     """Open the recordings of a file as :func:`identify_file` does, with the settings of the site."""
     options = dict(reading or {})
     if site is not None:
@@ -230,7 +227,7 @@ def open_for_analysis(
     return open_recordings(path, **options)
 
 
-def _batch_nominal_voltages(site: Site, source: "RecordingSource") -> float | dict[str, float] | None:
+def _batch_nominal_voltages(site: Site, source: RecordingSource) -> float | dict[str, float] | None:
     """Nominal voltage of the channels, by name if they differ [V]."""
     known = {channel.name: site.nominal_voltage(channel) for channel in source.channels if channel.is_voltage}
     given = {name: volts for name, volts in known.items() if volts is not None}

@@ -146,7 +146,8 @@ class JsonLines:
             else:
                 if not there and size != length:
                     yield entries[0].number - 1, size
-                if missing and not _received_file_ends_line(file, size):
+                file.seek(max(size - 1, 0))
+                if missing and file.read(1) not in (b"", b"\n"):  # the last line of another program has no end
                     missing.insert(0, b"\n")
             file.write(b"".join(missing))
             file.flush()
@@ -166,12 +167,6 @@ def _find_received_lines(file: BinaryIO, start: int, lines: Sequence[bytes]) -> 
         cut = piece if whole and not piece.endswith(b"\n") else b""
         whole = piece.endswith(b"\n")
     return there, cut
-
-
-def _received_file_ends_line(file: BinaryIO, size: int) -> bool:
-    """Whether the file is empty or ends with a newline."""
-    file.seek(max(size - 1, 0))
-    return file.read(1) in (b"", b"\n")
 
 
 class StreamReceiver:

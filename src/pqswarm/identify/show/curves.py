@@ -3,10 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, isfinite, log10
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from pqswarm.measure import Event
+from pqswarm.measure import Event
 
 RMS = ("interruption", "sag", "swell")
 """Kinds whose magnitude is an RMS voltage."""
@@ -90,7 +88,7 @@ def event_severity(voltage: float, duration: float, nominal_frequency: float) ->
     return (100 - voltage) / (100 - next(level for end, level in _SEVERITY if duration <= end))
 
 
-def rank_event(event: "Event") -> tuple[float, float]:
+def rank_event(event: Event) -> tuple[float, float]:
     """Return the sort key of an event, the worst highest: voltage events above steady ones, then by size.
 
     The order of kinds is our choice; sags, interruptions and swells are ordered by :func:`event_severity`.

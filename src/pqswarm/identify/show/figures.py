@@ -2,29 +2,25 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from pqswarm._base.text import count_text
 from pqswarm._base.thinning import extreme_places
+from pqswarm._base.typing import FloatArray
 from pqswarm._base.units import frequency_text, scale_of
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.show.curves import COLOURS, RMS
 from pqswarm.identify.show.fonts import draw_name, font_families, shorten_to_font_width
 from pqswarm.identify.show.rows import shown_interval
 from pqswarm.identify.show.words import time_text
+from pqswarm.identify.verdict import EventVerdict, Reference, Verdict
+from pqswarm.measure import Event
+from pqswarm.recordings.recording import ChannelHeader, RecordingSource
 from pqswarm.report.style import FAINT, STYLE
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from pqswarm._base.typing import FloatArray
-    from pqswarm.identify.verdict import EventVerdict, Reference, Verdict
-    from pqswarm.measure import Event
-    from pqswarm.recordings.recording import ChannelHeader, RecordingSource
 
 _COLOURS = (
     ("#d24b00", "#0b6fd6", "#2d9626"),
@@ -55,14 +51,14 @@ class _Line:
 
     name: str
     colour: str
-    time: "FloatArray"
-    values: "FloatArray"
+    time: FloatArray
+    values: FloatArray
 
 
 def plot_verdict(
-    recording: "RecordingSource",
-    verdict: "Verdict",
-    event: "EventVerdict | None" = None,
+    recording: RecordingSource,
+    verdict: Verdict,
+    event: EventVerdict | None = None,
 ) -> Figure:
     """Draw an event: see :meth:`pqswarm.identify.Verdict.plot`."""
     chosen = event or verdict.main
@@ -105,7 +101,7 @@ def plot_verdict(
         return figure
 
 
-def _find_figure_interval(event: "Event", length: float) -> tuple[float, float]:
+def _find_figure_interval(event: Event, length: float) -> tuple[float, float]:
     """Start and end of the interval shown [s]."""
     if length <= _SHORT / event.nominal_frequency:
         return 0.0, length
@@ -113,7 +109,7 @@ def _find_figure_interval(event: "Event", length: float) -> tuple[float, float]:
     return max(start, 0.0), min(end, length)
 
 
-def _choose_systems(verdict: "Verdict", event: "Event", most: int) -> "dict[str, list[Reference]]":
+def _choose_systems(verdict: Verdict, event: Event, most: int) -> dict[str, list[Reference]]:
     """The channels of each system shown, that of the event first."""
     systems: dict[str, list[Reference]] = {}
     for one in verdict.references:
@@ -125,7 +121,7 @@ def _choose_systems(verdict: "Verdict", event: "Event", most: int) -> "dict[str,
     return {name: systems[name] for name in names}
 
 
-def _choose_colours(verdict: "Verdict", shown: Sequence[str]) -> list[tuple[str, str, str]]:
+def _choose_colours(verdict: Verdict, shown: Sequence[str]) -> list[tuple[str, str, str]]:
     """Colours of each system: by its position in the recording, unless taken."""
     order = list(dict.fromkeys(one.system for one in verdict.references))
     taken: list[int] = []
@@ -136,8 +132,8 @@ def _choose_colours(verdict: "Verdict", shown: Sequence[str]) -> list[tuple[str,
 
 
 def _read(
-    recording: "RecordingSource", places: Sequence[int], start: float, end: float, zero: float
-) -> "list[tuple[FloatArray, FloatArray]]":
+    recording: RecordingSource, places: Sequence[int], start: float, end: float, zero: float
+) -> list[tuple[FloatArray, FloatArray]]:
     """Time from `zero` [s] and samples, read in blocks; of many samples, the extremes of each interval."""
     rate = recording.sampling_rate
     first, stop = max(round(start * rate), 0), min(round(end * rate), recording.n_samples)
@@ -157,7 +153,7 @@ def _read(
     return [(time, line) for line in values]
 
 
-def _thin_figure_samples(time: "FloatArray", samples: "FloatArray", step: int) -> "tuple[FloatArray, FloatArray]":
+def _thin_figure_samples(time: FloatArray, samples: FloatArray, step: int) -> tuple[FloatArray, FloatArray]:
     """The extremes of each interval of samples in order of time; NaN if there are none."""
     places = extreme_places(samples, step).reshape(len(samples), -1)
     values = np.take_along_axis(samples, places, axis=1)
@@ -168,8 +164,8 @@ def _thin_figure_samples(time: "FloatArray", samples: "FloatArray", step: int) -
 
 
 def _choose_figure_currents(
-    channels: "Sequence[ChannelHeader]",
-    lines: "Sequence[tuple[FloatArray, FloatArray]]",
+    channels: Sequence[ChannelHeader],
+    lines: Sequence[tuple[FloatArray, FloatArray]],
 ) -> list[_Line]:
     """The feeder with the current that swings most; without phases, the three that swing most."""
     swings = [float(np.ptp(values[np.isfinite(values)])) if np.isfinite(values).any() else 0.0 for _, values in lines]
@@ -191,7 +187,7 @@ def _choose_figure_currents(
     return found if any(swings) else []
 
 
-def _lay_out(heights: Sequence[float], n_lines: int) -> "tuple[Figure, list[Axes]]":
+def _lay_out(heights: Sequence[float], n_lines: int) -> tuple[Figure, list[Axes]]:
     """Panels of those heights [inches] below each other, which share the axis of time."""
     top = 0.12 + _LINE * n_lines + (0.1 if n_lines else 0.0)
     total = top + sum(heights) + _GAP * (len(heights) - 1) + _BOTTOM
@@ -207,7 +203,7 @@ def _lay_out(heights: Sequence[float], n_lines: int) -> "tuple[Figure, list[Axes
     return figure, axes
 
 
-def _draw_lines(axis: "Axes", lines: Sequence[_Line], scale: float, unit: str) -> None:
+def _draw_lines(axis: Axes, lines: Sequence[_Line], scale: float, unit: str) -> None:
     """Draw waveforms, in kV where they are kV, with a legend beside them."""
     finite = [line.values[np.isfinite(line.values)] for line in lines]
     factor, prefix = scale_of(max([float(np.abs(values).max(initial=0.0)) for values in finite], default=0.0))
@@ -226,9 +222,9 @@ def _draw_lines(axis: "Axes", lines: Sequence[_Line], scale: float, unit: str) -
 
 
 def _draw_urms(
-    axis: "Axes",
-    verdict: "Verdict",
-    shown: "Sequence[tuple[Reference, str]]",
+    axis: Axes,
+    verdict: Verdict,
+    shown: Sequence[tuple[Reference, str]],
     window: tuple[float, float],
     zero: float,
     scale: float,
@@ -257,10 +253,10 @@ def _draw_urms(
 
 
 def _mark_events(
-    axis: "Axes",
-    verdict: "Verdict",
-    event: "Event",
-    results: "Sequence[Reference]",
+    axis: Axes,
+    verdict: Verdict,
+    event: Event,
+    results: Sequence[Reference],
     window: tuple[float, float],
     scale: float,
 ) -> None:
@@ -278,9 +274,7 @@ def _mark_events(
             axis.axvspan(start, end, color=COLOURS[one.kind], alpha=0.16 if one is event else 0.07, lw=0)
 
 
-def _title(
-    recording: "RecordingSource", verdict: "Verdict", chosen: "EventVerdict", start: float, end: float
-) -> list[str]:
+def _title(recording: RecordingSource, verdict: Verdict, chosen: EventVerdict, start: float, end: float) -> list[str]:
     """Event, place and time, and the interval shown."""
     event = chosen.event
     moment = time_text(event.at(verdict.start))

@@ -3,18 +3,15 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from math import isfinite
-from typing import TYPE_CHECKING
 
 from pqswarm._base.units import digits_text, voltage_text
-
-if TYPE_CHECKING:
-    from pqswarm.measure import Event
+from pqswarm.measure import Event
 
 _MINUTES = 120.0
 """Durations from here on are given in minutes [s]."""
 
 
-def magnitude_text(event: "Event") -> str:
+def magnitude_text(event: Event) -> str:
     """Return the magnitude of an event, ``"0.62 pu (12.4 kV)"`` or in percent; empty if there is none.
 
     That of a transient is its peak without the fundamental, in pu of the peak of the reference.
@@ -65,12 +62,6 @@ def clock_text(moment: datetime | None) -> str:
     return time_text(moment)[11:]
 
 
-def join_words(words: Sequence[str], last: str = "and") -> str:
-    """Join a list for a sentence.
-
-    Examples
-    --------
-    >>> join_words(["A", "B", "C"]), join_words(["A"])
-    ('A, B and C', 'A')
-    """
-    return f" {last} ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+def join_words(words: Sequence[str]) -> str:
+    """Join a list for a sentence: ``A, B and C``."""
+    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))

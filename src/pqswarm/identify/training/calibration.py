@@ -1,22 +1,20 @@
 """Calibrated probabilities of fitted estimators, by a temperature and a weight."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from pqswarm._base.typing import FloatArray, IntArray
 from pqswarm.errors import PqswarmError
+from pqswarm.evaluation import Classifier, Folds
 from pqswarm.identify.discriminant import Discriminant
-
-if TYPE_CHECKING:
-    from pqswarm._base.typing import FloatArray, IntArray
-    from pqswarm.evaluation import Classifier, Folds
 
 _DOUBT = 0.02  # tuned
 """Fraction of a uniform distribution in probabilities that may be 0, such as those of few votes."""
 
 
-def fit_estimator_to_calibrate(classifier: "Classifier", data: "FloatArray", labels: "IntArray") -> Any:
+def fit_estimator_to_calibrate(classifier: Classifier, data: FloatArray, labels: IntArray) -> Any:
     """Return the estimator of a classifier, fitted to scaled features; it must have `predict_proba`."""
     estimator = classifier.estimator()
     if not hasattr(estimator, "predict_proba"):
@@ -24,7 +22,7 @@ def fit_estimator_to_calibrate(classifier: "Classifier", data: "FloatArray", lab
     return estimator.fit(data, labels)
 
 
-def calibration_log_scores(estimator: Any, rows: "FloatArray") -> "FloatArray":
+def calibration_log_scores(estimator: Any, rows: FloatArray) -> FloatArray:
     """Return the log-scores of the classes, up to a constant for each row, (n, n_classes).
 
     Those of naive Bayes are used as they are: as probabilities they would underflow.
@@ -41,12 +39,10 @@ class CalibratedExperts:
 
     estimator: Any
     discriminant: Discriminant
-    priors: "FloatArray"
+    priors: FloatArray
 
     @classmethod
-    def fit(
-        cls, classifier: "Classifier", data: "FloatArray", labels: "IntArray", n_classes: int
-    ) -> "CalibratedExperts":
+    def fit(cls, classifier: Classifier, data: FloatArray, labels: IntArray, n_classes: int) -> "CalibratedExperts":
         """Fit both to scaled features."""
         discriminant = Discriminant.fit(data, labels, n_classes)
         return cls(
@@ -55,7 +51,7 @@ class CalibratedExperts:
             calibration_log_priors(labels, n_classes),
         )
 
-    def both(self, rows: "FloatArray") -> "tuple[FloatArray, FloatArray]":
+    def both(self, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the log-likelihoods of both, up to a constant; minus infinity for classes without events."""
         own = np.asarray(self.estimator.classes_, dtype=np.int64)
         found = calibration_log_scores(self.estimator, rows) - self.priors[own]
@@ -63,28 +59,28 @@ class CalibratedExperts:
         scores[:, own] = found - found.max(axis=1, keepdims=True)
         return scores, self.discriminant.log_scores(rows)
 
-    def scores(self, rows: "FloatArray", temperature: float, weight: float) -> "FloatArray":
+    def scores(self, rows: FloatArray, temperature: float, weight: float) -> FloatArray:
         """Return their sum with the priors, the first divided by the temperature, the second times the weight."""
         return combine_calibrated_scores(*self.both(rows), self.priors, temperature, weight)
 
 
-def calibration_log_priors(labels: "IntArray", n_classes: int) -> "FloatArray":
+def calibration_log_priors(labels: IntArray, n_classes: int) -> FloatArray:
     """Return the logarithm of the fraction of each class; minus infinity for classes without events."""
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(np.bincount(labels, minlength=n_classes) / labels.size))
 
 
 def combine_calibrated_scores(
-    first: "FloatArray", second: "FloatArray", priors: "FloatArray", temperature: float, weight: float
-) -> "FloatArray":
+    first: FloatArray, second: FloatArray, priors: FloatArray, temperature: float, weight: float
+) -> FloatArray:
     """Return the sum of two tables of log-likelihoods and of priors; minus infinity for classes without events."""
     tempered = first / temperature + priors
     return tempered + weight * second if weight > 0 else tempered
 
 
 def cross_validated_scores(
-    classifier: "Classifier", data: "FloatArray", labels: "IntArray", folds: "Folds", n_classes: int
-) -> "tuple[FloatArray, FloatArray]":
+    classifier: Classifier, data: FloatArray, labels: IntArray, folds: Folds, n_classes: int
+) -> tuple[FloatArray, FloatArray]:
     """Return the log-scores of each event by experts that were fitted without its fold, (n, n_classes) each."""
     first, second = np.empty((len(labels), n_classes)), np.empty((len(labels), n_classes))
     for train, test in folds.split():
@@ -94,7 +90,7 @@ def cross_validated_scores(
     return first, second
 
 
-def cross_validated_distances(data: "FloatArray", folds: "Folds") -> "FloatArray":
+def cross_validated_distances(data: FloatArray, folds: Folds) -> FloatArray:
     """Return the distance of each event to the nearest event of the other folds."""
     distances = np.empty(len(data))
     for train, test in folds.split():
@@ -102,20 +98,18 @@ def cross_validated_distances(data: "FloatArray", folds: "Folds") -> "FloatArray
     return distances
 
 
-def find_nearest(rows: "FloatArray", data: "FloatArray") -> "FloatArray":
+def find_nearest(rows: FloatArray, data: FloatArray) -> FloatArray:
     """Return the mean difference of the features of each row to those of the nearest event."""
     return np.array([np.abs(data - row).mean(axis=1).min() for row in rows])
 
 
-def calibrated_probabilities(scores: "FloatArray") -> "FloatArray":
+def calibrated_probabilities(scores: FloatArray) -> FloatArray:
     """Turn log-scores (n, n_classes) into probabilities."""
     powers = np.exp(scores - scores.max(axis=1, keepdims=True))
     return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
 
-def fit_weights(
-    first: "FloatArray", second: "FloatArray", priors: "FloatArray", labels: "IntArray"
-) -> tuple[float, float]:
+def fit_weights(first: FloatArray, second: FloatArray, priors: FloatArray, labels: IntArray) -> tuple[float, float]:
     """Return temperature and weight of :meth:`CalibratedExperts.scores` under which true classes are most likely."""
 
     def loss(temperature: float, weight: float) -> float:

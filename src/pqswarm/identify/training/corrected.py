@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, inf
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pqswarm._base.random import stream
 from pqswarm._base.text import file_text, printable
+from pqswarm._base.typing import FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.events.noise import add_noise
 from pqswarm.identify.agreement import in_words
@@ -28,16 +28,13 @@ from pqswarm.identify.features.compute import (
 )
 from pqswarm.identify.folder.batch import Failure, failure_of, identify_file
 from pqswarm.identify.folder.scan import find_candidate
+from pqswarm.identify.model import Model
 from pqswarm.identify.training.corrections import Correction, load_corrections, merge_corrections
+from pqswarm.identify.training.specs import Progress
+from pqswarm.identify.verdict import EventVerdict, Verdict
 from pqswarm.identify.windows import read_window_samples
-
-if TYPE_CHECKING:
-    from pqswarm._base.typing import FloatArray, IntArray
-    from pqswarm.identify.model import Model
-    from pqswarm.identify.training.specs import Progress
-    from pqswarm.identify.verdict import EventVerdict, Verdict
-    from pqswarm.recordings import Site
-    from pqswarm.recordings.recording import RecordingSource
+from pqswarm.recordings import Site
+from pqswarm.recordings.recording import RecordingSource
 
 _WEIGHT = 0.05  # tuned
 """Training events per corrected one at the bandwidth of its recording, as a fraction of those of a class."""
@@ -63,7 +60,7 @@ class CorrectedEvent:
     """
 
     correction: Correction
-    capture: "FloatArray"
+    capture: FloatArray
     sampling_rate: float
     frequency: float
     possible: tuple[str, ...]
@@ -73,14 +70,14 @@ class CorrectedEvent:
         """Index of the widest of BANDWIDTHS that its recording has."""
         return BANDWIDTHS.index(bandwidth_of(self.sampling_rate, self.frequency))
 
-    def classify(self, model: "Model") -> str:
+    def classify(self, model: Model) -> str:
         """Return its class by a model."""
         wavelet = any(uses_wavelets(subset.names) for subset in model.subsets)
         features = compute_features(self.capture, self.sampling_rate, self.frequency, wavelet=wavelet)
         said = model.predict(features, usable_features(self.sampling_rate, self.frequency), self.possible)
         return said.best(count=1)[0][0] if said.known[0] else "unknown"
 
-    def features(self, bandwidth: int, count: int, seed: int, *, wavelet: bool) -> "FloatArray":
+    def features(self, bandwidth: int, count: int, seed: int, *, wavelet: bool) -> FloatArray:
         """Return the features of the event and of `count` - 1 variants at one of BANDWIDTHS, (count, n_features).
 
         The first row is that of `identify` at the widest bandwidth of the recording.
@@ -94,7 +91,7 @@ class CorrectedEvent:
         varied = [capture, *(self._vary(capture, rate, number, random) for number in range(count - 1))]
         return np.array([compute_features(one, rate, self.frequency, wavelet=wavelet) for one in varied])
 
-    def _vary(self, capture: "FloatArray", rate: float, number: int, random: np.random.Generator) -> "FloatArray":
+    def _vary(self, capture: FloatArray, rate: float, number: int, random: np.random.Generator) -> FloatArray:
         """The event with another window, a slightly different voltage, and noise."""
         spare = capture.size - ceil(MIN_CYCLES * rate / self.frequency) - 1
         limit = max(min(int(_SHIFT * rate / self.frequency), spare // 2), 0)
@@ -104,7 +101,7 @@ class CorrectedEvent:
 
 
 def read_corrections(
-    given: "str | Path | Correction | Iterable[str | Path | Correction] | None",
+    given: str | Path | Correction | Iterable[str | Path | Correction] | None,
 ) -> tuple[Correction, ...]:
     """Return the corrections in force of some files; the last one of an event applies."""
     if given is None:
@@ -137,7 +134,7 @@ def make_corrected(
     *,
     bandwidth: int,
     wavelet: bool,
-) -> "tuple[FloatArray, IntArray]":
+) -> tuple[FloatArray, IntArray]:
     """Return features (n, n_features) and labels of corrected events and their variants at one of BANDWIDTHS.
 
     Events that the recording cannot show, or whose class is not `learned` there, are left out.
@@ -158,7 +155,7 @@ def make_corrected(
     return np.vstack(rows), np.array(labels, dtype=np.int64)
 
 
-def count_corrected_events_followed(model: "Model", events: Sequence[CorrectedEvent]) -> dict[str, int]:
+def count_corrected_events_followed(model: Model, events: Sequence[CorrectedEvent]) -> dict[str, int]:
     """Return how many corrected events a model classifies as corrected; warn about each of the others."""
     followed = 0
     for event in events:
@@ -178,8 +175,8 @@ def count_corrected_events_followed(model: "Model", events: Sequence[CorrectedEv
 def find_corrected(
     corrections: Sequence[Correction],
     class_names: Collection[str],
-    site: "Site | None" = None,
-    progress: "Progress | None" = None,
+    site: Site | None = None,
+    progress: Progress | None = None,
 ) -> list[CorrectedEvent]:
     """Find corrected events again in their recordings; warn about each that cannot be used, and fail if none can."""
     by_path: dict[str, list[Correction]] = {}
@@ -200,7 +197,7 @@ def find_corrected(
 
 
 def _find_in_file(
-    path: str, corrections: Sequence[Correction], class_names: Collection[str], site: "Site | None"
+    path: str, corrections: Sequence[Correction], class_names: Collection[str], site: Site | None
 ) -> "list[CorrectedEvent | str]":
     """The corrected events of a file, or why they cannot be used."""
     try:
@@ -213,7 +210,7 @@ def _find_in_file(
         found.append(f"{file_text(path)}: has changed since it was corrected")
     seen = set()
 
-    def look(recording: "RecordingSource", verdict: "Verdict") -> None:
+    def look(recording: RecordingSource, verdict: Verdict) -> None:
         place = file_text(verdict.source).removeprefix(file_text(Path(path).name))
         own = [one for one in known if one.place == place]
         found.extend(_find_in_recording(recording, verdict, own, class_names))
@@ -227,7 +224,7 @@ def _find_in_file(
 
 
 def _find_in_recording(
-    recording: "RecordingSource", verdict: "Verdict", corrections: Sequence[Correction], class_names: Collection[str]
+    recording: RecordingSource, verdict: Verdict, corrections: Sequence[Correction], class_names: Collection[str]
 ) -> "Iterator[CorrectedEvent | str]":
     for correction in corrections:
         event = _find_event(verdict, correction)
@@ -251,7 +248,7 @@ def _find_in_recording(
             yield CorrectedEvent(correction, capture, rate, frequency, possible)
 
 
-def _find_event(verdict: "Verdict", correction: Correction) -> "EventVerdict | None":
+def _find_event(verdict: Verdict, correction: Correction) -> EventVerdict | None:
     """The event of the same kind and channels that starts nearest."""
     old = correction.found.event
     like = [

@@ -9,7 +9,6 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from errno import EFBIG, EINVAL, EISDIR
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
@@ -20,10 +19,7 @@ from pqswarm.events.broad import BROAD_CLASSES
 from pqswarm.identify.folder.scan import find_candidate
 from pqswarm.identify.show.lines import json_text
 from pqswarm.identify.training.correction_checks import find_correction_problem
-from pqswarm.identify.verdict import EventVerdict
-
-if TYPE_CHECKING:
-    from pqswarm.identify.verdict import Verdict
+from pqswarm.identify.verdict import EventVerdict, Verdict
 
 _MAX_LINE = 512 * 1024
 """Bytes of a line."""
@@ -77,7 +73,7 @@ class Correction:
     @classmethod
     def of(
         cls,
-        verdict: "Verdict",
+        verdict: Verdict,
         event: EventVerdict,
         label: str,
         by: str,

@@ -3,19 +3,16 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pqswarm._base.random import derived_seed
 from pqswarm._base.threads import effective_jobs
+from pqswarm._base.typing import FloatArray, IntArray
 from pqswarm.datasets.specs import EventSpec, check_spec_event_count, event_specs
 from pqswarm.events import EVENT_CLASSES, Preset
 from pqswarm.events.broad import BROAD_CLASSES, record_event
 from pqswarm.identify.features.compute import BANDWIDTHS, MARGIN, compute_features, resample_for_features
-
-if TYPE_CHECKING:
-    from pqswarm._base.typing import FloatArray, IntArray
 
 TRAINING_SNR: tuple[float, ...] = (20.0, inf, 25.0, 40.0, 30.0, 60.0, 35.0, inf, 50.0)
 """Noise levels of the training events, in turn [dB]."""
@@ -61,7 +58,7 @@ class BroadSpec:
     snr: float
     bandwidth: tuple[float, float]
 
-    def record(self, rate: float | None) -> "tuple[FloatArray, float, float]":
+    def record(self, rate: float | None) -> tuple[FloatArray, float, float]:
         """Generate the event: samples, their rate and the nominal frequency [Hz]."""
         made = record_event(self.event_class, self.seed, self.bandwidth, self.snr, rate=rate)
         return made.signal, made.sampling_rate, made.frequency
@@ -79,7 +76,7 @@ class PresetSpec:
         """Its class."""
         return self.order.event_class
 
-    def record(self, rate: float | None) -> "tuple[FloatArray, float, float]":
+    def record(self, rate: float | None) -> tuple[FloatArray, float, float]:
         """Generate the event: samples, their rate and the nominal frequency [Hz]."""
         event = self.order.make(self.preset)
         if rate is None:
@@ -115,7 +112,7 @@ def make_training_events(
     progress: Progress | None = None,
     minimum: int = 1,
     rate: float | None = None,
-) -> "tuple[FloatArray, IntArray, FloatArray]":
+) -> tuple[FloatArray, IntArray, FloatArray]:
     """Generate events and compute their features.
 
     Families of events have different seeds. Noise levels [dB] are taken in turn; without any, those of the preset are
@@ -144,7 +141,7 @@ def make_training_events(
 
 def _compute_training_spec_features(
     orders: "Sequence[BroadSpec | PresetSpec]", rate: float | None, wavelet: bool
-) -> "list[tuple[FloatArray, float]]":
+) -> list[tuple[FloatArray, float]]:
     from pqswarm.recordings.frequency import measure_frequency
 
     rows = []

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pqswarm import __version__
 from pqswarm._base.random import checked_seed
+from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation import CLASSIFIERS, Classifier
 from pqswarm.events import Preset, check_snr, get_preset
@@ -35,10 +35,7 @@ from pqswarm.identify.training.corrected import (
 )
 from pqswarm.identify.training.corrections import Correction
 from pqswarm.identify.training.specs import BROAD, TRAINING_SNR, Progress, make_training_events
-
-if TYPE_CHECKING:
-    from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
-    from pqswarm.recordings import Site
+from pqswarm.recordings import Site
 
 _HYPERPARAMETERS: Mapping[str, Mapping[str, float]] = {
     "kernel-nb": {"bandwidth": 0.01, "floor": 0.0005},
@@ -53,13 +50,13 @@ def train(
     preset: str | Preset = "broad",
     events_per_class: int = 150,
     classifier: str | Classifier = "kernel-nb",
-    subset: "Sequence[str] | BoolArray | None" = None,
+    subset: Sequence[str] | BoolArray | None = None,
     search: str | None = None,
     *,
     max_evaluations: int = 5000,
     snr: Sequence[float] = TRAINING_SNR,
     corrections: str | Path | Correction | Iterable[str | Path | Correction] | None = None,
-    site: "Site | None" = None,
+    site: Site | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
     progress: Progress | None = None,
@@ -204,7 +201,7 @@ def _make_training_classifier(given: str | Classifier) -> Classifier:
     return made
 
 
-def _read_training_subset(subset: "Sequence[str] | BoolArray | None") -> "BoolArray":
+def _read_training_subset(subset: Sequence[str] | BoolArray | None) -> BoolArray:
     if subset is None:
         return np.ones(len(FEATURES), dtype=np.bool_)
     given = np.asarray(subset)
@@ -221,16 +218,16 @@ def _read_training_subset(subset: "Sequence[str] | BoolArray | None") -> "BoolAr
 
 
 def _learn(
-    features: "FloatArray",
-    labels: "IntArray",
-    names: "AnyArray",
+    features: FloatArray,
+    labels: IntArray,
+    names: AnyArray,
     n_classes: int,
     classifier: Classifier,
     search: str | None,
     max_evaluations: int,
     seed: int,
     n_jobs: int | None,
-    corrected: "tuple[FloatArray, IntArray]",
+    corrected: tuple[FloatArray, IntArray],
 ) -> tuple[Subset, ModelTrainingTable]:
     """Choose a subset of the features, with its error, temperature, weight and distance, and its training events.
 

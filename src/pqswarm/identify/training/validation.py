@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pqswarm._base.random import checked_seed
+from pqswarm._base.typing import FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.events import Preset, check_snr, get_preset
 from pqswarm.events.broad import BROAD_CLASSES
@@ -17,13 +18,10 @@ from pqswarm.identify.model import Model
 from pqswarm.identify.training.specs import (
     BROAD,
     HELD_OUT,
+    Progress,
     list_orders,
     make_training_events,
 )
-
-if TYPE_CHECKING:
-    from pqswarm._base.typing import FloatArray, IntArray
-    from pqswarm.identify.training.specs import Progress
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +45,9 @@ class Check:
 
     snr: float
     class_names: tuple[str, ...]
-    confusion: "IntArray"
+    confusion: IntArray
     confidence: float
-    unlabelled: "IntArray"
+    unlabelled: IntArray
 
     @property
     def n_events(self) -> int:
@@ -110,7 +108,7 @@ def check_model(
     whole: bool = False,
     nominal_voltage: float | None = None,
     n_jobs: int | None = None,
-    progress: "Progress | None" = None,
+    progress: Progress | None = None,
 ) -> tuple[Check, ...]:
     """Test a model on held-out events, on which no model was trained, whatever its seed.
 
@@ -183,8 +181,8 @@ def check_model(
 
 
 def _predict_for_validation(
-    model: Model, features: "FloatArray", frequencies: "FloatArray", rate: float | None
-) -> "FloatArray":
+    model: Model, features: FloatArray, frequencies: FloatArray, rate: float | None
+) -> FloatArray:
     if rate is None:
         return model.predict(features).probabilities
     shares = np.empty((len(features), len(model.class_names)))
@@ -198,7 +196,7 @@ def _predict_for_validation(
 
 def _predict_whole(
     model: Model, preset: Preset | str, count: int, snr: float, seed: int, nominal: float | None
-) -> "tuple[IntArray, FloatArray]":
+) -> tuple[IntArray, FloatArray]:
     from pqswarm.identify.analysis import identify
     from pqswarm.recordings import Channel, Recording
 

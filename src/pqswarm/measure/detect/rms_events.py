@@ -43,7 +43,9 @@ class RmsEventFinder:
         make, parts = self.supply.part_on(i), []
         for span, (start, end) in zip(spans, edges, strict=True):
             # Beside an interruption, a sag of less than a cycle is only the slope down or up.
-            if end - start < 1 / frequency and _is_beside_interruption(span, spans):
+            breaks = [other for other in spans if other.kind == "interruption" and span.kind == "sag"]
+            is_beside = any(span.stop == other.first or span.first == other.stop for other in breaks)
+            if end - start < 1 / frequency and is_beside:
                 continue
             urms = (float(time[span.first]), float(time[min(span.stop, time.size - 1)]))
             parts.append(
@@ -95,8 +97,3 @@ class RmsEventFinder:
         if self.recording.n_samples == self.first_pages.n_samples:
             return MeanSquare(self.first_pages.channels[number].samples, cycle)
         return SourceMeanSquare(self.recording, number, cycle)
-
-
-def _is_beside_interruption(span: Span, spans: Sequence[Span]) -> bool:
-    near = [other for other in spans if other.kind == "interruption" and span.kind == "sag"]
-    return any(span.stop == other.first or span.first == other.stop for other in near)

@@ -1,6 +1,6 @@
 """One pass through a recording, page by page: Urms(1/2), transients and steady quantities of its supply voltages."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import ceil
@@ -79,7 +79,8 @@ def scan_pages(
                 samples, page, centres[inside], cycle, own, source.sampling_rate, supply, i, thresholds
             )
             urms[i, inside.start : inside.stop][kept] = found[0][kept]
-            transients[i] += [one for one in found[1] if not _found_earlier_in_scan(one, transients[i])]
+            last = transients[i][-1].start if transients[i] else -np.inf
+            transients[i] += [one for one in found[1] if one.start - last >= _TOGETHER]
             missing[i] += np.count_nonzero(~np.isfinite(page.core[i])) / max(source.n_samples, 1)
         meter.feed(page.core)
         if progress is not None:
@@ -175,7 +176,3 @@ def _scan_channel(
 
 def _shift_scanned_part(part: Part, seconds: float) -> Part:
     return replace(part, start=part.start + seconds, end=part.end + seconds)
-
-
-def _found_earlier_in_scan(one: Part, before: Sequence[Part]) -> bool:
-    return bool(before) and one.start - before[-1].start < _TOGETHER

@@ -66,6 +66,12 @@ def window_centres(n_samples: int, cycle: float, start: float = -0.5) -> FloatAr
     return centres
 
 
+def known_median(values: FloatArray) -> float:
+    """Median of the values that are known; 0 if none is."""
+    known = values[np.isfinite(values)]
+    return float(np.median(known)) if known.size else 0.0
+
+
 class MeanSquare:
     """Mean square of a signal over windows of any place and width; NaN are filled from a `cycle` [samples] away."""
 

@@ -2,11 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from pqswarm._base.typing import FloatArray
+from pqswarm.measure.detect.scan import Scan
 from pqswarm.measure.detect.spans import find_spans, standard_span_duration
+from pqswarm.measure.detect.urms import known_median
 from pqswarm.measure.event import Event, Part, group_overlapping, group_parts
 from pqswarm.measure.group.joins import join_systems, join_transients
 from pqswarm.measure.group.sag_phasors import SagPhasors
@@ -17,13 +20,9 @@ from pqswarm.measure.group.sentences import (
     describe_transients,
 )
 from pqswarm.measure.ieee1159 import category
-
-if TYPE_CHECKING:
-    from pqswarm._base.typing import FloatArray
-    from pqswarm.measure.detect.scan import Scan
-    from pqswarm.measure.supply.survey import Supply
-    from pqswarm.measure.thresholds import Thresholds
-    from pqswarm.recordings.recording import RecordingSource
+from pqswarm.measure.supply.survey import Supply
+from pqswarm.measure.thresholds import Thresholds
+from pqswarm.recordings.recording import RecordingSource
 
 _BESIDE = 0.3  # tuned
 """A rapid voltage change this close to a sag, swell or interruption of its system is part of it [s]."""
@@ -35,11 +34,11 @@ _TOGETHER = 0.002  # tuned
 class EventList:
     """Makes events from the parts found on the channels of a recording; `urms` is Urms(1/2) [pu] of each channel."""
 
-    recording: "RecordingSource"
-    supply: "Supply"
-    scan: "Scan"
-    urms: "FloatArray"
-    thresholds: "Thresholds"
+    recording: RecordingSource
+    supply: Supply
+    scan: Scan
+    urms: FloatArray
+    thresholds: Thresholds
 
     def moving(self, levels: Iterable[Part], transients: Iterable[Part]) -> tuple[list[Event], list[Event]]:
         """Return the sags, swells and interruptions with the transients at their edges, and the other transients."""
@@ -69,7 +68,14 @@ class EventList:
         groups = group_parts(parts, lambda group, part: part.start <= max(one.end for one in group) + near)
         ordered = [sorted(group, key=lambda part: (part.phase, part.channel)) for group in groups]
         events = [self._largest(one, describe_change(one, self.supply.nominal_frequency)) for one in ordered]
-        return [event for event in events if not any(_overlaps_listed_event(event, *other) for other in others)]
+        return [
+            event
+            for event in events
+            if not any(
+                event.system == system and event.start < end + _BESIDE and event.end > start - _BESIDE
+                for system, start, end in others
+            )
+        ]
 
     def finish(self, events: Iterable[Event]) -> tuple[Event, ...]:
         """Return the events in order of time, one of kind ``"none"`` if there is no other."""
@@ -178,7 +184,7 @@ class EventList:
                 self.supply.part_on(i)(
                     kind="none",
                     category=title,
-                    magnitude=_median_of_listed_event(self.urms[i]) if live[i] else 0.0,
+                    magnitude=known_median(self.urms[i]) if live[i] else 0.0,
                     start=0.0,
                     end=length,
                     duration=length,
@@ -210,12 +216,3 @@ def _listed_parts_by_channel(group: Sequence[Part]) -> list[Part]:
             )
         )
     return joined
-
-
-def _median_of_listed_event(urms: "FloatArray") -> float:
-    known = urms[np.isfinite(urms)]
-    return float(np.median(known)) if known.size else 0.0
-
-
-def _overlaps_listed_event(event: Event, system: str, start: float, end: float) -> bool:
-    return event.system == system and event.start < end + _BESIDE and event.end > start - _BESIDE

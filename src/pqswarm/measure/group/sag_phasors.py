@@ -1,18 +1,15 @@
 """Phasors before and during a sag: its type and its phase-angle jump."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pqswarm._base.typing import FloatArray
 from pqswarm.measure.detect.pages import read_channels
+from pqswarm.measure.event import Part
 from pqswarm.measure.group.sag_type import fit_phasor, sag_type, symmetrical_components
-
-if TYPE_CHECKING:
-    from pqswarm._base.typing import FloatArray
-    from pqswarm.measure.event import Part
-    from pqswarm.measure.supply.survey import Supply
-    from pqswarm.recordings.recording import RecordingSource
+from pqswarm.measure.supply.survey import Supply
+from pqswarm.recordings.recording import RecordingSource
 
 _SOON = 10.0  # tuned
 """The type of a sag is that of its lowest voltage in the first cycles."""
@@ -24,13 +21,13 @@ _PAST, _USUAL, _TURNS = 2.0, 0.1, 8  # tuned
 class SagPhasors:
     """Measures sags of the three channels with the indices `members` among the supply voltages."""
 
-    recording: "RecordingSource"
-    supply: "Supply"
-    time: "FloatArray"
-    urms: "FloatArray"
-    members: "list[int]"
+    recording: RecordingSource
+    supply: Supply
+    time: FloatArray
+    urms: FloatArray
+    members: list[int]
 
-    def measure(self, worst: "Part") -> tuple[str, dict[str, float]]:
+    def measure(self, worst: Part) -> tuple[str, dict[str, float]]:
         """Return the type of a sag and its phase-angle jump [degrees], by its worst part.
 
         Phasors [pu] before the event are compared with those at its lowest voltage soon after. Between the two,

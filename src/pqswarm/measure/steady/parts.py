@@ -7,6 +7,7 @@ import numpy as np
 
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
+from pqswarm.measure.detect.urms import known_median
 from pqswarm.measure.event import Part, group_overlapping
 from pqswarm.measure.steady.modulation import strongest_modulation
 from pqswarm.measure.steady.series import SteadySeries
@@ -206,8 +207,7 @@ def _steady_part_references(series: SteadySeries, given: Sequence[float] | None)
             raise PqswarmError(f"references must have a voltage for each of {len(series.channels)} channels.")
         volts = np.array(given, dtype=np.float64)
     else:
-        known = [row[np.isfinite(row)] for row in series.fundamental]
-        volts = np.array([float(np.median(row)) if row.size else np.nan for row in known])
+        volts = np.array([known_median(row) for row in series.fundamental])
     return np.where(volts > 0, volts, np.inf)
 
 

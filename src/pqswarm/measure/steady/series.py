@@ -11,6 +11,7 @@ import numpy as np
 
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
+from pqswarm.measure.detect.urms import known_median
 from pqswarm.measure.event import Part, PartMaker
 from pqswarm.measure.steady.flickermeter import long_term_severity
 from pqswarm.measure.steady.modulation import measure_modulation
@@ -168,7 +169,8 @@ class SteadySeries:
         """
         rows: list[dict[str, Any]] = []
         intervals, marked = self.intervals, self.quiet_windows(quiet)
-        dead = ~(self.fundamental > _LIVE * _steady_series_medians(self.fundamental))
+        usual = np.array([[known_median(row)] for row in self.fundamental])
+        dead = ~(self.fundamental > _LIVE * usual)
         for interval in np.unique(intervals).tolist():
             inside = intervals == interval
             places = np.flatnonzero(inside)
@@ -196,40 +198,18 @@ class SteadySeries:
                         "rms_max": float(known.max(initial=0.0)) if known.size else float("nan"),
                         "dc": _steady_series_mean(self.dc[c, places]),
                         **{name: 100 * _steady_series_rms(values) for name, values in shares.items()},
-                        "pst": self._severity(c, interval),
+                        "pst": float(self.severity[c, interval]) if interval < self.severity.shape[1] else np.nan,
                         "plt": self._long_severity(c, interval),
                         "flagged": bool(marked[places].any()),
                     }
                 )
         return rows
 
-    def _severity(self, channel: int, interval: int) -> float:
-        return float(self.severity[channel, interval]) if interval < self.severity.shape[1] else float("nan")
-
     def _long_severity(self, channel: int, interval: int) -> float:
         whole = (interval + 1) % _LONG == 0 and interval < self.severity.shape[1]
         return (
             long_term_severity(self.severity[channel, interval + 1 - _LONG : interval + 1]) if whole else float("nan")
         )
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return a summary as plain values: the 95th percentile and maximum of the ten-minute values of each channel.
-
-        The 95 % value is what EN 50160 looks at, over a week; of a single ten minutes it is their value.
-        """
-        rows = self.ten_minutes()
-        found: dict[str, Any] = {"windows": self.n_windows, "cycles": self.cycles, "channels": []}
-        for channel in self.channels:
-            own = [row for row in rows if row["channel"] == channel.name]
-            summary: dict[str, Any] = {"channel": channel.name, "phase": channel.phase}
-            for name in ("rms", "thd", "unbalance", "zero_sequence", "pst"):
-                values = np.array([row[name] for row in own])
-                values = values[np.isfinite(values)]
-                summary[name] = (
-                    {"p95": float(np.percentile(values, 95)), "max": float(values.max())} if values.size else None
-                )
-            found["channels"].append(summary)
-        return found
 
     def write(self, path: str | Path, *, per: str = "window", start: datetime | None = None) -> Path:
         """Write the values to a file: ``.csv``, or ``.npz`` with everything, of windows and of ten minutes.
@@ -310,11 +290,6 @@ def build_series(
         zero_sequence=zero,
         severity=severity,
     )
-
-
-def _steady_series_medians(values: FloatArray) -> FloatArray:
-    known = [row[np.isfinite(row)] for row in values]
-    return np.array([[float(np.median(row)) if row.size else np.nan] for row in known])
 
 
 def _steady_series_mean(values: FloatArray) -> float:

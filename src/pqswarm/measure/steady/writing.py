@@ -5,22 +5,20 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from pqswarm._base.files import write_atomically
 from pqswarm._base.text import disarm
 from pqswarm.errors import PqswarmError, unknown_name
-
-if TYPE_CHECKING:
-    from pqswarm.measure.steady.series import SteadySeries
+from pqswarm.measure.steady.series import SteadySeries
 
 _PER = ("window", "10 min")
 _SHARES = ("thd", "thd_without_notches", "notch_depth", "noise", "modulation")
 
 
-def write_series(series: "SteadySeries", path: Path, per: str, start: datetime | None) -> Path:
+def write_series(series: SteadySeries, path: Path, per: str, start: datetime | None) -> Path:
     """Write a series as CSV or npz, by the suffix of `path`."""
     if per not in _PER:
         raise unknown_name("per", per, _PER)
@@ -41,7 +39,7 @@ def _write_series_rows(file: BinaryIO, rows: Iterator[list[str]]) -> None:
     text.detach()
 
 
-def _series_arrays(series: "SteadySeries", start: datetime | None) -> dict[str, Any]:
+def _series_arrays(series: SteadySeries, start: datetime | None) -> dict[str, Any]:
     """Everything as arrays that need no pickle."""
     plain = {name: value for name, value in vars(series).items() if isinstance(value, np.ndarray)}
     rows = series.ten_minutes()
@@ -60,7 +58,7 @@ def _series_arrays(series: "SteadySeries", start: datetime | None) -> dict[str, 
     }
 
 
-def _window_rows(series: "SteadySeries", start: datetime | None) -> Iterator[list[str]]:
+def _window_rows(series: SteadySeries, start: datetime | None) -> Iterator[list[str]]:
     """One row for each window: times, frequency, then the values of each channel and system."""
     head = ["start [s]", "end [s]", "frequency [Hz]"]
     columns = [series.edges[:-1], series.edges[1:], series.frequency]
@@ -83,7 +81,7 @@ def _window_rows(series: "SteadySeries", start: datetime | None) -> Iterator[lis
         yield values if start is None else [_series_time_text(start, float(row[0])), *values]
 
 
-def _interval_rows(series: "SteadySeries", start: datetime | None) -> Iterator[list[str]]:
+def _interval_rows(series: SteadySeries, start: datetime | None) -> Iterator[list[str]]:
     """One row for each ten minutes and channel."""
     rows = series.ten_minutes()
     units = {"start": " [s]", "end": " [s]", "frequency": " [Hz]", "windows": "", "pst": "", "plt": "", "flagged": ""}

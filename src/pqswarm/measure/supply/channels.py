@@ -63,9 +63,7 @@ def select_channels(
         if not chosen:
             raise PqswarmError(f"{source} has no voltage channel; name one in channels.")
     else:
-        chosen = list(dict.fromkeys(recording.channel(name) for name in names))
-        if not chosen:
-            raise PqswarmError("channels must name at least one channel.")
+        chosen = named_channels(recording, names)
     candidates = []
     for channel in chosen:
         filled, _ = fill_gaps(channel.samples, cycle)
@@ -83,6 +81,14 @@ def select_channels(
     systems = name_supply_systems([one.channel for one in candidates])
     found = tuple(replace(one, system=system) for one, system in zip(candidates, systems, strict=True))
     return found, left_out, frequency
+
+
+def named_channels(recording: Recording, names: Sequence[str]) -> list[Channel]:
+    """Return the channels with these names or phases, each once."""
+    chosen = list(dict.fromkeys(recording.channel(name) for name in names))
+    if not chosen:
+        raise PqswarmError("channels must name at least one channel.")
+    return chosen
 
 
 def check_waveform(recording: RecordingSource) -> None:

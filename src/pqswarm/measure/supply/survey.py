@@ -9,7 +9,7 @@ import numpy as np
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.measure.detect.pages import PAGE
-from pqswarm.measure.detect.urms import half_cycle_rms
+from pqswarm.measure.detect.urms import half_cycle_rms, known_median
 from pqswarm.measure.event import Part, PartMaker
 from pqswarm.measure.supply.channels import IgnoredChannel, select_channels
 from pqswarm.measure.supply.reference import Reference, choose_reference
@@ -110,17 +110,12 @@ def _surveyed_nominal_voltages(
     if given is None or not kinds >= {1, 2}:
         return [given] * len(channels)
     levels = {
-        kind: np.median([_surveyed_median(v) for v, c in zip(urms, channels, strict=True) if len(c.phase) == kind])
+        kind: np.median([known_median(v) for v, c in zip(urms, channels, strict=True) if len(c.phase) == kind])
         for kind in (1, 2)
     }
     own = min((1, 2), key=lambda kind: abs(np.log(max(levels[kind], 1e-9) / given)))
     factors = {own: 1.0, 3 - own: 3**0.5 if own == 1 else 3**-0.5}
     return [given * factors.get(len(channel.phase), 1.0) for channel in channels]
-
-
-def _surveyed_median(urms: FloatArray) -> float:
-    known = urms[np.isfinite(urms)]
-    return float(np.median(known)) if known.size else 0.0
 
 
 def _choose_surveyed_stretch(source: RecordingSource) -> Recording:
@@ -131,13 +126,7 @@ def _choose_surveyed_stretch(source: RecordingSource) -> Recording:
         return source.read()
     starts = (0, (source.n_samples - PAGE) // 2, source.n_samples - PAGE)
     looks = [source.read(start, start + PAGE) for start in starts]
-    size = np.array(
-        [[_surveyed_size(one.samples) if one.is_voltage else 0.0 for one in look.channels] for look in looks]
-    )
+    voltages = [[one.samples[np.isfinite(one.samples)] for one in look.voltages] for look in looks]
+    size = np.array([[x.std() if x.size else 0.0 for x in own] for own in voltages])
     live = (size > 0.5 * size.max(axis=0)).sum(axis=1)
     return looks[int(live.argmax())]
-
-
-def _surveyed_size(samples: FloatArray) -> float:
-    known = samples[np.isfinite(samples)]
-    return float(known.std()) if known.size else 0.0

@@ -9,7 +9,7 @@ import numpy as np
 from pqswarm._base.text import count_text
 from pqswarm._base.typing import FloatArray
 from pqswarm._base.units import frequency_text
-from pqswarm.recordings.comtrade.configuration import AnalogChannel, Configuration, parse_configuration
+from pqswarm.recordings.comtrade.configuration import Configuration, parse_configuration
 from pqswarm.recordings.comtrade.data import DataRows, open_rows
 from pqswarm.recordings.files import FileBytes, find_partner
 from pqswarm.recordings.reader import Options, RawHeader, RawSource, Reader
@@ -139,7 +139,8 @@ def _read_comtrade_scales(config: Configuration) -> tuple[list[RawHeader], list[
     numbered = {channel.phase for channel in config.analog if channel.phase.isdigit()}
     believed = len(numbered) > 1 and numbered <= set("01234")  # else a running number, or constant
     for channel in config.analog:
-        ratio = _ratio(channel)
+        usable = 0 < channel.primary < 1e9 and 1e-6 < channel.secondary < 1e9
+        ratio = channel.primary / channel.secondary if channel.side == "S" and usable else 1.0
         if ratio != 1:
             secondary.append(f"{ratio:g}")
         if channel.side == "S" and ratio == 1 and channel.primary != channel.secondary:
@@ -160,11 +161,6 @@ def _read_comtrade_scales(config: Configuration) -> tuple[list[RawHeader], list[
     if config.revision == 1991 and not any(channel.side for channel in config.analog):
         notes.append("Files of the 1991 edition do not say whether values are primary: left unchanged.")
     return channels, scales, notes
-
-
-def _ratio(channel: AnalogChannel) -> float:
-    usable = 0 < channel.primary < 1e9 and 1e-6 < channel.secondary < 1e9
-    return channel.primary / channel.secondary if channel.side == "S" and usable else 1.0
 
 
 def _segments(

@@ -22,22 +22,12 @@ _RAMP = {"harmonics": 0.04, "notching": 0.0, "flicker": 0.5, "unbalance": 2.0, "
 
 @dataclass(frozen=True)
 class Disturbance:
-    """A disturbance of the voltages.
+    """A disturbance of the voltages: one of the kinds of :mod:`pqswarm.measure.event`, on phases such as ``"ABC"``.
 
-    Attributes
-    ----------
-    kind : str
-        One of :data:`pqswarm.measure.event.KINDS`.
-    phases : str
-        Such as ``"A"`` or ``"ABC"``.
-    start, duration : float
-        From the first sample [s]; a transient starts at `start` and decays with a time constant of `duration`.
-    magnitude : float
-        RMS of sags, swells, interruptions and rapid voltage changes [pu]; peak of transients and depth of notches [pu
-        of the peak]; amplitude of the 5th harmonic, the modulation, the negative sequence and the direct voltage
-        [fraction].
-    frequency : float
-        Of a transient, 0 for an impulse, or of the modulation [Hz].
+    It starts at `start` and lasts for `duration` [s]; a transient decays with that time constant. The magnitude is the
+    RMS of sags, swells, interruptions and rapid voltage changes [pu], the peak of transients and depth of notches [pu
+    of the peak], and the amplitude of the 5th harmonic, the modulation, the negative sequence and the direct voltage
+    [fraction]. The frequency is that of a transient, 0 for an impulse, or of the modulation [Hz].
     """
 
     kind: str

@@ -2,33 +2,31 @@
 
 import base64
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pqswarm._base.thinning import extremes
-
-if TYPE_CHECKING:
-    from pqswarm._base.typing import AnyArray
-    from pqswarm.recordings.recording import RecordingSource
-    from pqswarm.recordings.status import StatusChannel
-    from pqswarm.recordings.view.envelope import EnvelopeView
+from pqswarm._base.typing import AnyArray
+from pqswarm.recordings.recording import RecordingSource
+from pqswarm.recordings.status import StatusChannel
+from pqswarm.recordings.view.envelope import EnvelopeView
 
 Encode = Callable[["AnyArray", "AnyArray | None"], dict[str, Any]]
 
 
-def encode_floats(values: "AnyArray") -> str:
+def encode_floats(values: AnyArray) -> str:
     """Return numbers as base64 of little-endian single precision."""
     return base64.b64encode(np.asarray(values, "<f4").tobytes()).decode("ascii")
 
 
-def encode_extremes(low: "AnyArray", high: "AnyArray | None") -> dict[str, Any]:
+def encode_extremes(low: AnyArray, high: AnyArray | None) -> dict[str, Any]:
     """Return minima and maxima in single precision; `high` is None if `low` holds samples."""
     return {"low": encode_floats(low), "high": None if high is None else encode_floats(high)}
 
 
 def describe_header(
-    source: "RecordingSource", channels: Sequence[int] | None = None, text: Callable[[str], str] = str
+    source: RecordingSource, channels: Sequence[int] | None = None, text: Callable[[str], str] = str
 ) -> dict[str, Any]:
     """Describe a recording without its samples: times [s], rates [Hz] and channels; `text` makes names safe to show."""
     shown = range(len(source.channels)) if channels is None else channels
@@ -51,7 +49,7 @@ def describe_header(
 
 
 def encode_status_channels(
-    status: "Iterable[StatusChannel]",
+    status: Iterable[StatusChannel],
     sampling_rate: float,
     most: int | None = None,
     text: Callable[[str], str] = str,
@@ -64,7 +62,7 @@ def encode_status_channels(
 
 
 def describe_view(
-    view: "EnvelopeView",
+    view: EnvelopeView,
     sampling_rate: float,
     channels: Sequence[int] | None = None,
     encode: Encode = encode_extremes,
@@ -85,7 +83,7 @@ def describe_view(
     }
 
 
-def encode_thinned_series(values: "AnyArray", start: float, step: float, times: int) -> dict[str, Any]:
+def encode_thinned_series(values: AnyArray, start: float, step: float, times: int) -> dict[str, Any]:
     """Return a series as it is drawn: all values, or minimum and maximum of each `times` values; NaN is a gap.
 
     `start` is the time of the first value, `step` that between two [s].

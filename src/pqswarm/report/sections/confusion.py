@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from pqswarm._base.typing import IntArray
@@ -15,9 +16,6 @@ from pqswarm.report.section import Content, adaptive_drawing
 from pqswarm.report.style import FAINT, LOSS, NARROW, STYLE, draw_cell, draw_grid, settle
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 from pqswarm.report.tables import Table
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 def confusion_content(study: StudySummary, found: ClassifierSummary) -> Content:
@@ -128,7 +126,7 @@ def plot_confusion(before: IntArray, after: IntArray, class_names: Sequence[str]
         return figure
 
 
-def _draw_matrix(axis: "Axes", matrix: IntArray, names: Sequence[str], worst: int, narrow: bool) -> None:
+def _draw_matrix(axis: Axes, matrix: IntArray, names: Sequence[str], worst: int, narrow: bool) -> None:
     """Draw counts as cells, with recall on the right and precision at the bottom."""
     n = len(names)
     draw_grid(axis, n, n)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log10
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from markupsafe import Markup, escape
 
@@ -11,9 +11,7 @@ from pqswarm._base.text import count_text
 from pqswarm.identify.show.curves import ITIC, RMS, SEMI, SEMI_REQUIRED, Curve
 from pqswarm.identify.show.rows import row_colour, row_curve_point, row_severity
 from pqswarm.identify.show.words import join_words
-
-if TYPE_CHECKING:
-    from pqswarm.identify.verdict import EventVerdict
+from pqswarm.identify.verdict import EventVerdict
 
 _WIDTH, _HEIGHT = 600.0, 430.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62.0, 16.0, 14.0, 58.0
@@ -27,7 +25,7 @@ _LONG_TICKS = ((60.0, "1 min"), (600.0, "10 min"), (3600.0, "1 h"))
 class _ChartPoint(NamedTuple):
     """An event on a chart: what it is, its duration [s] and voltage [%], tip, link, and key for scripts."""
 
-    found: "EventVerdict"
+    found: EventVerdict
     seconds: float
     percent: float
     tip: str
@@ -48,7 +46,7 @@ class Chart:
 
 
 def draw_charts(
-    events: "Sequence[EventVerdict]", tips: Sequence[str], links: Sequence[str], keys: Sequence[str] | None = None
+    events: Sequence[EventVerdict], tips: Sequence[str], links: Sequence[str], keys: Sequence[str] | None = None
 ) -> list[Chart]:
     """Draw events on the ITIC curve and on SEMI F47; those without a place on a curve are left out.
 

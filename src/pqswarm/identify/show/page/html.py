@@ -167,10 +167,6 @@ def _charts(events: Sequence[ListedEvent]) -> list[Chart]:
     return draw_charts([one.found for one in events], tips, links) if events else []
 
 
-def _length_text(recordings: Sequence[ListedRecording]) -> str:
-    return duration_text(sum(one.verdict.duration for one in recordings), 50.0).partition(" (")[0] or "no time"
-
-
 @dataclass(frozen=True, eq=False)
 class _Figure:
     """An event, the index of its waveforms, and a note."""
@@ -206,8 +202,9 @@ def _page_html_sarfi_table(listed: Sequence[ListedEvent], recordings: Sequence[L
     table = sarfi(listed)
     if not table:
         return None
+    length = duration_text(sum(one.verdict.duration for one in recordings), 50.0).partition(" (")[0] or "no time"
     note = (
-        f"Number of events in these recordings ({_length_text(recordings)} in all), not per month or year: recorders "
+        f"Number of events in these recordings ({length} in all), not per month or year: recorders "
         "store only what triggers them, so the observation time is unknown. After IEEE 1564: SARFI-X counts dips and "
         "interruptions with a residual voltage below X %, and for X above 100 swells above X %; SARFI-ITIC and "
         "SARFI-SEMI count those below the lower curves. Events of all phases by Urms(1/2); events of a site within "

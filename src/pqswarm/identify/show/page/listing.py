@@ -2,19 +2,16 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pqswarm._base.text import count_text
+from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.identify.show.page.levels import LEAD, urms_level_extremes
 from pqswarm.identify.show.rows import LONGEST_SHOWN, event_sentence, row_date, row_moment, row_severity
 from pqswarm.identify.show.words import join_words, time_text
+from pqswarm.identify.verdict import EventVerdict, Verdict
 from pqswarm.measure.event import KINDS
-
-if TYPE_CHECKING:
-    from pqswarm._base.typing import BoolArray, FloatArray
-    from pqswarm.identify.verdict import EventVerdict, Verdict
 
 MAX_FIGURES = 20
 """Figures of a page."""
@@ -27,12 +24,12 @@ class ListedRecording:
     The verdict without its measurements, and as much of Urms(1/2) [pu] (n_references, n) as is shown, at `time` [s].
     """
 
-    verdict: "Verdict"
-    time: "FloatArray"
-    urms: "FloatArray"
+    verdict: Verdict
+    time: FloatArray
+    urms: FloatArray
 
     @classmethod
-    def of(cls, verdict: "Verdict") -> "ListedRecording":
+    def of(cls, verdict: Verdict) -> "ListedRecording":
         """Keep what the page shows of a verdict."""
         series = None if verdict.characterisation is None else verdict.characterisation.series
         light = replace(verdict, characterisation=None)
@@ -48,7 +45,7 @@ class ListedRecording:
         return self.verdict.station or name or "recording"
 
 
-def _near_listed_events(verdict: "Verdict", time: "FloatArray") -> "BoolArray":
+def _near_listed_events(verdict: Verdict, time: FloatArray) -> BoolArray:
     """Values of Urms(1/2) near the worst events."""
     shown = np.zeros(time.size, dtype=bool)
     for found in sorted(verdict.events, key=row_severity, reverse=True)[:MAX_FIGURES]:
@@ -66,14 +63,14 @@ class ListedEvent:
     number: int
     place: int
     recording: ListedRecording
-    found: "EventVerdict"
+    found: EventVerdict
 
 
 def list_events(recordings: Sequence[ListedRecording]) -> list[ListedEvent]:
     """List the events of all recordings, by station and time."""
     found = [(place, one) for place, recording in enumerate(recordings) for one in recording.verdict.events]
 
-    def order(pair: "tuple[int, EventVerdict]") -> tuple[bool, str, str, str, float]:
+    def order(pair: tuple[int, EventVerdict]) -> tuple[bool, str, str, str, float]:
         verdict, event = recordings[pair[0]].verdict, pair[1].event
         return not verdict.station, verdict.station, time_text(event.at(verdict.start)), verdict.source, event.start
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markupsafe import Markup
 
@@ -17,11 +17,9 @@ from pqswarm.identify.show.page.levels import (
 )
 from pqswarm.identify.show.page.listing import MAX_FIGURES, ListedEvent
 from pqswarm.identify.show.rows import event_sentence, row_severity
+from pqswarm.identify.verdict import Verdict
 from pqswarm.recordings import open_recordings
-
-if TYPE_CHECKING:
-    from pqswarm.identify.verdict import Verdict
-    from pqswarm.recordings.recording import RecordingSource
+from pqswarm.recordings.recording import RecordingSource
 
 MAX_BYTES = 4_500_000
 """Size of all waveforms together [byte]."""
@@ -42,7 +40,7 @@ class Waveforms:
     note: str = ""
 
 
-def _sort_worst_waveforms(listed: "Iterable[ListedEvent]") -> list[ListedEvent]:
+def _sort_worst_waveforms(listed: Iterable[ListedEvent]) -> list[ListedEvent]:
     return sorted(listed, key=lambda one: row_severity(one.found), reverse=True)
 
 
@@ -57,7 +55,7 @@ def choose_events(listed: Sequence[ListedEvent], count: int = MAX_FIGURES) -> li
 
 
 @lru_cache(maxsize=1)
-def _open_for_waveforms(path: str) -> "tuple[RecordingSource, ...]":
+def _open_for_waveforms(path: str) -> tuple[RecordingSource, ...]:
     """The recordings of a file; the last file stays open, as it may hold many."""
     try:
         return open_recordings(path)
@@ -65,12 +63,12 @@ def _open_for_waveforms(path: str) -> "tuple[RecordingSource, ...]":
         return ()
 
 
-def find_waveform_recording(verdict: "Verdict") -> "RecordingSource | None":
+def find_waveform_recording(verdict: Verdict) -> RecordingSource | None:
     """Return the recording of a verdict from its file; None if the file is missing or has changed."""
     return match_waveform_recording(verdict, _open_for_waveforms(verdict.path)) if verdict.path else None
 
 
-def match_waveform_recording(verdict: "Verdict", sources: "Iterable[RecordingSource]") -> "RecordingSource | None":
+def match_waveform_recording(verdict: Verdict, sources: Iterable[RecordingSource]) -> RecordingSource | None:
     """Return the recording of a verdict among those of its file; None if it is missing or has changed."""
     for source in sources:
         same = (source.source, source.n_samples, source.start) == (verdict.source, verdict.n_samples, verdict.start)
@@ -80,7 +78,7 @@ def match_waveform_recording(verdict: "Verdict", sources: "Iterable[RecordingSou
 
 
 def read_waveforms(
-    listed: Sequence[ListedEvent], find: "Callable[[Verdict], RecordingSource | None]" = find_waveform_recording
+    listed: Sequence[ListedEvent], find: Callable[[Verdict], RecordingSource | None] = find_waveform_recording
 ) -> list[Waveforms]:
     """Read the waveforms of the worst events, worst first, as far as number and size allow.
 
@@ -108,7 +106,7 @@ def read_waveforms(
 
 
 def _read_event_waveforms(
-    recording: "RecordingSource", chosen: list[ListedEvent], listed: list[ListedEvent]
+    recording: RecordingSource, chosen: list[ListedEvent], listed: list[ListedEvent]
 ) -> Waveforms:
     shown, length = chosen[0].recording, recording.n_samples / recording.sampling_rate
     channels = choose_channels_for_levels(recording, shown.verdict)

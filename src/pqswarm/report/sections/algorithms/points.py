@@ -1,10 +1,11 @@
 """Figures of errors and subset sizes of the runs of a study."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from pqswarm._base.typing import FloatArray, IntArray
@@ -13,9 +14,6 @@ from pqswarm.report.shared.palette import Palette, label_ends
 from pqswarm.report.shared.run_points import ALL_FEATURES, Points, check_points, draw_points, run_tips
 from pqswarm.report.shared.sentences import count_runs, percent
 from pqswarm.report.style import FAINT, GREY, NARROW, STYLE, WIDE, settle
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _GOLDEN = 0.6180339887498949  # the fractional parts of its multiples are evenly spread
 
@@ -130,7 +128,7 @@ def plot_boxes(
         return settle(figure)
 
 
-def _draw_box_and_points(axis: "Axes", row: int, title: str, values: FloatArray | IntArray, palette: Palette) -> None:
+def _draw_box_and_points(axis: Axes, row: int, title: str, values: FloatArray | IntArray, palette: Palette) -> None:
     """Draw a box between the quartiles, a line at the median, and finally the runs as points."""
     colour = palette.colour(title)
     low, middle, high = np.percentile(values, [25, 50, 75])
