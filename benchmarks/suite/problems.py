@@ -14,7 +14,7 @@ The test suite follows these rules:
   regression.
 - power quality: one data set each of three presets, at seeds 300 to 302.
 
-Events beyond 400 (classes with fewer than 6 are left out) are held out, at least 40 % of all and at most 1500.
+Events beyond 240 (classes with fewer than 6 are left out) are held out, at least 40 % of all and at most 1500.
 """
 
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-SEARCHED, HELD_OUT, FEWEST = 400, 1500, 6  # most events to search on and held out; fewest of a class
+SEARCHED, HELD_OUT, FEWEST = 240, 1500, 6  # most events to search on and held out; fewest of a class
 
 
 @dataclass(frozen=True)

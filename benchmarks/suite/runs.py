@@ -14,11 +14,11 @@ from pqswarm.evaluation import Folds, GaussianNBEvaluator, KNNEvaluator, LDAEval
 from pqswarm.search import ALGORITHMS
 
 MARKS = (300, 1000, 3000, 10_000)
-LDA_FEATURES = 300  # LDA is slow beyond
+LDA_FEATURES = 100  # LDA is slow beyond
 
 
 def knn(X, y, folds):
-    return KNNEvaluator(X, y, folds, 3, "manhattan", scaling="minmax", n_jobs=1)
+    return KNNEvaluator(X, y, folds, 3, "manhattan", scaling="once", n_jobs=1)
 
 
 def naive_bayes(X, y, folds):
@@ -26,7 +26,7 @@ def naive_bayes(X, y, folds):
 
 
 def lda(X, y, folds):
-    return LDAEvaluator(X, y, folds, "lsqr", 0.1, scaling="standard", n_jobs=1)
+    return LDAEvaluator(X, y, folds, "lsqr", 0.1, scaling="once", n_jobs=1)
 
 
 def ridge(X, y, folds):
@@ -36,7 +36,7 @@ def ridge(X, y, folds):
 CLASSIFIERS = {
     "k-nn": (knn, lambda: make_pipeline(MinMaxScaler(), KNeighborsClassifier(3, metric="manhattan"))),
     "gaussian-nb": (naive_bayes, GaussianNB),
-    "lda": (lda, lambda: make_pipeline(StandardScaler(), LinearDiscriminantAnalysis("lsqr", shrinkage=0.1))),
+    "lda": (lda, lambda: make_pipeline(MinMaxScaler(), LinearDiscriminantAnalysis("lsqr", shrinkage=0.1))),
 }
 REGRESSORS = {"ridge": (ridge, lambda: make_pipeline(StandardScaler(), Ridge(1.0)))}
 
@@ -56,7 +56,7 @@ def compare(problem, data, estimator, split, algorithms, budget):
     if problem.regression:
         folds = Folds(np.random.default_rng(split).permutation(len(searched)) % 10)
     else:
-        folds = Folds.stratified(y[searched], seed=split)
+        folds = Folds.stratified(y[searched], min(10, int(np.bincount(y[searched]).min())), seed=split)
     evaluator = make(X[searched], y[searched], folds)
 
     def score(mask):

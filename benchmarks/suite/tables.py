@@ -48,7 +48,7 @@ def render(records, algorithms, reference):
                     continue
                 n = len(problems)
                 cells = [f"{label} at {mark}"]
-                ranks = friedman(values, algorithms).mean_ranks if n > 1 else np.full(len(algorithms), np.nan)
+                ranks = friedman(values, names=algorithms).mean_ranks if n > 1 else np.full(len(algorithms), np.nan)
                 p = compared(values, algorithms.index(reference)) if n > 1 else [None] * len(algorithms)
                 for mean, rank, chance in zip(values.mean(axis=0), ranks, p, strict=True):
                     shown = f"{mean:.1f}" if quantity == "size" else f"{mean:.4f}"
@@ -66,7 +66,7 @@ def diagram(records, algorithms, mark, quantity, path):
     from pqswarm.report.sections.chance.ranks import plot_ranks
 
     problems, values = by_problem(records, CLASSIFIED, mark, quantity, algorithms)
-    ranks = friedman(values, algorithms).mean_ranks
+    ranks = friedman(values, names=algorithms).mean_ranks
     difference = critical_difference(len(algorithms), len(problems))
     figure = plot_ranks(dict(zip(algorithms, ranks, strict=True)), difference)
     figure.savefig(path, bbox_inches="tight")

@@ -1,14 +1,12 @@
-"""Search algorithms for feature subsets: 2D particle swarms, MOSAIC and others."""
+"""Search algorithms for feature subsets: 2D particle swarms, MERIT and others."""
 
 from pqswarm._base.options import option, parameters
 from pqswarm.search.aco import ACO, ACOParameters
-from pqswarm.search.annealing import SimulatedAnnealing, SimulatedAnnealingParameters
 from pqswarm.search.base import Search, SearchParameters
 from pqswarm.search.bpso import BPSO, BPSOParameters
 from pqswarm.search.catfish import CatfishBPSO, CatfishParameters
 from pqswarm.search.chaotic import ChaoticBPSO, ChaoticParameters
 from pqswarm.search.clpso2d import CLPSO2D, CLPSO2DParameters
-from pqswarm.search.de import DifferentialEvolution, DifferentialEvolutionParameters
 from pqswarm.search.distinct import DistinctSearch
 from pqswarm.search.driver import Progress, minimize, minimize_many, step
 from pqswarm.search.ga import GA, GAParameters
@@ -16,15 +14,14 @@ from pqswarm.search.ga_sparse import SparseGA, SparseGAParameters
 from pqswarm.search.gpso2d import GPSO2D
 from pqswarm.search.learning2d import Learning2D, Learning2DParameters, SocialLearning2D, SocialParameters
 from pqswarm.search.lpso2d import LPSO2D, LPSO2DParameters
+from pqswarm.search.merit import Merit, MeritParameters
 from pqswarm.search.mosaic import Mosaic, MosaicParameters
-from pqswarm.search.nsga2 import NSGA2, NSGA2Parameters
 from pqswarm.search.progress import ProgressBar
 from pqswarm.search.ranking import Ranking, RankingParameters, filter_of
 from pqswarm.search.registry import ALGORITHMS
 from pqswarm.search.run import Run, SearchResult
 from pqswarm.search.seen import Seen
 from pqswarm.search.sffs import SFFS, SFFSParameters
-from pqswarm.search.sparse_ea import SparseEA, SparseEAParameters
 from pqswarm.search.swarm import Swarm, SwarmParameters, VelocityParameters, VelocitySwarm
 from pqswarm.search.umda import UMDA, UMDAParameters
 from pqswarm.search.upso2d import UPSO2D, UPSO2DParameters
@@ -37,7 +34,6 @@ __all__ = [
     "GA",
     "GPSO2D",
     "LPSO2D",
-    "NSGA2",
     "SFFS",
     "UMDA",
     "UPSO2D",
@@ -48,16 +44,15 @@ __all__ = [
     "CatfishParameters",
     "ChaoticBPSO",
     "ChaoticParameters",
-    "DifferentialEvolution",
-    "DifferentialEvolutionParameters",
     "DistinctSearch",
     "GAParameters",
     "LPSO2DParameters",
     "Learning2D",
     "Learning2DParameters",
+    "Merit",
+    "MeritParameters",
     "Mosaic",
     "MosaicParameters",
-    "NSGA2Parameters",
     "Progress",
     "ProgressBar",
     "Ranking",
@@ -68,12 +63,8 @@ __all__ = [
     "SearchParameters",
     "SearchResult",
     "Seen",
-    "SimulatedAnnealing",
-    "SimulatedAnnealingParameters",
     "SocialLearning2D",
     "SocialParameters",
-    "SparseEA",
-    "SparseEAParameters",
     "SparseGA",
     "SparseGAParameters",
     "Swarm",

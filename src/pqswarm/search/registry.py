@@ -2,22 +2,19 @@
 
 from pqswarm._base.registry import Registry
 from pqswarm.search.aco import ACO
-from pqswarm.search.annealing import SimulatedAnnealing
 from pqswarm.search.base import Search
 from pqswarm.search.bpso import BPSO
 from pqswarm.search.catfish import CatfishBPSO
 from pqswarm.search.chaotic import ChaoticBPSO
 from pqswarm.search.clpso2d import CLPSO2D
-from pqswarm.search.de import DifferentialEvolution
 from pqswarm.search.ga import GA
 from pqswarm.search.ga_sparse import SparseGA
 from pqswarm.search.gpso2d import GPSO2D
 from pqswarm.search.lpso2d import LPSO2D
+from pqswarm.search.merit import Merit
 from pqswarm.search.mosaic import Mosaic
-from pqswarm.search.nsga2 import NSGA2
 from pqswarm.search.ranking import Ranking
 from pqswarm.search.sffs import SFFS
-from pqswarm.search.sparse_ea import SparseEA
 from pqswarm.search.umda import UMDA
 from pqswarm.search.upso2d import UPSO2D
 
@@ -35,13 +32,10 @@ _OURS: tuple[type[Search], ...] = (
     ChaoticBPSO,
     SFFS,
     Ranking,
+    Merit,
     Mosaic,
     SparseGA,
-    DifferentialEvolution,
-    SimulatedAnnealing,
     UMDA,
-    NSGA2,
-    SparseEA,
 )
 
 ALGORITHMS: Registry[type[Search]] = Registry("algorithm", "pqswarm.search", Search, _OURS)
