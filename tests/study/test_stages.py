@@ -186,7 +186,7 @@ def test_hyperparameters_are_searched_when_they_are_absent(tmp_path):
         assert (kept.names, kept.points, kept.usable) == (grid.names, grid.points, grid.usable)
         chosen = find(tmp_path, Hyperparameters, name).settings
         if name == "NB given":
-            assert chosen == {"bandwidth": 0.5, "floor": 0.0}
+            assert chosen == {"bandwidth": 0.5, "floor": 0.0, "underflow": False}
             continue
         usable = [row for row in grid.table() if row.get("metric") != "cosine"]
         accuracy = max(row["accuracy"] for row in usable)

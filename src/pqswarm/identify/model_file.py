@@ -108,6 +108,9 @@ def _read_model_class_names(given: list[Any]) -> tuple[str, ...]:
     return tuple(given)
 
 
+_ADDED = {"underflow"}  # hyperparameters that older files lack; they have their defaults
+
+
 def _read_model_classifier(name: str, settings: dict[str, Any]) -> Classifier:
     """The classifier; estimators by import path, which a file may choose freely, must be of scikit-learn."""
     if name == "estimator" and not str(settings.get("estimator")).startswith("sklearn."):
@@ -117,7 +120,7 @@ def _read_model_classifier(name: str, settings: dict[str, Any]) -> Classifier:
     except PqswarmError as error:
         reason = shorten(str(error), 300)
         raise FileFormatError(f"is damaged, or its classifier is from another package: {reason}") from error
-    if set(settings) != set(made.settings):
+    if set(made.settings) - set(settings) - _ADDED:
         raise FileFormatError(f"is damaged: it lacks hyperparameters of its classifier {shorten(repr(name))}.")
     return made
 
