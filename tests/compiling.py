@@ -39,8 +39,8 @@ for name in ("mutual-information-binned", "relieff"):
 """,
     """
 for preset in ("paper", "field"):
-    events = make_dataset(5, float("inf"), preset=preset, n_jobs=1)
-X, y = events.X(), events.y
+    events = make_dataset(5, (float("inf"), 30.0), preset=preset, n_jobs=1)
+X, y = events.X(float("inf")), events.y
 folds = Folds.stratified(y, 5)
 masks = X[:2] > X[2]
 for name in ("kernel-nb", "gaussian-nb", "nearest-centroid"):

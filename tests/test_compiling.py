@@ -164,6 +164,16 @@ def test_processes_that_start_together_compile_a_function_once(kernel, monkeypat
     assert not function._cache._lock.is_locked
 
 
+def test_a_forked_process_compiles_what_its_parent_has_not(tmp_path, kernel):
+    """It cannot use the locks of its parent."""
+    function = kernel()
+    child = os.fork()
+    if not child:
+        os._exit(function(3) != 6)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert cached(tmp_path, "*.nbc")
+
+
 def test_a_process_that_never_ends_compiling_is_not_waited_for(kernel):
     other, function = kernel(), kernel()
     function._cache._lock.timeout = 0.01

@@ -106,7 +106,7 @@ class _CheckedCache(FunctionCache):
         if found is not None or self._lock.is_locked:
             return found
         note_compile_time()
-        with suppress(OSError, NotImplementedError, Timeout):
+        with suppress(OSError, NotImplementedError, Timeout, RuntimeError):  # the last: a lock from before a fork
             self._impl.locator.ensure_cache_path()
             self._lock.acquire()
             found, error = self._look(sig, target_context)  # again: it may just have been written
