@@ -27,7 +27,7 @@ def planned(*classifiers, head=HEAD):
             'kind = "k-nn"\nmetric = "euclidean"\nparameters.n_neighbors = 5',
             {"n_neighbors": 5, "metric": "euclidean"},
         ),
-        ('kind = "kernel-nb"\nbandwidth = 1', {"bandwidth": 1.0, "floor": 0.0}),
+        ('kind = "kernel-nb"\nbandwidth = 1', {"bandwidth": 1.0, "floor": 0.0, "underflow": False}),
         ('kind = "k-nn"', {}),
         ('kind = "gaussian-nb"', {}),
         (

@@ -26,7 +26,10 @@ _PLAIN_EVERY = 15.0  # seconds between lines where no bar can be drawn
 
 def study(
     plan: Annotated[
-        str, typer.Argument(metavar="PLAN", help="quick, paper, paper-stepped, replication, smoke, or a plan file.")
+        str,
+        typer.Argument(
+            metavar="PLAN", help="quick, paper, paper-stepped, replication, multiverse, smoke, or a plan file."
+        ),
     ],
     out: Annotated[
         Path | None,

@@ -29,6 +29,8 @@ def html_report(document: Document) -> str:
     loader.filters["bind"] = _bind
     loader.filters["pictures"] = lambda drawing: _pictures(drawing, f"d{next(numbers)}")
     style, script = _template("report.css"), read_scripts("draw.js") + "\n" + _template("report.js")
+    if any(table.name == "readings" for table in document.tables):
+        script += "\n" + _template("readings.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return loader.get_template("report.html.jinja").render(
         document=document,

@@ -60,7 +60,7 @@ def change_plan(tree: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str
     >>> changes = {"runs": 5, "dataset.preset.bench.share": 0, "algorithms.ga.elites": 2}
     >>> changed = change_plan(plan, changes)
     >>> changed["dataset"], changed["algorithms"]
-    ({'preset': {'extends': 'paper', 'x, [{'algorithm': 'ga', 'parameters': {'elites': 2}}])
+    ({'preset': {'extends': 'paper', 'bench': {'share': 0}}}, [{'algorithm': 'ga', 'parameters': {'elites': 2}}])
     """
     changed = copy.deepcopy(dict(tree))
     for key, value in changes.items():

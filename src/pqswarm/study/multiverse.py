@@ -167,7 +167,7 @@ def orthogonal_array(levels: Sequence[int], rows: int | None, rng: np.random.Gen
     Examples
     --------
     >>> orthogonal_array([2, 2, 2], 4, np.random.default_rng(0))
-    [(1, 1, 0), (1, 0, 1), (0, 1, 1), (0, 0, 0)]
+    [(0, 0, 0), (1, 0, 1), (0, 1, 1), (1, 1, 0)]
     """
     odd = [i for i, n in enumerate(levels) if n not in (2, 4)]
     if odd:

@@ -110,42 +110,6 @@
     heads.forEach((head, column) => head.replaceChildren(pq.el("button", { class: "sort", on: { click: () => sort(head, column) } }, head.textContent)));
   }
 
-  // Readings of a multiverse: a click shows what a reading sets; selects above each curve filter by choice, in all figures.
-  const readings = document.querySelector('[data-name="readings"] table');
-  const keyed = all("svg .mark[data-key]");
-  if (readings && keyed.length) {
-    const heads = [...readings.tHead.rows[0].cells].map((head) => head.textContent);
-    const rows = [...readings.tBodies[0].rows].map((row) => [...row.cells].map((cell) => cell.textContent.trim()));
-    const cells = [...readings.tBodies[0].rows[0].cells];
-    const choices = heads.map((head, column) => column).filter((column) => column && !cells[column].classList.contains("number"));
-    const wanted = new Map();
-    const selects = [];
-    const filter = (column, value) => {
-      wanted.set(column, value);
-      for (const [one, select] of selects) if (one === column) select.value = value;
-      const kept = new Set(rows.filter((row) => [...wanted].every(([one, name]) => !name || row[one] === name)).map((row) => row[0]));
-      for (const mark of keyed) mark.classList.toggle("dim", !kept.has(mark.dataset.key));
-    };
-    const chooser = (column) => {
-      const names = [...new Set(rows.map((row) => row[column]))];
-      const select = pq.el("select", { on: { change: (event) => filter(column, event.target.value) } },
-        pq.el("option", { value: "" }, "all"), names.map((name) => pq.el("option", { value: name }, name)));
-      selects.push([column, select]);
-      return pq.el("label", {}, `${heads[column]} `, select);
-    };
-    for (const figure of all("figure.drawing").filter((one) => one.querySelector(".mark[data-key]"))) {
-      figure.querySelector(".tools").prepend(...choices.map(chooser));
-    }
-    for (const mark of keyed) {
-      mark.addEventListener("click", () => {
-        const plan = document.getElementById(`reading-${mark.dataset.key.toLowerCase()}`);
-        if (!plan) return;
-        plan.open = true;
-        plan.scrollIntoView({ block: "center" });
-      });
-    }
-  }
-
   // Contents: mark the section being read.
   const links = new Map(all("nav.contents a").map((link) => [link.hash.slice(1), link]));
   const headings = [...links.keys()].map((id) => document.getElementById(id)).filter(Boolean);
