@@ -190,8 +190,8 @@ def test_help(command):
         (["plan", "show", "papper"], "unknown plan 'papper': did you mean 'paper'?"),
         (
             ["study", "papper"],
-            "there is no plan 'papper': give a TOML file, or one of quick, paper, paper-stepped, replication, multiverse, "
-            "smoke.",
+            "there is no plan 'papper': give a TOML file, or one of quick, paper, paper-stepped, replication, "
+            "multiverse, smoke.",
         ),
         (["study", "bad.toml"], "  runs: must be at least 1, not 0."),
         (["study", "."], ". is a folder: give a plan in TOML."),
