@@ -37,6 +37,7 @@ STYLE: Any = {
     "figure.constrained_layout.w_pad": 0.07,
     "figure.constrained_layout.h_pad": 0.05,
     "svg.hashsalt": "pqswarm",
+    "pdf.fonttype": 42,  # TrueType, which journals ask for; the default, Type 3, is refused by some
     "path.simplify": False,
     **dict.fromkeys(("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"), INK),
 }
