@@ -186,10 +186,24 @@ def claims(axis: Axes) -> None:
     table = text.split("| the paper's claim |")[1].split("\n\n")[0]
     colours = {"holds": HOLDS, "does not": LOSS, "inconclusive": FAINT}
     for i, line in enumerate(table.splitlines()[2:]):
-        for j, cell in enumerate(line.strip("|").split("|")[1:]):
+        for j, cell in enumerate(line.strip("|").split("|")[1:5]):
             colour = next(colour for word, colour in colours.items() if cell.strip().startswith(word))
             axis.add_patch(mpl.patches.Rectangle((j + 0.05, -i + 0.08), 0.9, 0.84, color=colour, lw=0, alpha=0.85))
     axis.set(xlim=(0, 4), ylim=(-5, 1))
+
+
+@card
+def readings(axis: Axes) -> None:
+    """Error of 2D-UPSO relative to BPSO with k-NN in 64 readings of the paper, sorted."""
+    with (DOCS / "results/multiverse-runs.csv").open(encoding="utf-8", newline="") as lines:
+        rows = [row for row in csv.DictReader(lines) if row["classifier"] == "k-NN" and row["reading"][1:].isdigit()]
+    errors: dict[str, dict[str, float]] = {"2D-UPSO": {}, "BPSO": {}}  # sums over runs
+    for row in (row for row in rows if row["algorithm"] in errors):
+        sums = errors[row["algorithm"]]
+        sums[row["reading"]] = sums.get(row["reading"], 0.0) + float(row["error"])
+    effects = sorted(errors["2D-UPSO"][name] / errors["BPSO"][name] - 1 for name in errors["BPSO"])
+    axis.axhline(0, color=GREY, lw=1)
+    axis.scatter(range(len(effects)), effects, s=9, lw=0, color=[WAVE if one < 0 else BAND for one in effects])
 
 
 @card
