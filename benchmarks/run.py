@@ -66,6 +66,7 @@ BENCHMARKS = (
     Benchmark("workbench", "seconds against limits, a minute; half of it needs a browser", "--browser"),
     Benchmark("first_ten_minutes", "installs everything from scratch"),
     Benchmark("levels", "takes ten minutes; accuracies"),
+    Benchmark("causes", "takes minutes; accuracies"),
     Benchmark("verdicts", "needs recordings", "FOLDER"),
     Benchmark("peers", "takes half an hour and needs the extra bench", "--estimate"),
     Benchmark("best_known", "takes minutes on a GPU, many hours without", "--device cuda"),
