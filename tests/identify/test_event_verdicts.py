@@ -58,7 +58,8 @@ def test_rows_have_station_date_and_time(verdict):
     text = verdict.text().splitlines()
     assert text[0] == "a/b.cfg, Nord, 2026-03-01"
     assert text[1].startswith("  23:59:59.00")
-    assert "model: sag" in text[1]
+    assert "fault A" in text[1]
+    assert "model: sag" in text[2]
 
 
 def test_no_time_no_date():

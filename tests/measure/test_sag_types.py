@@ -19,34 +19,43 @@ def dip(kind, v, phase):
         "B": [v, TURN, TURN**2],
         "C": [1, -0.5 - root * v * 1j, -0.5 + root * v * 1j],
         "D": [v, -0.5 * v - root * 1j, -0.5 * v + root * 1j],
+        "E": [1, v * TURN, v * TURN**2],
+        "F": [v, -v / 2 - 1j * (2 + v) / np.sqrt(12), -v / 2 + 1j * (2 + v) / np.sqrt(12)],
+        "G": [(2 + v) / 3, -(2 + v) / 6 - root * v * 1j, -(2 + v) / 6 + root * v * 1j],
+        # Of a fault of one phase, or two, to earth where the neutral moves.
+        "H": [v, TURN - (1 - v), TURN**2 - (1 - v)],
+        "I": [1 + 0.9 * (1 - v), -0.5 - root * v * 1j + 0.9 * (1 - v), -0.5 + root * v * 1j + 0.9 * (1 - v)],
     }[kind]
     return np.roll(basic, phase) * TURN**phase
 
 
-@pytest.mark.parametrize("kind", "ABCD")
+@pytest.mark.parametrize("kind", "ABCDEFGHI")
 @pytest.mark.parametrize("phase", [0, 1, 2])
 @pytest.mark.parametrize("v", [0.1, 0.5, 0.8])
 def test_types(kind, phase, v):
     during = dip(kind, v, phase)
     wanted = "A" if kind == "A" else kind + "abc"[phase]
-    assert sag_type("ABC", BEFORE, during) == wanted
+    found, characteristic = sag_type("ABC", BEFORE, during)
+    assert found == wanted
+    assert abs(characteristic) == pytest.approx({"B": (1 + 2 * v) / 3, "H": 1.0}.get(kind, v))
     # Between phases there is no zero sequence: a sag of type B is one of type D.
     lines = [[x[0] - x[1], x[1] - x[2], x[2] - x[0]] for x in (BEFORE, during)]
-    assert sag_type(["AB", "BC", "CA"], *lines) == wanted.replace("B", "D")
+    between = {"B": "D", "E": "G", "I": "C"}.get(kind, kind)
+    assert sag_type(["AB", "BC", "CA"], *lines)[0] == (wanted.replace(kind, between) if kind != "H" else "")
     # Whatever the order of the channels.
-    assert sag_type("CAB", np.roll(BEFORE, 1), np.roll(during, 1)) == wanted
+    assert sag_type("CAB", np.roll(BEFORE, 1), np.roll(during, 1))[0] == wanted
 
 
 def test_phases_that_turn_the_other_way():
     swapped = [BEFORE[[0, 2, 1]], dip("C", 0.5, 1)[[0, 2, 1]]]
-    assert sag_type("ABC", *swapped) == "Cc"
+    assert sag_type("ABC", *swapped)[0] == "Cc"
 
 
 def test_what_has_no_type():
-    assert sag_type("AB", BEFORE[:2], BEFORE[:2]) == ""
-    assert sag_type(["", "", ""], BEFORE, BEFORE) == ""
-    assert sag_type("ABC", 0 * BEFORE, BEFORE) == ""
-    assert sag_type("ABC", BEFORE, BEFORE - 0.4) == ""  # the neutral moves: no sag between phases
+    assert sag_type("AB", BEFORE[:2], BEFORE[:2])[0] == ""
+    assert sag_type(["", "", ""], BEFORE, BEFORE)[0] == ""
+    assert sag_type("ABC", 0 * BEFORE, BEFORE)[0] == ""
+    assert sag_type("ABC", BEFORE, BEFORE)[0] == ""
 
 
 def test_components_and_phasor():
@@ -59,7 +68,9 @@ def test_components_and_phasor():
     assert np.angle(phasor) == pytest.approx(0.7)
 
 
-@pytest.mark.parametrize(("kind", "phase"), [("A", 0), ("B", 1), ("C", 2), ("D", 0)])
+@pytest.mark.parametrize(
+    ("kind", "phase"), [("A", 0), ("B", 1), ("C", 2), ("D", 0), ("E", 1), ("F", 2), ("G", 0), ("H", 1), ("I", 2)]
+)
 def test_from_waveforms(kind, phase):
     t = np.arange(3840) / 6400
     during = (t > 0.2) & (t <= 0.35)

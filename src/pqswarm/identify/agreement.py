@@ -8,6 +8,7 @@ from pqswarm.events.classes import class_family, class_title
 from pqswarm.identify.show.curves import RMS
 from pqswarm.measure import ChannelResult, Characterisation, Event
 from pqswarm.measure.event import KINDS
+from pqswarm.measure.group.distortion import rises_in_thd
 
 _RULE_CLASSES = {
     "none": "pure_sinusoid",
@@ -39,8 +40,12 @@ def model_level(label: str) -> str:
     return group if (group := class_family(label)) in RMS else "none"
 
 
-def event_rule(event: Event, events: Iterable[Event]) -> str:
-    """Return the class of an event by the rules, given the other events on its worst channel."""
+def event_rule(event: Event, events: Iterable[Event], thd: float = 0.05) -> str:
+    """Return the class of an event by the rules, given the other events on its worst channel and the limit of THD.
+
+    A sag or swell is one with a transient if a transient is at its edge, and one with harmonics if the THD before it is
+    above the limit, or rises above it during the event.
+    """
     beside = {
         other.kind
         for other in events
@@ -52,12 +57,18 @@ def event_rule(event: Event, events: Iterable[Event]) -> str:
     if event.kind in ("sag", "swell"):
         if "transient_peak" in event.details or "transient" in beside:
             return f"{event.kind}_with_transient"
-        return f"{event.kind}_with_harmonics" if "harmonics" in beside and "notching" not in beside else event.kind
+        is_distorted = "notching" not in beside and _is_distorted(event, "harmonics" in beside, thd)
+        return f"{event.kind}_with_harmonics" if is_distorted else event.kind
     if event.kind == "transient":
         return "impulsive_transient" if event.category.startswith("impulsive") else "oscillatory_transient"
-    if {event.kind, *beside} >= {"harmonics", "flicker"} and event.kind in ("harmonics", "flicker"):
+    if event.kind in ("harmonics", "flicker") and {event.kind, *beside} >= {"harmonics", "flicker"}:
         return "flicker_with_harmonics"
     return _RULE_CLASSES.get(event.kind, event.kind.replace(" ", "_"))
+
+
+def _is_distorted(event: Event, default: bool, thd: float) -> bool:
+    """Whether a sag or swell has harmonics, from the THD before and during it; `default` if it is not known."""
+    return default or rises_in_thd(event.details, thd) or event.details.get("thd_before", 0.0) > thd
 
 
 def describe_agreement(

@@ -11,7 +11,7 @@ from pqswarm._base.units import frequency_text
 from pqswarm.errors import PqswarmError
 from pqswarm.features import WINDOW_CYCLES
 from pqswarm.identify.agreement import describe_agreement, event_rule
-from pqswarm.identify.class_limits import allowed_classes
+from pqswarm.identify.class_limits import allowed_classes, measured_classes
 from pqswarm.identify.features.compute import MIN_CYCLES, compute_features, usable_features, uses_wavelets
 from pqswarm.identify.model import Model, Prediction, default_model
 from pqswarm.identify.model_file import load_model
@@ -104,6 +104,7 @@ def identify(
         station=recording.station,
         path=recording.path,
         start=recording.start,
+        incidents=found.incidents,
         characterisation=found,
     )
 
@@ -124,10 +125,15 @@ class _EventClassifier:
         beside = self._beside(event)
         first, stop = event_window(event, self.found, beside)
         rate = self.found.sampling_rate
-        rule = event_rule(event, beside)
+        rule = event_rule(event, beside, self.found.thresholds.thd)
         frequency = self.found.frequency
         cycles = (stop - first) / rate * frequency
         classes = allowed_classes(self.model.class_names, event.kind, rule, rate, frequency, cycles)
+        if self.model is default_model():  # a model of the user's decides on additions by itself
+            thd = None if result.spectrum is None else result.spectrum.thd
+            if event.kind == "flicker" and thd is not None and thd > self.found.thresholds.thd:
+                rule = "flicker_with_harmonics"
+            classes = measured_classes(classes, event.kind, rule, thd, self.found.thresholds.thd)
         prediction, reason = (
             (None, "the model analyses one channel at a time")
             if event.kind == "unbalance"

@@ -1,7 +1,7 @@
 """Verdicts: what each event of a recording is by the rules and by the model, as records that can be stored."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import cache
 from math import isfinite
@@ -11,8 +11,9 @@ from pqswarm._base.units import voltage_text
 from pqswarm.errors import PqswarmError, shorten
 from pqswarm.identify.agreement import in_words
 from pqswarm.identify.show.curves import rank_event
-from pqswarm.identify.show.rows import event_row, row_clock
+from pqswarm.identify.show.rows import event_row, incident_text, row_clock
 from pqswarm.measure.event import Event
+from pqswarm.measure.incidents.record import Incident
 from pqswarm.measure.thresholds import Thresholds
 
 if TYPE_CHECKING:
@@ -23,12 +24,13 @@ if TYPE_CHECKING:
     from pqswarm.recordings.recording import RecordingSource
 
 COLUMNS = (
-    *("source", "path", "station", "date", "time", "offset_s", "kind", "category", "phases", "channels", "system"),
+    *("source", "path", "station", "date", "time", "offset_s", "incident", "cause", "cause_probability"),
+    *("kind", "category", "phases", "channels", "system"),
     *("magnitude", "unit", "volts", "duration_s", "cycles", "sag_type", "class", "probability", "runner_up"),
     *("runner_up_probability", "rule_class", "agreement", "sentence", "reference_volts", "reference", "frequency"),
     *("sampling_rate", "caveats"),
 )
-"""Columns of the row of an event, in order."""
+"""Columns of the row of an event, in order; the cause of an incident is in the row of its main event."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,6 +156,8 @@ class Verdict:
         Name of the recording.
     events : tuple of EventVerdict
         In order of time; one of kind ``"none"`` if nothing was found.
+    incidents : tuple of Incident
+        Events that belong together, with their cause; in order of time.
     references : tuple of Reference
         Of the channels that were analysed.
     sampling_rate, frequency, nominal_frequency : float
@@ -187,6 +191,7 @@ class Verdict:
     station: str = ""
     path: str = ""
     start: datetime | None = None
+    incidents: tuple[Incident, ...] = ()
     characterisation: "Characterisation | None" = field(default=None, compare=False, repr=False)
 
     @classmethod
@@ -206,12 +211,33 @@ class Verdict:
         own = _validate_verdict_fields(_verdict_model(), plain, "a verdict")
         events = tuple(map(EventVerdict.of, own.pop("events")))
         thresholds = Thresholds.of(own.pop("thresholds"))
-        return cls(**own, events=events, thresholds=thresholds)
+        incidents = [Incident.of(one, len(events)) for one in own.pop("incidents")]
+        ordered = tuple(sorted(incidents, key=lambda one: one.start))
+        return cls(**own, events=events, thresholds=thresholds, incidents=ordered)
 
     @property
     def main(self) -> EventVerdict:
         """The main row: the worst event, those that move the voltage before steady ones, then by size."""
         return max(self.events, key=lambda one: rank_event(one.event))
+
+    @property
+    def main_incident(self) -> Incident | None:
+        """The incident of the main row; None if nothing was found."""
+        return self.incident_of(max(range(len(self.events)), key=lambda i: rank_event(self.events[i].event)))
+
+    def incident_of(self, position: int) -> Incident | None:
+        """Return the incident of the event at a position of :attr:`events`; None if nothing was found."""
+        return next((one for one in self.incidents if position in one.events), None)
+
+    def only(self, positions: Sequence[int]) -> "Verdict":
+        """Return the verdict on the events at some positions of :attr:`events`."""
+        places = {old: new for new, old in enumerate(positions)}
+        incidents = (replace(one, events=tuple(places[i] for i in one.events if i in places)) for one in self.incidents)
+        return replace(
+            self,
+            events=tuple(self.events[i] for i in positions),
+            incidents=tuple(one for one in incidents if one.events),
+        )
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -224,7 +250,7 @@ class Verdict:
         return self.n_samples / self.sampling_rate
 
     def text(self) -> str:
-        """Return a report: a heading, a line for each event, the references, and the caveats."""
+        """Return a report: a heading, each incident with its events below it, the references, and the caveats."""
         heading = [self.path or self.source or "recording", self.station]
         if self.start is not None:
             heading.append(f"{self.start:%Y-%m-%d}")
@@ -232,18 +258,35 @@ class Verdict:
         return "\n".join(
             [
                 ", ".join(filter(None, heading)),
-                *(f"  {row_clock(one, self.start)}  {one.text()}" for one in self.events),
+                *(f"  {line}" for line in self._incident_lines()),
                 f"  1 pu: {references}; {self.frequency:.2f} Hz",
                 *(f"  note: {text}" for text in (*self.notes, *self.caveats)),
             ]
         )
 
+    def _incident_lines(self) -> list[str]:
+        """A line for each incident with a cause, and one for each event, below its incident."""
+        lines, below = [], [f"{row_clock(one, self.start)}  {one.text()}" for one in self.events]
+        if not self.incidents:
+            return below
+        for incident in self.incidents:
+            if incident.stages:
+                clock = row_clock(self.events[min(incident.events)], self.start)
+                lines.append(f"{clock}  {incident_text(incident)}")
+            lines += [f"{'  ' if incident.stages else ''}{below[i]}" for i in sorted(incident.events)]
+        return lines
+
     def rows(self) -> list[dict[str, Any]]:
         """Return one plain dict for each event, with the keys of :data:`COLUMNS`."""
-        return [event_row(self, one) for one in self.events]
+        return [event_row(self, position) for position in range(len(self.events))]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything but the measurements as plain values in full precision; :meth:`of` is the inverse."""
+        """Return everything but the measurements as plain values in full precision; :meth:`of` is the inverse.
+
+        Of the incidents the main one is the first.
+        """
+        events, main = [one.as_dict() for one in self.events], self.main_incident
+        ordered = sorted(self.incidents, key=lambda one: one is not main)
         return {
             "source": self.source,
             "path": self.path,
@@ -254,7 +297,8 @@ class Verdict:
             "nominal_frequency": self.nominal_frequency,
             "n_samples": self.n_samples,
             "thresholds": asdict(self.thresholds),
-            "events": [one.as_dict() for one in self.events],
+            "incidents": [one.as_dict(events) for one in ordered],
+            "events": events,
             "references": [vars(one) for one in self.references],
             "caveats": list(self.caveats),
             "notes": list(self.notes),
@@ -323,6 +367,7 @@ def _verdict_model() -> "type[BaseModel]":
         n_samples: PositiveInt
         thresholds: dict[str, float]
         events: list[dict[str, Any]]
+        incidents: list[dict[str, Any]] = []
         references: tuple[Reference, ...]
         caveats: tuple[str, ...]
         notes: tuple[str, ...]

@@ -9,6 +9,7 @@ from pqswarm._base.typing import FloatArray
 from pqswarm._base.units import voltage_text
 from pqswarm.errors import PqswarmError
 from pqswarm.measure.event import Event
+from pqswarm.measure.incidents.record import Incident
 from pqswarm.measure.steady import SteadySeries
 from pqswarm.measure.steady.harmonics import Spectrum
 from pqswarm.measure.supply.channels import IgnoredChannel
@@ -98,6 +99,8 @@ class Characterisation:
         In order of time; one of kind ``"none"`` if nothing was found.
     caveats : tuple of str
         Assumptions, and what the recording cannot show; one sentence each.
+    incidents : tuple of Incident
+        Events that belong together, with their cause; in order of time.
     series : Series or None
         The measured time series; None if they were dropped to save memory.
     """
@@ -112,6 +115,7 @@ class Characterisation:
     ignored: tuple[IgnoredChannel, ...]
     events: tuple[Event, ...]
     caveats: tuple[str, ...]
+    incidents: tuple[Incident, ...] = ()
     series: Series | None = None
 
     def require_series(self) -> Series:
@@ -158,6 +162,7 @@ class Characterisation:
             "time": None if series is None else _characterisation_json_values(series.time),
             "sentences": list(self.sentences()),
             "events": [event.as_dict() for event in self.events],
+            "incidents": [incident.as_dict() for incident in self.incidents],
             "channels": [{**one.as_dict(), "urms": values} for one, values in zip(self.channels, urms, strict=True)],
             "ignored": [{"name": one.channel.name, "reason": one.reason} for one in self.ignored],
             "caveats": list(self.caveats),

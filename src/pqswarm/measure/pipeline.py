@@ -15,6 +15,7 @@ from pqswarm.measure.detect.rms_events import RmsEventFinder
 from pqswarm.measure.detect.scan import Scan, scan_pages
 from pqswarm.measure.detect.spans import Span, find_spans
 from pqswarm.measure.group.list import EventList
+from pqswarm.measure.incidents.find import IncidentFinder
 from pqswarm.measure.steady.finder import SteadyFinder
 from pqswarm.measure.steady.flicker import drop_flicker_spans
 from pqswarm.measure.steady.harmonics import Spectrum
@@ -110,6 +111,7 @@ def characterise(
         listed = EventList(recording, supply, scan, urms, levels)
         large, sharp_events = listed.moving(sags, transients)
         steady = listed.steady(steady_finder.find([*large, *sharp_events]))
+        events = listed.finish([*large, *sharp_events, *steady, *listed.changes(changes, large, steady)])
         return Characterisation(
             source=recording.source,
             sampling_rate=recording.sampling_rate,
@@ -119,7 +121,8 @@ def characterise(
             thresholds=levels,
             channels=tuple(results),
             ignored=supply.ignored,
-            events=listed.finish([*large, *sharp_events, *steady, *listed.changes(changes, large, steady)]),
+            events=events,
+            incidents=IncidentFinder(recording, supply, scan.time, urms, levels, events).find(),
             caveats=list_caveats(recording, supply, scan.missing),
             series=Series(scan.time, urms, scan.steady),
         )

@@ -5,7 +5,7 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
@@ -183,7 +183,7 @@ class Journal:
 
     def finish(self, path: str, stamp: str, digest: str, verdicts: Iterable[Verdict], state: str, reason: str) -> None:
         """Write the events of a file and its state in one transaction."""
-        single = (replace(verdict, events=(one,)) for verdict in verdicts for one in verdict.events)
+        single = (verdict.only([i]) for verdict in verdicts for i in range(len(verdict.events)))
         now = datetime.now(UTC).isoformat(timespec="seconds")
         with self._transaction() as database:
             database.executemany(

@@ -11,7 +11,6 @@ from pqswarm.errors import PqswarmError
 from pqswarm.identify.folder.batch import Failure, failure_of
 from pqswarm.identify.folder.receivers import RefusedError
 from pqswarm.identify.folder.scan import Candidate, is_ours, scan, scanned_file_stamp
-from pqswarm.identify.show.rows import event_row
 
 if TYPE_CHECKING:
     from pqswarm.identify.folder.journal import Journal
@@ -158,9 +157,8 @@ class Watcher:
             for one in self.journal.events_of(candidate.name)
         }
         return [
-            replace(
-                verdict,
-                events=tuple(one for one in verdict.events if _watched_event_identity(verdict, one) not in known),
+            verdict.only(
+                [i for i, one in enumerate(verdict.events) if _watched_event_identity(verdict, one) not in known]
             )
             for verdict in verdicts
         ]
@@ -259,5 +257,6 @@ class _WatchRetry:
 
 def _watched_event_identity(verdict: "Verdict", found: "EventVerdict") -> tuple[Any, ...]:
     """What identifies an event of a file when it is analysed again."""
-    row = event_row(verdict, found)
-    return (*(file_text(row[key]) for key in ("source", "kind", "phases", "system")), round(found.event.start, 1))
+    event = found.event
+    names = (verdict.source, event.kind, " ".join(dict.fromkeys(event.phases)), "; ".join((event.system, *event.also)))
+    return (*map(file_text, names), round(event.start, 1))

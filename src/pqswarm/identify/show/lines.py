@@ -23,7 +23,7 @@ def line_heading(row: Mapping[str, Any]) -> str:
 
 
 def text_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return a line for each event, in columns: time, kind, phases, magnitude, duration, class, agreement."""
+    """Return a line for each event, in columns: time, kind, phases, magnitude, duration, cause, class, agreement."""
     cells = [_text_line_cells(row) for row in rows]
     widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))] if cells else []
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
@@ -44,6 +44,7 @@ def _text_line_cells(row: Mapping[str, Any]) -> tuple[str, ...]:
         "" if nothing else where,
         "" if nothing else _line_magnitude(row["magnitude"], str(row["unit"]), row["volts"]),
         "" if nothing else _line_duration(row["duration_s"], row["cycles"]),
+        str(row["cause"]),
         label,
         str(row["agreement"]),
     )

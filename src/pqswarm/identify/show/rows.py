@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from pqswarm.identify.verdict import EventVerdict, Verdict
     from pqswarm.measure import Event
+    from pqswarm.measure.incidents.record import Incident
 
 LONGEST_SHOWN = 60.0
 """Maximum length shown of an event [s]."""
@@ -117,8 +118,16 @@ def event_sentence(found: "EventVerdict") -> str:
     return ", ".join(filter(None, words))
 
 
-def event_row(verdict: "Verdict", found: "EventVerdict") -> dict[str, Any]:
+def incident_text(incident: "Incident") -> str:
+    """Return the cause, its probability and the evidence in one line."""
+    sure = "" if incident.cause == "unknown" else f" ({100 * incident.probability:.0f} %)"
+    return f"{incident.title}{sure}: {'; '.join(incident.evidence)}"
+
+
+def event_row(verdict: "Verdict", position: int) -> dict[str, Any]:
     """Return an event of a verdict as a plain dict with the keys of :data:`pqswarm.identify.COLUMNS`."""
+    found, incident = verdict.events[position], verdict.incident_of(position)
+    is_main = incident is not None and incident.events[0] == position
     event, when = found.event, to_milliseconds(found.event.at(verdict.start))
     second, second_probability = found.runner_up
     return {
@@ -128,6 +137,9 @@ def event_row(verdict: "Verdict", found: "EventVerdict") -> dict[str, Any]:
         "date": "" if when is None else f"{when:%Y-%m-%d}",
         "time": "" if when is None else when.isoformat(timespec="milliseconds")[11:],
         "offset_s": round(event.start, 6),
+        "incident": "" if incident is None else verdict.incidents.index(incident) + 1,
+        "cause": incident.title if incident is not None and is_main else "",
+        "cause_probability": round(incident.probability, 3) if incident is not None and is_main else "",
         "kind": event.kind,
         "category": event.category,
         "phases": " ".join(dict.fromkeys(event.phases)).strip(),

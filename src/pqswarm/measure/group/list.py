@@ -11,6 +11,7 @@ from pqswarm.measure.detect.scan import Scan
 from pqswarm.measure.detect.spans import find_spans, standard_span_duration
 from pqswarm.measure.detect.urms import known_median
 from pqswarm.measure.event import Event, Part, group_overlapping, group_parts
+from pqswarm.measure.group.distortion import Distortion, rises_in_thd
 from pqswarm.measure.group.joins import join_systems, join_transients
 from pqswarm.measure.group.sag_phasors import SagPhasors
 from pqswarm.measure.group.sentences import (
@@ -118,6 +119,7 @@ class EventList:
         if worst.kind != "swell":
             phasors = SagPhasors(self.recording, self.supply, self.scan.time, self.urms, members)
             sag_type, details = phasors.measure(worst)
+        details |= self._distortion(worst)
         if worst.kind == "interruption" and (together := self._all_phases(group, members)):
             details = {**details, "all_phases_s": together}
         event = self._event(
@@ -130,7 +132,18 @@ class EventList:
             details=details,
             sentence="",
         )
-        return replace(event, sentence=describe_levels(event))
+        said = describe_levels(event)
+        if rises_in_thd(details, self.thresholds.thd):
+            before = f", {100 * details['thd_before']:.1f} % before" if "thd_before" in details else ""
+            said += f"; THD {100 * details['thd_during']:.1f} % during{before}"
+        return replace(event, sentence=said)
+
+    def _distortion(self, worst: Part) -> dict[str, float]:
+        """Harmonics before and during an event, on its worst channel."""
+        i = self.supply.numbers.index(worst.number)
+        length = self.recording.n_samples / self.recording.sampling_rate
+        end = worst.end if worst.end > worst.start and worst.kind != "rapid voltage change" else length
+        return Distortion(self.recording, self.supply).measure(i, worst.start, end)
 
     def _all_phases(self, group: Sequence[Part], members: Sequence[int]) -> float:
         """How long all phases of a system were interrupted together (IEC 61000-4-30, 5.5.1) [s]; 0 if never."""
@@ -165,7 +178,8 @@ class EventList:
     def _largest(self, parts: Sequence[Part], sentence: str) -> Event:
         """Event whose magnitude and details are those of its largest part."""
         worst = max(parts, key=lambda part: abs(part.magnitude))
-        return self._event(parts, worst, details=worst.details, sentence=sentence)
+        more = self._distortion(worst) if worst.kind == "rapid voltage change" else {}
+        return self._event(parts, worst, details={**worst.details, **more}, sentence=sentence)
 
     def _nothing(self) -> Event:
         """The event of an undisturbed recording."""

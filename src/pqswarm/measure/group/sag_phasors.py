@@ -60,7 +60,12 @@ class SagPhasors:
         place = self.members.index(own)
         angle = float(np.degrees(np.angle(during[place] / steady[place]))) if steady and during[place] else 0.0
         phases = [self.supply.headers[i].phase for i in self.members]
-        return sag_type(phases, steady or (), during), {"phase_jump": round(angle, 2)}
+        kind, characteristic = sag_type(phases, steady or (), during)
+        details = {"phase_jump": round(angle, 2)}
+        if kind:
+            details["characteristic_voltage"] = round(abs(characteristic), 4)
+            details["characteristic_jump"] = round(float(np.degrees(np.angle(characteristic))), 2)
+        return kind, details
 
     def _at(self, moment: float) -> list[complex] | None:
         """Phasors [pu] of the cycle about a moment [s]; None if it is incomplete."""

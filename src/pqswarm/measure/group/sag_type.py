@@ -1,7 +1,9 @@
 """Type of a three-phase sag after Bollen, from its symmetrical components.
 
-A: all phases alike; B: one phase, with a zero sequence; C: two phases approach each other; D: one phase sags along its
-own direction and the others less. The letter after it is the symmetrical phase.
+A: all phases alike. C: two phases approach each other; E and G: the same of a fault of two phases to earth, with and
+without a zero sequence. D: one phase sags along its own direction and the others less; B: the same with a zero
+sequence; F: of a fault of two phases to earth behind a transformer. H and I: one phase or two sag while the others
+swell, where the neutral moves. The letter after it is the symmetrical phase.
 
 References
 ----------
@@ -18,10 +20,14 @@ from pqswarm._base.typing import AnyArray, FloatArray
 _TURN = np.exp(2j * np.pi / 3)
 _TYPES = ("Ca", "Dc", "Cb", "Da", "Cc", "Db")
 """By the angle of V2 / (1 - V1) in steps of 60 degrees."""
-_BALANCED = 0.05  # tuned
-"""Negative sequence below which a sag is of type A [pu]."""
-_ZERO = 0.5  # tuned
-"""Zero sequence over negative sequence from which on a sag of type D is of type B."""
+_BALANCED = (0.02, 0.2)  # tuned
+"""Negative sequence below which a sag is of type A [pu], and as a share of the dip of the positive sequence."""
+_ZERO, _NEUTRAL = 0.5, 1.5  # tuned
+"""Zero sequence over negative sequence from which on a fault is to earth, and from which on the neutral moves."""
+_EARTH = 1 / 6
+"""Change of the PN factor over that of the characteristic voltage: 0 without earth, 1/3 for two phases to earth."""
+_MIN_NEUTRAL = 0.05  # tuned
+"""Zero sequence of a neutral that moves [pu]."""
 _ORDERS: Mapping[tuple[str, ...], bool] = {("A", "B", "C"): False, ("AB", "BC", "CA"): True}
 
 
@@ -49,11 +55,14 @@ def orient_lines(phasors: "Sequence[complex] | AnyArray") -> tuple[int, int, int
     return min(choices, key=lambda signs: float(np.nansum(np.abs(np.asarray(signs) @ table))))
 
 
-def sag_type(phases: Sequence[str], before: Sequence[complex], during: Sequence[complex]) -> str:
-    """Type of a sag from the phasors before and during it; empty if the channels are not three phases."""
+def sag_type(phases: Sequence[str], before: Sequence[complex], during: Sequence[complex]) -> tuple[str, complex]:
+    """Type of a sag and its characteristic voltage [pu], from the phasors before and during it.
+
+    The type is empty if the channels are not three phases, or if there is no sag between them.
+    """
     order = next((names for names in _ORDERS if sorted(names) == sorted(phases)), ())
     if not order:
-        return ""
+        return "", 1.0
     sorted_before = [before[list(phases).index(name)] for name in order]
     sorted_during = [during[list(phases).index(name)] for name in order]
     if _ORDERS[order]:
@@ -64,17 +73,30 @@ def sag_type(phases: Sequence[str], before: Sequence[complex], during: Sequence[
     reverse = abs(negative) > abs(positive)  # phases rotate the other way
     usual = negative if reverse else positive
     if not abs(usual) > 0:
-        return ""
+        return "", 1.0
     zero, first, second = (part / usual for part in symmetrical_components(sorted_during))
     if reverse:
         first, second = second, first
-    if abs(second) < _BALANCED:
-        return "A" if abs(1 - first) > _BALANCED else ""  # a zero sequence alone is no sag between phases
+    if abs(second) < max(_BALANCED[0], _BALANCED[1] * abs(1 - first)):
+        if abs(1 - first) > 2 * _BALANCED[0] and abs(zero) < max(_MIN_NEUTRAL, abs(1 - first)):
+            return "A", first
+        lowest = int(np.abs(sorted_during).argmin())
+        moves = abs(zero) > _MIN_NEUTRAL and not _ORDERS[order]
+        return (f"H{'abc'[lowest]}" if moves else ""), first
     if _ORDERS[order]:  # line to line: the negative sequence of the phases is turned by 60 degrees
         second *= np.exp((-1j if reverse else 1j) * np.pi / 3)
     kind = _TYPES[round(float(np.angle(second / (1 - first))) / (np.pi / 3)) % 6]
+    turned = second * np.exp(-2j * np.pi / 3 * "abc".index(kind[1]))
+    sign = 1 if kind[0] == "D" else -1
+    characteristic, factor = first + sign * turned, first - sign * turned
     if reverse and kind[1] != "a":  # B and C have changed places
         kind = kind[0] + {"b": "c", "c": "b"}[kind[1]]
-    if kind[0] == "D" and abs(zero) > _ZERO * abs(second) and not _ORDERS[order]:
-        return f"B{kind[1]}"
-    return kind
+    to_earth = abs(1 - factor) > _EARTH * abs(1 - characteristic)
+    share = 0.0 if _ORDERS[order] else abs(zero) / abs(second)
+    if share > _NEUTRAL and abs(zero) > _MIN_NEUTRAL:
+        letter = "H" if kind[0] == "D" else "I"
+    elif kind[0] == "D":
+        letter = "B" if share > _ZERO else "F" if to_earth else "D"
+    else:
+        letter = "E" if share > _ZERO else "G" if to_earth else "C"
+    return letter + kind[1], characteristic

@@ -12,6 +12,7 @@ from pqswarm.identify.show.rows import LONGEST_SHOWN, event_sentence, row_date, 
 from pqswarm.identify.show.words import join_words, time_text
 from pqswarm.identify.verdict import EventVerdict, Verdict
 from pqswarm.measure.event import KINDS
+from pqswarm.measure.incidents.record import Incident
 
 MAX_FIGURES = 20
 """Figures of a page."""
@@ -58,26 +59,42 @@ def _near_listed_events(verdict: Verdict, time: FloatArray) -> BoolArray:
 
 @dataclass(frozen=True, eq=False)
 class ListedEvent:
-    """An event on the page: its number from 1, its recording, the index of that, and its verdict."""
+    """An event on the page: its number from 1, its recording, the index of that, its verdict, and its incident.
+
+    `is_main` if it is the main event of its incident.
+    """
 
     number: int
     place: int
     recording: ListedRecording
     found: EventVerdict
+    incident: Incident | None = None
+    is_main: bool = True
 
 
 def list_events(recordings: Sequence[ListedRecording]) -> list[ListedEvent]:
-    """List the events of all recordings, by station and time."""
-    found = [(place, one) for place, recording in enumerate(recordings) for one in recording.verdict.events]
-
-    def order(pair: tuple[int, EventVerdict]) -> tuple[bool, str, str, str, float]:
-        verdict, event = recordings[pair[0]].verdict, pair[1].event
-        return not verdict.station, verdict.station, time_text(event.at(verdict.start)), verdict.source, event.start
-
-    return [
-        ListedEvent(number, place, recordings[place], one)
-        for number, (place, one) in enumerate(sorted(found, key=order), 1)
+    """List the events of all recordings, by station and time of their incident, its main event first."""
+    found = [
+        (place, position)
+        for place, recording in enumerate(recordings)
+        for position in range(len(recording.verdict.events))
     ]
+
+    def order(pair: tuple[int, int]) -> tuple[bool, str, str, str, float, bool, float]:
+        verdict, event = recordings[pair[0]].verdict, recordings[pair[0]].verdict.events[pair[1]].event
+        incident = verdict.incident_of(pair[1])
+        first = event if incident is None else verdict.events[min(incident.events)].event
+        is_below = incident is not None and incident.events[0] != pair[1]
+        when = time_text(first.at(verdict.start))
+        return not verdict.station, verdict.station, when, verdict.source, first.start, is_below, event.start
+
+    listed = []
+    for number, (place, position) in enumerate(sorted(found, key=order), 1):
+        verdict = recordings[place].verdict
+        incident = verdict.incident_of(position)
+        is_main = incident is None or incident.events[0] == position
+        listed.append(ListedEvent(number, place, recordings[place], verdict.events[position], incident, is_main))
+    return listed
 
 
 def count_kinds(listed: Iterable[ListedEvent]) -> dict[str, int]:
@@ -91,7 +108,10 @@ def listing_headline(listed: Sequence[ListedEvent], n_recordings: int, n_failure
     events = [one for one in listed if one.found.event.kind != "none"]
     stations = sorted({one.recording.verdict.station for one in listed} - {""})
     dates = sorted({row_date(one.found, one.recording.verdict.start) for one in listed} - {""})
+    n_incidents = sum(one.is_main for one in events)
     text = f"{count_text(len(events), 'event')} in {count_text(n_recordings, 'recording')}"
+    if 0 < n_incidents < len(events):
+        text = f"{count_text(n_incidents, 'incident')} with {text}"
     if stations:
         text += f" at {join_words(stations)}" if len(stations) <= 3 else f" from {len(stations)} stations"
     if dates:
@@ -101,7 +121,8 @@ def listing_headline(listed: Sequence[ListedEvent], n_recordings: int, n_failure
         worst = max(events, key=lambda one: row_severity(one.found))
         verdict = worst.recording.verdict
         at = f" at {verdict.station}" if verdict.station else ""
-        lines.append(f"Worst: {event_sentence(worst.found)}{at}, {row_moment(worst.found, verdict.start)}.")
+        cause = "" if worst.incident is None or not worst.incident.stages else f"; {worst.incident.title}"
+        lines.append(f"Worst: {event_sentence(worst.found)}{at}, {row_moment(worst.found, verdict.start)}{cause}.")
     elif n_recordings:
         lines.append("No disturbance was found.")
     if n_failures:

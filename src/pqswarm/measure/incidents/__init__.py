@@ -1,0 +1,1 @@
+"""Events that belong together, their stages and their cause."""

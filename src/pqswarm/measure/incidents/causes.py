@@ -1,0 +1,261 @@
+"""The cause of an incident, by rules on what was measured."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from pqswarm.measure.event import Event
+from pqswarm.measure.incidents.currents import FeederCurrents
+from pqswarm.measure.incidents.trace import Trace
+
+_STEEP = 0.7  # tuned
+"""Share of a change within a cycle and a half from which on it is a step."""
+_DEEP = 0.35  # tuned
+"""Only faults make dips of this depth [pu]."""
+_UNEQUAL = 0.35  # tuned
+"""Spread of the dips of the phases from which on they are unequal."""
+_SECOND = 0.006  # tuned
+"""Rise of the second harmonic of a transformer that saturates [pu], and as a share of the dip."""
+_SECOND_SHARE = 0.05  # tuned
+_STAYS, _RETURNS = 0.6, 0.4  # tuned
+"""Share of a change that stays from which on it is a step, and below which the voltage has returned."""
+_OSCILLATION = (100.0, 5000.0)  # tuned
+"""Frequencies of the ringing of capacitor banks [Hz]."""
+_SLIGHT = 0.2  # tuned
+"""Largest dip or rise that the ringing of a capacitor bank makes [pu]."""
+_QUICK = 0.25  # tuned
+"""No breaker recloses sooner [s]: all phases without voltage for a shorter time are a fault."""
+_CURRENT, _INRUSH = 2.0, 0.15  # tuned
+"""Rise of the current of a fault; second harmonic of a current above which it is a transformer's inrush."""
+_FLAT_CYCLES = 12.0  # tuned
+"""Cycles that a step must last until the end of the record to be a step."""
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """What the rules know of an incident: its events, the main one first, the trace of its system, and currents."""
+
+    events: Sequence[Event]
+    trace: Trace | None
+    currents: Sequence[FeederCurrents] = ()
+
+    @cached_property
+    def kinds(self) -> frozenset[str]:
+        """Kinds of the events."""
+        return frozenset(event.kind for event in self.events)
+
+    @property
+    def main(self) -> Event:
+        """The main event."""
+        return self.events[0]
+
+    @cached_property
+    def moving(self) -> Trace | None:
+        """The trace, if the voltage moves."""
+        return self.trace if self.trace is not None and self.trace.size > 0 else None
+
+    @cached_property
+    def size(self) -> float:
+        """Largest deviation of Urms(1/2) from the level before [pu]."""
+        return self.moving.size if self.moving is not None else 0.0
+
+    @cached_property
+    def dip(self) -> float:
+        """Deepest dip [pu]."""
+        return float(self.moving.dips.max()) if self.moving is not None else 0.0
+
+    @cached_property
+    def ends_inside(self) -> bool:
+        """Whether the record ends before the voltage is back."""
+        return any(event.cut_end for event in self.events if event.kind in ("sag", "swell", "interruption"))
+
+    @cached_property
+    def starts_inside(self) -> bool:
+        """Whether the record starts inside it."""
+        return any(event.cut_start for event in self.events if event.kind in ("sag", "swell", "interruption"))
+
+    @cached_property
+    def oscillation(self) -> Event | None:
+        """The largest oscillatory transient."""
+        found = [e for e in self.events if e.kind == "transient" and not e.category.startswith("impulsive")]
+        low, high = _OSCILLATION
+        found = [event for event in found if low <= event.details.get("frequency", 0.0) <= high]
+        return max(found, key=lambda event: event.magnitude, default=None)
+
+    @cached_property
+    def second(self) -> float:
+        """Rise of the second harmonic [pu]; 0 if unknown."""
+        known = [e.details for e in self.events if {"second_before", "second_during"} <= e.details.keys()]
+        return max((one["second_during"] - one["second_before"] for one in known), default=0.0)
+
+    @cached_property
+    def saturates(self) -> bool:
+        """Whether a second harmonic appears in voltage or current, as a transformer makes when it is energised."""
+        inrush = any(one.second > _INRUSH and one.ratio > _CURRENT for one in self.currents[:1])
+        return inrush or self.second > max(_SECOND, _SECOND_SHARE * self.dip)
+
+    @cached_property
+    def is_steep(self) -> bool:
+        """Whether the change starts with a step."""
+        return self.moving is not None and (self.moving.fall >= _STEEP or self.starts_inside)
+
+    @cached_property
+    def returns(self) -> bool:
+        """Whether the voltage is back in the record."""
+        return self.moving is not None and not self.ends_inside and not self.moving.left > _RETURNS
+
+    @cached_property
+    def returns_at_once(self) -> bool:
+        """Whether it returns by steps, as after the clearing of a fault."""
+        trace = self.moving
+        return self.returns and trace is not None and (trace.recovery >= _STEEP or trace.in_steps >= _STEEP)
+
+    @cached_property
+    def is_unequal(self) -> bool:
+        """Whether the phases dip unequally."""
+        return self.moving is not None and self.moving.spread > _UNEQUAL
+
+    @cached_property
+    def neutral_moves(self) -> bool:
+        """Whether some phases rise while others fall: the neutral moves, as in an earth fault."""
+        trace = self.moving
+        if trace is None or len(trace.labels) < 3:
+            return False
+        moves = np.where(trace.dips >= trace.rises, trace.dips, -trace.rises)
+        return bool(moves.min() < -0.04 and moves.max() > 0.04)  # tuned
+
+    @cached_property
+    def stays(self) -> bool:
+        """Whether a step stays until the end of what is seen."""
+        trace = self.moving
+        if trace is None:
+            return False
+        cycles = (trace.time[-1] - trace.start) / trace.cycle
+        return cycles >= _FLAT_CYCLES and bool(trace.left > _STAYS)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule: its name, the cause that it states, and when it applies."""
+
+    name: str
+    cause: str
+    applies: Callable[[Facts], bool]
+    course: str = ""
+
+
+def _is_fault_current(f: Facts) -> bool:
+    return (
+        bool(f.currents) and f.currents[0].ratio > _CURRENT and not f.saturates and f.returns_at_once and f.dip > 0.03
+    )
+
+
+def _is_interrupted_after_fault(f: Facts) -> bool:
+    """An interruption beside a sag: of other phases, or before or after it."""
+    if "interruption" not in f.kinds:
+        return False
+    trace = f.moving
+    partial = trace is not None and len(trace.labels) > 1 and trace.dips.min() < 0.85  # tuned
+    return "sag" in f.kinds or "swell" in f.kinds or bool(partial)
+
+
+def _is_capacitor(f: Facts) -> bool:
+    if f.oscillation is None or "interruption" in f.kinds:
+        return False
+    return f.size < _SLIGHT and (f.main.kind != "sag" or f.main.cycles < 2.0)
+
+
+RULES = (
+    Rule("fault current", "fault", _is_fault_current),
+    Rule("interruption after a sag", "fault", _is_interrupted_after_fault),
+    Rule("oscillation", "capacitor switching", _is_capacitor),
+    Rule(
+        "all phases briefly",
+        "fault",
+        lambda f: "interruption" in f.kinds and f.returns and f.main.end - f.main.start < _QUICK,
+    ),
+    Rule(
+        "interruption", "unknown", lambda f: "interruption" in f.kinds, "supply opened, no fault is visible before it"
+    ),
+    Rule("neutral moves", "fault", lambda f: f.neutral_moves and f.is_steep),
+    Rule("deep", "fault", lambda f: f.dip > _DEEP and f.is_steep),
+    Rule("saturation", "transformer energising", lambda f: f.saturates and f.is_steep and not f.returns_at_once),
+    Rule("steps down and up", "fault", lambda f: f.is_steep and f.returns_at_once and (f.dip >= 0.1 or f.is_unequal)),
+    Rule("steps back", "load switching", lambda f: f.is_steep and f.returns_at_once),
+    Rule(
+        "slow and equal",
+        "motor start",
+        lambda f: f.is_steep and f.returns and f.dip > 0 and not f.is_unequal and not f.starts_inside,
+    ),
+    Rule("slow and unequal", "transformer energising", lambda f: f.is_steep and f.returns and f.dip > 0),
+    Rule("step", "load switching", lambda f: f.stays and f.is_steep and not f.ends_inside),
+    Rule(
+        "record ends",
+        "unknown",
+        lambda f: f.ends_inside,
+        "not visible: the record ends inside the event",
+    ),
+    Rule("other", "unknown", lambda _: True),
+)
+"""The first that applies gives the cause."""
+
+PROBABILITIES = {
+    "fault current": 0.98,
+    "interruption after a sag": 0.97,
+    "oscillation": 0.97,
+    "all phases briefly": 0.9,
+    "interruption": 0.6,
+    "neutral moves": 0.97,
+    "deep": 0.96,
+    "saturation": 0.96,
+    "steps down and up": 0.96,
+    "steps back": 0.7,
+    "slow and equal": 0.95,
+    "slow and unequal": 0.8,
+    "step": 0.95,
+    "record ends": 0.5,
+    "other": 0.5,
+}
+
+
+def apply_rules(facts: Facts) -> Rule:
+    """Return the first rule that applies."""
+    return next(rule for rule in RULES if rule.applies(facts))
+
+
+def list_evidence(facts: Facts, rule: Rule) -> tuple[str, ...]:
+    """The measurements behind a cause, in words."""
+    said, trace = [], facts.moving
+    if trace is not None and trace.size > 0.01:
+        said.append(_say_change(trace, facts))
+        if facts.returns and not np.isnan(trace.recovery):
+            how = "at once" if facts.returns_at_once else "slowly"
+            said.append(f"returns {how} ({100 * trace.recovery:.0f} % of it within 1.5 cycles)")
+        elif facts.stays:
+            said.append(f"stays: {trace.after[trace.worst]:.3f} pu after {trace.before[trace.worst]:.3f} pu")
+        if len(trace.labels) > 1 and trace.dips.max() > 0.01:
+            word = "unequal" if facts.is_unequal else "equal"
+            each = ", ".join(f"{name} {100 * dip:.0f}" for name, dip in zip(trace.labels, trace.dips, strict=True))
+            said.append(f"{word} dips ({each} %)")
+    if facts.saturates and facts.second > 0:
+        said.append(f"second harmonic rises by {100 * facts.second:.1f} %")
+    if facts.oscillation is not None:
+        hertz = facts.oscillation.details.get("frequency", 0.0)
+        said.append(f"rings at {hertz:.0f} Hz with {facts.oscillation.magnitude:.2f} pu")
+    if facts.neutral_moves:
+        said.append("some phases rise while others fall: the neutral moves")
+    said += [
+        f"current of {one.feeder} {one.ratio:.1f} times that before, {100 * one.second:.0f} % second harmonic"
+        for one in facts.currents[:1]
+    ]
+    if rule.course:
+        said.append(rule.course)
+    return tuple(said) or ("no change of the voltage beyond the event itself",)
+
+
+def _say_change(trace: Trace, facts: Facts) -> str:
+    word = "dips" if trace.dips[trace.worst] >= trace.rises[trace.worst] else "rises"
+    how = "in a step" if facts.is_steep else "gradually"
+    return f"{trace.labels[trace.worst]} {word} by {100 * trace.size:.0f} % {how}"

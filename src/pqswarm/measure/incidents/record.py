@@ -1,0 +1,114 @@
+"""One record for an incident: events with one cause."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from pqswarm.errors import PqswarmError
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+CAUSES = ("fault", "motor start", "transformer energising", "capacitor switching", "load switching", "unknown")
+"""The causes of an incident."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A part of an incident in which the voltages stay as they are, or recover.
+
+    Attributes
+    ----------
+    start, end : float
+        From the first sample [s].
+    name : str
+        What happens, such as ``"fault on phase A"`` or ``"interruption"``.
+    levels : mapping of str to float
+        Median of Urms(1/2) of each phase, or channel [pu].
+    """
+
+    start: float
+    end: float
+    name: str
+    levels: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Incident:
+    """Events that belong together, and what made them.
+
+    Attributes
+    ----------
+    cause : str
+        One of :data:`CAUSES`.
+    probability : float
+        That the cause is right; for ``"unknown"``, that it is none of the others.
+    evidence : tuple of str
+        The measurements that speak for the cause, in words.
+    stages : tuple of Stage
+        In order of time; none for a steady disturbance.
+    events : tuple of int
+        Positions of its events in :attr:`Characterisation.events`, the main one first.
+    start, end : float
+        From the first sample [s].
+    course : str
+        How it goes on, such as ``"reclosing, successful"``; empty if there is nothing to add.
+    phases : str
+        The faulted phases by the currents, ``"AG"`` to ``"ABC"``, or, without currents, by the voltages, ``"A"`` to
+        ``"ABC"``; empty if it is no fault.
+    feeder : str
+        The feeder whose currents rise most in a fault; empty without currents.
+    """
+
+    cause: str
+    probability: float
+    evidence: tuple[str, ...]
+    stages: tuple[Stage, ...]
+    events: tuple[int, ...]
+    start: float
+    end: float
+    course: str = ""
+    phases: str = ""
+    feeder: str = ""
+
+    @staticmethod
+    def of(plain: Mapping[str, Any], n_events: int) -> "Incident":
+        """Restore an incident of some events from :meth:`as_dict`, or raise :class:`PqswarmError`."""
+        from pydantic import ValidationError
+
+        try:
+            found = _incident_adapter().validate_python({**plain, "events": plain.get("event_numbers")})
+        except (ValidationError, RecursionError, TypeError) as error:
+            raise PqswarmError(f"not an incident: {error}") from None
+        if found.cause not in CAUSES or not 0 <= found.probability <= 1:
+            raise PqswarmError("not an incident: its cause or probability is not one.")
+        if not found.events or not all(0 <= one < n_events for one in found.events):
+            raise PqswarmError("not an incident: it names an event that is not there.")
+        return found
+
+    @property
+    def title(self) -> str:
+        """The cause in words, with phases, feeder and course."""
+        if self.cause == "unknown":
+            return f"cause unknown{f' ({self.course})' if self.course else ''}"
+        where = f" {self.phases}" if self.phases else ""
+        on = f" on {self.feeder}" if self.feeder else ""
+        return f"{self.cause}{where}{on}{f', {self.course}' if self.course else ''}"
+
+    def as_dict(self, events: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
+        """Return the attributes as plain values; `events` are those of the recording, of which it holds its own."""
+        return {
+            **vars(self),
+            "evidence": list(self.evidence),
+            "stages": [{**vars(stage), "levels": dict(stage.levels)} for stage in self.stages],
+            "events": [events[number] for number in self.events] if events else list(self.events),
+            "event_numbers": list(self.events),
+        }
+
+
+@cache
+def _incident_adapter() -> "TypeAdapter[Incident]":
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Incident)
