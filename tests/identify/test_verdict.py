@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pqswarm.errors import PqswarmError
-from pqswarm.events import EVENT_CLASSES, PRESETS, generate
+from pqswarm.events import PRESETS, generate
 from pqswarm.identify import COLUMNS, EventVerdict, Verdict, identify
 from pqswarm.identify.agreement import describe_agreement, in_words
 from pqswarm.identify.show.lines import csv_lines
