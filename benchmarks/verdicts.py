@@ -1,13 +1,19 @@
-"""Verdicts on a folder of recordings as a page of the docs: one row per event.
+"""Verdicts on a folder of recordings: as a page of the docs, or compared with what is true of them.
 
     python benchmarks/verdicts.py FOLDER [--page docs/verdicts.md]
+    python benchmarks/verdicts.py --corpus FOLDER
 
-Prints how many rows agree, partly agree, disagree or cannot be compared.
+The first prints how many rows, one per event, agree, partly agree, disagree or cannot be compared. The second prints
+for each recording how many statements are right, wrong, missed or false (`corpus/expectations.py`); its exit code is 1
+if not all are right.
 """
 
 import argparse
+import sys
 from collections import Counter
 from pathlib import Path
+
+from corpus import check_corpus
 
 from pqswarm.identify import Failure, default_model, find_recordings, identify_file
 from pqswarm.identify.agreement import in_words
@@ -36,12 +42,41 @@ def row(verdict: Verdict, one: EventVerdict) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
+def print_corpus(folder: Path) -> bool:
+    """Print the comparison of each recording; return whether all are right."""
+    totals, n_recordings, n_right = Counter[str](), 0, 0
+    for one in check_corpus(folder):
+        problems = {"wrong": one.wrong, "missed": one.missed, "false": one.false}
+        counts = {"right": one.right} | {name: len(found) for name, found in problems.items()}
+        totals.update(counts)
+        n_recordings += 1
+        n_right += one.is_right
+        said = ", ".join(f"{n} {name}" for name, n in counts.items() if n)
+        print(f"{'right' if one.is_right else 'WRONG'}  {one.name}: {said}")
+        for name, found in problems.items():
+            more = [f"and {len(found) - 3} more"] if len(found) > 3 else []
+            for sentence in (*found[:3], *more):
+                print(f"         {name}: {sentence}")
+    print(f"\n{n_right} of {n_recordings} recordings right;", ", ".join(f"{n} {name}" for name, n in totals.items()))
+    return n_right == n_recordings
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--page", type=Path, help="Markdown file to write.")
+    parser.add_argument("--corpus", type=Path, metavar="FOLDER", help="recordings with known truth")
     options = parser.parse_args()
-    paths, _ = find_recordings([options.folder])
+    if (options.folder is None) == (options.corpus is None):
+        parser.error("give a folder of recordings, or --corpus FOLDER.")
+    if options.corpus is not None:
+        sys.exit(not print_corpus(options.corpus))
+    print_page(options.folder, options.page)
+
+
+def print_page(folder: Path, page: Path | None) -> None:
+    """Print how rules and model agree, and write the page."""
+    paths, _ = find_recordings([folder])
     rows, counts = [], Counter[str]()
     n_recordings = 0
     for path in paths:
@@ -58,8 +93,8 @@ def main() -> None:
     said = ", ".join(f"{name} {n} ({100 * n / total:.0f} %)" for name, n in counts.most_common())
     text = f"{n_recordings} recordings, {total} rows: {said}."
     print(text)
-    if options.page:
-        options.page.write_text(HEAD.replace("{counts}", text) + "\n".join(rows) + "\n", encoding="utf-8")
+    if page:
+        page.write_text(HEAD.replace("{counts}", text) + "\n".join(rows) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
