@@ -239,3 +239,20 @@ def test_before_the_moment_nothing_of_the_event_is_seen():
     assert measure_at(one, 0.0, side="before").is_moved
     with pytest.raises(PqswarmError, match="side must be 'around' or 'before'"):
         measure_at(one, 0.1, side="after")
+
+
+@pytest.mark.parametrize("between", [False, True])
+def test_power_of_a_feeder(between):
+    volts = np.array([turned(230.0, 10.0), turned(230.0, -110.0), turned(230.0, 130.0)])
+    amperes = volts * np.exp(-1j * np.radians([30.0, 30.0, 60.0])) * 0.04
+    measured = [volts[0] - volts[1], volts[1] - volts[2], volts[2] - volts[0]] if between else list(volts)
+    signals = waves([*measured, *amperes], seconds=0.2)
+    phases = [*(("AB", "BC", "CA") if between else PHASES), *PHASES]
+    (power,) = measure_at(recording(signals, phases, ["V"] * 3 + ["A"] * 3), 0.1).powers
+    truth = np.sum(volts * np.conj(amperes))
+    if between:  # what a zero sequence of the currents takes up is not seen
+        truth = np.sum((volts - volts.mean()) * np.conj(amperes))
+    assert power.active == pytest.approx(truth.real, rel=1e-3)
+    assert power.reactive == pytest.approx(truth.imag, rel=1e-3)
+    assert power.apparent == pytest.approx(abs(truth), rel=1e-3)
+    assert power.power_factor == pytest.approx(truth.real / abs(truth), rel=1e-3)

@@ -13,6 +13,7 @@ from pqswarm._base.typing import AnyArray, FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.measure.detect.urms import MAX_MISSING, fill_gaps
 from pqswarm.measure.group.sag_type import orient_lines, symmetrical_components
+from pqswarm.measure.power import PowerAtMoment, measure_power
 from pqswarm.measure.steady.harmonics import Spectrum, fit_harmonics, make_spectrum
 from pqswarm.measure.steady.unbalance import three_phases_for_unbalance
 from pqswarm.measure.steady.windows import highest_order
@@ -134,6 +135,8 @@ class AtMoment:
         In the order of the recording.
     systems : tuple of SystemAtMoment
         Three-phase systems, of voltages and of currents; empty if there is none.
+    powers : tuple of PowerAtMoment
+        Of each three-phase system of currents with the voltages of its name, or the first ones.
     notes : tuple of str
         What had to be assumed; one sentence each.
     """
@@ -145,16 +148,18 @@ class AtMoment:
     is_moved: bool
     channels: tuple[ChannelAtMoment, ...]
     systems: tuple[SystemAtMoment, ...]
+    powers: tuple[PowerAtMoment, ...]
     notes: tuple[str, ...]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the attributes as plain values, without NaN."""
         return {
-            **{key: value for key, value in vars(self).items() if key not in ("channels", "systems")},
+            **{key: value for key, value in vars(self).items() if key not in ("channels", "systems", "powers")},
             "window": list(self.window),
             "notes": list(self.notes),
             "channels": [one.as_dict() for one in self.channels],
             "systems": [{**asdict(one), "channels": list(one.channels)} for one in self.systems],
+            "powers": [asdict(one) for one in self.powers],
         }
 
 
@@ -341,6 +346,7 @@ def _assemble_moment(
         for header, one in zip(chosen, found, strict=True)
     ]
     systems = []
+    phasors: dict[str, list[tuple[SystemAtMoment, list[complex]]]] = {}
     for unit in dict.fromkeys(header.unit for header in chosen):
         own = [i for i, header in enumerate(chosen) if header.unit == unit and header.phase not in ("", "N")]
         headers = [chosen[i] for i in own]
@@ -350,7 +356,21 @@ def _assemble_moment(
             known = [one[1] for one in values if one is not None]
             if len(known) == 3 and max(map(abs, known)) > 0:
                 systems.append(_system(names[members[0]], [headers[i] for i in members], known, phasor))
-    return {"channels": tuple(parts), "systems": tuple(systems)}
+                phasors.setdefault(unit, []).append((systems[-1], known))
+    return {"channels": tuple(parts), "systems": tuple(systems), "powers": _powers_at_moment(phasors)}
+
+
+def _powers_at_moment(
+    phasors: "dict[str, list[tuple[SystemAtMoment, list[complex]]]]",
+) -> tuple[PowerAtMoment, ...]:
+    """Power of each system of currents with the voltages of its name, or the first ones; by their phasors."""
+    busbars, powers = phasors.get("V", []), []
+    for feeder, amperes in phasors.get("A", []) if busbars else []:
+        bar, volts = next((one for one in busbars if one[0].name == feeder.name), busbars[0])
+        if bar.zero is None:
+            volts = [sign * one for sign, one in zip(orient_lines(volts), volts, strict=True)]
+        powers.append(measure_power(feeder.name, bar.name, volts, amperes, between=bar.zero is None))
+    return tuple(powers)
 
 
 def _system(name: str, headers: Sequence[ChannelHeader], values: Sequence[complex], phasor: Any) -> SystemAtMoment:

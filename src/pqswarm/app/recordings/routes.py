@@ -147,7 +147,7 @@ class Analysis(RecordingHandler):
     def _describe(self, place: RecordingInFile, verdict: Verdict | None) -> str:
         state = {"id": place.id, **self.section.state_of(place)}
         if verdict is None:
-            empty = {"events": [], "references": [], "caveats": [], "notes": [], "text": ""}
+            empty = {"events": [], "incidents": [], "references": [], "caveats": [], "notes": [], "text": ""}
             return json_text(state | empty | {"thresholds": None, "frequency": None})
         rows = self.section.rows([place])
         events = [
@@ -158,7 +158,8 @@ class Analysis(RecordingHandler):
         ]
         known = verdict.as_dict() | {"thresholds": verdict.thresholds.settings(), "text": verdict.text()}
         names = ("thresholds", "frequency", "references", "caveats", "notes", "text")
-        return json_text(state | {name: known[name] for name in names} | {"events": events})
+        incidents = [one.as_dict() | {"title": one.title} for one in verdict.incidents]
+        return json_text(state | {name: known[name] for name in names} | {"events": events, "incidents": incidents})
 
 
 class Cursor(RecordingHandler):

@@ -43,6 +43,7 @@
       const shown = event.class === "unknown" ? "unknown: unlike any event the model was trained on" : className(event.class) || "not applied";
       this.holder.replaceChildren(...[
         pq.el("h2", { class: "sentence" }, swatch(event.kind), event.sentence),
+        ...this.incident(event, analysis),
         pq.el("dl", { class: "facts" },
           fact("Model", "class", shown, Number.isFinite(event.probability) ? `, ${pq.percent(event.probability, 0)}` : "",
             ranked[1] ? pq.el("span", { class: "soft", "data-read": "runner-up" }, ` (then ${className(ranked[1][0])}, ${pq.percent(ranked[1][1], 0)})`) : ""),
@@ -52,6 +53,18 @@
         this.correction(event),
       ].filter(Boolean));
       if (open && this.form) this.form.open = true;
+    }
+
+    // The cause of the incident, its evidence and its stages.
+    incident(event, analysis) {
+      const found = analysis?.incidents?.find((one) => one.events.includes(event.index));
+      if (!found?.stages.length) return [];
+      const sure = found.cause === "unknown" ? "" : `, ${pq.percent(found.probability, 0)}`;
+      const levels = (stage) => Object.entries(stage.levels).map(([name, value]) => `${name} ${pq.fixed(value, 2)}`).join(", ");
+      return [pq.el("p", { class: "cause", "data-read": "cause" }, pq.el("strong", {}, found.title), sure),
+        pq.el("ul", { class: "evidence", "data-read": "evidence" }, found.evidence.map((text) => pq.el("li", {}, text))),
+        pq.el("details", { class: "note" }, pq.el("summary", {}, `${found.stages.length} ${found.stages.length === 1 ? "stage" : "stages"}`),
+          pq.el("ol", { "data-read": "stages" }, found.stages.map((stage) => pq.el("li", {}, `${pq.fixed(stage.start, 3)} to ${pq.fixed(stage.end, 3)} s: ${stage.name} (${levels(stage)} pu)`))))];
     }
 
     caveats(analysis) {

@@ -89,7 +89,14 @@
           cell("rms", pq.si(one.rms ?? NaN, one.unit), one.rms), cell("fundamental", pq.si(fundamental?.rms ?? NaN, one.unit), fundamental?.rms),
           cell("angle", pq.degrees(fundamental?.relative ?? NaN), fundamental?.relative), cell("thd", pq.percent(spectrum?.thd ?? NaN), spectrum?.thd));
       }));
-      card.systems.replaceChildren(...moment.systems.map((system) => this.system(system, name)));
+      card.systems.replaceChildren(...moment.systems.map((system) => this.system(system, name)), ...moment.powers.map((power) => this.power(power, name)));
+    }
+
+    power(power, name) {
+      const item = (key, title, text, value) => pq.el("div", {}, pq.el("dt", {}, title), pq.el("dd", { "data-read": key, "data-cursor": name, "data-value": value ?? null }, text));
+      return pq.el("dl", { class: "sequence", "aria-label": `Power of the fundamental, ${power.name}` },
+        item("active", "P", pq.si(power.active, "W"), power.active), item("reactive", "Q", pq.si(power.reactive, "var"), power.reactive),
+        item("apparent", "S", pq.si(power.apparent, "VA"), power.apparent), item("power-factor", "cos φ", power.power_factor === null ? "–" : pq.fixed(power.power_factor, 3), power.power_factor));
     }
 
     system(system, name) {

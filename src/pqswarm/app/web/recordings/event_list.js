@@ -7,7 +7,7 @@
   const EMPTY = "No recordings yet. Drop files here, or start pqswarm app with a folder of recordings; pqswarm sample writes some to try.";
   const LOADING = "Loading …";
   // The columns of /api/table.csv.
-  const EXPORTED = ["source", "path", "station", "date", "time", "offset_s", "kind", "category", "phases", "channels", "system", "magnitude", "unit", "volts", "duration_s", "cycles",
+  const EXPORTED = ["source", "path", "station", "date", "time", "offset_s", "incident", "cause", "cause_probability", "kind", "category", "phases", "channels", "system", "magnitude", "unit", "volts", "duration_s", "cycles",
     "sag_type", "class", "probability", "runner_up", "runner_up_probability", "rule_class", "agreement", "sentence", "reference_volts", "reference", "frequency", "sampling_rate", "caveats",
     "corrected", "corrected_by"];
 
@@ -24,6 +24,8 @@
     { key: "phases", title: "Phases", help: "Phases, or channels if the phases are unknown", text: (row) => row.phases || row.channels },
     { key: "magnitude", title: "Magnitude", number: true, help: "Residual, maximum or peak voltage as a percentage of the reference", text: magnitudeText, value: magnitude },
     { key: "duration", title: "Duration", number: true, help: "From Urms(1/2) as in IEC 61000-4-30: up to one cycle longer than on the waveform", text: durationText, value: (row) => row.duration_s },
+    { key: "cause", title: "Cause", help: "Of the incident, at its main event; ↳ marks other events of an incident", value: (row) => row.cause,
+      text: (row) => (row.cause ? `${row.cause}${row.cause.startsWith("cause unknown") ? "" : `, ${pq.percent(row.cause_probability, 0)}`}` : row.incident ? `↳ incident ${row.incident}` : "") },
     { key: "class", title: "Class", help: "By the model; a pencil marks a corrected class", value: (row) => className(label(row)),
       show: (row) => (row.correction?.label ? pq.el("span", { class: "corrected", title: `Corrected by ${row.correction.by}` }, `${className(label(row))} ✎`) : className(row.class)) },
     { key: "probability", title: "Prob.", number: true, help: "Probability of the class, by the model", text: (row) => (Number.isFinite(row.probability) ? pq.percent(row.probability, 0) : "") },

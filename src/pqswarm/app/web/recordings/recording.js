@@ -105,7 +105,7 @@
     }
 
     buildTable() {
-      const kept = ["kind", "phases", "magnitude", "duration", "class", "probability", "agreement"];
+      const kept = ["kind", "phases", "magnitude", "duration", "cause", "class", "probability", "agreement"];
       const columns = kept.map((key) => pq.recordings.columns.find((column) => column.key === key));
       const moment = (row) => `${pq.fixed(row.start, 4)} s`;
       this.table = new pq.Table(this.events, { caption: "Events", rows: [], key: (row) => row.event, limit: 200, empty: "Not analysed yet.", onclick: (row) => this.choose(row.event),

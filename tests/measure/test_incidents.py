@@ -1,0 +1,160 @@
+"""Incidents: what belongs together, its stages, its cause, and what is only said with reserve."""
+
+import numpy as np
+import pytest
+
+from pqswarm.errors import PqswarmError
+from pqswarm.identify import Verdict, identify
+from pqswarm.measure import characterise
+from pqswarm.measure.incidents.record import CAUSES, Incident
+from pqswarm.recordings import Channel, Recording
+
+RATE, HERTZ = 6400.0, 50.0
+T = np.arange(6400) / RATE
+ONE = np.ones(T.size)
+
+
+def box(start, end):
+    return ((start <= T) & (end > T)).astype(float)
+
+
+def record(levels, added=(0.0, 0.0, 0.0), currents=None, names=("U",), noise=0.002):
+    """Three phases with these levels [pu] over time, and waves that are added [pu of the peak]."""
+    rng = np.random.default_rng(0)
+    channels = []
+    for name in names:
+        for k, phase in enumerate("ABC"):
+            wave = levels[k] * np.sin(2 * np.pi * (HERTZ * T - k / 3)) + added[k] + noise * rng.standard_normal(T.size)
+            channels.append(Channel(f"{name}{phase}", "V", phase, 325 * wave))
+    for k, size in enumerate(currents or ()):
+        wave = size * np.sin(2 * np.pi * (HERTZ * T - k / 3) - 0.5)
+        channels.append(Channel(f"I{'ABC'[k]}", "A", "ABC"[k], wave))
+    return Recording(tuple(channels), RATE, HERTZ)
+
+
+def decay(time):
+    return box(0.3, 2.0) * np.exp(-np.maximum(T - 0.3, 0.0) / time)
+
+
+def ring(hertz, time):
+    return decay(time) * np.sin(2 * np.pi * hertz * (T - 0.3))
+
+
+SECOND = decay(0.15) * np.sin(4 * np.pi * HERTZ * T)
+RUN_UP = box(0.3, 0.7) * (1 - np.clip((T - 0.3) / 0.4, 0, 1) ** 4)
+RECORDS = {
+    "fault": record([1 - 0.5 * box(0.3, 0.42), ONE, ONE]),
+    "motor start": record([1 - 0.15 * RUN_UP] * 3),
+    "transformer energising": record(
+        [1 - size * decay(0.15) for size in (0.14, 0.05, 0.06)], [-0.04 * SECOND, 0.02 * SECOND, 0.02 * SECOND]
+    ),
+    "capacitor switching": record([1 + 0.01 * box(0.3, 2.0)] * 3, [s * ring(600.0, 0.006) for s in (0.4, -0.2, -0.2)]),
+    "load switching": record([1 - 0.04 * box(0.3, 2.0)] * 3),
+}
+
+
+@pytest.mark.parametrize("cause", RECORDS)
+def test_causes(cause):
+    (incident,) = characterise(RECORDS[cause]).incidents
+    assert incident.cause == cause
+    assert incident.cause in CAUSES
+    assert 0.5 < incident.probability <= 1
+    assert incident.evidence
+    assert incident.start == pytest.approx(0.3, abs=0.015)
+
+
+def test_nothing_is_no_incident():
+    found = characterise(record([ONE] * 3))
+    assert found.incidents == ()
+    assert identify(record([ONE] * 3)).as_dict()["incidents"] == []
+
+
+def test_an_evolving_fault_has_two_stages():
+    (incident,) = characterise(record([1 - 0.6 * box(0.3, 0.5), 1 - 0.5 * box(0.4, 0.5), ONE])).incidents
+    assert (incident.cause, incident.phases, incident.course) == ("fault", "AB", "evolving")
+    first, second, last = incident.stages
+    assert first.start == pytest.approx(0.3, abs=0.01)
+    assert second.start == pytest.approx(0.4, abs=0.02)
+    assert last.start == pytest.approx(0.5, abs=0.02)
+    assert first.levels == pytest.approx({"A": 0.4, "B": 1.0, "C": 1.0}, abs=0.01)
+    assert second.levels == pytest.approx({"A": 0.4, "B": 0.5, "C": 1.0}, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("end", "course"),
+    [
+        (ONE, "reclosing, successful"),
+        (1 - 0.5 * box(0.6, 0.7) - box(0.7, 2.0), "reclosing, unsuccessful"),
+        (1 - box(0.6, 2.0), "cleared by interruption"),
+    ],
+)
+def test_fault_trip_and_reclosing_are_one_incident(end, course):
+    dead = 1 - box(0.3, 0.6)
+    faulted = (1 - 0.5 * box(0.2, 0.3)) * dead * end
+    others = dead * np.where(end < 0.1, 0.0, 1.0)
+    found = characterise(record([faulted, others, others]))
+    (incident,) = found.incidents
+    assert (incident.cause, incident.course) == ("fault", course)
+    assert incident.phases == "A"
+    assert sorted(incident.events) == list(range(len(found.events)))
+    assert found.events[incident.events[0]].kind == "interruption"
+
+
+def test_sag_and_swell_of_an_earth_fault_are_one_incident():
+    found = characterise(record([1 - 0.6 * box(0.3, 0.5), 1 + 0.3 * box(0.3, 0.5), 1 + 0.3 * box(0.3, 0.5)]))
+    (incident,) = found.incidents
+    assert {event.kind for event in found.events} == {"sag", "swell"}
+    assert (incident.cause, incident.phases) == ("fault", "A")
+
+
+def test_two_busbars_share_an_incident():
+    (incident,) = characterise(record([1 - 0.5 * box(0.3, 0.42), ONE, ONE], names=("N U", "S U"))).incidents
+    assert incident.cause == "fault"
+
+
+def test_what_happens_seconds_apart_is_not_one_incident():
+    long = np.concatenate([RECORDS["motor start"].channels[0].samples] * 3)
+    incidents = characterise(Recording((Channel("U", "V", "A", long),), RATE, HERTZ)).incidents
+    assert [one.cause for one in incidents] == ["motor start"] * 3
+
+
+def test_a_record_that_ends_inside_says_so():
+    (incident,) = characterise(record([1 - 0.2 * box(0.8, 2.0)] * 3)).incidents
+    assert incident.cause == "unknown"
+    assert incident.course == "not visible: the record ends inside the event"
+
+
+def test_currents_name_the_phases_and_the_feeder():
+    faulted = [20 + 180 * box(0.3, 0.42), 20 * ONE, 20 * ONE]
+    (incident,) = characterise(record([1 - 0.5 * box(0.3, 0.42), ONE, ONE], currents=faulted)).incidents
+    assert incident.phases == "AG"
+    assert incident.feeder
+    assert any("current" in text for text in incident.evidence)
+
+
+def test_a_verdict_holds_its_incidents():
+    dead = 1 - box(0.3, 0.6)
+    verdict = identify(record([dead * (1 - 0.5 * box(0.2, 0.3)), dead, dead]))
+    plain = verdict.as_dict()
+    (incident,) = plain["incidents"]
+    assert {"cause", "probability", "evidence", "stages", "events"} <= incident.keys()
+    assert [event["kind"] for event in incident["events"]] == ["interruption", "sag"]
+    assert Verdict.of(plain) == verdict
+    rows = verdict.rows()
+    assert [row["incident"] for row in rows] == [1, 1]
+    assert sorted(row["cause"] for row in rows) == ["", "fault A, reclosing, successful"]
+    text = verdict.text().splitlines()
+    assert "fault A" in text[1]
+    assert all(line.startswith("    ") for line in text[2:4])
+    alone = verdict.only([1])
+    assert (alone.incidents[0].events, len(alone.events)) == ((0,), 1)
+
+
+@pytest.mark.parametrize(
+    "change", [{"cause": "ghost"}, {"probability": 2.0}, {"event_numbers": [7]}, {"event_numbers": []}, {"stages": 3}]
+)
+def test_a_damaged_incident_is_refused(change):
+    plain = characterise(RECORDS["fault"]).incidents[0].as_dict()
+    assert Incident.of(plain, 1).cause == "fault"
+    with pytest.raises(PqswarmError, match="not an incident"):
+        Incident.of({**plain, **change}, 1)
