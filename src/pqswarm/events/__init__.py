@@ -1,10 +1,12 @@
-"""Power-quality events: the paper's models, a simulated laboratory bench, noise and presets."""
+"""Power-quality events: the paper's models, a simulated bench and three-phase network, noise and presets."""
 
 from pqswarm.events.bench import BenchRecord, run_bench
 from pqswarm.events.catalogue import PARAMETERS, Parameter
 from pqswarm.events.classes import EVENT_CLASSES, EventClass, Needs, class_family, class_title, visible_classes
 from pqswarm.events.event import RECORD, Event, check_record, generate, synthesise
+from pqswarm.events.incidents import INCIDENT_CAUSES, SimulatedIncident, draw_incident
 from pqswarm.events.models import Grid
+from pqswarm.events.network import Network, NetworkRecord
 from pqswarm.events.noise import NOISE_LEVELS, add_noise, check_snr, noise_stream
 from pqswarm.events.paper_presets import paper_preset
 from pqswarm.events.parameters import (
@@ -26,6 +28,7 @@ from pqswarm.events.presets import PRESETS, get_preset
 
 __all__ = [
     "EVENT_CLASSES",
+    "INCIDENT_CAUSES",
     "NOISE_LEVELS",
     "PARAMETERS",
     "PRESETS",
@@ -41,9 +44,12 @@ __all__ = [
     "LogUniform",
     "NameIndex",
     "Needs",
+    "Network",
+    "NetworkRecord",
     "OneOf",
     "Parameter",
     "Preset",
+    "SimulatedIncident",
     "Steps",
     "Uniform",
     "WithinRecord",
@@ -52,6 +58,7 @@ __all__ = [
     "check_snr",
     "class_family",
     "class_title",
+    "draw_incident",
     "format_preset",
     "generate",
     "get_preset",

@@ -16,7 +16,7 @@ _DIODE_OFF = 1e-6  # [S]
 
 
 @njit(cache=True, nogil=True)
-def _invert(matrix, inverse):
+def invert(matrix, inverse):
     """Gauss-Jordan elimination of a small matrix with dominant diagonal; `matrix` is destroyed."""
     n = matrix.shape[0]
     for i in range(n):
@@ -51,7 +51,7 @@ def _impedance(branch, shunt, dc, diodes, scratch, inverse):
     scratch[4, 4] += dc
     scratch[3, 4] -= dc
     scratch[4, 3] -= dc
-    _invert(scratch, inverse)
+    invert(scratch, inverse)
 
 
 @njit(cache=True, nogil=True)
