@@ -100,11 +100,17 @@ def answer(kind: str, background: str, event: ThreePhaseEvent, *, nominal: bool)
         phases=compare_phases(event, main["events"], nominal=nominal),
         exact_type=told == expected if typed else None,
         family=family(told) == family(expected) if typed else None,
-        stages=len(main["stages"]) == len(truth.stages) if truth.cause == "fault" else None,
+        stages=disturbed_stages(main["stages"]) == len(truth.stages) if truth.cause == "fault" else None,
         seconds=seconds,
         text=f"{truth.kind} {expected}: {said} {main['probability'] or 0:.2f} {told}; "
         + " | ".join(e["sentence"] for e in main["events"]),
     )
+
+
+def disturbed_stages(stages: list[dict]) -> int:
+    """Number of stages without a last one in which the voltages are back."""
+    levels = stages[-1].get("levels", {}).values() if stages else ()
+    return len(stages) - (bool(levels) and all(0.9 <= level <= 1.1 for level in levels))
 
 
 def said_type(events: Iterable[dict]) -> str:

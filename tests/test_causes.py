@@ -112,6 +112,9 @@ def test_comparison(tools, events, monkeypatch):
     assert says([]).said == "none"
     with pytest.raises(causes.NoIncidentsError):
         says(None)
+    back = {"levels": {"A": 1.0, "B": 0.99, "C": 1.01}}
+    assert causes.disturbed_stages([{"levels": {"A": 0.5, "B": 1.0, "C": 1.0}}, back]) == 1
+    assert causes.disturbed_stages([{}]) == 1
     assert causes.family("Gb") == causes.family("Cb") != causes.family("Fb")
     error, chance = causes.calibration_error(np.array([0.9, 0.9, 0.5, 0.5]), np.array([1, 1, 1, 0]))
     assert error == pytest.approx(0.05)
