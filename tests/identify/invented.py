@@ -69,7 +69,7 @@ def verdict(*events, of=None, systems=("",), **other):
         n_samples=of.n_samples,
         thresholds=Thresholds(),
         channels=channels,
-        ignored=(),
+        states=(),
         events=tuple(one.event if isinstance(one, EventVerdict) else one for one in events),
         caveats=(),
         series=Series(time, np.ones((len(channels), time.size)), None),

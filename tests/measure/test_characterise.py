@@ -120,8 +120,8 @@ def test_neutral_and_dc_channels_are_left_out():
     )
     found = characterise(Recording(channels, RATE, 50.0))
     assert [c.name for c in found.channels] == ["UA"]
-    assert "Ignored: UN (neutral or residual voltage)." in found.caveats
-    assert "Ignored: battery (direct voltage)." in found.caveats
+    assert "Calculated: UN (neutral, residual or open-delta voltage)." in found.caveats
+    assert "Not of the supply: battery (direct voltage)." in found.caveats
     assert [c.name for c in characterise(Recording(channels, RATE, 50.0), channels=["UN"]).channels] == ["UN"]
 
 

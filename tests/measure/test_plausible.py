@@ -86,8 +86,8 @@ def test_channels_that_are_no_supply_voltage_are_listed():
     found = characterise(Recording((*live, *open_inputs, *magnitudes, *angles), 10_000.0, 50.0))
     assert [one.name for one in found.channels] == ["bus 1 UA", "bus 1 UB", "bus 1 UC"]
     assert found.sentences() == ("no disturbance found",)
-    assert "Ignored: bus 2 UA, bus 2 UB, bus 2 UC (no voltage)." in found.caveats
-    with pytest.raises(PqswarmError, match=r"can be analysed: level UA, .* \(direct voltage\)"):
+    assert "Dead throughout: bus 2 UA, bus 2 UB, bus 2 UC (no voltage)." in found.caveats
+    with pytest.raises(PqswarmError, match=r"Not of the supply: level UA, .* \(direct voltage\)"):
         characterise(Recording(magnitudes, 10_000.0, 50.0))
     assert characterise(Recording(magnitudes, 10_000.0, 50.0), channels=["level UA"]).channels
 

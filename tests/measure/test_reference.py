@@ -25,8 +25,8 @@ def test_a_record_that_begins_in_a_sag():
     assert "cut by the start" in found.sentences()[0]
 
 
-def test_a_dead_phase_is_measured_by_the_others():
-    found = characterise(record(sine(), sine(phase=2.4), np.zeros(4000)))
+def test_a_faulted_phase_is_measured_by_the_others():
+    found = characterise(record(sine(), sine(phase=2.4), sine(phase=4.3, volts=13.0)))
     (event,) = levels(found)
     assert (event.kind, event.phase, event.cut_start, event.cut_end) == ("interruption", "C", True, True)
 

@@ -99,6 +99,7 @@ def identify(
         nominal_frequency=found.nominal_frequency,
         n_samples=found.n_samples,
         thresholds=levels,
+        channels=found.states,
         caveats=(*found.caveats, *(classifier.caveats() if asked else ())),
         notes=tuple(recording.notes),
         station=recording.station,

@@ -14,6 +14,7 @@ from pqswarm.identify.show.curves import rank_event
 from pqswarm.identify.show.rows import event_row, incident_text, row_clock
 from pqswarm.measure.event import Event
 from pqswarm.measure.incidents.record import Incident
+from pqswarm.measure.supply.states import ChannelState
 from pqswarm.measure.thresholds import Thresholds
 
 if TYPE_CHECKING:
@@ -166,6 +167,8 @@ class Verdict:
         Samples per channel.
     thresholds : Thresholds
         Detection thresholds.
+    channels : tuple of ChannelState
+        What each voltage of the recording is, and why.
     caveats : tuple of str
         Assumptions, and what the recording cannot show; one sentence each.
     notes : tuple of str
@@ -186,6 +189,7 @@ class Verdict:
     nominal_frequency: float
     n_samples: int
     thresholds: Thresholds
+    channels: tuple[ChannelState, ...] = ()
     caveats: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     station: str = ""
@@ -300,6 +304,7 @@ class Verdict:
             "incidents": [one.as_dict(events) for one in ordered],
             "events": events,
             "references": [vars(one) for one in self.references],
+            "channels": [vars(one) for one in self.channels],
             "caveats": list(self.caveats),
             "notes": list(self.notes),
         }
@@ -369,6 +374,7 @@ def _verdict_model() -> "type[BaseModel]":
         events: list[dict[str, Any]]
         incidents: list[dict[str, Any]] = []
         references: tuple[Reference, ...]
+        channels: tuple[ChannelState, ...] = ()
         caveats: tuple[str, ...]
         notes: tuple[str, ...]
 

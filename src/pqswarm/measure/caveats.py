@@ -1,9 +1,11 @@
 """Caveats: assumptions, and what a recording cannot show."""
 
+from collections.abc import Sequence
+
 from pqswarm._base.typing import FloatArray
 from pqswarm._base.units import frequency_text
 from pqswarm.measure.steady.notching import MIN_SAMPLES
-from pqswarm.measure.supply.channels import list_ignored_channels
+from pqswarm.measure.supply.states import ChannelState, describe_states
 from pqswarm.measure.supply.survey import Supply
 from pqswarm.recordings.recording import RecordingSource
 
@@ -15,9 +17,11 @@ _FLICKER_PERIODS = 1.5
 """Periods of a modulation that must be seen."""
 
 
-def list_caveats(recording: RecordingSource, supply: Supply, missing: FloatArray) -> tuple[str, ...]:
+def list_caveats(
+    recording: RecordingSource, supply: Supply, states: Sequence[ChannelState], missing: FloatArray
+) -> tuple[str, ...]:
     """List assumptions and limits of detection; `missing` is the fraction of missing samples of each channel."""
-    said = [f"Ignored: {text}." for text in list_ignored_channels(supply.ignored)]
+    said = describe_states(states)
     measured, nominal_frequency = supply.measured, supply.nominal_frequency
     rate = recording.sampling_rate
     cycle = rate / nominal_frequency
@@ -56,7 +60,9 @@ def list_caveats(recording: RecordingSource, supply: Supply, missing: FloatArray
         highest = frequency_text(rate / 2)
         said.append(f"Transients above {highest} cannot be detected at a sampling rate of {frequency_text(rate)}.")
     orders = min(50, int(0.45 * cycle))
-    if orders < 40:
+    if orders < 2:
+        said.append(f"Harmonics cannot be measured at {cycle:.3g} samples per cycle.")
+    elif orders < 40:
         said.append(f"Harmonics are measured to order {orders}.")
     if cycle < MIN_SAMPLES:
         said.append(f"Notching cannot be detected at {cycle:.0f} samples per cycle.")

@@ -12,7 +12,7 @@ from pqswarm.measure.event import Event
 from pqswarm.measure.incidents.record import Incident
 from pqswarm.measure.steady import SteadySeries
 from pqswarm.measure.steady.harmonics import Spectrum
-from pqswarm.measure.supply.channels import IgnoredChannel
+from pqswarm.measure.supply.states import ChannelState
 from pqswarm.measure.thresholds import Thresholds
 
 _MAX_VALUES = 20_000
@@ -93,8 +93,8 @@ class Characterisation:
         Detection thresholds.
     channels : tuple of ChannelResult
         One per supply voltage.
-    ignored : tuple of IgnoredChannel
-        Voltages that were not analysed, and why.
+    states : tuple of ChannelState
+        What each voltage of the recording is, and why.
     events : tuple of Event
         In order of time; one of kind ``"none"`` if nothing was found.
     caveats : tuple of str
@@ -112,7 +112,7 @@ class Characterisation:
     n_samples: int
     thresholds: Thresholds
     channels: tuple[ChannelResult, ...]
-    ignored: tuple[IgnoredChannel, ...]
+    states: tuple[ChannelState, ...]
     events: tuple[Event, ...]
     caveats: tuple[str, ...]
     incidents: tuple[Incident, ...] = ()
@@ -164,7 +164,7 @@ class Characterisation:
             "events": [event.as_dict() for event in self.events],
             "incidents": [incident.as_dict() for incident in self.incidents],
             "channels": [{**one.as_dict(), "urms": values} for one, values in zip(self.channels, urms, strict=True)],
-            "ignored": [{"name": one.channel.name, "reason": one.reason} for one in self.ignored],
+            "states": [vars(one) for one in self.states],
             "caveats": list(self.caveats),
         }
 

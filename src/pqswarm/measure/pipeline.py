@@ -19,6 +19,7 @@ from pqswarm.measure.incidents.find import IncidentFinder
 from pqswarm.measure.steady.finder import SteadyFinder
 from pqswarm.measure.steady.flicker import drop_flicker_spans
 from pqswarm.measure.steady.harmonics import Spectrum
+from pqswarm.measure.supply.states import mark_dead_parts
 from pqswarm.measure.supply.survey import Supply, survey
 from pqswarm.measure.thresholds import Thresholds
 from pqswarm.recordings.recording import RecordingSource
@@ -91,6 +92,7 @@ def characterise(
     with one_blas_thread():  # of small matrices; and no result depends on the number of threads
         supply = survey(recording, reference, nominal_voltage, channels)
         scan = scan_pages(recording, supply, levels, block, progress)
+        states = mark_dead_parts(supply.states, supply.numbers, scan.urms, supply.frequency)
         urms, spans = _find_spans(supply, scan, levels)
         finder = RmsEventFinder(recording, supply, scan, levels)
         steady_finder = SteadyFinder(recording, supply, scan, levels, urms, spans)
@@ -120,10 +122,10 @@ def characterise(
             n_samples=recording.n_samples,
             thresholds=levels,
             channels=tuple(results),
-            ignored=supply.ignored,
+            states=states,
             events=events,
             incidents=IncidentFinder(recording, supply, scan.time, urms, levels, events).find(),
-            caveats=list_caveats(recording, supply, scan.missing),
+            caveats=list_caveats(recording, supply, states, scan.missing),
             series=Series(scan.time, urms, scan.steady),
         )
 

@@ -11,6 +11,9 @@ from pqswarm._base.typing import FloatArray
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.recordings.status import StatusChannel
 
+STATES = ("live", "dead throughout", "dead for a part", "calculated", "not of the supply")
+"""What a voltage can be: see :class:`pqswarm.measure.ChannelState`."""
+
 
 class RecordingError(FileFormatError):
     """A recording cannot be read; the message names the file and the reason."""
@@ -38,12 +41,15 @@ class ChannelHeader:
         ``"A"``, ``"B"``, ``"C"``, ``"N"``, ``"AB"``, ``"BC"``, ``"CA"``, or empty if it is not known.
     system : str
         The three-phase system that it belongs to, from a site file; empty if it is inferred from the name.
+    state : str
+        One of :data:`STATES`, from a site file; empty if it is to be found.
     """
 
     name: str
     unit: str
     phase: str
     system: str = field(default="", kw_only=True)
+    state: str = field(default="", kw_only=True)
 
     @property
     def is_voltage(self) -> bool:
@@ -62,7 +68,7 @@ class Channel(ChannelHeader):
 
     Attributes
     ----------
-    name, unit, phase, system : str
+    name, unit, phase, system, state : str
         As in :class:`ChannelHeader`.
     samples : ndarray of shape (n_samples,)
         Values in `unit`; NaN for missing samples.

@@ -147,8 +147,9 @@ class Analysis(RecordingHandler):
     def _describe(self, place: RecordingInFile, verdict: Verdict | None) -> str:
         state = {"id": place.id, **self.section.state_of(place)}
         if verdict is None:
-            empty = {"events": [], "incidents": [], "references": [], "caveats": [], "notes": [], "text": ""}
-            return json_text(state | empty | {"thresholds": None, "frequency": None})
+            lists = ("events", "incidents", "references", "channels", "caveats", "notes")
+            empty: dict[str, list[str]] = {name: [] for name in lists}
+            return json_text(state | empty | {"thresholds": None, "frequency": None, "text": ""})
         rows = self.section.rows([place])
         events = [
             found.as_dict()
@@ -157,7 +158,7 @@ class Analysis(RecordingHandler):
             for found, row in zip(verdict.events, rows, strict=False)  # the file may just have been analysed again
         ]
         known = verdict.as_dict() | {"thresholds": verdict.thresholds.settings(), "text": verdict.text()}
-        names = ("thresholds", "frequency", "references", "caveats", "notes", "text")
+        names = ("thresholds", "frequency", "references", "channels", "caveats", "notes", "text")
         incidents = [one.as_dict() | {"title": one.title} for one in verdict.incidents]
         return json_text(state | {name: known[name] for name in names} | {"events": events, "incidents": incidents})
 

@@ -85,9 +85,11 @@ class SteadyMeter:
             raise PqswarmError("channels must name at least one channel.")
         if systems is not None and len(systems) != len(channels):
             raise PqswarmError(f"systems must name one group for each of {len(channels)} channels, not {len(systems)}.")
-        if not (nominal_frequency > 0 and frequency > 0 and sampling_rate >= 4.5 * max(nominal_frequency, frequency)):
+        if not (
+            nominal_frequency > 0 and frequency > 0 and sampling_rate >= max(4 * nominal_frequency, 3.9 * frequency)
+        ):
             raise PqswarmError(
-                f"steady quantities need at least 4.5 samples per cycle, not {sampling_rate:g} Hz for {frequency:g} Hz."
+                f"steady quantities need at least 4 samples per cycle, not {sampling_rate:g} Hz for {frequency:g} Hz."
             )
         self._rate = float(sampling_rate)
         self._nominal = float(nominal_frequency)

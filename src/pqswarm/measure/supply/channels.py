@@ -1,86 +1,75 @@
 """Choice of the supply voltages and their three-phase systems."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-
-import numpy as np
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from pqswarm._base.typing import FloatArray
 from pqswarm._base.units import frequency_text
 from pqswarm.errors import PqswarmError
 from pqswarm.measure.detect.urms import fill_gaps
-from pqswarm.recordings.frequency import measure_frequency, supply_frequency_shares, supply_share
-from pqswarm.recordings.phases import find_phase
+from pqswarm.measure.supply.states import (
+    CALCULATED,
+    DEAD,
+    LIVE,
+    PART,
+    ChannelState,
+    SupplyChannel,
+    all_dead,
+    describe_states,
+    measured_states,
+    told_states,
+)
+from pqswarm.recordings.frequency import measure_frequency, supply_share
 from pqswarm.recordings.recording import Channel, ChannelHeader, Recording, RecordingSource
 
-MIN_SAMPLES = 8
-"""Samples per cycle of a waveform."""
-_WEAK = 0.25  # tuned
-"""A channel without a phase that never reaches this fraction of the strongest one is not a supply voltage."""
-_DEAD = 0.05  # tuned
-"""A phase that never reaches this fraction of the others of its system is dead."""
-_NOTHING = 1e-4  # tuned
-"""A system that never reaches this fraction of the strongest voltage is not connected."""
-_SINE, _SOME, _MOST_CYCLES = 0.8, 0.5, 0.7  # tuned
-"""Minimum fraction of the fundamental in a cycle, and of such cycles among the live ones, with and without a phase."""
-_FEW_CYCLES, _CLEAR, _PART = 4, 0.9, 0.5  # tuned
-"""Maximum number of live cycles that are few; minimum fraction of the fundamental in the best one, and on average."""
-_FEW_VOLTS = 10.0  # tuned
-"""Below this, a signal that is not a sine is noise of an open input [V]."""
-_NO_VOLTAGE = "no voltage"
-
-
-@dataclass(frozen=True, eq=False)
-class SupplyChannel:
-    """A channel, its samples without gaps, the largest RMS of a cycle about its mean [V], and its system."""
-
-    channel: Channel
-    filled: FloatArray
-    size: float
-    system: str = ""
-
-
-@dataclass(frozen=True, eq=False)
-class IgnoredChannel:
-    """A voltage that is not analysed, and why."""
-
-    channel: ChannelHeader
-    reason: str
+MIN_SAMPLES = 4
+"""Samples per cycle that Urms(1/2) needs."""
+_WEAK, _SINE = 0.25, 0.8  # tuned
+"""Minimum fraction of the strongest channel, and of the fundamental, of channels that tell the frequency."""
 
 
 def select_channels(
-    recording: Recording, names: Sequence[str] | None
-) -> tuple[tuple[SupplyChannel, ...], tuple[IgnoredChannel, ...], float | None]:
-    """Choose the channels that are voltages of the supply, group them into systems and measure the frequency.
+    recording: Recording, names: Sequence[str] | None, nominal: float | Mapping[str, float] | None = None
+) -> tuple[tuple[SupplyChannel, ...], tuple[ChannelState, ...], float | None]:
+    """Decide what each voltage is, group those of the supply into systems and measure the frequency.
 
-    Returns the channels, those that are ignored, and the frequency [Hz] or None. Named channels are always analysed.
+    Returns the channels to analyse, the states of all, and the frequency [Hz] or None. Named channels are always
+    analysed; a nominal voltage [V] that fits a channel settles that it is one of the supply.
     """
     check_waveform(recording)
     source = recording.source or "the recording"
-    cycle = recording.sampling_rate / recording.nominal_frequency
-    if names is None:
-        chosen = list(recording.voltages)
-        if not chosen:
-            raise PqswarmError(f"{source} has no voltage channel; name one in channels.")
-    else:
-        chosen = named_channels(recording, names)
-    candidates = []
+    rate, cycle = recording.sampling_rate, recording.sampling_rate / recording.nominal_frequency
+    chosen = list(recording.voltages) if names is None else named_channels(recording, names)
+    if not chosen:
+        raise PqswarmError(f"{source} has no voltage channel; name one in channels.")
+    bank = []
     for channel in chosen:
         filled, _ = fill_gaps(channel.samples, cycle)
-        candidates.append(SupplyChannel(channel, filled, _largest_supply_channel_rms(filled, cycle)))
-    frequency = _measure_supply_frequency(candidates, recording)
-    left_out: tuple[IgnoredChannel, ...] = ()
+        bank.append(SupplyChannel(channel, filled, _largest_supply_channel_rms(filled, cycle)))
+    found = {id(one): (LIVE, "named") for one in bank}
     if names is None:
-        candidates, left_out = _sort_out_supply_channels(
-            candidates, recording.sampling_rate, frequency or recording.nominal_frequency
-        )
-        if not candidates:
-            raise PqswarmError(
-                f"{source} has no voltage that can be analysed: {'; '.join(list_ignored_channels(left_out))}."
-            )
-    systems = name_supply_systems([one.channel for one in candidates])
-    found = tuple(replace(one, system=system) for one, system in zip(candidates, systems, strict=True))
-    return found, left_out, frequency
+        found = told_states(bank, rate, recording.nominal_frequency)
+    phases = [one for one in bank if found.get(id(one), (LIVE,))[0] in (LIVE, PART)]
+    frequency = _measure_supply_frequency(phases or bank, recording)
+    systems = name_supply_systems([one.channel for one in phases])
+    found = measured_states(phases, systems, rate, frequency or recording.nominal_frequency, nominal) | found
+    kept = [one for one in bank if found[id(one)][0] in (LIVE, PART)]
+    if not kept and all_dead([found[id(one)] for one in bank if one.channel.phase] or list(found.values())):
+        kept = [one for one in phases if one.channel.phase] or phases
+    together = [one for one in phases if one in kept or (one.channel.phase and found[id(one)][0] == DEAD)]
+    named = dict(zip(map(id, together), name_supply_systems([one.channel for one in together]), strict=True))
+    places = {id(channel): number for number, channel in enumerate(recording.channels)}
+    states = [
+        ChannelState(places[id(c)], c.name, c.phase, named.get(id(one), ""), *found[id(one)])
+        for one in bank
+        for c in (one.channel,)
+    ]
+    if names is None:  # values instead of samples
+        summaries = [c for c in recording.channels if c.unit == "V rms"]
+        states += [ChannelState(places[id(c)], c.name, c.phase, "", CALCULATED, "no samples") for c in summaries]
+    if not kept:
+        raise PqswarmError(f"{source} has no voltage that can be analysed. {' '.join(describe_states(states))}")
+    return tuple(replace(one, system=named[id(one)]) for one in kept), tuple(states), frequency
 
 
 def named_channels(recording: Recording, names: Sequence[str]) -> list[Channel]:
@@ -104,70 +93,12 @@ def check_waveform(recording: RecordingSource) -> None:
         )
 
 
-def list_ignored_channels(left_out: Sequence[IgnoredChannel]) -> list[str]:
-    """Ignored channels, by reason: ``"UN (neutral or residual voltage)"``."""
-    names: dict[str, list[str]] = {}
-    for one in left_out:
-        names.setdefault(one.reason, []).append(one.channel.name)
-    return [f"{', '.join(each)} ({reason})" for reason, each in names.items()]
-
-
 def _measure_supply_frequency(candidates: Sequence[SupplyChannel], recording: Recording) -> float | None:
     """Frequency of the strongest of the channels that look like a supply voltage, or of all."""
     rate, nominal = recording.sampling_rate, recording.nominal_frequency
     like = [one for one in candidates if supply_share(one.filled, rate, nominal) > _SINE] or candidates
     strongest = max(one.size for one in like)
     return measure_frequency([one.filled for one in like if one.size >= _WEAK * strongest], rate, nominal)
-
-
-def _sort_out_supply_channels(
-    candidates: Sequence[SupplyChannel], sampling_rate: float, frequency: float
-) -> tuple[list[SupplyChannel], tuple[IgnoredChannel, ...]]:
-    """Those that are voltages of the supply, and the others; the phases, if there is no voltage at all."""
-    phases = [one for one in candidates if (one.channel.phase or find_phase("", one.channel.name)) != "N"]
-    waves = {id(one): _is_wave(one, sampling_rate, frequency) for one in phases}
-    strongest = max((one.size for one in phases if waves[id(one)]), default=0.0)
-    systems = dict(zip(map(id, phases), name_supply_systems([one.channel for one in phases]), strict=True))
-    best: dict[str, float] = {}
-    for one in phases:
-        if waves[id(one)]:
-            best[systems[id(one)]] = max(best.get(systems[id(one)], 0.0), one.size)
-    reasons = {}
-    for one in candidates:
-        if id(one) not in systems:
-            reasons[id(one)] = "neutral or residual voltage"
-            continue
-        beside = best.get(systems[id(one)], 0.0) if one.channel.phase else 0.0
-        short = one.filled.size < sampling_rate / frequency  # too short to tell
-        reasons[id(one)] = "" if short else _reason_to_ignore_channel(one, waves[id(one)], beside, strongest)
-    kept = [one for one in candidates if not reasons[id(one)]]
-    named = [one for one in phases if one.channel.phase] or phases
-    if not kept and all(reasons[id(one)] == _NO_VOLTAGE for one in named):
-        kept = named
-    left_out = tuple(IgnoredChannel(one.channel, reasons[id(one)]) for one in candidates if one not in kept)
-    return kept, left_out
-
-
-def _reason_to_ignore_channel(one: SupplyChannel, wave: bool, beside: float, strongest: float) -> str:
-    """Why a channel is ignored, or empty; `beside` is the strongest of its system, `strongest` that of all [V]."""
-    mean = abs(float(one.filled.mean()))
-    if beside > _NOTHING * strongest and one.size <= _DEAD * beside:
-        return ""  # a phase that is dead beside live ones
-    if max(one.size, mean) <= max(_NOTHING * strongest, 0.0 if wave else _FEW_VOLTS):
-        return _NO_VOLTAGE
-    if mean > (2 if one.channel.phase else 1) * one.size:
-        return "direct voltage"
-    if not one.channel.phase and one.size < _WEAK * strongest:
-        return "no supply voltage"
-    return "" if wave else "no waveform of the supply frequency"
-
-
-def _is_wave(one: SupplyChannel, sampling_rate: float, frequency: float) -> bool:
-    """Whether enough of the live cycles are sines, more or less."""
-    shares = supply_frequency_shares(one.filled, sampling_rate, frequency)
-    if 0 < shares.size <= _FEW_CYCLES:  # of an interruption little is left but its edges
-        return bool(shares.max() > _CLEAR and shares.mean() > _PART)
-    return shares.size > 0 and bool(np.mean(shares > _SINE) >= (_SOME if one.channel.phase else _MOST_CYCLES))
 
 
 def _largest_supply_channel_rms(x: FloatArray, cycle: float) -> float:

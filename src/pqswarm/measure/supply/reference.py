@@ -33,6 +33,10 @@ _LOWEST = 0.03  # tuned
 """A recording that stays below this fraction of its nominal voltage has another one, such as a secondary voltage."""
 _HIGHEST = 3.0  # tuned
 """No supply voltage rises above this [pu]."""
+_DEAD = 0.2  # tuned
+"""A first level below this fraction of a later one is that of a dead channel, or noise."""
+_SUSTAINED = 3
+"""Half cycles that a level lasts if it is longer than a cycle: a brief peak is no level."""
 _MODULATED = (0.02, 0.3)  # tuned
 """Range of Urms(1/2) over its minimum that may be flicker."""
 _MAX_VALUES = 800
@@ -116,16 +120,18 @@ def choose_reference(
     first = [_pre_event_reference(values, own) for values, own in zip(urms, levels, strict=True)]
     if choice == "pre-event":
         return [Reference(value, "pre-event") for value in first]
-    alive = [value for value in first if value > 0]
+    tops = [_sustained_level(values, own) for values, own in zip(urms, levels, strict=True)]
+    started = [value for value, top in zip(first, tops, strict=True) if value > _DEAD * top]
+    alive = started or [value for value in usual if value > 0]  # a system that is dead first tells by its usual level
     together = float(np.median(alive)) if alive else 0.0
     possible = _is_possible_nominal(urms, levels, nominal)
     return [
         Reference(given, "nominal")
         if given is not None and possible
         else _plausible_reference(
-            _choose_level(_ReferenceLevels(values, own, value, together, phase, frequency), given), values, own
+            _choose_level(_ReferenceLevels(values, own, value, together, phase, frequency), given), top
         )
-        for values, own, value, phase, given in zip(urms, levels, first, phases, nominal, strict=True)
+        for values, own, value, top, phase, given in zip(urms, levels, first, tops, phases, nominal, strict=True)
     ]
 
 
@@ -232,7 +238,7 @@ class _ReferenceLevels:
     @property
     def is_dead(self) -> bool:
         """Whether the channel starts without voltage."""
-        return self.first < 0.2 * max(self.top, self.together)
+        return self.first < _DEAD * max(self.top, self.together)
 
     @cached_property
     def like_others(self) -> FloatArray:
@@ -296,12 +302,20 @@ def _choose_level(seen: _ReferenceLevels, nominal: float | None) -> Reference:
     return replace(chosen, caveat=text)
 
 
-def _plausible_reference(found: Reference, urms: FloatArray, levels: Sequence[Level]) -> Reference:
-    """Return the reference, or the highest steady level if by it a channel were at three times its voltage."""
-    top = max((level.value for level in levels), default=float(np.nanmax(urms, initial=0.0)))
+def _plausible_reference(found: Reference, top: float) -> Reference:
+    """Return the reference, or the highest level if by it a channel were at three times its voltage."""
     if not 0 < _HIGHEST * found.volts < top:
         return found
     return Reference(top, "highest level", "A level above three times another is not a swell: it was used as 1 pu.")
+
+
+def _sustained_level(urms: FloatArray, levels: Sequence[Level]) -> float:
+    """The highest level that is steady, or lasts longer than a cycle, or is at an end of the record."""
+    known = urms[np.isfinite(urms)]
+    lasting = np.min([known[k : known.size - _SUSTAINED + 1 + k] for k in range(_SUSTAINED)], axis=0)
+    return float(
+        max((*known[:1], *known[-1:], lasting.max(initial=0.0), *(level.value for level in levels)), default=0)
+    )
 
 
 def _reference_at_ends(urms: FloatArray, levels: Sequence[Level]) -> tuple[float, float, float]:

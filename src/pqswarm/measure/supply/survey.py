@@ -1,7 +1,7 @@
 """Survey of a recording before it is measured: supply voltages, frequency and the voltage of 1 pu."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -11,8 +11,9 @@ from pqswarm.errors import PqswarmError
 from pqswarm.measure.detect.pages import PAGE
 from pqswarm.measure.detect.urms import half_cycle_rms, known_median
 from pqswarm.measure.event import Part, PartMaker
-from pqswarm.measure.supply.channels import IgnoredChannel, select_channels
+from pqswarm.measure.supply.channels import select_channels
 from pqswarm.measure.supply.reference import Reference, choose_reference
+from pqswarm.measure.supply.states import DEAD, ChannelState
 from pqswarm.recordings.frequency import supply_share
 from pqswarm.recordings.recording import ChannelHeader, Recording, RecordingSource
 
@@ -24,7 +25,8 @@ _MIN_SHARE = 0.3  # tuned
 class Supply:
     """The supply voltages of a recording, with their places `numbers` among its channels.
 
-    The frequency [Hz] is None in `measured` if it could not be measured; `references` are the voltages of 1 pu.
+    The frequency [Hz] is None in `measured` if it could not be measured; `references` are the voltages of 1 pu;
+    `states` says what each voltage of the recording is.
     """
 
     numbers: tuple[int, ...]
@@ -33,7 +35,7 @@ class Supply:
     references: tuple[Reference, ...]
     measured: float | None
     nominal_frequency: float
-    ignored: tuple[IgnoredChannel, ...]
+    states: tuple[ChannelState, ...]
 
     @property
     def frequency(self) -> float:
@@ -58,7 +60,7 @@ def survey(
 ) -> Supply:
     """Find the supply voltages of a recording from its first page, or that in which most channels are live."""
     look = _choose_surveyed_stretch(source)
-    chosen, left_out, measured = select_channels(look, channels)
+    chosen, states, measured = select_channels(look, channels, nominal_voltage)
     nominal_frequency = source.nominal_frequency
     if measured is not None and abs(measured / nominal_frequency - 1) > 0.08:
         standard = min((50.0, 60.0), key=lambda f: abs(f - measured))
@@ -66,6 +68,8 @@ def survey(
         nominal_frequency = standard if abs(measured / standard - 1) < 0.08 else nominal_frequency
     frequency = source.nominal_frequency if measured is None else measured
     places = {id(channel): number for number, channel in enumerate(look.channels)}
+    numbers = [places[id(one.channel)] for one in chosen]
+    dead = {one.number for one in states if one.state == DEAD}
     urms = [half_cycle_rms(one.channel.samples, source.sampling_rate, frequency)[1] for one in chosen]
     systems = [one.system for one in chosen]
     nominals = _surveyed_nominal_voltages([one.channel for one in chosen], urms, nominal_voltage)
@@ -76,19 +80,22 @@ def survey(
             reference,
             [urms[i] for i in members],
             [chosen[i].channel.phase for i in members],
-            [supply_share(chosen[i].filled, source.sampling_rate, frequency) > _MIN_SHARE for i in members],
+            [
+                numbers[i] not in dead and supply_share(chosen[i].filled, source.sampling_rate, frequency) > _MIN_SHARE
+                for i in members
+            ],
             [nominals[i] for i in members],
             frequency,
         )
         references |= dict(zip(members, made, strict=True))
     return Supply(
-        numbers=tuple(places[id(one.channel)] for one in chosen),
+        numbers=tuple(numbers),
         headers=tuple(_surveyed_channel(one.channel) for one in chosen),
         systems=tuple(systems),
         references=tuple(references[i] for i in range(len(chosen))),
         measured=measured,
         nominal_frequency=nominal_frequency,
-        ignored=tuple(replace(one, channel=_surveyed_channel(one.channel)) for one in left_out),
+        states=states,
     )
 
 
