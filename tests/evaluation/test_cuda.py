@@ -19,10 +19,10 @@ from pqswarm.evaluation import (
     KNNEvaluator,
 )
 from pqswarm.evaluation.backend import CudaBackend
-from pqswarm.evaluation.base import SCALINGS
 from pqswarm.evaluation.cuda import DEVICES, MEMORY, batch_memory, check_device, cuda_source, cut_cuda_batch
 from pqswarm.evaluation.exact.knn.cuda import knn_cuda_grid
 from pqswarm.evaluation.exact.naive_bayes.cuda import GaussianNBOnCuda
+from pqswarm.evaluation.scaling import SCALINGS
 from tests.evaluation.data import dataset, random_masks
 from tests.reference import cuda_knn
 

@@ -36,8 +36,7 @@ def app(
     model: ModelFile = None,
     site: SiteFile = None,
     corrections: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="File of corrections.", show_default="DIR.corrections.jsonl"),
+        Path | None, typer.Option(metavar="FILE", help="File of corrections.", show_default="DIR.corrections.jsonl")
     ] = None,
     max_mb: Annotated[
         float, typer.Option(metavar="MB", help="Maximum size of a file dropped on the page, in MB.")

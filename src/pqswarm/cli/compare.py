@@ -78,8 +78,7 @@ def compare(
         typer.Option(metavar="NAME", help="Column to compare in a file with one row per run, such as error or size."),
     ] = "error",
     classifier: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Classifier whose runs to compare, if the file has several."),
+        str | None, typer.Option(metavar="NAME", help="Classifier whose runs to compare, if the file has several.")
     ] = None,
     style: Annotated[
         str | None,
@@ -96,8 +95,7 @@ def compare(
         bool, typer.Option("--contrast", help="Also estimate the difference between each pair of algorithms.")
     ] = False,
     out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="File to write.", show_default="standard output"),
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="File to write.", show_default="standard output")
     ] = None,
     overwrite: Overwrite = False,
 ) -> None:

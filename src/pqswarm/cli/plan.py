@@ -22,8 +22,7 @@ app = typer.Typer(
 @app.command(cls=Command)
 def show(
     name: Annotated[
-        str,
-        typer.Argument(metavar="PLAN", help="quick, paper, paper-stepped, replication, multiverse or smoke."),
+        str, typer.Argument(metavar="PLAN", help="quick, paper, paper-stepped, replication, multiverse or smoke.")
     ],
     reading: Annotated[
         str | None,
@@ -102,16 +101,13 @@ def check(
 @app.command(cls=Command)
 def power(
     pilot: Annotated[
-        Path | None,
-        typer.Argument(metavar="DIR", help="Study on several data sets to take the variances from."),
+        Path | None, typer.Argument(metavar="DIR", help="Study on several data sets to take the variances from.")
     ] = None,
     between: Annotated[
-        float | None,
-        typer.Option(metavar="POINTS", help="SD of the difference between data sets [percentage points]."),
+        float | None, typer.Option(metavar="POINTS", help="SD of the difference between data sets [percentage points].")
     ] = None,
     within: Annotated[
-        float | None,
-        typer.Option(metavar="POINTS", help="SD between runs on one data set [percentage points]."),
+        float | None, typer.Option(metavar="POINTS", help="SD between runs on one data set [percentage points].")
     ] = None,
     difference: Annotated[
         float | None,

@@ -9,10 +9,7 @@ from pqswarm.cli.command import Command, CommandGroup
 from pqswarm.cli.options import check_no_folder, complete_preset
 
 app = typer.Typer(
-    cls=CommandGroup,
-    rich_markup_mode=None,
-    no_args_is_help=True,
-    help="Show the built-in presets or check your own.",
+    cls=CommandGroup, rich_markup_mode=None, no_args_is_help=True, help="Show the built-in presets or check your own."
 )
 
 

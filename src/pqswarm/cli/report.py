@@ -29,11 +29,7 @@ def report(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out",
-            "-o",
-            metavar="PATH",
-            help="Output file, or folder for csv.",
-            show_default="report.FORMAT in DIR",
+            "--out", "-o", metavar="PATH", help="Output file, or folder for csv.", show_default="report.FORMAT in DIR"
         ),
     ] = None,
     figures: Annotated[Path | None, typer.Option(metavar="DIR", help="Write only the figures, to this folder.")] = None,

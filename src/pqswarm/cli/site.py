@@ -10,8 +10,7 @@ from pqswarm.cli.options import check_no_folder
 
 
 def site(
-    recording: Annotated[Path, typer.Argument(metavar="FILE", help="A recording of the meter.")],
-    rate: Rate = None,
+    recording: Annotated[Path, typer.Argument(metavar="FILE", help="A recording of the meter.")], rate: Rate = None
 ) -> None:
     """Print a site file for the meter of a recording.
 

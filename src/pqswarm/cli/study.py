@@ -32,14 +32,12 @@ def study(
         ),
     ],
     out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="DIR", help="Folder of the study.", show_default="study-PLAN"),
+        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Folder of the study.", show_default="study-PLAN")
     ] = None,
     jobs: Jobs = -1,
     device: Annotated[str, typer.Option(metavar="DEVICE", help="Where to evaluate subsets: cpu or cuda.")] = "cpu",
     cluster: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="Address of a Dask scheduler, such as tcp://10.0.0.5:8786."),
+        str | None, typer.Option(metavar="ADDRESS", help="Address of a Dask scheduler, such as tcp://10.0.0.5:8786.")
     ] = None,
     changes: Changes = None,
 ) -> None:

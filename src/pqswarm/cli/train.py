@@ -82,9 +82,7 @@ def train(
     site: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE",
-            help="Site file with which the corrected recordings were analysed.",
-            show_default="none",
+            metavar="FILE", help="Site file with which the corrected recordings were analysed.", show_default="none"
         ),
     ] = None,
     seed: Seed = 0,

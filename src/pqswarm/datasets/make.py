@@ -18,15 +18,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.events import NOISE_LEVELS, RECORD, SOURCES, Event, Preset, check_snr, get_preset
 from pqswarm.events.noise import write_noisy
 from pqswarm.events.parameters import draw
-from pqswarm.features import (
-    FUNCTIONS,
-    WINDOW_CYCLES,
-    FeatureOptions,
-    extend,
-    extract,
-    feature_names,
-    minimum_samples,
-)
+from pqswarm.features import FUNCTIONS, WINDOW_CYCLES, FeatureOptions, extend, extract, feature_names, minimum_samples
 
 Progress = Callable[[int, int], None]
 

@@ -2,7 +2,7 @@
 
 from pqswarm._base.options import Parameters, option, parameters
 from pqswarm.evaluation.backend import ExactEvaluator
-from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator, scaled
+from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator
 from pqswarm.evaluation.choose import EvaluatorChoice, choose_evaluator
 from pqswarm.evaluation.classifier import Classifier
 from pqswarm.evaluation.exact.centroid.evaluator import NearestCentroidEvaluator
@@ -23,6 +23,7 @@ from pqswarm.evaluation.registry import CLASSIFIERS, REGRESSORS, find_classifier
 from pqswarm.evaluation.regression import RegressionEvaluator
 from pqswarm.evaluation.regressor import Regressor
 from pqswarm.evaluation.repeated import RepeatedEvaluator
+from pqswarm.evaluation.scaling import scaled
 from pqswarm.evaluation.splits import Splits
 
 __all__ = [

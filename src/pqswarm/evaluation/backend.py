@@ -11,8 +11,6 @@ from pqswarm.evaluation.base import ClassificationEvaluator, EvaluatorOptions
 from pqswarm.evaluation.cuda import batch_memory, check_device, cupy, cut_cuda_batch
 from pqswarm.evaluation.folds import Folds
 
-__all__ = ["Backend", "CudaBackend", "ExactEvaluator", "ExactOptions"]
-
 _LABELS = 2**22  # predicted at once at most
 _Evaluator = TypeVar("_Evaluator", bound=ClassificationEvaluator)
 

@@ -14,18 +14,7 @@ from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.folds import CrossValidation, Folds
 from pqswarm.evaluation.memory import MAX_BATCH_BYTES, check_memory
-from pqswarm.evaluation.scaling import SCALINGS, WITHIN_FOLDS, Scaling, scale_for_fold, scaled
-
-__all__ = [
-    "SCALINGS",
-    "ClassificationEvaluator",
-    "Evaluator",
-    "EvaluatorOptions",
-    "Scaling",
-    "SubsetError",
-    "check_evaluator_labels",
-    "scaled",
-]
+from pqswarm.evaluation.scaling import SCALINGS, WITHIN_FOLDS, Scaling, scale_for_fold
 
 _LARGEST = 1e100  # keeps squares and their sums far from overflow
 

@@ -21,8 +21,6 @@ from pqswarm.evaluation.scaling import WITHIN_FOLDS, Scaling
 from pqswarm.evaluation.scores import ScoredEvaluator, is_score_of_labels
 from pqswarm.evaluation.tables import as_numbers, is_table
 
-__all__ = ["EvaluatorChoice", "choose_evaluator"]
-
 _SLOW = 0.5  # seconds; above, one subset is timed
 
 

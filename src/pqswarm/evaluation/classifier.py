@@ -10,14 +10,13 @@ import numpy.typing as npt
 from pqswarm._base.threads import effective_jobs
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.base import ClassificationEvaluator, Scaling
+from pqswarm.evaluation.base import ClassificationEvaluator
 from pqswarm.evaluation.cuda import DEVICES, check_device
 from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.generic import GenericEvaluator, first_line
 from pqswarm.evaluation.grid import GridSearchResult
 from pqswarm.evaluation.learner import Learner
-
-__all__ = ["Classifier"]
+from pqswarm.evaluation.scaling import Scaling
 
 
 class Classifier(Learner):

@@ -17,15 +17,12 @@ import numpy as np
 
 from pqswarm._base.conformance import refuses, require
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
-from pqswarm.evaluation.base import SCALINGS, Scaling, scaled
 from pqswarm.evaluation.classifier import Classifier
 from pqswarm.evaluation.cuda import DEVICES
 from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.generic import GenericEvaluator
 from pqswarm.evaluation.regressor import Regressor
-from pqswarm.evaluation.scaling import WITHIN_FOLDS
-
-__all__ = ["CHECKS", "check_classifier", "check_regressor"]
+from pqswarm.evaluation.scaling import SCALINGS, WITHIN_FOLDS, Scaling, scaled
 
 _Problem = tuple[FloatArray, AnyArray, Folds]
 

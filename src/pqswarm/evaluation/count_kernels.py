@@ -2,8 +2,6 @@
 
 from pqswarm._kernels.compiling import njit
 
-__all__ = ["count_errors", "count_hits"]
-
 
 @njit(cache=True, nogil=True)
 def count_errors(predicted, labels, folds, counts):

@@ -11,17 +11,6 @@ from pqswarm._base.checks import check_name
 from pqswarm._base.typing import BoolArray, IntArray
 from pqswarm.errors import PqswarmError
 
-__all__ = [
-    "DEVICES",
-    "MEMORY",
-    "CudaMaskPacker",
-    "batch_memory",
-    "check_device",
-    "cuda_source",
-    "cupy",
-    "cut_cuda_batch",
-]
-
 DEVICES: tuple[str, ...] = ("cpu", "cuda")
 """Where evaluators can compute."""
 

@@ -10,18 +10,6 @@ import numpy.typing as npt
 from pqswarm._base.typing import AnyArray, FloatArray
 from pqswarm.errors import PqswarmError
 
-__all__ = [
-    "accepts_argument",
-    "check_estimator_classes",
-    "check_estimator_kind",
-    "check_estimator_weights",
-    "check_missing_for_estimator",
-    "check_weighted_scorer",
-    "pipeline_steps",
-    "takes_missing",
-    "weights_key",
-]
-
 
 def pipeline_steps(estimator: Any) -> Iterator[tuple[str, Any]]:
     """Yield the active steps of a pipeline, or the estimator alone without a name."""

@@ -15,8 +15,6 @@ from pqswarm._base.random import checked_seed, stream
 from pqswarm._base.typing import AnyArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 
-__all__ = ["CrossValidation", "Folds"]
-
 
 class CrossValidation(ABC):
     """Pairs of training and test events; scikit-learn accepts it as `cv`."""

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator, Scaling, SubsetError, check_features
+from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator, SubsetError, check_features
 from pqswarm.evaluation.estimators import (
     check_estimator_classes,
     check_estimator_kind,
@@ -18,9 +18,8 @@ from pqswarm.evaluation.estimators import (
     weights_key,
 )
 from pqswarm.evaluation.folds import CrossValidation, Folds
+from pqswarm.evaluation.scaling import Scaling
 from pqswarm.evaluation.tables import as_numbers, is_table, take_params, take_table
-
-__all__ = ["GenericEvaluator", "first_line"]
 
 
 class GenericEvaluator(ClassificationEvaluator):

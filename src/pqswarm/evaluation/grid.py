@@ -10,8 +10,6 @@ from pqswarm._base.typing import FloatArray
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["GridSearchResult"]
-
 
 @dataclass(frozen=True, eq=False)
 class GridSearchResult:

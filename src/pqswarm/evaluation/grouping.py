@@ -15,8 +15,6 @@ from pqswarm.errors import PqswarmError, unknown_name
 if TYPE_CHECKING:
     from pqswarm.search import SearchResult
 
-__all__ = ["FeatureGroups", "GroupedEvaluator"]
-
 
 @dataclass(frozen=True, eq=False)
 class FeatureGroups:

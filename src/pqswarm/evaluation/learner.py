@@ -6,8 +6,6 @@ from typing import Any, ClassVar, Self
 
 from pqswarm._base.options import Parameters
 
-__all__ = ["Learner"]
-
 
 @dataclass(frozen=True)
 class Learner(ABC):

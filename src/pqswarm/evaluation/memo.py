@@ -10,8 +10,6 @@ from pqswarm._base.checks import check_integer
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.evaluation.base import Evaluator
 
-__all__ = ["Memo"]
-
 _ENTRY = 170  # bytes per cached subset, plus one bit per feature
 
 

@@ -2,8 +2,6 @@
 
 from pqswarm.errors import PqswarmError
 
-__all__ = ["MAX_BATCH_BYTES", "MAX_SOLVED_BYTES", "MAX_TABLE_BYTES", "check_memory"]
-
 MAX_TABLE_BYTES = 4 * 2**30
 """Bytes that an evaluator keeps beyond the features, such as copies scaled in each fold."""
 

@@ -18,9 +18,6 @@ from pqswarm.evaluation.classifiers import (
 from pqswarm.evaluation.regressor import Regressor
 from pqswarm.evaluation.regressors import KNNRegressor, OrdinaryRegressor, RidgeRegressor
 
-__all__ = ["CLASSIFIERS", "REGRESSORS", "find_classifier", "find_regressor"]
-
-
 _BUILT_IN: tuple[type[Classifier], ...] = (
     *(KNNClassifier, KernelNBClassifier, GaussianNBClassifier, EstimatorClassifier),
     *(LDAClassifier, QDAClassifier, NearestCentroidClassifier),

@@ -13,14 +13,7 @@ from pqswarm.evaluation.base import Evaluator, EvaluatorOptions
 from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.generic import check_target
 
-__all__ = ["SCORINGS", "RegressionEvaluator", "RegressionOptions"]
-
-SCORINGS: tuple[str, ...] = (
-    "r2",
-    "neg_mean_squared_error",
-    "neg_root_mean_squared_error",
-    "neg_mean_absolute_error",
-)
+SCORINGS: tuple[str, ...] = ("r2", "neg_mean_squared_error", "neg_root_mean_squared_error", "neg_mean_absolute_error")
 """scikit-learn's names of the supported scores."""
 
 

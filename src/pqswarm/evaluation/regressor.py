@@ -8,8 +8,6 @@ from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.learner import Learner
 from pqswarm.evaluation.regression import SCORINGS, RegressionEvaluator, RegressionOptions
 
-__all__ = ["Regressor"]
-
 
 class Regressor(Learner):
     """A regressor with its hyperparameters and a fast evaluator; regressors with equal hyperparameters are equal.

@@ -9,8 +9,6 @@ from pqswarm.evaluation.exact.knn.regression import KNNRegressionEvaluator, KNNR
 from pqswarm.evaluation.exact.linear.regression import LinearEvaluator, LinearHyperparameters, RidgeHyperparameters
 from pqswarm.evaluation.regressor import Regressor
 
-__all__ = ["KNNRegressor", "OrdinaryRegressor", "RidgeRegressor"]
-
 
 class KNNRegressor(Regressor):
     """The mean of the nearest neighbours, scikit-learn's KNeighborsRegressor."""

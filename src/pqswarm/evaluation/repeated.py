@@ -11,8 +11,6 @@ from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator
 from pqswarm.evaluation.folds import CrossValidation
 
-__all__ = ["RepeatedEvaluator", "TargetsEvaluator"]
-
 
 class RepeatedEvaluator(Evaluator):
     """The mean error over the folds of several partitions of the events.

@@ -7,8 +7,6 @@ import numpy as np
 from pqswarm._base.checks import check_name
 from pqswarm._base.typing import FloatArray, IntArray
 
-__all__ = ["SCALINGS", "WITHIN_FOLDS", "Scaling", "scale_for_fold", "scaled"]
-
 Scaling = Literal["once", "minmax", "standard", "robust", "none"]
 SCALINGS: tuple[Scaling, ...] = ("once", "minmax", "standard", "robust", "none")
 """How features can be scaled."""

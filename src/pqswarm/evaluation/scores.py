@@ -11,8 +11,6 @@ from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator
 
-__all__ = ["ScoredEvaluator", "is_score_of_labels"]
-
 _Formula = Callable[[IntArray, IntArray, IntArray], FloatArray]
 """A score of the counts of recognised, true and guessed events by class, (..., n_classes)."""
 

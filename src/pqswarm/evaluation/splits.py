@@ -10,8 +10,6 @@ from pqswarm._base.typing import IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.folds import CrossValidation, Folds
 
-__all__ = ["Splits"]
-
 
 class Splits(CrossValidation):
     """Any sequence of training and test sets.

@@ -7,8 +7,6 @@ import numpy as np
 
 from pqswarm._base.typing import BoolArray, IntArray
 
-__all__ = ["as_numbers", "is_table", "take_params", "take_table"]
-
 _LIKE_FEATURES = ("eval_set", "X_val")  # arguments of `fit` with the same columns as X
 
 

@@ -75,10 +75,7 @@ def _caution(first: StudySummary, second: StudySummary) -> str:
     # A plan determines generated events, but of your own data it has only the file name.
     if first.generated is not None and first.generated == second.generated:
         return "Both studies searched on the same events: differences are due to the searches."
-    what, may = (
-        f"{first.item}s",
-        "" if first.generated is not None or second.generated is not None else "may have ",
-    )
+    what, may = (f"{first.item}s", "" if first.generated is not None or second.generated is not None else "may have ")
     return (
         f"The studies {may}searched on different {what}: differences may be due to the {what}, the searches, or both. "
         f"The order of the algorithms can be compared."

@@ -7,8 +7,6 @@ import numpy as np
 
 from pqswarm._kernels.compiling import njit
 
-__all__ = ["breed_candidates", "fit_slopes", "predict_errors"]
-
 
 @njit(cache=True, nogil=True)
 def fit_slopes(places, ends, rows, errors, slopes, shrinkage, steps):

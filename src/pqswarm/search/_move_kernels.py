@@ -9,16 +9,6 @@ import numpy as np
 
 from pqswarm._kernels.compiling import njit
 
-__all__ = [
-    "best_around",
-    "binary_move_velocities",
-    "learn_in_two_dimensions",
-    "likeliest",
-    "notice_better",
-    "spin",
-    "trust",
-]
-
 _MAGNITUDE = 0x7FFFFFFFFFFFFFFF  # all bits but the sign
 
 

@@ -7,8 +7,6 @@ import numpy as np
 
 from pqswarm._kernels.compiling import njit
 
-__all__ = ["breed_population", "deposit_on_paths", "exchange_tails", "spin_wheel"]
-
 
 @njit(cache=True, nogil=True)
 def spin_wheel(weights, u):

@@ -9,8 +9,6 @@ from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.search.base import Search, SearchParameters, as_rates
 
-__all__ = ["ACO", "ACOParameters", "deposit", "pheromone_probability"]
-
 
 def pheromone_probability(pheromone: FloatArray) -> FloatArray:
     """Return the probability, (n,), that an ant takes each feature, from the pheromone of :func:`deposit`."""

@@ -15,8 +15,6 @@ from pqswarm._base.random import checked_seed, stream
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
 
-__all__ = ["Search", "SearchParameters", "as_rates", "checked_errors"]
-
 _WORD = 2**64 - 1
 
 
@@ -25,9 +23,7 @@ class SearchParameters(Parameters):
     """Parameters common to all algorithms."""
 
     size: int | None = option(
-        default=None,
-        meaning="number of features of a subset; None leaves it to the search (SFFS: all sizes)",
-        low=1,
+        default=None, meaning="number of features of a subset; None leaves it to the search (SFFS: all sizes)", low=1
     )
 
 

@@ -11,8 +11,6 @@ from pqswarm.errors import PqswarmError
 from pqswarm.search.base import SearchParameters
 from pqswarm.search.swarm import VelocityParameters, VelocitySwarm
 
-__all__ = ["BPSO", "BPSOParameters", "BinarySwarm", "BinarySwarmParameters", "binary_velocity", "take_probability"]
-
 
 def binary_velocity(
     velocity: FloatArray,

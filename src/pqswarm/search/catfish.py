@@ -9,8 +9,6 @@ from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.search.base import SearchParameters
 from pqswarm.search.bpso import BPSO, BPSOParameters
 
-__all__ = ["CatfishBPSO", "CatfishParameters"]
-
 
 @parameters
 class CatfishParameters(BPSOParameters):

@@ -10,8 +10,6 @@ from pqswarm.errors import PqswarmError
 from pqswarm.search.base import SearchParameters
 from pqswarm.search.bpso import BinarySwarm, BinarySwarmParameters
 
-__all__ = ["ChaoticBPSO", "ChaoticParameters"]
-
 _FIXED = (0.25, 0.5, 0.75)  # from these, as from 0 and 1, the map reaches a fixed point
 
 

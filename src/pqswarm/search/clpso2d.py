@@ -9,8 +9,6 @@ from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.search.base import SearchParameters
 from pqswarm.search.learning2d import Learning2D, Learning2DParameters
 
-__all__ = ["CLPSO2D", "CLPSO2DParameters", "tournament"]
-
 
 def tournament(contenders: IntArray, pbest_errors: FloatArray) -> IntArray:
     """Return the contender with the best personal best in each row; of equals the first."""

@@ -18,8 +18,6 @@ from pqswarm.search.base import Search
 from pqswarm.search.driver import minimize, minimize_many
 from pqswarm.search.run import Run
 
-__all__ = ["CHECKS", "check_search"]
-
 _Class = type[Search]
 
 

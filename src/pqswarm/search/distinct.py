@@ -10,8 +10,6 @@ from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
 from pqswarm.search.base import Search
 from pqswarm.search.seen import Seen
 
-__all__ = ["DistinctSearch", "flip_balanced", "move"]
-
 _STEPS = 30  # random moves from a known subset before any new one is accepted
 _FEW = 2**14  # up to this many subsets are enumerated
 

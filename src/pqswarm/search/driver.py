@@ -13,8 +13,6 @@ from pqswarm.search.base import Search, SearchParameters, checked_errors
 from pqswarm.search.registry import search_class
 from pqswarm.search.run import Run, SearchResult
 
-__all__ = ["Callback", "Progress", "minimize", "minimize_many", "step"]
-
 
 class Evaluates(Protocol):
     """The part of an evaluator that a search uses."""

@@ -9,8 +9,6 @@ from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.search.base import Search, SearchParameters, as_rates
 
-__all__ = ["GA", "GAParameters", "crossover", "fitness", "roulette"]
-
 
 def fitness(errors: FloatArray, kind: str = "accuracy") -> FloatArray:
     """Return the non-negative weight of each chromosome on the roulette wheel.
@@ -55,11 +53,7 @@ class GAParameters(SearchParameters):
         default=0.8, meaning="probability that a pair is crossed", low=0, high=1, symbol="p_c"
     )
     mutation_probability: float = option(
-        default=0.2,
-        meaning="probability of a flip, per bit or per chromosome",
-        low=0,
-        high=1,
-        symbol="p_m",
+        default=0.2, meaning="probability of a flip, per bit or per chromosome", low=0, high=1, symbol="p_m"
     )
     mutation: str = option(
         default="bit",

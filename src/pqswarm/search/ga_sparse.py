@@ -9,8 +9,6 @@ from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.search.base import SearchParameters
 from pqswarm.search.distinct import DistinctSearch, flip_balanced
 
-__all__ = ["SparseGA", "SparseGAParameters"]
-
 
 @parameters
 class SparseGAParameters(SearchParameters):

@@ -3,8 +3,6 @@
 from pqswarm._base.typing import BoolArray
 from pqswarm.search.learning2d import SocialLearning2D
 
-__all__ = ["GPSO2D"]
-
 
 class GPSO2D(SocialLearning2D):
     r"""Global-best particle swarm optimisation with learning in two dimensions.

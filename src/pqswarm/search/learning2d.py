@@ -16,20 +16,6 @@ from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.search.base import SearchParameters
 from pqswarm.search.swarm import VelocityParameters, VelocitySwarm
 
-__all__ = [
-    "Learning2D",
-    "Learning2DParameters",
-    "SocialLearning2D",
-    "SocialParameters",
-    "adaptive_weight",
-    "cardinality",
-    "learning_set",
-    "neighbourhood_best",
-    "position",
-    "ranks",
-    "self_learning_set",
-]
-
 
 def learning_set(exemplar: BoolArray, particle: BoolArray) -> FloatArray:
     r"""Return the learning set of a particle from an exemplar: its size, and the features that the particle lacks.

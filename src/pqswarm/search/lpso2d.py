@@ -7,8 +7,6 @@ from pqswarm._base.typing import BoolArray
 from pqswarm.search.base import SearchParameters
 from pqswarm.search.learning2d import SocialLearning2D, SocialParameters
 
-__all__ = ["LPSO2D", "LPSO2DParameters"]
-
 
 @parameters
 class LPSO2DParameters(SocialParameters):

@@ -12,8 +12,6 @@ from pqswarm.search.base import SearchParameters
 from pqswarm.search.distinct import DistinctSearch
 from pqswarm.search.umda import frequencies
 
-__all__ = ["Merit", "MeritParameters"]
-
 _START = 60  # subsets of an initial batch, of which there are two
 _LIKELY = 24  # elites whose frequencies count
 _SHRINKAGE, _STEPS = 0.02, 4  # of the model: ridge in units of a feature's mean variance; steps of a fit

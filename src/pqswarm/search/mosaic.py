@@ -15,8 +15,6 @@ from pqswarm.search.base import SearchParameters
 from pqswarm.search.distinct import DistinctSearch, move
 from pqswarm.search.umda import frequencies
 
-__all__ = ["Mosaic", "MosaicParameters"]
-
 _POPULATION, _BEST, _KEPT = 60, 18, 10  # subsets drawn by frequencies: per batch, learned from, kept
 _LOW, _NEAR, _SINGLE = 8, 12, 60  # per line: features to drop and to add in exchanges; single drops or additions
 _RATE, _MEMORY = 0.4, 0.02  # learning rates of the gains, and of their scale

@@ -5,8 +5,6 @@ from typing import Any
 from pqswarm._base.text import count_text
 from pqswarm.search.driver import Progress
 
-__all__ = ["ProgressBar"]
-
 
 class ProgressBar:
     """A callback that shows the progress of a search: evaluations, lowest error, subset size, time left.

@@ -11,8 +11,6 @@ from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.filters.filter import FILTERS, Filter
 from pqswarm.search.base import Search, SearchParameters
 
-__all__ = ["Ranking", "RankingParameters", "filter_of"]
-
 
 @parameters
 class RankingParameters(SearchParameters):

@@ -18,8 +18,6 @@ from pqswarm.search.sffs import SFFS
 from pqswarm.search.umda import UMDA
 from pqswarm.search.upso2d import UPSO2D
 
-__all__ = ["ALGORITHMS", "search_class"]
-
 _OURS: tuple[type[Search], ...] = (
     UPSO2D,
     GPSO2D,

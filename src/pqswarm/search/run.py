@@ -12,8 +12,6 @@ from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.search.base import Search, checked_errors
 
-__all__ = ["Run", "SearchResult"]
-
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:

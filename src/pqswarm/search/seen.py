@@ -4,8 +4,6 @@ import numpy as np
 
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
 
-__all__ = ["Seen"]
-
 
 class Seen:
     """Known subsets and their errors, in order of arrival.

@@ -8,8 +8,6 @@ from pqswarm._base.options import option, parameters
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.search.base import Search, SearchParameters
 
-__all__ = ["SFFS", "SFFSParameters"]
-
 
 @parameters
 class SFFSParameters(SearchParameters):

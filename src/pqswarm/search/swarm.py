@@ -9,8 +9,6 @@ from pqswarm._base.options import option, parameters
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.search.base import Search, SearchParameters
 
-__all__ = ["Swarm", "SwarmParameters", "VelocityParameters", "VelocitySwarm"]
-
 
 @parameters
 class SwarmParameters(SearchParameters):

@@ -9,8 +9,6 @@ from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.search.base import SearchParameters
 from pqswarm.search.distinct import DistinctSearch
 
-__all__ = ["UMDA", "UMDAParameters", "frequencies"]
-
 
 def frequencies(masks: BoolArray) -> FloatArray:
     """Return the frequency of each feature in the subsets, (n,), clipped to 1 / n and 1 - 1 / n."""
@@ -25,10 +23,7 @@ class UMDAParameters(SearchParameters):
     population_size: int = option(default=60, meaning="subsets drawn at once", low=2, high=100_000)
     elites: int = option(default=10, meaning="best subsets kept with those drawn next", low=0)
     best_share: float = option(
-        default=0.3,
-        meaning="fraction of the drawn subsets to learn from, at least two",
-        low=0,
-        high=1,
+        default=0.3, meaning="fraction of the drawn subsets to learn from, at least two", low=0, high=1
     )
     start_size: int = option(
         default=20, meaning="mean number of features of an initial subset, at most a fifth of all", low=1

@@ -7,8 +7,6 @@ from pqswarm._base.typing import BoolArray
 from pqswarm.search.base import SearchParameters
 from pqswarm.search.learning2d import SocialLearning2D, SocialParameters
 
-__all__ = ["UPSO2D", "UPSO2DParameters"]
-
 
 @parameters
 class UPSO2DParameters(SocialParameters):

@@ -1,6 +1,7 @@
 """A scikit-learn feature selector based on the searches."""
 
-from pqswarm.selector.callbacks import CsvLog, EarlyStopping, ProgressBar
+from pqswarm.search import ProgressBar
+from pqswarm.selector.callbacks import CsvLog, EarlyStopping
 from pqswarm.selector.encoded import encoded_groups
 from pqswarm.selector.front import FrontPoint
 from pqswarm.selector.swarm_selector import DEFAULT_ALGORITHM, SwarmSelector

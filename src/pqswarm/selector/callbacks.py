@@ -7,12 +7,9 @@ from typing import TYPE_CHECKING
 from pqswarm._base.checks import check_integer
 from pqswarm._base.text import disarm
 from pqswarm.errors import PqswarmError
-from pqswarm.search import ProgressBar
 
 if TYPE_CHECKING:
     from pqswarm.selector.searching import SelectorProgress
-
-__all__ = ["CsvLog", "EarlyStopping", "ProgressBar"]
 
 
 class EarlyStopping:

@@ -7,8 +7,6 @@ import numpy as np
 
 from pqswarm.errors import PqswarmError
 
-__all__ = ["encoded_groups"]
-
 
 def encoded_groups(transformer: Any) -> dict[str, list[int]]:
     """Return the output columns of each input feature that a fitted transformer encodes in several columns.

@@ -10,8 +10,6 @@ from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.search import SearchResult
 
-__all__ = ["FrontPoint", "UnavailableError", "choose_point", "make_cv_results", "make_frame", "merge_fronts"]
-
 
 class UnavailableError(PqswarmError, AttributeError):
     """An attribute of a fitted selector that is not available; the message says why."""

@@ -19,8 +19,6 @@ from pqswarm.selector.task import SelectorData, default_estimator, named_scoring
 if TYPE_CHECKING:
     from pqswarm.selector.swarm_selector import SwarmSelector
 
-__all__ = ["read_input", "selector_routing"]
-
 
 def read_input(selector: "SwarmSelector", X: Any, y: Any, groups: Any, params: Mapping[str, Any]) -> SelectorData:
     """Return the checked input of `fit`; set the selector's number and names of features."""

@@ -21,8 +21,6 @@ from pqswarm.statistics.intervals import wilson_interval
 if TYPE_CHECKING:
     from pqswarm.selector.swarm_selector import SwarmSelector
 
-__all__ = ["OuterEstimate", "estimate_outer", "nested_mean_interval", "outer_splits"]
-
 
 @dataclass(frozen=True, eq=False)
 class OuterEstimate:

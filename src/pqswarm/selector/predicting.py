@@ -15,8 +15,6 @@ from pqswarm.evaluation.tables import is_table, take_table
 from pqswarm.selector.front import UnavailableError
 from pqswarm.selector.task import default_estimator, named_scorings
 
-__all__ = ["PredictorMixin"]
-
 
 def _estimator_has(method: str) -> Callable[[Any], bool]:
     """A check that the estimator has a method; it raises the estimator's AttributeError."""

@@ -19,8 +19,6 @@ from pqswarm.evaluation import FILTERS, Splits, choose_evaluator
 from pqswarm.evaluation.memory import check_memory
 from pqswarm.evaluation.tables import as_numbers, take_table
 
-__all__ = ["WIDE", "Kept", "keep_features", "rank_by_filter"]
-
 WIDE = 300
 """Maximum number of features to search; of more, those ranked first by a filter are kept."""
 

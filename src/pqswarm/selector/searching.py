@@ -19,11 +19,6 @@ from pqswarm.search import Progress, Run, step
 if TYPE_CHECKING:
     from pqswarm.selector.task import SelectionTask
 
-__all__ = [
-    *("Interrupts", "Limits", "SelectorProgress", "StopReason"),
-    *("drive_selector_searches", "has_found", "warn_if_search_is_slow"),
-]
-
 StopReason = Literal["max_evaluations", "max_time", "patience", "callback", "interrupted", "finished"]
 """Why a search ended; ``"finished"``: the algorithm ended by itself, or knew all subsets."""
 

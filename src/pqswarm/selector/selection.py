@@ -28,8 +28,6 @@ from pqswarm.selector.task import SelectionTask, SelectorData, make_task, seed_o
 if TYPE_CHECKING:
     from pqswarm.selector.swarm_selector import SwarmSelector
 
-__all__ = ["Selection", "check_callbacks", "rank_features", "search_and_choose", "select"]
-
 
 @dataclass(frozen=True)
 class Selection:

@@ -16,8 +16,6 @@ from pqswarm.selector.task import named_scorings
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["ShownMixin"]
-
 _BARS = 25  # features in a bar chart at most
 
 

@@ -21,11 +21,6 @@ from pqswarm._base.typing import AnyArray
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.search import Run
 
-__all__ = [
-    *("NO_SHARING", "Saved", "Saver"),
-    *("describe_for_storage", "digest_for_storage", "lock_storage_file", "read_saved"),
-]
-
 NO_SHARING = " (clones, as in GridSearchCV or cross_val_score, cannot share one: set storage=None there)"
 """What a message about storage says to those whose clones share a file."""
 _FORMAT, _VERSION = "pqswarm-selector", 1

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from pqswarm.search import Progress, SearchResult
     from pqswarm.selector.front import FrontPoint
 
-__all__ = ["DEFAULT_ALGORITHM", "SwarmSelector"]
-
 DEFAULT_ALGORITHM = "mosaic"
 """The default algorithm of a selector."""
 

@@ -31,11 +31,6 @@ from pqswarm.selector.storage import describe_for_storage, digest_for_storage
 if TYPE_CHECKING:
     from pqswarm.selector.swarm_selector import SwarmSelector
 
-__all__ = [
-    *("SelectionTask", "SelectorData", "check_task_rule", "default_estimator", "make_task", "named_scorings"),
-    *("seed_of", "threads_of_task"),
-]
-
 RULES = ("best", "1se")
 _FOLDS, _EVALUATIONS = 5, 600  # defaults where the estimator is fitted
 _MANY_CLASSES = 50  # numbers as labels, above which they may be quantities

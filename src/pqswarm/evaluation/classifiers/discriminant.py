@@ -7,8 +7,6 @@ from pqswarm.evaluation.classifier import Classifier
 from pqswarm.evaluation.exact.linear.lda import LDAEvaluator, LDAHyperparameters
 from pqswarm.evaluation.exact.linear.qda import QDAEvaluator, QDAHyperparameters
 
-__all__ = ["LDAClassifier", "QDAClassifier"]
-
 
 class LDAClassifier(Classifier):
     """Linear discriminant analysis, scikit-learn's LinearDiscriminantAnalysis."""

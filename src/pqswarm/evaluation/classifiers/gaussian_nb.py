@@ -6,8 +6,6 @@ from pqswarm._base.options import Parameters
 from pqswarm.evaluation.classifier import Classifier
 from pqswarm.evaluation.exact.naive_bayes.gaussian import GaussianNBEvaluator, GaussianNBHyperparameters
 
-__all__ = ["GaussianNBClassifier"]
-
 
 class GaussianNBClassifier(Classifier):
     """Naive Bayes with normal densities, scikit-learn's GaussianNB."""

@@ -16,8 +16,6 @@ from pqswarm.evaluation.exact.knn.evaluator import METRICS, FoldView, KNNEvaluat
 from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.generic import GenericEvaluator
 
-__all__ = ["KNNClassifier", "covered_knn_metric"]
-
 _MINKOWSKI = {1.0: "manhattan", 2.0: "euclidean", inf: "chebyshev"}
 _MIN_EVENTS = 15  # events in a fold: the maximum number of neighbours
 _SAME_METRIC = {"l1": "manhattan", "cityblock": "manhattan", "l2": "euclidean"}

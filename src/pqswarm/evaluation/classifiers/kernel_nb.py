@@ -10,8 +10,6 @@ from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.evaluation.classifier import Classifier
 from pqswarm.evaluation.exact.naive_bayes.evaluator import KernelNBEvaluator, KernelNBHyperparameters
 
-__all__ = ["KernelNBClassifier"]
-
 
 class KernelNBClassifier(Classifier):
     """Naive Bayes with normal kernel densities, one of the paper's two classifiers."""

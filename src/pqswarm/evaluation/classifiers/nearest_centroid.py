@@ -6,8 +6,6 @@ from pqswarm._base.options import Parameters
 from pqswarm.evaluation.classifier import Classifier
 from pqswarm.evaluation.exact.centroid.evaluator import NearestCentroidEvaluator, NearestCentroidHyperparameters
 
-__all__ = ["NearestCentroidClassifier"]
-
 
 class NearestCentroidClassifier(Classifier):
     """The class whose centroid is nearest, scikit-learn's NearestCentroid."""

@@ -11,8 +11,6 @@ from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation.classifier import Classifier
 from pqswarm.evaluation.generic import first_line
 
-__all__ = ["EstimatorClassifier", "EstimatorHyperparameters", "seed_sklearn_estimator"]
-
 _PATH = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)+")
 
 

@@ -13,8 +13,6 @@ from pqswarm._base.typing import AnyArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.filters import scores as score_functions
 
-__all__ = ["FILTERS", "Filter", "Prefiltered", "prefilter"]
-
 _Scores = Callable[[Any, Any], npt.ArrayLike]
 
 

@@ -4,8 +4,6 @@ import numpy as np
 
 from pqswarm._kernels.compiling import njit
 
-__all__ = ["add_relief", "count_information"]
-
 
 @njit(cache=True, nogil=True)
 def count_information(codes, n_codes, other, n_other, table, out):

@@ -9,18 +9,6 @@ import numpy.typing as npt
 
 from pqswarm._base.typing import AnyArray, FloatArray, IntArray
 
-__all__ = [
-    "anova",
-    "binned_information",
-    "cfs",
-    "linear_f",
-    "mrmr",
-    "mutual_information",
-    "mutual_information_continuous",
-    "relieff",
-    "with_bins",
-]
-
 _MAX_BINS = 10
 _MAX_RANKED = 300  # features that mRMR and CFS choose in turn; the rest follow by relevance
 _MIN_REDUNDANCY = 1e-3  # [nat], avoids division by zero

@@ -4,8 +4,6 @@ import numpy as np
 
 from pqswarm._base.typing import FloatArray, IntArray
 
-__all__ = ["nearest_centroid_labels"]
-
 
 def nearest_centroid_labels(
     train: FloatArray, labels: IntArray, test: FloatArray, metric: str = "euclidean"

@@ -11,8 +11,6 @@ from pqswarm.evaluation.base import EvaluatorOptions
 from pqswarm.evaluation.exact.linear.foldwise import EPSILON, Foldwise, FoldwiseEvaluator
 from pqswarm.evaluation.folds import Folds
 
-__all__ = ["NearestCentroidEvaluator", "NearestCentroidHyperparameters"]
-
 
 @parameters
 class NearestCentroidHyperparameters(Parameters):

@@ -4,8 +4,6 @@ import numpy as np
 
 from pqswarm._kernels.compiling import njit
 
-__all__ = ["nearest_centroids"]
-
 
 @njit(cache=True, nogil=True)
 def nearest_centroids(events, centroids, selected, squared, doubt, nearest):

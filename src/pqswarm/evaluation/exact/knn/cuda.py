@@ -25,8 +25,6 @@ from pqswarm.evaluation.cuda import CudaMaskPacker, cuda_source
 if TYPE_CHECKING:
     from pqswarm.evaluation.exact.knn.evaluator import FoldView, KNNEvaluator
 
-__all__ = ["KNNOnCuda", "knn_cuda_grid"]
-
 _SIDE = 128  # positions in a tile
 _KEYS = 4  # sort keys, of which the best is used; 1 for the Chebyshev distance
 _SLAB = 1 << 26  # maximum bytes of the bits of a subset; with many events, rows are tested in parts

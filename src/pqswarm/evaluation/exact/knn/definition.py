@@ -4,8 +4,6 @@ import numpy as np
 
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["knn_distances", "knn_labels", "knn_neighbours", "knn_vote"]
-
 
 def knn_distances(test: FloatArray, train: FloatArray, metric: str) -> FloatArray:
     """Return the distances of test events to training events, (n_test, n_train); squared if Euclidean.

@@ -12,8 +12,6 @@ from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.backend import Backend, ExactEvaluator, ExactOptions
 from pqswarm.evaluation.folds import Folds
 
-__all__ = ["METRICS", "FoldView", "KNNEvaluator", "KNNHyperparameters", "KNNOnCpu"]
-
 METRICS: tuple[str, ...] = ("manhattan", "euclidean", "chebyshev")
 """The distances that the evaluator supports."""
 
@@ -135,7 +133,7 @@ class KNNOnCpu(Backend[KNNEvaluator]):
         return guesses
 
     def _arrange(self, view: int, selected: IntArray) -> tuple[Any, ...]:
-        from pqswarm.evaluation.exact.knn.kernels import arrange
+        from pqswarm.evaluation.exact.knn.order_kernels import arrange
 
         e = self.evaluator
         arranged: tuple[Any, ...] = arrange(*self._rows[view], e.views[view].exponents, selected, e.metric_number)

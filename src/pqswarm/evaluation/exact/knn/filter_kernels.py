@@ -36,18 +36,6 @@ from pqswarm.evaluation.exact.knn.vector_kernels import (
     vector_sum,
 )
 
-__all__ = [
-    "BLOCK",
-    "N_KEYS",
-    "boxes_by_largest",
-    "boxes_by_squares",
-    "filter_by_box",
-    "filter_by_euclidean",
-    "filter_by_manhattan",
-    "filter_slot",
-]
-
-
 BLOCK = 32
 N_KEYS = 4
 _BYTES = ir.VectorType(I8, BLOCK)

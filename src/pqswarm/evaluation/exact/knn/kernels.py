@@ -28,10 +28,8 @@ from pqswarm.evaluation.exact.knn.filter_kernels import (
     filter_by_manhattan,
     filter_slot,
 )
-from pqswarm.evaluation.exact.knn.order_kernels import SAFETY, UNIT, arrange
+from pqswarm.evaluation.exact.knn.order_kernels import SAFETY, UNIT
 from pqswarm.evaluation.exact.knn.vector_kernels import at_most, chebyshev, first_bit, manhattan, squared_euclidean
-
-__all__ = ["CHEBYSHEV", "EUCLIDEAN", "MANHATTAN", "N_PIVOTS", "arrange", "predict"]
 
 MANHATTAN, EUCLIDEAN, CHEBYSHEV = 0, 1, 2
 N_PIVOTS = 8

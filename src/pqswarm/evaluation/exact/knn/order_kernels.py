@@ -19,8 +19,6 @@ from pqswarm._kernels.compiling import njit
 from pqswarm.evaluation.exact.knn.filter_kernels import BLOCK, N_KEYS, filter_slot
 from pqswarm.evaluation.exact.knn.vector_kernels import encode, project
 
-__all__ = ["LOOSE", "SAFETY", "UNIT", "arrange"]
-
 LOOSE = {"reassoc", "nsz", "contract", "arcp", "nnan"}
 UNIT = 2.0**-24  # rounding unit of single precision
 SAFETY = 1.1

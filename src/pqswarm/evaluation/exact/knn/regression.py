@@ -12,8 +12,6 @@ from pqswarm.evaluation.exact.knn.evaluator import METRICS, KNNEvaluator
 from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.regression import RegressionEvaluator
 
-__all__ = ["KNNRegressionEvaluator", "KNNRegressionHyperparameters"]
-
 
 @parameters
 class KNNRegressionHyperparameters(Parameters):

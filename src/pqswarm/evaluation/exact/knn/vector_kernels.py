@@ -8,28 +8,6 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-__all__ = [
-    "FLOAT",
-    "I8",
-    "I16",
-    "I32",
-    "I64",
-    "at_most",
-    "bits_of",
-    "chebyshev",
-    "encode",
-    "first_bit",
-    "load_vector_element",
-    "manhattan",
-    "project",
-    "splat_vector",
-    "square",
-    "squared_euclidean",
-    "vector_maximum",
-    "vector_pointer",
-    "vector_sum",
-]
-
 I8, I16, I32, I64, FLOAT = (ir.IntType(8), ir.IntType(16), ir.IntType(32), ir.IntType(64), ir.FloatType())
 
 

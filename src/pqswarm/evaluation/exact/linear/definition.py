@@ -8,8 +8,6 @@ import numpy as np
 
 from pqswarm._base.typing import FloatArray, IntArray
 
-__all__ = ["lda_labels", "linear_predictions", "qda_labels"]
-
 
 def lda_labels(
     train: FloatArray, labels: IntArray, test: FloatArray, shrinkage: float = 0.0, ddof: int = 0

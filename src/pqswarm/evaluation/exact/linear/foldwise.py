@@ -11,16 +11,6 @@ from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator, SubsetError
 from pqswarm.evaluation.memory import MAX_SOLVED_BYTES
 
-__all__ = [
-    "EPSILON",
-    "Columns",
-    "Foldwise",
-    "FoldwiseEvaluator",
-    "FoldwiseProducts",
-    "can_be_solved",
-    "foldwise_product_error",
-]
-
 EPSILON = float(np.finfo(np.float64).eps)
 _TABLE = 2**25  # maximum size of a table of products; larger ones are computed on demand
 

@@ -4,19 +4,6 @@ import numpy as np
 
 from pqswarm._kernels.compiling import njit
 
-__all__ = [
-    *(
-        "deflate_all",
-        "factorise_in_place",
-        "factorise_batch",
-        "find_linear_winners",
-        "gather",
-        "invert_linear_factor",
-        "orthonormalise_linear_basis",
-    ),
-    *("predict_all", "solve_batch", "solve_each"),
-]
-
 
 @njit(cache=True, nogil=True)
 def gather(table, selected, scale, out):

@@ -23,8 +23,6 @@ from pqswarm.evaluation.exact.linear.solve import factorise_all
 from pqswarm.evaluation.exact.linear.systems import Systems
 from pqswarm.evaluation.folds import Folds
 
-__all__ = ["LDAEvaluator", "LDAHyperparameters"]
-
 _RANK = 1e-8  # scikit-learn's tolerance of singular values, 1e-4, squared for eigenvalues
 _FAR = 1e3  # standard deviations from the origin beyond which solvers without centring lose digits
 _RANGE = 1e10  # eigenvalue ratio beyond which solvers that invert the covariance lose digits

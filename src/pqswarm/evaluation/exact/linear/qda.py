@@ -21,8 +21,6 @@ from pqswarm.evaluation.exact.linear.foldwise import (
 from pqswarm.evaluation.exact.linear.solve import factorise
 from pqswarm.evaluation.folds import Folds
 
-__all__ = ["QDAEvaluator", "QDAHyperparameters"]
-
 _MIN_VARIANCE = 1e-4  # scikit-learn's tolerance, below which it refuses
 
 

@@ -16,8 +16,6 @@ from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.memory import MAX_SOLVED_BYTES
 from pqswarm.evaluation.regression import RegressionEvaluator
 
-__all__ = ["LinearEvaluator", "LinearHyperparameters", "RidgeHyperparameters"]
-
 _HARDLY_VARIES = 1e-10  # relative variation of a feature below which it is rounding
 _WELL_CONDITIONED = 3e3  # trace of the inverse up to which products are accurate enough
 _RIDGE = 3e5  # the same for ridge regression, which scikit-learn also solves by products

@@ -6,8 +6,6 @@ import numpy as np
 
 from pqswarm._base.typing import FloatArray
 
-__all__ = ["Factor", "factorise", "factorise_all", "solve_all"]
-
 
 @dataclass(frozen=True)
 class Factor:

@@ -5,8 +5,6 @@ import numpy as np
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.evaluation.exact.linear.solve import factorise_all, solve_all
 
-__all__ = ["Systems"]
-
 _NEAR = 1e-3  # relative distance to the limit within which a variance could lie on either side
 
 

@@ -11,8 +11,6 @@ from numba import uint64
 from pqswarm._kernels.compiling import njit
 from pqswarm.evaluation.exact.naive_bayes.kernels import winner
 
-__all__ = ["count_doubtful", "count_subset_errors", "plan_nb_table_sums"]
-
 _UNIT = 2.0**-24  # rounding unit of single precision
 _SAFETY = 1.1
 _CLIPPED = -1e29  # lower scores may include clipped terms

@@ -19,8 +19,6 @@ from pqswarm.evaluation.exact.naive_bayes.gaussian import GaussianNBEvaluator, G
 if TYPE_CHECKING:
     from pqswarm.evaluation.exact.naive_bayes.evaluator import KernelNBEvaluator
 
-__all__ = ["GaussianNBOnCuda", "KernelNBOnCuda"]
-
 _THREADS = 256
 _MAX_CLASSES = 2048  # whose means and weights of a feature fit into shared memory
 

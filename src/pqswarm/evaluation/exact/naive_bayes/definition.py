@@ -6,8 +6,6 @@ import numpy as np
 
 from pqswarm._base.typing import FloatArray, IntArray
 
-__all__ = ["gaussian_nb_labels", "kernel_nb_labels"]
-
 
 def kernel_nb_labels(
     train: FloatArray,

@@ -15,11 +15,6 @@ from pqswarm.evaluation.backend import Backend, ExactEvaluator, ExactOptions
 from pqswarm.evaluation.base import ClassificationEvaluator
 from pqswarm.evaluation.folds import Folds
 
-__all__ = [
-    *("LOWEST_LOG_DENSITY", "KernelNBEvaluator", "KernelNBHyperparameters", "KernelNBOnCpu"),
-    *("class_blocks", "fold_log_priors", "limit_nb_densities", "portable_nb_log"),
-]
-
 _MEMORY = 2e9  # maximum bytes of the tables
 _BLOCK_NUMBERS = 1024  # numbers of a feature per block of events: a hundred features fit into the cache
 _MASKS = 512  # maximum evaluated together

@@ -11,8 +11,6 @@ from pqswarm.evaluation.backend import Backend, ExactEvaluator, ExactOptions
 from pqswarm.evaluation.exact.naive_bayes.evaluator import fold_log_priors
 from pqswarm.evaluation.folds import Folds
 
-__all__ = ["GaussianNBEvaluator", "GaussianNBHyperparameters", "GaussianNBOnCpu"]
-
 
 @parameters
 class GaussianNBHyperparameters(Parameters):

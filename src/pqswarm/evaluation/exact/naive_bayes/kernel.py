@@ -15,8 +15,6 @@ from pqswarm.evaluation.exact.naive_bayes.evaluator import (
     portable_nb_log,
 )
 
-__all__ = ["KernelNB"]
-
 
 class KernelNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     r"""Naive Bayes with normal kernel densities.

@@ -12,8 +12,6 @@ import numpy as np
 from pqswarm._kernels.compiling import njit
 from pqswarm._kernels.math import exponential, logarithm
 
-__all__ = ["decide_exactly", "gaussian_winners", "kernel_terms", "mix_uniform_in_place", "winner"]
-
 _EQUAL = 1e-12  # relative to the sum of absolute terms: a hundred times their rounding
 _NEGLIGIBLE = 50.0  # terms below exp(-50) of the largest do not change a sum of a million
 _FARTHEST = 1e300  # half a squared distance, in bandwidths, beyond which all are equal

@@ -21,9 +21,7 @@ def features_content(study: "StudySummary", found: "ClassifierSummary") -> Conte
     """Show how often each feature was selected, and the best subsets of the reference."""
     share = found.masks(found.reference).mean(axis=0)
     return Content(
-        words=[_describe(study, found)],
-        drawings=_drawings(study, found),
-        tables=[_features(study, found, share)],
+        words=[_describe(study, found)], drawings=_drawings(study, found), tables=[_features(study, found, share)]
     )
 
 

@@ -160,11 +160,7 @@ def _name_bands(axis: "Axes", bands: Sequence[str], edges: Edges | None, between
 
 
 def plot_selected_features(
-    frequencies: Mapping[str, FloatArray],
-    names: Sequence[str],
-    palette: Palette | None = None,
-    *,
-    narrow: bool = False,
+    frequencies: Mapping[str, FloatArray], names: Sequence[str], palette: Palette | None = None, *, narrow: bool = False
 ) -> Figure:
     """Draw the most frequently selected features as a bar chart.
 
