@@ -35,6 +35,8 @@ _ENOUGH = 5.0  # tuned
 """Cycles of a stretch in which the median of cycles says what is usual."""
 _EDGE = 0.3  # tuned
 """Cycles beside a step that are left to the comparison with the next cycles."""
+_MIN_SAMPLES = 31.0
+"""Samples per cycle: 32, and a frequency that may be off."""
 _NOTICED = 0.25  # tuned
 """Fraction of the threshold that the root of the energy must reach in a long stretch; the peak is higher."""
 _USUAL_FACTOR = 6.0
@@ -65,7 +67,7 @@ def find_transients(
     not tell a step from a transient, and nothing is reported; nor is it where samples were missing (`unsure`).
     """
     cycle = sampling_rate / frequency
-    if signal.size < 2 * cycle + 2 * MARGIN or sampling_rate < 8 * CUTOFF * frequency:
+    if signal.size < 2 * cycle + 2 * MARGIN or sampling_rate < _MIN_SAMPLES * frequency:
         return []
     factor = noise_factor / _USUAL_FACTOR
     raw = cycle_residuals(signal, sampling_rate, frequency)

@@ -25,6 +25,8 @@ _OSCILLATION = (100.0, 5000.0)  # tuned
 """Frequencies of the ringing of capacitor banks [Hz]."""
 _SLIGHT = 0.2  # tuned
 """Largest dip or rise that the ringing of a capacitor bank makes [pu]."""
+_LITTLE = 0.025  # tuned
+"""Dip from which on a second harmonic, or a slow return, speaks against a capacitor bank [pu]."""
 _QUICK = 0.25  # tuned
 """No breaker recloses sooner [s]: all phases without voltage for a shorter time are a fault."""
 _CURRENT, _INRUSH = 2.0, 0.15  # tuned
@@ -162,7 +164,9 @@ def _is_interrupted_after_fault(f: Facts) -> bool:
 
 
 def _is_capacitor(f: Facts) -> bool:
-    if f.oscillation is None or "interruption" in f.kinds:
+    if f.oscillation is None or "interruption" in f.kinds or (f.saturates and f.dip > _LITTLE):
+        return False
+    if f.dip > 2 * _LITTLE and f.returns and not f.returns_at_once:
         return False
     return f.size < _SLIGHT and (f.main.kind != "sag" or f.main.cycles < 2.0)
 

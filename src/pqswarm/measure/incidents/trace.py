@@ -99,9 +99,8 @@ class Trace:
 
     @cached_property
     def fall(self) -> float:
-        """Share of the deviation that comes within a cycle and a half."""
-        row = np.concatenate([np.zeros(_STEP), self.move[: self.peak + 1]])
-        return float((row[_STEP:] - row[:-_STEP]).max() / self.size) if self.size > 0 else 0.0
+        """Share of the deviation that comes in steps, each within a cycle and a half."""
+        return _share_in_steps(-np.concatenate([np.zeros(_STEP), self.move[: self.peak + 1]]), self.size)
 
     @cached_property
     def left(self) -> float:
@@ -118,14 +117,19 @@ class Trace:
 
     @cached_property
     def in_steps(self) -> float:
-        """Share of the recovery that comes in steps, each within a cycle and a half."""
-        row, total, i = self.move[self.peak :], 0.0, 0
-        while i + _STEP < row.size:
-            drop = float(row[i] - row[i + _STEP])
-            later = float(row[i + 1] - row[i + 1 + _STEP]) if i + 1 + _STEP < row.size else 0.0
-            if drop > _PIECE * self.size and drop >= later:
-                total, i = total + drop, i + _STEP
-            else:
-                i += 1
-        whole = float(row[0] - row[-1]) if row.size else 0.0
-        return total / whole if whole > 0.2 * self.size else 0.0
+        """Share of the recovery that comes in steps, each within a cycle and a half; 0 if there is none."""
+        row = self.move[self.peak :]
+        return _share_in_steps(row, float(row[0] - row[-1])) if float(row[0] - row[-1]) > 0.2 * self.size else 0.0
+
+
+def _share_in_steps(row: FloatArray, whole: float) -> float:
+    """Share of a decrease `whole` that comes in steps of a fifth of it at least."""
+    total, i = 0.0, 0
+    while i + _STEP < row.size:
+        drop = float(row[i] - row[i + _STEP])
+        later = float(row[i + 1] - row[i + 1 + _STEP]) if i + 1 + _STEP < row.size else 0.0
+        if drop > _PIECE * whole and drop >= later:
+            total, i = total + drop, i + _STEP
+        else:
+            i += 1
+    return min(total / whole, 1.0) if whole > 0 else 0.0
