@@ -104,7 +104,7 @@ def test_sag_and_swell_of_an_earth_fault_are_one_incident():
     found = characterise(record([1 - 0.6 * box(0.3, 0.5), 1 + 0.3 * box(0.3, 0.5), 1 + 0.3 * box(0.3, 0.5)]))
     (incident,) = found.incidents
     assert {event.kind for event in found.events} == {"sag", "swell"}
-    assert (incident.cause, incident.phases) == ("fault", "A")
+    assert (incident.cause, incident.phases) == ("fault", "AG")
 
 
 def test_two_busbars_share_an_incident():

@@ -172,9 +172,9 @@ def _is_capacitor(f: Facts) -> bool:
 
 
 RULES = (
-    Rule("fault current", "fault", _is_fault_current),
     Rule("interruption after a sag", "fault", _is_interrupted_after_fault),
     Rule("oscillation", "capacitor switching", _is_capacitor),
+    Rule("fault current", "fault", _is_fault_current),
     Rule(
         "all phases briefly",
         "fault",
@@ -251,7 +251,8 @@ def list_evidence(facts: Facts, rule: Rule) -> tuple[str, ...]:
     if facts.neutral_moves:
         said.append("some phases rise while others fall: the neutral moves")
     said += [
-        f"current of {one.feeder} {one.ratio:.1f} times that before, {100 * one.second:.0f} % second harmonic"
+        f"current of {one.feeder} from {one.before:.3g} to {one.before + one.rise:.3g} A, "
+        f"{100 * one.second:.0f} % second harmonic"
         for one in facts.currents[:1]
     ]
     if rule.course:

@@ -22,16 +22,21 @@ _MOST = 60
 
 @dataclass(frozen=True)
 class FeederCurrents:
-    """Currents of a feeder: their largest rise, as a ratio and [A], and what they say.
+    """Currents of a feeder: the largest before, its rise [A], and what they say.
 
     `phases` are the faulted ones with ``"G"`` for earth; `second` is the second harmonic over the fundamental.
     """
 
     feeder: str
-    ratio: float
+    before: float
     rise: float
     phases: str
     second: float
+
+    @property
+    def ratio(self) -> float:
+        """The largest current over that before."""
+        return 1 + self.rise / max(self.before, 1e-9)
 
 
 def measure_currents(
@@ -59,11 +64,9 @@ def _feeder(name: str, old: AnyArray, new: AnyArray) -> FeederCurrents:
     zero = abs(complex((new[0] - old[0]).sum())) / 3
     earth = "G" if zero > _EARTH * largest and len(faulted) < 3 else ""
     worst = int(np.abs(new[0]).argmax())
-    ratio = float(np.abs(new[0]).max() / max(float(np.abs(old[0]).max()), 1e-9))
     second = float(np.abs(new[1, worst]) / max(float(np.abs(new[0, worst])), 1e-12))
-    return FeederCurrents(
-        name, ratio, float(np.abs(new[0]).max() - np.abs(old[0]).max()), "".join(faulted) + earth, second
-    )
+    before = float(np.abs(old[0]).max())
+    return FeederCurrents(name, before, float(np.abs(new[0]).max()) - before, "".join(faulted) + earth, second)
 
 
 def _current_phasors(

@@ -168,6 +168,10 @@ def _faulted(facts: Facts, stages: Sequence[Stage], thresholds: Thresholds) -> t
     """Faulted phases and feeder, by the currents if they rise, else by the voltages while some phase is live."""
     if facts.currents and facts.currents[0].ratio > 1.5:  # tuned
         return facts.currents[0].phases, facts.currents[0].feeder
+    trace = facts.moving
+    if trace is not None and facts.neutral_moves:  # a fault to earth
+        low = {name for name, dip in zip(trace.labels, trace.dips, strict=True) if dip > 0.5 * trace.dips.max()}
+        return "".join(sorted(low)) + "G", ""
     live = [one.levels for one in stages if max(one.levels.values(), default=0.0) > thresholds.interruption]
     low = {phase for levels in live for phase, level in levels.items() if level < thresholds.sag}
     parts = [part for event in facts.events if event.kind in ("sag", "interruption") for part in event.parts]
