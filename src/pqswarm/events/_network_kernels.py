@@ -1,8 +1,7 @@
 """The three-phase network in the time domain: compiled code, arrays in, arrays out.
 
-Every element is a series branch (electromotive force, switch, resistance, inductance that may saturate, capacitance)
-of two nodes, or of four: a transformer. Nodal analysis as on the bench: the trapezoidal rule, and two half steps of
-the backward Euler rule wherever a switch operates.
+Every element is a series branch: electromotive force, switch, resistance, inductance that may saturate, capacitance.
+Nodal analysis as on the bench: trapezoidal rule, and two backward Euler half steps wherever a switch operates.
 """
 
 import numpy as np
@@ -17,33 +16,23 @@ _TURNS = np.array([1.0, -0.5 - 0.75**0.5 * 1j, -0.5 + 0.75**0.5 * 1j])  # from p
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def simulate(first, last, warm_up, dt, omega, phasors, turns, n_nodes, wiring, factors, table, due, motor, meter):
+def simulate(first, last, warm_up, dt, omega, phasors, turns, n_nodes, wiring, factors, due, branches, motor, meter):
     """Integrate from step `first` to `last`, after `warm_up` steps in which the voltage rises from 0.
 
     Returns 7 rows (voltages between pairs of nodes, currents of branches, speed of the motor) and when switches
-    operated. Node `n_nodes` is earth. `phasors` of the source, phase x harmonic, turn by `turns` in a step. `wiring` of
-    a branch: nodes, how many, and what drives it: a phase of the source, that of the motor plus 3, or -1. A closed
-    switch opens at the zero of its current after the time when it is `due`, an open one closes at once. `motor`: first
-    branch, rotor's resistance, inductance and coupling, moment of inertia, torque of the load at synchronous speed,
-    speed, all in electrical radians. A motor that runs keeps its speed in the warm-up, and its load is what it drives.
+    operated. Node `n_nodes` is earth. `wiring` of a branch: four nodes, how many it has, and what drives it: a phase of
+    the source, that of the motor plus 3, or -1. A closed switch opens at the zero of its current after it is `due`, an
+    open one closes at once. A motor that runs keeps its speed in the warm-up, and its load is what it drives then.
     """
-    n_branches = wiring.shape[0]
-    resistance, elastance, unsaturated, saturated, knee = table[0], table[1], table[2], table[3], table[4]
-    inductance = unsaturated.copy()
-    state = np.zeros((8, n_branches))
-    flux, offset, conductance, current = table[5], state[0], state[1], state[2]  # flux = inductance * current + offset
-    induced, charge, history, peak = state[3], state[4], state[5], state[6]  # charge: voltage of the capacitance
-    side, closed = state[7], table[6]  # of the curve of saturation
-    cursor = np.zeros(n_branches, np.int64)
-    crossing = np.ones(n_branches, np.bool_)
-    admittance = np.zeros((n_nodes, n_nodes))
-    impedance = np.zeros((n_nodes, n_nodes))
-    v, injected, emf, emf_next = np.zeros(n_nodes + 1), np.zeros(n_nodes + 1), np.zeros(6), np.zeros(6)
-    record = np.empty((7, last - first))
-    operated = np.full(due.shape, np.inf)
+    # flux = inductance * current + offset; charge is the voltage of the capacitance, side that of the saturation curve
+    resistance, elastance, unsaturated, saturated, knee, flux, closed, inductance = branches[:8]
+    offset, conductance, current, induced, charge, history, peak, side, crossing = branches[8:]
     driving, rotor_resistance, rotor_inductance, coupling, inertia, load, speed = motor
-    running = speed > 0.0
-    decay = rotor_resistance / rotor_inductance
+    cursor = np.zeros(closed.size, np.int64)
+    admittance, impedance = np.zeros((n_nodes, n_nodes)), np.zeros((n_nodes, n_nodes))
+    v, injected, emf, emf_next = np.zeros(n_nodes + 1), np.zeros(n_nodes + 1), np.zeros(6), np.zeros(6)
+    record, operated = np.zeros((7, last - first)), np.full(due.shape, np.inf)
+    running, decay = speed > 0.0, rotor_resistance / rotor_inductance
     rotor = slope = 0j
 
     switched = changed = True
@@ -51,42 +40,39 @@ def simulate(first, last, warm_up, dt, omega, phasors, turns, n_nodes, wiring, f
         t = step * dt
         if step >= first:
             for k in range(3):
-                record[k, step - first] = v[meter[0, k]] - v[meter[1, k]]
-                record[3 + k, step - first] = current[meter[2, k]]
+                record[k, step - first] = v[meter[k, 0]] - v[meter[k, 1]]
+                record[3 + k, step - first] = current[meter[k, 2]]
             record[6, step - first] = speed
-        for b in range(n_branches):
-            if t >= due[b, cursor[b]] and (crossing[b] or closed[b] == 0.0):
+        for b in range(closed.size):
+            if t >= due[b, cursor[b]] and crossing[b] >= closed[b]:
                 closed[b] = 1.0 - closed[b]
                 switched = changed = True
                 operated[b, cursor[b]] = t
                 cursor[b] += 1
                 current[b] = induced[b] = 0.0
-                if knee[b] == np.inf:
-                    flux[b] = 0.0
-            now = 0.0 if abs(flux[b]) <= knee[b] else np.sign(flux[b])
+                flux[b] = 0.0 if knee[b] == np.inf else flux[b]
+            now = 0.0 if abs(flux[b]) <= knee[b] else flux[b] / abs(flux[b])
             if now != side[b]:
                 side[b] = now
                 changed = True
                 inductance[b] = saturated[b] if now != 0.0 else unsaturated[b]
                 offset[b] = now * knee[b] * (1.0 - saturated[b] / unsaturated[b])
         if changed:
-            changed = False
+            changed, largest = False, 0.0
             admittance[:] = 0.0
-            for b in range(n_branches):
+            for b in range(closed.size):
                 g = closed[b] / (resistance[b] + 2.0 * inductance[b] / dt + 0.5 * dt * elastance[b])
                 conductance[b] = g
+                largest = max(largest, g)
                 for i in range(wiring[b, 4]):
                     for j in range(wiring[b, 4]):
                         if wiring[b, i] < n_nodes and wiring[b, j] < n_nodes:
                             admittance[wiring[b, i], wiring[b, j]] += g * factors[b, i] * factors[b, j]
-            leak = _LEAK * conductance.max()
             for i in range(n_nodes):
-                admittance[i, i] += leak
+                admittance[i, i] += _LEAK * largest
             invert(admittance, impedance)
 
-        ramp = 1.0
-        if 2 * (first - step) > warm_up:
-            ramp = 0.5 - 0.5 * cosine(2.0 * np.pi * (step - first + warm_up) / warm_up)
+        ramp = 0.5 - 0.5 * cosine(np.pi * min(1.0, 2.0 * (step - first + warm_up) / warm_up))
         for k in range(3):
             emf_next[k] = 0.0
             for h in range(turns.size):
@@ -113,7 +99,7 @@ def simulate(first, last, warm_up, dt, omega, phasors, turns, n_nodes, wiring, f
         for half in range(2 if switched else 1):
             early = 0.5 if switched and half == 0 else 0.0
             injected[:] = 0.0
-            for b in range(n_branches):
+            for b in range(closed.size):
                 if closed[b] != 0.0:
                     drop = 2.0 / dt * (offset[b] - flux[b]) + charge[b]
                     drop += rule * (0.5 * dt * elastance[b] * current[b] - induced[b])
@@ -127,7 +113,7 @@ def simulate(first, last, warm_up, dt, omega, phasors, turns, n_nodes, wiring, f
                 v[i] = 0.0
                 for j in range(n_nodes):
                     v[i] += impedance[i, j] * injected[j]
-            for b in range(n_branches):
+            for b in range(closed.size):
                 if closed[b] != 0.0:
                     across = -history[b]
                     for i in range(wiring[b, 4]):
@@ -137,7 +123,7 @@ def simulate(first, last, warm_up, dt, omega, phasors, turns, n_nodes, wiring, f
                     induced[b] = 2.0 / dt * (flux_new - flux[b]) - rule * induced[b]
                     charge[b] += 0.5 * dt * elastance[b] * (i_new + rule * current[b])
                     peak[b] = max(peak[b], abs(i_new))
-                    crossing[b] = current[b] * i_new <= 0.0 or abs(i_new) < _CHOPPED * peak[b]
+                    crossing[b] = 1.0 if current[b] * i_new <= 0.0 or abs(i_new) < _CHOPPED * peak[b] else 0.0
                     current[b] = i_new
                     flux[b] = flux_new
         switched = False

@@ -5,8 +5,8 @@ busbar has three phases; a line's zero-sequence impedance gives the busbar at it
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import ceil, inf, pi, sqrt
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,26 +14,16 @@ from pqswarm._base.checks import check_name, check_positive
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
 
-Element = tuple[int, ...]  # its branches: one per phase, and others
+Element = tuple[int, ...]  # its branches, one per phase
 Core = tuple[float, float, float]  # flux at the knee [V s], inductance beyond it [H], residual flux [V s]
+Times = Sequence[float] | FloatArray
 _FINE = 32_000.0  # least steps per second
 _REACH = 6  # samples on either side that the recorder's low-pass sees
 _WARM_UP = 12  # cycles before the record
 
 
-@dataclass(frozen=True, eq=False)
-class NetworkRecord:
-    """What the meter of a network saw.
-
-    Attributes
-    ----------
-    voltages, currents : ndarray of shape (3, n)
-        Voltages of a busbar to earth [V], currents of an element from its first busbar to its second [A].
-    speed : ndarray of shape (n,)
-        Speed of the motor over the synchronous one.
-    operated : ndarray of shape (branches, k)
-        When each switch operated [s]; infinity if it did not.
-    """
+class NetworkRecord(NamedTuple):
+    """Voltages to earth [V], currents [A], speed of the motor [pu], and when the switch of each branch operated [s]."""
 
     voltages: FloatArray
     currents: FloatArray
@@ -44,13 +34,8 @@ class NetworkRecord:
 class Network:
     """A network: each method adds an element and returns its branches; :meth:`run` simulates and records.
 
-    `operations` are the times [s] when the switch of an element changes, for all poles or a row per pole. It closes at
-    once and opens at the next zero of its current.
-
-    Parameters
-    ----------
-    frequency : float
-        Nominal frequency [Hz].
+    `frequency` is the nominal one [Hz]. `operations` are the times [s] when the switch of an element changes, for all
+    poles or a row per pole. It closes at once and opens at the next zero of its current.
 
     Examples
     --------
@@ -71,43 +56,28 @@ class Network:
         self._nodes = {"earth": -1}
         self._branches: list[tuple[list[int], list[float], list[float], list[float]]] = []
         self._harmonics: list[tuple[float, float, float]] = []
-        self._motor = (-1, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0)
+        self._motor = (-1, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0)  # first branch; in electrical radians, as the kernel takes it
 
     def _branch(
-        self,
-        ends: dict[str, float],
-        impedance: complex,
-        operations: Sequence[float] | FloatArray = (),
-        open_: bool = False,
-        *,
-        capacitance: float = inf,
-        core: Core | None = None,
-        driver: int = -1,
-    ) -> int:
+        self, ends: dict[str, float], z: complex, due: Times = (), open_: bool = False, capacitance: float = inf,
+        core: Core | None = None, driver: int = -1,
+    ) -> int:  # fmt: skip
         """Add a series branch; `ends` are its nodes, and with which factor its voltage has theirs."""
         nodes = [self._nodes.setdefault(name, len(self._nodes) - 1) for name in ends]
-        inductance = impedance.imag / self._omega
+        inductance = z.imag / self._omega
         knee, saturated, flux = core or (inf, inductance, 0.0)
-        values = [impedance.real, 1 / capacitance, inductance, saturated, knee, flux, 1.0 - open_]
+        values = [z.real, 1 / capacitance, inductance, saturated, knee, flux, 1.0 - open_, inductance, *[0.0] * 8, 1.0]
         wiring = [*nodes, *[-1] * (4 - len(nodes)), len(nodes), driver]
-        self._branches.append((wiring, [*ends.values(), 0.0, 0.0][:4], values, [float(t) for t in operations]))
+        self._branches.append((wiring, [*ends.values(), 0.0, 0.0][:4], [*map(float, due), inf], values))
         return len(self._branches) - 1
 
     def _earth(self, bus: str) -> str:
         return f"{bus}.earth" if f"{bus}.earth" in self._nodes else "earth"
 
     def source(
-        self,
-        bus: str,
-        voltage: float,
-        z1: complex,
-        z0: complex,
-        *,
-        earthing: complex = 0.0,
-        harmonics: Sequence[tuple[int, float, float]] = (),
-        phase: float = 0.0,
-        frequency: float | None = None,
-    ) -> Element:
+        self, bus: str, voltage: float, z1: complex, z0: complex, *, earthing: complex = 0.0, phase: float = 0.0,
+        harmonics: Sequence[tuple[int, float, float]] = (), frequency: float | None = None,
+    ) -> Element:  # fmt: skip
         """Add the source: a voltage [V, phase to neutral] behind impedances of positive and zero sequence.
 
         `earthing` is the impedance of its neutral to earth. `harmonics` are order, fraction of the fundamental and
@@ -116,30 +86,21 @@ class Network:
         if self._harmonics:
             raise PqswarmError("A network has one source: leave out the second.")
         peak = sqrt(2) * voltage
-        self._harmonics = [(1.0, peak, phase), *((k, peak * size, k * phase + angle) for k, size, angle in harmonics)]
+        self._harmonics = [(1, peak, phase), *((k, peak * size, k * phase + angle) for k, size, angle in harmonics)]
         self._actual = self._omega if frequency is None else 2 * pi * frequency
-        self._branch({"earth": 1.0, "neutral": -1.0}, (z0 - z1) / 3 + earthing + 1e-4 * abs(z1))
-        return tuple(self._branch({"neutral": 1.0, f"{bus}.{k}": -1.0}, z1, driver=k) for k in range(3))
+        self._branch({"earth": 1, "neutral": -1}, (z0 - z1) / 3 + earthing + 1e-4 * abs(z1))
+        return tuple(self._branch({"neutral": 1, f"{bus}.{k}": -1}, z1, driver=k) for k in range(3))
 
-    def line(
-        self, start: str, end: str, z1: complex, z0: complex | None = None, *, operations: Sequence[float] = ()
-    ) -> Element:
+    def line(self, start: str, end: str, z1: complex, z0: complex | None = None, *, operations: Times = ()) -> Element:
         """Add a line with a closed breaker at its start; without `z0` its earth has no impedance."""
         if z0 is not None:
-            self._branch({f"{end}.earth": 1.0, self._earth(start): -1.0}, (z0 - z1) / 3)
-        return tuple(self._branch({f"{start}.{k}": 1.0, f"{end}.{k}": -1.0}, z1, operations) for k in range(3))
+            self._branch({f"{end}.earth": 1, self._earth(start): -1}, (z0 - z1) / 3)
+        return tuple(self._branch({f"{start}.{k}": 1, f"{end}.{k}": -1}, z1, operations) for k in range(3))
 
     def shunt(
-        self,
-        bus: str,
-        impedance: complex,
-        *,
-        connection: str = "earthed",
-        capacitance: float = inf,
-        cores: Sequence[Core] = (),
-        operations: Sequence[float] | FloatArray = (),
-        open_: bool = False,
-    ) -> Element:
+        self, bus: str, impedance: complex, *, connection: str = "earthed", capacitance: float = inf,
+        cores: Sequence[Core] = (), operations: Times = (), open_: bool = False,
+    ) -> Element:  # fmt: skip
         """Add a load, a capacitor bank (`capacitance` [F]) or an unloaded transformer, at first `open_` or closed.
 
         `connection` is "earthed" (star with earthed neutral), "star" or "delta". `cores` of a transformer are per
@@ -147,21 +108,19 @@ class Network:
         """
         check_name("connection", connection, ("earthed", "star", "delta"))
         common = self._earth(bus) if connection == "earthed" else f"star {len(self._branches)}"
-        times = np.broadcast_to(operations, (3, np.shape(operations)[-1]))
+        far = [f"{bus}.{(k + 1) % 3}" if connection == "delta" else common for k in range(3)]
+        due = np.broadcast_to(operations, (3, np.shape(operations)[-1]))
         return tuple(
             self._branch(
-                {f"{bus}.{k}": 1.0, f"{bus}.{(k + 1) % 3}" if connection == "delta" else common: -1.0},
-                impedance, times[k], open_, capacitance=capacitance, core=cores[k] if cores else None,
+                {f"{bus}.{k}": 1, far[k]: -1}, impedance, due[k], open_, capacitance, cores[k] if cores else None
             )
             for k in range(3)
-        )  # fmt: skip
+        )
 
     def transformer(self, start: str, end: str, ratio: float, impedance: complex) -> Element:
-        """Add a transformer Dyn1 with `ratio` of secondary to primary turns and its `impedance` at the secondary."""
-        return tuple(
-            self._branch({f"{start}.{k}": ratio, f"{start}.{(k + 1) % 3}": -ratio, f"{end}.{k}": -1.0}, impedance)
-            for k in range(3)
-        )
+        """Add a transformer Dyn with `ratio` of secondary to primary turns and its `impedance` at the secondary."""
+        ends = [{f"{start}.{k}": ratio, f"{start}.{(k + 1) % 3}": -ratio, f"{end}.{k}": -1.0} for k in range(3)]
+        return tuple(self._branch(end, impedance) for end in ends)
 
     def fault(
         self, bus: str, arms: Mapping[str, Sequence[float]], *, resistance: float, earth_resistance: float = 1e-4
@@ -169,24 +128,14 @@ class Network:
         """Add a fault: a star of arms from "A", "B", "C" and "G" (earth), each with the times it strikes and ends."""
         star = f"fault {len(self._branches)}"
         ends = {"A": f"{bus}.0", "B": f"{bus}.1", "C": f"{bus}.2", "G": self._earth(bus)}
-        return tuple(
-            self._branch({ends[check_name("arm of a fault", arm, ends)]: 1.0, star: -1.0}, complex(ohms), times, True)
-            for arm, times in arms.items()
-            for ohms in [earth_resistance if arm == "G" else resistance]
-        )
+        ohms = {"G": earth_resistance + 0j}
+        names = [check_name("arm of a fault", arm, ends) for arm in arms]
+        return tuple(self._branch({ends[k]: 1, star: -1}, ohms.get(k, resistance + 0j), arms[k], True) for k in names)
 
     def motor(
-        self,
-        bus: str,
-        *,
-        stator: complex,
-        rotor: complex,
-        magnetising: float,
-        inertia: float,
-        load: float = 0.0,
-        slip: float | None = None,
-        operations: Sequence[float] = (),
-    ) -> Element:
+        self, bus: str, *, stator: complex, rotor: complex, magnetising: float, inertia: float, load: float = 0.0,
+        slip: float | None = None, operations: Times = (),
+    ) -> Element:  # fmt: skip
         """Add an induction motor (fifth order, single cage, floating neutral); it stands unless it has a `slip`.
 
         `stator` and `rotor` are resistance and leakage reactance, `magnetising` is a reactance. `inertia` is the energy
@@ -198,12 +147,9 @@ class Network:
         inner = stator + 1j * magnetising * (1 - coupling) + coupling**2 * rotor.real
         speed = 0.0 if slip is None else (1 - slip) * self._actual
         moment, inductance = 2 * inertia / self._omega**2, (rotor.imag + magnetising) / self._omega
-        n = len(self._branches)
-        self._motor = (n, rotor.real, inductance, coupling, moment, load / self._omega, speed)
-        return tuple(
-            self._branch({f"{bus}.{k}": 1.0, "motor": -1.0}, inner, operations, slip is None, driver=3 + k)
-            for k in range(3)
-        )
+        self._motor = (len(self._branches), rotor.real, inductance, coupling, moment, load / self._omega, speed)
+        ends = [{f"{bus}.{k}": 1.0, "motor": -1.0} for k in range(3)]
+        return tuple(self._branch(end, inner, operations, slip is None, driver=3 + k) for k, end in enumerate(ends))
 
     def run(self, duration: float, sample_rate: float, bus: str, metered: Element) -> NetworkRecord:
         """Simulate `duration` [s] from the steady state on; record a busbar and an element at `sample_rate` [Hz]."""
@@ -214,25 +160,24 @@ class Network:
             raise PqswarmError("The network has no source: add one with source().")
         check_name("busbar", bus, [name[:-2] for name in self._nodes if name.endswith(".0")])
         ratio = ceil(_FINE / check_positive("sample_rate", sample_rate, unit="Hz"))
-        dt = 1.0 / (ratio * sample_rate)
+        dt, reach = 1.0 / (ratio * sample_rate), _REACH * ratio
         span = (round(check_positive("duration", duration, unit="s") * sample_rate) - 1) * ratio + 1
-        reach, warm_up = _REACH * ratio, round(_WARM_UP * 2 * pi / self._omega / dt)
+        warm_up = round(_WARM_UP * 2 * pi / self._omega / dt)
         orders, peaks, phases = np.array(self._harmonics).T
         angles = phases - orders * (self._actual * dt * (warm_up + reach) + 2 * pi / 3 * np.arange(3)[:, None])
         turn = np.vectorize(lambda angle: complex(cosine(angle), sine(angle)), otypes=[np.complex128])
-        wiring, factors, values, times = zip(*self._branches, strict=True)
-        earth = len(self._nodes) - 1
-        numbers = np.array(wiring)
-        numbers[:, :4] %= earth + 1
-        nodes = [(self._nodes[f"{bus}.{k}"], self._nodes[self._earth(bus)] % (earth + 1), metered[k]) for k in range(3)]
-        longest = max(map(len, times)) + 1
+        wiring, factors, due, values = zip(*self._branches, strict=True)
+        padded = [times + [inf] * (max(map(len, due)) - len(times)) for times in due]
+        earth = len(self._nodes) - 1  # the kernel's number of it, and that of the other nodes
+        nodes = np.where(np.array(wiring) == -1, [*[earth] * 4, 0, -1], wiring)
+        meter = [(self._nodes[f"{bus}.{k}"], self._nodes[self._earth(bus)] % (earth + 1), metered[k]) for k in range(3)]
         fine, operated = simulate(
             -reach, span + reach, warm_up, dt, self._actual, peaks * turn(angles), turn(orders * self._actual * dt),
-            earth, numbers, np.array(factors), np.array(values).T.copy(),
-            np.array([[*row, *[inf] * (longest - len(row))] for row in times]), self._motor, np.array(nodes).T.copy(),
+            earth, nodes, np.array(factors), np.array(padded), tuple(np.array(values).T.copy()), self._motor,
+            np.array(meter),
         )  # fmt: skip
         # The recorder's low-pass: a windowed sinc that passes 0.8 of its band.
-        taps = np.array([0.5 + 0.5 * cosine(pi * j / (reach + 1)) for j in range(-reach, reach + 1)])
+        taps = np.array([0.5 + 0.5 * cosine(pi * lag / (reach + 1)) for lag in range(-reach, reach + 1)])
         taps *= [sine(x) / x if x else 1.0 for x in 0.8 * pi / ratio * np.arange(-reach, reach + 1)]
-        coarse = sum(tap * fine[:, j : j + span : ratio] for j, tap in enumerate(taps / taps.sum()))
+        coarse = sum(tap * fine[:, i : i + span : ratio] for i, tap in enumerate(taps / taps.sum()))
         return NetworkRecord(coarse[:3], coarse[3:6], coarse[6] / self._actual, operated)
