@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from typing import Any, Generic, TypeVar, Unpack
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from pqswarm._base.typing import BoolArray, IntArray
 from pqswarm.evaluation.base import ClassificationEvaluator, EvaluatorOptions
@@ -88,13 +88,7 @@ class ExactEvaluator(ClassificationEvaluator):
     _backend: Backend[Any]
 
     def __init__(
-        self,
-        X: npt.ArrayLike,
-        y: npt.ArrayLike,
-        folds: Folds,
-        *,
-        device: str = "cpu",
-        **options: Unpack[EvaluatorOptions],
+        self, X: ArrayLike, y: ArrayLike, folds: Folds, *, device: str = "cpu", **options: Unpack[EvaluatorOptions]
     ) -> None:
         check_device(device)
         super().__init__(X, y, folds, **options)

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ClassVar, TypedDict, Unpack, cast
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from pqswarm._base.checks import check_name
 from pqswarm._base.threads import effective_jobs
@@ -63,7 +63,7 @@ class Evaluator(ABC):
     takes_nan = False  # whether values may be NaN
     folds: Folds
 
-    def __init__(self, X: npt.ArrayLike, folds: Any, *, scaling: Scaling = "once", n_jobs: int | None = None) -> None:
+    def __init__(self, X: ArrayLike, folds: Any, *, scaling: Scaling = "once", n_jobs: int | None = None) -> None:
         check_name("scaling", scaling, SCALINGS)
         self.scaling = scaling
         self.data = self._checked_data(X)
@@ -86,11 +86,11 @@ class Evaluator(ABC):
         return check_features(X, takes_nan=self.takes_nan)
 
     @abstractmethod
-    def errors(self, masks: npt.ArrayLike) -> FloatArray:
+    def errors(self, masks: ArrayLike) -> FloatArray:
         """Return the error of each subset, shape (m,), of masks of shape (m, n_features); lower is better."""
 
     @abstractmethod
-    def fold_errors(self, masks: npt.ArrayLike) -> FloatArray:
+    def fold_errors(self, masks: ArrayLike) -> FloatArray:
         """Return the error of each subset in each fold, shape (m, n_folds); their mean is the subset's error."""
 
     @property
@@ -99,10 +99,10 @@ class Evaluator(ABC):
         return False
 
     @abstractmethod
-    def predictions(self, mask: npt.ArrayLike) -> AnyArray:
+    def predictions(self, mask: ArrayLike) -> AnyArray:
         """Return the prediction for each event when its fold is tested, for one non-empty mask."""
 
-    def _evaluate(self, masks: npt.ArrayLike, empty: Any, compute: Callable[[BoolArray], AnyArray]) -> AnyArray:
+    def _evaluate(self, masks: ArrayLike, empty: Any, compute: Callable[[BoolArray], AnyArray]) -> AnyArray:
         """Apply `compute` to the non-empty subsets; empty ones get `empty`.
 
         Large batches are cut to bound the memory of the predictions, one number per event and subset.
@@ -115,7 +115,7 @@ class Evaluator(ABC):
             found[rows] = compute(checked[rows])
         return found
 
-    def checked_masks(self, masks: npt.ArrayLike) -> BoolArray:
+    def checked_masks(self, masks: ArrayLike) -> BoolArray:
         """Return the masks as a boolean matrix, or raise an error that says what is wrong."""
         try:
             given = np.asarray(masks)
@@ -130,7 +130,7 @@ class Evaluator(ABC):
             raise PqswarmError(f"masks must be boolean, or integers 0 and 1, not of type {given.dtype}.")
         return np.ascontiguousarray(given, dtype=np.bool_)
 
-    def checked_mask(self, mask: npt.ArrayLike) -> BoolArray:
+    def checked_mask(self, mask: ArrayLike) -> BoolArray:
         """Return one mask as a boolean vector; several masks or an empty one are an error."""
         checked = self.checked_masks(np.atleast_2d(np.asarray(mask)))
         if len(checked) != 1 or not checked.any():
@@ -195,7 +195,7 @@ class ClassificationEvaluator(Evaluator):
         The sorted labels; `labels` holds positions in it.
     """
 
-    def __init__(self, X: npt.ArrayLike, y: npt.ArrayLike, folds: Folds, **options: Unpack[EvaluatorOptions]) -> None:
+    def __init__(self, X: ArrayLike, y: ArrayLike, folds: Folds, **options: Unpack[EvaluatorOptions]) -> None:
         super().__init__(X, folds, **options)
         self.classes, self.labels = check_evaluator_labels(y, self.n_events)
 
@@ -215,19 +215,19 @@ class ClassificationEvaluator(Evaluator):
         count_errors(predicted, self.labels, self.folds.test_fold, found)
         return found
 
-    def error_counts(self, masks: npt.ArrayLike) -> IntArray:
+    def error_counts(self, masks: ArrayLike) -> IntArray:
         """Return the misclassified events of each fold, shape (m, n_folds); all events for an empty subset."""
         return self._evaluate(masks, self.folds.sizes, self._counts)
 
-    def errors(self, masks: npt.ArrayLike) -> FloatArray:
+    def errors(self, masks: ArrayLike) -> FloatArray:
         """Return the error of each subset: the mean over the folds of the fold's error rate, 1 for an empty one."""
         return self.folds.mean_rates(self.error_counts(masks))
 
-    def fold_errors(self, masks: npt.ArrayLike) -> FloatArray:
+    def fold_errors(self, masks: ArrayLike) -> FloatArray:
         """Return the error rate of each subset in each fold, shape (m, n_folds), 1 for an empty one."""
         return self.error_counts(masks) / self.folds.sizes
 
-    def predictions(self, mask: npt.ArrayLike) -> AnyArray:
+    def predictions(self, mask: ArrayLike) -> AnyArray:
         """Return the predicted label of each event when its fold is tested, for confusion matrices."""
         checked = self.checked_mask(mask)
         predicted = self._predict(checked[np.newaxis])[0]
@@ -237,7 +237,7 @@ class ClassificationEvaluator(Evaluator):
         return found
 
 
-def check_features(X: npt.ArrayLike, *, takes_nan: bool = False) -> FloatArray:
+def check_features(X: ArrayLike, *, takes_nan: bool = False) -> FloatArray:
     """Return X as a contiguous float matrix, or raise an error that says what is wrong."""
     try:
         given = np.asarray(X)
@@ -266,7 +266,7 @@ def _exceeds_evaluator_range(numbers: FloatArray) -> bool:
     return bool(np.fmax.reduce(numbers, axis=None) > _LARGEST or np.fmin.reduce(numbers, axis=None) < -_LARGEST)
 
 
-def check_evaluator_labels(y: npt.ArrayLike, n: int) -> tuple[AnyArray, IntArray]:
+def check_evaluator_labels(y: ArrayLike, n: int) -> tuple[AnyArray, IntArray]:
     """Return the sorted classes and the labels as positions in them, or raise an error."""
     given = np.asarray(y)
     if given.dtype == np.object_ and (missing := [place for place, label in enumerate(given.ravel()) if label is None]):

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from pqswarm._base.typing import AnyArray, BoolArray
 from pqswarm.errors import PqswarmError
@@ -69,12 +69,12 @@ class EvaluatorChoice:
 
 def choose_evaluator(
     estimator: Any,
-    X: npt.ArrayLike,
-    y: npt.ArrayLike,
+    X: ArrayLike,
+    y: ArrayLike,
     splits: CrossValidation,
     *,
     scoring: Any = None,
-    sample_weight: npt.ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
     n_jobs: int | None = None,
     **params: Any,
 ) -> EvaluatorChoice:
@@ -150,7 +150,7 @@ def choose_evaluator(
 
 
 def explain_fitting(
-    estimator: Any, X: Any, y: npt.ArrayLike, splits: CrossValidation, scoring: Any = None, **params: Any
+    estimator: Any, X: Any, y: ArrayLike, splits: CrossValidation, scoring: Any = None, **params: Any
 ) -> list[str]:
     """Return why subsets are evaluated by fitting the estimator; empty if there is an exact evaluator.
 

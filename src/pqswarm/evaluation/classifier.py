@@ -5,7 +5,7 @@ from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from pqswarm._base.threads import effective_jobs
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
@@ -63,8 +63,8 @@ class Classifier(Learner):
 
     def evaluator(
         self,
-        X: npt.ArrayLike,
-        y: npt.ArrayLike,
+        X: ArrayLike,
+        y: ArrayLike,
         folds: Folds,
         *,
         scaling: Scaling = "once",
@@ -91,7 +91,7 @@ class Classifier(Learner):
         more = {"device": device} if len(self.devices) > 1 else {}
         return self._evaluator(X, y, folds, scaling=scaling, n_jobs=n_jobs, **more)
 
-    def _evaluator(self, X: npt.ArrayLike, y: npt.ArrayLike, folds: Folds, **options: Any) -> ClassificationEvaluator:
+    def _evaluator(self, X: ArrayLike, y: ArrayLike, folds: Folds, **options: Any) -> ClassificationEvaluator:
         """The evaluator; `options` are `scaling`, `n_jobs` and, if there are several `devices`, `device`."""
         if self.fast_evaluator is None:
             return GenericEvaluator(X, y, folds, self.estimator(), **options)
@@ -145,8 +145,8 @@ class Classifier(Learner):
     @classmethod
     def search_grid(
         cls,
-        X: npt.ArrayLike,
-        y: npt.ArrayLike,
+        X: ArrayLike,
+        y: ArrayLike,
         folds: Folds,
         *,
         grid: Mapping[str, Sequence[Any]] | None = None,
@@ -192,7 +192,7 @@ class Classifier(Learner):
 
     @classmethod
     def _at_point(
-        cls, settings: Mapping[str, Any], X: npt.ArrayLike, y: npt.ArrayLike, folds: Folds, **options: Any
+        cls, settings: Mapping[str, Any], X: ArrayLike, y: ArrayLike, folds: Folds, **options: Any
     ) -> tuple[ClassificationEvaluator, bool]:
         """The evaluator at one point of a grid, and whether the classifier accepts these hyperparameters."""
         return cls(settings).evaluator(X, y, folds, **options), True

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from pqswarm._base.typing import AnyArray, FloatArray
 from pqswarm.errors import PqswarmError
@@ -81,7 +81,7 @@ def check_estimator_classes(y: AnyArray) -> None:
         raise PqswarmError(str(error)) from None
 
 
-def check_estimator_weights(sample_weight: npt.ArrayLike, n: int) -> FloatArray:
+def check_estimator_weights(sample_weight: ArrayLike, n: int) -> FloatArray:
     """Return the checked weights of the events."""
     try:
         weights = np.asarray(sample_weight, dtype=np.float64)

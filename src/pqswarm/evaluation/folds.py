@@ -8,7 +8,7 @@ from math import lcm
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from pqswarm._base.checks import check_integer
 from pqswarm._base.random import checked_seed, stream
@@ -58,11 +58,6 @@ class CrossValidation(ABC):
         """Return the mean over the folds of the fraction of counted events, shape (m,), from counts, (m, n_folds).
 
         Equal counts in folds of equal size give equal rates to the last bit: integers are summed, then divided once.
-
-        Examples
-        --------
-        >>> Folds(np.array([0, 0, 1, 1, 1])).mean_rates(np.array([[1, 0], [2, 3]])).tolist()
-        [0.25, 1.0]
         """
         weights, whole = self._rate_weights
         return np.asarray((counts.astype(weights.dtype) @ weights) / whole, dtype=np.float64)
@@ -90,7 +85,6 @@ class Folds(CrossValidation):
 
     Examples
     --------
-    >>> import numpy as np
     >>> folds = Folds.stratified(np.repeat([0, 1], 20), n_folds=10, seed=0)
     >>> folds.n_folds, folds.sizes.tolist()
     (10, [4, 4, 4, 4, 4, 4, 4, 4, 4, 4])
@@ -117,7 +111,7 @@ class Folds(CrossValidation):
         return type(self), (self.test_fold,)
 
     @classmethod
-    def stratified(cls, y: npt.ArrayLike, n_folds: int = 10, seed: int = 0) -> "Folds":
+    def stratified(cls, y: ArrayLike, n_folds: int = 10, seed: int = 0) -> "Folds":
         """Distribute the events of each class over the folds at random, as evenly as possible.
 
         Parameters
@@ -152,7 +146,7 @@ class Folds(CrossValidation):
         return cls(fold)
 
     @classmethod
-    def from_splitter(cls, splitter: Any, X: npt.ArrayLike, y: npt.ArrayLike, groups: Any = None) -> "Folds":
+    def from_splitter(cls, splitter: Any, X: ArrayLike, y: ArrayLike, groups: Any = None) -> "Folds":
         """Return the folds of a scikit-learn splitter, or of an iterable of (train, test) indices.
 
         The test sets must be a partition, and each training set must be all other events.

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, cast
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
@@ -53,7 +53,6 @@ class GenericEvaluator(ClassificationEvaluator):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> X, y = load_wine(return_X_y=True)
@@ -67,15 +66,15 @@ class GenericEvaluator(ClassificationEvaluator):
 
     def __init__(
         self,
-        X: npt.ArrayLike,
-        y: npt.ArrayLike,
+        X: ArrayLike,
+        y: ArrayLike,
         folds: CrossValidation,
         estimator: Any,
         scoring: Any = None,
         *,
         scaling: Scaling = "once",
         n_jobs: int | None = None,
-        sample_weight: npt.ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         fit_params: Mapping[str, Any] | None = None,
         score_params: Mapping[str, Any] | None = None,
     ) -> None:
@@ -120,7 +119,7 @@ class GenericEvaluator(ClassificationEvaluator):
         """Whether the error is a loss rather than one minus a score."""
         return bool(getattr(self._scorer, "_sign", 1) < 0)
 
-    def errors(self, masks: npt.ArrayLike) -> FloatArray:
+    def errors(self, masks: ArrayLike) -> FloatArray:
         """Return the error of each subset, as :class:`GenericEvaluator` defines it."""
         if self._counts_errors:
             return super().errors(masks)
@@ -131,7 +130,7 @@ class GenericEvaluator(ClassificationEvaluator):
 
         return self._evaluate(masks, self._empty_error, mean)
 
-    def fold_errors(self, masks: npt.ArrayLike) -> FloatArray:
+    def fold_errors(self, masks: ArrayLike) -> FloatArray:
         """Return the error of each subset in each fold, shape (m, n_folds)."""
         if self._counts_errors:
             return super().fold_errors(masks)
@@ -171,13 +170,13 @@ class GenericEvaluator(ClassificationEvaluator):
         self.in_threads(work, list(range(len(masks))))
         return found
 
-    def error_counts(self, masks: npt.ArrayLike) -> IntArray:
+    def error_counts(self, masks: ArrayLike) -> IntArray:
         """Return the misclassified events of each fold; only for classifiers without scoring and weights."""
         if not self._counts_errors:
             raise PqswarmError("error counts exist only for classifiers without scoring: use errors.")
         return super().error_counts(masks)
 
-    def predictions(self, mask: npt.ArrayLike) -> AnyArray:
+    def predictions(self, mask: ArrayLike) -> AnyArray:
         """Return the prediction for each event when its fold is tested; only if each is tested once."""
         if len(self.folds.partitions() or ()) != 1:
             raise PqswarmError("predictions exist only where each event is tested once: use errors or error_counts.")
@@ -267,7 +266,7 @@ def first_line(error: BaseException) -> str:
     return f"{lines[0].rstrip('.')}."
 
 
-def check_target(y: npt.ArrayLike, n: int) -> FloatArray:
+def check_target(y: ArrayLike, n: int) -> FloatArray:
     """Return the checked targets of a regression as floats, shape (n,), or (n, n_targets) of several."""
     target = np.asarray(y)
     fits = target.shape[:1] == (n,) and target.ndim in (1, 2) and target.dtype.kind in "iufb"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from pqswarm._base.checks import is_integer
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
@@ -196,21 +196,21 @@ class GroupedEvaluator:
         """Whether the error is a loss rather than one minus a score."""
         return bool(self.evaluator.is_loss)
 
-    def checked_masks(self, masks: npt.ArrayLike) -> BoolArray:
+    def checked_masks(self, masks: ArrayLike) -> BoolArray:
         """Return the bits as a boolean matrix, or raise an error that says what is wrong."""
         bits = np.asarray(masks)
         if bits.ndim != 2 or bits.shape[1] != self.n_features:
             raise PqswarmError(f"masks must have {self.n_features} columns, one per bit, not shape {bits.shape}.")
         return np.ascontiguousarray(bits, dtype=np.bool_)
 
-    def errors(self, masks: npt.ArrayLike) -> FloatArray:
+    def errors(self, masks: ArrayLike) -> FloatArray:
         """Return the error of the features that each row of bits selects."""
         return np.asarray(self.evaluator.errors(self.groups.expand(self.checked_masks(masks))))
 
-    def fold_errors(self, masks: npt.ArrayLike) -> FloatArray:
+    def fold_errors(self, masks: ArrayLike) -> FloatArray:
         """Return the error of these features in each fold, shape (m, n_folds)."""
         return np.asarray(self.evaluator.fold_errors(self.groups.expand(self.checked_masks(masks))))
 
-    def predictions(self, mask: npt.ArrayLike) -> AnyArray:
+    def predictions(self, mask: ArrayLike) -> AnyArray:
         """Return the prediction for each event, for one row of bits."""
         return np.asarray(self.evaluator.predictions(self.groups.expand(np.asarray(mask, dtype=np.bool_))))

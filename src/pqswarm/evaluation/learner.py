@@ -11,19 +11,9 @@ from pqswarm._base.options import Parameters
 class Learner(ABC):
     """A classifier or regressor with its hyperparameters; learners with equal hyperparameters are equal.
 
-    Parameters
-    ----------
-    hyperparameters : Parameters, mapping or None
-        Hyperparameters; the others keep their defaults.
-
-    Attributes
-    ----------
-    name : str
-        The name under which it is registered, the same in plans, model files and on the command line.
-    title : str
-        Its name in tables and figures.
-    fast_evaluator : type or None
-        The evaluator that is constructed with the hyperparameters, if there is one.
+    Subclasses set `name`, under which it is registered, the same in plans, model files and on the command line;
+    `title`, its name in tables and figures; and `fast_evaluator`, constructed with the hyperparameters, if there is
+    one.
     """
 
     name: ClassVar[str]

@@ -4,7 +4,7 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from pqswarm._base.checks import check_integer
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
@@ -35,7 +35,6 @@ class Memo:
 
     Examples
     --------
-    >>> import numpy as np
     >>> from sklearn.datasets import load_wine
     >>> from pqswarm.evaluation import Folds, GaussianNBEvaluator
     >>> X, y = load_wine(return_X_y=True)
@@ -60,7 +59,7 @@ class Memo:
     def __len__(self) -> int:
         return len(self._recent) + len(self._older)
 
-    def errors(self, masks: npt.ArrayLike) -> FloatArray:
+    def errors(self, masks: ArrayLike) -> FloatArray:
         """Return the error of each subset; see :meth:`Evaluator.errors`."""
         checked = self.evaluator.checked_masks(masks)
         packed = np.packbits(checked, axis=1)
@@ -101,12 +100,12 @@ class Memo:
             self._recent, self._older = {}, self._recent
         self._recent.update(new if len(new) <= half else list(new.items())[-half:])
 
-    def error_counts(self, masks: npt.ArrayLike) -> IntArray:
+    def error_counts(self, masks: ArrayLike) -> IntArray:
         """Return the misclassified events of each fold, not cached; only if errors are counted."""
         counted: Any = self.evaluator
         return np.asarray(counted.error_counts(masks))
 
-    def fold_errors(self, masks: npt.ArrayLike) -> FloatArray:
+    def fold_errors(self, masks: ArrayLike) -> FloatArray:
         """Return the error of each subset in each fold, not cached; see :meth:`Evaluator.fold_errors`."""
         return self.evaluator.fold_errors(masks)
 
@@ -115,10 +114,10 @@ class Memo:
         """Whether the error is a loss rather than one minus a score."""
         return self.evaluator.is_loss
 
-    def predictions(self, mask: npt.ArrayLike) -> AnyArray:
+    def predictions(self, mask: ArrayLike) -> AnyArray:
         """Return the predicted label of each event, not cached."""
         return self.evaluator.predictions(mask)
 
-    def checked_masks(self, masks: npt.ArrayLike) -> BoolArray:
+    def checked_masks(self, masks: ArrayLike) -> BoolArray:
         """Return the masks as a boolean matrix; see :meth:`Evaluator.checked_masks`."""
         return self.evaluator.checked_masks(masks)

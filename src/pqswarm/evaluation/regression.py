@@ -4,7 +4,7 @@ from abc import abstractmethod
 from typing import Unpack
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from pqswarm._base.checks import check_name
 from pqswarm._base.typing import BoolArray, FloatArray
@@ -44,12 +44,7 @@ class RegressionEvaluator(Evaluator):
     """
 
     def __init__(
-        self,
-        X: npt.ArrayLike,
-        y: npt.ArrayLike,
-        folds: Folds,
-        scoring: str | None = None,
-        **options: Unpack[EvaluatorOptions],
+        self, X: ArrayLike, y: ArrayLike, folds: Folds, scoring: str | None = None, **options: Unpack[EvaluatorOptions]
     ) -> None:
         super().__init__(X, folds, **options)
         self.target = check_target(y, len(self.data))
@@ -72,15 +67,15 @@ class RegressionEvaluator(Evaluator):
         """Whether the error is a loss rather than one minus a score."""
         return self.scoring != "r2"
 
-    def fold_errors(self, masks: npt.ArrayLike) -> FloatArray:
+    def fold_errors(self, masks: ArrayLike) -> FloatArray:
         """Return the error of each subset in each fold, shape (m, n_folds); infinite for an empty one."""
         return self._evaluate(masks, np.full(self.folds.n_folds, np.inf), self._fold_errors)
 
-    def errors(self, masks: npt.ArrayLike) -> FloatArray:
+    def errors(self, masks: ArrayLike) -> FloatArray:
         """Return the error of each subset: the mean over the folds, infinite for an empty one."""
         return np.asarray(self.fold_errors(masks).mean(axis=1))
 
-    def predictions(self, mask: npt.ArrayLike) -> FloatArray:
+    def predictions(self, mask: ArrayLike) -> FloatArray:
         """Return the prediction for each event when its fold is tested."""
         return np.asarray(self._predict(self.checked_mask(mask)[np.newaxis])[0])
 

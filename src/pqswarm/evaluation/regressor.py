@@ -2,7 +2,7 @@
 
 from typing import ClassVar, Unpack
 
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.learner import Learner
@@ -48,7 +48,7 @@ class Regressor(Learner):
     scorings: ClassVar[tuple[str, ...]] = SCORINGS
 
     def evaluator(
-        self, X: npt.ArrayLike, y: npt.ArrayLike, folds: Folds, **options: Unpack[RegressionOptions]
+        self, X: ArrayLike, y: ArrayLike, folds: Folds, **options: Unpack[RegressionOptions]
     ) -> RegressionEvaluator:
         """Return the evaluator of feature subsets by this regressor.
 

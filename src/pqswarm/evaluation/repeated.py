@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from pqswarm._base.typing import AnyArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
@@ -24,7 +24,6 @@ class RepeatedEvaluator(Evaluator):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.model_selection import RepeatedStratifiedKFold
     >>> from pqswarm.evaluation import GaussianNBEvaluator, Splits
@@ -49,7 +48,7 @@ class RepeatedEvaluator(Evaluator):
         """Whether the error is a loss rather than one minus a score."""
         return self.parts[0].is_loss
 
-    def error_counts(self, masks: npt.ArrayLike) -> IntArray:
+    def error_counts(self, masks: ArrayLike) -> IntArray:
         """Return the misclassified events of each fold, shape (m, n_folds); all events for an empty subset."""
         counts = []
         for part in self.parts:
@@ -58,17 +57,17 @@ class RepeatedEvaluator(Evaluator):
             counts.append(part.error_counts(masks))
         return np.concatenate(counts, axis=1)
 
-    def errors(self, masks: npt.ArrayLike) -> FloatArray:
+    def errors(self, masks: ArrayLike) -> FloatArray:
         """Return the error of each subset: the mean over all folds of all partitions."""
         if isinstance(self.parts[0], ClassificationEvaluator):
             return np.asarray(self.folds.mean_rates(self.error_counts(masks)))
         return np.array([np.mean(row) for row in self.fold_errors(masks)])
 
-    def fold_errors(self, masks: npt.ArrayLike) -> FloatArray:
+    def fold_errors(self, masks: ArrayLike) -> FloatArray:
         """Return the error of each subset in each fold of each partition, shape (m, n_folds)."""
         return np.concatenate([part.fold_errors(masks) for part in self.parts], axis=1)
 
-    def predictions(self, mask: npt.ArrayLike) -> AnyArray:  # noqa: ARG002
+    def predictions(self, mask: ArrayLike) -> AnyArray:  # noqa: ARG002
         """Raise an error: each event is predicted once in each partition; use one of `parts`."""
         raise PqswarmError("each event is predicted once in each partition: use one of the evaluators in parts.")
 
@@ -76,20 +75,7 @@ class RepeatedEvaluator(Evaluator):
 class TargetsEvaluator(Evaluator):
     """The mean error over several targets of a regressor that fits each target alone, as scikit-learn averages them.
 
-    Parameters
-    ----------
-    parts : sequence of Evaluator
-        One per target, on the same data and folds.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.datasets import load_diabetes
-    >>> from pqswarm.evaluation import Folds, LinearEvaluator
-    >>> X, y = load_diabetes(return_X_y=True)
-    >>> parts = [LinearEvaluator(X, target, Folds(np.arange(442) % 5)) for target in (y, y**2)]
-    >>> TargetsEvaluator(parts).predictions(np.ones(10, dtype=bool)).shape
-    (442, 2)
+    The `parts`, one per target, are on the same data and folds.
     """
 
     def __init__(self, parts: Sequence[Evaluator]) -> None:
@@ -101,14 +87,14 @@ class TargetsEvaluator(Evaluator):
         """Whether the error is a loss rather than one minus a score."""
         return self.parts[0].is_loss
 
-    def errors(self, masks: npt.ArrayLike) -> FloatArray:
+    def errors(self, masks: ArrayLike) -> FloatArray:
         """Return the error of each subset: the mean over targets and folds."""
         return np.asarray(self.fold_errors(masks).mean(axis=1))
 
-    def fold_errors(self, masks: npt.ArrayLike) -> FloatArray:
+    def fold_errors(self, masks: ArrayLike) -> FloatArray:
         """Return the mean error over the targets of each subset in each fold, shape (m, n_folds)."""
         return np.asarray(np.mean([part.fold_errors(masks) for part in self.parts], axis=0))
 
-    def predictions(self, mask: npt.ArrayLike) -> AnyArray:
+    def predictions(self, mask: ArrayLike) -> AnyArray:
         """Return the predictions for each event when its fold is tested, shape (n_events, n_targets)."""
         return np.column_stack([part.predictions(mask) for part in self.parts])

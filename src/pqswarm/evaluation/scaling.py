@@ -18,26 +18,8 @@ _NO_SPAN = 10 * np.finfo(np.float64).eps  # scikit-learn does not scale features
 
 
 def scale_for_fold(data: FloatArray, train: IntArray, scaling: Scaling) -> FloatArray:
-    """Return the features scaled for a classifier trained on the events `train`.
+    """Return the features (n, p) scaled by scikit-learn's scaler fitted to the events `train`; "once" uses all events.
 
-    Parameters
-    ----------
-    data : ndarray of shape (n, p)
-        Features.
-    train : ndarray of int
-        Training events.
-    scaling : {"once", "minmax", "standard", "robust", "none"}
-        scikit-learn's MinMaxScaler, StandardScaler or RobustScaler fitted to the training events; ``"once"`` uses the
-        extremes of all events.
-
-    Returns
-    -------
-    ndarray of shape (n, p)
-        A new array, except for ``"none"``.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> data, train = np.array([[1.0], [3.0], [9.0]]), np.array([0, 1])
     >>> {how: scale_for_fold(data, train, how).ravel().tolist() for how in ("minmax", "standard", "robust")}
     {'minmax': [0.0, 1.0, 4.0], 'standard': [-1.0, 1.0, 7.0], 'robust': [-1.0, 1.0, 7.0]}
@@ -79,7 +61,6 @@ def scaled(data: FloatArray, fitted: FloatArray) -> FloatArray:
 
     Examples
     --------
-    >>> import numpy as np
     >>> scaled(np.array([[1.0, 5.0], [3.0, 5.0]]), np.array([[1.0, 5.0], [5.0, 5.0]])).tolist()
     [[0.0, 0.0], [0.5, 0.0]]
     """

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
@@ -24,25 +24,8 @@ class ScoredEvaluator(Evaluator):
     """The cross-validated score of a classifier with an exact evaluator, computed from its predicted labels.
 
     Accuracy, balanced accuracy, precision, recall, F1, Jaccard, the Matthews correlation and Cohen's kappa are computed
-    for all subsets of a batch at once; scikit-learn computes any other score of labels, fold by fold. Scores agree
-    with scikit-learn's to rounding.
-
-    Parameters
-    ----------
-    evaluator : ClassificationEvaluator
-        Predicts the labels.
-    scorer : callable
-        A scorer of scikit-learn, such as ``get_scorer("f1_macro")``.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from sklearn.metrics import get_scorer
-    >>> from pqswarm.evaluation import Folds, GaussianNBEvaluator
-    >>> X, y = load_wine(return_X_y=True)
-    >>> scored = ScoredEvaluator(GaussianNBEvaluator(X, y, Folds.stratified(y)), get_scorer("f1_macro"))
-    >>> bool(scored.errors(np.ones((1, 13), dtype=bool))[0] < 0.05)
-    True
+    for all subsets of a batch at once; scikit-learn computes any other score of labels, fold by fold. Scores agree with
+    scikit-learn's to rounding.
     """
 
     def __init__(self, evaluator: ClassificationEvaluator, scorer: Any) -> None:
@@ -60,15 +43,15 @@ class ScoredEvaluator(Evaluator):
         """Whether the error is a loss rather than one minus a score."""
         return bool(self._sign < 0)
 
-    def errors(self, masks: npt.ArrayLike) -> FloatArray:
+    def errors(self, masks: ArrayLike) -> FloatArray:
         """Return the error of each subset: the mean over the folds, infinite for an empty one."""
         return np.asarray(self.fold_errors(masks).mean(axis=1))
 
-    def fold_errors(self, masks: npt.ArrayLike) -> FloatArray:
+    def fold_errors(self, masks: ArrayLike) -> FloatArray:
         """Return the error of each subset in each fold, shape (m, n_folds); infinite for an empty one."""
         return self._evaluate(masks, np.full(self.folds.n_folds, np.inf), self._fold_errors)
 
-    def predictions(self, mask: npt.ArrayLike) -> AnyArray:
+    def predictions(self, mask: ArrayLike) -> AnyArray:
         """Return the predicted label of each event when its fold is tested."""
         return self.evaluator.predictions(mask)
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from pqswarm._base.typing import IntArray
 from pqswarm.errors import PqswarmError
@@ -33,7 +33,7 @@ class Splits(CrossValidation):
     """
 
     def __init__(
-        self, pairs: Iterable[tuple[npt.ArrayLike, npt.ArrayLike]], n_events: int, name: str = "the given list"
+        self, pairs: Iterable[tuple[ArrayLike, ArrayLike]], n_events: int, name: str = "the given list"
     ) -> None:
         self.n_events = n_events
         self.name = name
@@ -57,7 +57,7 @@ class Splits(CrossValidation):
         if not self._tests:
             raise PqswarmError(f"{name} has no splits: give at least one pair of training and test indices.")
 
-    def _checked(self, given: npt.ArrayLike, what: str) -> IntArray:
+    def _checked(self, given: ArrayLike, what: str) -> IntArray:
         """The indices of a set of events."""
         indices = np.asarray(given)
         if indices.dtype == np.bool_ and indices.shape == (self.n_events,):
@@ -69,9 +69,7 @@ class Splits(CrossValidation):
         return indices.astype(np.int64)
 
     @classmethod
-    def from_cv(
-        cls, cv: Any, X: npt.ArrayLike, y: npt.ArrayLike, groups: Any = None, *, classifier: bool = False
-    ) -> "Splits":
+    def from_cv(cls, cv: Any, X: ArrayLike, y: ArrayLike, groups: Any = None, *, classifier: bool = False) -> "Splits":
         """Make the splits of scikit-learn's `cv`.
 
         Parameters

@@ -11,14 +11,7 @@ _LIKE_FEATURES = ("eval_set", "X_val")  # arguments of `fit` with the same colum
 
 
 def is_table(X: Any) -> bool:
-    """Return whether X is a data frame or a sparse matrix rather than an array.
-
-    Examples
-    --------
-    >>> from scipy.sparse import csr_array
-    >>> is_table(csr_array(np.eye(2))), is_table(np.eye(2))
-    (True, False)
-    """
+    """Return whether X is a data frame or a sparse matrix rather than an array."""
     from scipy.sparse import issparse
 
     return bool(issparse(X) or hasattr(X, "iloc") or hasattr(X, "__dataframe__"))

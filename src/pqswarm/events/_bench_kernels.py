@@ -74,9 +74,8 @@ def simulate(
 ):  # fmt: skip
     """Integrate the bench; return phase voltages and source currents, each of shape (3, n_samples).
 
-    The record starts at t = 0, after `warm_up` steps. `dc_conductance` 0 leaves the rectifier out;
-    times of infinity leave the bank or the fault out. The fault clears at the first zero of its
-    current after `clearing_time`.
+    The record starts at t = 0, after `warm_up` steps. `dc_conductance` 0 leaves the rectifier out; times of infinity
+    leave the bank or the fault out. The fault clears at the first zero of its current after `clearing_time`.
     """
     voltages = np.empty((3, n_samples))
     currents = np.empty((3, n_samples))

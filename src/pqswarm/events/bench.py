@@ -90,7 +90,6 @@ def run_bench(
     --------
     The residual voltage of a fault follows from the divider of fault and source impedance:
 
-    >>> import numpy as np
     >>> record = run_bench(5000, 25_000, source_inductance=0.5e-3, source_x_over_r=2.0,
     ...                    load_resistance=1e6, fault_ratio=1.0, start=0.0, duration=1.0)
     >>> residual = np.sqrt(2 * np.mean(record.voltages[0, 2500:] ** 2))

@@ -49,23 +49,13 @@ _CUSTOMARY = (
 
 @dataclass(frozen=True, eq=False)
 class RecordedEvent:
-    """An event as a recorder sees it.
+    """An event as a recorder sees it."""
 
-    Attributes
-    ----------
-    signal : ndarray of shape (n,)
-        Voltage [pu of the nominal peak].
-    sampling_rate, frequency : float
-        Of the recorder, and the nominal frequency [Hz].
-    label, kind : str
-        Event class, and the source of the disturbance, such as ``"twelve-pulse bridge"``.
-    """
-
-    signal: FloatArray
-    sampling_rate: float
-    frequency: float
-    label: str
-    kind: str
+    signal: FloatArray  # voltage [pu of the nominal peak], shape (n,)
+    sampling_rate: float  # [Hz]
+    frequency: float  # the nominal one [Hz]
+    label: str  # the event class
+    kind: str  # the source of the disturbance, such as "twelve-pulse bridge"
 
 
 def record_event(
@@ -77,33 +67,10 @@ def record_event(
     rate: float | None = None,
     cycles: tuple[float, float] = (3.0, 30.0),
 ) -> RecordedEvent:
-    """Draw an event of a class and the recorder that sees it.
+    """Draw an event of a class of :data:`BROAD_CLASSES`, and the recorder that sees it.
 
-    Parameters
-    ----------
-    event_class : str
-        One of :data:`BROAD_CLASSES`.
-    seed : int
-        The same seed gives the same event.
-    bandwidth : tuple of float
-        Lowest and highest bandwidth (half the sampling rate) of the recorder [multiples of the fundamental].
-    snr : float
-        Signal-to-noise ratio [dB].
-    rate : float, optional
-        Sampling rate of the recorder [Hz], instead of one drawn from `bandwidth`.
-    cycles : tuple of float
-        Minimum and maximum length of the record [cycles].
-
-    Returns
-    -------
-    RecordedEvent
-        The samples, with class and source.
-
-    Examples
-    --------
-    >>> event = record_event("sag", seed=1, bandwidth=(32.0, 64.0), snr=40.0)
-    >>> event.label, 64 <= event.sampling_rate / event.frequency <= 128
-    ('sag', True)
+    The bandwidth of the recorder, half its sampling rate, is drawn from `bandwidth` [multiples of the fundamental],
+    unless its sampling `rate` [Hz] is given; the length of the record is drawn from `cycles`. `snr` is in dB.
     """
     if event_class not in BROAD_CLASSES:
         raise unknown_name("event class", event_class, BROAD_CLASSES)

@@ -217,7 +217,6 @@ def draw_incident(
 
     Examples
     --------
-    >>> import numpy as np
     >>> incident = draw_incident("motor start", np.random.default_rng(5))
     >>> incident.voltages.shape, incident.stages[0][1]
     ((3, 6400), 'motor on')

@@ -41,7 +41,6 @@ class Network:
     --------
     A fault of phase A to earth beyond a line with the impedance of the source halves the voltage of phase A:
 
-    >>> import numpy as np
     >>> network = Network()
     >>> source = network.source("bus", 230.0, 0.1j, 0.1j)
     >>> feeder = network.line("bus", "end", 0.1j)

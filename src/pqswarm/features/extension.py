@@ -40,7 +40,6 @@ def extend(
 
     Examples
     --------
-    >>> import numpy as np
     >>> t = np.arange(2000) / 25_000
     >>> longer = extend(np.sin(2 * np.pi * 50.2 * t), 25_000)
     >>> longer.size, bool(np.ptp(np.diff(longer)) < 0.026)

@@ -6,7 +6,7 @@ from threading import local
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
@@ -55,7 +55,7 @@ def feature_names(level: int = 8) -> tuple[str, ...]:
 
 
 def extract(
-    signals: npt.ArrayLike,
+    signals: ArrayLike,
     sampling_rate: float,
     frequency: float = 50.0,
     options: FeatureOptions | Mapping[str, Any] | None = None,
@@ -106,7 +106,6 @@ def extract(
 
     Examples
     --------
-    >>> import numpy as np
     >>> wave = np.sin(2 * np.pi * 50 * np.arange(15000) / 25_000)
     >>> extract(wave, 25_000).shape
     (1, 99)
@@ -152,9 +151,7 @@ def _feature_matrix_workspace(n_coefficients: int) -> FloatArray:
     return _KEPT.workspace
 
 
-def _check_signals(
-    signals: npt.ArrayLike, level: int, sampling_rate: float, wavelet: str
-) -> tuple[FloatArray, FloatArray]:
+def _check_signals(signals: ArrayLike, level: int, sampling_rate: float, wavelet: str) -> tuple[FloatArray, FloatArray]:
     """The signals, one per row, and the largest magnitude of each."""
     try:
         given = np.asarray(signals)

@@ -5,7 +5,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from pqswarm.study import RunRecord
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR
@@ -79,7 +79,7 @@ def _is_held_out_consistent(found: "ClassifierSummary") -> bool:
     return fits and all(_are_within_limits(some, 1.0) for some in rates)
 
 
-def _are_within_limits(values: npt.ArrayLike, maximum: float) -> bool:
+def _are_within_limits(values: ArrayLike, maximum: float) -> bool:
     """Whether all values are numbers from 0 to `maximum`."""
     numbers = np.asarray(values)
     return numbers.dtype.kind in "fi" and bool(((numbers >= 0.0) & (numbers <= maximum)).all())

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from pqswarm._base.checks import check_integer
 from pqswarm._base.options import Parameters, option, parameters
@@ -66,7 +66,6 @@ class Search(ABC):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from pqswarm.search import ALGORITHMS
     >>> search = ALGORITHMS["2d-upso"](n_features=20, seed=1)
     >>> for _ in range(30):
@@ -139,7 +138,7 @@ class Search(ABC):
             self._pending = self._next().copy()
         return self._pending
 
-    def tell(self, masks: npt.ArrayLike, errors: npt.ArrayLike) -> None:
+    def tell(self, masks: ArrayLike, errors: ArrayLike) -> None:
         """Accept the errors, lower is better, of the masks that `ask` returned.
 
         Infinity is allowed, NaN is not: a failure is not a score.
@@ -208,7 +207,7 @@ class Search(ABC):
         return sized
 
 
-def checked_errors(errors: npt.ArrayLike, count: int) -> FloatArray:
+def checked_errors(errors: ArrayLike, count: int) -> FloatArray:
     """Return a copy of the errors of `count` subsets, or raise an error."""
     values = np.array(errors, dtype=np.float64)
     if values.shape != (count,) or not (values > -np.inf).all():

@@ -9,7 +9,7 @@ from abc import abstractmethod
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from pqswarm._base.options import option, parameters
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
@@ -114,7 +114,7 @@ def position(sigma: FloatArray, xi: IntArray) -> BoolArray:
     return np.asarray(likeliest(rows, 0, each).reshape(sigma.shape))
 
 
-def _by_particle(likelihoods: FloatArray, numbers: npt.ArrayLike, kind: type) -> tuple[FloatArray, AnyArray]:
+def _by_particle(likelihoods: FloatArray, numbers: ArrayLike, kind: type) -> tuple[FloatArray, AnyArray]:
     """A row of likelihoods per particle of a stack, (m, 1, n), and a number per particle, (m,)."""
     rows = np.ascontiguousarray(likelihoods, dtype=np.float64).reshape(-1, 1, likelihoods.shape[-1])
     each: AnyArray = np.broadcast_to(np.asarray(numbers, dtype=kind), likelihoods.shape[:-1]).copy()

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from pqswarm._base.checks import check_integer
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
@@ -52,15 +52,15 @@ class SearchResult:
         """Indices of the selected features."""
         return np.flatnonzero(self.mask)
 
-    def error_after(self, evaluations: npt.ArrayLike) -> FloatArray:
+    def error_after(self, evaluations: ArrayLike) -> FloatArray:
         """Return the lowest error after each number of evaluations; infinity before the first."""
         return self._after(evaluations, 1, np.inf)
 
-    def size_after(self, evaluations: npt.ArrayLike) -> IntArray:
+    def size_after(self, evaluations: ArrayLike) -> IntArray:
         """Return the size of the best subset after each number of evaluations; 0 before the first."""
         return self._after(evaluations, 2, 0).astype(np.int64)
 
-    def _after(self, evaluations: npt.ArrayLike, column: int, before: float) -> FloatArray:
+    def _after(self, evaluations: ArrayLike, column: int, before: float) -> FloatArray:
         last = np.searchsorted(self.improvements[:, 0], evaluations, side="left") - 1
         return np.asarray(np.where(last >= 0, self.improvements[np.maximum(last, 0), column], before))
 
@@ -137,7 +137,7 @@ class Run:
         asked, told = self.search._ask(), self._partial.size
         return asked[told : told + self.max_evaluations - self.n_evaluations]
 
-    def tell(self, errors: npt.ArrayLike) -> None:
+    def tell(self, errors: ArrayLike) -> None:
         """Accept the errors, lower is better, of the subsets that :meth:`ask` returned."""
         masks = self.next_masks()
         self.take(masks, checked_errors(errors, len(masks)), masks.sum(axis=1))

@@ -68,13 +68,7 @@ def choose_point(rule: Any, sizes: Sequence[int], errors: FloatArray, best_fold_
 
 
 def make_cv_results(scores: Mapping[str, FloatArray], sizes: Sequence[int]) -> dict[str, AnyArray]:
-    """Return the scores of front points, (n_points, n_splits) by name, as scikit-learn's searches do.
-
-    Examples
-    --------
-    >>> sorted(make_cv_results({"score": np.array([[0.8, 1.0]])}, [3]))
-    ['mean_test_score', 'n_features', 'split0_test_score', 'split1_test_score', 'std_test_score']
-    """
+    """Return the scores of front points, (n_points, n_splits) by name, as scikit-learn's searches do."""
     found: dict[str, AnyArray] = {"n_features": np.array(sizes)}
     for name, each in scores.items():
         found[f"mean_test_{name}"], found[f"std_test_{name}"] = each.mean(axis=1), each.std(axis=1)

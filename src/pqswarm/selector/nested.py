@@ -24,26 +24,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class OuterEstimate:
-    """The result of nested cross-validation.
+    """The result of nested cross-validation."""
 
-    Attributes
-    ----------
-    scores : ndarray of shape (n_splits,)
-        Score of each outer test set, by the estimator fitted to the selected features of the outer training set.
-    score : float
-        Their mean.
-    interval : tuple of float
-        A 95 % interval; see `method`.
-    method : str
-        How the interval was computed, as a sentence.
-    supports : ndarray of bool, shape (n_splits, n_features)
-        The features selected in each outer training set.
-    """
-
-    scores: FloatArray
-    score: float
-    interval: tuple[float, float]
-    method: str
+    scores: FloatArray  # of each outer test set, by the estimator fitted to the features selected in its training set
+    score: float  # their mean
+    interval: tuple[float, float]  # of 95 %
+    method: str  # how the interval was computed, as a sentence
     supports: BoolArray = field(repr=False)
 
 
@@ -51,11 +37,6 @@ def nested_mean_interval(scores: Sequence[float] | FloatArray, n_train: float, n
     """Return the 95 % t interval of a mean over test sets, corrected for overlapping training sets.
 
     The correction of Nadeau and Bengio replaces 1/J by 1/J + n_test/n_train.
-
-    Examples
-    --------
-    >>> [round(end, 3) for end in nested_mean_interval([0.9, 0.95, 0.92, 0.97, 0.91], 80, 20)]
-    [0.876, 0.984]
     """
     from scipy.special import stdtrit
 

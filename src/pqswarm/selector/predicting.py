@@ -61,17 +61,7 @@ class PredictorMixin:
 
     @available_if(_estimator_has("predict"))  # type: ignore[untyped-decorator]
     def predict(self, X: Any) -> AnyArray:
-        """Predict labels or targets by `best_estimator_`.
-
-        Parameters
-        ----------
-        X : array_like, data frame or sparse matrix of shape (n, n_features_in_)
-            Events with all features; the selected ones are used.
-
-        Returns
-        -------
-        ndarray of shape (n,) or (n, n_targets)
-            The predictions.
+        """Predict labels or targets, (n,) or (n, n_targets), of events with all features; the selected ones are used.
 
         Examples
         --------
@@ -107,21 +97,9 @@ class PredictorMixin:
         return found
 
     def score(self, X: Any, y: Any, **params: Any) -> float:
-        """Score `best_estimator_` by the optimised score.
+        """Return the score of `best_estimator_`: `scoring`, the one of `refit` if there are several, or its own.
 
-        Parameters
-        ----------
-        X : array_like, data frame or sparse matrix of shape (n, n_features_in_)
-            Events with all features; the selected ones are used.
-        y : array_like of shape (n,) or (n, n_targets)
-            True labels or targets.
-        **params
-            Arguments of the scorer, such as ``sample_weight``.
-
-        Returns
-        -------
-        float
-            The score: `scoring`, the one of `refit` if there are several, or that of the estimator.
+        Arguments of the scorer, such as ``sample_weight``, can be given by keyword.
         """
         scoring = next(iter(named_scorings(self.scoring, self.refit).values()))
         selected = self._selected(X)

@@ -49,16 +49,10 @@ class Limits:
 
 @dataclass(frozen=True, repr=False)
 class SelectorProgress(Progress):
-    """Progress of a selector.
-
-    Attributes
-    ----------
-    elapsed : float
-        Seconds since the start of the search.
-    """
+    """Progress of a selector."""
 
     task: "SelectionTask"
-    elapsed: float
+    elapsed: float  # seconds since the start of the search
 
     @property
     def mask(self) -> BoolArray:

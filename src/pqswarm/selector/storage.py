@@ -151,14 +151,7 @@ def digest_for_storage(*arrays: Any) -> str:
 
 
 def describe_for_storage(thing: Any) -> str:
-    """Return the repr of an estimator or scoring with all parameters, and without memory addresses.
-
-    Examples
-    --------
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> describe_for_storage(GaussianNB())
-    'GaussianNB(priors=None, var_smoothing=1e-09)'
-    """
+    """Return the repr of an estimator or scoring with all parameters, and without memory addresses."""
     if not hasattr(thing, "get_params") or isinstance(thing, type):
         return _ADDRESS.sub("", repr(thing))
     given = thing.get_params().items()

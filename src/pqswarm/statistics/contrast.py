@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
@@ -34,7 +34,7 @@ class ContrastResult:
         return [dict(zip(keys, (name, *line), strict=True)) for name, line in lines]
 
 
-def contrast_estimation(values: npt.ArrayLike, names: Iterable[str] | None = None) -> ContrastResult:
+def contrast_estimation(values: ArrayLike, names: Iterable[str] | None = None) -> ContrastResult:
     """Estimate the differences between algorithms from medians over data sets.
 
     With :math:`Z_{uv}` the median over the data sets of the difference between algorithms u and v, and

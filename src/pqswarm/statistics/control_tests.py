@@ -5,7 +5,7 @@ from math import erfc, sqrt
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError, unknown_name
@@ -56,7 +56,7 @@ class PosthocResult:
         return [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
-def hommel(p_values: npt.ArrayLike) -> FloatArray:
+def hommel(p_values: ArrayLike) -> FloatArray:
     """Adjust p-values by Hommel's procedure.
 
     The adjusted value of a hypothesis is the maximum Simes p-value, min over r of (m p_(r) / r), over all sets of m

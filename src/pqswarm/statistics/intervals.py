@@ -6,7 +6,7 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from pqswarm._base.random import checked_seed, stream
 from pqswarm._base.typing import FloatArray
@@ -44,7 +44,7 @@ class Interval:
         return None if self.lower is None or self.upper is None else (self.lower, self.upper)
 
 
-def bootstrap_mean(values: npt.ArrayLike, *, alpha: float = 0.05, seed: int = 0) -> Interval:
+def bootstrap_mean(values: ArrayLike, *, alpha: float = 0.05, seed: int = 0) -> Interval:
     """Estimate a mean with a bootstrap interval.
 
     The values are resampled 9999 times; the interval is bias-corrected and accelerated (BCa). It assumes no
@@ -79,7 +79,7 @@ def bootstrap_mean(values: npt.ArrayLike, *, alpha: float = 0.05, seed: int = 0)
     return _bootstrap(lambda x, axis: x.mean(axis), (sample,), alpha, seed)
 
 
-def bootstrap_difference(x: npt.ArrayLike, y: npt.ArrayLike, *, alpha: float = 0.05, seed: int = 0) -> Interval:
+def bootstrap_difference(x: ArrayLike, y: ArrayLike, *, alpha: float = 0.05, seed: int = 0) -> Interval:
     """Estimate the difference of the means of two algorithms with a bootstrap interval.
 
     The runs of each algorithm are resampled independently, since they are not paired; otherwise as
@@ -134,7 +134,7 @@ def _bootstrap(statistic: Callable[..., Any], samples: tuple[FloatArray, ...], a
     return Interval(estimate, float(ends.low), float(ends.high), alpha)
 
 
-def superiority(x: npt.ArrayLike, y: npt.ArrayLike, *, lower_is_better: bool = True, alpha: float = 0.05) -> Interval:
+def superiority(x: ArrayLike, y: ArrayLike, *, lower_is_better: bool = True, alpha: float = 0.05) -> Interval:
     r"""Estimate the probability that a run of one algorithm is better than a run of another.
 
     :math:`\theta = P(X < Y) + \tfrac{1}{2} P(X = Y)` is the fraction of pairs of runs that the first algorithm wins,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from pqswarm._base.checks import check_number
 from pqswarm._base.random import checked_seed, stream
@@ -116,7 +116,7 @@ class PairedComparison:
         }
 
 
-def _differences(x: npt.ArrayLike, y: npt.ArrayLike) -> FloatArray:
+def _differences(x: ArrayLike, y: ArrayLike) -> FloatArray:
     """Differences of paired values; those that only rounding separates from zero are zero."""
     first, second = checked_sample("x", x), checked_sample("y", y)
     if first.size != second.size:
@@ -126,7 +126,7 @@ def _differences(x: npt.ArrayLike, y: npt.ArrayLike) -> FloatArray:
     return np.where(np.abs(found) <= _ROUNDING * scale, 0.0, found)
 
 
-def wilcoxon_signed_rank(x: npt.ArrayLike, y: npt.ArrayLike) -> float:
+def wilcoxon_signed_rank(x: ArrayLike, y: ArrayLike) -> float:
     """Test whether two algorithms differ over data sets, by Wilcoxon's signed ranks.
 
     Data sets on which both have the same result are left out. The test is exact, also with tied differences: all
@@ -185,7 +185,7 @@ def _rank_lead(gains: FloatArray) -> float:
 
 
 def bayesian_signed_rank(
-    x: npt.ArrayLike, y: npt.ArrayLike, margin: float, *, lower_is_better: bool = True, seed: int = 0
+    x: ArrayLike, y: ArrayLike, margin: float, *, lower_is_better: bool = True, seed: int = 0
 ) -> SignedRankPosterior:
     """Return how probable it is that one algorithm is better than another, or that both are practically equal.
 
@@ -245,7 +245,7 @@ def bayesian_signed_rank(
 
 
 def hierarchical_difference(
-    x: Sequence[npt.ArrayLike], y: Sequence[npt.ArrayLike], *, alpha: float = 0.05, seed: int = 0
+    x: Sequence[ArrayLike], y: Sequence[ArrayLike], *, alpha: float = 0.05, seed: int = 0
 ) -> Interval:
     """Estimate the mean difference of two algorithms over data sets, with a hierarchical bootstrap interval.
 
@@ -300,7 +300,7 @@ def hierarchical_difference(
 
 
 def compare_datasets(
-    samples: Mapping[str, Sequence[npt.ArrayLike]],
+    samples: Mapping[str, Sequence[ArrayLike]],
     *,
     control: str | None = None,
     pairs: Sequence[tuple[str, str]] | None = None,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from pqswarm._base.checks import check_integer
 from pqswarm.errors import PqswarmError
@@ -34,7 +34,7 @@ class Variances:
         return float(np.sqrt(self.between**2 + 2 * self.within**2 / n_runs))
 
 
-def measure_variances(x: Sequence[npt.ArrayLike], y: Sequence[npt.ArrayLike]) -> Variances:
+def measure_variances(x: Sequence[ArrayLike], y: Sequence[ArrayLike]) -> Variances:
     """Measure the variances of the difference of two algorithms in a pilot study.
 
     Parameters

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from pqswarm._base.checks import check_integer
 from pqswarm._base.typing import FloatArray
@@ -92,9 +92,7 @@ class FriedmanResult:
         return [{"form": form, "chi2": chi2, "degrees_of_freedom": df, "p_value": p} for form, chi2, p in forms]
 
 
-def friedman(
-    values: npt.ArrayLike, *, names: Iterable[str] | None = None, lower_is_better: bool = True
-) -> FriedmanResult:
+def friedman(values: ArrayLike, *, names: Iterable[str] | None = None, lower_is_better: bool = True) -> FriedmanResult:
     r"""Rank the algorithms in each block and test whether their mean ranks differ.
 
     With N blocks, k algorithms and mean ranks :math:`R_j`,
@@ -151,9 +149,7 @@ def friedman(
     )
 
 
-def friedman_from_ranks(
-    rank_sums: npt.ArrayLike, n_blocks: int, *, names: Iterable[str] | None = None
-) -> FriedmanResult:
+def friedman_from_ranks(rank_sums: ArrayLike, n_blocks: int, *, names: Iterable[str] | None = None) -> FriedmanResult:
     """Apply Friedman's test to published ranks.
 
     Parameters

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from pqswarm._base.random import checked_seed, stream
 from pqswarm._base.typing import FloatArray
@@ -32,9 +33,7 @@ class ChoiceEffect:
     share: float
 
 
-def explain_effects(
-    effects: npt.ArrayLike, chosen: Sequence[Mapping[str, str]]
-) -> tuple[list[ChoiceEffect], float, float]:
+def explain_effects(effects: ArrayLike, chosen: Sequence[Mapping[str, str]]) -> tuple[list[ChoiceEffect], float, float]:
     """Split the variance of effects into those of choices, of data sets, and the rest, by least squares.
 
     The shares are descriptive: what the sum of squares grows by without the main effects of a choice. In a balanced
@@ -94,7 +93,7 @@ def explain_effects(
     return found, share(left(*blocks.values())), whole / total if total else 0.0
 
 
-def joint_permutation(first: npt.ArrayLike, second: npt.ArrayLike, *, seed: int = 0) -> tuple[float, float]:
+def joint_permutation(first: ArrayLike, second: ArrayLike, *, seed: int = 0) -> tuple[float, float]:
     """Test whether two algorithms differ in the median reading, by exchanging the labels of their runs.
 
     Labels are exchanged within data sets, in the same way in all readings, so that readings may depend on each other.

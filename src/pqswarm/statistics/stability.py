@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from pqswarm.errors import PqswarmError
 from pqswarm.statistics._checks import checked_alpha
@@ -46,7 +47,7 @@ class StabilityResult:
         return [dict(vars(self))]
 
 
-def selection_stability(masks: npt.ArrayLike, *, alpha: float = 0.05) -> StabilityResult:
+def selection_stability(masks: ArrayLike, *, alpha: float = 0.05) -> StabilityResult:
     r"""Measure how similar the feature subsets of several runs are.
 
     With M runs, d features, :math:`p_f` the fraction of runs that select feature f and :math:`\bar k` the mean number
@@ -98,7 +99,7 @@ def selection_stability(masks: npt.ArrayLike, *, alpha: float = 0.05) -> Stabili
     return StabilityResult(phi, variance, phi - margin, phi + margin, alpha, n_runs, d, mean_size)
 
 
-def _checked_masks(masks: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def _checked_masks(masks: ArrayLike) -> npt.NDArray[np.float64]:
     try:
         array = np.asarray(masks)
         valid = array.dtype.kind in "biuf" and array.ndim == 2 and array.size > 0 and np.isin(array, (0, 1)).all()

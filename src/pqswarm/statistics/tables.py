@@ -88,12 +88,8 @@ def _csv_table(keys: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
 def csv_comment_cell(text: str) -> str:
     """Return a comment of CSV, as one cell where a spreadsheet would compute what stands behind a separator.
 
-    Examples
-    --------
-    >>> print(csv_comment_cell("# against GA, with restarts"))
-    # against GA, with restarts
-    >>> print(csv_comment_cell("# against GA,=1+1"))
-    "# against GA,=1+1"
+    >>> csv_comment_cell("# against GA, with restarts"), csv_comment_cell("# against GA,=1+1")
+    ('# against GA, with restarts', '"# against GA,=1+1"')
     """
     parts = [part.strip() for part in re.split(r"[,;\t]", text)]
     computed = any(disarm(part) != part for part in parts)
@@ -126,13 +122,7 @@ def _markdown_table(cells: Sequence[Sequence[str]], numeric: Sequence[bool]) -> 
 
 
 def escape_markdown(text: str) -> str:
-    r"""Return text with special characters of Markdown and HTML escaped.
-
-    Examples
-    --------
-    >>> escape_markdown("<b>GA | 2</b>")
-    '&lt;b&gt;GA \\| 2&lt;/b&gt;'
-    """
+    """Return text with special characters of Markdown and HTML escaped."""
     return "".join(_MARKDOWN.get(character, character) for character in printable(text))
 
 

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from pqswarm._base.checks import check_number
 from pqswarm._base.typing import FloatArray
@@ -109,7 +109,7 @@ class Comparison:
         }
 
 
-def mann_whitney(x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[float, Literal["exact", "normal"]]:
+def mann_whitney(x: ArrayLike, y: ArrayLike) -> tuple[float, Literal["exact", "normal"]]:
     """Test whether runs of two algorithms have the same distribution (Mann-Whitney, Wilcoxon rank sum).
 
     Up to 2500 pairs of runs, such as 50 of each, the test is exact, even with ties: all assignments of the pooled
@@ -158,7 +158,7 @@ def mann_whitney(x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[float, Literal["ex
     return min(1.0, 2 * min(tails)), "exact"
 
 
-def equivalence(x: npt.ArrayLike, y: npt.ArrayLike, margin: float) -> float | None:
+def equivalence(x: ArrayLike, y: ArrayLike, margin: float) -> float | None:
     """Test whether the means of two algorithms differ by less than a margin.
 
     Two one-sided Welch tests (TOST) of the hypotheses that the mean of `x` is above, or below, that of `y` by at least
@@ -209,7 +209,7 @@ def equivalence(x: npt.ArrayLike, y: npt.ArrayLike, margin: float) -> float | No
 
 
 def compare_runs(
-    samples: Mapping[str, npt.ArrayLike],
+    samples: Mapping[str, ArrayLike],
     *,
     control: str | None = None,
     pairs: Sequence[tuple[str, str]] | None = None,

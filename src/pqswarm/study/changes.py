@@ -18,8 +18,6 @@ _LISTS = (*_OWN_KEYS, "datasets")
 def parse_changes(given: Iterable[str]) -> dict[str, Any]:
     """Return changes written as ``key=value``, with values as in TOML; what is not TOML is text.
 
-    Examples
-    --------
     >>> parse_changes(["runs=5", "dataset.seeds=[1, 2]", "dataset.preset=field"])
     {'runs': 5, 'dataset.seeds': [1, 2], 'dataset.preset': 'field'}
     """
@@ -36,29 +34,14 @@ def parse_changes(given: Iterable[str]) -> dict[str, Any]:
 
 
 def change_plan(tree: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a plan, as read from TOML, with some keys changed.
+    """Return a plan, as read from TOML, with new values by dotted key.
 
     A classifier, algorithm or data set is given by its name, or ``*`` for all. Keys of algorithms and classifiers that
     are not their own are parameters, which ``*`` changes where they exist. A preset given by name becomes one that
     extends it.
 
-    Parameters
-    ----------
-    tree : mapping
-        The content of a plan file.
-    changes : mapping of str to object
-        New values by dotted key.
-
-    Returns
-    -------
-    dict
-        The changed content.
-
-    Examples
-    --------
     >>> plan = {"runs": 40, "dataset": {"preset": "paper"}, "algorithms": [{"algorithm": "ga"}]}
-    >>> changes = {"runs": 5, "dataset.preset.bench.share": 0, "algorithms.ga.elites": 2}
-    >>> changed = change_plan(plan, changes)
+    >>> changed = change_plan(plan, {"runs": 5, "dataset.preset.bench.share": 0, "algorithms.ga.elites": 2})
     >>> changed["dataset"], changed["algorithms"]
     ({'preset': {'extends': 'paper', 'bench': {'share': 0}}}, [{'algorithm': 'ga', 'parameters': {'elites': 2}}])
     """

@@ -40,13 +40,7 @@ _ONE_DATASET = 2  # the schema of studies of one data set, whose name is empty; 
 
 
 def store_stamp(folder: Path, name: str = FILE_NAME) -> tuple[int, ...]:
-    """Return sizes and times of the files of a store, which change with every write.
-
-    Examples
-    --------
-    >>> store_stamp(Path("nowhere"))
-    (0, 0, 0, 0)
-    """
+    """Return sizes and times of the files of a store, which change with every write; zeros if there are none."""
     stamp: list[int] = []
     for file in (name, f"{name}-wal"):
         try:
@@ -59,15 +53,7 @@ def store_stamp(folder: Path, name: str = FILE_NAME) -> tuple[int, ...]:
 
 
 class Database:
-    """The SQLite file of one study, open to read or to write.
-
-    Parameters
-    ----------
-    folder : str or Path
-        Folder of the study.
-    write : bool
-        Whether to write; a missing database is then created.
-    """
+    """The SQLite file of the study in a folder, open to read, or to `write`, which creates a missing one."""
 
     def __init__(self, folder: str | Path, write: bool = False) -> None:
         self.folder = Path(folder)

@@ -43,13 +43,8 @@ _Mask = Annotated[BoolArray, PlainValidator(text_mask), PlainSerializer(mask_tex
 class Finding:
     """A result about the study or one of its classifiers, computed once.
 
-    Examples
-    --------
-    >>> found = AllFeatures("NB", 0.11)
-    >>> found.to_json()
-    '{"classifier": "NB", "error": 0.11}'
-    >>> AllFeatures.from_json(found.to_json()).error
-    0.11
+    >>> AllFeatures.from_json(AllFeatures("NB", 0.11).to_json())
+    AllFeatures(classifier='NB', error=0.11)
     """
 
     __pydantic_config__ = ConfigDict(extra="forbid")

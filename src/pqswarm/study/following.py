@@ -36,54 +36,18 @@ class Stage:
 
 @dataclass(frozen=True)
 class StudyStatus:
-    """The state of a study.
+    """The state of a study."""
 
-    Attributes
-    ----------
-    state : {"running", "stopped", "finished"}
-        Whether a process is running it, and otherwise whether it is finished.
-    progress : StudyProgress
-        Its progress; rates are measured since it is followed.
-    stages : tuple of Stage
-        Its stages.
-    best : dict of str to RunStatus
-        The run of each classifier with the lowest error so far; of equals the smallest finished one. Empty with several
-        data sets.
-    """
-
-    state: State
-    progress: StudyProgress
+    state: State  # whether a process is running it, and otherwise whether it is finished
+    progress: StudyProgress  # rates are measured since it is followed
     stages: tuple[Stage, ...]
-    best: dict[str, RunStatus]
+    best: dict[str, RunStatus]  # the run of each classifier with the lowest error so far; empty with several data sets
 
 
 class Follower:
     """Follows the progress of a study; for use in one thread.
 
     Reads are short, so that the study can write at any time, and fetch only what is new.
-
-    Parameters
-    ----------
-    folder : str or Path
-        Folder of the study.
-
-    Attributes
-    ----------
-    store : Store
-        Its store, read-only.
-    about : About
-        Plan, version and machine.
-    plan : StudyPlan
-        Its plan.
-
-    Examples
-    --------
-    >>> import time
-    >>> def watch(folder):
-    ...     with Follower(folder) as study:
-    ...         while study.look().state == "running":
-    ...             print(f"{study.look().progress.share:.0%}")
-    ...             time.sleep(2)
     """
 
     def __init__(self, folder: str | Path) -> None:

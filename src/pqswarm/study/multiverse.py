@@ -23,24 +23,12 @@ Changes = dict[str, Any]
 
 @dataclass(frozen=True)
 class Reading:
-    """One reading of what is open.
+    """One reading of what is open."""
 
-    Attributes
-    ----------
-    name : str
-        Its name: a number after r, or that of a marked reading.
-    chosen : dict of str to str
-        The alternative of each choice.
-    changes : dict of str to object
-        New values of keys of the plan, by dotted name.
-    marked : bool
-        Whether the plan names it, so that it is shown, but not counted among the readings of the design.
-    """
-
-    name: str
-    chosen: dict[str, str]
+    name: str  # a number after r, or the name of a marked reading
+    chosen: dict[str, str]  # the alternative of each choice
     changes: Changes
-    marked: bool = False
+    marked: bool = False  # whether the plan names it: it is shown, but not counted among those of the design
 
 
 class MultiversePlan(BaseModel):
@@ -164,8 +152,6 @@ def orthogonal_array(levels: Sequence[int], rows: int | None, rng: np.random.Gen
     functions. Functions of an odd number of coordinates come first: no main effect is then aliased with an interaction
     of two choices, as long as they suffice. The alternatives are relabelled at random.
 
-    Examples
-    --------
     >>> orthogonal_array([2, 2, 2], 4, np.random.default_rng(0))
     [(0, 0, 0), (1, 0, 1), (0, 1, 1), (1, 1, 0)]
     """

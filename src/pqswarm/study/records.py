@@ -93,24 +93,12 @@ class Checkpoint:
 
 @dataclass(frozen=True)
 class RunStatus:
-    """The status of a run, finished or not.
-
-    Attributes
-    ----------
-    key : RunKey
-        Key of the run.
-    n_evaluations : int
-        Subsets evaluated so far.
-    error : float
-        Lowest error so far.
-    size : int or None
-        Number of features of the subset with that error; None if not finished.
-    """
+    """The status of a run, finished or not."""
 
     key: RunKey
-    n_evaluations: int
-    error: float
-    size: int | None = None
+    n_evaluations: int  # so far
+    error: float  # the lowest so far
+    size: int | None = None  # number of features of the subset with that error; None if not finished
 
     @property
     def finished(self) -> bool:
@@ -119,13 +107,7 @@ class RunStatus:
 
 
 def packed_state(state: Mapping[str, AnyArray]) -> bytes:
-    """Return the state of a run as bytes, without pickle: a SHA-256 digest followed by an npz file.
-
-    Examples
-    --------
-    >>> unpacked_state(packed_state({"a": np.arange(3)}))["a"].tolist()
-    [0, 1, 2]
-    """
+    """Return the state of a run as bytes, without pickle: a SHA-256 digest followed by an npz file."""
     file = io.BytesIO()
     np.savez(file, **state)  # type: ignore[arg-type]
     data = file.getvalue()

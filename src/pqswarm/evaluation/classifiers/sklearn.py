@@ -28,12 +28,6 @@ class EstimatorClassifier(Classifier):
 
     The import path names a module, which is imported, and a class in it; anything else is refused without being called.
     A class with a random_state is seeded if none is given.
-
-    Examples
-    --------
-    >>> linear = EstimatorClassifier({"estimator": "sklearn.svm.LinearSVC", "parameters": {"C": 0.5}})
-    >>> linear.describe(), linear.estimator().C
-    ('sklearn.svm.LinearSVC(C=0.5)', 0.5)
     """
 
     name = "estimator"
@@ -96,12 +90,6 @@ def seed_sklearn_estimator(estimator: Any, seed: int) -> Any:
     """Return the estimator if all its random states are set, else a copy with random states derived from `seed`.
 
     Otherwise the error of a subset would not be repeatable. Objects without ``get_params`` are returned unchanged.
-
-    Examples
-    --------
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> seed_sklearn_estimator(DecisionTreeClassifier(random_state=7), 0).random_state
-    7
     """
     if not hasattr(estimator, "get_params"):
         return estimator

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from pqswarm._base.checks import check_integer
 from pqswarm._base.registry import Registry
@@ -13,7 +13,7 @@ from pqswarm._base.typing import AnyArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.filters import scores as score_functions
 
-_Scores = Callable[[Any, Any], npt.ArrayLike]
+_Scores = Callable[[Any, Any], ArrayLike]
 
 
 class Filter:
@@ -54,7 +54,7 @@ class Filter:
     def __repr__(self) -> str:
         return f"<filter {self.name}>"
 
-    def scores(self, X: npt.ArrayLike, y: npt.ArrayLike, *, continuous: bool | None = None) -> FloatArray:
+    def scores(self, X: ArrayLike, y: ArrayLike, *, continuous: bool | None = None) -> FloatArray:
         """Return one number per feature; higher is better, -inf means no score.
 
         Parameters
@@ -90,7 +90,7 @@ class Filter:
             raise PqswarmError(f"filter {self.name!r} must return one score per feature, not shape {scores.shape}.")
         return np.where(np.isnan(scores), -np.inf, scores)
 
-    def rank(self, X: npt.ArrayLike, y: npt.ArrayLike, *, continuous: bool | None = None) -> tuple[int, ...]:
+    def rank(self, X: ArrayLike, y: ArrayLike, *, continuous: bool | None = None) -> tuple[int, ...]:
         """Return the indices of the features, best first; ties by index, features without a score last."""
         return _best_first(self.scores(X, y, continuous=continuous))
 
@@ -164,8 +164,8 @@ class Prefiltered(NamedTuple):
 
 
 def prefilter(
-    X: npt.ArrayLike,
-    y: npt.ArrayLike,
+    X: ArrayLike,
+    y: ArrayLike,
     keep: int = 300,
     filter: str = "anova",  # noqa: A002 (the key of a plan)
     *,

@@ -1,8 +1,7 @@
 r"""The fourteen parametric models of the paper's Table 1, one function per row.
 
-Every model is a pure function of the time axis `t` [s] and of its parameters, returns a voltage in per
-unit [pu] and draws nothing. The printed formulas have :math:`\omega = 2 \pi f` and
-:math:`u(t) = 1` for :math:`t > 0`, else 0.
+Every model is a pure function of the time axis `t` [s] and of its parameters, returns a voltage in per unit [pu] and
+draws nothing. The printed formulas have :math:`\omega = 2 \pi f` and :math:`u(t) = 1` for :math:`t > 0`, else 0.
 
 The supply of the table is a clean sine of 1 pu with phase 0. The argument `grid` replaces it by a
 supply of another amplitude, phase or frequency, or with background harmonics, as field recordings have.

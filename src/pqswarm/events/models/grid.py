@@ -25,7 +25,6 @@ class Grid:
 
     Examples
     --------
-    >>> import numpy as np
     >>> t = np.arange(500) / 25_000
     >>> float(Grid(amplitude=1.1).wave(t).max().round(3))
     1.1

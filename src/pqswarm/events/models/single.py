@@ -24,7 +24,6 @@ def pure_sinusoid(t: FloatArray, *, grid: Grid = TABLE_GRID) -> FloatArray:
 
     Examples
     --------
-    >>> import numpy as np
     >>> pure_sinusoid(np.array([0.0, 0.005]), grid=Grid(amplitude=0.95)).round(3).tolist()
     [0.0, 0.95]
     """
@@ -52,7 +51,6 @@ def dc_offset(t: FloatArray, *, offset: float, grid: Grid = TABLE_GRID) -> Float
 
     Examples
     --------
-    >>> import numpy as np
     >>> dc_offset(np.array([0.0, 0.005]), offset=0.05).round(3).tolist()
     [0.05, 1.05]
     """
@@ -82,7 +80,6 @@ def sag(t: FloatArray, *, depth: float, start: float, duration: float, grid: Gri
 
     Examples
     --------
-    >>> import numpy as np
     >>> t = np.array([0.005, 0.105, 0.205])
     >>> sag(t, depth=0.4, start=0.1, duration=0.1).round(3).tolist()
     [1.0, 0.6, 1.0]
@@ -113,7 +110,6 @@ def swell(t: FloatArray, *, rise: float, start: float, duration: float, grid: Gr
 
     Examples
     --------
-    >>> import numpy as np
     >>> t = np.array([0.005, 0.105, 0.205])
     >>> swell(t, rise=0.5, start=0.1, duration=0.1).round(3).tolist()
     [1.0, 1.5, 1.0]
@@ -144,7 +140,6 @@ def interruption(t: FloatArray, *, depth: float, start: float, duration: float, 
 
     Examples
     --------
-    >>> import numpy as np
     >>> t = np.array([0.005, 0.105, 0.205])
     >>> interruption(t, depth=1.0, start=0.1, duration=0.1).round(3).tolist()
     [1.0, 0.0, 1.0]
@@ -177,7 +172,6 @@ def flicker(t: FloatArray, *, flicker_depth: float, flicker_frequency: float, gr
 
     Examples
     --------
-    >>> import numpy as np
     >>> t = np.array([0.025, 0.075])
     >>> flicker(t, flicker_depth=0.05, flicker_frequency=10.0).round(3).tolist()
     [1.05, -0.95]
@@ -196,9 +190,8 @@ def notching(
 ) -> FloatArray:
     r"""Notching: :math:`v_7(t) = \sin(\omega t) - \mathrm{sign}(\sin(\omega t)) \, n(t)`.
 
-    With :math:`n(t) = \sum_{n=0}^{60} K [u(t-(t_1+nT)) - u(t-(t_2+nT))]`,
-    :math:`0.1 \le K \le 0.4`, :math:`t_1 \le T`, :math:`0.01T \le t_2 - t_1 \le 0.05T`. The sum
-    runs to the end of the record.
+    With :math:`n(t) = \sum_{n=0}^{60} K [u(t-(t_1+nT)) - u(t-(t_2+nT))]`, :math:`0.1 \le K \le 0.4`, :math:`t_1 \le T`,
+    :math:`0.01T \le t_2 - t_1 \le 0.05T`. The sum runs to the end of the record.
 
     Parameters
     ----------
@@ -220,7 +213,6 @@ def notching(
 
     Examples
     --------
-    >>> import numpy as np
     >>> t = np.array([0.005, 0.015, 0.025])
     >>> notching(t, notch_depth=0.3, notch_position=0.0049, notch_width=0.0005).round(3).tolist()
     [0.7, -1.0, 0.7]
@@ -257,7 +249,6 @@ def harmonics(t: FloatArray, *, h5: float, h7: float, h11: float, h13: float, gr
 
     Examples
     --------
-    >>> import numpy as np
     >>> t = np.arange(500) / 25_000
     >>> wave = harmonics(t, h5=0.1, h7=0.1, h11=0.05, h13=0.05)
     >>> round(float(np.mean(wave**2)), 12)
@@ -302,7 +293,6 @@ def oscillatory_transient(
 
     Examples
     --------
-    >>> import numpy as np
     >>> t = np.array([0.105, 0.20525])
     >>> v = oscillatory_transient(t, transient_amplitude=2.0, transient_damping=80.0,
     ...                           transient_frequency=1000.0, transient_onset=0.2)

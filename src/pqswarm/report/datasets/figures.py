@@ -19,20 +19,7 @@ if TYPE_CHECKING:
 
 
 def plot_over_datasets(study: "DatasetsSummary", *, narrow: bool = False) -> Figure:
-    """Draw error against size for all classifiers of a study, one marker per data set.
-
-    Parameters
-    ----------
-    study : DatasetsSummary
-        Results of a study on several data sets.
-    narrow : bool
-        Draw it for a narrow screen, one panel below the other.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        A panel for each classifier. Small markers are data sets (means over runs), large ones their means.
-    """
+    """Draw error against size for all classifiers: small markers are data sets (means over runs), large ones means."""
     panels: dict[str, Panel] = {}
     for found in study.classifiers:
         points = {title: (found.mean_sizes(title), found.mean_errors(title)) for title in found.titles}
@@ -49,26 +36,7 @@ def plot_differences(
     *,
     narrow: bool = False,
 ) -> Figure:
-    """Draw control minus each other algorithm on each data set, and the mean with its interval.
-
-    Parameters
-    ----------
-    found : OverDatasets
-        Results with one classifier.
-    control : str
-        Title of the control.
-    results : mapping of str to sequence of PairedComparison
-        Its comparisons by ``"error"`` and ``"size"``.
-    palette : Palette
-        Colours and markers of the algorithms.
-    narrow : bool
-        Draw it for a narrow screen, one panel below the other.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        A panel for the error rate and one for the number of features.
-    """
+    """Draw control minus each other algorithm on each data set, and the mean with its interval: error and size."""
     others = [one.against for one in results["error"]]
     names = list(found.members)
     with mpl.rc_context(STYLE):

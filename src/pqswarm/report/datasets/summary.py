@@ -16,22 +16,12 @@ from pqswarm.study.planfile import restore_plan
 
 @dataclass(frozen=True, eq=False)
 class OverDatasets:
-    """The results with one classifier over the data sets.
-
-    Attributes
-    ----------
-    name, slug : str
-        Name of the classifier, and a form of it for files and links.
-    members : dict of str to ClassifierSummary
-        Results on each data set.
-    reference : str
-        Title of the reference algorithm.
-    """
+    """The results with one classifier over the data sets."""
 
     name: str
-    slug: str
+    slug: str  # for files and links
     members: dict[str, ClassifierSummary]
-    reference: str
+    reference: str  # title of an algorithm
 
     @cached_property
     def titles(self) -> list[str]:
@@ -63,24 +53,12 @@ class OverDatasets:
 
 @dataclass(frozen=True, eq=False)
 class DatasetsSummary:
-    """The results of a study on several data sets.
-
-    Attributes
-    ----------
-    plan : StudyPlan
-        What was planned.
-    about : About
-        Version of pqswarm, time and machine.
-    members : dict of str to StudySummary
-        Results on each data set with finished runs of every algorithm and classifier.
-    missing : tuple of str
-        Names of the other data sets.
-    """
+    """The results of a study on several data sets."""
 
     plan: StudyPlan
     about: findings.About
-    members: dict[str, StudySummary]
-    missing: tuple[str, ...]
+    members: dict[str, StudySummary]  # data sets with finished runs of every algorithm and classifier
+    missing: tuple[str, ...]  # names of the other data sets
 
     @cached_property
     def classifiers(self) -> list[OverDatasets]:
@@ -132,18 +110,7 @@ class DatasetsSummary:
 
 
 def summarize_datasets(store: Store) -> DatasetsSummary:
-    """Read the results of a study on several data sets, finished or not.
-
-    Parameters
-    ----------
-    store : Store
-        The store of the study.
-
-    Returns
-    -------
-    DatasetsSummary
-        The results; data sets without finished runs of all algorithms are left out.
-    """
+    """Read a study on several data sets, finished or not; those without runs of all algorithms are left out."""
     about = store.of("").find(findings.About)
     if about is None:
         raise PqswarmError(f"{store.folder} holds a study that has not started: run it first.")

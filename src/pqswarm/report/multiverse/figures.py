@@ -29,22 +29,7 @@ def as_percent(effects: FloatArray) -> FloatArray:
 def plot_curve(study: "MultiverseSummary", found: "OverReadings", what: str, *, narrow: bool = False) -> Figure:
     """Draw the specification curve: sorted effects with intervals, above the choices of each reading.
 
-    Parameters
-    ----------
-    study : MultiverseSummary
-        Results of a multiverse.
-    found : OverReadings
-        Those with one classifier.
-    what : {"error", "size"}
-        Whether to compare error rates or numbers of features.
-    narrow : bool
-        Draw it for a narrow screen.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The reference relative to its best rival in each reading [%], with 95 % t intervals over data sets, and a column
-        of choices below each.
+    Effects are those of the reference relative to its best rival [%], with 95 % t intervals over data sets.
     """
     assert study.plan.multiverse is not None  # noqa: S101
     choices = study.plan.multiverse.choices
@@ -122,22 +107,7 @@ def _describe(reading: "Reading", mean: float, low: float, high: float, rival: s
 
 
 def plot_closeness(study: "MultiverseSummary", found: "OverReadings", *, narrow: bool = False) -> Figure:
-    """Draw the effect on the error rate of each reading against the error rate of all features relative to the paper's.
-
-    Parameters
-    ----------
-    study : MultiverseSummary
-        Results of a multiverse.
-    found : OverReadings
-        Those with one classifier that the paper used.
-    narrow : bool
-        Draw it for a narrow screen.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        One marker per reading; the paper's events are at 1.
-    """
+    """Draw the effect on the error rate of each reading against the error rate of all features over the paper's."""
     mean, _, _ = (as_percent(each) for each in found.spread("error"))
     printed = found.paper.all_features
     assert printed is not None  # noqa: S101

@@ -20,29 +20,17 @@ from pqswarm.study.planfile import restore_plan
 class OverReadings:
     """The results with one classifier over the readings.
 
-    Attributes
-    ----------
-    name, slug : str
-        Name of the classifier, and a form of it for files and links.
-    reference : str
-        Title of the reference algorithm.
-    rivals : list of str
-        Titles of the algorithms that it is compared with: those of the paper, if its values are shown.
-    errors, sizes : dict of str to ndarray of shape (n_readings, n_datasets, n_runs)
-        Error rate and size of each run, by the title of the algorithm. An error rate of zero counts as half an event.
-    all_features : ndarray of shape (n_readings, n_datasets)
-        Error rate of all features.
-    paper : Overlay
-        The paper's values, if any.
+    `errors` and `sizes` of each run, by the title of the algorithm, have the shape (n_readings, n_datasets, n_runs); an
+    error rate of zero counts as half an event.
     """
 
     name: str
-    slug: str
-    reference: str
-    rivals: list[str]
+    slug: str  # for files and links
+    reference: str  # title of an algorithm
+    rivals: list[str]  # algorithms that it is compared with: those of the paper, if its values are shown
     errors: dict[str, FloatArray]
     sizes: dict[str, FloatArray]
-    all_features: FloatArray
+    all_features: FloatArray  # error rates, shape (n_readings, n_datasets)
     paper: Overlay
 
     def values(self, what: str) -> dict[str, FloatArray]:
@@ -76,29 +64,13 @@ class OverReadings:
 
 @dataclass(frozen=True, eq=False)
 class MultiverseSummary:
-    """The results of a multiverse.
-
-    Attributes
-    ----------
-    plan : StudyPlan
-        What was planned.
-    about : About
-        Version of pqswarm, time and machine.
-    readings : list of Reading
-        The readings with finished runs on all of their data sets.
-    datasets : list of str
-        Names of the data sets of a reading.
-    missing : int
-        Number of the other readings.
-    classifiers : list of OverReadings
-        Results by classifier.
-    """
+    """The results of a multiverse."""
 
     plan: StudyPlan
     about: findings.About
-    readings: list[Reading]
-    datasets: list[str]
-    missing: int
+    readings: list[Reading]  # those with finished runs on all of their data sets
+    datasets: list[str]  # of a reading
+    missing: int  # number of the other readings
     classifiers: list[OverReadings]
 
     @cached_property
@@ -118,18 +90,7 @@ class MultiverseSummary:
 
 
 def summarize_multiverse(store: Store) -> MultiverseSummary:
-    """Read the results of a multiverse, finished or not.
-
-    Parameters
-    ----------
-    store : Store
-        The store of the study.
-
-    Returns
-    -------
-    MultiverseSummary
-        The results; readings without all runs on all data sets are left out.
-    """
+    """Read the results of a multiverse, finished or not; readings without all runs on all data sets are left out."""
     about = store.of("").find(findings.About)
     if about is None:
         raise PqswarmError(f"{store.folder} holds a study that has not started: run it first.")

@@ -89,7 +89,6 @@ def plot_confusion(before: IntArray, after: IntArray, class_names: Sequence[str]
 
     Examples
     --------
-    >>> import numpy as np
     >>> figure = plot_confusion(np.array([[8, 2], [1, 9]]), np.array([[10, 0], [1, 9]]), ["sag", "swell"])
     >>> [axis.get_title(loc="left") for axis in figure.axes]
     ['All features: 3 of 20 misclassified (15.0 %)', 'Selected features: 1 of 20 misclassified (5.00 %)']

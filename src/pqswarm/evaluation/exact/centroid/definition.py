@@ -11,12 +11,6 @@ def nearest_centroid_labels(
     """Return the class whose centroid is nearest: the mean (Euclidean) or the median (Manhattan) of its events.
 
     Of equal distances the smallest label wins. Where rounding could decide, scikit-learn's NearestCentroid does.
-
-    Examples
-    --------
-    >>> train, labels = np.array([[0.0], [1.0], [5.0], [9.0]]), np.array([0, 0, 1, 1])
-    >>> nearest_centroid_labels(train, labels, np.array([[3.0], [3.75], [4.0]])).tolist()
-    [0, 0, 1]
     """
     classes = np.unique(labels)
     centre = np.mean if metric == "euclidean" else np.median

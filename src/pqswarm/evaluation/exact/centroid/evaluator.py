@@ -3,7 +3,7 @@
 from typing import Unpack
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from pqswarm._base.options import Parameters, option, parameters
 from pqswarm._base.typing import IntArray
@@ -38,7 +38,6 @@ class NearestCentroidEvaluator(FoldwiseEvaluator):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from sklearn.datasets import load_wine
     >>> X, y = load_wine(return_X_y=True)
     >>> evaluator = NearestCentroidEvaluator(X, y, Folds.stratified(y))
@@ -47,12 +46,7 @@ class NearestCentroidEvaluator(FoldwiseEvaluator):
     """
 
     def __init__(
-        self,
-        X: npt.ArrayLike,
-        y: npt.ArrayLike,
-        folds: Folds,
-        metric: str = "euclidean",
-        **options: Unpack[EvaluatorOptions],
+        self, X: ArrayLike, y: ArrayLike, folds: Folds, metric: str = "euclidean", **options: Unpack[EvaluatorOptions]
     ) -> None:
         super().__init__(X, y, folds, **options)
         self.metric = NearestCentroidHyperparameters(metric=metric).metric

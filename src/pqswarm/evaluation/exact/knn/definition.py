@@ -40,14 +40,7 @@ def knn_neighbours(test: FloatArray, train: FloatArray, k: int, metric: str) -> 
 def knn_labels(
     train: FloatArray, labels: IntArray, test: FloatArray, k: int = 3, metric: str = "manhattan"
 ) -> IntArray:
-    """Return the class of each test event: the majority of its k neighbours, of equal votes the smallest label.
-
-    Examples
-    --------
-    >>> train, labels = np.array([[0.0], [1.0], [3.0], [4.0]]), np.array([0, 0, 1, 1])
-    >>> knn_labels(train, labels, np.array([[0.4], [2.0], [2.1]])).tolist()
-    [0, 0, 1]
-    """
+    """Return the class of each test event: the majority of its k neighbours, of equal votes the smallest label."""
     return knn_vote(labels, knn_neighbours(test, train, k, metric)[0])
 
 

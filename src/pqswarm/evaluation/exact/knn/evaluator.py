@@ -5,6 +5,7 @@ from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from pqswarm._base.options import Parameters, option, parameters
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
@@ -46,7 +47,6 @@ class KNNEvaluator(ExactEvaluator):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from sklearn.datasets import load_wine
     >>> X, y = load_wine(return_X_y=True)
     >>> evaluator = KNNEvaluator(X, y, Folds.stratified(y, seed=1))
@@ -58,8 +58,8 @@ class KNNEvaluator(ExactEvaluator):
 
     def __init__(
         self,
-        X: npt.ArrayLike,
-        y: npt.ArrayLike,
+        X: ArrayLike,
+        y: ArrayLike,
         folds: Folds,
         n_neighbors: int = 3,
         metric: str = "manhattan",
@@ -95,7 +95,7 @@ class KNNEvaluator(ExactEvaluator):
             pivots.append(int(nearest.argmax()))
         return np.array(pivots, dtype=np.int64)
 
-    def neighbours(self, mask: npt.ArrayLike) -> IntArray:
+    def neighbours(self, mask: ArrayLike) -> IntArray:
         """Return the neighbours of each event under one mask, (n_events, n_neighbors), in ascending order."""
         backend = self._backend if isinstance(self._backend, KNNOnCpu) else KNNOnCpu(self)
         return backend.neighbours(np.flatnonzero(self.checked_mask(mask)))

@@ -3,7 +3,7 @@
 from typing import Unpack
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from pqswarm._base.options import Parameters, option, parameters
 from pqswarm._base.typing import BoolArray, FloatArray
@@ -37,7 +37,6 @@ class KNNRegressionEvaluator(RegressionEvaluator):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from sklearn.datasets import load_diabetes
     >>> X, y = load_diabetes(return_X_y=True)
     >>> evaluator = KNNRegressionEvaluator(X, y, Folds(np.arange(442) % 10))
@@ -47,8 +46,8 @@ class KNNRegressionEvaluator(RegressionEvaluator):
 
     def __init__(
         self,
-        X: npt.ArrayLike,
-        y: npt.ArrayLike,
+        X: ArrayLike,
+        y: ArrayLike,
         folds: Folds,
         scoring: str | None = None,
         *,

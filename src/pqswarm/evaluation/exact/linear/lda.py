@@ -4,7 +4,7 @@ from functools import cache
 from typing import Unpack
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from pqswarm._base.options import Parameters, option, parameters
 from pqswarm._base.threads import one_blas_thread
@@ -62,7 +62,6 @@ class LDAEvaluator(ClassificationEvaluator):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from sklearn.datasets import load_wine
     >>> X, y = load_wine(return_X_y=True)
     >>> evaluator = LDAEvaluator(X, y, Folds.stratified(y))
@@ -72,8 +71,8 @@ class LDAEvaluator(ClassificationEvaluator):
 
     def __init__(
         self,
-        X: npt.ArrayLike,
-        y: npt.ArrayLike,
+        X: ArrayLike,
+        y: ArrayLike,
         folds: Folds,
         solver: str = "svd",
         shrinkage: float = 0.0,

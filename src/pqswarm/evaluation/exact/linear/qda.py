@@ -4,7 +4,7 @@ from functools import cache
 from typing import Unpack
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from pqswarm._base.options import Parameters, option, parameters
 from pqswarm._base.threads import one_blas_thread
@@ -50,7 +50,6 @@ class QDAEvaluator(FoldwiseEvaluator):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from sklearn.datasets import load_wine
     >>> X, y = load_wine(return_X_y=True)
     >>> evaluator = QDAEvaluator(X, y, Folds.stratified(y))
@@ -59,12 +58,7 @@ class QDAEvaluator(FoldwiseEvaluator):
     """
 
     def __init__(
-        self,
-        X: npt.ArrayLike,
-        y: npt.ArrayLike,
-        folds: Folds,
-        reg_param: float = 0.01,
-        **options: Unpack[EvaluatorOptions],
+        self, X: ArrayLike, y: ArrayLike, folds: Folds, reg_param: float = 0.01, **options: Unpack[EvaluatorOptions]
     ) -> None:
         super().__init__(X, y, folds, **options)
         self.reg_param = QDAHyperparameters(reg_param=reg_param).reg_param

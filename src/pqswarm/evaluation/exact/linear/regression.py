@@ -4,7 +4,7 @@ from functools import cache, cached_property
 from typing import Unpack
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from pqswarm._base.options import Parameters, option, parameters
 from pqswarm._base.threads import one_blas_thread
@@ -55,7 +55,6 @@ class LinearEvaluator(RegressionEvaluator):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from sklearn.datasets import load_diabetes
     >>> X, y = load_diabetes(return_X_y=True)
     >>> evaluator = LinearEvaluator(X, y, Folds(np.arange(442) % 10), alpha=1.0)
@@ -65,8 +64,8 @@ class LinearEvaluator(RegressionEvaluator):
 
     def __init__(
         self,
-        X: npt.ArrayLike,
-        y: npt.ArrayLike,
+        X: ArrayLike,
+        y: ArrayLike,
         folds: Folds,
         scoring: str | None = None,
         *,

@@ -11,16 +11,9 @@ _NEAR = 1e-3  # relative distance to the limit within which a variance could lie
 class Systems:
     """Positive definite matrices in units of variances, one per fold, ready to solve.
 
-    Attributes
-    ----------
-    sure : ndarray of bool
-        Where a system is valid; elsewhere it is unclear which directions to omit, and the unit matrix replaces it.
-    traces : ndarray
-        Traces of the inverses: no remaining variance is below 1 / trace.
-    ranks : ndarray of int
-        Number of remaining directions.
-    gaps : ndarray
-        Gap between the omitted and the remaining variances; 1 if none is omitted.
+    Where a system is not `sure`, it is unclear which directions to omit, and the unit matrix replaces it. `traces` are
+    those of the inverses: no remaining variance is below 1 / trace. `ranks` count the remaining directions. `gaps` lie
+    between the omitted and the remaining variances; they are 1 if none is omitted.
     """
 
     def __init__(self, n: int, p: int) -> None:
@@ -43,18 +36,10 @@ class Systems:
 
     @classmethod
     def without_small(cls, matrices: FloatArray, limit: float, error: float, units: FloatArray) -> "Systems":
-        """Return the systems without directions of variance below the limit.
+        """Return the systems of covariances, (n, p, p), without directions of variance below the limit.
 
-        Parameters
-        ----------
-        matrices : ndarray of shape (n, p, p)
-            Covariances.
-        limit : float
-            Minimum variance.
-        error : float
-            Rounding error of the matrices.
-        units : ndarray of shape (n, p)
-            Divisors of the features: the directions of one fold are a guess for the others in the same units.
+        `error` is the rounding error of the matrices, `units`, (n, p), are the divisors of the features: the directions
+        of one fold are a guess for the others in the same units.
         """
         found = cls(*matrices.shape[:2])
         rest = np.arange(1, len(matrices))

@@ -20,9 +20,8 @@ _CLIPPED = -1e29  # lower scores may include clipped terms
 def plan_nb_table_sums(masks, parents, slots, starts, subsets, features):
     """Plan the summation of the features of all `masks`, bool[m, p]; neighbouring masks should be similar.
 
-    Node i, stored in `slots[i]`, is the sum of `parents[i]` (0 is the empty sum) and
-    `features[starts[i] : starts[i + 1]]`. It is the sum of the mask `subsets[i]`, or -1. Return the numbers of nodes,
-    below 2 m, and of slots.
+    Node i, stored in `slots[i]`, is the sum of `parents[i]` (0 is the empty sum) and `features[starts[i] : starts[i +
+    1]]`. It is the sum of the mask `subsets[i]`, or -1. Return the numbers of nodes, below 2 m, and of slots.
     """
     n_masks, n_features = masks.shape
     deepest = 3  # of nested halves

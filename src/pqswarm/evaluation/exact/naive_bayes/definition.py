@@ -19,12 +19,6 @@ def kernel_nb_labels(
 
     The score of a class is its log prior plus the log density of each feature; a fraction `floor` of the density is
     uniform on [0, 1]. Scores equal to 1e-12 of the sum of the absolute terms are a tie: the smallest label wins.
-
-    Examples
-    --------
-    >>> train, labels = np.array([[0.1], [0.2], [0.8], [0.9]]), np.array([0, 0, 1, 1])
-    >>> kernel_nb_labels(train, labels, np.array([[0.3], [0.5], [0.6]]), 0.1).tolist()
-    [0, 0, 1]
     """
     return np.array(
         [_kernel_nb_label(train, labels, event, bandwidth, floor, underflow) for event in test], dtype=np.int64
@@ -60,12 +54,6 @@ def gaussian_nb_labels(train: FloatArray, labels: IntArray, test: FloatArray, va
     """Return the class of each test event by normal densities, as scikit-learn's GaussianNB does.
 
     `var_smoothing` times the largest variance of a feature is added to all variances.
-
-    Examples
-    --------
-    >>> train, labels = np.array([[0.1], [0.3], [0.8], [0.9]]), np.array([0, 0, 1, 1])
-    >>> gaussian_nb_labels(train, labels, np.array([[0.2], [0.6], [0.8]])).tolist()
-    [0, 0, 1]
     """
     classes = np.unique(labels)
     smoothing = var_smoothing * train.var(axis=0).max()

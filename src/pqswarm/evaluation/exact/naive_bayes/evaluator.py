@@ -6,6 +6,7 @@ from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from pqswarm._base.options import Parameters, option, parameters
 from pqswarm._base.threads import effective_jobs
@@ -103,7 +104,6 @@ class KernelNBEvaluator(ExactEvaluator):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from sklearn.datasets import load_wine
     >>> X, y = load_wine(return_X_y=True)
     >>> evaluator = KernelNBEvaluator(X, y, Folds.stratified(y), bandwidth=0.05)
@@ -113,8 +113,8 @@ class KernelNBEvaluator(ExactEvaluator):
 
     def __init__(
         self,
-        X: npt.ArrayLike,
-        y: npt.ArrayLike,
+        X: ArrayLike,
+        y: ArrayLike,
         folds: Folds,
         bandwidth: float = 0.004,
         floor: float = 0.0,

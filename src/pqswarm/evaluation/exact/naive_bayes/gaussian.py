@@ -3,7 +3,7 @@
 from typing import Any, Unpack
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from pqswarm._base.options import Parameters, option, parameters
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
@@ -36,7 +36,6 @@ class GaussianNBEvaluator(ExactEvaluator):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from sklearn.datasets import load_wine
     >>> X, y = load_wine(return_X_y=True)
     >>> evaluator = GaussianNBEvaluator(X, y, Folds.stratified(y))
@@ -45,12 +44,7 @@ class GaussianNBEvaluator(ExactEvaluator):
     """
 
     def __init__(
-        self,
-        X: npt.ArrayLike,
-        y: npt.ArrayLike,
-        folds: Folds,
-        var_smoothing: float = 1e-9,
-        **options: Unpack[ExactOptions],
+        self, X: ArrayLike, y: ArrayLike, folds: Folds, var_smoothing: float = 1e-9, **options: Unpack[ExactOptions]
     ) -> None:
         super().__init__(X, y, folds, **options)
         self.var_smoothing = GaussianNBHyperparameters(var_smoothing=var_smoothing).var_smoothing

@@ -251,9 +251,8 @@ def decide_exactly(table, priors, selected, events, winners):
     """The class of the largest score in double precision, first of equals, for the given events of one subset.
 
     Scores are equal if they differ by no more than rounding: in data with repeated values, classes of different sizes
-    often have the same true score. A score is the sum of `priors`,
-    float64[n, classes], and the terms of the `selected` features in `table`, float64[p, n, classes]. `winners`,
-    int64[n], is filled at `events`.
+    often have the same true score. A score is the sum of `priors`, float64[n, classes], and the terms of the `selected`
+    features in `table`, float64[p, n, classes]. `winners`, int64[n], is filled at `events`.
     """
     totals, absolute = np.empty(priors.shape[1]), np.empty(priors.shape[1])
     for event in events:

@@ -64,7 +64,6 @@ def plot_convergence(
 
     Examples
     --------
-    >>> import numpy as np
     >>> figure = plot_convergence({"GA": np.array([[0.5, 0.2, 0.1], [0.4, 0.4, 0.3]])})
     >>> figure.axes[0].get_xlabel()
     'evaluations'

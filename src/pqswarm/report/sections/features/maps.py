@@ -53,7 +53,6 @@ def plot_feature_map(
 
     Examples
     --------
-    >>> import numpy as np
     >>> shares, edges = np.array([[0.0, 0.25], [1.0, 0.0]]), [(25.0, 50.0), (0.0, 25.0)]
     >>> figure = plot_feature_map(shares, ["D1", "A1"], ["energy", "mean_deviation"], edges)
     >>> [text.get_text() for text in figure.axes[0].texts]
@@ -95,7 +94,6 @@ def plot_feature_maps(
 
     Examples
     --------
-    >>> import numpy as np
     >>> shares = {"GA": np.array([[0.0, 0.25]]), "ACO": np.array([[1.0, 0.5]])}
     >>> figure = plot_feature_maps(shares, ["D1"], ["energy", "entropy"])
     >>> [axis.get_title(loc="left") for axis in figure.axes]
@@ -182,7 +180,6 @@ def plot_selected_features(
 
     Examples
     --------
-    >>> import numpy as np
     >>> shares = {"GA": np.array([0.2, 1.0, 0.0]), "ACO": np.array([0.1, 0.5, 0.0])}
     >>> figure = plot_selected_features(shares, ["alcohol", "hue", "ash"])
     >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
