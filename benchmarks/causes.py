@@ -8,9 +8,10 @@ The events come from the literature and share no code with the package. Seeds 0 
 from 1000 on only for the final figures, and do not change rules after looking at them.
 
 Right causes are counted per kind; "unknown" counts as not right, and is also listed alone. Rows are incidents per
-record; a record without any counts as one row. Phases are those below 0.9 pu, where phases within 0.02 of it count either way. Bollen's type is compared
-exactly and by family: E and G are forms of C, F of D. The calibration error is the mean distance of the stated
-probability from the fraction right, over ten bins; "chance" is what a perfect calibration gives with that many events.
+record; a record without any counts as one row. Phases are those below 0.9 pu, where phases within 0.02 of it count
+either way. Bollen's type is compared exactly and by family: E and G are forms of C, F of D. The calibration error is
+the mean distance of the stated probability from the fraction right, over ten bins; "chance" is what a perfect
+calibration gives with that many events.
 """
 
 import argparse

@@ -28,7 +28,8 @@ def verdict():
     part = Part(0, "VA", "A", "sag", 0.6, 0.4, 0.5, 0.11)
     event = Event("sag", "sag", (part,), "", 0.6, "pu", 0.4, 0.5, 0.11, 50.0, 230.0, "sag on phase A")
     said = EventVerdict(event, "sag", {"sag": 0.9}, "agree", (0.0, 1.0))
-    return Verdict("made", (said,), (), 3200.0, 50.0, 50.0, 3200, Thresholds(), ("Ignored: VX (no voltage).",))
+    caveats = ("Ignored: VX (no voltage).",)
+    return Verdict("made", (said,), (), 3200.0, 50.0, 50.0, 3200, Thresholds(), caveats=caveats)
 
 
 def counts(corpus, verdict, **expected):
