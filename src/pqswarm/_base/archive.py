@@ -67,10 +67,7 @@ class Archive:
         return write_atomically(path, lambda file: write_arrays(file, members, {_MANIFEST: manifest}))
 
     def read(self, path: str | Path, assemble: Callable[[dict[str, Any], dict[str, AnyArray]], T]) -> T:
-        """Read and check a file; `assemble` builds the result from manifest and arrays.
-
-        The file name is added to a FileFormatError of `assemble`.
-        """
+        """Read and check a file; `assemble` makes the result of manifest and arrays, its errors name the file."""
         path = Path(path)
         try:
             if self.limit is not None and path.stat().st_size > self.limit:

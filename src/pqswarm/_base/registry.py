@@ -46,10 +46,7 @@ class Registry(Mapping[str, _Member]):
         return {point.name: point for point in entry_points(group=self._group) if point.name not in self._built_in}
 
     def register(self, member: _Member) -> _Member:
-        """Add a member to this process and return it; can be used as a class decorator.
-
-        Its `name` must differ from those of built-in members; a member registered earlier under that name is replaced.
-        """
+        """Add a member to this process, also in place of one registered before, and return it, as a decorator does."""
         name = getattr(member, "name", None)
         if not isinstance(name, str) or name in self._built_in:
             raise PqswarmError(f"{self._what} {name!r} cannot be registered: give it a name that is not built in.")

@@ -10,10 +10,7 @@ from pqswarm._base.typing import FloatArray
 
 
 def extremes(values: Any, step: int) -> tuple[Any, Any]:
-    """Return the minimum and maximum of each bin of `step` values (..., n); the last bin may be shorter.
-
-    NaN is ignored; a bin without a number is NaN.
-    """
+    """Return minimum and maximum of each bin of `step` values (..., n); the last may be shorter. NaN is ignored."""
     n = values.shape[-1]
     whole = n // step
     low = np.empty((*values.shape[:-1], -(-n // step)), values.dtype)

@@ -12,10 +12,7 @@ from pqswarm._base.checks import check_integer
 
 
 def effective_jobs(n_jobs: int | None) -> int:
-    """Return the number of threads to use.
-
-    The default is all cores; in a worker process, the number that its parent set in OMP_NUM_THREADS, or 1.
-    """
+    """Return the threads to use: by default all cores; in a worker process OMP_NUM_THREADS of its parent, or 1."""
     if n_jobs is None or n_jobs == -1:
         if multiprocessing.parent_process() is not None:
             granted = os.environ.get("OMP_NUM_THREADS", "1")

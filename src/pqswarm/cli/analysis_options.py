@@ -43,7 +43,6 @@ ANALYSIS_OPTIONS = ("--channel", "--frequency", "--max-mb", "--nominal", "--rate
 
 
 def read_analysis_options(
-    *,
     site: Path | None,
     model: Path | None,
     channel: list[str] | None,

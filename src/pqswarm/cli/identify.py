@@ -78,16 +78,7 @@ def identify(
         if realpath(path) in read:
             raise PqswarmError(f"{path} is an input: choose another output file.")
         check_writable(path, overwrite)
-    options = analysis.read_analysis_options(
-        site=site,
-        model=model,
-        channel=channel,
-        reference=reference,
-        nominal=nominal,
-        rate=rate,
-        frequency=frequency,
-        max_mb=max_mb,
-    )
+    options = analysis.read_analysis_options(site, model, channel, reference, nominal, rate, frequency, max_mb)
     paths, missing = find_recordings(files)
     results = _Results(as_json, keep=html is not None, table=csv is not None)
     exporter = _Exporter(plot, steady, overwrite, as_json)

@@ -74,16 +74,7 @@ def watch(
         if not minimum <= value <= 1e6:
             raise PqswarmError(f"{option} must be {minimum:g} to 1000000 seconds, not {value:g}.")
     receivers = _receivers(webhook, jsonl, timeout)
-    options = analysis.read_analysis_options(
-        site=site,
-        model=model,
-        channel=channel,
-        reference=reference,
-        nominal=nominal,
-        rate=rate,
-        frequency=frequency,
-        max_mb=max_mb,
-    )
+    options = analysis.read_analysis_options(site, model, channel, reference, nominal, rate, frequency, max_mb)
     lock = Path(f"{path}.lock")
     is_new = not lock.exists()
     try:

@@ -46,20 +46,7 @@ def save(dataset: Dataset, path: str | Path) -> Path:
 def load_dataset(path: str | Path) -> Dataset:
     """Read a data set that :meth:`Dataset.save` wrote, and check it completely.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-
-    Returns
-    -------
-    Dataset
-        The data set.
-
-    Raises
-    ------
-    FileFormatError
-        If the file is damaged, or is not a pqswarm data set.
+    A file that is damaged, or is not a pqswarm data set, raises a FileFormatError.
 
     Examples
     --------

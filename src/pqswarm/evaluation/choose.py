@@ -26,15 +26,7 @@ _SLOW = 0.5  # seconds; above, one subset is timed
 
 @dataclass(frozen=True, eq=False)
 class EvaluatorChoice:
-    """An evaluator, and why it was chosen.
-
-    Attributes
-    ----------
-    evaluator : Evaluator
-        The evaluator.
-    reason : str
-        Its name and why it was chosen, as a sentence.
-    """
+    """An evaluator, and why it was chosen: its name and the reason, as a sentence."""
 
     evaluator: Evaluator
     reason: str

@@ -61,9 +61,8 @@ def check_missing_for_estimator(X: FloatArray, estimator: Any, scaling: str) -> 
     if not takes_missing(estimator):
         name = type(list(pipeline_steps(estimator))[-1][1]).__name__
         raise PqswarmError(
-            f"{where}, which {name} does not accept: put an imputer before it, such as "
-            f"make_pipeline(SimpleImputer(), {name}()), or use an estimator that accepts NaN, such as "
-            f"HistGradientBoostingClassifier."
+            f"{where}, which {name} does not accept: put an imputer before it, such as make_pipeline(SimpleImputer(), "
+            f"{name}()), or use an estimator that accepts NaN, such as HistGradientBoostingClassifier."
         )
     if scaling != "none":
         raise PqswarmError(f"{where}: use scaling='none', and scale in a pipeline if needed.")

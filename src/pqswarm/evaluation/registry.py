@@ -33,17 +33,7 @@ REGRESSORS: Registry[type[Regressor]] = Registry(
 
 
 def find_classifier(estimator: Any) -> Classifier | None:
-    """Return the classifier that equals a scikit-learn estimator.
-
-    Parameters
-    ----------
-    estimator : object
-        A scikit-learn classifier.
-
-    Returns
-    -------
-    Classifier or None
-        The first with the hyperparameters of the estimator, or None.
+    """Return the first classifier with the hyperparameters of a scikit-learn estimator, or None.
 
     Examples
     --------
@@ -56,17 +46,7 @@ def find_classifier(estimator: Any) -> Classifier | None:
 
 
 def find_regressor(estimator: Any) -> Regressor | None:
-    """Return the regressor that equals a scikit-learn estimator.
-
-    Parameters
-    ----------
-    estimator : object
-        A scikit-learn regressor.
-
-    Returns
-    -------
-    Regressor or None
-        The first with the hyperparameters of the estimator, or None.
+    """Return the first regressor with the hyperparameters of a scikit-learn estimator, or None.
 
     Examples
     --------

@@ -47,17 +47,7 @@ def _safe_span(span: FloatArray) -> FloatArray:
 
 
 def scaled(data: FloatArray, fitted: FloatArray) -> FloatArray:
-    """Scale each column of `data` so that the extremes of `fitted` become 0 and 1; constant columns become 0.
-
-    Parameters
-    ----------
-    data, fitted : ndarray of shape (n, p)
-        The data to scale, and the data that give the extremes.
-
-    Returns
-    -------
-    ndarray of shape (n, p)
-        A new array.
+    """Scale each column of `data`, (n, p), so that the extremes of `fitted` become 0 and 1; constant columns become 0.
 
     Examples
     --------

@@ -120,15 +120,10 @@ class Splits(CrossValidation):
         return self._tests[fold]
 
     def partitions(self) -> tuple[Folds, ...] | None:
-        """Return the partitions that the splits form, in order, or None if they are not partitions.
+        """Return the partitions that the splits form, one per repetition, or None if they are not partitions.
 
         In a partition each event is tested once, and each training set is the rest. Exact evaluators compute all folds
         of a partition together.
-
-        Returns
-        -------
-        tuple of Folds, or None
-            One per repetition; their folds are the splits, in order.
         """
         if not all(self._complementary):
             return None

@@ -27,10 +27,8 @@ class BenchRecord:
 
     Attributes
     ----------
-    voltages : ndarray of shape (3, n)
-        Phase voltages at the coupling point [pu].
-    currents : ndarray of shape (3, n)
-        Currents out of the source [pu/ohm].
+    voltages, currents : ndarray of shape (3, n)
+        Phase voltages at the coupling point [pu]; currents out of the source [pu/ohm].
     """
 
     voltages: FloatArray

@@ -25,10 +25,8 @@ class Needs:
 
     Parameters
     ----------
-    samples : float
-        Samples per cycle.
-    cycles : float
-        Length [cycles].
+    samples, cycles : float
+        Samples per cycle; length [cycles].
     bandwidth : float
         Bandwidth [multiples of the fundamental] below which :func:`pqswarm.events.broad.record_event` draws no event
         of the class.
@@ -49,10 +47,8 @@ class EventClass:
 
     Parameters
     ----------
-    name : str
-        Lower-case letters, digits and underscores.
-    title : str
-        The name as shown to people.
+    name, title : str
+        Lower-case letters, digits and underscores; the name as shown to people.
     model : callable or None
         ``model(t, *, grid, **parameters)`` returns the voltage [pu] at the times `t` [s] on the supply `grid`, a
         :class:`Grid`. It draws nothing. None: no preset can draw the class, only
@@ -214,10 +210,8 @@ def visible_classes(names: Collection[str], sampling_rate: float, frequency: flo
     ----------
     names : collection of str
         Event classes.
-    sampling_rate, frequency : float
-        Of the capture, and its fundamental [Hz].
-    cycles : float
-        Length of the capture [cycles].
+    sampling_rate, frequency, cycles : float
+        Of the capture, and its fundamental [Hz]; length of the capture [cycles].
 
     Returns
     -------

@@ -43,10 +43,8 @@ class Event:
         Name of the event class.
     parameters : mapping of str to float
         All parameters of the supply and the disturbance (see :data:`pqswarm.events.PARAMETERS`).
-    sampling_rate : float
-        Samples per second [Hz].
-    frequency : float
-        Nominal frequency of the grid [Hz].
+    sampling_rate, frequency : float
+        Samples per second [Hz]; nominal frequency of the grid [Hz].
     cycles : float
         Length of the record [nominal cycles].
     source : str
@@ -152,10 +150,8 @@ def synthesise(
         One of :data:`pqswarm.events.EVENT_CLASSES`.
     parameters : mapping of str to float
         As in :class:`Event`.
-    sampling_rate : float
-        Samples per second [Hz].
-    frequency : float
-        Nominal frequency [Hz].
+    sampling_rate, frequency : float
+        Samples per second [Hz]; nominal frequency [Hz].
     cycles : float
         Length of the record [nominal cycles].
     source : {"model", "bench"}
@@ -204,10 +200,8 @@ def check_record(sampling_rate: float, frequency: float, cycles: float) -> int:
 
     Parameters
     ----------
-    sampling_rate, frequency : float
-        Samples per second and nominal frequency [Hz].
-    cycles : float
-        Length [nominal cycles].
+    sampling_rate, frequency, cycles : float
+        Samples per second and nominal frequency [Hz]; length [nominal cycles].
 
     Returns
     -------

@@ -27,10 +27,7 @@ def _model_ranges(
     window: Ranges | None = None,
     window_of_transient: Ranges | None = None,
 ) -> dict[str, Ranges]:
-    """Build the ranges of the classes of Table 1 from those of their parts.
-
-    `window_of_transient` replaces the window of a sag or swell that comes with a transient.
-    """
+    """Build the ranges of Table 1 from parts; `window_of_transient` is that of a sag or swell with a transient."""
     window = window or _WINDOW
     combined = transient | (window_of_transient or window)
     sag = {"depth": magnitude["sag"], **window}

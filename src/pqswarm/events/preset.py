@@ -91,15 +91,8 @@ class Preset:
     def fixed(self, **values: float) -> "Preset":
         """Return a copy in which some common parameters are fixed.
 
-        Parameters
-        ----------
-        **values : float
-            `sampling_rate` [Hz], `frequency` [Hz], `cycles`, `amplitude` [pu], or any other common parameter.
-
-        Returns
-        -------
-        Preset
-            The copy.
+        These are `sampling_rate` [Hz], `frequency` [Hz], `cycles`, `amplitude` [pu], and all others that its classes
+        share.
 
         Examples
         --------
@@ -122,17 +115,7 @@ class Preset:
         )
 
     def with_classes(self, classes: Iterable[str]) -> "Preset":
-        """Return a copy with some of the classes; their events do not change.
-
-        Parameters
-        ----------
-        classes : iterable of str
-            Names of the classes to keep; the order stays that of the preset.
-
-        Returns
-        -------
-        Preset
-            The copy.
+        """Return a copy with some of the classes, in the order of the preset; their events do not change.
 
         Examples
         --------

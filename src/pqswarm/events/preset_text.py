@@ -82,17 +82,7 @@ def _preset_text_number(value: float) -> float:
 
 
 def format_preset(preset: Preset) -> str:
-    r"""Return a preset as TOML, with the unit and the meaning of every parameter.
-
-    Parameters
-    ----------
-    preset : Preset
-        The preset.
-
-    Returns
-    -------
-    str
-        TOML; :func:`load_preset` reads it as the same preset.
+    r"""Return a preset as TOML, with the unit and the meaning of every parameter; :func:`load_preset` reads it.
 
     Examples
     --------

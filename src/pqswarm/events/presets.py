@@ -17,17 +17,7 @@ PRESETS: Registry[Preset] = Registry(
 
 
 def get_preset(preset: str | PathLike[str] | Preset) -> Preset:
-    """Return a preset by name or from a file; a preset is returned unchanged.
-
-    Parameters
-    ----------
-    preset : str, Path or Preset
-        A name of :data:`PRESETS`, the path of a TOML file (see :func:`load_preset`), or a preset.
-
-    Returns
-    -------
-    Preset
-        The ranges.
+    """Return a preset by its name in :data:`PRESETS`, or from a file by :func:`load_preset`; a preset stays as it is.
 
     Examples
     --------

@@ -66,17 +66,7 @@ def describe_feature(name: str, sampling_rate: float | None = None) -> str:
 
 
 def describe_band(low: float, high: float) -> str:
-    """Return a frequency band as text, with three digits.
-
-    Parameters
-    ----------
-    low, high : float
-        Its edges [Hz].
-
-    Returns
-    -------
-    str
-        Such as ``98 to 195 Hz``, or ``below 49 Hz`` if it starts at zero.
+    """Return the frequency band between two edges [Hz] as text, with three digits.
 
     Examples
     --------

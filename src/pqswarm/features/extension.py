@@ -26,10 +26,8 @@ def extend(
     ----------
     signal : ndarray of shape (n,)
         Voltage, in any unit.
-    sampling_rate : float
-        Samples per second [Hz].
-    frequency : float
-        Nominal frequency [Hz].
+    sampling_rate, frequency : float
+        Samples per second [Hz]; nominal frequency [Hz].
     cycles : float
         Target length [nominal cycles].
 

@@ -33,17 +33,7 @@ _MAX_KEPT = 1 << 17  # numbers in each part of the memory of a thread: 4 MiB in 
 
 
 def feature_names(level: int = 8) -> tuple[str, ...]:
-    """Return the names of the features, band by band in the paper's order.
-
-    Parameters
-    ----------
-    level : int
-        Level of the wavelet transform; 8 gives the paper's 99 features.
-
-    Returns
-    -------
-    tuple of str
-        ``D1.minimum``, ``D1.maximum``, ... ``A8.kurtosis``.
+    """Return the names of the features of `level` wavelet levels, band by band in the paper's order; 8 gives its 99.
 
     Examples
     --------
@@ -87,10 +77,8 @@ def extract(
     ----------
     signals : array_like of shape (n, n_samples) or (n_samples,)
         One signal per row [pu]; a single signal counts as one row. Integers are converted.
-    sampling_rate : float
-        Samples per second [Hz].
-    frequency : float
-        Fundamental frequency [Hz].
+    sampling_rate, frequency : float
+        Samples per second [Hz]; fundamental frequency [Hz].
     options : FeatureOptions or mapping, optional
         Another wavelet, level or border mode.
 

@@ -24,10 +24,8 @@ def decomposition_level(sampling_rate: float, frequency: float = 50.0) -> int:
 
     Parameters
     ----------
-    sampling_rate : float
-        :math:`F_s` [Hz].
-    frequency : float
-        Fundamental frequency :math:`f` [Hz].
+    sampling_rate, frequency : float
+        :math:`F_s` [Hz]; fundamental frequency :math:`f` [Hz].
 
     Returns
     -------
@@ -139,10 +137,8 @@ def decompose(signals: FloatArray, level: int, wavelet: str = "sym6", border: st
         One signal per row, or one.
     level : int
         Levels of the transform.
-    wavelet : str
-        One of :data:`WAVELETS`.
-    border : str
-        One of :data:`BORDERS`.
+    wavelet, border : str
+        One of :data:`WAVELETS`; one of :data:`BORDERS`.
 
     Returns
     -------

@@ -40,10 +40,7 @@ class Chapter:
 
 @dataclass(frozen=True, eq=False)
 class Document:
-    """A report: title, first screen, description of the study, a chapter per classifier, and sections on the study.
-
-    The answer of the opening is one line per classifier.
-    """
+    """A report; the answer of its opening is one line per classifier."""
 
     title: str
     opening: Content

@@ -18,10 +18,7 @@ from pqswarm.report.svg import inline_svg
 
 
 def html_report(document: Document) -> str:
-    """Return a report as one page with inline style, figures and script; it needs no network.
-
-    The page is complete without the script. The content security policy allows only this script, by its digest.
-    """
+    """Return a report as one page that needs no network; its security policy allows only its own script, by digest."""
     from jinja2 import Environment, PackageLoader
 
     loader = Environment(loader=PackageLoader("pqswarm.report"), autoescape=True, trim_blocks=True, lstrip_blocks=True)

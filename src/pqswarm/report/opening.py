@@ -140,20 +140,9 @@ def _opening_means_table(study: StudySummary) -> Table:
 
 
 def plot_overview(study: "StudySummary", *, narrow: bool = False) -> Figure:
-    """Draw error against size for all classifiers of a study, side by side.
+    """Draw error against size for all classifiers of a study, side by side; `narrow` is for a narrow screen.
 
-    Parameters
-    ----------
-    study : StudySummary
-        What :func:`summarize` returned.
-    narrow : bool
-        Draw it for a narrow screen, one panel below the other.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        A panel for each classifier. Small markers are runs, large ones their means; each name is at the median error
-        of its runs.
+    Small markers are runs, large ones their means; each name is at the median error of its runs.
 
     Examples
     --------

@@ -41,8 +41,7 @@ def paper_overlay(plan: StudyPlan, classifier: str) -> Overlay:
     kind = plan.classifier(classifier).kind
     if not plan.paper or kind not in PRINTED:
         return Overlay()
-    lines = [line.split() for line in PRINTED[kind].strip().splitlines()]
-    printed = {name: [float(value) for value in values] for name, *values in lines}
+    printed = {name: [float(value) for value in values] for name, values in PRINTED[kind].items()}
 
     def by_title(name: str, first: int = 0) -> dict[str, float]:
         return dict(zip(ALGORITHMS, printed[name][first:], strict=False))

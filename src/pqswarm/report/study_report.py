@@ -149,19 +149,9 @@ def _write_document(document: Document, format: str, path: Path, *more: Table) -
 
 
 def study_figures(folder: str | Path, second: str | Path | None = None) -> dict[str, Figure]:
-    """Draw all figures of the report of a study, or of the comparison of two.
+    """Draw all figures of the report of the study in a folder, or of its comparison with a second one.
 
-    Parameters
-    ----------
-    folder : str or Path
-        Folder of the study.
-    second : str or Path, optional
-        Folder of a second study to compare with.
-
-    Returns
-    -------
-    dict of str to matplotlib.figure.Figure
-        By classifier and section, such as ``"k-nn-algorithms-convergence"``.
+    They are named by classifier and section, such as ``"k-nn-algorithms-convergence"``.
     """
     return {drawing.name: drawing.draw() for drawing in _drawings(folder, second)}
 
@@ -176,10 +166,8 @@ def write_figures(
 
     Parameters
     ----------
-    folder : str or Path
-        Folder of the study.
-    out : str or Path
-        Output folder, created if necessary.
+    folder, out : str or Path
+        Folder of the study; output folder, created if necessary.
     format : {"svg", "pdf", "png"}
         Format of the files.
     second : str or Path, optional

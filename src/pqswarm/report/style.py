@@ -46,19 +46,9 @@ _MIDDLE = 0.2  # luminance at which white and ink are equally legible
 
 
 def save_figure(figure: Figure, path: str | Path) -> Path:
-    """Save a figure as PNG, SVG or PDF, by its suffix; the same figure gives the same bytes.
+    """Save a figure as PNG, SVG or PDF, by its suffix, and return the path; the same figure gives the same bytes.
 
-    Parameters
-    ----------
-    figure : matplotlib.figure.Figure
-        Figure to save.
-    path : str or Path
-        Output file; missing folders are created.
-
-    Returns
-    -------
-    Path
-        The file written.
+    Missing folders are created.
     """
     from pqswarm._base.files import write_atomically
 

@@ -200,17 +200,8 @@ class StudySummary:
 def summarize(store: Store) -> StudySummary:
     """Read the results of a study on one data set, finished or not.
 
-    Of an unfinished study, only the runs that all algorithms have finished are used.
-
-    Parameters
-    ----------
-    store : Store
-        The store of a study; with several data sets, of one of them (:meth:`pqswarm.study.Store.of`).
-
-    Returns
-    -------
-    StudySummary
-        The results.
+    Of an unfinished study, only the runs that all algorithms have finished are used. Of several data sets, give the
+    store of one (:meth:`pqswarm.study.Store.of`).
     """
     about = store.of("").find(findings.About)
     if about is None:
@@ -284,10 +275,7 @@ def _summarize_classifier(
 
 
 def _summarize_held_out(store: Store, plan: StudyPlan, name: str, titles: dict[str, str]) -> dict[str, FloatArray]:
-    """Error rates on held-out events by title, shape (n_sets, n_levels), for sets tested at all levels.
-
-    Sets that are tested without noise only have NaN at all other levels.
-    """
+    """Error rates by title, (n_sets, n_levels), of finished held-out sets; NaN at levels that are not tested."""
     levels, tested, sets = plan.dataset.snr, held_out_levels(plan), []
     for seed in held_out_seeds(plan):
         found = {level: store.find(findings.HeldOut, name, level, seed) for level in tested}

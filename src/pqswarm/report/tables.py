@@ -33,10 +33,8 @@ class Table:
 
     Attributes
     ----------
-    name : str
-        A short name, for files and links.
-    caption : str
-        What it shows.
+    name, caption : str
+        A short name, for files and links; what it shows.
     rows : list of dict
         Rows with the same keys. An interval, with a key ending in ``_interval``, is a pair of numbers; in CSV it has
         two columns.
@@ -44,10 +42,8 @@ class Table:
         Heading and format of each column, such as ``("mean J", ".4f")``; by default its key, and four digits.
     lowest, highest : tuple of str
         Columns whose minimum or maximum is shown in bold, separately for each source.
-    signed : tuple of str
-        Columns whose negative values are marked.
-    across : tuple of str
-        Columns compared within each row: the maximum is shown in bold.
+    signed, across : tuple of str
+        Columns whose negative values are marked; columns compared within each row: the maximum is shown in bold.
     note : str
         Text below the table.
     verdicts : tuple of str

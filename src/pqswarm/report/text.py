@@ -11,10 +11,7 @@ from pqswarm.statistics.tables import escape_markdown
 
 
 def latex_report(document: Document) -> str:
-    """Return figures and tables of a report as LaTeX, which needs the packages booktabs and graphicx.
-
-    Figures without a file are left out: see :func:`pqswarm.report.write_figures`.
-    """
+    """Return figures with a file and tables as LaTeX, which needs the packages booktabs and graphicx."""
     needs = [
         "% needs \\usepackage{booktabs,graphicx}",
         "% and, for the figures, the output of: pqswarm report DIR --figures figures --format pdf",

@@ -44,10 +44,8 @@ class Search(ABC):
 
     Attributes
     ----------
-    name : str
-        The name under which it is registered.
-    title : str
-        Its name in tables and figures.
+    name, title : str
+        The name under which it is registered; its name in tables and figures.
     may_ask_empty : bool
         Whether it can propose the empty subset.
     equivariant : bool

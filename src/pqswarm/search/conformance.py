@@ -345,17 +345,6 @@ CHECKS: tuple[Callable[[_Class], None], ...] = (
 
 
 def check_search(search: type[Search]) -> None:
-    """Run all checks on a search class.
-
-    Parameters
-    ----------
-    search : type
-        A subclass of :class:`Search`.
-
-    Raises
-    ------
-    AssertionError
-        With a message that says what is wrong.
-    """
+    """Run all checks on a search class; an AssertionError says what is wrong."""
     for check in CHECKS:
         check(search)

@@ -21,10 +21,7 @@ def fitness(errors: FloatArray, kind: str = "accuracy") -> FloatArray:
 
 
 def roulette(weights: FloatArray, u: FloatArray) -> IntArray:
-    """Choose with replacement, one per uniform number in `u`, with probabilities proportional to the weights.
-
-    If all weights are zero, all are equally likely.
-    """
+    """Choose with replacement, one per uniform number in `u`, in proportion to the weights; equally if all are zero."""
     from pqswarm.search._population_kernels import spin_wheel
 
     return np.asarray(spin_wheel(weights, u))

@@ -55,20 +55,7 @@ class Ranking(Search):
 
 
 def filter_of(search: type[Search], given: Mapping[str, Any]) -> Filter | None:
-    """Return the filter whose ranking an algorithm with these parameters needs as `order`, or None.
-
-    Parameters
-    ----------
-    search : type
-        A search class.
-    given : mapping
-        Its parameters.
-
-    Returns
-    -------
-    Filter or None
-        None if it needs no order, or one is given.
-    """
+    """Return the filter whose ranking an algorithm needs as `order`; None if it needs none, or one is given."""
     if not search.needs_order or "order" in given:
         return None
     return FILTERS.find(getattr(search.Parameters.of(given), "filter", None))

@@ -6,14 +6,9 @@ from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
 
 
 class Seen:
-    """Known subsets and their errors, in order of arrival.
+    """Known subsets of `n_features` and their errors, in order of arrival.
 
     The arrays `packed` and `errors` are its whole state, and restore it.
-
-    Parameters
-    ----------
-    n_features : int
-        Number of features.
 
     Examples
     --------

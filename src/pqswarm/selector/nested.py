@@ -65,10 +65,7 @@ def estimate_outer(
     data: SelectorData,
     interrupts: Interrupts,
 ) -> OuterEstimate | None:
-    """Repeat the selection, including the prefilter, in each outer training set, and score it on the test set.
-
-    None if Ctrl-C ended it.
-    """
+    """Repeat the whole selection in each outer training set, and score it on the test set; None if Ctrl-C ended it."""
     estimator, scoring = task.estimator, next(iter(named_scorings(selector.scoring, selector.refit).values()))
     scorer = check_scoring(estimator, scoring)
     scores, supports = [], []

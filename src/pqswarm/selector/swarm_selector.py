@@ -353,18 +353,7 @@ class SwarmSelector(PredictorMixin, ShownMixin, SelectorMixin, MetaEstimatorMixi
         return self.support_
 
     def transform(self, X: Any) -> Any:
-        """Return the selected features of X; a frame with columns that are not numbers stays a frame.
-
-        Parameters
-        ----------
-        X : array_like, data frame or sparse matrix of shape (n, n_features_in_)
-            Events with all features.
-
-        Returns
-        -------
-        ndarray, data frame or sparse matrix of shape (n, n_features_)
-            The selected features.
-        """
+        """Return the selected features of X, (n, n_features_); a frame with columns of text stays a frame."""
         check_is_fitted(self)
         if is_table(X) and as_numbers(X) is None and hasattr(X, "columns"):
             validate_data(self, X, skip_check_array=True, reset=False)

@@ -27,10 +27,8 @@ class PosthocResult:
         Mean rank minus that of the control; positive if the control is better.
     z : ndarray of shape (n_others,)
         Test statistic: the absolute difference in standard errors.
-    p_values : ndarray of shape (n_others,)
-        Two-sided p-values, unadjusted.
-    p_hommel : ndarray of shape (n_others,)
-        Hommel-adjusted p-values: at most `alpha`, the difference is significant.
+    p_values, p_hommel : ndarray of shape (n_others,)
+        Two-sided p-values, unadjusted; Hommel-adjusted p-values: at most `alpha`, the difference is significant.
     alpha_over_i : ndarray of shape (n_others,)
         The column that the paper calls "APV". It holds limits for the unadjusted p-values, not p-values: `alpha` / i,
         where i = 1 for the largest p-value, 2 for the next, and so on; equal ones share the largest i among them.

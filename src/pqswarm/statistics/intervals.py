@@ -43,6 +43,10 @@ class Interval:
         """Both ends, or None."""
         return None if self.lower is None or self.upper is None else (self.lower, self.upper)
 
+    def row(self, name: str) -> dict[str, float | None]:
+        """Return the columns of a table: `name`, `name`_lower and `name`_upper."""
+        return {name: self.estimate, f"{name}_lower": self.lower, f"{name}_upper": self.upper}
+
 
 def bootstrap_mean(values: ArrayLike, *, alpha: float = 0.05, seed: int = 0) -> Interval:
     """Estimate a mean with a bootstrap interval.
@@ -189,19 +193,7 @@ def superiority(x: ArrayLike, y: ArrayLike, *, lower_is_better: bool = True, alp
 
 
 def wilson_interval(right: int, n: int) -> tuple[float, float]:
-    """Return Wilson's 95 % interval of a proportion.
-
-    Parameters
-    ----------
-    right : int
-        Number of successes.
-    n : int
-        Number of trials.
-
-    Returns
-    -------
-    tuple of float
-        Both ends.
+    """Return both ends of Wilson's 95 % interval of a proportion: `right` of `n` trials.
 
     Examples
     --------

@@ -94,26 +94,11 @@ class PairedComparison:
 
     def row(self) -> dict[str, Any]:
         """Return a row of a table, with plain values."""
-        return {
-            "algorithm": self.algorithm,
-            "against": self.against,
-            "mean": self.mean,
-            "mean_against": self.mean_against,
-            "wins": self.wins,
-            "ties": self.ties,
-            "losses": self.losses,
-            "lead": self.lead,
-            "p_value": self.p_value,
-            "p_hommel": self.p_hommel,
-            "difference": self.difference.estimate,
-            "difference_lower": self.difference.lower,
-            "difference_upper": self.difference.upper,
-            "p_better": self.posterior.better,
-            "p_equal": self.posterior.equal,
-            "p_worse": self.posterior.worse,
-            "margin": self.posterior.margin,
-            "verdict": self.verdict,
-        }
+        names = ("algorithm", "against", "mean", "mean_against", "wins", "ties", "losses", "lead")
+        probable = {f"p_{name}": getattr(self.posterior, name) for name in ("better", "equal", "worse")}
+        plain = {name: getattr(self, name) for name in (*names, "p_value", "p_hommel")}
+        last = {"margin": self.posterior.margin, "verdict": self.verdict}
+        return plain | self.difference.row("difference") | probable | last
 
 
 def _differences(x: ArrayLike, y: ArrayLike) -> FloatArray:

@@ -200,10 +200,8 @@ def critical_difference(n_treatments: int, n_blocks: int, alpha: float = 0.05) -
 
     Parameters
     ----------
-    n_treatments : int
-        Number of algorithms, all pairs of which are compared.
-    n_blocks : int
-        Number of blocks.
+    n_treatments, n_blocks : int
+        Number of algorithms, all pairs of which are compared; number of blocks.
     alpha : float
         Significance level.
 

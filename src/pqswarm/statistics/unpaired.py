@@ -91,21 +91,12 @@ class Comparison:
 
     def row(self) -> dict[str, Any]:
         """Return a row of a table, with plain values."""
+        first, last = ("algorithm", "against", "p_value", "p_hommel"), ("ratio", "margin", "p_equivalence", "verdict")
         return {
-            "algorithm": self.algorithm,
-            "against": self.against,
-            "p_value": self.p_value,
-            "p_hommel": self.p_hommel,
-            "superiority": self.superiority.estimate,
-            "superiority_lower": self.superiority.lower,
-            "superiority_upper": self.superiority.upper,
-            "difference": self.difference.estimate,
-            "difference_lower": self.difference.lower,
-            "difference_upper": self.difference.upper,
-            "ratio": self.ratio,
-            "margin": self.margin,
-            "p_equivalence": self.p_equivalence,
-            "verdict": self.verdict,
+            **{name: getattr(self, name) for name in first},
+            **self.superiority.row("superiority"),
+            **self.difference.row("difference"),
+            **{name: getattr(self, name) for name in last},
         }
 
 

@@ -29,7 +29,7 @@ class StudyData(NamedTuple):
 def open_data(
     plan: StudyPlan, folder: Path, jobs: int, given: Samples | None, began: Events | None, name: str = ""
 ) -> StudyData:
-    """Return the data of a study on one data set, and keep a copy in its folder; they must match those it `began` with.
+    """Return the data of a study on one data set, which must match those it `began` with; keep a copy in its folder.
 
     With several data sets, the copy is named after the data set.
     """

@@ -64,10 +64,7 @@ class WorkerPool:
 
 @contextmanager
 def worker_pool(jobs: int, cluster: str | None = None, device: str = "cpu") -> Iterator[WorkerPool]:
-    """Open a pool of workers: a Dask cluster, or processes on this machine; a single job runs in this process.
-
-    A GPU is fed by threads of this process.
-    """
+    """Open a pool of workers: a Dask cluster, processes, or this process for a single job; threads of it feed a GPU."""
     if cluster is not None:
         with _dask(cluster, device) as pool:
             yield pool

@@ -16,10 +16,7 @@ _LOCKS = Path("/proc/locks")
 
 
 def is_locked(folder: Path) -> bool | None:
-    """Return whether a process is running the study in a folder, without taking its lock; None if unknown.
-
-    Linux lists all locks by device and inode.
-    """
+    """Return whether a process runs the study in a folder, by the locks that Linux lists; None if unknown."""
     path = folder / _NAME
     try:
         listed = _LOCKS.read_text(encoding="ascii", errors="replace")

@@ -27,17 +27,7 @@ _WORDS = {
 
 
 def plan_text(name: str) -> str:
-    """Return the text of a built-in plan.
-
-    Parameters
-    ----------
-    name : str
-        One of :data:`PLANS`.
-
-    Returns
-    -------
-    str
-        TOML.
+    """Return the text of a built-in plan, one of :data:`PLANS`, as TOML.
 
     Examples
     --------
@@ -91,19 +81,9 @@ def _explain_plan_mistakes(error: ValidationError) -> list[str]:
 
 
 def load_plan(given: str | Path, changes: Mapping[str, Any] | None = None) -> StudyPlan:
-    """Return a built-in plan by name, or read a plan file.
+    """Return a built-in plan by name, one of :data:`PLANS`, or read a TOML file.
 
-    Parameters
-    ----------
-    given : str or Path
-        One of :data:`PLANS`, or the path of a TOML file.
-    changes : mapping of str to object, optional
-        New values of keys, by dotted name, such as ``{"runs": 5}``.
-
-    Returns
-    -------
-    StudyPlan
-        The plan.
+    `changes` are new values of keys, by dotted name, such as ``{"runs": 5}``.
     """
     if str(given) in PLANS:
         return read_plan(plan_text(str(given)), f"plan {given!s}", changes=changes)
@@ -143,17 +123,7 @@ def plan_given_data(plan: StudyPlan) -> StudyPlan:
 
 
 def format_plan(plan: StudyPlan) -> str:
-    """Return a plan as TOML.
-
-    Parameters
-    ----------
-    plan : StudyPlan
-        The plan.
-
-    Returns
-    -------
-    str
-        TOML that :func:`read_plan` reads as the same plan.
+    """Return a plan as TOML, which :func:`read_plan` reads as the same plan.
 
     Examples
     --------

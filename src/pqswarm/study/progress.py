@@ -25,10 +25,8 @@ class StudyProgress:
     ----------
     stage : str
         The current stage.
-    runs_done, runs_total : int
-        Runs finished and planned.
-    evaluations_done, evaluations_total : int
-        Subsets evaluated and planned.
+    runs_done, runs_total, evaluations_done, evaluations_total : int
+        Runs finished and planned; subsets evaluated and planned.
     rate : float
         Evaluations per second in the last minute.
     best : dict of str to float

@@ -59,17 +59,7 @@ class Study:
 
 
 def read_study(folder: str | Path) -> Study:
-    """Read the finished runs of a study, finished or not.
-
-    Parameters
-    ----------
-    folder : str or Path
-        Folder of the study.
-
-    Returns
-    -------
-    Study
-        Its plan and runs.
+    """Read the plan and the finished runs of the study in a folder, finished or not.
 
     Examples
     --------

@@ -65,18 +65,7 @@ class RunRecord:
 
 
 def best_of(records: Sequence[RunRecord]) -> RunRecord:
-    """Return the run with the lowest error; of equals the one with the fewest features, then the first.
-
-    Parameters
-    ----------
-    records : sequence of RunRecord
-        Finished runs.
-
-    Returns
-    -------
-    RunRecord
-        The best run.
-    """
+    """Return the run with the lowest error; of equals the one with the fewest features, then the first."""
     return min(records, key=lambda record: (round(record.error, 12), record.size, record.key.run))
 
 

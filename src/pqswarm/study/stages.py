@@ -94,10 +94,7 @@ def evaluate_held_out(
     at: tuple[float, int],
     jobs: int,
 ) -> HeldOut:
-    """Return the errors on new events of a seed and noise level, of classifiers trained on all events of the study.
-
-    The classifiers are trained at the same noise level, as in stage II.
-    """
+    """Return the errors on new events of a seed and noise level, after training on all of the study at that level."""
     level, seed = at
     train, test = data.X(level), new.X(level)
     if problem.scaling == "once":

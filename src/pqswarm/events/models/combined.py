@@ -2,9 +2,10 @@
 
 from pqswarm._base.typing import FloatArray
 from pqswarm.events.models.grid import TABLE_GRID, Grid
-from pqswarm.events.models.terms import flicker_envelope, harmonic_series, transient, window
+from pqswarm.events.models.terms import documented, flicker_envelope, harmonic_series, transient, window
 
 
+@documented
 def sag_with_harmonics(
     t: FloatArray,
     *,
@@ -23,19 +24,8 @@ def sag_with_harmonics(
 
     Parameters
     ----------
-    t : ndarray of shape (n,)
-        Time axis [s].
-    depth, start, duration : float
-        See :func:`sag`.
-    h5, h7, h11, h13 : float
-        See :func:`harmonics`.
-    grid : Grid
-        The supply.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Voltage [pu].
+    depth, start, duration, h5, h7, h11, h13 : float
+        See :func:`sag` and :func:`harmonics`.
 
     Examples
     --------
@@ -48,6 +38,7 @@ def sag_with_harmonics(
     return (1.0 - depth * window(t, start, duration)) * grid.wave(t, harmonic_series(h5, h7, h11, h13))
 
 
+@documented
 def swell_with_harmonics(
     t: FloatArray,
     *,
@@ -66,19 +57,8 @@ def swell_with_harmonics(
 
     Parameters
     ----------
-    t : ndarray of shape (n,)
-        Time axis [s].
-    rise, start, duration : float
-        See :func:`swell`.
-    h5, h7, h11, h13 : float
-        See :func:`harmonics`.
-    grid : Grid
-        The supply.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Voltage [pu].
+    rise, start, duration, h5, h7, h11, h13 : float
+        See :func:`swell` and :func:`harmonics`.
 
     Examples
     --------
@@ -91,6 +71,7 @@ def swell_with_harmonics(
     return (1.0 + rise * window(t, start, duration)) * grid.wave(t, harmonic_series(h5, h7, h11, h13))
 
 
+@documented
 def flicker_with_harmonics(
     t: FloatArray,
     *,
@@ -108,19 +89,8 @@ def flicker_with_harmonics(
 
     Parameters
     ----------
-    t : ndarray of shape (n,)
-        Time axis [s].
-    flicker_depth, flicker_frequency : float
-        See :func:`flicker`.
-    h5, h7, h11, h13 : float
-        See :func:`harmonics`.
-    grid : Grid
-        The supply.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Voltage [pu].
+    flicker_depth, flicker_frequency, h5, h7, h11, h13 : float
+        See :func:`flicker` and :func:`harmonics`.
 
     Examples
     --------
@@ -134,6 +104,7 @@ def flicker_with_harmonics(
     return envelope * grid.wave(t, harmonic_series(h5, h7, h11, h13))
 
 
+@documented
 def sag_with_transient(
     t: FloatArray,
     *,
@@ -154,19 +125,8 @@ def sag_with_transient(
 
     Parameters
     ----------
-    t : ndarray of shape (n,)
-        Time axis [s].
-    depth, start, duration : float
-        See :func:`sag`.
-    transient_amplitude, transient_damping, transient_frequency, transient_onset : float
-        See :func:`oscillatory_transient`.
-    grid : Grid
-        The supply.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Voltage [pu].
+    depth, start, duration, transient_amplitude, transient_damping, transient_frequency, transient_onset : float
+        See :func:`sag` and :func:`oscillatory_transient`.
 
     Examples
     --------
@@ -181,6 +141,7 @@ def sag_with_transient(
     return (1.0 - depth * window(t, start, duration)) * grid.wave(t) + burst
 
 
+@documented
 def swell_with_transient(
     t: FloatArray,
     *,
@@ -200,19 +161,8 @@ def swell_with_transient(
 
     Parameters
     ----------
-    t : ndarray of shape (n,)
-        Time axis [s].
-    rise, start, duration : float
-        See :func:`swell`.
-    transient_amplitude, transient_damping, transient_frequency, transient_onset : float
-        See :func:`oscillatory_transient`.
-    grid : Grid
-        The supply.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Voltage [pu].
+    rise, start, duration, transient_amplitude, transient_damping, transient_frequency, transient_onset : float
+        See :func:`swell` and :func:`oscillatory_transient`.
 
     Examples
     --------

@@ -14,10 +14,8 @@ class Grid:
 
     Parameters
     ----------
-    frequency : float
-        Actual fundamental frequency [Hz].
-    amplitude : float
-        Amplitude of the fundamental [pu].
+    frequency, amplitude : float
+        Actual fundamental frequency [Hz]; amplitude of the fundamental [pu].
     phase : float
         Phase of the fundamental at t = 0 [rad].
     background : tuple of (int, float, float)

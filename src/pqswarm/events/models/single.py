@@ -4,23 +4,14 @@ import numpy as np
 
 from pqswarm._base.typing import FloatArray
 from pqswarm.events.models.grid import TABLE_GRID, Grid
-from pqswarm.events.models.terms import flicker_envelope, harmonic_series, transient, window
+from pqswarm.events.models.terms import documented, flicker_envelope, harmonic_series, transient, window
 
 
+@documented
 def pure_sinusoid(t: FloatArray, *, grid: Grid = TABLE_GRID) -> FloatArray:
-    r"""Pure sinusoid: :math:`v_1(t) = \alpha \sin(\omega t)`, with :math:`0.9 < \alpha < 1.1`.
+    r"""Pure sinusoid: :math:`v_1(t) = \alpha \sin(\omega t)`.
 
-    Parameters
-    ----------
-    t : ndarray of shape (n,)
-        Time axis [s].
-    grid : Grid
-        The supply; its amplitude is :math:`\alpha` [pu].
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Voltage [pu].
+    With :math:`0.9 < \alpha < 1.1`, the amplitude of `grid` [pu].
 
     Examples
     --------
@@ -30,24 +21,16 @@ def pure_sinusoid(t: FloatArray, *, grid: Grid = TABLE_GRID) -> FloatArray:
     return grid.wave(t)
 
 
+@documented
 def dc_offset(t: FloatArray, *, offset: float, grid: Grid = TABLE_GRID) -> FloatArray:
     r"""DC offset: :math:`v_2(t) = \beta + \alpha \sin(\omega t)`.
 
-    With :math:`0.9 < \alpha < 1.1`, :math:`0 < \beta < 0.1`.
+    With :math:`0.9 < \alpha < 1.1`, the amplitude of `grid` [pu], and :math:`0 < \beta < 0.1`.
 
     Parameters
     ----------
-    t : ndarray of shape (n,)
-        Time axis [s].
     offset : float
         :math:`\beta` [pu].
-    grid : Grid
-        The supply; its amplitude is :math:`\alpha` [pu].
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Voltage [pu].
 
     Examples
     --------
@@ -57,6 +40,7 @@ def dc_offset(t: FloatArray, *, offset: float, grid: Grid = TABLE_GRID) -> Float
     return offset + grid.wave(t)
 
 
+@documented
 def sag(t: FloatArray, *, depth: float, start: float, duration: float, grid: Grid = TABLE_GRID) -> FloatArray:
     r"""Sag: :math:`v_3(t) = \{1 - \alpha (u(t-t_1) - u(t-t_2))\} \sin(\omega t)`.
 
@@ -64,19 +48,10 @@ def sag(t: FloatArray, *, depth: float, start: float, duration: float, grid: Gri
 
     Parameters
     ----------
-    t : ndarray of shape (n,)
-        Time axis [s].
     depth : float
         :math:`\alpha` [pu]; the residual voltage is 1 - depth.
     start, duration : float
         :math:`t_1` and :math:`t_2 - t_1` [s].
-    grid : Grid
-        The supply.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Voltage [pu].
 
     Examples
     --------
@@ -87,6 +62,7 @@ def sag(t: FloatArray, *, depth: float, start: float, duration: float, grid: Gri
     return (1.0 - depth * window(t, start, duration)) * grid.wave(t)
 
 
+@documented
 def swell(t: FloatArray, *, rise: float, start: float, duration: float, grid: Grid = TABLE_GRID) -> FloatArray:
     r"""Swell: :math:`v_4(t) = \{1 + \alpha (u(t-t_1) - u(t-t_2))\} \sin(\omega t)`.
 
@@ -94,19 +70,8 @@ def swell(t: FloatArray, *, rise: float, start: float, duration: float, grid: Gr
 
     Parameters
     ----------
-    t : ndarray of shape (n,)
-        Time axis [s].
-    rise : float
-        :math:`\alpha` [pu].
-    start, duration : float
-        :math:`t_1` and :math:`t_2 - t_1` [s].
-    grid : Grid
-        The supply.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Voltage [pu].
+    rise, start, duration : float
+        :math:`\alpha` [pu]; :math:`t_1` and :math:`t_2 - t_1` [s].
 
     Examples
     --------
@@ -117,6 +82,7 @@ def swell(t: FloatArray, *, rise: float, start: float, duration: float, grid: Gr
     return (1.0 + rise * window(t, start, duration)) * grid.wave(t)
 
 
+@documented
 def interruption(t: FloatArray, *, depth: float, start: float, duration: float, grid: Grid = TABLE_GRID) -> FloatArray:
     r"""Interruption: :math:`v_5(t) = \{1 - \alpha (u(t-t_1) - u(t-t_2))\} \sin(\omega t)`.
 
@@ -124,19 +90,8 @@ def interruption(t: FloatArray, *, depth: float, start: float, duration: float, 
 
     Parameters
     ----------
-    t : ndarray of shape (n,)
-        Time axis [s].
-    depth : float
-        :math:`\alpha` [pu].
-    start, duration : float
-        :math:`t_1` and :math:`t_2 - t_1` [s].
-    grid : Grid
-        The supply.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Voltage [pu].
+    depth, start, duration : float
+        :math:`\alpha` [pu]; :math:`t_1` and :math:`t_2 - t_1` [s].
 
     Examples
     --------
@@ -147,6 +102,7 @@ def interruption(t: FloatArray, *, depth: float, start: float, duration: float, 
     return (1.0 - depth * window(t, start, duration)) * grid.wave(t)
 
 
+@documented
 def flicker(t: FloatArray, *, flicker_depth: float, flicker_frequency: float, grid: Grid = TABLE_GRID) -> FloatArray:
     r"""Flicker: :math:`v_6(t) = \{1 + \alpha_f \sin(\beta_f \omega t)\} \sin(\omega t)`.
 
@@ -156,19 +112,10 @@ def flicker(t: FloatArray, *, flicker_depth: float, flicker_frequency: float, gr
 
     Parameters
     ----------
-    t : ndarray of shape (n,)
-        Time axis [s].
     flicker_depth : float
         :math:`\alpha_f` [pu].
     flicker_frequency : float
         Frequency of the modulation [Hz]; :math:`\beta_f \omega / 2 \pi` as printed.
-    grid : Grid
-        The supply.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Voltage [pu].
 
     Examples
     --------
@@ -179,6 +126,7 @@ def flicker(t: FloatArray, *, flicker_depth: float, flicker_frequency: float, gr
     return flicker_envelope(t, flicker_depth, flicker_frequency) * grid.wave(t)
 
 
+@documented
 def notching(
     t: FloatArray,
     *,
@@ -195,21 +143,10 @@ def notching(
 
     Parameters
     ----------
-    t : ndarray of shape (n,)
-        Time axis [s].
-    notch_depth : float
-        :math:`K` [pu].
-    notch_position, notch_width : float
-        :math:`t_1` and :math:`t_2 - t_1` [s].
+    notch_depth, notch_position, notch_width : float
+        :math:`K` [pu]; :math:`t_1` and :math:`t_2 - t_1` [s].
     notches_per_cycle : int
         Notches per cycle of the fundamental: 1 repeats them after :math:`T`, 2 after half a cycle.
-    grid : Grid
-        The supply.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Voltage [pu].
 
     Examples
     --------
@@ -227,6 +164,7 @@ def notching(
     return grid.wave(t) - grid.amplitude * notch_depth * sign * inside
 
 
+@documented
 def harmonics(t: FloatArray, *, h5: float, h7: float, h11: float, h13: float, grid: Grid = TABLE_GRID) -> FloatArray:
     r"""Harmonics: :math:`v_8(t) = \sum_k \delta_k \sin(\omega k t)`, :math:`k = \{1, 5, 7, 11, 13\}`.
 
@@ -235,17 +173,8 @@ def harmonics(t: FloatArray, *, h5: float, h7: float, h11: float, h13: float, gr
 
     Parameters
     ----------
-    t : ndarray of shape (n,)
-        Time axis [s].
     h5, h7, h11, h13 : float
         :math:`\delta_5, \delta_7, \delta_{11}, \delta_{13}` [pu].
-    grid : Grid
-        The supply.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Voltage [pu].
 
     Examples
     --------
@@ -257,6 +186,7 @@ def harmonics(t: FloatArray, *, h5: float, h7: float, h11: float, h13: float, gr
     return grid.wave(t, harmonic_series(h5, h7, h11, h13))
 
 
+@documented
 def oscillatory_transient(
     t: FloatArray,
     *,
@@ -273,23 +203,10 @@ def oscillatory_transient(
 
     Parameters
     ----------
-    t : ndarray of shape (n,)
-        Time axis [s].
-    transient_amplitude : float
-        :math:`\beta` [pu].
-    transient_damping : float
-        :math:`\gamma` [1/s].
-    transient_frequency : float
-        :math:`f_{tr}` [Hz].
-    transient_onset : float
-        :math:`t_1` [s].
-    grid : Grid
-        The supply.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Voltage [pu].
+    transient_amplitude, transient_damping : float
+        :math:`\beta` [pu]; :math:`\gamma` [1/s].
+    transient_frequency, transient_onset : float
+        :math:`f_{tr}` [Hz]; :math:`t_1` [s].
 
     Examples
     --------

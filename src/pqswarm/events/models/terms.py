@@ -1,8 +1,25 @@
 """The terms from which the printed formulas are built."""
 
+from collections.abc import Callable
+from inspect import cleandoc
+from typing import TypeVar
+
 import numpy as np
 
 from pqswarm._base.typing import FloatArray
+
+_Model = TypeVar("_Model", bound=Callable[..., FloatArray])
+_HEAD = "Parameters\n----------\n"
+_TIMES = "t : ndarray of shape (n,)\n    Time axis [s].\n"
+_REST = "\ngrid : Grid\n    The supply.\n\nReturns\n-------\nndarray of shape (n,)\n    Voltage [pu].\n\nExamples\n"
+
+
+def documented(model: _Model) -> _Model:
+    """Add what all models have in common to the docstring of one: the times, the supply and the voltage."""
+    before, _, examples = cleandoc(model.__doc__ or "").partition("\n\nExamples\n")
+    formula, _, own = before.partition(f"\n\n{_HEAD}")
+    model.__doc__ = f"{formula}\n\n{_HEAD}{_TIMES}{own}".rstrip() + _REST + examples
+    return model
 
 
 def window(t: FloatArray, start: float, duration: float) -> FloatArray:

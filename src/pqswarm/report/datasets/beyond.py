@@ -82,10 +82,9 @@ def show_held_out(study: DatasetsSummary, found: OverDatasets) -> Content:
             "optimism_interval": ("95 % interval", "+.4f"),
         },
         lowest=("J", "new"),
-        note=f"Means over {len(found.members)} data sets. The classifier was trained on all {study.item}s of the "
-        "data set "
-        f"of the search. Optimism: the increase of a subset's error rate minus that of all features; t interval over "
-        f"the data sets.",
+        note=f"Means over {len(found.members)} data sets. The classifier was trained on all {study.item}s of the data "
+        f"set of the search. Optimism: the increase of a subset's error rate minus that of all features; t interval "
+        f"over the data sets.",
     )
     mine = next(row for row in rows if row["subset"] == found.reference)
     answer = (
@@ -117,9 +116,8 @@ def show_power(study: DatasetsSummary, found: OverDatasets) -> Content:  # noqa:
         f"Difference in mean error rate [percentage points] that a study would detect, with {found.name}",
         rows,
         {"datasets": ("data sets", "")} | {str(r): (f"{r} run{'s' * (r > 1)} each", ".2f") for r in RUNS},
-        note="80 % power, 5 % level, paired t test over data sets. From the standard deviations of "
-        f"{found.reference} minus "
-        f"{rival} in this study: {100 * variances.between:.2f} points between data sets, {100 * variances.within:.2f} "
-        f"between runs on one data set.",
+        note=f"80 % power, 5 % level, paired t test over data sets. From the standard deviations of {found.reference} "
+        f"minus {rival} in this study: {100 * variances.between:.2f} points between data sets, "
+        f"{100 * variances.within:.2f} between runs on one data set.",
     )
     return Content(tables=[table])

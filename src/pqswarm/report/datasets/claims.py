@@ -17,14 +17,11 @@ from pqswarm.statistics import hommel, wilcoxon_signed_rank
 _ALPHA = 0.05
 _RULES = (
     "Unit: the data set ({k}). Means: holds if {hero} has the lower mean than every rival of the paper (Wilcoxon "
-    "signed "
-    "ranks over the data sets, Hommel-adjusted p ≤ 0.05), does not hold if a rival has the lower one; N is the "
-    "number of "
-    "data sets on which it is lower than that of every rival, p the largest. SFFS: its single run against the median "
-    "run "
-    "of {hero}. Noise: on how many data sets the best subset is at least as accurate as all features at every level. "
-    "All "
-    "features: whether the paper's value lies within the 95 % prediction interval for one more data set."
+    "signed ranks over the data sets, Hommel-adjusted p ≤ 0.05), does not hold if a rival has the lower one; N is the "
+    "number of data sets on which it is lower than that of every rival, p the largest. SFFS: its single run against "
+    "the median run of {hero}. Noise: on how many data sets the best subset is at least as accurate as all features at "
+    "every level. All features: whether the paper's value lies within the 95 % prediction interval for one more data "
+    "set."
 )
 
 

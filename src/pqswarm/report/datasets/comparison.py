@@ -138,8 +138,7 @@ def show_comparison(study: DatasetsSummary, found: OverDatasets) -> Content:
         "differences",
         f"{control} minus every other algorithm, on each data set, with {found.name}",
         f"Left of the line {control} has the lower error rate, or the fewer features. Small markers are data sets; "
-        "large "
-        "ones their mean, with the 95 % interval of the hierarchical bootstrap (data sets, then runs).",
+        f"large ones their mean, with the 95 % interval of the hierarchical bootstrap (data sets, then runs).",
         lambda: plot_differences(found, control, results, study.palette),
         narrow=lambda: plot_differences(found, control, results, study.palette, narrow=True),
     )

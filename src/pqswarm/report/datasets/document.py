@@ -84,11 +84,10 @@ def _describe(study: DatasetsSummary) -> str:
     names = [found.name for found in study.classifiers]
     text = (
         f"{len(members)} data sets of {events} {study.item}s each{origin}: {_say_names(list(members))}. On each, "
-        f"{enumerate_words(searched + once)} searched for the features with which "
-        f"{enumerate_words(names)} {'makes' if len(names) == 1 else 'make'} the fewest errors, in "
-        f"{plan.folds.number}-fold "
-        f"cross-validation: {count_runs(plan.runs)} of {plan.max_evaluations} evaluations each"
-        f"{f' ({enumerate_words(once)}: once)' if once else ''}."
+        f"{enumerate_words(searched + once)} searched for the features with which {enumerate_words(names)} "
+        f"{'makes' if len(names) == 1 else 'make'} the fewest errors, in {plan.folds.number}-fold cross-validation: "
+        f"{count_runs(plan.runs)} of {plan.max_evaluations} evaluations "
+        f"each{f' ({enumerate_words(once)}: once)' if once else ''}."
     )
     if study.missing:
         verb = "is" if len(study.missing) == 1 else "are"
@@ -121,8 +120,7 @@ def _say_how(study: DatasetsSummary) -> str:
     seconds = sum(one.seconds for one in study.members.values())
     return (
         f"pqswarm {about.version} on {machine['processor']} ({machine['cores']} cores, {machine['system']}, Python "
-        f"{machine['python']}). All searches together took {duration(seconds)} of computing time. The same plan "
-        "gives the "
-        "same numbers, regardless of workers and interruptions; the runs on one data set are those of a study on it "
-        "alone."
+        f"{machine['python']}). All searches together took {duration(seconds)} of computing time. The same plan gives "
+        f"the same numbers, regardless of workers and interruptions; the runs on one data set are those of a study on "
+        f"it alone."
     )

@@ -19,10 +19,9 @@ from pqswarm.study import format_plan
 _NOUNS = {"error": "error rate", "size": "number of features"}
 _CURVE = (
     "Each column is a reading: the {noun} of {reference} relative to that of its best rival, below zero is better, "
-    "with a "
-    "95 % t interval over the data sets; blue or orange if it excludes zero. Squares: the choices of the reading. "
-    "Diamonds "
-    "are readings that the plan marks. The best rival is chosen in each reading by its mean, which favours the rivals."
+    "with a 95 % t interval over the data sets; blue or orange if it excludes zero. Squares: the choices of the "
+    "reading. Diamonds are readings that the plan marks. The best rival is chosen in each reading by its mean, which "
+    "favours the rivals."
 )
 
 
@@ -235,11 +234,10 @@ def _near(study: MultiverseSummary, found: OverReadings, drawing: Drawing) -> Co
     near = far <= np.quantile(far, 0.25)
     rank = spearmanr(far, effect)
     words = (
-        "In the quarter of the readings whose error rate of all features is nearest to the paper's, the mean effect "
-        "is "
-        f"{float(as_percent(effect[near].mean())):+.1f} %, in the others "
-        f"{float(as_percent(effect[~near].mean())):+.1f} "
-        f"% (rank correlation of distance and effect {float(rank.statistic):+.2f}, {probability(float(rank.pvalue))})."
+        f"In the quarter of the readings whose error rate of all features is nearest to the paper's, the mean effect "
+        f"is {float(as_percent(effect[near].mean())):+.1f} %, in the others "
+        f"{float(as_percent(effect[~near].mean())):+.1f} % (rank correlation of distance and effect "
+        f"{float(rank.statistic):+.2f}, {probability(float(rank.pvalue))})."
     )
     return Content(words=[words], drawings=[drawing])
 

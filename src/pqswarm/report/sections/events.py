@@ -47,19 +47,7 @@ def events_content(study: "StudySummary") -> Content:
 
 
 def plot_event(event: Event, snr: float = float("inf")) -> Figure:
-    """Draw the waveform of an event and its wavelet bands.
-
-    Parameters
-    ----------
-    event : Event
-        Event to draw.
-    snr : float
-        Noise to add first [dB]; infinity adds none.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The figure.
+    """Draw the waveform of an event and its wavelet bands, with noise of `snr` [dB] added first.
 
     Examples
     --------

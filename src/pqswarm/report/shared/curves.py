@@ -82,10 +82,7 @@ def attained_errors(record: "RunRecord") -> FloatArray:
 
 
 def pareto_front(records: "Sequence[RunRecord]") -> tuple[IntArray, FloatArray]:
-    """Return sizes and errors of the Pareto-optimal subsets of all runs.
-
-    Runs without a front contribute their final subset.
-    """
+    """Return sizes and errors of the Pareto-optimal subsets of all runs; a run without a front has its final subset."""
     lowest = np.full(records[0].mask.size, np.inf)
     for record in records:
         lowest = np.minimum(lowest, attained_errors(record))

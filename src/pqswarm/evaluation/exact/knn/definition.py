@@ -26,10 +26,7 @@ def knn_distances(test: FloatArray, train: FloatArray, metric: str) -> FloatArra
 
 
 def knn_neighbours(test: FloatArray, train: FloatArray, k: int, metric: str) -> tuple[IntArray, BoolArray]:
-    """Return the k nearest training events of each test event, and whether a tie decided which they are.
-
-    Of equal distances the lower index is nearer.
-    """
+    """Return the k nearest training events of each, of equals the first, and whether a tie decided which they are."""
     distances = knn_distances(test, train, metric)
     order = np.argsort(distances, axis=1, kind="stable")
     ascending = np.take_along_axis(distances, order, axis=1)

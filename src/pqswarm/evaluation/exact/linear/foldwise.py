@@ -48,10 +48,7 @@ class Foldwise:
         return np.asarray(self._largest[fold % len(self._largest)])
 
     def fit(self, fold: int, selected: IntArray) -> AnyArray:
-        """Return scikit-learn's predictions for the test events of the fold, used when rounding could decide.
-
-        A refused subset raises a SubsetError.
-        """
+        """Return scikit-learn's predictions for the test events of the fold; a refused subset raises a SubsetError."""
         train, test = self.train(fold), self.tests[fold]
         data = self.view(fold)[:, selected]
         estimator = self._make()

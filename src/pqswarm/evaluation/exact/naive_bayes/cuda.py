@@ -67,10 +67,7 @@ class KernelNBOnCuda(CudaBackend["KernelNBEvaluator"]):
 
 
 class GaussianNBOnCuda(GaussianNBOnCpu):
-    """Gaussian naive Bayes on the GPU, by the kernels of ``gaussian.cu``.
-
-    Single features have their own rules, and are left to the CPU.
-    """
+    """Gaussian naive Bayes on the GPU, by the kernels of ``gaussian.cu``; single features are left to the CPU."""
 
     def __init__(self, evaluator: GaussianNBEvaluator) -> None:
         super().__init__(evaluator)

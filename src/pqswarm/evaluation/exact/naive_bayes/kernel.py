@@ -37,10 +37,8 @@ class KernelNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The sorted labels.
-    class_log_prior_ : ndarray of shape (n_classes,)
-        Log fraction of each class.
+    classes_, class_log_prior_ : ndarray of shape (n_classes,)
+        The sorted labels; log fraction of each class.
     n_features_in_ : int
         Number of features in `fit`.
 

@@ -234,23 +234,11 @@ def _shorten_name_on_feature_map(name: str, length: int) -> str:
 
 
 def plot_features(dataset: "Dataset", snr: float = float("inf")) -> Figure:
-    """Draw how the features differ between classes, as a map of classes by features.
+    """Draw how the features differ between classes, as a map of classes by features, at a noise level `snr` [dB].
 
     Each feature is replaced by its rank among all events (0 lowest, 1 highest), so that energies and entropies share
     one scale; the colour is the median rank of the class. A column whose colour changes from row to row separates
     classes.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        The features.
-    snr : float
-        Noise level to show [dB].
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The figure.
 
     Examples
     --------
