@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from tests.fuzz.mutations import HOSTILE
-from tests.recordings import builders
+from tests.recordings import builders, vendor_files
 from tests.reference import pqdif
 
 RATES = (0.01, 1.0, 10.0, 49.0, 50.0, 100.0, 101.0, 400.0, 1000.0, 1600.0, 4800.0, 4800.0, 12_345.678, 1e6, 9e8)
@@ -168,7 +168,38 @@ def write_pqdif(odd, rng):
     return {"case.pqd": pqdif.chain(records, packed=packed)}
 
 
+def write_sel(odd, rng):
+    """An event report, compressed or plain, with rows of the recording."""
+    rows = np.resize(np.nan_to_num(odd.samples.T, posinf=1e9, neginf=-1e9), (odd.samples.shape[1], 6))
+    how = {"trigger": rng.choice((0, 5, 32, 10**6)), "per_cycle": rng.choice((1, 4, 16, 32))}
+    if rng.random() < 0.5:
+        return {"case.cev": vendor_files.cev(rows, end=rng.choice(("\r\n", "\n", "\r")), **how)}
+    return {"case.eve": vendor_files.eve(np.clip(rows, -99999, 99999), freq=rng.random() < 0.5, **how)}
+
+
+def write_mat(odd, rng):
+    """The channels as arrays of MATLAB, of any type and byte order."""
+    code, order = rng.choice(("f8", "f8", "f4", "i2", "u1")), rng.choice("<>")
+    arrays = {
+        f"u{i}": np.nan_to_num(x).astype(code) if code[0] != "f" else x.astype(code) for i, x in enumerate(odd.samples)
+    }
+    if rng.random() < 0.3:
+        arrays = {rng.choice(("u", "Ua", "V1")): np.stack(list(arrays.values())).T}
+    arrays |= {rng.choice(("fs", "Fs", "sampling_rate", "rate")): np.float64(odd.rate)}
+    return {"case.mat": vendor_files.mat(arrays, order, compress=rng.random() < 0.5)}
+
+
+def write_zip(odd, rng):
+    """An archive with an odd recording of another format, or two."""
+    members = {}
+    for number in range(rng.choice((1, 1, 2))):
+        writer = rng.choice((write_comtrade, write_csv, write_npz, write_sel, write_mat))
+        members |= {name.replace("case", f"case{number}"): content for name, content in writer(odd, rng).items()}
+    return {"case.zip": builders.zipped(members)}
+
+
 GENERATORS = {"comtrade": write_comtrade, "csv": write_csv, "npz": write_npz, "pqdif": write_pqdif}
+GENERATORS |= {"sel": write_sel, "mat": write_mat, "zip": write_zip}
 """Writers of odd recordings, by target."""
 
 

@@ -24,9 +24,10 @@ from pathlib import Path
 from tests.fuzz.generate import generate
 from tests.fuzz.layouts import MUTATORS
 from tests.fuzz.seeds import CORPUS, make_seeds, read_case, write_case
-from tests.fuzz.targets import EVERYTHING, TARGETS, Outcome, Shares, examine
+from tests.fuzz.targets import EVERYTHING, READERS, TARGETS, Outcome, Shares, examine
 
-WEIGHTS = {"comtrade": 30, "pqdif": 20, "csv": 18, "npz": 16, "site": 5, "corrections": 3, "samples": 3, "model": 2}
+WEIGHTS = {"comtrade": 30, "pqdif": 20, "csv": 18, "npz": 12, "sel": 8, "mat": 6, "zip": 6, "site": 5}
+WEIGHTS |= {"corrections": 3, "samples": 3, "model": 2}
 """Weights of the targets; 1 for all others."""
 
 RECYCLED = 20_000
@@ -51,7 +52,7 @@ def make_case(seed, number, seeds, targets=TARGETS):
     target = rng.choices(targets, [WEIGHTS.get(name, 1) for name in targets])[0]
     files = generate(target, rng) if rng.random() < 0.3 else None
     files = rng.choice(seeds[target]) if files is None else files
-    if rng.random() < 0.75 or target not in ("comtrade", "csv", "npz", "pqdif"):
+    if rng.random() < 0.75 or target not in READERS:
         files = MUTATORS[target](files, rng)
     return target, files, rng
 

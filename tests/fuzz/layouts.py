@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 from tests.fuzz.mutations import INTEGERS, mutate, mutate_bytes, mutate_json, mutate_text
-from tests.recordings import builders
+from tests.recordings import builders, vendor_files
 from tests.reference import pqdif
 
 CLASSES = {pqdif.guid(name): name for name in pqdif.GUIDS}
@@ -154,6 +154,77 @@ def mutate_npz(files, rng):
     return {name: builders.zipped(members, rng.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)))}
 
 
+def mutate_mat(files, rng):
+    """The bytes of the file, or an element of a variable, with the lengths around it corrected."""
+    content = files["case.mat"]
+    if rng.random() < 0.2:
+        return {"case.mat": mutate(content, rng)}
+    variables, order = [], "<" if content[126:128] == b"IM" else ">"
+    for kind, body in split_elements(content[128:], order):
+        with contextlib.suppress(zlib.error):
+            kind, body = (
+                next(iter(split_elements(zlib.decompress(body), order)), (0, b"")) if kind == 15 else (kind, body)
+            )
+        variables.append((kind, split_elements(body, order)))
+    if variables:
+        at = rng.randrange(len(variables))
+        kind, elements = variables[at]
+        if elements:
+            n = rng.randrange(len(elements))
+            code = rng.choice((1, 2, 5, 6, 7, 9, 14, 15)) if rng.random() < 0.2 else elements[n][0]
+            elements[n] = (code, mutate_bytes(elements[n][1], rng) if elements[n][1] else b"\0")
+        if rng.random() < BOMBS:
+            elements.append((9, bytes(rng.choice(BOMB_BYTES))))
+    whole = [(kind, b"".join(vendor_files.mat_element(*one, order) for one in parts)) for kind, parts in variables]
+    whole = [vendor_files.mat_element(*one, order) for one in whole]
+    if rng.random() < 0.5:
+        whole = [vendor_files.mat_element(15, zlib.compress(one), order) for one in whole]
+    return {"case.mat": content[:128] + b"".join(whole)}
+
+
+def split_elements(data, order):
+    """Types and contents of the elements of a MATLAB file, as far as they can be read."""
+    elements, at = [], 0
+    while at + 8 <= len(data) and len(elements) < 50:
+        kind, size = struct.unpack_from(f"{order}II", data, at)
+        begin, after = (at + 8, at + 8 + size + (0 if kind == 15 else -size % 8)) if kind < 2**16 else (at + 4, at + 8)
+        kind, size = (kind, size) if kind < 2**16 else (kind & 0xFFFF, kind >> 16)
+        elements.append((kind, data[begin : begin + size]))
+        at = after
+    return elements
+
+
+def mutate_zip(files, rng):
+    """The bytes of the archive, or a member, its name, or one more; sometimes an archive in an archive."""
+    content = files["case.zip"]
+    members = unzip(content)
+    if not members or rng.random() < 0.2:
+        return {"case.zip": mutate(content, rng)}
+    name = rng.choice(list(members))
+    members[name] = mutate(members[name], rng, rng.choice((mutate_text, mutate_bytes)))
+    if rng.random() < 0.3:
+        odd = (
+            "../x.cfg",
+            "/x.dat",
+            "C:\\x.csv",
+            "x.zip",
+            "a/x.cff",
+            "x.csv",
+            "xl/x.xml",
+            "\x1b[2J.csv",
+            "x.mat",
+            "<b>.csv",
+        )
+        members[rng.choice(odd)] = members.pop(name)
+    if rng.random() < 0.1:
+        members[rng.choice(("inner.zip", "inner.csv", "x.npz"))] = content
+    if rng.random() < BOMBS:
+        members["bomb.csv"] = bytes(rng.choice(BOMB_BYTES))
+    return {
+        "case.zip": builders.zipped(members, rng.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA)))
+    }
+
+
 def unzip(content):
     """The members of an archive; none if it is damaged."""
     try:
@@ -287,6 +358,9 @@ MUTATORS = {
     "pqdif": mutate_pqdif,
     "csv": mutate_lines,
     "npz": mutate_npz,
+    "sel": mutate_lines,
+    "mat": mutate_mat,
+    "zip": mutate_zip,
     "site": mutate_lines,
     "plan": mutate_lines,
     "preset": mutate_lines,

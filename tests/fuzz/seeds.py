@@ -4,6 +4,7 @@ Recordings, tables and texts are written here each time. What only the package c
 studies, lies in ``corpus/seeds``: ``python -m tests.fuzz.seeds`` writes it again, for a new version of these formats.
 """
 
+import base64
 import contextlib
 import json
 import sqlite3
@@ -11,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from tests.identify import invented
-from tests.recordings import builders
+from tests.recordings import builders, vendor_files
 from tests.reference import pqdif
 
 from pqswarm.recordings.files import find_partner
@@ -96,15 +97,24 @@ def make_seeds(samples=None):
     pairs = builders.comtrade_seeds()
     packed = [pqdif.example(packed=packed)[0] for packed in (False, True)]
     three = [{"case.cff": builders.cff(*pairs[i], kind)} for i, kind in ((0, "ASCII"), (1, "BINARY"), (3, "FLOAT32"))]
+    three.append({"case.cff": builders.cff(pairs[1][0], base64.encodebytes(pairs[1][1]), "BINARY BASE64")})
     events = [
         {**CORRECTION, "label": label, "found": invented.with_label(invented.event(start=start)).as_dict()}
         for label, start in (("sag", 0.1), ("", 0.2), ("sag_with_transient", 1.0))
     ]
     seeds = {
         "comtrade": [*({"case.cfg": config, "case.dat": data} for config, data in pairs), *three],
-        "csv": [{"case.csv": text.encode("utf-8")} for text in builders.csv_seeds()],
+        "csv": [
+            {"case.csv": text.encode("utf-8")} for text in (*builders.csv_seeds(), vendor_files.tektronix_blocks())
+        ],
         "npz": [{"case.npz": builders.zipped(members)} for members in builders.npz_seeds()],
         "pqdif": [{"case.pqd": content} for content in packed],
+        "sel": vendor_files.sel_seeds(),
+        "mat": [{"case.mat": content} for content in vendor_files.mat_seeds()],
+        "zip": [
+            {"case.zip": builders.zipped({"a/x.cfg": pairs[10][0], "a/x.dat": pairs[10][1], "README.txt": b"hello"})},
+            {"case.zip": builders.zipped({"x.cev": vendor_files.cev(), "y.csv": builders.csv_seeds()[0].encode()})},
+        ],
         "site": [{"case.toml": SITE.encode()}],
         "plan": [{"case.toml": PLAN.encode()}],
         "preset": [{"case.toml": PRESET.encode()}],
@@ -119,6 +129,7 @@ def make_seeds(samples=None):
 def read_samples(folder):
     """Cases of recordings in a folder, by target."""
     targets = {".cfg": "comtrade", ".cff": "comtrade", ".pqd": "pqdif", ".csv": "csv", ".npz": "npz"}
+    targets |= {".cev": "sel", ".eve": "sel", ".mat": "mat", ".zip": "zip"}
     cases = {}
     for path in sorted(folder.rglob("*")):
         target = targets.get(path.suffix.lower())

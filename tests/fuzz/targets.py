@@ -19,7 +19,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.recordings import RecordingError, open_recordings, read_all, rows
 
 PACKAGE = f"{Path(pqswarm.__file__).parent}/"
-READERS = ("comtrade", "pqdif", "csv", "npz")
+READERS = ("comtrade", "pqdif", "csv", "npz", "sel", "mat", "zip")
 SECONDS = 1.0
 """Maximum processor time to read or refuse a small file."""
 
@@ -88,7 +88,8 @@ def check_change(path, source):
     """A file truncated after opening is refused."""
     data = path.with_suffix(".dat") if path.suffix == ".cfg" else path
     content = data.read_bytes()
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):  # UTF-16 is not left in the file
+    is_base64 = data.suffix == ".cff" and not set(content.rpartition(b"---")[2]) & set(b"\0,")
+    if is_base64 or content.startswith((b"\xff\xfe", b"\xfe\xff")):  # these and UTF-16 are not left in the file
         return
     data.write_bytes(content[:-1])
     try:

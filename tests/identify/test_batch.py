@@ -46,7 +46,8 @@ def test_pairs_and_folders_are_found_once(folder):
     (folder / "two/upper.CSV").write_text("x")
     (folder / "truth.csv").write_text("file,kind,phases,start\n")
     (folder / "rows.csv").write_text(csv_lines([]))
-    (folder / "two/.hidden.csv").write_text("x")
+    for name in ("two/.hidden.csv", "README.txt", "two/requirements.txt", "two/dev-requirements.txt", "LICENSE.txt"):
+        (folder / name).write_text("x\n")
     series = characterise(sag()).series.steady
     for name, per in (("s.csv", "window"), ("s-10min.csv", "10 min"), ("s.npz", "window")):
         series.write(folder / name, per=per)

@@ -1,5 +1,6 @@
 """COMTRADE: all editions and encodings, and deviations of vendors."""
 
+import base64
 from dataclasses import replace
 
 import comtrade
@@ -90,6 +91,23 @@ def test_one_file_without_colons(tmp_path):
     assert_waves(read(tmp_path / "case.cff"))
 
 
+@pytest.mark.parametrize("kind", ["BINARY", "BINARY BASE64", "BASE64"])
+def test_one_file_in_base64(tmp_path, kind):
+    config, data = builders.comtrade_seeds()[1]
+    packed = base64.encodebytes(data)
+    (tmp_path / "case.cff").write_bytes(builders.cff(config, packed, kind))
+    recording = read(tmp_path / "case.cff")
+    assert_waves(recording)
+    assert len(recording.status) == 18
+    (tmp_path / "case.cff").write_bytes(builders.cff(base64.encodebytes(config), packed, kind))
+    assert_waves(read(tmp_path / "case.cff"))
+    (tmp_path / "case.cff").write_bytes(builders.cff(config, packed[:-3], kind))
+    with pytest.raises(RecordingError, match=r"case\.cff is damaged: a section in base64"):
+        read(tmp_path / "case.cff")
+    with pytest.raises(RecordingError, match="max_bytes"):
+        read(tmp_path / "case.cff", max_bytes=1000)
+
+
 def test_station(write):
     config, data = builders.comtrade_seeds()[0]
     assert read(write(config, data)).station == "station"
@@ -165,7 +183,11 @@ def test_malformed_dates(write, date):
 
 def test_dates_of_1991_have_the_month_first(write):
     config = builders.cfg(year="", tail="", dates=("03/04/98,01:02:03.5",) * 2, last=())
-    assert read(write(config, builders.comtrade_seeds()[0][1])).start.isoformat() == "1998-03-04T01:02:03.500000"
+    recording = read(write(config, builders.comtrade_seeds()[0][1]))
+    assert recording.start.isoformat() == "1998-03-04T01:02:03.500000"
+    assert any("03/04/98 is ambiguous: read as month/day/year" in note for note in recording.notes)
+    later = read(write(builders.cfg(dates=("03/04/1998,01:02:03.5",) * 2), builders.comtrade_seeds()[0][1]))
+    assert (later.start.day, [note for note in later.notes if "ambiguous" in note]) == (3, [])
 
 
 def test_binary_of_1991_keeps_minus_one(write):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from tests.recordings import builders
 from tests.recordings.builders import RATE, table_text, waves
+from tests.recordings.vendor_files import tektronix_blocks
 
 from pqswarm.recordings import Channel, Recording, RecordingError, open_recordings, read, write_csv
 from pqswarm.recordings.clock import Clock
@@ -164,6 +165,52 @@ def test_oscilloscopes(save):
     assert [(channel.name, channel.unit) for channel in recording.channels] == [("column 2", "A")]
     short = ["Vertical Units,A", "Sample Interval,2.0833e-4", *scope("A", "", 1)[9:]]
     assert read(save("\n".join(short))).channels[0].name == "column 2"
+
+
+def test_blocks_side_by_side(save):
+    recording = read(save(tektronix_blocks()))
+    assert [(channel.name, channel.unit) for channel in recording.channels] == [("CH1", "A"), ("CH2", "V")]
+    assert recording.sampling_rate == pytest.approx(RATE)
+    for channel, wave in zip(recording.channels, waves(), strict=False):
+        np.testing.assert_allclose(channel.samples, wave, atol=1e-4)
+    assert not any("unit" in note and "not given" in note for note in recording.notes)
+    other = read(save(tektronix_blocks(units=("Volts", "Volts"), shift=0.5)))  # its own time: it is left out
+    assert [(channel.name, channel.unit) for channel in other.channels] == [("CH1", "V")]
+
+
+@pytest.mark.parametrize(
+    ("stamps", "start", "order"),
+    [
+        ("3/4/2024 2:05:{:09.6f} PM", "2024-03-04T14:05:00", "month/day/year"),
+        ("3/4/2024 12:05:{:09.6f} am", "2024-03-04T00:05:00", "month/day/year"),
+        ("03/04/2024 14:05:{:09.6f}", "2024-04-03T14:05:00", "day/month/year"),
+        ("03-04-2024 14:05:{:09.6f}", "2024-04-03T14:05:00", "day/month/year"),
+        ("3/14/2024 2:05:{:09.6f} P.M.", "2024-03-14T14:05:00", ""),
+        ("14/3/2024 14:05:{:09.6f}", "2024-03-14T14:05:00", ""),
+        ("03.04.2024 14:05:{:09.6f}", "2024-04-03T14:05:00", ""),
+        ("2024-03-04 14:05:{:09.6f}", "2024-03-04T14:05:00", ""),
+        ("4/4/2024 14:05:{:09.6f}", "2024-04-04T14:05:00", ""),
+    ],
+)
+def test_ambiguous_dates(save, stamps, start, order):
+    rows = [f"{stamps.format(i / RATE)},{v:.3f}" for i, v in enumerate(waves(480)[0])]
+    recording = read(save("\n".join(["time,Ua [V]", *rows])))
+    assert (recording.start.isoformat(), recording.n_samples) == (start, 480)
+    assert recording.sampling_rate == pytest.approx(RATE, rel=1e-4)
+    said = [note for note in recording.notes if "ambiguous" in note]
+    assert [note.endswith(f"read as {order}.") for note in said] == [True] * bool(order)
+
+
+def test_ambiguous_dates_in_headers_and_columns(save):
+    lines = scope("V", "TIME,CH1\n", 1)
+    for text in ("05/03/2024", "25/03/2024"):
+        recording = read(save("\n".join(lines).replace("2024-03-05", text)))
+        assert recording.start.month == 3
+        assert any("ambiguous" in note for note in recording.notes) == (text[:2] == "05")
+    rows = [f"1/2/2024,2:05:{i / RATE:09.6f} PM,{v:.3f}" for i, v in enumerate(waves(480)[0])]
+    recording = read(save("\n".join(["Date,Time,Ua [V]", *rows])))
+    assert recording.start.isoformat() == "2024-01-02T14:05:00"
+    assert any("1/2/2024 is ambiguous: read as month/day/year" in note for note in recording.notes)
 
 
 def test_a_wrong_stamp_does_not_drop_half_of_an_oscilloscope_record(save):

@@ -49,7 +49,7 @@ def test_recordings_that_cannot_be_used_are_named(tmp_path, monkeypatch):
 
         return SimpleNamespace(name="two", sources=sources)
 
-    monkeypatch.setattr("pqswarm.recordings.readers._find_reader", find_two)
+    monkeypatch.setattr("pqswarm.recordings.readers.find_reader", find_two)
     (source,) = open_recordings(path)
     assert "1 of the 2 recordings of this file cannot be used: a.csv, part 2 " in source.notes[-1]
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def identify(
     files: Annotated[
         list[str],
-        typer.Argument(metavar="FILES", help="Recordings (COMTRADE, PQDIF, CSV, npz) or folders of recordings."),
+        typer.Argument(metavar="FILES", help="Recordings (COMTRADE, PQDIF, SEL, CSV, npz, mat, zip), or folders."),
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
     csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write one row per event as CSV.")] = None,

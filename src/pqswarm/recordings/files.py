@@ -1,6 +1,7 @@
 """Files from disk: sizes are checked before memory is allocated."""
 
 import os
+import re
 import stat
 import struct
 import zlib
@@ -15,7 +16,10 @@ from pqswarm._base.text import file_text
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.recordings.recording import RecordingError
 
+COMPANIONS = (".dat", ".hdr", ".inf")
+"""Suffixes of the files that belong to a COMTRADE ``.cfg``."""
 _FOLDER_LIMIT = 100_000  # names checked in search of a partner file
+_DOCUMENT = re.compile(r"(?:readme|licen[cs]e|copying|notice|changelog|[\w-]*requirements|cmakelists)\b.*\.txt", re.I)
 
 
 @contextmanager
@@ -86,6 +90,11 @@ class FileBytes:
     def read_all(self) -> bytes:
         """Return all bytes."""
         return self.read(0, self.size)
+
+
+def is_document(name: str) -> bool:
+    """Whether the name of a text file, such as ``README.txt`` or ``requirements.txt``, is not that of a recording."""
+    return _DOCUMENT.fullmatch(name) is not None
 
 
 def find_partner(path: Path, suffix: str) -> Path | None:

@@ -19,7 +19,7 @@ _MAX_NOTES = 40
 _NOTE_LIMIT = 500  # characters
 _MIN_PER_CYCLE = 4  # samples
 _PIECE = 262_144  # samples of all channels read at once
-_RATES = (1e-3, 1e9)  # Hz
+_RATES = (1e-5, 1e9)  # Hz; a log has a value a day
 _FREQUENCIES = (5.0, 1000.0)  # Hz; railways have 16.7, aircraft 400
 
 
@@ -65,21 +65,9 @@ def normalise(raw: RawSource, options: Options, path: str = "") -> FileSource:
             f"At {frequency_text(rate)} these are not waveforms of {frequency:g} Hz: perhaps RMS values, or the unit "
             "of time is wrong; sampling_rate sets the right rate."
         )
-    return FileSource(
-        tuple(channels),
-        rate,
-        frequency,
-        raw.n_samples,
-        raw.start,
-        file_text(raw.source),
-        clean(raw.format),
-        tuple(dict.fromkeys(notes)),
-        clean(raw.station),
-        path,
-        raw,
-        numbers,
-        factors,
-    )
+    texts = file_text(raw.source), clean(raw.format), tuple(dict.fromkeys(notes)), clean(raw.station), path
+    held = raw, numbers, factors
+    return FileSource(tuple(channels), rate, frequency, raw.n_samples, raw.start, *texts, *held)
 
 
 def _usable_channels_to_normalise(raw: RawSource, numbers: list[int], factors: list[float]) -> list[int]:
@@ -142,7 +130,7 @@ def _units(channels: list[RawHeader], units: str | Mapping[str, str] | None, not
 def _rate(found: float, given: float | None, notes: list[str]) -> float:
     if given is not None:
         if not _RATES[0] <= given < _RATES[1]:
-            raise RecordingError(f"cannot be read with a sampling_rate of {given} Hz: 0.001 to 1e9 is allowed.")
+            raise RecordingError(f"cannot be read with a sampling_rate of {given} Hz: 1e-5 to 1e9 is allowed.")
         if found > 0 and abs(found / given - 1) > 1e-9:
             notes.append(
                 f"The given sampling rate of {frequency_text(given)} replaces the file's {frequency_text(found)}."

@@ -11,15 +11,18 @@ from pqswarm._base.text import count_text, file_text
 from pqswarm.errors import PqswarmError
 from pqswarm.recordings.comtrade.reader import COMTRADE
 from pqswarm.recordings.files import FileBytes, naming_recording_file
+from pqswarm.recordings.mat.reader import MAT
 from pqswarm.recordings.normalise import normalise
 from pqswarm.recordings.npz.reader import NPZ
 from pqswarm.recordings.pqdif.reader import PQDIF
 from pqswarm.recordings.reader import Options, Reader
 from pqswarm.recordings.recording import Recording, RecordingError, RecordingSource
+from pqswarm.recordings.sel.reader import SEL
 from pqswarm.recordings.source import FileSource
 from pqswarm.recordings.table.reader import TABLE
+from pqswarm.recordings.zipped import ZIP
 
-_OURS = (PQDIF, NPZ, COMTRADE, TABLE)  # the first two are recognised by their content
+_OURS = (PQDIF, NPZ, MAT, COMTRADE, SEL, ZIP, TABLE)  # in the order in which they are asked for their content
 _HEAD = 4096  # bytes
 
 READERS: Registry[Reader] = Registry("format of recordings", "pqswarm.readers", Reader, _OURS)
@@ -42,12 +45,14 @@ def read(
     ----------
     path : str or Path
         COMTRADE (``.cfg``, ``.dat``, ``.hdr`` or ``.inf``: the partners are found beside it; or ``.cff``), PQDIF
-        (``.pqd``), a text table (``.csv``, ``.txt``, ...), ``.npz``, or a format of a plugin (see :data:`READERS`).
+        (``.pqd``), an event report of an SEL relay (``.cev``, ``.eve``), a text table (``.csv``, ``.txt``, ...),
+        ``.npz``, MATLAB (``.mat``), a ``.zip`` with such files, or a format of a plugin (see :data:`READERS`).
     observation : int, optional
         Number of the recording, from 0, if the file holds several (see :func:`read_all`). The default is the longest
         section at the high rate for COMTRADE, else the first.
     format : str, optional
-        Name of a reader (``"comtrade"``, ``"pqdif"``, ``"csv"``, ``"npz"``) if it should not be detected.
+        Name of a reader (``"comtrade"``, ``"pqdif"``, ``"sel"``, ``"csv"``, ``"npz"``, ``"mat"``, ``"zip"``) if it
+        should not be detected.
     **options
         Overrides and limits: see :class:`Options`.
 
@@ -64,8 +69,8 @@ def read(
     Notes
     -----
     Limits, apart from `max_bytes`: 4096 channels; 100 sections of a COMTRADE file at its high rate; 100 000 characters
-    in a line of a table; a packed file (PQDIF, ``.npz``) may unpack to a hundred times its size plus 8 or 64 MB (a
-    `max_bytes` above the default lifts this too). Samples beyond 1e15 count as missing.
+    in a line of a table; a packed file (PQDIF, ``.npz``, ``.mat``, ``.zip``) may unpack to a hundred times its size
+    plus 8 or 64 MB (a `max_bytes` above the default lifts this too). Samples beyond 1e15 count as missing.
 
     Examples
     --------
@@ -90,7 +95,7 @@ def read_all(
     r"""Read all recordings of a file.
 
     A PQDIF file has one for each observation with waveforms, a COMTRADE file one for each section at its high rate,
-    a file of RTE's database one for each record; other formats hold one.
+    a file of RTE's database one for each record, an archive those of its files; other formats hold one.
 
     Parameters
     ----------
@@ -123,8 +128,7 @@ def open_recordings(
 ) -> tuple[RecordingSource, ...]:
     r"""Open all recordings of a file; samples stay in the file if the format allows it.
 
-    COMTRADE files and text tables of any size are read on demand; PQDIF and ``.npz`` are compressed and read as a
-    whole.
+    COMTRADE files and text tables of any size are read on demand; other formats are read as a whole.
 
     Parameters
     ----------
@@ -160,7 +164,7 @@ def _open_all_with_reader(
 ) -> tuple[list[FileSource], int]:
     """The usable recordings of a file, and the position of the main one."""
     with naming_recording_file(path):
-        reader = _find_reader(path) if format_name is None else READERS.find(format_name)
+        reader = find_reader(path) if format_name is None else READERS.find(format_name)
         raws = reader.sources(path, options)
         if wanted is not None:
             if not -len(raws) <= wanted < len(raws):
@@ -191,8 +195,13 @@ def _open_all_with_reader(
         return sources, min(main, len(sources) - 1)
 
 
-def _find_reader(path: Path) -> Reader:
-    """The reader that recognises the content, else that of the suffix, else that of tables."""
+def list_suffixes() -> set[str]:
+    """Return the suffixes of all formats."""
+    return {suffix for reader in _all_readers() for suffix in reader.suffixes}
+
+
+def find_reader(path: Path) -> Reader:
+    """Return the reader that recognises the content, else that of the suffix, else that of tables."""
     head = FileBytes.of(path).read(0, _HEAD)
     readers = list(_all_readers())
     certain = (reader for reader in readers if reader.recognises(path, head))

@@ -84,15 +84,6 @@ class FileSource:
             notes.append(f"{count_text(n_bad, 'sample')} infinite or beyond {_MAX_VALUE:g}: treated as missing.")
         status = self.status if (first, stop) == (0, self.n_samples) else ()
         notes += [f"{one.name}: {one.note}" for one in status if one.note][:_MAX_NOTES]
-        return Recording(
-            tuple(channels),
-            self.sampling_rate,
-            self.nominal_frequency,
-            self.start if not first else shift_time(self.start, first / self.sampling_rate),
-            self.source,
-            self.format,
-            (*self.notes, *notes),
-            self.station,
-            self.path,
-            status,
-        )
+        start = self.start if not first else shift_time(self.start, first / self.sampling_rate)
+        about = self.source, self.format, (*self.notes, *notes), self.station, self.path
+        return Recording(tuple(channels), self.sampling_rate, self.nominal_frequency, start, *about, status)

@@ -12,7 +12,7 @@ from pqswarm.recordings.recording import RecordingError
 _HIGH_RUN = re.compile(rb"[\x80-\xff]+")
 _MIXED_WORD = re.compile(rb"[a-z][\x80-\xff]+|(?<![\x80-\xff])[\x80-\xff]++[a-z]")  # each byte is visited once
 _DATE = re.compile(r"\s*'?(\d{1,4})[/.\-](\d{1,2})[/.\-](\d{1,4})")
-_TIME = re.compile(r"(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:[.,:](\d{1,12}))?)?")
+_TIME = re.compile(r"(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:[.,:](\d{1,12}))?)?(?:\s?([ap])\.?m\b)?", re.IGNORECASE)
 
 
 def decode(content: bytes, encoding: str | None = None) -> tuple[str, str]:
@@ -68,27 +68,40 @@ def split(line: str, delimiter: str) -> list[str]:
     return [part.strip() for part in line.split(delimiter)]
 
 
+def list_date_notes(date: str, *, month_first: bool = False) -> list[str]:
+    """Return a note if day and month of a date may be exchanged; :func:`date_from_text` reads it in this order."""
+    match = _DATE.match(date)
+    if match is None or "'" in match[0] or "." in match[0] or len(match[1]) == 4:  # points: the day is first
+        return []
+    if int(match[1]) == int(match[2]) or max(int(match[1]), int(match[2])) > 12:
+        return []
+    half = (found := _TIME.search(date, match.end())) is not None and found[5]
+    order = "month/day" if month_first or half else "day/month"
+    return [f"The date {match[0].strip()} is ambiguous: read as {order}/year."]
+
+
 def date_from_text(date: str, time: str = "", *, month_first: bool = False) -> datetime | None:
     """Return a date and time of day, or None if they are malformed or impossible.
 
-    Day, month and year may have any unambiguous order; `month_first` decides ambiguous dates. `date` may include the
-    time. Digits beyond microseconds are dropped.
+    Day, month and year may have any unambiguous order; `month_first` decides ambiguous dates, and so does AM or PM,
+    which is American. `date` may include the time. Digits beyond microseconds are dropped.
     """
     day_match = _DATE.match(date)
     if day_match is None:
         return None
+    time_match = _TIME.search(time or date[day_match.end() :])
+    half = (time_match[5] or "").casefold() if time_match and "." not in day_match[0] else ""
     first, second, third = (int(group) for group in day_match.groups())
     if len(day_match[1]) == 4 or day_match[0].lstrip().startswith("'"):
         year, month, day = first, second, third
     else:
-        day, month, year = (second, first, third) if month_first else (first, second, third)
+        day, month, year = (second, first, third) if month_first or half else (first, second, third)
         if month > 12:
             day, month = month, day
     if year < 100:
         year += 2000 if year < 70 else 1900
     if year < 1900:
         return None
-    time_match = _TIME.search(time or date[day_match.end() :])
     if time_match is None:
         hour = minute = second_of_minute = microsecond = 0
         if time.strip():
@@ -96,6 +109,8 @@ def date_from_text(date: str, time: str = "", *, month_first: bool = False) -> d
     else:
         hour, minute, second_of_minute = (int(group or 0) for group in time_match.groups()[:3])
         microsecond = int((time_match[4] or "0").ljust(6, "0")[:6])
+        if half and hour <= 12:
+            hour = hour % 12 + 12 * (half == "p")
     try:
         return datetime(year, month, day, hour, minute) + timedelta(seconds=second_of_minute, microseconds=microsecond)
     except (ValueError, OverflowError):

@@ -12,11 +12,10 @@ from time import monotonic
 from pqswarm._base.text import file_text
 from pqswarm.app.workbench import is_inside, mark_workbench_file_used, workbench_id
 from pqswarm.identify.folder.scan import Candidate, is_ours, scan, scanned_file_stamp
+from pqswarm.recordings.files import COMPANIONS
 
 MAX_FILES = 10_000
 """Maximum number of files listed from a folder."""
-COMPANIONS = (".dat", ".hdr", ".inf")
-"""Files that belong to a COMTRADE ``.cfg``."""
 _FORGET_AFTER = 3600.0
 """Seconds after which the uploads of an inactive visitor are dropped from memory."""
 _SCAN_INTERVAL = 1.0

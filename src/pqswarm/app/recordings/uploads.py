@@ -11,8 +11,9 @@ from typing import BinaryIO
 from pqswarm._base.files import file_writer_is_alive
 from pqswarm._base.text import count_text
 from pqswarm.app.handlers import HTTPRefusal
-from pqswarm.app.recordings.files import COMPANIONS, upload_folder_name
-from pqswarm.recordings import READERS
+from pqswarm.app.recordings.files import upload_folder_name
+from pqswarm.recordings.files import COMPANIONS
+from pqswarm.recordings.readers import list_suffixes
 
 _MAX_FILES = 1000
 """Maximum number of files of a visitor."""
@@ -36,7 +37,7 @@ def clean_name(given: str) -> str:
     name = "".join(letter for letter in last if unicodedata.category(letter)[0] != "C" and letter not in '<>:"|?*')
     name = unicodedata.normalize("NFC", name).strip().lstrip(". ").rstrip(". ")
     stem, suffix = Path(name).stem, Path(name).suffix
-    known = {suffix for reader in READERS.values() for suffix in reader.suffixes} | set(COMPANIONS)
+    known = list_suffixes().union(COMPANIONS)
     if not stem or suffix.casefold() not in known:
         raise HTTPRefusal(f"The name of a recording must end in {', '.join(sorted(known))}.", 400)
     while len(f"{stem}{suffix}".encode()) > _MAX_NAME:

@@ -13,11 +13,9 @@ from pqswarm.identify.folder.scan import is_ours, scan
 from pqswarm.identify.model import Model
 from pqswarm.identify.verdict import Verdict
 from pqswarm.measure import Thresholds
-from pqswarm.recordings import READERS, RecordingSource, Site, open_recordings
-from pqswarm.recordings.files import find_partner
-
-_PARTS = (".dat", ".hdr", ".inf")
-"""Other files of a COMTRADE recording."""
+from pqswarm.recordings import RecordingSource, Site, open_recordings
+from pqswarm.recordings.files import COMPANIONS, find_partner
+from pqswarm.recordings.readers import list_suffixes
 
 
 @dataclass(frozen=True)
@@ -94,10 +92,10 @@ def find_recordings(files: Iterable[str | Path]) -> tuple[list[Path], list[Failu
         if os.path.isdir(given):  # noqa: PTH112 (it takes names of any length)
             inside = sorted(one.parts[0] for one in scan(given) if not is_ours(one.parts[0]))
             if not inside:
-                suffixes = (suffix for reader in READERS.values() for suffix in reader.suffixes)
-                failures.append(Failure(file_text(given), "", f"contains no recordings ({', '.join(suffixes)})."))
+                suffixes = ", ".join(sorted(list_suffixes()))
+                failures.append(Failure(file_text(given), "", f"contains no recordings ({suffixes})."))
         for one in inside:
-            whole = (find_partner(one, ".cfg") if one.suffix.lower() in _PARTS else None) or one
+            whole = (find_partner(one, ".cfg") if one.suffix.lower() in COMPANIONS else None) or one
             found.setdefault(os.path.abspath(whole), whole)  # noqa: PTH100 (links stay what they are)
     return list(found.values()), failures
 

@@ -11,8 +11,8 @@ from zipfile import BadZipFile, ZipFile
 from pqswarm._base.files import open_regular
 from pqswarm._base.text import file_text
 from pqswarm.errors import PqswarmError
-from pqswarm.recordings import READERS
-from pqswarm.recordings.files import find_partner
+from pqswarm.recordings.files import find_partner, is_document
+from pqswarm.recordings.readers import list_suffixes
 
 _BLOCK = 1 << 20
 """Bytes that are read at a time."""
@@ -72,14 +72,15 @@ class Candidate:
 
 
 def scan(folder: Path) -> Iterator[Candidate]:
-    """Yield the recordings of a folder and its subfolders, complete or not, by name; hidden ones are left out."""
-    suffixes = {suffix for reader in READERS.values() for suffix in reader.suffixes}
+    """Yield the recordings of a folder and its subfolders, complete or not, by name; no hidden files and READMEs."""
+    suffixes = list_suffixes()
     waiting = [folder]
     while waiting:
         here = waiting.pop()
         try:
             with os.scandir(here) as entries:
-                found = sorted((entry for entry in entries if not entry.name.startswith(".")), key=lambda e: e.name)
+                shown = (one for one in entries if not (one.name.startswith(".") or is_document(one.name)))
+                found = sorted(shown, key=lambda entry: entry.name)
         except OSError:  # removed, or not readable
             continue
         by_name = {entry.name.casefold(): entry for entry in found}

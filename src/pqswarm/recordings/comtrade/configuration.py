@@ -15,7 +15,7 @@ import numpy as np
 from pqswarm.recordings.reader import MAX_CHANNELS
 from pqswarm.recordings.recording import RecordingError
 from pqswarm.recordings.status import MAX_STATUS
-from pqswarm.recordings.text import date_from_text, number_from_text
+from pqswarm.recordings.text import date_from_text, list_date_notes, number_from_text
 
 _KINDS = ("ASCII", "BINARY", "BINARY32", "FLOAT32")
 _MAX_LINES, _LONGEST_LINE = 1_100_000, 20_000  # the standard has 999 999 channels at most; characters
@@ -164,6 +164,8 @@ def _parse_rest(following: deque[str], config: Configuration) -> None:
     config.start = date_from_text(date, time, month_first=config.revision == 1991)
     if config.start is None:
         config.notes.append("The time of the first sample is missing or malformed.")
+    elif config.revision == 1991:  # later editions write the day first
+        config.notes += list_date_notes(date, month_first=True)
     if any(re.search(r":\d+[.,]\d{7,}$", date.strip()) for date in dates):
         config.time_unit = 1e-9  # time stamps count nanoseconds where the dates have nine digits
     if following and _is_kind(following[0]):

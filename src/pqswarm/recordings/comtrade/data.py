@@ -12,9 +12,8 @@ import numpy as np
 from pqswarm._base.text import count_text
 from pqswarm._base.typing import AnyArray, FloatArray
 from pqswarm.recordings.comtrade.configuration import Configuration
-from pqswarm.recordings.files import FileBytes
 from pqswarm.recordings.recording import RecordingError
-from pqswarm.recordings.rows import TextRows
+from pqswarm.recordings.rows import StoredBytes, TextRows
 
 _TYPES = {"BINARY": "<i2", "BINARY32": "<i4", "FLOAT32": "<f4"}
 _MISSING = {"BINARY": -32768, "BINARY32": -2147483648}
@@ -43,7 +42,7 @@ class DataRows:
     status: Callable[[int, int], AnyArray]
 
 
-def open_rows(content: FileBytes, config: Configuration) -> DataRows:
+def open_rows(content: StoredBytes, config: Configuration) -> DataRows:
     """Open the content of a ``.dat`` as its ``.cfg`` describes it."""
     head = content.read(0, 200)
     kind = config.kind or _sniff(content, head, config)
@@ -61,7 +60,7 @@ def _looks_ascii(head: bytes) -> bool:
     return re.match(rb"\s*\d+\s*,\s*\d*\s*,[0-9eE+\-., \t\r\n]*$", head) is not None
 
 
-def _sniff(content: FileBytes, head: bytes, config: Configuration) -> str:
+def _sniff(content: StoredBytes, head: bytes, config: Configuration) -> str:
     if _looks_ascii(head):
         return "ASCII"
     for kind in _TYPES:
@@ -78,11 +77,11 @@ def _comtrade_row_type(kind: str, config: Configuration) -> np.dtype[np.void]:
     )
 
 
-def _comtrade_data_rows(content: FileBytes, row: np.dtype[np.void], first: int, stop: int) -> AnyArray:
+def _comtrade_data_rows(content: StoredBytes, row: np.dtype[np.void], first: int, stop: int) -> AnyArray:
     return np.frombuffer(content.read(first * row.itemsize, stop * row.itemsize), row)
 
 
-def _share_in_order(content: FileBytes, row: np.dtype[np.void]) -> float:
+def _share_in_order(content: StoredBytes, row: np.dtype[np.void]) -> float:
     """Fraction of rows whose number follows that of the previous row; long files are sampled."""
     count = content.size // row.itemsize
     length = min(count, _PIECE, max(_CHUNK // row.itemsize, 2 * _PLACES))
@@ -96,7 +95,7 @@ def _share_in_order(content: FileBytes, row: np.dtype[np.void]) -> float:
     return float(np.concatenate(follows).mean())
 
 
-def _open_binary(content: FileBytes, kind: str, config: Configuration, notes: list[str]) -> DataRows:
+def _open_binary(content: StoredBytes, kind: str, config: Configuration, notes: list[str]) -> DataRows:
     row = _comtrade_row_type(kind, config)
     count, left = divmod(content.size, row.itemsize)
     if count > 2 and _share_in_order(content, row) < 0.5:
@@ -139,7 +138,7 @@ def _open_binary(content: FileBytes, kind: str, config: Configuration, notes: li
     return DataRows(kind, count, fetch, stamps, "Samples marked as missing: {}.", notes, status)
 
 
-def _open_ascii(content: FileBytes, config: Configuration, notes: list[str]) -> DataRows:
+def _open_ascii(content: StoredBytes, config: Configuration, notes: list[str]) -> DataRows:
     n_columns = len(config.analog) + 1
     rows = TextRows(content, ",", ".", "latin-1", minimum=n_columns)
     for _ in rows.index():

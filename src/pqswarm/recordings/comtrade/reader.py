@@ -1,7 +1,9 @@
 """COMTRADE (IEEE C37.111-1991, 1999, 2013): ``.cfg`` with ``.dat``, or ``.cff``; ASCII, BINARY, BINARY32, FLOAT32."""
 
 import re
+from base64 import b64decode
 from collections.abc import Callable, Sequence
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -11,21 +13,23 @@ from pqswarm._base.typing import FloatArray
 from pqswarm._base.units import frequency_text
 from pqswarm.recordings.comtrade.configuration import Configuration, parse_configuration
 from pqswarm.recordings.comtrade.data import DataRows, open_rows
-from pqswarm.recordings.files import FileBytes, find_partner
+from pqswarm.recordings.files import COMPANIONS, FileBytes, find_partner
 from pqswarm.recordings.reader import Options, RawHeader, RawSource, Reader
 from pqswarm.recordings.recording import RecordingError, shift_time
+from pqswarm.recordings.rows import MemoryBytes, StoredBytes
 from pqswarm.recordings.stamps import find_rate_of_stamp_pieces
 from pqswarm.recordings.status import StatusChannel, find_changes
 from pqswarm.recordings.text import decode
 
 _SECTION = re.compile(  # possessive: linear in the length of a line
-    rb"^-{2,}+[ \t]*+file type[ \t]*+:?[ \t]*+([A-Z]++)[ \t]*+[A-Z0-9]*+[ \t]*+(?::[ \t]*+\d++)?[ \t]*+"
+    rb"^-{2,}+[ \t]*+file type[ \t]*+:?[ \t]*+([A-Z]++)[ \t]*+(?:[A-Z0-9]++[ \t]*+)*+(?::[ \t]*+\d++)?[ \t]*+"
     rb"-{2,}+[ \t]*+\r?\n",
     re.I | re.M,
 )
 _CFG_LIMIT = 20_000_000  # bytes
 _CFF_HEAD = 1_000_000  # bytes that usually hold the configuration of a .cff
 _SAME_RATE = 1.01  # segments whose rates differ less are joined: sampling follows the grid
+_BASE64 = re.compile(rb"[A-Za-z0-9+/\s]+=*\s*")  # neither commas, as text has, nor zeros, as binary data have
 _SHORTEST = 16  # minimum samples of a segment
 _MAX_SEGMENTS = 100
 _STATES, _MAX_ROWS = 4_000_000, 262_144  # states and rows read at once
@@ -48,7 +52,7 @@ def open_comtrade(path: Path, options: Options) -> list[RawSource]:
         RawSource(
             channels,
             rate,
-            kept.stop - kept.start,
+            len(kept),
             _comtrade_fetcher(data, scales, kept.start),
             config.frequency,
             shift_time(config.start, seconds),
@@ -68,11 +72,15 @@ def open_comtrade(path: Path, options: Options) -> list[RawSource]:
     return sources
 
 
-def _comtrade_contents(path: Path, options: Options) -> tuple[bytes, FileBytes, str]:
+def _comtrade_contents(path: Path, options: Options) -> tuple[bytes, StoredBytes, str]:
     """Configuration, data, and the name of the file that represents both."""
     limit = 4 * options.max_bytes if options.whole else None
     if path.suffix.casefold() == ".cff":
-        return *_comtrade_cff_sections(FileBytes.of(path, limit)), path.name
+        config, data = _comtrade_cff_sections(FileBytes.of(path, limit))
+        if _BASE64.fullmatch(data.read(0, _CFF_HEAD)):
+            options.check_samples(data.size // 8)
+            return _decode_base64(config), MemoryBytes(_decode_base64(data.read_all())), path.name
+        return _decode_base64(config), data, path.name
     config_path = path if path.suffix.casefold() == ".cfg" else find_partner(path, ".cfg")
     if config_path is None:
         raise RecordingError("has no .cfg beside it: a COMTRADE recording needs both.")
@@ -99,6 +107,14 @@ def _comtrade_cff_sections(content: FileBytes) -> tuple[bytes, FileBytes]:
     raise RecordingError("is not a COMTRADE recording: it has no data section.")
 
 
+def _decode_base64(section: bytes) -> bytes:
+    """Return a section of a ``.cff``, decoded if it is in base64."""
+    try:
+        return b64decode(section) if _BASE64.fullmatch(section) else section
+    except ValueError as error:
+        raise RecordingError(f"is damaged: a section in base64 cannot be decoded ({error}).") from error
+
+
 def _comtrade_fetcher(
     data: DataRows, scales: list[tuple[float, float, float]], offset: int
 ) -> Callable[[int, int, Sequence[int]], list[FloatArray]]:
@@ -114,7 +130,7 @@ def _comtrade_fetcher(
     return fetch
 
 
-def _status_finder(config: Configuration, data: DataRows, kept: slice) -> Callable[[], tuple[StatusChannel, ...]]:
+def _status_finder(config: Configuration, data: DataRows, kept: range) -> Callable[[], tuple[StatusChannel, ...]]:
     """Return a function that finds the status channels of a segment."""
 
     def status() -> tuple[StatusChannel, ...]:
@@ -123,11 +139,7 @@ def _status_finder(config: Configuration, data: DataRows, kept: slice) -> Callab
         names, normal = zip(*config.status, strict=True)
         step = min(_STATES // len(config.status), _MAX_ROWS)
         return find_changes(
-            lambda first, stop: data.status(kept.start + first, kept.start + stop),
-            kept.stop - kept.start,
-            step,
-            names,
-            normal,
+            lambda first, stop: data.status(kept.start + first, kept.start + stop), len(kept), step, names, normal
         )
 
     return status
@@ -165,37 +177,34 @@ def _read_comtrade_scales(config: Configuration) -> tuple[list[RawHeader], list[
 
 def _segments(
     config: Configuration, data: DataRows, given_rate: float | None
-) -> list[tuple[float, slice, float, list[str]]]:
+) -> list[tuple[float, range, float, list[str]]]:
     """Rate [Hz], samples, time from the first sample of the file [s], and notes of each section at the high rate."""
     n = data.n_rows
     if given_rate is not None:
         told = config.rates[0][0] if len(config.rates) == 1 else 0.0
-        return [(told, slice(0, n), 0.0, [])]
+        return [(told, range(n), 0.0, [])]
     groups = _comtrade_rate_groups(config, n)
     if not groups:
         notes = ["The configuration gives no sampling rate: it was derived from the time stamps."]
         rate, kept, seconds = find_rate_of_stamp_pieces((piece * config.time_unit for piece in data.stamps()), notes)
         if not rate:
             raise RecordingError("gives no sampling rate, neither directly nor by time stamps; set sampling_rate.")
-        return [(rate, kept, seconds, notes)]
+        return [(rate, range(kept.start, kept.stop), seconds, notes)]
     notes = []
     announced = max(group[1].stop for group in groups)
     if len(groups) == 1 and n > announced:
         notes.append(f"The data have {count_text(n - announced, 'row')} more than the configuration says: ignored.")
     if config.rates[-1][1] > n:
         notes.append(f"The configuration announces {config.rates[-1][1]:g} samples, the data have {n}.")
-    high = max(group[0] for group in groups if _comtrade_segment_length(group) >= min(_SHORTEST, n))
-    chosen = [
-        group
-        for group in groups
-        if high / 2 <= group[0] <= high and _comtrade_segment_length(group) >= min(_SHORTEST, n)
-    ]
+    long = [group for group in groups if len(group[1]) >= min(_SHORTEST, n)]
+    high = max(group[0] for group in long)
+    chosen = [group for group in long if group[0] >= high / 2]
     if len(chosen) > _MAX_SEGMENTS:
         notes.append(f"The file has {len(chosen)} sections at the high rate: the {_MAX_SEGMENTS} longest are kept.")
-        shortest = sorted(map(_comtrade_segment_length, chosen), reverse=True)[_MAX_SEGMENTS - 1]
-        chosen = [group for group in chosen if _comtrade_segment_length(group) >= shortest][:_MAX_SEGMENTS]
+        shortest = sorted((len(group[1]) for group in chosen), reverse=True)[_MAX_SEGMENTS - 1]
+        chosen = [group for group in chosen if len(group[1]) >= shortest][:_MAX_SEGMENTS]
     if len(groups) > 1:
-        parts = ", ".join(f"{kept.stop - kept.start} at {frequency_text(rate)}" for rate, kept, _ in groups[:6])
+        parts = ", ".join(f"{len(kept)} at {frequency_text(rate)}" for rate, kept, _ in groups[:6])
         notes.append(f"The file has several rates ({parts}): each section at the high rate is a separate recording.")
     joined = "{} sections with rates that differ by less than 1 % were joined, at their mean of {}."
     return [
@@ -209,12 +218,12 @@ def _segments(
     ]
 
 
-def _comtrade_rate_groups(config: Configuration, n: int) -> list[tuple[float, slice, int]]:
+def _comtrade_rate_groups(config: Configuration, n: int) -> list[tuple[float, range, int]]:
     """Rate, samples and number of adjacent segments with almost equal rates; empty without a rate."""
     if not config.rates or any(not 0 < rate < 1e9 for rate, _ in config.rates):
         return []
     if len(config.rates) == 1 and config.rates[0][1] < 2:
-        return [(config.rates[0][0], slice(0, n), 1)]  # the last sample number is meaningless
+        return [(config.rates[0][0], range(n), 1)]  # the last sample number is meaningless
     groups: list[list[tuple[float, int, int]]] = []
     first, low, high = 0, np.inf, 0.0
     for rate, last in config.rates:
@@ -234,29 +243,20 @@ def _comtrade_rate_groups(config: Configuration, n: int) -> list[tuple[float, sl
         begin, end = group[0][1], group[-1][2]
         seconds = sum((stop - start) / rate for rate, start, stop in group)
         rate = group[0][0] if len(group) == 1 else (end - begin) / seconds
-        result.append((rate, slice(begin, end), len(group)))
-    return result if any(_comtrade_segment_length(group) >= min(_SHORTEST, n) for group in result) else []
-
-
-def _comtrade_segment_length(group: tuple[float, slice, int]) -> int:
-    return int(group[1].stop - group[1].start)
+        result.append((rate, range(begin, end), len(group)))
+    return result if any(len(group[1]) >= min(_SHORTEST, n) for group in result) else []
 
 
 def _comtrade_seconds_before_sample(config: Configuration, sample: int) -> float:
     """Time from the first sample to another [s]."""
-    seconds, first = 0.0, 0
-    for rate, last in config.rates:
-        end = min(last, sample)
-        if end > first:
-            seconds += (end - first) / rate
-            first = end
-    return seconds
+    ends = accumulate((min(last, sample) for _, last in config.rates), max, initial=0)
+    return sum((end - first) / rate for (rate, _), (first, end) in zip(config.rates, pairwise(ends), strict=True))
 
 
 def _recognise_comtrade(path: Path, head: bytes) -> bool:
     """Whether the file has a configuration beside it; a text ``.dat`` without one is a table."""
     suffix = path.suffix.casefold()
-    if suffix not in (".dat", ".hdr", ".inf"):
+    if suffix not in COMPANIONS:
         return False
     return suffix != ".dat" or b"\0" in head or find_partner(path, ".cfg") is not None
 

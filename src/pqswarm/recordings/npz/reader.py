@@ -43,6 +43,7 @@ _MEMBERS = 10_000
 _LONGEST_TEXT = 500  # characters of a name or a note
 _RATE_NAMES = ("sampling_rate", "fs", "sample_rate", "rate")
 _FREQUENCY_NAMES = ("nominal_frequency", "f0", "frequency")
+_TIME_NAMES = ("time", "t", "tout")
 _RTE_NAME = re.compile(r"DATA_S\d+")
 _RTE_SHORTEST = 1000  # samples; the records of the database have 21000
 _RTE_RATE, _RTE_FREQUENCY, _RTE_VOLTS, _RTE_AMPERES = 6400.0, 50.0, 18.31055, 4.314
@@ -56,7 +57,7 @@ def read_npz(path: Path, options: Options) -> list[RawRecording]:
     rte = [name for name in arrays if _RTE_NAME.fullmatch(name)]
     if len(arrays) == 1 and rte and _is_rte(arrays[rte[0]]):
         return _read_rte_layout(arrays[rte[0]], path.name)
-    return [_read_plain_layout(arrays, path.name)]
+    return [read_plain_layout(arrays, path.name)]
 
 
 def write_npz(recording: Recording, path: str | Path) -> Path:
@@ -131,8 +132,9 @@ def _unpack_arrays(content: bytes, options: Options) -> dict[str, AnyArray]:
 
 
 def _npz_scalar(arrays: Mapping[str, AnyArray], names: tuple[str, ...]) -> float:
+    folded = {name.casefold(): array for name, array in arrays.items()}
     for name in names:
-        array = arrays.get(name)
+        array = folded.get(name)
         if array is not None and array.size == 1 and array.dtype.kind in "fiu":
             value = float(array.reshape(-1)[0])
             return value if np.isfinite(value) else 0.0
@@ -203,24 +205,17 @@ def _is_rte(array: AnyArray) -> bool:
 def _read_rte_layout(array: AnyArray, source: str) -> list[RawRecording]:
     names = ("Va", "Vb", "Vc", "Ia", "Ib", "Ic")
     notes = ["Recognised by its shape as a file of RTE fault recorders: counts of 18.31055 V and 4.314 A, 6400 Hz."]
-    return [
-        RawRecording(
-            [
-                RawChannel(name, "V" if i < 3 else "A", name[1].upper(), row * (_RTE_VOLTS if i < 3 else _RTE_AMPERES))
-                for i, (name, row) in enumerate(zip(names, _npz_floats(record), strict=True))
-            ],
-            _RTE_RATE,
-            _RTE_FREQUENCY,
-            None,
-            f"{source}, record {n + 1}",
-            "npz (RTE)",
-            list(notes),
-        )
-        for n, record in enumerate(array)
-    ]
+    recordings = []
+    for n, record in enumerate(array, 1):
+        counts = zip(names, "VVVAAA", (_RTE_VOLTS,) * 3 + (_RTE_AMPERES,) * 3, _npz_floats(record), strict=True)
+        channels = [RawChannel(name, unit, name[1].upper(), row * factor) for name, unit, factor, row in counts]
+        about = f"{source}, record {n}", "npz (RTE)", list(notes)
+        recordings.append(RawRecording(channels, _RTE_RATE, _RTE_FREQUENCY, None, *about))
+    return recordings
 
 
-def _read_plain_layout(arrays: Mapping[str, AnyArray], source: str) -> RawRecording:
+def read_plain_layout(arrays: Mapping[str, AnyArray], source: str, kind: str = "npz") -> RawRecording:
+    """Read arrays in the plain layout; `kind` is the format of their file."""
     signals = {
         # There are fewer channels than samples: a tall array has channels in columns.
         name: array.T if array.ndim == 2 and array.shape[0] > array.shape[1] else array
@@ -229,7 +224,7 @@ def _read_plain_layout(arrays: Mapping[str, AnyArray], source: str) -> RawRecord
     }
     notes: list[str] = []
     rate, kept = _npz_scalar(arrays, _RATE_NAMES), None
-    time = next((name for name in signals if name.casefold() in ("time", "t") and signals[name].ndim == 1), None)
+    time = next((name for name, one in signals.items() if name.casefold() in _TIME_NAMES and one.ndim == 1), None)
     if time is not None:
         times = _npz_floats(signals.pop(time))
         signals = {name: array for name, array in signals.items() if array.shape[-1] == times.size}
@@ -249,7 +244,7 @@ def _read_plain_layout(arrays: Mapping[str, AnyArray], source: str) -> RawRecord
     if left:
         notes.append(f"{count_text(left, 'array')} shorter than the longest: ignored.")
     channels = [channel for channel in channels if channel.samples.size == longest]
-    return RawRecording(channels, rate, _npz_scalar(arrays, _FREQUENCY_NAMES), None, source, "npz", notes)
+    return RawRecording(channels, rate, _npz_scalar(arrays, _FREQUENCY_NAMES), None, source, kind, notes)
 
 
-NPZ = Reader("npz", (".npz",), read_npz, lambda path, head: head.startswith(b"PK\x03\x04"))  # noqa: ARG005
+NPZ = Reader("npz", (".npz",), read_npz, lambda path, head: path.suffix.casefold() == ".npz" and head.startswith(b"PK"))

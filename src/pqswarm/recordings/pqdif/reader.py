@@ -50,7 +50,8 @@ def read_pqdif(path: Path, options: Options) -> list[RawRecording]:
             raise RecordingError(f"is damaged, or is not a PQDIF file: {damage}.") from None
         notes.append(f"The file is damaged after observation {reader.n_observations}: {damage}.")
     if not reader.found:
-        raise RecordingError(f"has no waveforms in its {count_text(reader.n_observations, 'observation')}.")
+        held = count_text(reader.n_observations, "observation")
+        raise RecordingError(f"has no waveforms in its {held}, only trends or other values: export the waveforms.")
     skipped = reader.n_observations - len(reader.found)
     if skipped:
         notes.append(
@@ -121,16 +122,9 @@ class _Collector:
         start = chosen[0].start or (None if began is None else began.time())
         if start is not None and chosen[0].first and chosen[0].start is None:
             start = shift_time(start, chosen[0].first)
-        return RawRecording(
-            [wave.channel for wave in chosen],
-            chosen[0].rate,
-            self.frequency,
-            start,
-            f"{self.source}, observation {self.n_observations}",
-            "PQDIF",
-            notes,
-            station=self.station,
-        )
+        channels = [wave.channel for wave in chosen]
+        about = f"{self.source}, observation {self.n_observations}", "PQDIF", notes
+        return RawRecording(channels, chosen[0].rate, self.frequency, start, *about, station=self.station)
 
     def waveform(self, i: int, known: Instances, notes: list[str]) -> _Waveform | None:
         """One channel of an observation; None if it is not a waveform."""

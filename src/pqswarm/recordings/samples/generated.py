@@ -103,17 +103,8 @@ class GeneratedRecording:
             Channel(one.name, one.unit, one.phase, x) for one, x in zip(self.channels, values, strict=True)
         )
         start = shift_time(self.start, first / self.sampling_rate)
-        return Recording(
-            channels,
-            self.sampling_rate,
-            self.nominal_frequency,
-            start,
-            self.source,
-            self.format,
-            self.notes,
-            self.station,
-            self.path,
-        )
+        about = self.source, self.format, self.notes, self.station, self.path
+        return Recording(channels, self.sampling_rate, self.nominal_frequency, start, *about)
 
     def _page(self, number: int) -> FloatArray:
         """All channels (n_channels, 65536), even beyond the end."""

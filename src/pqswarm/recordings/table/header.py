@@ -1,6 +1,7 @@
 """The header of a table: rates, frequencies, units and dates, to the right of, below or after their names."""
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,8 +26,9 @@ TIME_UNITS = {
     for word in words.split()
 }
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?|[+-]?(?:nan|inf)", re.IGNORECASE)
+_TIME_OF_DAY = r"\d{1,2}:\d{1,2}(?::\d{1,2}(?:[.,:]\d{1,12})?)?(?: ?[ap]\.?m\b\.?)?"
 _STAMP = re.compile(
-    r"'?(?:\d{1,4}[/.\-]\d{1,2}[/.\-]\d{1,4}[ T]+)?\d{1,2}:\d{1,2}(?::\d{1,2}(?:[.,:]\d{1,12})?)?(?:Z|[+-]\d\d:?\d\d)?"
+    rf"'?(?:\d{{1,4}}[/.\-]\d{{1,2}}[/.\-]\d{{1,4}}[ T]+)?{_TIME_OF_DAY}(?:Z|[+-]\d\d:?\d\d)?", re.IGNORECASE
 )
 _INTERVAL_KEY = re.compile(
     r"(?:sampl(?:e|ing) (?:interval|period)|x?[ _]?increment|interval|dt|delta ?t)(?:\W.*)?", re.IGNORECASE
@@ -40,7 +42,7 @@ _TRIGGER_KEY = re.compile(
     r"(?:trigger|start|recording|measurement) ?(?:date|time).*|date|time|date(?: ?[/&] ?| and )time", re.IGNORECASE
 )
 _DAY = re.compile(r"'?\d{1,4}[/.\-]\d{1,2}[/.\-]\d{1,4}")
-_CLOCK = re.compile(r"\d{1,2}:\d{1,2}(?::\d{1,2}(?:[.,:]\d{1,12})?)?")
+_CLOCK = re.compile(_TIME_OF_DAY, re.IGNORECASE)
 _KEYS = re.compile(
     r"(?:record|memory) length|sampl(?:e|ing) (?:interval|rate|frequency|period)|x?[ _]?increment"
     r"|(?:vertical|horizontal|trigger|probe|firmware|model|serial|waveform|gating|filter"
@@ -132,6 +134,31 @@ def take_header_metadata(layout: "Layout", metadata: list[tuple[str, str]], name
             if not clock and (found := _CLOCK.match(value.strip())):
                 clock = found[0]
     layout.trigger = f"{day} {clock}".strip() if day else ""
+
+
+def take_blocks(rows: list[list[str]], columns: list[int], names: list[str], units: list[str]) -> list[int]:
+    """Copy names and units of blocks side by side, each with its settings on the left, as Tektronix writes them.
+
+    Return the columns that are not channels: the time of all blocks but the first, and blocks with another time.
+    """
+    keys = {i for row in rows for i, text in enumerate(row) if i not in columns and is_header_key(text)}
+    first_time, left_out = -1, []
+    for begin, end in pairwise([*sorted(keys), 1_000_000]):
+        inside = [n for n, c in enumerate(columns) if begin < c < end]
+        if len(inside) < 2:
+            continue
+        settings = {row[begin].strip().casefold(): row[begin + 1].strip()[:20] for row in rows if begin + 1 < len(row)}
+        time = columns[inside[0]]
+        units[inside[0]] = settings.get("horizontal units", units[inside[0]])
+        for n in inside[1:]:
+            names[n] = settings.get("source") or names[n]
+            units[n] = settings.get("vertical units") or units[n]
+        if first_time < 0:
+            first_time = time
+        else:
+            shared = all(row[time] == row[first_time] for row in rows if len(row) > time)
+            left_out += [time] if shared else [columns[n] for n in inside]
+    return left_out
 
 
 def take_units(rows: list[list[str]], units: list[str]) -> None:

@@ -16,10 +16,11 @@ from pqswarm.recordings.table.header import (
     is_header_key,
     kind_of,
     metadata_of,
+    take_blocks,
     take_header_metadata,
     take_units,
 )
-from pqswarm.recordings.text import number_from_text, split
+from pqswarm.recordings.text import list_date_notes, number_from_text, split
 from pqswarm.recordings.units import clean, si_unit, split_unit
 
 _CANDIDATES = tuple(
@@ -92,11 +93,16 @@ def find_layout(lines: list[str], options: Options) -> Layout:
         metadata = metadata_of(head + [row for row in left if any(row)], decimal)
     names, units = _layout_column_headers(head, columns, decimal)
     take_header_metadata(layout, metadata, names)
-    take_units(head + left, units)
     data = [split(line, delimiter) for line in lines[layout.first_row : layout.first_row + 200]]
+    for column in take_blocks(data[:50], columns, names, units):
+        at = columns.index(column)
+        del columns[at], names[at], units[at]
+    take_units(head + left, units)
     layout.date = next((text for text in data[0] if kind_of(text, decimal) == "d"), "")
     _find_time(layout, columns, names, units, data, options)
     _note_layout(layout)
+    stamp = data[0][layout.time_column or 0] if layout.time_kind == "stamp" else ""
+    layout.notes += list_date_notes(f"{layout.date} {stamp}".strip()) or list_date_notes(layout.trigger)
     return layout
 
 

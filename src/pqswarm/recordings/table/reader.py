@@ -17,6 +17,7 @@ from pqswarm._base.units import frequency_text
 from pqswarm.recordings.clock import Clock
 from pqswarm.recordings.files import FileBytes
 from pqswarm.recordings.frequency import MOST_CHANNELS, estimate_nominal
+from pqswarm.recordings.kinds import EXPORT, refuse_other_kinds
 from pqswarm.recordings.reader import Options, RawHeader, RawSource, Reader
 from pqswarm.recordings.recording import Recording, RecordingError, shift_time
 from pqswarm.recordings.rows import MemoryBytes, StoredBytes, TextRows
@@ -51,28 +52,20 @@ def open_table(path: Path, options: Options) -> list[RawSource]:
         return list(table.T)
 
     channels = [RawHeader(name, unit, "") for name, unit in zip(layout.names, layout.units, strict=True)]
-    return [
-        RawSource(
-            channels,
-            rate,
-            kept.stop - kept.start,
-            fetch,
-            layout.frequency,
-            start,
-            path.name,
-            "CSV",
-            notes,
-            missing="Samples missing, or not numbers: {}.",
-        )
-    ]
+    n_samples = kept.stop - kept.start
+    source = RawSource(channels, rate, n_samples, fetch, layout.frequency, start, path.name, "CSV", notes)
+    source.missing = "Samples missing, or not numbers: {}."
+    return [source]
 
 
 def _open_table_text(content: FileBytes, options: Options) -> tuple[StoredBytes, list[str], int, str]:
     """The text in an ASCII-compatible encoding, some lines, how many are from its start, and the encoding."""
     head = content.read(0, 10_000)
     wide = head.startswith((b"\xff\xfe", b"\xfe\xff"))
-    if b"\0" in head and not wide and options.encoding is None:
-        raise RecordingError("is not a text table.")
+    if not wide and options.encoding is None:
+        refuse_other_kinds(head)
+        if b"\0" in head:
+            raise RecordingError(f"is not a text table, and its kind is unknown: {EXPORT}.")
     if wide or (options.encoding is not None and not _table_encoding_keeps_ascii(options.encoding)):
         options.check_samples(content.size // 8)
         text, encoding = decode(content.read(0, content.size), options.encoding)

@@ -2,7 +2,7 @@
 "use strict";
 (() => {
   const pq = window.pq;
-  const ACCEPTED = ".cfg,.dat,.cff,.hdr,.inf,.pqd,.pqdif,.csv,.txt,.tsv,.npz";
+  const ACCEPTED = ".cfg,.dat,.cff,.hdr,.inf,.pqd,.pqdif,.cev,.eve,.csv,.txt,.npz,.mat,.zip";
   const megabytes = (bytes) => `${pq.number(bytes / 1e6, 3)} MB`;
 
   const stem = (name) => name.split("/").at(-1).toLowerCase().replace(/\.(cfg|dat|hdr|inf)$/, ""); // shared by the files of a COMTRADE recording
@@ -15,7 +15,7 @@
         on: { change: () => { this.add([...this.input.files]); this.input.value = ""; } } });
       this.list = pq.el("ul", { class: "uploads", "aria-label": "Uploads" });
       this.area = pq.el("div", { class: "drop", role: "group", "aria-label": "Add recordings" },
-        pq.el("span", { class: "drop-words" }, pq.el("strong", {}, "Drop recordings here"), ": COMTRADE (.cfg with .dat), PQDIF, CSV, .npz"),
+        pq.el("span", { class: "drop-words" }, pq.el("strong", {}, "Drop recordings here"), ": COMTRADE (.cfg with .dat), PQDIF, SEL (.cev, .eve), CSV, .npz, .mat, .zip"),
         pq.el("button", { on: { click: () => this.input.click() } }, "Choose files"), this.input);
       holder.append(this.area, this.list);
       const listen = (kind, listener) => document.addEventListener(kind, listener, { signal: this.end.signal });

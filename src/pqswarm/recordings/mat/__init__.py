@@ -1,0 +1,1 @@
+"""MATLAB files (``.mat``)."""

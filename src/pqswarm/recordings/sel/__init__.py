@@ -1,0 +1,1 @@
+"""Event reports of SEL relays (``.cev``, ``.eve``)."""
