@@ -1,7 +1,7 @@
 """Event reports of SEL relays, compressed (command CEV) and plain (EVE).
 
 Values are instantaneous ones divided by the square root of 2: two of them, a quarter of a cycle apart, give the RMS
-value. Samples follow the frequency of the grid; here they have the nominal one. The date is that of the row marked with ``>``.
+value. Samples follow the frequency of the grid; the nominal one gives the rate. The date is that of the row with ``>``.
 """
 
 import re
