@@ -95,6 +95,9 @@ def write_materials(folder):
     (folder / "damaged").mkdir()
     (folder / "damaged/study.sqlite").write_bytes(b"SQLite format 3\0" + bytes(range(256)) * 20)
     (folder / "damaged.npz").write_bytes(b"PK\3\4" + bytes(200))
+    (folder / "damaged.zip").write_bytes(b"PK\3\4" + bytes(200))
+    (folder / "new.mat").write_bytes(b"MATLAB 7.3 MAT-file".ljust(126) + b"IM")
+    (folder / "sensor.tdms").write_bytes(b"TDSm\x0e" + bytes(50))
     np.savez(folder / "other.npz", X=np.ones((3, 2)))
     with Store(folder / "study", write=True) as store:
         store.put(About(load_plan(str(folder / "plan.toml")).model_dump(), __version__, time.time(), {}))
