@@ -67,6 +67,7 @@ BENCHMARKS = (
     Benchmark("first_ten_minutes", "installs everything from scratch"),
     Benchmark("levels", "takes ten minutes; accuracies"),
     Benchmark("causes", "takes minutes; accuracies"),
+    Benchmark("network_causes", "takes minutes; accuracies"),
     Benchmark("verdicts", "needs recordings", "FOLDER"),
     Benchmark("peers", "takes half an hour and needs the extra bench", "--estimate"),
     Benchmark("best_known", "takes minutes on a GPU, many hours without", "--device cuda"),
