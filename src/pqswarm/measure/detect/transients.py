@@ -15,7 +15,6 @@ import numpy as np
 
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.measure.detect.residuals import (
-    CUTOFF,
     MARGIN,
     compare_cycles,
     compare_stretch,

@@ -10,8 +10,8 @@ from pqswarm.measure.event import Event
 from pqswarm.measure.incidents.currents import FeederCurrents
 from pqswarm.measure.incidents.trace import Trace
 
-_STEEP = 0.7  # tuned
-"""Share of a change within a cycle and a half from which on it is a step."""
+_STEEP, _BACK = 0.6, 0.7  # tuned
+"""Share of a fall, and of a return, within a cycle and a half from which on it is a step."""
 _DEEP = 0.35  # tuned
 """Only faults make dips of this depth [pu]."""
 _UNEQUAL = 0.35  # tuned
@@ -112,7 +112,12 @@ class Facts:
     def returns_at_once(self) -> bool:
         """Whether it returns by steps, as after the clearing of a fault."""
         trace = self.moving
-        return self.returns and trace is not None and (trace.recovery >= _STEEP or trace.in_steps >= _STEEP)
+        return self.returns and trace is not None and (trace.recovery >= _BACK or trace.in_steps >= _BACK)
+
+    @cached_property
+    def returns_slowly(self) -> bool:
+        """Whether it returns otherwise than by steps."""
+        return self.returns and not self.returns_at_once
 
     @cached_property
     def is_unequal(self) -> bool:
@@ -126,7 +131,7 @@ class Facts:
         if trace is None or len(trace.labels) < 3:
             return False
         moves = np.where(trace.dips >= trace.rises, trace.dips, -trace.rises)
-        return bool(moves.min() < -0.04 and moves.max() > 0.04)  # tuned
+        return bool(moves.min() < -0.04 and moves.max() > 0.06)  # tuned
 
     @cached_property
     def stays(self) -> bool:
@@ -166,7 +171,7 @@ def _is_interrupted_after_fault(f: Facts) -> bool:
 def _is_capacitor(f: Facts) -> bool:
     if f.oscillation is None or "interruption" in f.kinds or (f.saturates and f.dip > _LITTLE):
         return False
-    if f.dip > 2 * _LITTLE and f.returns and not f.returns_at_once:
+    if f.dip > 2 * _LITTLE and f.returns_slowly:
         return False
     return f.size < _SLIGHT and (f.main.kind != "sag" or f.main.cycles < 2.0)
 
@@ -183,11 +188,20 @@ RULES = (
     Rule(
         "interruption", "unknown", lambda f: "interruption" in f.kinds, "supply opened, no fault is visible before it"
     ),
-    Rule("neutral moves", "fault", lambda f: f.neutral_moves and f.is_steep),
+    Rule("slow saturation", "transformer energising", lambda f: f.saturates and f.is_steep and f.returns_slowly),
+    Rule(
+        "neutral moves",
+        "fault",
+        lambda f: f.neutral_moves and f.is_steep and (f.returns_at_once or f.ends_inside or f.dip > _DEEP),
+    ),
     Rule("deep", "fault", lambda f: f.dip > _DEEP and f.is_steep),
     Rule("saturation", "transformer energising", lambda f: f.saturates and f.is_steep and not f.returns_at_once),
-    Rule("steps down and up", "fault", lambda f: f.is_steep and f.returns_at_once and (f.dip >= 0.1 or f.is_unequal)),
-    Rule("steps back", "load switching", lambda f: f.is_steep and f.returns_at_once),
+    Rule(
+        "steps down and up",
+        "fault",
+        lambda f: f.is_steep and f.returns_at_once and f.dip >= f.size and (f.dip >= 0.1 or f.is_unequal),
+    ),
+    Rule("steps back", "load switching", lambda f: f.is_steep and f.returns_at_once and f.main.kind != "transient"),
     Rule(
         "slow and equal",
         "motor start",
@@ -213,7 +227,8 @@ PROBABILITIES = {
     "interruption": 0.6,
     "neutral moves": 0.97,
     "deep": 0.96,
-    "saturation": 0.96,
+    "saturation": 0.9,
+    "slow saturation": 0.97,
     "steps down and up": 0.96,
     "steps back": 0.7,
     "slow and equal": 0.95,

@@ -15,8 +15,8 @@ _LEAST = 3
 """Values of Urms(1/2) that make a level."""
 _STEP = 3
 """Values of Urms(1/2) that a step passes through: a cycle and a half."""
-_PIECE = 0.2  # tuned
-"""Share of the depth that a step of a recovery in stages has."""
+_PIECE, _FLAT = 0.2, 0.3  # tuned
+"""Share of the whole that a step has, and of the step by which the levels beside it may vary."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,8 +99,10 @@ class Trace:
 
     @cached_property
     def fall(self) -> float:
-        """Share of the deviation that comes in steps, each within a cycle and a half."""
-        return _share_in_steps(-np.concatenate([np.zeros(_STEP), self.move[: self.peak + 1]]), self.size)
+        """Share of the deviation that comes in steps, or in one step, within a cycle and a half."""
+        row = np.concatenate([np.zeros(_STEP), self.move[: self.peak + 1]])
+        steepest = float((row[_STEP:] - row[:-_STEP]).max()) / self.size if self.size > 0 else 0.0
+        return max(steepest, _share_in_steps(-row, self.size))
 
     @cached_property
     def left(self) -> float:
@@ -123,12 +125,14 @@ class Trace:
 
 
 def _share_in_steps(row: FloatArray, whole: float) -> float:
-    """Share of a decrease `whole` that comes in steps of a fifth of it at least."""
+    """Share of a decrease `whole` that comes in steps of a fifth of it at least, with a level before and after each."""
     total, i = 0.0, 0
     while i + _STEP < row.size:
         drop = float(row[i] - row[i + _STEP])
         later = float(row[i + 1] - row[i + 1 + _STEP]) if i + 1 + _STEP < row.size else 0.0
-        if drop > _PIECE * whole and drop >= later:
+        levels = (row[max(i - 2, 0) : i + 1], row[i + _STEP : i + _STEP + 3])
+        is_step = all(float(np.ptp(level)) < _FLAT * drop for level in levels)
+        if drop > _PIECE * whole and drop >= later and is_step:
             total, i = total + drop, i + _STEP
         else:
             i += 1
