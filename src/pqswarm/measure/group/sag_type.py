@@ -26,6 +26,8 @@ _ZERO, _NEUTRAL = 0.5, 1.5  # tuned
 """Zero sequence over negative sequence from which on a fault is to earth, and from which on the neutral moves."""
 _EARTH = 1 / 6
 """Change of the PN factor over that of the characteristic voltage: 0 without earth, 1/3 for two phases to earth."""
+_SWELL = 1.08  # tuned
+"""Voltage of a phase from which on it swells with the neutral [pu]."""
 _MIN_NEUTRAL = 0.05  # tuned
 """Zero sequence of a neutral that moves [pu]."""
 _ORDERS: Mapping[tuple[str, ...], bool] = {("A", "B", "C"): False, ("AB", "BC", "CA"): True}
@@ -93,7 +95,8 @@ def sag_type(phases: Sequence[str], before: Sequence[complex], during: Sequence[
         kind = kind[0] + {"b": "c", "c": "b"}[kind[1]]
     to_earth = abs(1 - factor) > _EARTH * abs(1 - characteristic)
     share = 0.0 if _ORDERS[order] else abs(zero) / abs(second)
-    if share > _NEUTRAL and abs(zero) > _MIN_NEUTRAL:
+    swells = max(map(abs, sorted_during)) > _SWELL * abs(usual)
+    if share > _ZERO and abs(zero) > _MIN_NEUTRAL and (swells or share > _NEUTRAL):
         letter = "H" if kind[0] == "D" else "I"
     elif kind[0] == "D":
         letter = "B" if share > _ZERO else "F" if to_earth else "D"

@@ -10,8 +10,10 @@ from pqswarm.measure.event import Event
 from pqswarm.measure.incidents.currents import FeederCurrents
 from pqswarm.measure.incidents.trace import Trace
 
-_STEEP, _BACK = 0.6, 0.7  # tuned
-"""Share of a fall, and of a return, within a cycle and a half from which on it is a step."""
+_STEEP, _BACK, _BACK_EQUAL = 0.6, 0.7, 0.9  # tuned
+"""Share of a fall, of a return, and of one of equal dips, within a cycle and a half from which on it is a step."""
+_DRIFT = 0.12  # tuned
+"""Share of a dip that comes back gradually while a motor runs up."""
 _DEEP = 0.35  # tuned
 """Only faults make dips of this depth [pu]."""
 _UNEQUAL = 0.35  # tuned
@@ -112,7 +114,11 @@ class Facts:
     def returns_at_once(self) -> bool:
         """Whether it returns by steps, as after the clearing of a fault."""
         trace = self.moving
-        return self.returns and trace is not None and (trace.recovery >= _BACK or trace.in_steps >= _BACK)
+        if trace is None or not self.returns:
+            return False
+        # Three equal dips may be a motor's, whose last part of the run-up is quick.
+        least = _BACK if self.is_unequal or len(trace.labels) < 3 or self.dip > _DEEP else _BACK_EQUAL
+        return trace.recovery >= least or trace.in_steps >= least
 
     @cached_property
     def returns_slowly(self) -> bool:
@@ -134,13 +140,23 @@ class Facts:
         return bool(moves.min() < -0.04 and moves.max() > 0.06)  # tuned
 
     @cached_property
+    def is_long(self) -> bool:
+        """Whether enough is seen to tell a level that stays from one that comes back."""
+        trace = self.moving
+        return trace is not None and (trace.time[-1] - trace.start) / trace.cycle >= _FLAT_CYCLES
+
+    @cached_property
     def stays(self) -> bool:
         """Whether a step stays until the end of what is seen."""
+        return self.is_long and self.moving is not None and bool(self.moving.left > _STAYS)
+
+    @cached_property
+    def comes_back(self) -> bool:
+        """Whether a dip is on its way back, gradually, when the record ends."""
         trace = self.moving
-        if trace is None:
+        if trace is None or not self.is_long or self.returns:
             return False
-        cycles = (trace.time[-1] - trace.start) / trace.cycle
-        return cycles >= _FLAT_CYCLES and bool(trace.left > _STAYS)
+        return trace.drift > _DRIFT and trace.in_steps < _BACK and trace.dips.max() >= trace.size
 
 
 @dataclass(frozen=True)
@@ -165,7 +181,9 @@ def _is_interrupted_after_fault(f: Facts) -> bool:
         return False
     trace = f.moving
     partial = trace is not None and len(trace.labels) > 1 and trace.dips.min() < 0.85  # tuned
-    return "sag" in f.kinds or "swell" in f.kinds or bool(partial)
+    starts = [part.start for event in f.events if event.kind == "interruption" for part in event.parts]
+    one_after_another = trace is not None and max(starts) - min(starts) > trace.cycle
+    return "sag" in f.kinds or "swell" in f.kinds or bool(partial) or one_after_another
 
 
 def _is_capacitor(f: Facts) -> bool:
@@ -208,6 +226,16 @@ RULES = (
         lambda f: f.is_steep and f.returns and f.dip > 0 and not f.is_unequal and not f.starts_inside,
     ),
     Rule("slow and unequal", "transformer energising", lambda f: f.is_steep and f.returns and f.dip > 0),
+    Rule(
+        "comes back",
+        "motor start",
+        lambda f: f.is_steep and f.comes_back and not f.is_unequal and not f.starts_inside,
+    ),
+    Rule(
+        "unequal to the end",
+        "fault",
+        lambda f: f.ends_inside and f.is_steep and f.is_unequal and f.dip >= 0.1 and not f.comes_back,
+    ),
     Rule("step", "load switching", lambda f: f.stays and f.is_steep and not f.ends_inside),
     Rule(
         "record ends",
@@ -233,6 +261,8 @@ PROBABILITIES = {
     "steps back": 0.7,
     "slow and equal": 0.95,
     "slow and unequal": 0.8,
+    "comes back": 0.85,
+    "unequal to the end": 0.85,
     "step": 0.95,
     "record ends": 0.5,
     "other": 0.5,

@@ -59,7 +59,8 @@ class IncidentFinder:
             inside = (
                 k
                 for k, (start, end) in enumerate(spans)
-                if start - _WINDOW < event.start < end + _WINDOW and not event.cut_start
+                if start - _WINDOW < event.start < end + _WINDOW
+                and (not event.cut_start or self._was_undistorted(groups[k]))
             )
             place = next(inside, None)
             if place is None:
@@ -68,6 +69,10 @@ class IncidentFinder:
             else:
                 groups[place].append(i)
         return sorted(groups, key=lambda group: min(self.events[i].start for i in group))
+
+    def _was_undistorted(self, group: Sequence[int]) -> bool:
+        """Whether the THD before an incident is known, and below its limit."""
+        return any(self.events[i].details.get("thd_before", 1.0) < self.thresholds.thd for i in group)
 
     def _make(self, group: Sequence[int]) -> Incident:
         """The incident of some events."""

@@ -118,6 +118,14 @@ class Trace:
         return float((row[:-_STEP] - row[_STEP:]).max()) / whole if whole > 0.2 * self.size else float("nan")
 
     @cached_property
+    def drift(self) -> float:
+        """Share of the deviation that has come back gradually at the end of what is seen."""
+        row = self.move[self.peak :]
+        if row.size < 4 * _STEP or self.size <= 0:
+            return 0.0
+        return float(np.median(row[1 : 2 * _STEP]) - np.median(row[-2 * _STEP :])) / self.size
+
+    @cached_property
     def in_steps(self) -> float:
         """Share of the recovery that comes in steps, each within a cycle and a half; 0 if there is none."""
         row = self.move[self.peak :]
