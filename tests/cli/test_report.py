@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
@@ -91,9 +92,9 @@ def test_a_study_that_is_being_written_can_be_read(folder):
 @pytest.mark.slow
 def test_figures_alone(folder, tmp_path, monkeypatch):
     form, few = "pdf", {"nb-algorithms-convergence", "k-nn-confusion", "events"}  # drawing all takes long
-    drawings = study_report._drawings
-    monkeypatch.setattr(study_report, "_drawings", lambda *studies: [d for d in drawings(*studies) if d.name in few])
-    options = ["--figures", str(tmp_path / "figures"), "--format", form]
+    drawings = [one for one in study_report.compose_report([folder]).drawings if one.name in few]
+    monkeypatch.setattr(study_report, "compose_report", lambda folders: SimpleNamespace(drawings=drawings))
+    options = ["--figures", str(tmp_path / "figures"), "--column"]
     result = CliRunner().invoke(app, ["report", str(folder), *options])
     assert result.exit_code == 0, result.output
     names = {path.name for path in (tmp_path / "figures").iterdir()}

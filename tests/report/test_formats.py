@@ -101,7 +101,7 @@ def test_tables_are_not_written_behind_a_link_in_the_folder_of_a_study(tmp_path)
     with pytest.raises(PqswarmError, match="report-csv is a link to another folder: remove it"):
         write_report(study, "csv")
     with pytest.raises(PqswarmError, match="beside-own-csv is a link to another folder"):
-        write_comparison(study, own, "csv")
+        write_comparison([study, own], "csv")
 
 
 def test_csv_holds_all_digits(smoke_study, study, tmp_path):

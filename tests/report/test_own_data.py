@@ -1,11 +1,13 @@
 """The report of data of one's own speaks of them alone: not of power quality, and not of the paper."""
 
 import re
+import shutil
 
 import pytest
 from tests.report.studies import summary_of, tables
 from tests.study.own_data import SHARE, own_plan
 
+from pqswarm.errors import PqswarmError
 from pqswarm.report import html, write_comparison, write_report
 from pqswarm.report.document import compose, describe_study
 from pqswarm.study import run_study
@@ -48,9 +50,12 @@ def test_no_word_of_power_quality_and_of_the_paper(folder, form, monkeypatch):
 
 
 def test_nor_on_the_page_of_two_studies(folder, tmp_path):
-    text = words_of(write_comparison(folder, folder, "md", tmp_path / "two.md"))
+    again = shutil.copytree(folder, tmp_path / "again")
+    text = words_of(write_comparison([folder, again], "md", tmp_path / "two.md"))
     assert not [word for word in WORDS if word in text]
-    assert "may have searched on different samples" in text
+    assert "the studies searched on the same samples" in text
+    with pytest.raises(PqswarmError, match="is given twice: give different studies"):
+        write_comparison([folder, folder])
 
 
 def test_what_is_left_is_complete(folder):

@@ -2,6 +2,7 @@
 
 import itertools
 from math import inf
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -305,13 +306,23 @@ def test_figures_of_a_study_can_be_had_alone(study, smoke_study, tmp_path, monke
     names |= {"chance-superiority", "fronts", "features", "features-others", "noise", "confusion"}
     assert set(drawings) == {f"{slug}-{name}" for slug in ("k-nn", "nb") for name in names} | {"events", "overview"}
     few = [drawings["k-nn-chance-ranks-error"], drawings["nb-chance-superiority"]]  # the others take longer
-    monkeypatch.setattr("pqswarm.report.study_report._drawings", lambda folder, second: few)
+    monkeypatch.setattr("pqswarm.report.study_report.compose_report", lambda folders: SimpleNamespace(drawings=few))
     assert set(study_figures(smoke_study)) == {drawing.name for drawing in few}
     written = write_figures(smoke_study, tmp_path / "new", "png")
     assert {path.name for path in written} == {f"{drawing.name}.png" for drawing in few}
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in written)
     with pytest.raises(PqswarmError, match="format of figures 'html'"):
         write_figures(smoke_study, tmp_path, "html")
+    again = write_figures(smoke_study, tmp_path / "again", "pdf", column=True)
+    for path, drawing in zip(write_figures(smoke_study, tmp_path, "pdf", column=True), few, strict=True):
+        page = path.read_bytes()
+        width = "252" if drawing.narrow else "515.52"  # 3.5 and 7.16 inches of 72 points
+        assert f"/MediaBox [ 0 0 {width} ".encode() in page
+        assert b"/FontFile2" in page  # TrueType
+        assert b"/Type3" not in page
+        assert page == again[few.index(drawing)].read_bytes()
+    with pytest.raises(PqswarmError, match="figures for a column are written as PDF: give --format pdf, not svg"):
+        write_figures(smoke_study, tmp_path, column=True)
 
 
 @pytest.mark.slow

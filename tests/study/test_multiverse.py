@@ -164,6 +164,20 @@ def test_the_report_counts_right(finished, tmp_path):
         assert f'id="reading-{reading.name}"' in page
 
 
+def test_a_report_on_some_of_the_readings(finished, tmp_path):
+    choice, (name, *_) = next((c, list(names)) for c, names in small().multiverse.choices.items())
+    kept = [one.name for one in small().multiverse.list_readings() if one.chosen[choice] == name]
+    out = ["--format", "csv", "--out", str(tmp_path / "part")]
+    told = CliRunner().invoke(app, ["report", str(finished), "--where", f"{choice.rpartition('.')[2]}={name}", *out])
+    assert told.exit_code == 0, told.output
+    lines = (tmp_path / "part" / "runs.csv").read_text().splitlines()
+    assert list(dict.fromkeys(line.partition(",")[0] for line in lines[1:])) == kept
+    assert not (tmp_path / "part" / "nb-choices.csv").exists()  # what is left of a design is not balanced
+    for where, message in (({"colour": "red"}, "unknown choice of --where 'colour'"), ({choice: "x"}, "'x'")):
+        with pytest.raises(PqswarmError, match=message):
+            write_report(finished, where=where)
+
+
 def test_effects_are_logarithms_of_ratios_of_means(finished):
     found = read_summary(finished).classifiers[1]
     assert (found.name, found.rivals) == ("NB", ["GA"])

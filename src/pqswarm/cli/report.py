@@ -1,4 +1,4 @@
-"""``pqswarm report``: write the report of a study, only its figures, or a comparison of two studies."""
+"""``pqswarm report``: write the report of a study, only its figures, or a comparison of several studies."""
 
 from pathlib import Path
 from typing import Annotated
@@ -13,8 +13,8 @@ _ENDINGS = {"html": ".html", "md": ".md", "latex": ".tex", "csv": ""}
 
 def report(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a study.")],
-    second: Annotated[
-        Path | None, typer.Argument(metavar="DIR2", help="Folder of a second study to compare with.")
+    others: Annotated[
+        list[Path] | None, typer.Argument(metavar="DIR2", help="Folders of other studies to compare with.")
     ] = None,
     format: Annotated[  # noqa: A002
         str | None,
@@ -33,6 +33,9 @@ def report(
         ),
     ] = None,
     figures: Annotated[Path | None, typer.Option(metavar="DIR", help="Write only the figures, to this folder.")] = None,
+    column: Annotated[
+        bool, typer.Option("--column", help="Draw figures as PDF for a journal's column, 3.5 inches wide.")
+    ] = False,
     control: Annotated[
         str | None,
         typer.Option(
@@ -47,8 +50,16 @@ def report(
         str | None,
         typer.Option(metavar="NAME", help="Report on one of several data sets, such as 'seed 3'.", show_default="all"),
     ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CHOICE=NAME",
+            help="Report on the readings of a multiverse with this alternative, such as border=zero.",
+            show_default="all",
+        ),
+    ] = None,
 ) -> None:
-    """Write the report of a study, or compare two studies.
+    """Write the report of a study, or compare several studies.
 
     The study may still be running.
 
@@ -59,17 +70,31 @@ def report(
     if figures is not None:
         check_folder(figures, "--figures")
     pairs = None if pair is None else [pair]
+    chosen = {}
+    for text in where or ():
+        choice, equals, name = text.partition("=")
+        if not equals:
+            raise PqswarmError(f"--where takes CHOICE=NAME, such as border=zero, not {text!r}.")
+        chosen[choice.strip()] = name.strip()
+    alone = {"--control": control, "--pair": pair, "--dataset": dataset, "--where": where}
+    given = [name for name, value in alone.items() if value is not None]
+    if given and (others or figures is not None):
+        raise PqswarmError(f"{given[0]} is for the report of one study: leave it out.")
     if figures is None:
+        if column:
+            raise PqswarmError("--column is for figures: give --figures a folder.")
         form = choose_format(format, out, _ENDINGS, "html")
         if form == "csv" and out is not None and out.suffix:
             raise PqswarmError(f"--format csv writes a folder of tables: give --out a folder, not {out.name!r}.")
-        if second is None:
-            path = write_report(folder, form, out, control=control, pairs=pairs, dataset=dataset)
+        if not others:
+            path = write_report(folder, form, out, control=control, pairs=pairs, dataset=dataset, where=chosen)
         else:
-            path = write_comparison(folder, second, form, out)
+            path = write_comparison([folder, *others], form, out)
         typer.echo(f"wrote {path.resolve()}")
     elif out is not None:
         raise PqswarmError("give --out for the report or --figures for only its figures, not both.")
     else:
-        number = len(write_figures(folder, figures, format or "svg", second))
+        number = len(
+            write_figures([folder, *(others or ())], figures, format or ("pdf" if column else "svg"), column=column)
+        )
         typer.echo(f"wrote {number} figure{'s' * (number != 1)} to {figures.resolve()}")

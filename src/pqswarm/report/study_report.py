@@ -1,5 +1,6 @@
-"""Write the report of one or two studies as HTML, Markdown, LaTeX or CSV, or only its figures."""
+"""Write the report of one study or of several compared as HTML, Markdown, LaTeX or CSV, or only its figures."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,8 +16,7 @@ from pqswarm.report.document import Document, compose
 from pqswarm.report.html import html_report
 from pqswarm.report.multiverse.document import compose_multiverse
 from pqswarm.report.multiverse.summary import MultiverseSummary, summarize_multiverse
-from pqswarm.report.section import Drawing
-from pqswarm.report.style import FIGURE_FORMATS, save_figure
+from pqswarm.report.style import COLUMN, FIGURE_FORMATS, PAGE, save_figure
 from pqswarm.report.summary import StudySummary, summarize
 from pqswarm.report.tables import Table
 from pqswarm.report.text import latex_report, markdown_report
@@ -36,6 +36,7 @@ def write_report(
     control: str | None = None,
     pairs: Sequence[tuple[str, str]] | None = None,
     dataset: str | None = None,
+    where: Mapping[str, str] | None = None,
 ) -> Path:
     """Write the report of a study, finished or not.
 
@@ -54,6 +55,8 @@ def write_report(
         Additional pairs of algorithms to compare, instead of those of the plan.
     dataset : str, optional
         Of a study on several data sets, the one to report on alone.
+    where : mapping of str to str, optional
+        Of a multiverse, the choices and alternatives of the readings to report on.
 
     Returns
     -------
@@ -62,9 +65,10 @@ def write_report(
     """
     if format not in FORMATS:
         raise unknown_name("format", format, FORMATS)
-    name = _NAMES[format] if dataset is None else f"{dataset.replace(' ', '-')}-{_NAMES[format]}"
+    part = [dataset] if dataset is not None else [word for pair in (where or {}).items() for word in pair]
+    name = re.sub(r"[^\w.]+", "-", "-".join([*part, _NAMES[format]]))
     path = _report_path(folder, name) if out is None else Path(out)
-    study = read_summary(folder, dataset)
+    study = read_summary(folder, dataset, where)
     plan = study.plan
     compared = plan.compared(plan.control if control is None else control, plan.comparisons if pairs is None else pairs)
     document, runs = _compose(replace(study, plan=compared))
@@ -81,21 +85,20 @@ def _compose(study: StudySummary | DatasetsSummary | MultiverseSummary) -> tuple
 
 
 def write_comparison(
-    first: str | Path,
-    second: str | Path,
+    folders: Sequence[str | Path],
     format: str = "html",  # noqa: A002
     out: str | Path | None = None,
 ) -> Path:
-    """Write a report that compares two studies.
+    """Write a report that compares studies, each on one or several data sets.
 
     Parameters
     ----------
-    first, second : str or Path
-        Folders of the studies, which must have common classifiers and algorithms.
+    folders : sequence of str or Path
+        Folders of two or more studies, which must have common classifiers and algorithms.
     format : {"html", "md", "latex", "csv"}
         As for :func:`write_report`.
     out : str or Path, optional
-        Output path; by default in the first folder, named after the second.
+        Output path; by default in the first folder, named after the others.
 
     Returns
     -------
@@ -104,31 +107,35 @@ def write_comparison(
     """
     if format not in FORMATS:
         raise unknown_name("format", format, FORMATS)
-    name = _NAMES[format].replace("report", f"beside-{Path(second).resolve().name}")
-    path = _report_path(first, name) if out is None else Path(out)
-    return _write_document(compose_report([first, second]), format, path)
+    name = _NAMES[format].replace("report", "-".join(["beside", *(Path(each).resolve().name for each in folders[1:])]))
+    path = _report_path(folders[0], name) if out is None else Path(out)
+    return _write_document(compose_report(folders), format, path)
 
 
 def compose_report(
     folders: Sequence[str | Path], names: Sequence[str] = (), check: Callable[[], None] = lambda: None
 ) -> Document:
-    """Return the report of a study, or of two compared, by default named after their folders.
+    """Return the report of a study, or of several compared, by default named after their folders.
 
     `check` is called between the steps, and may raise an error to stop them.
     """
+    names = names or [Path(folder).resolve().name for folder in folders]
+    if len(set(names)) < len(names):
+        names = [str(folder) for folder in folders]
+        if len(set(names)) < len(names):
+            raise PqswarmError(f"{max(names, key=names.count)} is given twice: give different studies.")
     studies = []
     for folder in folders:
         studies.append(read_summary(folder))
         check()
     if len(studies) == 1:
         return _compose(studies[0])[0]
-    names = names or [Path(folder).resolve().name for folder in folders]
-    if names[0] == names[1]:
-        names = [str(folder) for folder in folders]
-    one, other = studies
-    if not (isinstance(one, StudySummary) and isinstance(other, StudySummary)):
-        raise PqswarmError("studies on several data sets cannot be compared: give studies on one data set.")
-    return compare_studies(one, other, (names[0], names[1]))
+    compared: dict[str, DatasetsSummary] = {}
+    for name, study in zip(names, studies, strict=True):
+        if isinstance(study, MultiverseSummary):
+            raise PqswarmError(f"{name} is a multiverse: its report compares its readings; compare other studies.")
+        compared[name] = DatasetsSummary.of(study) if isinstance(study, StudySummary) else study
+    return compare_studies(compared)
 
 
 def _report_path(folder: str | Path, name: str) -> Path:
@@ -148,30 +155,33 @@ def _write_document(document: Document, format: str, path: Path, *more: Table) -
     return write_atomically(path, writers[format](document))
 
 
-def study_figures(folder: str | Path, second: str | Path | None = None) -> dict[str, Figure]:
-    """Draw all figures of the report of the study in a folder, or of its comparison with a second one.
+def study_figures(*folders: str | Path) -> dict[str, Figure]:
+    """Draw all figures of the report of the study in a folder, or of the comparison of several.
 
     They are named by classifier and section, such as ``"k-nn-algorithms-convergence"``.
     """
-    return {drawing.name: drawing.draw() for drawing in _drawings(folder, second)}
+    return {drawing.name: drawing.draw() for drawing in compose_report(folders).drawings}
 
 
 def write_figures(
-    folder: str | Path,
+    folders: str | Path | Sequence[str | Path],
     out: str | Path,
     format: str = "svg",  # noqa: A002
-    second: str | Path | None = None,
+    *,
+    column: bool = False,
 ) -> list[Path]:
-    """Write all figures of the report of a study, or of the comparison of two, one file each.
+    """Write all figures of the report of a study, or of the comparison of several, one file each.
 
     Parameters
     ----------
-    folder, out : str or Path
-        Folder of the study; output folder, created if necessary.
+    folders : str, Path or a sequence of these
+        Folder of the study, or of several to compare.
+    out : str or Path
+        Output folder, created if necessary.
     format : {"svg", "pdf", "png"}
         Format of the files.
-    second : str or Path, optional
-        Folder of a second study to compare with.
+    column : bool
+        Draw them for a column of a journal, as PDF 3.5 inches wide; those that need more room 7.16.
 
     Returns
     -------
@@ -180,22 +190,29 @@ def write_figures(
     """
     if format not in FIGURE_FORMATS:
         raise unknown_name("format of figures", format, FIGURE_FORMATS)
-    drawings = _drawings(folder, second)
-    return [save_figure(drawing.draw(), Path(out) / f"{drawing.name}.{format}") for drawing in drawings]
+    if column and format != "pdf":
+        raise PqswarmError(f"figures for a column are written as PDF: give --format pdf, not {format}.")
+    drawings = compose_report([folders] if isinstance(folders, str | Path) else folders).drawings
+    if not column:
+        return [save_figure(each.draw(), Path(out) / f"{each.name}.{format}") for each in drawings]
+    return [
+        save_figure((each.narrow or each.draw)(), Path(out) / f"{each.name}.pdf", COLUMN if each.narrow else PAGE)
+        for each in drawings
+    ]
 
 
-def _drawings(folder: str | Path, second: str | Path | None) -> list[Drawing]:
-    return compose_report([folder] if second is None else [folder, second]).drawings
-
-
-def read_summary(folder: str | Path, dataset: str | None = None) -> StudySummary | DatasetsSummary | MultiverseSummary:
+def read_summary(
+    folder: str | Path, dataset: str | None = None, where: Mapping[str, str] | None = None
+) -> StudySummary | DatasetsSummary | MultiverseSummary:
     """Read the results of a study: on its only data set, on one of several, or on all of them."""
     with Store(folder) as store:
         about = store.find(findings.About)
         plan = None if about is None else restore_plan(about.plan)
         names = [""] if plan is None else list(plan.cells())
         if dataset is None and plan is not None and plan.multiverse is not None:
-            return summarize_multiverse(store)
+            return summarize_multiverse(store, where or {})
+        if where:
+            raise PqswarmError(f"the study in {folder} is not a multiverse: leave --where out.")
         if names == [""]:
             if dataset is not None:
                 raise PqswarmError(f"the study in {folder} has one data set: leave --dataset out.")

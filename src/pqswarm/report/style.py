@@ -1,7 +1,7 @@
 """How figures look and are saved; none uses matplotlib's global state."""
 
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import matplotlib as mpl
 import numpy as np
@@ -20,6 +20,7 @@ GREY = "#9299a1"  # of all features
 LOSS = "#d1344b"
 FIGURE_FORMATS = ("svg", "pdf", "png")
 WIDE, NARROW = 7.5, 4.2  # inches: shown 960 and 360 px wide, 9 points are 16 and 11 px
+COLUMN, PAGE = 3.5, 7.16  # inches: one column and two of IEEE's journals
 # Mid tones, legible on white and black and distinct for colour-blind readers; the first is the reference's.
 COLOURS = (
     *("#0b6fd6", "#d24b00", "#5abb8e", "#9e5a9e", "#b4ac00", "#d20869"),
@@ -45,10 +46,10 @@ _NO_LAYOUT: Any = {"figure.autolayout": False, "figure.constrained_layout.use": 
 _MIDDLE = 0.2  # luminance at which white and ink are equally legible
 
 
-def save_figure(figure: Figure, path: str | Path) -> Path:
+def save_figure(figure: Figure, path: str | Path, width: float | None = None) -> Path:
     """Save a figure as PNG, SVG or PDF, by its suffix, and return the path; the same figure gives the same bytes.
 
-    Missing folders are created.
+    Missing folders are created. A PDF is scaled to `width` [inches], if given, with its text.
     """
     from pqswarm._base.files import write_atomically
 
@@ -59,7 +60,28 @@ def save_figure(figure: Figure, path: str | Path) -> Path:
         raise PqswarmError(f"cannot write a figure as {path.name!r}: the name must end in {endings}.")
     stamps = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(ending, {})
     with mpl.rc_context(STYLE):
+        if width is not None and ending == "pdf":
+            return write_atomically(path, lambda file: _write_scaled_pdf(figure, file, width, stamps))
         return write_atomically(path, lambda file: figure.savefig(file, format=ending, dpi=150, metadata=stamps))
+
+
+def _write_scaled_pdf(figure: Figure, file: IO[bytes], width: float, stamps: dict[str, None]) -> None:
+    """Write a page on which text and lines are scaled with the axes, which another size of the figure would not do."""
+    from matplotlib.backends import backend_pdf
+
+    backend: Any = backend_pdf  # has no types
+    figure.set_dpi(72)
+    size = figure.get_size_inches()
+    scale = width / size[0]
+    pdf = backend.PdfFile(file, metadata=stamps)
+    pdf.newPage(*(scale * size))
+    pdf.width, pdf.height = size  # markers outside of it are left out
+    pdf.output(scale, 0, 0, scale, 0, 0, backend.Op.concat_matrix)
+    renderer = backend.RendererPdf(pdf, 72, size[1], size[0])
+    figure.draw(renderer)
+    renderer.finalize()
+    pdf.finalize()
+    pdf.close()
 
 
 def settle(figure: Figure) -> Figure:

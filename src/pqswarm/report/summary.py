@@ -153,6 +153,8 @@ class StudySummary:
         Results by classifier.
     n_held_out : int
         Events per held-out set; 0 if there is none.
+    digest : str
+        Digest of features and labels.
     """
 
     plan: StudyPlan
@@ -163,6 +165,7 @@ class StudySummary:
     seconds: float
     classifiers: list[ClassifierSummary]
     n_held_out: int = 0
+    digest: str = ""
 
     @property
     def generated(self) -> DatasetPlan | None:
@@ -235,6 +238,7 @@ def _summary(store: Store, about: findings.About) -> StudySummary:
         seconds=sum(record.seconds for record in records),
         classifiers=present,
         n_held_out=held_out.events_per_class * len(classes) if isinstance(held_out, HeldOutPlan) else events.held_out,
+        digest=events.digest,
     )
 
 

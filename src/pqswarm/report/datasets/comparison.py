@@ -42,13 +42,8 @@ def say_leader(study: DatasetsSummary, found: OverDatasets) -> str:
         f"features ({whole})."
     )
     if len(found.titles) < 2 or k < _MIN_DATASETS:
-        few = (
-            f" With fewer than {_MIN_DATASETS} data sets no pair of algorithms can differ significantly (Wilcoxon "
-            "test)."
-            if k < _MIN_DATASETS
-            else ""
-        )
-        return first + few
+        few = f" With fewer than {_MIN_DATASETS} data sets no pair can differ significantly (Wilcoxon test)."
+        return first + few * (k < _MIN_DATASETS)
     return f"{first} {_say_against(compare_over_datasets(study, found, 'error', leader))}"
 
 
@@ -138,7 +133,7 @@ def show_comparison(study: DatasetsSummary, found: OverDatasets) -> Content:
         "differences",
         f"{control} minus every other algorithm, on each data set, with {found.name}",
         f"Left of the line {control} has the lower error rate, or the fewer features. Small markers are data sets; "
-        f"large ones their mean, with the 95 % interval of the hierarchical bootstrap (data sets, then runs).",
+        "large ones their mean, with the 95 % interval of the hierarchical bootstrap (data sets, then runs).",
         lambda: plot_differences(found, control, results, study.palette),
         narrow=lambda: plot_differences(found, control, results, study.palette, narrow=True),
     )

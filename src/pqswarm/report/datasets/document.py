@@ -28,7 +28,7 @@ def compose_datasets(study: DatasetsSummary) -> Document:
         chapters.append(
             Chapter(
                 name=found.name,
-                description=_describe_classifier(found),
+                description=describe_classifier(found),
                 answer=tuple(sentence for _, content in contents for sentence in content.answer),
                 numbers={},
                 parts=tuple(name_parts(s, content, f"{found.slug}-") for s, content in contents if content.shown),
@@ -53,7 +53,7 @@ def compose_datasets(study: DatasetsSummary) -> Document:
     document = Document(
         title=study.plan.title,
         opening=opening,
-        description=_describe(study),
+        description=describe_datasets(study),
         reference=study.reference,
         version=study.about.version,
         chapters=tuple(chapters),
@@ -62,14 +62,16 @@ def compose_datasets(study: DatasetsSummary) -> Document:
     return number_contents(document)
 
 
-def _describe_classifier(found: OverDatasets) -> str:
+def describe_classifier(found: OverDatasets) -> str:
+    """Return the classifier in words, with other hyperparameters on some data sets."""
     described = list(dict.fromkeys(one.classifier.describe() for one in found.members.values()))
     return (
         described[0] if len(described) == 1 else f"{described[0]}; on other data sets {enumerate_words(described[1:])}"
     )
 
 
-def _describe(study: DatasetsSummary) -> str:
+def describe_datasets(study: DatasetsSummary) -> str:
+    """Return a paragraph on what was run, and what is not finished."""
     plan, members = study.plan, study.members
     first = next(iter(members.values()))
     sizes = [one.n_events for one in members.values()]
@@ -121,6 +123,6 @@ def _say_how(study: DatasetsSummary) -> str:
     return (
         f"pqswarm {about.version} on {machine['processor']} ({machine['cores']} cores, {machine['system']}, Python "
         f"{machine['python']}). All searches together took {duration(seconds)} of computing time. The same plan gives "
-        f"the same numbers, regardless of workers and interruptions; the runs on one data set are those of a study on "
-        f"it alone."
+        "the same numbers, regardless of workers and interruptions; the runs on one data set are those of a study on "
+        "it alone."
     )

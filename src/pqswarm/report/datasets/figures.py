@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from pqswarm.report.shared.interactive import mark
 from pqswarm.report.shared.palette import Palette
-from pqswarm.report.shared.run_points import Panel, draw_panels
+from pqswarm.report.shared.run_points import Panel, draw_panels, run_points
 from pqswarm.report.style import FAINT, GREY, NARROW, STYLE, WIDE, settle
 
 if TYPE_CHECKING:
@@ -20,12 +20,18 @@ if TYPE_CHECKING:
 
 def plot_over_datasets(study: "DatasetsSummary", *, narrow: bool = False) -> Figure:
     """Draw error against size for all classifiers: small markers are data sets (means over runs), large ones means."""
-    panels: dict[str, Panel] = {}
-    for found in study.classifiers:
-        points = {title: (found.mean_sizes(title), found.mean_errors(title)) for title in found.titles}
-        whole = (next(iter(found.members.values())).n_features, float(found.all_features.mean()))
-        panels[found.name] = (points, {}, list(found.members), whole)
+    panels = {found.name: datasets_panel(found) for found in study.classifiers}
     return draw_panels(panels, study.palette, narrow, "data set")
+
+
+def datasets_panel(found: "OverDatasets", by_run: bool = False) -> Panel:
+    """Return the points of one classifier: the means on each data set, or the runs on the first."""
+    first = next(iter(found.members.values()))
+    whole = (first.n_features, float(found.all_features.mean()))
+    if by_run:
+        return *run_points(first), whole
+    points = {title: (found.mean_sizes(title), found.mean_errors(title)) for title in found.titles}
+    return points, {}, list(found.members), whole
 
 
 def plot_differences(

@@ -71,6 +71,23 @@ class DatasetsSummary:
         first = next(iter(members.values()))
         return OverDatasets(name, first.slug, members, first.reference)
 
+    @classmethod
+    def of(cls, study: StudySummary) -> "DatasetsSummary":
+        """Return a study on a single data set, whose name is empty."""
+        return cls(study.plan, study.about, {"": study}, ())
+
+    @property
+    def single(self) -> bool:
+        """Whether the study has a single data set."""
+        return "" in self.members
+
+    def same_data(self, other: "DatasetsSummary") -> bool:
+        """Whether another study searched on the same data sets."""
+        mine, theirs = (
+            {name: (one.digest, one.generated) for name, one in study.members.items()} for study in (self, other)
+        )
+        return mine == theirs
+
     @property
     def unfinished(self) -> list[str]:
         """Names of the data sets on which runs are still missing, beside those that are left out."""

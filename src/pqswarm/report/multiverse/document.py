@@ -53,8 +53,9 @@ def _chapter(study: MultiverseSummary, found: OverReadings) -> Chapter:
         Passage(
             "In which readings does the lead hold?", Content(drawings=curves, tables=[_rivals_table(study, found)])
         ),
-        Passage("Which choices matter?", _choices(study, found)),
     ]
+    if not study.where:  # in a part of a design, choices are not balanced
+        parts.append(Passage("Which choices matter?", _choices(study, found)))
     if found.paper:
         note = (
             "The vertical line is the paper. Readings are not left out because their error rate is unlike the paper's."
@@ -175,8 +176,7 @@ def _rivals_table(study: MultiverseSummary, found: OverReadings) -> Table:
             "size": ("features, median reading [%]", "+.1f"),
         },
         note="Differences relative to the other algorithm. p: joint test of the median reading, by exchanging the "
-        "labels "
-        "of the runs within data sets, in all readings at once (9999 times): about these data sets, not about others.",
+        "labels of the runs within data sets, in all readings at once (9999 times): about these data sets, not others.",
     )
 
 
@@ -231,10 +231,12 @@ def _near(study: MultiverseSummary, found: OverReadings, drawing: Drawing) -> Co
     assert printed is not None  # noqa: S101
     far = np.abs(np.log(found.all_features.mean(axis=1) / printed))[study.counted]
     effect = found.spread("error").mean[study.counted]
+    if np.ptp(far) == 0 or np.ptp(effect) == 0:
+        return Content(drawings=[drawing])
     near = far <= np.quantile(far, 0.25)
     rank = spearmanr(far, effect)
     words = (
-        f"In the quarter of the readings whose error rate of all features is nearest to the paper's, the mean effect "
+        "In the quarter of the readings whose error rate of all features is nearest to the paper's, the mean effect "
         f"is {float(as_percent(effect[near].mean())):+.1f} %, in the others "
         f"{float(as_percent(effect[~near].mean())):+.1f} % (rank correlation of distance and effect "
         f"{float(rank.statistic):+.2f}, {probability(float(rank.pvalue))})."
@@ -275,8 +277,8 @@ def _say_claims(study: MultiverseSummary, found: OverReadings, claims: dict[str,
     number = int(study.counted.sum())
     error, size = list(claims.values())[:2]
     text = (
-        f"{found.name}: over {number} readings of the plan, {found.reference} has the lowest mean error rate in "
-        f"{int(error.sum())} and the smallest subsets in {int(size.sum())}"
+        f"{found.name}: over {number} readings of the plan{study.only}, {found.reference} has the lowest mean error "
+        f"rate in {int(error.sum())} and the smallest subsets in {int(size.sum())}"
     )
     ahead = [
         f"{claim.partition(' has ')[0]} has a lower error rate than {found.reference} in {int(holds.sum())}"
@@ -308,7 +310,7 @@ def _describe(study: MultiverseSummary) -> str:
     marked = sum(reading.marked for reading in study.readings)
     searched, once = [a.title for a in plan.searched], [a.title for a in plan.sequential]
     text = (
-        f"{int(study.counted.sum())} readings of a plan ({plan.multiverse.design} design"
+        f"{int(study.counted.sum())} readings{study.only} of a plan ({plan.multiverse.design} design"
         f"{f', and {marked} marked' if marked else ''}) vary {enumerate_words(choices)}. In each, on "
         f"{enumerate_words(study.datasets)}, {enumerate_words(searched + once)} searched for the features with which "
         f"{enumerate_words([found.name for found in study.classifiers])} make the fewest errors: "

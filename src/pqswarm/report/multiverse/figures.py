@@ -33,7 +33,8 @@ def plot_curve(study: "MultiverseSummary", found: "OverReadings", what: str, *, 
     """
     assert study.plan.multiverse is not None  # noqa: S101
     choices = study.plan.multiverse.choices
-    rows = [(choice, name) for choice, alternatives in choices.items() for name in alternatives]
+    seen = {pair for reading in study.readings for pair in reading.chosen.items()}
+    rows = [(choice, name) for choice, names in choices.items() for name in names if (choice, name) in seen]
     mean, low, high = (as_percent(each) for each in found.spread(what))
     rivals, order = found.best_rivals(what), np.argsort(mean, kind="stable")
     with mpl.rc_context(STYLE):

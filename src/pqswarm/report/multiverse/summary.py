@@ -1,14 +1,16 @@
 """The results of a multiverse: errors and sizes of all runs, by reading and data set."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from pqswarm._base.typing import FloatArray
-from pqswarm.errors import PqswarmError
+from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.report.paper import Overlay, paper_overlay
 from pqswarm.report.shared.palette import Palette
+from pqswarm.report.shared.sentences import enumerate_words
 from pqswarm.report.shared.spread import Spread, t_interval
 from pqswarm.report.summary import classifier_slugs, required_finding
 from pqswarm.study import RunKey, Store, StudyPlan, findings
@@ -72,11 +74,17 @@ class MultiverseSummary:
     datasets: list[str]  # of a reading
     missing: int  # number of the other readings
     classifiers: list[OverReadings]
+    where: dict[str, str] = field(default_factory=dict)
 
     @cached_property
     def counted(self) -> FloatArray:
         """Whether each reading belongs to the design, and is not only marked."""
         return np.array([not reading.marked for reading in self.readings])
+
+    @property
+    def only(self) -> str:
+        """Words for the alternatives that all readings have in common, if they were selected."""
+        return f" with {enumerate_words([f'{c}: {a}' for c, a in self.where.items()])}" if self.where else ""
 
     @property
     def reference(self) -> str:
@@ -89,17 +97,24 @@ class MultiverseSummary:
         return Palette([algorithm.title for algorithm in self.plan.algorithms], self.reference)
 
 
-def summarize_multiverse(store: Store) -> MultiverseSummary:
-    """Read the results of a multiverse, finished or not; readings without all runs on all data sets are left out."""
+def summarize_multiverse(store: Store, where: Mapping[str, str] | None = None) -> MultiverseSummary:
+    """Read the results of a multiverse; readings without all runs, or with other alternatives, are left out."""
     about = store.of("").find(findings.About)
     if about is None:
         raise PqswarmError(f"{store.folder} holds a study that has not started: run it first.")
     plan = restore_plan(about.plan)
     assert plan.multiverse is not None  # noqa: S101
+    names_of = {name: choice for choice in plan.multiverse.choices for name in (choice, choice.rpartition(".")[2])}
     readings = plan.multiverse.list_readings()
+    for name, alternative in (where or {}).items():
+        if name not in names_of:
+            raise unknown_name("choice of --where", name, names_of)
+        if alternative not in (known := plan.multiverse.choices[names_of[name]]):
+            raise unknown_name(f"alternative of --where {name}", alternative, known)
+        readings = [reading for reading in readings if reading.chosen[names_of[name]] == alternative]
     cells: dict[str, list[str]] = {reading.name: [] for reading in readings}
     for name in plan.cells():
-        cells[name.partition(", ")[0]].append(name)
+        cells.setdefault(name.partition(", ")[0], []).append(name)
     finished = {status.key: status for status in store.statuses() if status.finished}
     runs = {one.name: 1 if one.sequential else min(c.runs for c in plan.cells().values()) for one in plan.algorithms}
 
@@ -150,4 +165,4 @@ def summarize_multiverse(store: Store) -> MultiverseSummary:
             )
         )
     datasets = [name.partition(", ")[2] or name for name in names[0]]
-    return MultiverseSummary(plan, about, whole, datasets, len(readings) - len(whole), found)
+    return MultiverseSummary(plan, about, whole, datasets, len(readings) - len(whole), found, dict(where or {}))
