@@ -50,8 +50,8 @@ fast: $(VENV)/.installed-dev ## run the fast tests, without kills, clusters, bro
 coverage: $(VENV)/.installed-dev ## run all tests and list the lines they do not reach; takes longer
 	$(BIN)/python -m $(PYTEST) --cov --cov-report=term
 
-deep: $(VENV)/.installed-dev ## compare evaluators and features with slow twins ten times as often as the tests do
-	PQSWARM_DEPTH=10 $(BIN)/python -m $(PYTEST) tests/evaluation tests/features
+deep: $(VENV)/.installed-dev ## compare with slow twins ten times as often, and all results with those of other processors
+	PQSWARM_DEPTH=10 $(BIN)/python -m $(PYTEST) tests/evaluation tests/features tests/test_other_processors.py
 
 fuzz: $(VENV)/.installed-fuzz ## feed hostile files to all readers for an hour (SECONDS=600, FILES=1000000, SEED=1, GUIDED=1)
 	$(BIN)/python -m tests.fuzz --seed $(SEED) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(FILES),--files $(FILES)) \

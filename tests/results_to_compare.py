@@ -1,7 +1,8 @@
 """Digests of results that must be the same on every processor, with every BLAS and any number of threads.
 
-python -m tests.results_to_compare                      prints them, and the golden numbers of data sets,
-python -m tests.results_to_compare --without-solving    omits linear systems, which take long to compile.
+python -m tests.results_to_compare              prints them, and the golden numbers of data sets,
+python -m tests.results_to_compare --quickly    only those whose kernels are compiled in seconds: elementary functions,
+                                                kernel NB, two-dimensional swarms and the bundled model.
 """
 
 import gc
@@ -24,7 +25,7 @@ from tests.evaluation.data import random_masks
 from tests.golden.make import compute_golden
 from tests.search.golden import ALGORITHMS, OURS
 
-SOLVING = ("lda", "qda")
+QUICK = ("kernel-nb", "2d-upso", "2d-gpso", "2d-lpso", "2d-clpso")
 LEFT_TO_LIBRARIES = ("mosaic",)  # BLAS and NumPy's partition break ties in its first step
 CLASSIFIED = {
     "k-nn": ({}, {"metric": "euclidean", "n_neighbors": 5}, {"metric": "chebyshev"}),
@@ -61,16 +62,14 @@ def of_libraries():
     return {"BLAS": kinds, "products": digest(matrix.T @ matrix)}
 
 
-def of_classifiers(solving):
+def of_classifiers(names):
     """Misclassified events of each fold, on the original features and on integers, which have many ties."""
     X, y = load_wine(return_X_y=True)
     folds, masks = Folds.stratified(y, 5, seed=3), random_masks(25, X.shape[1], 4)
     few = np.round(6.0 * (X - X.min(axis=0)) / np.ptp(X, axis=0))
     found = {}
-    for name, choices in CLASSIFIED.items():
-        if name in SOLVING and not solving:
-            continue
-        for settings in choices:
+    for name in names:
+        for settings in CLASSIFIED[name]:
             for scaling in ("once", "standard"):
                 evaluator = CLASSIFIERS[name](settings).evaluator(X, y, folds, scaling=scaling)
                 found[f"{name} {settings} {scaling}"] = digest(evaluator.error_counts(masks))
@@ -83,11 +82,11 @@ def of_classifiers(solving):
     return found
 
 
-def of_regressors(solving):
+def of_regressors():
     """Errors of nearest neighbours to the last bit, and of linear systems to nine digits."""
     X, y = load_diabetes(return_X_y=True)
     folds, masks = Folds(np.arange(len(y)) % 7), random_masks(10, X.shape[1], 5)
-    errors = {name: REGRESSORS[name]().evaluator(X, y, folds).errors(masks) for name in REGRESSORS if solving}
+    errors = {name: REGRESSORS[name]().evaluator(X, y, folds).errors(masks) for name in REGRESSORS}
     return {name: digest(found if name == "k-nn-regression" else np.round(found, 9)) for name, found in errors.items()}
 
 
@@ -98,13 +97,11 @@ def of_filters():
     return {name: digest(FILTERS[name].rank(X, y)) for name in FILTERS}
 
 
-def of_searches():
+def of_searches(names):
     """All requests and the final state of a run of each algorithm, on errors with many ties."""
     weights = np.arange(40) * 7919 % 41
     found = {}
-    for name in OURS:
-        if name in LEFT_TO_LIBRARIES:
-            continue
+    for name in names:
         run = Run(ALGORITHMS[name](weights.size, seed=5), 400)
         asked = []
         while not run.done:
@@ -130,14 +127,19 @@ def of_the_rest():
     }
 
 
-def compute_all(*, solving=True):
+def compute_all(*, quickly=False):
     """All digests by name."""
-    found = of_functions() | of_classifiers(solving) | of_regressors(solving)
-    return found | of_filters() | of_searches() | of_the_rest()
+    if quickly:
+        found = of_classifiers([name for name in CLASSIFIED if name in QUICK])
+        return found | of_functions() | of_searches([name for name in OURS if name in QUICK]) | of_the_rest()
+    found = of_functions() | of_classifiers(CLASSIFIED) | of_regressors() | of_filters()
+    return found | of_searches([name for name in OURS if name not in LEFT_TO_LIBRARIES]) | of_the_rest()
 
 
 if __name__ == "__main__":
     gc.disable()  # it takes a fifth of the time of compiling
-    found = {"results": compute_all(solving="--without-solving" not in sys.argv), "libraries": of_libraries()}
-    found["golden"] = compute_golden()
+    quickly = "--quickly" in sys.argv
+    found = {"results": compute_all(quickly=quickly), "libraries": of_libraries()}
+    if not quickly:
+        found["golden"] = compute_golden()
     sys.stdout.write(json.dumps(found, indent=1) + "\n")
