@@ -50,8 +50,8 @@ fast: $(VENV)/.installed-dev ## run the fast tests, without kills, clusters, bro
 coverage: $(VENV)/.installed-dev ## run all tests and list the lines they do not reach; takes longer
 	$(BIN)/python -m $(PYTEST) --cov --cov-report=term
 
-deep: $(VENV)/.installed-dev ## compare with slow twins ten times as often, and all results with those of other processors
-	PQSWARM_DEPTH=10 $(BIN)/python -m $(PYTEST) tests/evaluation tests/features tests/test_other_processors.py
+deep: $(VENV)/.installed-dev ## run all tests with all random cases, thirty times as many of evaluators and features
+	PQSWARM_DEPTH=30 $(BIN)/python -m $(PYTEST) tests
 
 fuzz: $(VENV)/.installed-fuzz ## feed hostile files to all readers for an hour (SECONDS=600, FILES=1000000, SEED=1, GUIDED=1)
 	$(BIN)/python -m tests.fuzz --seed $(SEED) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(FILES),--files $(FILES)) \
@@ -92,9 +92,9 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP_INSTALL) --editable .
 	@touch $@
 
-# The kernels are compiled while the tools of development are installed.
+# The kernels are compiled while the tools of development are installed: dependencies of an extra, without a new build.
 $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(VENV)/.installed
-	@$(BIN)/python -m tests.compiling & compiling=$$!; $(PIP_INSTALL) --editable '.[dev]' && wait $$compiling
+	@$(BIN)/python -m tests.compiling & compiling=$$!; $(PIP_INSTALL) 'pqswarm[dev]' && wait $$compiling
 	@touch $@
 
 $(VENV)/.installed-fuzz: pyproject.toml constraints.txt | $(BIN)/python
