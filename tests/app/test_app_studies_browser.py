@@ -147,13 +147,13 @@ def test_a_run_has_its_own_address(app, studies, browser):
     tab.reload()
     tab.until(f"document.querySelector('.run h2')?.innerText === {json.dumps(chosen)}")
     tab.until("document.querySelector('.point.chosen') !== null")
-    assert "coefficient" in tab.text(".run .table") or "energy" in tab.text(".run .table")
+    tab.until("/coefficient|energy/.test(document.querySelector('.run .table')?.innerText)")
     # hide a series
     paths = "document.querySelectorAll('.lines path[data-series=GA]').length"
-    assert tab.evaluate(paths) == 1
+    tab.until(f"{paths} === 1")
     tab.click(".lines .legend button[data-series=GA]")
-    assert tab.evaluate(paths) == 0
-    assert tab.evaluate("document.querySelector('.lines .legend button[data-series=GA]').ariaPressed") == "false"
+    tab.until(f"{paths} === 0")
+    tab.until("document.querySelector('.lines .legend button[data-series=GA]').ariaPressed === 'false'")
     # point at the lines
     point_at(tab, ".lines svg.plot", "/after \\d+ evaluations[^]*quartiles/.test(TIP)", left=60)
     # what a feature means
@@ -163,8 +163,7 @@ def test_a_run_has_its_own_address(app, studies, browser):
     tab.until(f"{table} !== null")
     column = f"[...{table}.querySelectorAll('tbody tr')].map(row => Number(row.cells[2].innerText))"
     tab.click("figure[data-name=k-nn-performance] th:nth-child(3) button")
-    values = tab.evaluate(column)
-    assert values == sorted(values)
+    tab.until(f"{column}.every((value, row, all) => !row || all[row - 1] <= value)")
     # compare with another
     tab.evaluate(
         "(() => { const choice = document.querySelector('.actions select');"
@@ -172,7 +171,7 @@ def test_a_run_has_its_own_address(app, studies, browser):
         "choice.dispatchEvent(new Event('change')); })()"
     )
     tab.until("document.querySelector('.comparison figure') !== null")
-    assert "with=" in tab.evaluate("location.hash")
+    tab.until("location.hash.includes('with=')")
     assert tab.measure()["problems"] == []
     assert tab.problems() == []
     tab.close()

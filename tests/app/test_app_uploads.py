@@ -98,8 +98,9 @@ def test_an_upload_that_replaces_a_removed_one_is_analysed_anew(app, tmp_path):
 
 def test_a_correction_of_an_upload_stays_with_its_visitor(app, empty_folder, pair):
     """Even if the same file is in the folder."""
+    (empty_folder / "shared.dat").write_bytes(pair[1])  # first: the list never lacks the samples
+    (empty_folder / "shared.cfg").write_bytes(pair[0])
     for suffix, content in zip((".cfg", ".dat"), pair, strict=True):
-        (empty_folder / "shared.cfg").with_suffix(suffix).write_bytes(content)
         upload(app, f"copy{suffix}", content)
     shared = wait_until(lambda: recording(app, "shared.cfg"))["id"]
     own = recording(app, "copy.cfg")["id"]

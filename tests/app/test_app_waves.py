@@ -123,7 +123,7 @@ def test_wheel_and_drags(tab):
 def test_zoom_refines_and_late_answers_are_dropped(tab):
     coarse = tab.evaluate("+viewer.root.dataset.step")
     frame = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
-    tab.evaluate(f"wait = 300; viewer.centre(2.25, 0.5); {frame}")
+    tab.evaluate(f"wait = Infinity; viewer.centre(2.25, 0.5); {frame}")
     assert tab.evaluate("viewer.panels[0].series.getAttribute('transform')").startswith("matrix(20 ")  # at once
     tab.evaluate("wait = 0; viewer.load()")
     settle(tab)
@@ -134,12 +134,13 @@ def test_zoom_refines_and_late_answers_are_dropped(tab):
     assert tab.evaluate("document.querySelectorAll('.dots').length") >= 3
     gap = tab.evaluate("document.querySelector('path[data-channel=UB]').getAttribute('d').match(/M/g).length")
     assert gap == 2
-    tab.evaluate("wait = 400; viewer.centre(8, 0.5)")
-    tab.evaluate("new Promise(done => setTimeout(done, 100))")
+    tab.evaluate("release = null; wait = Infinity; viewer.centre(8, 0.5)")
+    tab.until("release !== null")
+    before = tab.evaluate("window.aborted ?? 0")
     tab.evaluate("wait = 0; viewer.centre(5, 0.5)")
     settle(tab)
-    tab.evaluate("new Promise(done => setTimeout(done, 450))")
-    assert tab.evaluate("aborted") >= 1
+    tab.evaluate(f"release(); {frame}")
+    assert tab.evaluate("aborted") > before
     assert tab.evaluate("viewer.shown.from <= 4.75 && viewer.shown.to >= 5.25")
 
 
