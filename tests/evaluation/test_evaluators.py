@@ -4,6 +4,7 @@ import multiprocessing
 
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import confusion_matrix
@@ -195,7 +196,7 @@ def test_generic_regression_and_losses():
 def test_generic_failures_are_errors_not_scores():
     X, y, folds = dataset("wine")
     evaluator = GenericEvaluator(X, y, folds, LogisticRegression(C=-1))
-    with pytest.raises(ValueError, match="C"):
+    with config_context(skip_parameter_validation=False), pytest.raises(ValueError, match="C"):
         evaluator.errors(np.ones((1, 13), bool))
     with pytest.raises(PqswarmError, match="must be a scikit-learn classifier or regressor"):
         GenericEvaluator(X, y, folds, "tree")

@@ -51,10 +51,11 @@ def priors(y, folds):
 
 @pytest.mark.parametrize(
     ("name", "width", "count"),
-    [("wine", 0.05, 1000), ("breast-cancer", 0.02, 300), ("pq", 0.004, 100), ("digits", 0.1, 40)],
+    [("wine", 0.05, 300), ("breast-cancer", 0.02, 100), ("pq", 0.004, 30), ("digits", 0.1, 12)],
 )
 def test_kernel_many_masks_against_scipy(name, width, count):
     X, y, folds = dataset(name)
+    X = X[:, ::2] if name == "digits" else X  # to save time
     terms, prior = table(scaled(X, X), y, folds, width), priors(y, folds)
     masks = random_masks(DEPTH * count, X.shape[1], seed=1)
     counts = KernelNBEvaluator(X, y, folds, width).error_counts(masks)
@@ -71,7 +72,7 @@ def test_kernel_many_masks_against_scipy(name, width, count):
 def test_kernel_against_the_classifier(scaling, floor):
     X, y, folds = dataset("pq")
     evaluator = KernelNBEvaluator(X, y, folds, 0.01, floor, scaling=scaling)
-    for mask in random_masks(2 * DEPTH, 99, seed=2):
+    for mask in random_masks(DEPTH, 99, seed=2):
         predicted = np.empty_like(y)
         for train, test in folds.split():
             data = slow.scaled(X, train, scaling)[:, mask]
@@ -79,7 +80,7 @@ def test_kernel_against_the_classifier(scaling, floor):
         assert np.array_equal(evaluator.predictions(mask), predicted)
 
 
-@settings(max_examples=60 * DEPTH, deadline=None)
+@settings(max_examples=20 * DEPTH, deadline=None)
 @given(
     hnp.arrays(np.int64, st.tuples(st.integers(8, 20), st.integers(1, 4)), elements=st.integers(0, 3)),
     st.sampled_from([0.004, 0.3, 2.0]),
@@ -140,26 +141,26 @@ def gaussian_wrong(data, y, folds):
     return wrong
 
 
-@pytest.mark.parametrize(("name", "count"), [("wine", 400), ("breast-cancer", 200), ("pq", 60), ("digits", 20)])
+@pytest.mark.parametrize(("name", "count"), [("wine", 130), ("breast-cancer", 70), ("pq", 20), ("digits", 8)])
 @pytest.mark.parametrize("scaling", ["once", "none"])
 def test_gaussian_many_masks_against_scikit_learn(name, count, scaling):
     """Models are fitted for a few masks only, and where the joint fit disagrees."""
     X, y, folds = dataset(name)
     data = X if scaling == "none" else scaled(X, X)
-    masks = random_masks(count, X.shape[1], seed=3)
+    masks = random_masks(DEPTH * count, X.shape[1], seed=3)
     counts = GaussianNBEvaluator(X, y, folds, scaling=scaling).error_counts(masks)
     with np.errstate(all="ignore"):
         fast = gaussian_wrong(data, y, folds)
         for row, (mask, count) in enumerate(zip(masks, counts, strict=True)):
             wrong = fast(mask)
-            if row < 8 or wrong != count.tolist():
+            if row < 3 or wrong != count.tolist():
                 models = [(GaussianNB().fit(data[train][:, mask], y[train]), test) for train, test in folds.split()]
                 fitted = [np.count_nonzero(model.predict(data[test][:, mask]) != y[test]) for model, test in models]
                 assert count.tolist() == fitted
-                assert row >= 8 or wrong == fitted
+                assert row >= 3 or wrong == fitted
 
 
-@settings(max_examples=40 * DEPTH, deadline=None)
+@settings(max_examples=15 * DEPTH, deadline=None)
 @given(
     hnp.arrays(np.int64, st.tuples(st.integers(8, 24), st.integers(1, 4)), elements=st.integers(0, 3)),
     st.sampled_from(["once", "minmax", "none"]),

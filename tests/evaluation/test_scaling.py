@@ -11,6 +11,7 @@ from pqswarm import KernelNB
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import Folds, GaussianNBEvaluator, GenericEvaluator, KernelNBEvaluator, KNNEvaluator
 from pqswarm.evaluation.scaling import SCALINGS, scale_for_fold
+from tests.depth import some
 from tests.evaluation.data import dataset, random_masks
 
 SCALERS = {"minmax": MinMaxScaler, "standard": StandardScaler, "robust": RobustScaler}
@@ -64,7 +65,7 @@ MODELS = [
 )
 def test_counts_are_those_of_a_pipeline(kind, settings, model, count, scaling):
     X, y, folds = untied(3)
-    masks = random_masks(count, 13, 3)
+    masks = random_masks(some(count), 13, 3)
     counts = kind(X, y, folds, **settings, scaling=scaling).error_counts(masks)
     pipeline = make_pipeline(SCALERS[scaling](), model)
     for mask, found in zip(masks, counts, strict=True):

@@ -4,18 +4,19 @@ from functools import cache
 
 import numpy as np
 import pytest
+from tests.depth import some
 from tests.reference import measure
 
 from pqswarm.events import PRESETS, generate
 
-COUNT = 200
+COUNT = some(200)
 CYCLE = 0.02
 SAMPLE = 1 / 25_000
 
 
 @cache
-def events(event_class):
-    return [generate(event_class, seed) for seed in range(COUNT)]
+def events(event_class, count=COUNT):
+    return [generate(event_class, seed) for seed in range(count)]
 
 
 def check(event, name, measured, low, high, tolerance):
@@ -165,7 +166,7 @@ def test_parameters_fill_their_ranges():
         ("oscillatory_transient", "transient_onset", 0.18, 0.54),
         ("dc_offset", "offset", 0.0, 0.1),
     ]:
-        values = np.array([event.parameters[name] for event in events(event_class)])
+        values = np.array([event.parameters[name] for event in events(event_class, 200)])
         assert (values.min() - low) / (high - low) < 0.05
         assert (high - values.max()) / (high - low) < 0.05
         assert (values.mean() - low) / (high - low) == pytest.approx(0.5, abs=0.1)

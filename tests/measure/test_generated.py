@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.depth import some
 from tests.measure.waves import levels, parts, record, sine
 
 from pqswarm.events import generate
@@ -19,7 +20,7 @@ def generated(event_class, seed, factor, **parameters):
 @pytest.mark.parametrize("event_class", ["sag", "swell", "interruption"])
 def test_magnitude_and_duration_of_generated_events(event_class):
     rng = np.random.default_rng(7)
-    for seed in range(40):
+    for seed in range(some(40)):
         factor = int(rng.choice([1, 2, 4, 8, 16]))
         period = 1 / 60
         start, duration = rng.uniform(3 * period, 8 * period), rng.uniform(1.6 * period, 9 * period)
@@ -46,7 +47,7 @@ def test_magnitude_and_duration_of_generated_events(event_class):
 )
 def test_no_false_alarms(event_class):
     transients = 0
-    for seed in range(15):
+    for seed in range(some(15)):
         _, recorded = generated(event_class, seed, 1 + seed % 4)
         found = characterise(recorded)
         assert levels(found) == [], (seed, found.sentences())
@@ -56,7 +57,7 @@ def test_no_false_alarms(event_class):
 
 
 def test_sag_edges_and_noise_are_no_transients():
-    for seed in range(20):
+    for seed in range(some(20)):
         _, recorded = generated("sag", seed, 1 + seed % 3, start=0.1, duration=0.12, snr=30.0)
         found = characterise(recorded)
         assert parts(found, "transient") == [], (seed, found.sentences())
@@ -64,7 +65,7 @@ def test_sag_edges_and_noise_are_no_transients():
 
 def test_transients_are_found_and_measured():
     rng = np.random.default_rng(3)
-    for seed in range(20):
+    for seed in range(some(20)):
         damping = rng.uniform(60, 1500)
         ring, size, onset = rng.uniform(500, 5000), rng.uniform(0.3, 2.0), rng.uniform(0.06, 0.3)
         _, recorded = generated(
@@ -99,12 +100,12 @@ def test_impulse():
     ("event_class", "kind"), [("harmonics", "harmonics"), ("dc_offset", "DC offset"), ("notching", "notching")]
 )
 def test_steady_disturbances(event_class, kind):
-    hits = 0
-    for seed in range(20):
+    hits, tries = 0, some(20)
+    for seed in range(tries):
         fixed = {"harmonics": {"h5": 0.1}, "dc_offset": {"offset": 0.05}, "notching": {"notch_depth": 0.25}}
         _, recorded = generated(event_class, seed, 1, snr=45.0, **fixed[event_class])
         hits += parts(characterise(recorded), kind) != []
-    assert hits >= 18
+    assert hits >= 0.9 * tries
 
 
 def test_flicker():

@@ -37,7 +37,7 @@ def _problems() -> tuple[_Problem, ...]:
     other[:, 4] = 3.0
     other *= np.array([1.0, 50.0, 1e-3, 7.0, 1.0, 1e4])
     words = np.array(["swell", "sag", "flicker", "notch"])[second]
-    return (X, first, Folds.stratified(first, 5)), (scaled(other, other), words, Folds.stratified(words, 4, seed=3))
+    return (X, first, Folds.stratified(first, 3)), (scaled(other, other), words, Folds.stratified(words, 4, seed=3))
 
 
 def _masks(n_features: int) -> BoolArray:
