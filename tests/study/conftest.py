@@ -4,10 +4,9 @@ import shutil
 
 import pytest
 
-from pqswarm.datasets import make_dataset
 from pqswarm.study import run_study
 from tests.conftest import made_once
-from tests.study.studies import LEVELS, tiny
+from tests.study.studies import events_of_few, tiny
 
 
 @pytest.fixture(scope="session")
@@ -25,4 +24,4 @@ def study_copy(study, tmp_path):
 @pytest.fixture(scope="session")
 def events():
     """The events of that study."""
-    return make_dataset(10, LEVELS, 0, "paper")
+    return events_of_few()

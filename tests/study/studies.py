@@ -12,6 +12,8 @@ from math import inf
 
 import psutil
 
+from pqswarm.datasets import make_dataset
+from pqswarm.events import get_preset
 from pqswarm.study import Store, load_plan, plan_text, read_plan, run_study
 from pqswarm.study.findings import About, Finished
 from pqswarm.study.records import mask_text
@@ -45,8 +47,13 @@ def plan_toml(runs=3, max_evaluations=150, algorithms=("2d-upso", "ga", "sffs"),
 
 
 def tiny(**changes):
-    """A plan that takes a second or two."""
-    return read_plan(plan_toml(**changes))
+    """A plan that takes half a second."""
+    return read_plan(plan_toml(**{"classes": FEW} | changes))
+
+
+def events_of_few(events_per_class=10, snr=LEVELS, seed=0):
+    """The events of that plan, or others like them."""
+    return make_dataset(events_per_class, snr, seed, get_preset("paper").with_classes(FEW))
 
 
 MULTIVERSE = """[multiverse]
@@ -67,7 +74,7 @@ plain = {}
 
 def multiverse_toml(block=MULTIVERSE, **changes):
     """The smoke plan as a multiverse of four readings and a marked one, on two data sets each, as TOML."""
-    changes = {"runs": 2, "max_evaluations": 30} | changes
+    changes = {"runs": 2, "max_evaluations": 30, "classes": FEW} | changes
     text = plan_toml(old="seed = 0\n\n[held_out]", new="seeds = [1, 2]\n\n[other]", **changes)
     start, _, rest = text.partition("[other]")
     return f"{start}{rest[rest.index('[folds]') :]}\n{block}"

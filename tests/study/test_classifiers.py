@@ -13,7 +13,7 @@ from pqswarm.study import run as run_module
 from pqswarm.study.findings import About, AllFeatures, Events, Finished, GridFinding, HeldOut, Hyperparameters, StageTwo
 from pqswarm.study.scheduler import Scheduler
 from tests.study.own import GPUClassifier, OwnClassifier, OwnSearch
-from tests.study.studies import contents, find, plan_toml, start_command, survivors
+from tests.study.studies import FEW, contents, find, plan_toml, start_command, survivors
 from tests.waiting import wait_until
 
 NINE = get_preset("field").classes[:12:2] + get_preset("field").classes[1:6:2]
@@ -113,7 +113,7 @@ def own(monkeypatch):
 
 
 def own_plan(*kinds):
-    changes = {"old": "number = 5", "new": "number = 2"}
+    changes = {"old": "number = 5", "new": "number = 2", "classes": FEW}
     text = plan_toml(runs=2, max_evaluations=20, algorithms=("2d-upso", "own-search"), **changes)
     before, _, after = text.partition("[[classifiers]]")
     classifiers = "".join(f'[[classifiers]]\nname = "{kind}"\nkind = "{kind}"\n' for kind in kinds)

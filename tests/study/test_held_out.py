@@ -9,7 +9,6 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 
-from pqswarm.datasets import make_dataset
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import CLASSIFIERS
 from pqswarm.report.summary import summarize
@@ -17,7 +16,7 @@ from pqswarm.study import Store, run, run_study, stages
 from pqswarm.study.findings import HeldOut
 from pqswarm.study.problem import StudyProblem
 from tests.reference.classifiers import knn_predictions
-from tests.study.studies import LEVELS, contents, find, tiny
+from tests.study.studies import LEVELS, contents, events_of_few, find, tiny
 
 
 @pytest.mark.parametrize("n_jobs", [1, 3])
@@ -42,7 +41,7 @@ def test_predictions_are_those_of_the_estimator(name, n_jobs):
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("level", LEVELS)
 def test_errors_with_noise_by_scikit_learn(study, events, seed, level):
-    new = make_dataset(10, level, seed, "paper")
+    new = events_of_few(10, level, seed)
     model = make_pipeline(MinMaxScaler(), KNeighborsClassifier(3, metric="manhattan", algorithm="brute"))
     model.fit(events.X(level), events.y)
     found = find(study, HeldOut, "k-NN", level, seed)
@@ -77,8 +76,8 @@ def test_only_what_is_missing_is_tested_again(study_copy, monkeypatch):
 )
 def test_new_events_are_scaled_as_the_plan_says(events, scaling, scaler):
     masks = {"all features": np.ones(99, dtype=bool), "some": np.arange(99) % 7 == 0}
-    problem = StudyProblem(events.X(inf), events.y, np.arange(140) % 2, CLASSIFIERS["gaussian-nb"](), scaling)
-    new = make_dataset(5, inf, 1, "paper")
+    problem = StudyProblem(events.X(inf), events.y, np.arange(40) % 2, CLASSIFIERS["gaussian-nb"](), scaling)
+    new = events_of_few(5, inf, 1)
     found = stages.evaluate_held_out("NB", problem, masks, events, new, (inf, 7), 1)
     for name, mask in masks.items():
         model = make_pipeline(scaler(), GaussianNB()).fit(events.X(inf)[:, mask], events.y)
@@ -90,8 +89,8 @@ def test_an_estimator_that_fails_on_new_events_only_is_named(events):
     classifier = CLASSIFIERS["estimator"](
         {"estimator": "sklearn.neighbors.RadiusNeighborsClassifier", "parameters": {"radius": 1e-9}}
     )
-    problem = StudyProblem(events.X(inf), events.y, np.arange(140) % 2, classifier)
-    new = make_dataset(1, inf, 1, "paper")
+    problem = StudyProblem(events.X(inf), events.y, np.arange(40) % 2, classifier)
+    new = events_of_few(1, inf, 1)
     with pytest.raises(PqswarmError) as caught:
         stages.evaluate_held_out("radius", problem, masks, events, new, (inf, 7), 1)
     assert str(caught.value).startswith(

@@ -8,13 +8,13 @@ from math import inf
 import numpy as np
 import pytest
 
-from pqswarm.datasets import load_dataset, make_dataset
+from pqswarm.datasets import load_dataset
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.study import AlgorithmPlan, Store, best_of, run, run_study, scheduler
 from pqswarm.study.database import Database
 from pqswarm.study.findings import About, Events, Finished
 from pqswarm.study.planfile import restore_plan
-from tests.study.studies import FEW, LEVELS, contents, find, records, tiny
+from tests.study.studies import FEW, contents, events_of_few, find, records, tiny
 
 CLASSIFIERS = ("k-NN", "NB")
 
@@ -34,7 +34,7 @@ def test_all_that_is_planned_is_there(study, events):
     assert about.machine["cores"] >= 1
     assert about.plan["title"] == tiny().title
     found = find(study, Events)
-    assert (found.count, found.class_names, found.feature_names) == (140, events.class_names, events.feature_names)
+    assert (found.count, found.class_names, found.feature_names) == (40, events.class_names, events.feature_names)
 
 
 def test_resuming_a_finished_study_changes_nothing_but_what_is_shown(study_copy):
@@ -95,7 +95,7 @@ def test_changed_events_are_refused_and_removed_ones_made_again(study_copy, even
     replace(events, features=features).save(path)
     with pytest.raises(PqswarmError, match=r"does not hold the events this study started with: restore it, or remove"):
         run_study(tiny(), study_copy, jobs=1)
-    make_dataset(10, LEVELS, 3, "paper").save(path)
+    events_of_few(seed=3).save(path)
     with pytest.raises(PqswarmError, match=r"dataset.npz does not hold the events of the plan: remove it"):
         run_study(tiny(), study_copy, jobs=1)
     path.write_bytes(path.read_bytes()[:-1000])
@@ -115,7 +115,7 @@ def test_changed_events_are_refused_and_removed_ones_made_again(study_copy, even
 
 def test_events_of_another_plan_are_not_taken_for_those_of_a_new_study(tmp_path):
     """The database was removed to begin with another plan, its data set was forgotten."""
-    make_dataset(10, LEVELS, 3, "paper").save(tmp_path / "dataset.npz")
+    events_of_few(seed=3).save(tmp_path / "dataset.npz")
     with pytest.raises(PqswarmError, match="does not hold the events of the plan: remove it"):
         run_study(tiny(), tmp_path, jobs=1)
 

@@ -27,7 +27,7 @@ def several(**changes):
     """A plan on three data sets; two runs of two searches with SFFS."""
     changes = {
         "runs": 2,
-        "max_evaluations": 60,
+        "max_evaluations": 40,
         "classes": FEW,
         "old": "seed = 0\n\n[held_out]",
         "new": "seeds = [3, 4, 5]\n\n[other]",
@@ -50,7 +50,7 @@ def runs_of(folder, dataset=""):
 
 
 def test_runs_on_one_data_set_are_those_of_a_study_on_it_alone(finished, tmp_path):
-    plan = tiny(runs=2, max_evaluations=60, classes=FEW)
+    plan = tiny(runs=2, max_evaluations=40)
     alone = plan.model_copy(update={"dataset": plan.dataset.model_copy(update={"seed": 4}), "held_out": None})
     run_study(alone, tmp_path / "alone", jobs=1)
     together, single = runs_of(finished, "seed 4"), runs_of(tmp_path / "alone")
@@ -78,7 +78,7 @@ def test_processes_and_interruptions_change_nothing(finished, tmp_path, monkeypa
     number = iter(range(10_000))
 
     def die(progress):
-        if next(number) % 61 == 60:
+        if next(number) % 101 == 100:
             raise Killed
 
     for _ in range(60):
@@ -168,7 +168,7 @@ def test_a_report_names_the_data_sets_it_lacks(finished, tmp_path):
 
 
 def test_a_study_of_the_schema_before_opens_and_is_resumed(tmp_path):
-    plan = tiny(runs=2, max_evaluations=60, algorithms=("2d-upso", "ga"))
+    plan = tiny(runs=2, max_evaluations=40, algorithms=("2d-upso", "ga"))
     run_study(plan, tmp_path, jobs=1)
     before = runs_of(tmp_path)
     path = tmp_path / "study.sqlite"

@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from pqswarm.datasets import load_dataset, make_dataset
+from pqswarm.datasets import load_dataset
 from pqswarm.evaluation import CLASSIFIERS as KINDS
 from pqswarm.evaluation import Folds, GridSearchResult, KernelNBEvaluator, KNNEvaluator
 from pqswarm.evaluation.exact.naive_bayes.kernel import KernelNB
@@ -18,7 +18,7 @@ from pqswarm.search import minimize
 from pqswarm.study import ClassifierPlan, best_of, read_plan, run_study
 from pqswarm.study.findings import AllFeatures, GridFinding, HeldOut, Hyperparameters, OneStandardError, StageTwo
 from pqswarm.study.stages import choose_hyperparameters
-from tests.study.studies import FEW, LEVELS, contents, find, plan_toml, records, tiny
+from tests.study.studies import FEW, LEVELS, contents, events_of_few, find, plan_toml, records, tiny
 
 CLASSIFIERS = {"k-NN": KNeighborsClassifier(3, metric="manhattan", algorithm="brute"), "NB": KernelNB(0.004)}
 
@@ -72,13 +72,13 @@ def test_sffs_goes_to_the_size_of_the_best_subset_of_the_reference(study, events
     assert (record.error, record.result.n_evaluations) == (result.error, result.n_evaluations)
 
 
-def test_sffs_through_all_sizes_has_the_budget_of_a_run_and_keeps_its_front(events, tmp_path):
+def test_sffs_through_all_sizes_has_the_budget_of_a_run_and_keeps_its_front(tmp_path):
     through = '[[algorithms]]\nname = "all sizes"\nalgorithm = "sffs"\nparameters = { size = "all" }\n'
     plan = read_plan(plan_toml(runs=1, max_evaluations=500, algorithms=("2d-upso",)) + through)
     plan = plan.model_copy(update={"classifiers": plan.classifiers[1:]})
     run_study(plan, tmp_path, jobs=1)
     (record,) = records(tmp_path, "NB", "all sizes")
-    result = minimize("sffs", stage_one("NB", events), 500)
+    result = minimize("sffs", stage_one("NB", load_dataset(tmp_path / "dataset.npz")), 500)
     assert (record.error, record.size, record.result.n_evaluations) == (result.error, result.size, 500)
     np.testing.assert_array_equal(record.result.front_masks, result.front_masks)
     np.testing.assert_array_equal(record.result.front_errors, result.front_errors)
@@ -109,7 +109,7 @@ def test_stages_by_scikit_learn(study, events, classifier):
 
 @pytest.mark.parametrize("classifier", CLASSIFIERS)
 def test_held_out_errors_by_scikit_learn(study, events, classifier):
-    held_out = make_dataset(10, inf, 2, "paper")
+    held_out = events_of_few(10, inf, 2)
     assert not np.isin(held_out.X(inf)[:, 0], events.X(inf)[:, 0]).any()
     found, masks = find(study, HeldOut, classifier, inf, 2).errors, subsets(study, classifier)
     assert set(found) == set(masks)

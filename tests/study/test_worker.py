@@ -10,20 +10,19 @@ from threading import Barrier
 import numpy as np
 import pytest
 
-from pqswarm.datasets import make_dataset
 from pqswarm.evaluation import CLASSIFIERS, Folds, Memo
 from pqswarm.search import ALGORITHMS
 from pqswarm.study import RunKey, worker
 from pqswarm.study.problem import StudyProblem
 from pqswarm.study.scheduler import unfinished_runs
 from pqswarm.study.worker import PlannedRun, RunGroup, advance
-from tests.study.studies import tiny
+from tests.study.studies import events_of_few, tiny
 from tests.waiting import PATIENCE
 
 
 @pytest.fixture(scope="module")
 def problems():
-    events, plan = make_dataset(10, inf, 0, "paper"), tiny()
+    events, plan = events_of_few(10, inf), tiny()
     folds = Folds.stratified(events.y, 5, 0)
     return {
         c.name: StudyProblem(events.X(inf), events.y, folds.test_fold, c.make(), c.scaling) for c in plan.classifiers
