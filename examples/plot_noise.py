@@ -13,6 +13,7 @@ from pqswarm.datasets import make_dataset
 from pqswarm.evaluation import Folds, KNNEvaluator, Memo
 from pqswarm.search import minimize
 
+BUDGET = 2000
 levels = (float("inf"), 50, 40, 35, 30, 25, 20)
 dataset = make_dataset(events_per_class=30, snr=levels, seed=0)
 
@@ -22,7 +23,7 @@ def evaluator(snr, seed):
     return KNNEvaluator(dataset.X(snr), dataset.y, Folds.stratified(dataset.y, 10, seed), 3, "manhattan")
 
 
-result = minimize("2d-upso", Memo(evaluator(float("inf"), seed=0)), max_evaluations=2000, seed=0)
+result = minimize("2d-upso", Memo(evaluator(float("inf"), seed=0)), max_evaluations=BUDGET, seed=0)
 print(f"{result.size} features:", ", ".join(dataset.feature_names[i] for i in result.selected))
 
 # %%

@@ -1,12 +1,17 @@
 """A classifier, a section, an event class and a reader from another package, from the plan to the verdict."""
 
 import json
-import os
-import subprocess
-import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
+
+from pqswarm.cli.main import app
+from pqswarm.evaluation import CLASSIFIERS
+from pqswarm.events import EVENT_CLASSES, PRESETS
+from pqswarm.recordings import READERS
+from pqswarm.report.sections.registry import REGISTRY
 
 CLASSIFIER = """
 from pqswarm.evaluation import Classifier, Parameters, option, parameters
@@ -70,20 +75,20 @@ def read_raw(path, options):
 RAW = Reader("raw", (".raw8",), read_raw)
 """
 ENTRY_POINTS = """[pqswarm.classifiers]
-tree = own_classifier:Tree
+tree = plugin:Tree
 [pqswarm.sections]
-effort = own_section:EFFORT
+effort = plugin:EFFORT
 [pqswarm.event_classes]
-ferroresonance = own_class:FERRORESONANCE
+ferroresonance = plugin:FERRORESONANCE
 [pqswarm.presets]
-mine = own_class:MINE
+mine = plugin:MINE
 [pqswarm.readers]
-raw = own_reader:RAW
+raw = plugin:RAW
 """
 PLAN = """
 title = "Ferroresonance and others"
 runs = 2
-max_evaluations = 30
+max_evaluations = 20
 [dataset]
 preset = "mine"
 events_per_class = 15
@@ -103,80 +108,41 @@ parameters.size = 4
 algorithm = "ga"
 parameters.size = 4
 """
-# Several commands in one process, with reports without pictures: starting processes takes most of the time.
-COMMANDS = """
-import json, sys
-from typer.testing import CliRunner
-from pqswarm.cli.main import app
-from pqswarm.report import html
-
-html._pictures = lambda drawing, prefix: {"wide": ""}
-if __name__ == "__main__":
-    results = [CliRunner().invoke(app, arguments, catch_exceptions=False) for arguments in json.loads(sys.argv[1])]
-    assert not any(result.exit_code for result in results), [result.output for result in results]
-    print(json.dumps([result.stdout for result in results]))
-"""
-pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def home(tmp_path_factory):
-    """A folder with the package."""
-    folder = tmp_path_factory.mktemp("plugins")
-    modules = {"classifier": CLASSIFIER, "section": SECTION, "class": EVENT_CLASS, "reader": READER}
-    for name, text in modules.items():
-        assert len([line for line in text.splitlines() if line]) <= 30
-        (folder / f"own_{name}.py").write_text(text)
-    info = folder / "own-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: own\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(ENTRY_POINTS)
-    (folder / "plan.toml").write_text(PLAN)
-    return folder
+@pytest.mark.slow
+def test_from_the_plan_to_the_report_and_from_training_to_the_verdict(installed, tmp_path, monkeypatch):
+    """In two worker processes, which find the classifier too; with a report without pictures, which take long."""
+    modules = (CLASSIFIER, SECTION, EVENT_CLASS, READER)
+    assert all(len([line for line in text.splitlines() if line]) <= 30 for text in modules)
+    installed("".join(modules), ENTRY_POINTS, CLASSIFIERS, REGISTRY, EVENT_CLASSES, PRESETS, READERS)
+    monkeypatch.setattr("pqswarm.report.html._pictures", lambda drawing, prefix: {"wide": ""})
+    monkeypatch.chdir(tmp_path)
 
+    def said(*arguments):
+        result = CliRunner().invoke(app, [*map(str, arguments)], catch_exceptions=False)
+        assert result.exit_code == 0, result.output
+        return result.stdout
 
-@pytest.fixture(scope="module")
-def outputs(home):
-    """What commands say with the package installed, all in one process."""
-    t = np.arange(25_000) / 25_000
-    wave = 325 * (np.sin(2 * np.pi * 50 * t) + 0.7 * np.sin(2 * np.pi * 50 / 3 * t))
-    (home / "a.raw8").write_bytes(wave.astype("<f8").tobytes())
-    identifying = ("identify", "a.raw8", "--model", "model.npz", "--nominal", 230)
-    commands = (
-        ("study", "plan.toml", "--out", "study", "--jobs", 2),
-        ("report", "study", "--format", "md"),
-        ("train", "--preset", "mine", "--classifier", "tree", "--events-per-class", 15, "--out", "model.npz"),
-        (*identifying, "--json"),
-        identifying,
-    )
-    (home / "commands.py").write_text(COMMANDS)
-    path = os.pathsep.join(filter(None, [str(home), os.environ.get("PYTHONPATH")]))
-    done = subprocess.run(
-        [sys.executable, "commands.py", json.dumps([list(map(str, arguments)) for arguments in commands])],
-        capture_output=True,
-        text=True,
-        env=os.environ | {"PYTHONPATH": path},
-        cwd=home,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
-def test_from_the_plan_to_the_report(home, outputs):
-    """In two worker processes, which find the classifier too."""
-    text = (home / "study" / "report.md").read_text(encoding="utf-8")
+    Path("plan.toml").write_text(PLAN)
+    said("study", "plan.toml", "--out", "study", "--jobs", 2)
+    said("report", "study", "--format", "md")
+    text = Path("study/report.md").read_text(encoding="utf-8")
     assert "60 events of 4 classes" in text
     assert "a decision tree of at most 4 levels" in text
     assert "### How much effort was it?" in text
     assert "- It was no great effort." in text
     assert "paper" not in text.replace("paper = false", "").lower()
-    page = (home / "study" / "report.html").read_text(encoding="utf-8")
+    page = Path("study/report.html").read_text(encoding="utf-8")
     assert "Ferroresonance" in page
     assert "How much effort was it?" in page
 
-
-def test_from_training_to_the_verdict(outputs):
-    found, said = outputs[-2:]
-    assert "ferroresonance" in json.dumps(json.loads(found))
-    assert "ferroresonance " in said
-    assert "instantaneous swell" in said  # of whose family the class is
+    t = np.arange(25_000) / 25_000
+    wave = 325 * (np.sin(2 * np.pi * 50 * t) + 0.7 * np.sin(2 * np.pi * 50 / 3 * t))
+    Path("a.raw8").write_bytes(wave.astype("<f8").tobytes())
+    said("train", "--preset", "mine", "--classifier", "tree", "--events-per-class", 15, "--out", "model.npz")
+    identifying = ("identify", "a.raw8", "--model", "model.npz", "--nominal", 230)
+    assert "ferroresonance" in json.dumps(json.loads(said(*identifying, "--json")))
+    text = said(*identifying)
+    assert "ferroresonance " in text
+    assert "instantaneous swell" in text  # of whose family the class is

@@ -15,11 +15,23 @@ import pytest
 
 import pqswarm
 from tests.study.studies import contents
-from tests.test_plugins import COMMANDS
 
 pytest.importorskip("hatchling", reason="python -m pip install hatchling")
 pytestmark = pytest.mark.slow
 
+# Several commands in one process, with reports without pictures: starting processes takes most of the time.
+COMMANDS = """
+import json, sys
+from typer.testing import CliRunner
+from pqswarm.cli.main import app
+from pqswarm.report import html
+
+html._pictures = lambda drawing, prefix: {"wide": ""}
+if __name__ == "__main__":
+    results = [CliRunner().invoke(app, arguments, catch_exceptions=False) for arguments in json.loads(sys.argv[1])]
+    assert not any(result.exit_code for result in results), [result.output for result in results]
+    print(json.dumps([result.stdout for result in results]))
+"""
 ROOT, PACKAGE = Path(__file__).parents[1], Path(pqswarm.__file__).parent
 DATA = (
     "py.typed",

@@ -63,7 +63,7 @@ def undisturbed(tmp_path_factory):
     """The plan that is interrupted, and what it comes to if it is not."""
     folder = tmp_path_factory.mktemp("undisturbed")
     plan = folder / "my plan.toml"
-    plan.write_text(plan_toml(runs=6, max_evaluations=1000, classes=FEW))
+    plan.write_text(plan_toml(runs=6, max_evaluations=600, classes=FEW))
     run_study(load_plan(plan), folder / "study", jobs=1)
     return plan, contents(folder / "study")
 

@@ -53,7 +53,7 @@ def test_feature_map():
 
 @pytest.mark.slow
 def test_same_figure_same_bytes(tmp_path):
-    figures = [plot_event(generate("harmonics", 0)) for _ in range(2)]
+    figures = [plot_features(make_dataset(1, snr=inf)) for _ in range(2)]
     for suffix in (".png", ".svg", ".pdf"):
         first, second = (save_figure(one, tmp_path / f"{id(one)}{suffix}").read_bytes() for one in figures)
         assert first == second, suffix
