@@ -13,9 +13,9 @@ _Class = TypeVar("_Class")
 
 
 def option(
+    meaning: str,
     *,
     default: Any,
-    meaning: str,
     low: float | None = None,
     high: float | None = None,
     choices: tuple[str, ...] = (),
@@ -25,11 +25,11 @@ def option(
 
     Parameters
     ----------
+    meaning : str
+        What it does, in a phrase.
     default : object
         Its default, which also sets its type: a number, a bool, text, or None (an integer or None). An empty tuple
         declares a mapping of names to plain values, stored as sorted pairs, or, with `low`, a list of integers.
-    meaning : str
-        What it does, in a phrase.
     low, high : float, optional
         Minimum and maximum.
     choices : tuple of str

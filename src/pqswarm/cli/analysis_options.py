@@ -3,39 +3,27 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
+from pqswarm.cli.options import option
 from pqswarm.errors import PqswarmError
 
 Channels = Annotated[
-    list[str] | None,
-    typer.Option("--channel", "-c", metavar="NAME", help="Name or phase of a channel to analyse; repeatable."),
+    list[str] | None, option("NAME", "Name or phase of a channel to analyse; repeatable.", "--channel", "-c")
 ]
-ModelFile = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Model written by `pqswarm train`.", show_default="the bundled one")
-]
+ModelFile = Annotated[Path | None, option("FILE", "Model written by `pqswarm train`.", show_default="the bundled one")]
 ReferenceChoice = Annotated[
     str | None,
-    typer.Option(
-        metavar="CHOICE",
-        help="Voltage of 1 pu: auto, nominal, pre-event, or a value such as 230 or 20kV (RMS).",
+    option(
+        "CHOICE",
+        "Voltage of 1 pu: auto, nominal, pre-event, or a value such as 230 or 20kV (RMS).",
         show_default="that of the site file, or auto",
     ),
 ]
-Nominal = Annotated[
-    str | None,
-    typer.Option(metavar="VOLTS", help="Nominal voltage (RMS) of the recorded channels, such as 230 or 20kV."),
-]
-Rate = Annotated[float | None, typer.Option(metavar="HZ", help="Sampling rate in Hz; overrides that of the file.")]
-Frequency = Annotated[
-    float | None, typer.Option(metavar="HZ", help="Nominal frequency in Hz; overrides that of the file.")
-]
-SiteFile = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Site file (TOML); `pqswarm site FILE` prints one to edit.")
-]
+Nominal = Annotated[str | None, option("VOLTS", "Nominal voltage (RMS) of the recorded channels, such as 230 or 20kV.")]
+Rate = Annotated[float | None, option("HZ", "Sampling rate in Hz; overrides that of the file.")]
+Frequency = Annotated[float | None, option("HZ", "Nominal frequency in Hz; overrides that of the file.")]
+SiteFile = Annotated[Path | None, option("FILE", "Site file (TOML); `pqswarm site FILE` prints one to edit.")]
 MaxMegabytes = Annotated[
-    float | None,
-    typer.Option(metavar="MB", help="Maximum memory for the samples of a file, in MB.", show_default="512"),
+    float | None, option("MB", "Maximum memory for the samples of a file, in MB.", show_default="512")
 ]
 
 ANALYSIS_OPTIONS = ("--channel", "--frequency", "--max-mb", "--nominal", "--rate")

@@ -11,36 +11,25 @@ from typing import Annotated
 import typer
 
 from pqswarm.cli.analysis_options import ModelFile, SiteFile
-from pqswarm.cli.options import check_no_folder
+from pqswarm.cli.options import argument, check_no_folder, option
 from pqswarm.errors import PqswarmError
 
 
 def app(
-    folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Folder of recordings and studies; nothing is written there.")
-    ] = Path(),
-    port: Annotated[int, typer.Option(metavar="PORT", help="Port to listen on.", show_default="a free one")] = 0,
+    folder: Annotated[Path, argument("DIR", "Folder of recordings and studies; nothing is written there.")] = Path(),
+    port: Annotated[int, option("PORT", "Port to listen on.", show_default="a free one")] = 0,
     host: Annotated[
-        str,
-        typer.Option(metavar="ADDRESS", help="Address to listen on; if other machines can reach it, set --password."),
+        str, option("ADDRESS", "Address to listen on; if other machines can reach it, set --password.")
     ] = "127.0.0.1",
     password: Annotated[
-        str,
-        typer.Option(
-            metavar="WORD",
-            envvar="PQSWARM_APP_PASSWORD",
-            help="Password asked for in the browser.",
-            show_default="none",
-        ),
+        str, option("WORD", "Password asked for in the browser.", envvar="PQSWARM_APP_PASSWORD", show_default="none")
     ] = "",
     model: ModelFile = None,
     site: SiteFile = None,
     corrections: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="File of corrections.", show_default="DIR.corrections.jsonl")
+        Path | None, option("FILE", "File of corrections.", show_default="DIR.corrections.jsonl")
     ] = None,
-    max_mb: Annotated[
-        float, typer.Option(metavar="MB", help="Maximum size of a file dropped on the page, in MB.")
-    ] = 500.0,
+    max_mb: Annotated[float, option("MB", "Maximum size of a file dropped on the page, in MB.")] = 500.0,
     open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open a browser.")] = True,
 ) -> None:
     """Show recordings, studies and events in a browser.

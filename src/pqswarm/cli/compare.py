@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pqswarm._base.files import write_atomically
-from pqswarm.cli.options import Overwrite, check_writable, choose_format, complete_names
+from pqswarm.cli.options import Overwrite, argument, check_writable, choose_format, complete_names, option
 from pqswarm.errors import PqswarmError
 
 if TYPE_CHECKING:
@@ -48,9 +48,9 @@ complete_format = complete_names(__name__, "FORMATS")
 def compare(
     results: Annotated[
         Path,
-        typer.Argument(
-            metavar="FILE",
-            help="CSV file with one column per algorithm and one row per run or data set, or with one row per run and "
+        argument(
+            "FILE",
+            "CSV file with one column per algorithm and one row per run or data set, or with one row per run and "
             "algorithm, such as the runs.csv of a study; a column dataset, block, fold or snr says what belongs "
             "together.",
         ),
@@ -59,34 +59,30 @@ def compare(
         bool, typer.Option("--higher-is-better", help="The results are accuracies, not error rates.")
     ] = False,
     control: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Algorithm to compare the others with.", show_default="the best one"),
+        str | None, option("NAME", "Algorithm to compare the others with.", show_default="the best one")
     ] = None,
-    pair: Annotated[
-        tuple[str, str] | None, typer.Option(metavar="A B", help="Also compare these two algorithms.")
-    ] = None,
+    pair: Annotated[tuple[str, str] | None, option("A B", "Also compare these two algorithms.")] = None,
     margin: Annotated[
         float | None,
-        typer.Option(
-            metavar="FRACTION",
-            help="Fraction of the mean below which a difference does not matter.",
+        option(
+            "FRACTION",
+            "Fraction of the mean below which a difference does not matter.",
             show_default="0.05; for accuracies 0.01",
         ),
     ] = None,
     column: Annotated[
-        str,
-        typer.Option(metavar="NAME", help="Column to compare in a file with one row per run, such as error or size."),
+        str, option("NAME", "Column to compare in a file with one row per run, such as error or size.")
     ] = "error",
     classifier: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Classifier whose runs to compare, if the file has several.")
+        str | None, option("NAME", "Classifier whose runs to compare, if the file has several.")
     ] = None,
     style: Annotated[
         str | None,
-        typer.Option(
+        option(
+            "FORMAT",
+            "text, csv, md, latex or json.",
             "--format",
             "-f",
-            metavar="FORMAT",
-            help="text, csv, md, latex or json.",
             show_default="by the suffix of --out, or text",
             autocompletion=complete_format,
         ),
@@ -94,9 +90,7 @@ def compare(
     contrast: Annotated[
         bool, typer.Option("--contrast", help="Also estimate the difference between each pair of algorithms.")
     ] = False,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="File to write.", show_default="standard output")
-    ] = None,
+    out: Annotated[Path | None, option("FILE", "File to write.", "--out", "-o", show_default="standard output")] = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Test which algorithm is better.

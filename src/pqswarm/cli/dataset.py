@@ -20,6 +20,7 @@ from pqswarm.cli.options import (
     Wavelet,
     check_ending,
     check_writable,
+    option,
     read_assignments,
     read_levels,
 )
@@ -28,18 +29,16 @@ from pqswarm.errors import PqswarmError
 
 
 def dataset(
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Output file (npz).")] = Path("dataset.npz"),
+    out: Annotated[Path, option("FILE", "Output file (npz).", "--out", "-o")] = Path("dataset.npz"),
     events_per_class: EventsPerClass = 250,
     snr: Annotated[
-        str, typer.Option(metavar="DB,...", help="Noise levels in dB, separated by commas; inf means no noise.")
+        str, option("DB,...", "Noise levels in dB, separated by commas; inf means no noise.")
     ] = "inf,50,45,40,35,30,25,20",
     seed: Seed = 0,
     preset: Preset = "paper",
     parameters: Parameters = None,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", metavar="N", help="Threads; -1 uses all cores.")] = -1,
-    csv: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also write the features at the first noise level as CSV.")
-    ] = None,
+    jobs: Annotated[int, option("N", "Threads; -1 uses all cores.", "--jobs", "-j")] = -1,
+    csv: Annotated[Path | None, option("FILE", "Also write the features at the first noise level as CSV.")] = None,
     wavelet: Wavelet = "sym6",
     level: Level = None,
     border: Border = "symmetric",

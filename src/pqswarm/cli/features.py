@@ -5,14 +5,12 @@ from typing import Annotated
 
 import typer
 
-from pqswarm.cli.options import FIGURES, Snr, check_ending, check_no_folder
+from pqswarm.cli.options import FIGURES, Snr, argument, check_ending, check_no_folder, option
 
 
 def features(
-    dataset: Annotated[Path, typer.Argument(metavar="FILE", help="Data set written by `pqswarm dataset`.")],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Output file: PNG, SVG or PDF.")] = Path(
-        "features.png"
-    ),
+    dataset: Annotated[Path, argument("FILE", "Data set written by `pqswarm dataset`.")],
+    out: Annotated[Path, option("FILE", "Output file: PNG, SVG or PDF.", "--out", "-o")] = Path("features.png"),
     snr: Snr = float("inf"),
 ) -> None:
     """Draw how the features of a data set differ between classes.

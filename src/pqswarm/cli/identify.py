@@ -15,7 +15,7 @@ from pqswarm._base.files import write_atomically
 from pqswarm._base.text import count_text, file_text
 from pqswarm.cli import analysis_options as analysis
 from pqswarm.cli.command import name_options
-from pqswarm.cli.options import Stopped, check_ending, check_folder, check_writable
+from pqswarm.cli.options import Stopped, argument, check_ending, check_folder, check_writable, option
 from pqswarm.cli.terminal import echo
 from pqswarm.errors import PqswarmError
 
@@ -27,19 +27,15 @@ if TYPE_CHECKING:
 
 def identify(
     files: Annotated[
-        list[str],
-        typer.Argument(metavar="FILES", help="Recordings (COMTRADE, PQDIF, SEL, CSV, npz, mat, zip), or folders."),
+        list[str], argument("FILES", "Recordings (COMTRADE, PQDIF, SEL, CSV, npz, mat, zip), or folders.")
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
-    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write one row per event as CSV.")] = None,
-    html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a self-contained page with all events.")
-    ] = None,
+    csv: Annotated[Path | None, option("FILE", "Write one row per event as CSV.")] = None,
+    html: Annotated[Path | None, option("FILE", "Write a self-contained page with all events.")] = None,
     steady: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write steady-state values per 10/12 cycles and 10 minutes (.csv, .npz)."),
+        Path | None, option("FILE", "Write steady-state values per 10/12 cycles and 10 minutes (.csv, .npz).")
     ] = None,
-    plot: Annotated[Path | None, typer.Option(metavar="DIR", help="Write a figure of each recording to DIR.")] = None,
+    plot: Annotated[Path | None, option("DIR", "Write a figure of each recording to DIR.")] = None,
     site: analysis.SiteFile = None,
     nominal: analysis.Nominal = None,
     reference: analysis.ReferenceChoice = None,

@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -16,6 +16,16 @@ FIGURES = (".png", ".svg", ".pdf")
 
 class Stopped(Exception):  # noqa: N818 (not an error)
     """The user pressed Ctrl-C; the message says what was kept."""
+
+
+def option(metavar: str, help: str, *names: str, **more: Any) -> Any:  # noqa: A002 (as typer calls it)
+    """Return an option with a value, called `metavar` in its help; `names` replace that of the parameter."""
+    return typer.Option(*names, metavar=metavar, help=help, **more)
+
+
+def argument(metavar: str, help: str, **more: Any) -> Any:  # noqa: A002 (as typer calls it)
+    """Return an argument, called `metavar` in its help."""
+    return typer.Argument(metavar=metavar, help=help, **more)
 
 
 def complete_preset(incomplete: str) -> list[str]:
@@ -50,43 +60,37 @@ complete_border = complete_names("pqswarm.features", "BORDERS")
 
 Preset = Annotated[
     str,
-    typer.Option(
-        metavar="PRESET",
-        help="paper, paper-stepped, paper-printed, field, a plugin's preset, or a TOML file.",
+    option(
+        "PRESET",
+        "paper, paper-stepped, paper-printed, field, a plugin's preset, or a TOML file.",
         autocompletion=complete_preset,
     ),
 ]
 Parameters = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="Fix a parameter, such as depth=0.4 or cycles=10; repeatable."),
+    list[str] | None, option("NAME=VALUE", "Fix a parameter, such as depth=0.4 or cycles=10; repeatable.", "--set")
 ]
-EventsPerClass = Annotated[int, typer.Option(metavar="N", help="Events per class of the preset.")]
-Jobs = Annotated[int, typer.Option("--jobs", "-j", metavar="N", help="Processes; -1 uses all cores.")]
+EventsPerClass = Annotated[int, option("N", "Events per class of the preset.")]
+Jobs = Annotated[int, option("N", "Processes; -1 uses all cores.", "--jobs", "-j")]
 Changes = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the plan, such as runs=5; repeatable."),
+    list[str] | None, option("KEY=VALUE", "Change a key of the plan, such as runs=5; repeatable.", "--set")
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")]
-Seed = Annotated[int, typer.Option(metavar="N", help="Seed; the same seed gives the same result.")]
+Seed = Annotated[int, option("N", "Seed; the same seed gives the same result.")]
 Wavelet = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME", help="db1 to db10, sym4 to sym10, or coif1 to coif5.", autocompletion=complete_wavelet
-    ),
+    str, option("NAME", "db1 to db10, sym4 to sym10, or coif1 to coif5.", autocompletion=complete_wavelet)
 ]
 Level = Annotated[
-    int | None,
-    typer.Option(metavar="N", help="Levels of the wavelet transform.", show_default="by the paper's rule of thumb"),
+    int | None, option("N", "Levels of the wavelet transform.", show_default="by the paper's rule of thumb")
 ]
 Border = Annotated[
     str,
-    typer.Option(
-        metavar="MODE",
-        help="Extension of the signal at its ends: symmetric, reflect, periodic, periodization, constant or zero.",
+    option(
+        "MODE",
+        "Extension of the signal at its ends: symmetric, reflect, periodic, periodization, constant or zero.",
         autocompletion=complete_border,
     ),
 ]
-Snr = Annotated[float, typer.Option(metavar="DB", help="Signal-to-noise ratio in dB; inf means no noise.")]
+Snr = Annotated[float, option("DB", "Signal-to-noise ratio in dB; inf means no noise.")]
 
 
 def check_writable(path: Path, overwrite: bool) -> None:

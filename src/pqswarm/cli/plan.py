@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from pqswarm.cli.command import Command, CommandGroup
-from pqswarm.cli.options import Changes, check_no_folder
+from pqswarm.cli.options import Changes, argument, check_no_folder, option
 
 ENOUGH_RUNS = 4
 """For two separate samples the exact Mann-Whitney test gives p = 0.1 with 3 runs each, and p = 0.029 with 4."""
@@ -21,12 +21,9 @@ app = typer.Typer(
 
 @app.command(cls=Command)
 def show(
-    name: Annotated[
-        str, typer.Argument(metavar="PLAN", help="quick, paper, paper-stepped, replication, multiverse or smoke.")
-    ],
+    name: Annotated[str, argument("PLAN", "quick, paper, paper-stepped, replication, multiverse or smoke.")],
     reading: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Print one reading of a multiverse: a plan, a file or a study folder."),
+        str | None, option("NAME", "Print one reading of a multiverse: a plan, a file or a study folder.")
     ] = None,
 ) -> None:
     """Print a built-in plan, to edit.
@@ -52,9 +49,7 @@ def _reading_text(name: str, reading: str) -> str:
 
 
 @app.command(cls=Command)
-def check(
-    path: Annotated[Path, typer.Argument(metavar="FILE", help="Plan file in TOML.")], changes: Changes = None
-) -> None:
+def check(path: Annotated[Path, argument("FILE", "Plan file in TOML.")], changes: Changes = None) -> None:
     """Check a plan without running it.
 
     Example: pqswarm plan check my-study.toml
@@ -100,20 +95,16 @@ def check(
 
 @app.command(cls=Command)
 def power(
-    pilot: Annotated[
-        Path | None, typer.Argument(metavar="DIR", help="Study on several data sets to take the variances from.")
-    ] = None,
+    pilot: Annotated[Path | None, argument("DIR", "Study on several data sets to take the variances from.")] = None,
     between: Annotated[
-        float | None, typer.Option(metavar="POINTS", help="SD of the difference between data sets [percentage points].")
+        float | None, option("POINTS", "SD of the difference between data sets [percentage points].")
     ] = None,
-    within: Annotated[
-        float | None, typer.Option(metavar="POINTS", help="SD between runs on one data set [percentage points].")
-    ] = None,
+    within: Annotated[float | None, option("POINTS", "SD between runs on one data set [percentage points].")] = None,
     difference: Annotated[
         float | None,
-        typer.Option(
-            metavar="POINTS",
-            help="Show the probability of finding this difference [percentage points].",
+        option(
+            "POINTS",
+            "Show the probability of finding this difference [percentage points].",
             show_default="the difference found with 80 %",
         ),
     ] = None,
@@ -134,9 +125,9 @@ def power(
     given = [value is not None for value in (between, within)]
     if any(given) if pilot is not None else not all(given):
         raise PqswarmError("give the folder of a pilot study, or --between and --within.")
-    for option, value in (("--between", between), ("--within", within), ("--difference", difference)):
+    for name, value in (("--between", between), ("--within", within), ("--difference", difference)):
         if value is not None:
-            check_number(option, value, 0, 100, unit="percentage points")
+            check_number(name, value, 0, 100, unit="percentage points")
     if pilot is None:
         pairs = {"": Variances(float(between or 0), float(within or 0))}
     else:

@@ -5,28 +5,34 @@ from typing import Annotated
 
 import typer
 
-from pqswarm.cli.options import FIGURES, Parameters, Preset, Seed, Snr, check_ending, complete_event, read_assignments
+from pqswarm.cli.options import (
+    FIGURES,
+    Parameters,
+    Preset,
+    Seed,
+    Snr,
+    argument,
+    check_ending,
+    complete_event,
+    option,
+    read_assignments,
+)
 
 
 def plot(
     event: Annotated[
         str,
-        typer.Argument(
-            metavar="EVENT",
-            help="Event class, such as sag, or all for a gallery of the preset.",
-            autocompletion=complete_event,
+        argument(
+            "EVENT", "Event class, such as sag, or all for a gallery of the preset.", autocompletion=complete_event
         ),
     ],
     out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Output file: PNG, SVG or PDF.", show_default="EVENT.png"),
+        Path | None, option("FILE", "Output file: PNG, SVG or PDF.", "--out", "-o", show_default="EVENT.png")
     ] = None,
     snr: Snr = float("inf"),
     seed: Seed = 0,
     preset: Preset = "paper",
-    source: Annotated[
-        str, typer.Option(metavar="SOURCE", help="model, or bench for the simulated laboratory.")
-    ] = "model",
+    source: Annotated[str, option("SOURCE", "model, or bench for the simulated laboratory.")] = "model",
     parameters: Parameters = None,
 ) -> None:
     """Draw an event and its wavelet bands, or one of every class.

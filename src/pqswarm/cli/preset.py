@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from pqswarm.cli.command import Command, CommandGroup
-from pqswarm.cli.options import check_no_folder, complete_preset
+from pqswarm.cli.options import argument, check_no_folder, complete_preset
 
 app = typer.Typer(
     cls=CommandGroup, rich_markup_mode=None, no_args_is_help=True, help="Show the built-in presets or check your own."
@@ -16,10 +16,7 @@ app = typer.Typer(
 @app.command(cls=Command)
 def show(
     name: Annotated[
-        str,
-        typer.Argument(
-            metavar="PRESET", help="Preset such as paper or field, or a TOML file.", autocompletion=complete_preset
-        ),
+        str, argument("PRESET", "Preset such as paper or field, or a TOML file.", autocompletion=complete_preset)
     ],
 ) -> None:
     """Print a preset as TOML, to edit.
@@ -32,7 +29,7 @@ def show(
 
 
 @app.command(cls=Command)
-def check(path: Annotated[Path, typer.Argument(metavar="FILE", help="Preset file in TOML.")]) -> None:
+def check(path: Annotated[Path, argument("FILE", "Preset file in TOML.")]) -> None:
     """Check a preset without generating events.
 
     Example: pqswarm preset check mine.toml

@@ -5,56 +5,47 @@ from typing import Annotated
 
 import typer
 
-from pqswarm.cli.options import check_folder, choose_format
+from pqswarm.cli.options import argument, check_folder, choose_format, option
 from pqswarm.errors import PqswarmError
 
 _ENDINGS = {"html": ".html", "md": ".md", "latex": ".tex", "csv": ""}
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a study.")],
-    others: Annotated[
-        list[Path] | None, typer.Argument(metavar="DIR2", help="Folders of other studies to compare with.")
-    ] = None,
+    folder: Annotated[Path, argument("DIR", "Folder of a study.")],
+    others: Annotated[list[Path] | None, argument("DIR2", "Folders of other studies to compare with.")] = None,
     format: Annotated[  # noqa: A002
         str | None,
-        typer.Option(
+        option(
+            "FORMAT",
+            "html, md, latex or csv; with --figures: svg, pdf or png.",
             "--format",
             "-f",
-            metavar="FORMAT",
-            help="html, md, latex or csv; with --figures: svg, pdf or png.",
             show_default="by the suffix of --out, or html; svg",
         ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out", "-o", metavar="PATH", help="Output file, or folder for csv.", show_default="report.FORMAT in DIR"
-        ),
+        option("PATH", "Output file, or folder for csv.", "--out", "-o", show_default="report.FORMAT in DIR"),
     ] = None,
-    figures: Annotated[Path | None, typer.Option(metavar="DIR", help="Write only the figures, to this folder.")] = None,
+    figures: Annotated[Path | None, option("DIR", "Write only the figures, to this folder.")] = None,
     column: Annotated[
         bool, typer.Option("--column", help="Draw figures as PDF for a journal's column, 3.5 inches wide.")
     ] = False,
     control: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="Algorithm to compare the others with, or best.", show_default="from the plan"
-        ),
+        str | None, option("NAME", "Algorithm to compare the others with, or best.", show_default="from the plan")
     ] = None,
     pair: Annotated[
-        tuple[str, str] | None,
-        typer.Option(metavar="A B", help="Also compare these two algorithms.", show_default="from the plan"),
+        tuple[str, str] | None, option("A B", "Also compare these two algorithms.", show_default="from the plan")
     ] = None,
     dataset: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Report on one of several data sets, such as 'seed 3'.", show_default="all"),
+        str | None, option("NAME", "Report on one of several data sets, such as 'seed 3'.", show_default="all")
     ] = None,
     where: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="CHOICE=NAME",
-            help="Report on the readings of a multiverse with this alternative, such as border=zero.",
+        option(
+            "CHOICE=NAME",
+            "Report on the readings of a multiverse with this alternative, such as border=zero.",
             show_default="all",
         ),
     ] = None,

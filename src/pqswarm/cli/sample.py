@@ -5,15 +5,13 @@ from typing import Annotated
 
 import typer
 
-from pqswarm.cli.options import Seed, check_folder
+from pqswarm.cli.options import Seed, argument, check_folder, option
 
 
 def sample(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder to write; it must be new or empty.")],
+    folder: Annotated[Path, argument("DIR", "Folder to write; it must be new or empty.")],
     seed: Seed = 0,
-    minutes: Annotated[
-        float, typer.Option(metavar="MINUTES", help="Length of the long recording, 10.8 MB per minute.")
-    ] = 2.0,
+    minutes: Annotated[float, option("MINUTES", "Length of the long recording, 10.8 MB per minute.")] = 2.0,
 ) -> None:
     """Write sample recordings with known disturbances.
 

@@ -6,12 +6,10 @@ from typing import Annotated
 import typer
 
 from pqswarm.cli.analysis_options import Rate
-from pqswarm.cli.options import check_no_folder
+from pqswarm.cli.options import argument, check_no_folder
 
 
-def site(
-    recording: Annotated[Path, typer.Argument(metavar="FILE", help="A recording of the meter.")], rate: Rate = None
-) -> None:
+def site(recording: Annotated[Path, argument("FILE", "A recording of the meter.")], rate: Rate = None) -> None:
     """Print a site file for the meter of a recording.
 
     It lists all channels of the recording, ready to edit.

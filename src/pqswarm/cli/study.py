@@ -8,9 +8,7 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from pqswarm.cli.options import Changes, Jobs, Stopped, check_folder, check_no_folder
+from pqswarm.cli.options import Changes, Jobs, Stopped, argument, check_folder, check_no_folder, option
 from pqswarm.cli.terminal import echo
 from pqswarm.errors import PqswarmError
 
@@ -26,18 +24,13 @@ _PLAIN_EVERY = 15.0  # seconds between lines where no bar can be drawn
 
 def study(
     plan: Annotated[
-        str,
-        typer.Argument(
-            metavar="PLAN", help="quick, paper, paper-stepped, replication, multiverse, smoke, or a plan file."
-        ),
+        str, argument("PLAN", "quick, paper, paper-stepped, replication, multiverse, smoke, or a plan file.")
     ],
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Folder of the study.", show_default="study-PLAN")
-    ] = None,
+    out: Annotated[Path | None, option("DIR", "Folder of the study.", "--out", "-o", show_default="study-PLAN")] = None,
     jobs: Jobs = -1,
-    device: Annotated[str, typer.Option(metavar="DEVICE", help="Where to evaluate subsets: cpu or cuda.")] = "cpu",
+    device: Annotated[str, option("DEVICE", "Where to evaluate subsets: cpu or cuda.")] = "cpu",
     cluster: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Address of a Dask scheduler, such as tcp://10.0.0.5:8786.")
+        str | None, option("ADDRESS", "Address of a Dask scheduler, such as tcp://10.0.0.5:8786.")
     ] = None,
     changes: Changes = None,
 ) -> None:

@@ -18,6 +18,7 @@ from pqswarm.cli.options import (
     check_writable,
     complete_names,
     complete_preset,
+    option,
     read_levels,
 )
 from pqswarm.cli.progress import progress_bars
@@ -35,55 +36,41 @@ _RATES = (12_800.0, 25_000.0, 6400.0, 3200.0, 1600.0, 1000.0)
 
 
 def train(
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="File to write, in npz format.")] = Path(
-        "model.npz"
-    ),
+    out: Annotated[Path, option("FILE", "File to write, in npz format.", "--out", "-o")] = Path("model.npz"),
     preset: Annotated[
         str,
-        typer.Option(
-            metavar="PRESET",
-            help="broad, paper, paper-stepped, paper-printed, field, one of a plugin, or a TOML file.",
+        option(
+            "PRESET",
+            "broad, paper, paper-stepped, paper-printed, field, one of a plugin, or a TOML file.",
             autocompletion=complete_preset,
         ),
     ] = "broad",
     classifier: Annotated[
         str,
-        typer.Option(
-            metavar="NAME",
-            help="kernel-nb, k-nn, gaussian-nb, lda, qda, nearest-centroid, or one of a plugin.",
+        option(
+            "NAME",
+            "kernel-nb, k-nn, gaussian-nb, lda, qda, nearest-centroid, or one of a plugin.",
             autocompletion=complete_names("pqswarm.evaluation", "CLASSIFIERS"),
         ),
     ] = "kernel-nb",
     subset: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="File with the names of the features to use, one per line.", show_default="all"
-        ),
+        Path | None, option("FILE", "File with the names of the features to use, one per line.", show_default="all")
     ] = None,
     search: Annotated[
         bool | None,
         typer.Option("--search/--no-search", help="Search for the best subset of features.", show_default="with broad"),
     ] = None,
-    algorithm: Annotated[str, typer.Option(metavar="NAME", help="Algorithm of the search.")] = "mosaic",
-    evaluations: Annotated[
-        int, typer.Option(metavar="N", help="Subsets evaluated by the search, for each bandwidth.")
-    ] = 5000,
-    events_per_class: Annotated[
-        int, typer.Option(metavar="N", help="Events of each class; with broad, for each bandwidth.")
-    ] = 150,
+    algorithm: Annotated[str, option("NAME", "Algorithm of the search.")] = "mosaic",
+    evaluations: Annotated[int, option("N", "Subsets evaluated by the search, for each bandwidth.")] = 5000,
+    events_per_class: Annotated[int, option("N", "Events of each class; with broad, for each bandwidth.")] = 150,
     snr: Annotated[
-        str,
-        typer.Option(metavar="DB,...", help="Noise levels in dB, separated by commas, assigned to the events in turn."),
+        str, option("DB,...", "Noise levels in dB, separated by commas, assigned to the events in turn.")
     ] = "20,inf,25,40,30,60,35,inf,50",
     corrections: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="File of corrected verdicts to learn from; repeatable.", show_default="none"),
+        list[Path] | None, option("FILE", "File of corrected verdicts to learn from; repeatable.", show_default="none")
     ] = None,
     site: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Site file with which the corrected recordings were analysed.", show_default="none"
-        ),
+        Path | None, option("FILE", "Site file with which the corrected recordings were analysed.", show_default="none")
     ] = None,
     seed: Seed = 0,
     check: Annotated[

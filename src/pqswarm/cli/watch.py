@@ -12,7 +12,7 @@ import typer
 from pqswarm._base.text import count_text, file_text
 from pqswarm.cli import analysis_options as analysis
 from pqswarm.cli.command import name_options
-from pqswarm.cli.options import check_no_folder
+from pqswarm.cli.options import argument, check_no_folder, option
 from pqswarm.errors import FileFormatError, PqswarmError
 
 if TYPE_CHECKING:
@@ -22,20 +22,17 @@ if TYPE_CHECKING:
 
 
 def watch(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder to watch, including subfolders.")],
-    webhook: Annotated[str | None, typer.Option(metavar="URL", help="Post each event as JSON to this address.")] = None,
-    jsonl: Annotated[Path | None, typer.Option(metavar="FILE", help="Append a line of JSON per event.")] = None,
+    folder: Annotated[Path, argument("DIR", "Folder to watch, including subfolders.")],
+    webhook: Annotated[str | None, option("URL", "Post each event as JSON to this address.")] = None,
+    jsonl: Annotated[Path | None, option("FILE", "Append a line of JSON per event.")] = None,
     once: Annotated[bool, typer.Option("--once", help="Process existing files and exit (for cron).")] = False,
     show: Annotated[bool, typer.Option("--list", help="Print the contents of the journal and exit.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="With --list: one row per event as CSV.")] = False,
-    interval: Annotated[float, typer.Option(metavar="SECONDS", help="Time between two scans of the folder.")] = 5.0,
-    settle: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Time without changes after which a file is analysed.")
-    ] = 2.0,
-    timeout: Annotated[float, typer.Option(metavar="SECONDS", help="Timeout of one post to the webhook.")] = 10.0,
+    interval: Annotated[float, option("SECONDS", "Time between two scans of the folder.")] = 5.0,
+    settle: Annotated[float, option("SECONDS", "Time without changes after which a file is analysed.")] = 2.0,
+    timeout: Annotated[float, option("SECONDS", "Timeout of one post to the webhook.")] = 10.0,
     journal: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Journal file (SQLite).", show_default="DIR/.pqswarm-watch.sqlite"),
+        Path | None, option("FILE", "Journal file (SQLite).", show_default="DIR/.pqswarm-watch.sqlite")
     ] = None,
     site: analysis.SiteFile = None,
     nominal: analysis.Nominal = None,
@@ -66,13 +63,10 @@ def watch(
         return
     if not folder.is_dir():
         raise PqswarmError(f"{folder} is not a folder.")
-    for option, value, minimum in (
-        ("--interval", interval, 0.01),
-        ("--settle", settle, 0.0),
-        ("--timeout", timeout, 0.1),
-    ):
+    limits = (("--interval", interval, 0.01), ("--settle", settle, 0.0), ("--timeout", timeout, 0.1))
+    for name, value, minimum in limits:
         if not minimum <= value <= 1e6:
-            raise PqswarmError(f"{option} must be {minimum:g} to 1000000 seconds, not {value:g}.")
+            raise PqswarmError(f"{name} must be {minimum:g} to 1000000 seconds, not {value:g}.")
     receivers = _receivers(webhook, jsonl, timeout)
     options = analysis.read_analysis_options(site, model, channel, reference, nominal, rate, frequency, max_mb)
     lock = Path(f"{path}.lock")

@@ -23,11 +23,11 @@ class FeatureOptions(Parameters):
 
     _owner = "features"
 
-    wavelet: str = option(default="sym6", choices=WAVELETS, meaning="orthogonal wavelet")
+    wavelet: str = option("orthogonal wavelet", default="sym6", choices=WAVELETS)
     level: int | None = option(
-        default=None, low=1, high=20, meaning="levels of the transform; None for the paper's rule of thumb"
+        "levels of the transform; None for the paper's rule of thumb", default=None, low=1, high=20
     )
-    border: str = option(default="symmetric", choices=BORDERS, meaning="how a signal is extended at its ends")
+    border: str = option("how a signal is extended at its ends", default="symmetric", choices=BORDERS)
 
     def level_at(self, sampling_rate: float, frequency: float) -> int:
         """Return the level at a sampling rate and a frequency of the grid [Hz]."""

@@ -43,24 +43,20 @@ def deposit(
 class ACOParameters(SearchParameters):
     """Parameters of ant colony optimisation."""
 
-    colony_size: int = option(default=50, meaning="ants", low=1, high=100_000, symbol="as")
-    factor: float = option(default=5.0, meaning="divisor of the deposited pheromone", low=1e-6, high=1e6, symbol="a")
+    colony_size: int = option("ants", default=50, low=1, high=100_000, symbol="as")
+    factor: float = option("divisor of the deposited pheromone", default=5.0, low=1e-6, high=1e6, symbol="a")
     evaporation: float = option(
-        default=0.2, meaning="fraction of the pheromone that evaporates per iteration", low=0, high=1, symbol="rho"
+        "fraction of the pheromone that evaporates per iteration", default=0.2, low=0, high=1, symbol="rho"
     )
-    pheromone_low: float = option(
-        default=0.3, meaning="minimum pheromone on an edge", low=1e-6, high=1e6, symbol="tau_min"
-    )
-    pheromone_high: float = option(
-        default=1.5, meaning="maximum pheromone on an edge", low=1e-6, high=1e6, symbol="tau_max"
-    )
+    pheromone_low: float = option("minimum pheromone on an edge", default=0.3, low=1e-6, high=1e6, symbol="tau_min")
+    pheromone_high: float = option("maximum pheromone on an edge", default=1.5, low=1e-6, high=1e6, symbol="tau_max")
     depositors: str = option(
+        "which ants deposit: the best of the iteration, its single best, or the best so far",
         default="best-share",
-        meaning="which ants deposit: the best of the iteration, its single best, or the best so far",
         choices=("best-share", "iteration-best", "global-best"),
     )
     best_share: float = option(
-        default=0.1, meaning="fraction of the ants that count as best, rounded, at least one", low=0, high=1
+        "fraction of the ants that count as best, rounded, at least one", default=0.1, low=0, high=1
     )
 
     def __post_init__(self) -> None:

@@ -23,7 +23,7 @@ class SearchParameters(Parameters):
     """Parameters common to all algorithms."""
 
     size: int | None = option(
-        default=None, meaning="number of features of a subset; None leaves it to the search (SFFS: all sizes)", low=1
+        "number of features of a subset; None leaves it to the search (SFFS: all sizes)", default=None, low=1
     )
 
 

@@ -51,13 +51,9 @@ def take_probability(velocity: FloatArray) -> FloatArray:
 class BinarySwarmParameters(VelocityParameters):
     """Parameters of all binary swarms."""
 
-    cognitive: float = option(
-        default=2.0, meaning="acceleration towards the personal best", low=0, high=100, symbol="c_1"
-    )
-    social: float = option(default=2.0, meaning="acceleration towards the global best", low=0, high=100, symbol="c_2")
-    velocity_limit: float = option(
-        default=6.0, meaning="limit of the absolute velocity", low=0, high=500, symbol="v_max"
-    )
+    cognitive: float = option("acceleration towards the personal best", default=2.0, low=0, high=100, symbol="c_1")
+    social: float = option("acceleration towards the global best", default=2.0, low=0, high=100, symbol="c_2")
+    velocity_limit: float = option("limit of the absolute velocity", default=6.0, low=0, high=500, symbol="v_max")
 
 
 class BinarySwarm(VelocitySwarm):
@@ -96,7 +92,7 @@ class BinarySwarm(VelocitySwarm):
 class BPSOParameters(BinarySwarmParameters):
     """Parameters of BPSO."""
 
-    inertia: float = option(default=1.0, meaning="weight of the old velocity", low=0, high=10, symbol="w")
+    inertia: float = option("weight of the old velocity", default=1.0, low=0, high=10, symbol="w")
 
 
 class BPSO(BinarySwarm):

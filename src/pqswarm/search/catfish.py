@@ -15,14 +15,14 @@ class CatfishParameters(BPSOParameters):
     """Parameters of catfish BPSO."""
 
     catfish_share: float = option(
-        default=0.1, meaning="fraction of the swarm that is replaced, rounded, at least one", low=0, high=1, symbol="C"
+        "fraction of the swarm that is replaced, rounded, at least one", default=0.1, low=0, high=1, symbol="C"
     )
     refresh_gap: int = option(
-        default=3, meaning="iterations without a better global best after which they are replaced", low=1, symbol="RG"
+        "iterations without a better global best after which they are replaced", default=3, low=1, symbol="RG"
     )
     catfish_positions: str = option(
+        "new positions: all features or none at random, or drawn as at the start",
         default="extreme",
-        meaning="new positions: all features or none at random, or drawn as at the start",
         choices=("extreme", "random"),
     )
 

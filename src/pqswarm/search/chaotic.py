@@ -18,8 +18,8 @@ class ChaoticParameters(BinarySwarmParameters):
     """Parameters of chaotic BPSO."""
 
     initial_inertia: float = option(
+        "weight of the old velocity in the first step; not 0.25, 0.5 or 0.75",
         default=0.48,
-        meaning="weight of the old velocity in the first step; not 0.25, 0.5 or 0.75",
         low=1e-6,
         high=0.999999,
         symbol="w_0",

@@ -20,15 +20,10 @@ def tournament(contenders: IntArray, pbest_errors: FloatArray) -> IntArray:
 class CLPSO2DParameters(Learning2DParameters):
     """Parameters of 2D-CLPSO."""
 
-    acceleration: float = option(default=2.0, meaning="weight of the exemplar", low=0, high=100, symbol="c")
-    tournament_size: int = option(
-        default=2, meaning="number of particles in a tournament for the exemplar", low=1, high=100
-    )
+    acceleration: float = option("weight of the exemplar", default=2.0, low=0, high=100, symbol="c")
+    tournament_size: int = option("number of particles in a tournament for the exemplar", default=2, low=1, high=100)
     exemplar_gap: int = option(
-        default=7,
-        meaning="iterations without a better personal best after which another exemplar is chosen",
-        low=1,
-        symbol="m",
+        "iterations without a better personal best after which another exemplar is chosen", default=7, low=1, symbol="m"
     )
 
 

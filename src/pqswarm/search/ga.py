@@ -45,26 +45,24 @@ def crossover(parents: BoolArray, cuts: IntArray) -> BoolArray:
 class GAParameters(SearchParameters):
     """Parameters of the genetic algorithm."""
 
-    population_size: int = option(default=30, meaning="chromosomes", low=2, high=100_000, symbol="N")
+    population_size: int = option("chromosomes", default=30, low=2, high=100_000, symbol="N")
     crossover_probability: float = option(
-        default=0.8, meaning="probability that a pair is crossed", low=0, high=1, symbol="p_c"
+        "probability that a pair is crossed", default=0.8, low=0, high=1, symbol="p_c"
     )
     mutation_probability: float = option(
-        default=0.2, meaning="probability of a flip, per bit or per chromosome", low=0, high=1, symbol="p_m"
+        "probability of a flip, per bit or per chromosome", default=0.2, low=0, high=1, symbol="p_m"
     )
     mutation: str = option(
+        "unit of that probability: each bit, or one random bit per chromosome",
         default="bit",
-        meaning="unit of that probability: each bit, or one random bit per chromosome",
         choices=("bit", "chromosome"),
     )
     fitness: str = option(
+        "weight on the roulette wheel: 1 - error, or the worst error - error",
         default="accuracy",
-        meaning="weight on the roulette wheel: 1 - error, or the worst error - error",
         choices=("accuracy", "windowed"),
     )
-    elites: int = option(
-        default=0, meaning="best chromosomes that survive unchanged, replacing the last children", low=0
-    )
+    elites: int = option("best chromosomes that survive unchanged, replacing the last children", default=0, low=0)
 
 
 class GA(Search):

@@ -14,15 +14,13 @@ from pqswarm.search.distinct import DistinctSearch, flip_balanced
 class SparseGAParameters(SearchParameters):
     """Parameters of the genetic algorithm with a sparse start."""
 
-    population_size: int = option(default=30, meaning="surviving subsets, and children", low=2, high=100_000)
-    start_size: int = option(default=30, meaning="maximum number of features of an initial subset", low=1)
-    tournament: int = option(default=2, meaning="tournament size for parents", low=1, high=1000)
-    crossover_probability: float = option(
-        default=0.9, meaning="probability that a child has two parents", low=0, high=1
-    )
+    population_size: int = option("surviving subsets, and children", default=30, low=2, high=100_000)
+    start_size: int = option("maximum number of features of an initial subset", default=30, low=1)
+    tournament: int = option("tournament size for parents", default=2, low=1, high=1000)
+    crossover_probability: float = option("probability that a child has two parents", default=0.9, low=0, high=1)
     flips: float = option(
+        "mean number of features that mutation changes, balanced between added and dropped",
         default=1.0,
-        meaning="mean number of features that mutation changes, balanced between added and dropped",
         low=0,
         high=1000,
     )

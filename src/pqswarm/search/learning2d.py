@@ -140,15 +140,12 @@ def neighbourhood_best(pbest_errors: FloatArray, neighbours: int = 1) -> IntArra
 class Learning2DParameters(VelocityParameters):
     """Parameters of all 2D-learning swarms."""
 
-    inertia: float = option(default=1.0, meaning="weight of the old velocity", low=0, high=10, symbol="w")
+    inertia: float = option("weight of the old velocity", default=1.0, low=0, high=10, symbol="w")
     refresh_gap: int = option(
-        default=30,
-        meaning="iterations without a better personal best after which a velocity is redrawn",
-        low=1,
-        symbol="RG",
+        "iterations without a better personal best after which a velocity is redrawn", default=30, low=1, symbol="RG"
     )
     clip_negative: bool = option(
-        default=False, meaning="whether negative likelihoods are clipped to zero when a cardinality is drawn"
+        "whether negative likelihoods are clipped to zero when a cardinality is drawn", default=False
     )
 
 
@@ -231,10 +228,8 @@ class Learning2D(VelocitySwarm):
 class SocialParameters(Learning2DParameters):
     """Parameters of 2D swarms that learn from their personal best and from other particles."""
 
-    cognitive: float = option(
-        default=2.0, meaning="weight of a particle's personal best", low=0, high=100, symbol="c_1"
-    )
-    social: float = option(default=2.0, meaning="weight of the bests of other particles", low=0, high=100, symbol="c_2")
+    cognitive: float = option("weight of a particle's personal best", default=2.0, low=0, high=100, symbol="c_1")
+    social: float = option("weight of the bests of other particles", default=2.0, low=0, high=100, symbol="c_2")
 
 
 class SocialLearning2D(Learning2D):

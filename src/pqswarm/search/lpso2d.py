@@ -12,7 +12,7 @@ from pqswarm.search.learning2d import SocialLearning2D, SocialParameters
 class LPSO2DParameters(SocialParameters):
     """Parameters of 2D-LPSO."""
 
-    neighbours: int = option(default=1, meaning="neighbours on each side of a particle, on a ring", low=1)
+    neighbours: int = option("neighbours on each side of a particle, on a ring", default=1, low=1)
 
 
 class LPSO2D(SocialLearning2D):

@@ -24,27 +24,21 @@ _PICKS = 10  # uniform numbers per candidate, beside those of features
 class MeritParameters(SearchParameters):
     """Parameters of MERIT."""
 
-    start_size: int = option(
-        default=20, meaning="mean number of features of an initial subset, at most a fifth of all", low=1
-    )
-    batch: int = option(default=30, meaning="subsets requested at once", low=1, high=10_000)
-    candidates: int = option(default=120, meaning="subsets from which the model selects a batch", low=4, high=100_000)
-    elites: int = option(default=40, meaning="best subsets, from which candidates are derived", low=2, high=10_000)
-    memory: int = option(
-        default=450, meaning="number of the best and of the last subsets that the model learns from", low=10
-    )
-    patience: int = option(default=180, meaning="evaluations without improvement after which an epoch ends", low=1)
-    unranked: float = option(
-        default=0.2, meaning="fraction of a batch drawn from the candidates at random", low=0, high=1
-    )
+    start_size: int = option("mean number of features of an initial subset, at most a fifth of all", default=20, low=1)
+    batch: int = option("subsets requested at once", default=30, low=1, high=10_000)
+    candidates: int = option("subsets from which the model selects a batch", default=120, low=4, high=100_000)
+    elites: int = option("best subsets, from which candidates are derived", default=40, low=2, high=10_000)
+    memory: int = option("number of the best and of the last subsets that the model learns from", default=450, low=10)
+    patience: int = option("evaluations without improvement after which an epoch ends", default=180, low=1)
+    unranked: float = option("fraction of a batch drawn from the candidates at random", default=0.2, low=0, high=1)
     parsimony: float = option(
+        "price of as many features as an elite has, in standard deviations of the predictions",
         default=1.0,
-        meaning="price of as many features as an elite has, in standard deviations of the predictions",
         low=0,
         high=100,
     )
     order: tuple[int, ...] = option(
-        default=(), low=0, meaning="indices of the features, best first, for a warm start; empty for none"
+        "indices of the features, best first, for a warm start; empty for none", default=(), low=0
     )
 
 

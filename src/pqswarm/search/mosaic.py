@@ -28,25 +28,20 @@ class MosaicParameters(SearchParameters):
     """Parameters of MOSAIC."""
 
     start_size: int = option(
-        default=12, meaning="mean number of features of an initial subset, at most an eighth of all", low=1
+        "mean number of features of an initial subset, at most an eighth of all", default=12, low=1
     )
     learning: int = option(
-        default=600, meaning="subsets drawn by frequencies before lines start; at most six per feature", low=1
+        "subsets drawn by frequencies before lines start; at most six per feature", default=600, low=1
     )
-    lines: int = option(default=6, meaning="subsets improved in parallel", low=1, high=10_000)
-    moves: int = option(default=4, meaning="neighbours of each line per batch", low=1, high=10_000)
-    patience: int = option(
-        default=50, meaning="consecutive neighbours without improvement after which a line ends", low=1
-    )
-    elites: int = option(default=12, meaning="best end points of lines, from which new lines start", low=2, high=10_000)
+    lines: int = option("subsets improved in parallel", default=6, low=1, high=10_000)
+    moves: int = option("neighbours of each line per batch", default=4, low=1, high=10_000)
+    patience: int = option("consecutive neighbours without improvement after which a line ends", default=50, low=1)
+    elites: int = option("best end points of lines, from which new lines start", default=12, low=2, high=10_000)
     parsimony: float = option(
-        default=0.15,
-        meaning="value of small subsets: lines minimise the error times the size to this power",
-        low=0,
-        high=10,
+        "value of small subsets: lines minimise the error times the size to this power", default=0.15, low=0, high=10
     )
     order: tuple[int, ...] = option(
-        default=(), low=0, meaning="indices of the features, best first, for a warm start; empty for none"
+        "indices of the features, best first, for a warm start; empty for none", default=(), low=0
     )
 
 

@@ -17,11 +17,9 @@ class RankingParameters(SearchParameters):
     """Parameters of the search along a ranking."""
 
     filter: str = option(
-        default="mutual-information", meaning="the filter that ranks the features, in a study and in SwarmSelector"
+        "the filter that ranks the features, in a study and in SwarmSelector", default="mutual-information"
     )
-    order: tuple[int, ...] = option(
-        default=(), low=0, meaning="indices of the features, best first; empty keeps their order"
-    )
+    order: tuple[int, ...] = option("indices of the features, best first; empty keeps their order", default=(), low=0)
 
 
 class Ranking(Search):

@@ -13,9 +13,7 @@ from pqswarm.search.base import Search, SearchParameters
 class SFFSParameters(SearchParameters):
     """Parameters of SFFS; `size` is the required subset size."""
 
-    overshoot: int = option(
-        default=0, meaning="number of features by which the search exceeds the required size", low=0
-    )
+    overshoot: int = option("number of features by which the search exceeds the required size", default=0, low=0)
 
 
 class SFFS(Search):

@@ -14,9 +14,9 @@ from pqswarm.search.base import Search, SearchParameters
 class SwarmParameters(SearchParameters):
     """Parameters of all particle swarms."""
 
-    swarm_size: int = option(default=30, meaning="particles", low=2, high=100_000, symbol="ps")
+    swarm_size: int = option("particles", default=30, low=2, high=100_000, symbol="ps")
     start_probability: float = option(
-        default=0.5, meaning="probability of each feature in the first subsets", low=0.01, high=1.0
+        "probability of each feature in the first subsets", default=0.5, low=0.01, high=1.0
     )
 
 
@@ -81,8 +81,8 @@ class VelocityParameters(SwarmParameters):
     """Parameters of swarms with velocities."""
 
     randomness: str = option(
+        "random numbers r_1, r_2: one pair per element of the velocity, or per particle",
         default="element",
-        meaning="random numbers r_1, r_2: one pair per element of the velocity, or per particle",
         choices=("element", "particle"),
         symbol="r_1, r_2",
     )

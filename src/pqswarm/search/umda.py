@@ -20,14 +20,10 @@ def frequencies(masks: BoolArray) -> FloatArray:
 class UMDAParameters(SearchParameters):
     """Parameters of the univariate marginal distribution algorithm."""
 
-    population_size: int = option(default=60, meaning="subsets drawn at once", low=2, high=100_000)
-    elites: int = option(default=10, meaning="best subsets kept with those drawn next", low=0)
-    best_share: float = option(
-        default=0.3, meaning="fraction of the drawn subsets to learn from, at least two", low=0, high=1
-    )
-    start_size: int = option(
-        default=20, meaning="mean number of features of an initial subset, at most a fifth of all", low=1
-    )
+    population_size: int = option("subsets drawn at once", default=60, low=2, high=100_000)
+    elites: int = option("best subsets kept with those drawn next", default=10, low=0)
+    best_share: float = option("fraction of the drawn subsets to learn from, at least two", default=0.3, low=0, high=1)
+    start_size: int = option("mean number of features of an initial subset, at most a fifth of all", default=20, low=1)
 
 
 class UMDA(DistinctSearch):

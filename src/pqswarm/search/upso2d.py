@@ -13,9 +13,9 @@ class UPSO2DParameters(SocialParameters):
     """Parameters of 2D-UPSO."""
 
     unification: float = option(
-        default=0.9, meaning="weight of the global best relative to the neighbours' best", low=0, high=1, symbol="u"
+        "weight of the global best relative to the neighbours' best", default=0.9, low=0, high=1, symbol="u"
     )
-    neighbours: int = option(default=1, meaning="neighbours on each side of a particle, on a ring", low=1)
+    neighbours: int = option("neighbours on each side of a particle, on a ring", default=1, low=1)
 
 
 class UPSO2D(SocialLearning2D):

@@ -19,8 +19,8 @@ class EstimatorHyperparameters(Parameters):
     """Which classifier, and its parameters."""
 
     _owner = "the classifier"
-    estimator: str = option(default="", meaning="import path of a class, such as sklearn.svm.LinearSVC")
-    parameters: tuple[tuple[str, Any], ...] = option(default=(), meaning="arguments of the class, such as {'C': 0.5}")
+    estimator: str = option("import path of a class, such as sklearn.svm.LinearSVC", default="")
+    parameters: tuple[tuple[str, Any], ...] = option("arguments of the class, such as {'C': 0.5}", default=())
 
 
 class EstimatorClassifier(Classifier):

@@ -17,8 +17,8 @@ class NearestCentroidHyperparameters(Parameters):
     """Hyperparameters of the nearest centroid."""
 
     metric: str = option(
+        "distance; centroids are means (Euclidean) or medians (Manhattan)",
         default="euclidean",
-        meaning="distance; centroids are means (Euclidean) or medians (Manhattan)",
         choices=("euclidean", "manhattan"),
     )
 

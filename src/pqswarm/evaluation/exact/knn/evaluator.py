@@ -25,8 +25,8 @@ _PART = 1024  # events per task of a thread
 class KNNHyperparameters(Parameters):
     """Hyperparameters of nearest neighbours."""
 
-    n_neighbors: int = option(default=3, meaning="neighbours that vote", low=1, high=15, symbol="k")
-    metric: str = option(default="manhattan", meaning="distance", choices=METRICS)
+    n_neighbors: int = option("neighbours that vote", default=3, low=1, high=15, symbol="k")
+    metric: str = option("distance", default="manhattan", choices=METRICS)
 
 
 class KNNEvaluator(ExactEvaluator):

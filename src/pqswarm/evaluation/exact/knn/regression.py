@@ -17,8 +17,8 @@ from pqswarm.evaluation.regression import RegressionEvaluator
 class KNNRegressionHyperparameters(Parameters):
     """Hyperparameters of k-NN regression."""
 
-    n_neighbors: int = option(default=5, meaning="neighbours whose mean is predicted", low=1, high=15, symbol="k")
-    metric: str = option(default="euclidean", meaning="distance", choices=METRICS)
+    n_neighbors: int = option("neighbours whose mean is predicted", default=5, low=1, high=15, symbol="k")
+    metric: str = option("distance", default="euclidean", choices=METRICS)
 
 
 class KNNRegressionEvaluator(RegressionEvaluator):

@@ -34,9 +34,9 @@ _HARDLY_VARIES = 1e-10  # relative variation of a feature below which it is roun
 class LDAHyperparameters(Parameters):
     """Hyperparameters of linear discriminant analysis."""
 
-    solver: str = option(default="svd", meaning="scikit-learn's solver", choices=("svd", "lsqr", "eigen"))
+    solver: str = option("scikit-learn's solver", default="svd", choices=("svd", "lsqr", "eigen"))
     shrinkage: float = option(
-        default=0.0, meaning="fraction of the covariance replaced by the mean variance; not with svd", low=0.0, high=1.0
+        "fraction of the covariance replaced by the mean variance; not with svd", default=0.0, low=0.0, high=1.0
     )
 
     def __post_init__(self) -> None:

@@ -29,7 +29,7 @@ class QDAHyperparameters(Parameters):
     """Hyperparameters of quadratic discriminant analysis."""
 
     reg_param: float = option(
-        default=0.01, meaning="fraction of each covariance replaced by the unit matrix", low=0.0, high=1.0
+        "fraction of each covariance replaced by the unit matrix", default=0.01, low=0.0, high=1.0
     )
 
 

@@ -26,15 +26,15 @@ _RANGE = 1e10  # eigenvalue ratio beyond which scikit-learn may omit directions
 class LinearHyperparameters(Parameters):
     """Hyperparameters of linear regression."""
 
-    fit_intercept: bool = option(default=True, meaning="whether there is a constant term")
+    fit_intercept: bool = option("whether there is a constant term", default=True)
 
 
 @parameters
 class RidgeHyperparameters(Parameters):
     """Hyperparameters of ridge regression."""
 
-    alpha: float = option(default=1.0, meaning="penalty on the squared coefficients", low=0.0, high=1e300)
-    fit_intercept: bool = option(default=True, meaning="whether there is a constant term")
+    alpha: float = option("penalty on the squared coefficients", default=1.0, low=0.0, high=1e300)
+    fit_intercept: bool = option("whether there is a constant term", default=True)
 
 
 class LinearEvaluator(RegressionEvaluator):

@@ -63,21 +63,20 @@ class KernelNBHyperparameters(Parameters):
     """Hyperparameters of naive Bayes with kernel densities."""
 
     bandwidth: float = option(
+        "standard deviation of the kernels, features scaled to [0, 1]",
         default=0.004,
-        meaning="standard deviation of the kernels, features scaled to [0, 1]",
         low=1e-30,
         high=1e30,
         symbol="sigma",
     )
     floor: float = option(
+        "fraction of a uniform density, which limits the evidence of one feature against a class",
         default=0.0,
-        meaning="fraction of a uniform density, which limits the evidence of one feature against a class",
         low=0.0,
         high=0.5,
     )
     underflow: bool = option(
-        default=False,
-        meaning="whether densities below the smallest positive double count as zero, as without logarithms",
+        "whether densities below the smallest positive double count as zero, as without logarithms", default=False
     )
 
 

@@ -17,8 +17,8 @@ class GaussianNBHyperparameters(Parameters):
     """Hyperparameters of Gaussian naive Bayes."""
 
     var_smoothing: float = option(
+        "fraction of the largest variance of the selected features, added to all variances",
         default=1e-9,
-        meaning="fraction of the largest variance of the selected features, added to all variances",
         low=0.0,
         high=1e6,
     )
