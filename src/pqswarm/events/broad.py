@@ -8,8 +8,9 @@ is added. Parameters that the recorder could not show, too fast or below the noi
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import inf, pi
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from pqswarm.events.broad_parts import (
     Deviation,
     Envelope,
     Scene,
+    Spectrum,
     draw_dip,
     draw_energising,
     draw_flicker,
@@ -154,23 +156,28 @@ def _on_supply(
     return kind, voltage
 
 
-def _pure_sinusoid(scene: Scene) -> Drawn:
-    return _on_supply(scene, "sine")
+def _made_of(
+    envelope: Callable[[Scene], tuple[str, Envelope]] | None = None,
+    spectrum: Callable[[Scene], tuple[str, Spectrum]] | None = None,
+    added: Callable[[Scene], tuple[str, Deviation]] | None = None,
+) -> Callable[[Scene], Drawn]:
+    """A function that draws the given parts of a disturbance, in this order, and then the supply."""
+
+    def draw(scene: Scene) -> Drawn:
+        kinds: list[str] = []
+        parts: dict[str, Any] = {}
+        for name, part in (("envelope", envelope), ("spectrum", spectrum), ("added", added)):
+            if part is not None:
+                kind, parts[name] = part(scene)
+                kinds.append(kind)
+        return _on_supply(scene, ", ".join(kinds) or "sine", **parts)
+
+    return draw
 
 
 def _dc_offset(scene: Scene) -> Drawn:
     size = float(np.exp(scene.random.uniform(np.log(0.012), np.log(0.15))))
     return _on_supply(scene, "offset", offset=size * float(scene.random.choice((-1, 1))))
-
-
-def _sag(scene: Scene) -> Drawn:
-    kind, envelope = draw_dip(scene, -1)
-    return _on_supply(scene, kind, envelope)
-
-
-def _swell(scene: Scene) -> Drawn:
-    kind, envelope = draw_dip(scene, 1)
-    return _on_supply(scene, kind, envelope)
 
 
 def _interruption(scene: Scene) -> Drawn:
@@ -181,86 +188,31 @@ def _interruption(scene: Scene) -> Drawn:
     return _on_supply(scene, f"{kind}, {source}", envelope, added=burst)
 
 
-def _flicker(scene: Scene) -> Drawn:
-    kind, envelope = draw_flicker(scene)
-    return _on_supply(scene, kind, envelope)
-
-
-def _notching(scene: Scene) -> Drawn:
-    kind, notches = draw_notches(scene)
-    return _on_supply(scene, kind, added=notches)
-
-
-def _harmonics(scene: Scene) -> Drawn:
-    kind, spectrum = draw_spectrum(scene)
-    return _on_supply(scene, kind, spectrum=spectrum)
-
-
-def _oscillatory_transient(scene: Scene) -> Drawn:
-    kind, burst = draw_oscillation(scene)
-    return _on_supply(scene, kind, added=burst)
-
-
 def _sag_with_harmonics(scene: Scene) -> Drawn:
     if scene.random.random() < 0.15:
         kind, envelope, magnetising = draw_energising(scene)
         return _on_supply(scene, kind, envelope, added=magnetising)
-    kind, envelope = draw_dip(scene, -1)
-    source, spectrum = draw_spectrum(scene)
-    return _on_supply(scene, f"{kind}, {source}", envelope, spectrum)
+    return _made_of(_draw_sag, draw_spectrum)(scene)
 
 
-def _swell_with_harmonics(scene: Scene) -> Drawn:
-    kind, envelope = draw_dip(scene, 1)
-    source, spectrum = draw_spectrum(scene)
-    return _on_supply(scene, f"{kind}, {source}", envelope, spectrum)
-
-
-def _flicker_with_harmonics(scene: Scene) -> Drawn:
-    kind, envelope = draw_flicker(scene)
-    source, spectrum = draw_spectrum(scene)
-    return _on_supply(scene, f"{kind}, {source}", envelope, spectrum)
-
-
-def _sag_with_transient(scene: Scene) -> Drawn:
-    kind, envelope = draw_dip(scene, -1)
-    source, burst = draw_oscillation(scene)
-    return _on_supply(scene, f"{kind}, {source}", envelope, added=burst)
-
-
-def _swell_with_transient(scene: Scene) -> Drawn:
-    kind, envelope = draw_dip(scene, 1)
-    source, burst = draw_oscillation(scene)
-    return _on_supply(scene, f"{kind}, {source}", envelope, added=burst)
-
-
-def _impulsive_transient(scene: Scene) -> Drawn:
-    kind, impulse = draw_impulse(scene)
-    return _on_supply(scene, kind, added=impulse)
-
-
-def _voltage_change(scene: Scene) -> Drawn:
-    kind, envelope = draw_small_change(scene)
-    return _on_supply(scene, kind, envelope)
-
-
+_draw_sag, _draw_swell = partial(draw_dip, sign=-1), partial(draw_dip, sign=1)
 _KINDS: "Mapping[str, Callable[[Scene], Drawn]]" = {
-    "pure_sinusoid": _pure_sinusoid,
+    "pure_sinusoid": _made_of(),
     "dc_offset": _dc_offset,
-    "sag": _sag,
-    "swell": _swell,
+    "sag": _made_of(_draw_sag),
+    "swell": _made_of(_draw_swell),
     "interruption": _interruption,
-    "flicker": _flicker,
-    "notching": _notching,
-    "harmonics": _harmonics,
-    "oscillatory_transient": _oscillatory_transient,
+    "flicker": _made_of(draw_flicker),
+    "notching": _made_of(added=draw_notches),
+    "harmonics": _made_of(spectrum=draw_spectrum),
+    "oscillatory_transient": _made_of(added=draw_oscillation),
     "sag_with_harmonics": _sag_with_harmonics,
-    "swell_with_harmonics": _swell_with_harmonics,
-    "flicker_with_harmonics": _flicker_with_harmonics,
-    "sag_with_transient": _sag_with_transient,
-    "swell_with_transient": _swell_with_transient,
-    "impulsive_transient": _impulsive_transient,
-    "voltage_change": _voltage_change,
+    "swell_with_harmonics": _made_of(_draw_swell, draw_spectrum),
+    "flicker_with_harmonics": _made_of(draw_flicker, draw_spectrum),
+    "sag_with_transient": _made_of(_draw_sag, added=draw_oscillation),
+    "swell_with_transient": _made_of(_draw_swell, added=draw_oscillation),
+    "impulsive_transient": _made_of(added=draw_impulse),
+    "voltage_change": _made_of(draw_small_change),
 }
 
 BROAD_CLASSES: tuple[str, ...] = tuple(_KINDS)

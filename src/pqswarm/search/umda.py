@@ -60,9 +60,7 @@ class UMDA(DistinctSearch):
     def _learn(self, masks: BoolArray, errors: FloatArray) -> None:
         super()._learn(masks, errors)
         elites = self.parameters.elites
-        masks, errors = (
-            np.concatenate([self.population[:elites], masks]),
-            np.concatenate([self.errors[:elites], errors]),
-        )
+        masks = np.concatenate([self.population[:elites], masks])
+        errors = np.concatenate([self.errors[:elites], errors])
         order = np.argsort(errors, kind="stable")
         self.population, self.errors = masks[order], errors[order]

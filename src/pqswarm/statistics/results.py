@@ -243,7 +243,9 @@ def _result_lines(path: Path, text: str) -> tuple[str, list[tuple[int, list[str]
     """Return the separator, and number and cells of each non-empty line."""
     number = 1
     try:
-        separator = _result_separator(next((line for line in text.splitlines() if line.strip()), ""))
+        first = next((line for line in text.splitlines() if line.strip()), "")
+        # The separator that gives the most cells; of equals the one rarest in names.
+        separator = max("\t;,", key=lambda one: len(next(csv.reader([first], delimiter=one), [])))
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True, skipinitialspace=True)
         lines = []
         for cells in reader:
@@ -253,11 +255,6 @@ def _result_lines(path: Path, text: str) -> tuple[str, list[tuple[int, list[str]
     except csv.Error as error:
         raise FileFormatError(f"{path}, after line {number}: {error}.") from None
     return separator, lines
-
-
-def _result_separator(line: str) -> str:
-    """Return the separator that gives the most cells; of equals the one rarest in names."""
-    return max("\t;,", key=lambda separator: len(next(csv.reader([line], delimiter=separator), [])))
 
 
 def _result_cell_number(cell: str, separator: str) -> float | None:

@@ -89,9 +89,9 @@ class Follower:
             if first:
                 self._meter.restart()
         locked = is_locked(self.folder)
-        state: State = "finished" if self._finished else "running"
-        if not self._finished and not (self._recently_written() if locked is None else locked):
-            state = "stopped"
+        if locked is None:  # where locks are not listed: whether the store was written in the last minute
+            locked = time.time() - max(stamp[0], stamp[2]) / 1e9 < _RECENT
+        state: State = "finished" if self._finished else "running" if locked else "stopped"
         self._meter.tell(self._stage())
         progress = self._told.pop()
         return StudyStatus(state, progress, self._stages, self._best)
@@ -120,10 +120,6 @@ class Follower:
         if self._finished:
             return "finished"
         return next((stage.name for stage in self._stages if stage.done < stage.total), "the end")
-
-    def _recently_written(self) -> bool:
-        """Whether the store was written in the last minute, for systems that do not list locks."""
-        return time.time() - max(self._stamp[0], self._stamp[2]) / 1e9 < _RECENT
 
 
 _RECENT = 60.0  # seconds

@@ -30,13 +30,9 @@ def is_locked(folder: Path) -> bool | None:
     if not holders:
         return False
     place = f"{major(status.st_dev):02x}:{minor(status.st_dev):02x}:{status.st_ino}"
-    if place in _lock_file_places(listed):
+    if place in (words[-3] for line in listed.splitlines() if len(words := line.split()) >= 8):
         return True
     return any(_holds_lock(pid, path) for pid in holders)  # some file systems report other device numbers
-
-
-def _lock_file_places(listed: str) -> Iterator[str]:
-    return (words[-3] for line in listed.splitlines() if len(words := line.split()) >= 8)
 
 
 def _names_lock(inode: int, words: list[str]) -> bool:

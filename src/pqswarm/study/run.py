@@ -136,7 +136,9 @@ def _open_pools(
 def _check_same_plan(store: Store, plan: StudyPlan) -> None:
     kept = store.find(findings.About)
     if kept is None:
-        store.put(findings.About(plan.model_dump(), __version__, time.time(), _describe_machine()))
+        machine = {"system": platform.system(), "processor": _processor(), "cores": os.cpu_count()}
+        machine |= {"python": platform.python_version(), "numpy": np.__version__}
+        store.put(findings.About(plan.model_dump(), __version__, time.time(), machine))
         return
     began = restore_plan(kept.plan)
     differences = plan.differences(began)
@@ -153,16 +155,6 @@ def _check_same_plan(store: Store, plan: StudyPlan) -> None:
         )
     if plan != began:  # title, control and the like affect only the report
         store.revise(replace(kept, plan=plan.model_dump()))
-
-
-def _describe_machine() -> dict[str, Any]:
-    return {
-        "system": platform.system(),
-        "processor": _processor(),
-        "cores": os.cpu_count(),
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-    }
 
 
 def _processor() -> str:

@@ -92,11 +92,7 @@ class Filter:
 
     def rank(self, X: ArrayLike, y: ArrayLike, *, continuous: bool | None = None) -> tuple[int, ...]:
         """Return the indices of the features, best first; ties by index, features without a score last."""
-        return _best_first(self.scores(X, y, continuous=continuous))
-
-
-def _best_first(scores: FloatArray) -> tuple[int, ...]:
-    return tuple(np.argsort(-scores, kind="stable").tolist())
+        return tuple(np.argsort(-self.scores(X, y, continuous=continuous), kind="stable").tolist())
 
 
 def _is_filter_target_continuous(y: AnyArray) -> bool:

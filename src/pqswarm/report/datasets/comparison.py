@@ -5,7 +5,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pqswarm._base.typing import FloatArray
 from pqswarm.report.datasets.figures import plot_differences
 from pqswarm.report.datasets.summary import DatasetsSummary, OverDatasets
 from pqswarm.report.section import Content, Drawing
@@ -67,14 +66,15 @@ def _say_against(comparisons: Sequence[PairedComparison]) -> str:
 
 def show_means(study: DatasetsSummary, found: OverDatasets) -> Content:
     """Show the mean of the runs on each data set, and the mean ranks of the algorithms."""
-    columns: dict[str, FloatArray] = {title: 100 * found.mean_errors(title) for title in found.titles}
+    columns = {title: 100 * found.mean_errors(title) for title in found.titles}
     columns["all features"] = 100 * found.all_features
     rows: list[dict[str, Any]] = [
         {"data set": name} | {title: float(values[i]) for title, values in columns.items()}
         for i, name in enumerate(found.members)
     ]
     rows.append({"data set": "mean"} | {title: float(values.mean()) for title, values in columns.items()})
-    rows.append({"data set": "SD"} | {title: _deviation(values) for title, values in columns.items()})
+    several = len(found.members) > 1
+    rows.append({"data set": "SD"} | {t: float(v.std(ddof=1)) if several else 0.0 for t, v in columns.items()})
     sizes = {title: float(found.mean_sizes(title).mean()) for title in found.titles}
     n_features = np.mean([one.n_features for one in found.members.values()])
     rows.append({"data set": "features"} | {t: sizes.get(t, float(n_features)) for t in columns})
@@ -105,10 +105,6 @@ def show_means(study: DatasetsSummary, found: OverDatasets) -> Content:
         lambda: plot_ranks(means, gap, study.palette),
     )
     return Content(words=[words], drawings=[drawing], tables=[table])
-
-
-def _deviation(values: FloatArray) -> float:
-    return float(values.std(ddof=1)) if values.size > 1 else 0.0
 
 
 def show_comparison(study: DatasetsSummary, found: OverDatasets) -> Content:

@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 from math import log, pi, sqrt
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -128,14 +128,12 @@ class KernelNBEvaluator(ExactEvaluator):
         # The log density of a kernel at its centre; a uniform density is 1.
         self.highest = max(0.0, -log(self.bandwidth * sqrt(2.0 * pi)))
         self.table = self._terms()
-        self._backend = self._backend_on(self.device)
-
-    def _backend_on(self, device: str) -> Backend[Any]:
-        if device == "cuda":
+        if self.device == "cuda":
             from pqswarm.evaluation.exact.naive_bayes.cuda import KernelNBOnCuda
 
-            return KernelNBOnCuda(self)
-        return KernelNBOnCpu(self)
+            self._backend = KernelNBOnCuda(self)
+        else:
+            self._backend = KernelNBOnCpu(self)
 
     @property
     def table32(self) -> npt.NDArray[np.float32]:
@@ -151,7 +149,7 @@ class KernelNBEvaluator(ExactEvaluator):
 
         n, n_classes, fold = len(self.data), self.classes.size, self.folds.test_fold
         table = np.empty((self.n_features, n, n_classes))
-        log_counts = _log_class_counts(self)
+        log_counts = portable_nb_log(_nb_evaluator_class_counts(self))
         views = self.fold_views()
         queries_of = [test for _, test in self.folds.split()] if len(views) > 1 else [np.arange(n)]
 
@@ -272,11 +270,6 @@ def check_table_size(n_events: int, n_features: int, n_classes: int) -> None:
             f"x {n_classes} classes, more than {_MEMORY / 1e9:.1f} GB: use fewer events, or fewer features (the best "
             f"by a filter), or Gaussian naive Bayes, which needs no table."
         )
-
-
-def _log_class_counts(evaluator: ClassificationEvaluator) -> FloatArray:
-    """Log number of training events of each class without each fold; the last row is for all folds."""
-    return portable_nb_log(_nb_evaluator_class_counts(evaluator))
 
 
 def _nb_evaluator_class_counts(evaluator: ClassificationEvaluator) -> FloatArray:
