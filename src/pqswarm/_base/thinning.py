@@ -35,10 +35,9 @@ def extremes_between(values: FloatArray, edges: Sequence[int]) -> tuple[FloatArr
 
 
 def extreme_places(values: FloatArray, step: int) -> Any:
-    """Return where the minimum and maximum of each bin of `step` values (..., n) are, in order: (..., n_bins, 2).
+    """Return where minimum and maximum of each bin of `step` values (..., n) are, in order: (..., n_bins, 2).
 
-    A line through these values looks like the line through all. A bin without a finite value has its first position,
-    twice.
+    A line through these values looks like the line through all.
     """
     n = values.shape[-1]
     pad = [(0, 0)] * (values.ndim - 1) + [(0, -n % step)]

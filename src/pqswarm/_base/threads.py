@@ -57,8 +57,5 @@ _ONE_THREAD = _OneThread()
 
 
 def one_blas_thread() -> AbstractContextManager[None]:
-    """Keep BLAS libraries from starting threads, which would compete with those of pqswarm.
-
-    Any number of threads may enter this context, also repeatedly.
-    """
+    """Keep BLAS libraries from starting threads beside those of pqswarm; any number of threads may enter it."""
     return _ONE_THREAD

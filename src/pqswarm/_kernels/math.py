@@ -29,10 +29,7 @@ _SMALLEST = 2.0**-1022  # the smallest normal number
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _sine_near_zero(r, sign):
-    """The sine of `r`, within a quarter turn; negative if the last bit of `sign` is set.
-
-    The series to the 21st power, whose remainder is below 2e-18.
-    """
+    """The sine of `r` within a quarter turn, by its series; negative if the last bit of `sign` is set."""
     z = r * r
     series = 1.0
     for factor in _SINE:

@@ -32,11 +32,7 @@ _AS_ARGUMENT = r"(?<![\w.-])(?<!\w )NAME(?= must )|(?<=name one in )NAME\b|\bNAM
 
 
 def name_options(text: str, options: Iterable[str]) -> str:
-    """Return a message of the library with options of a command in place of arguments.
-
-    A name that could be a word of the sentence, such as ``seed``, is replaced only where the message says what it must
-    be.
-    """
+    """Return a message of the library with options of a command in place of arguments, but not of plain words."""
     text = re.sub(r" of \w*(?:Hyperp|P)arameters\b", "", text)  # the message says which ones
     if re.match(r"\S+\.toml\b", text):  # keys of a file keep their names
         return text

@@ -103,10 +103,7 @@ class Evaluator(ABC):
         """Return the prediction for each event when its fold is tested, for one non-empty mask."""
 
     def _evaluate(self, masks: ArrayLike, empty: Any, compute: Callable[[BoolArray], AnyArray]) -> AnyArray:
-        """Apply `compute` to the non-empty subsets; empty ones get `empty`.
-
-        Large batches are cut to bound the memory of the predictions, one number per event and subset.
-        """
+        """Apply `compute` to the non-empty subsets, in batches of limited memory; empty ones get `empty`."""
         checked = self.checked_masks(masks)
         found = np.tile(empty, (len(checked), *[1] * np.ndim(empty)))
         some = np.flatnonzero(checked.any(axis=1))

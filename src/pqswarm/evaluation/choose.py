@@ -144,10 +144,7 @@ def choose_evaluator(
 def explain_fitting(
     estimator: Any, X: Any, y: ArrayLike, splits: CrossValidation, scoring: Any = None, **params: Any
 ) -> list[str]:
-    """Return why subsets are evaluated by fitting the estimator; empty if there is an exact evaluator.
-
-    The arguments are those of :func:`choose_evaluator`.
-    """
+    """Return why :func:`choose_evaluator` fits the estimator; empty if there is an exact evaluator."""
     match = _ExactChoice.of(estimator, check_estimator_kind(estimator), scoring)
     against = [match.why_not] if match.why_not else []
     if params.get("sample_weight") is not None:

@@ -51,10 +51,7 @@ def batch_memory(cp: Any) -> int:
 
 
 def cut_cuda_batch(masks: BoolArray, bytes_each: int, memory: int = MEMORY) -> list[IntArray]:
-    """Cut a batch into few, even pieces that fit into the memory, and return the rows of each.
-
-    Subsets are ordered by size, so that small ones do not take the memory of large ones.
-    """
+    """Cut a batch, ordered by size, into few, even pieces that fit into the memory, and return the rows of each."""
     count, at_once = len(masks), max(1, memory // max(1, bytes_each))
     order, number = np.argsort(masks.sum(axis=1), kind="stable"), -(-count // at_once)
     edges = [round(piece * count / number) for piece in range(number + 1)] if count else []

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, ClassVar, Self
 
 from pqswarm._base.options import Parameters
@@ -48,3 +49,19 @@ class Learner(ABC):
     def from_estimator(cls, estimator: Any) -> Self | None:  # noqa: ARG003
         """Return the learner that equals a scikit-learn estimator and can evaluate subsets for it, or None."""
         return None
+
+
+class ScikitLearner(Learner):
+    """A learner whose estimator is the class of scikit-learn at `path`, called with the hyperparameters."""
+
+    path: ClassVar[str]
+
+    @classmethod
+    def estimator_class(cls) -> Any:
+        """Return the class of scikit-learn, which is imported on first use."""
+        module, _, name = cls.path.rpartition(".")
+        return getattr(import_module(module), name)
+
+    def estimator(self) -> Any:
+        """Return a new estimator with the hyperparameters."""
+        return self.estimator_class()(**self.settings)

@@ -7,23 +7,23 @@ from pqswarm._base.options import Parameters
 from pqswarm.evaluation.classifiers.k_nn import covered_knn_metric
 from pqswarm.evaluation.exact.knn.regression import KNNRegressionEvaluator, KNNRegressionHyperparameters
 from pqswarm.evaluation.exact.linear.regression import LinearEvaluator, LinearHyperparameters, RidgeHyperparameters
+from pqswarm.evaluation.learner import ScikitLearner
 from pqswarm.evaluation.regressor import Regressor
 
 
-class KNNRegressor(Regressor):
+class KNNRegressor(ScikitLearner, Regressor):
     """The mean of the nearest neighbours, scikit-learn's KNeighborsRegressor."""
 
     name = "k-nn-regression"
     title = "k-NN regression"
+    path = "sklearn.neighbors.KNeighborsRegressor"
     Hyperparameters: ClassVar[type[Parameters]] = KNNRegressionHyperparameters
     hyperparameters: KNNRegressionHyperparameters
     fast_evaluator = KNNRegressionEvaluator
 
     def estimator(self) -> Any:
         """Return scikit-learn's KNeighborsRegressor."""
-        from sklearn.neighbors import KNeighborsRegressor
-
-        return KNeighborsRegressor(**self.settings, algorithm="brute")
+        return self.estimator_class()(**self.settings, algorithm="brute")
 
     def describe(self) -> str:
         """Return a short description."""
@@ -33,29 +33,22 @@ class KNNRegressor(Regressor):
     @classmethod
     def from_estimator(cls, estimator: Any) -> Self | None:
         """Return the regressor that equals a KNeighborsRegressor with uniform weights."""
-        from sklearn.neighbors import KNeighborsRegressor
-
-        if type(estimator) is not KNeighborsRegressor or estimator.weights != "uniform":
+        if type(estimator) is not cls.estimator_class() or estimator.weights != "uniform":
             return None
         metric, k = covered_knn_metric(estimator), estimator.n_neighbors
         covered = metric is not None and is_integer(k) and 1 <= k <= 15
         return cls({"n_neighbors": int(k), "metric": metric}) if covered else None
 
 
-class OrdinaryRegressor(Regressor):
+class OrdinaryRegressor(ScikitLearner, Regressor):
     """Ordinary least squares, scikit-learn's LinearRegression."""
 
     name = "linear"
     title = "Linear regression"
+    path = "sklearn.linear_model.LinearRegression"
     Hyperparameters: ClassVar[type[Parameters]] = LinearHyperparameters
     hyperparameters: LinearHyperparameters
     fast_evaluator = LinearEvaluator
-
-    def estimator(self) -> Any:
-        """Return scikit-learn's LinearRegression."""
-        from sklearn.linear_model import LinearRegression
-
-        return LinearRegression(**self.settings)
 
     def describe(self) -> str:
         """Return a short description."""
@@ -64,29 +57,22 @@ class OrdinaryRegressor(Regressor):
     @classmethod
     def from_estimator(cls, estimator: Any) -> Self | None:
         """Return the regressor that equals a LinearRegression without `positive`."""
-        from sklearn.linear_model import LinearRegression
-
-        if type(estimator) is not LinearRegression or estimator.positive:
+        if type(estimator) is not cls.estimator_class() or estimator.positive:
             return None
         if getattr(estimator, "tol", 1e-6) != 1e-6:  # since scikit-learn 1.7
             return None
         return cls({"fit_intercept": bool(estimator.fit_intercept)})
 
 
-class RidgeRegressor(Regressor):
+class RidgeRegressor(ScikitLearner, Regressor):
     """Least squares with a penalty on the coefficients, scikit-learn's Ridge."""
 
     name = "ridge"
     title = "Ridge regression"
+    path = "sklearn.linear_model.Ridge"
     Hyperparameters: ClassVar[type[Parameters]] = RidgeHyperparameters
     hyperparameters: RidgeHyperparameters
     fast_evaluator = LinearEvaluator
-
-    def estimator(self) -> Any:
-        """Return scikit-learn's Ridge."""
-        from sklearn.linear_model import Ridge
-
-        return Ridge(**self.settings)
 
     def describe(self) -> str:
         """Return a short description."""
@@ -96,11 +82,8 @@ class RidgeRegressor(Regressor):
     @classmethod
     def from_estimator(cls, estimator: Any) -> Self | None:
         """Return the regressor that equals a Ridge with a single alpha and a direct solver."""
-        from sklearn.linear_model import Ridge
-
-        if type(estimator) is not Ridge or estimator.positive or estimator.solver not in ("auto", "cholesky"):
+        if type(estimator) is not cls.estimator_class() or estimator.positive:
             return None
-        alpha = estimator.alpha
-        if not (is_finite(alpha) and 0 <= alpha <= 1e300):
-            return None
-        return cls({"alpha": float(alpha), "fit_intercept": bool(estimator.fit_intercept)})
+        alpha, direct = estimator.alpha, estimator.solver in ("auto", "cholesky")
+        covered = direct and is_finite(alpha) and 0 <= alpha <= 1e300
+        return cls({"alpha": float(alpha), "fit_intercept": bool(estimator.fit_intercept)}) if covered else None

@@ -73,10 +73,7 @@ class RepeatedEvaluator(Evaluator):
 
 
 class TargetsEvaluator(Evaluator):
-    """The mean error over several targets of a regressor that fits each target alone, as scikit-learn averages them.
-
-    The `parts`, one per target, are on the same data and folds.
-    """
+    """The mean error over targets, a part for each, of a regressor that fits each alone, as in scikit-learn."""
 
     def __init__(self, parts: Sequence[Evaluator]) -> None:
         super().__init__(parts[0].data, parts[0].folds, scaling=parts[0].scaling, n_jobs=parts[0].n_jobs)

@@ -187,11 +187,7 @@ _SPECTRA = {
 
 
 def _paper_stepped_bench_ranges() -> dict[str, Ranges]:
-    """Ranges of a laboratory with one rectifier, one capacitor bank and one fault.
-
-    The load varies, and so do the point on wave at which the bank closes, the start of the fault near a voltage zero,
-    and its duration. The bank rings at 4.6 kHz; the fault leaves 0.44 pu.
-    """
+    """Ranges of a laboratory with one rectifier, one bank (4.6 kHz) and one fault (0.44 pu); load and times vary."""
     stiff: Ranges = {"source_inductance": Fixed(0.3e-3), "source_x_over_r": Fixed(2.4)}
     weak: Ranges = {"source_inductance": Fixed(2e-3), "source_x_over_r": Fixed(2.4)}
     rectifier: Ranges = {"load_resistance": Fixed(200.0), "rectifier_ratio": LogUniform(15.0, 60.0)}

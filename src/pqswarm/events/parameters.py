@@ -146,10 +146,7 @@ class Steps:
 
 @dataclass(frozen=True)
 class OneOf:
-    """One of the given options, in `unit`, all equally likely; see :class:`Uniform` for the units.
-
-    Options that the record cannot hold are not drawn.
-    """
+    """One of those options, in `unit` (see :class:`Uniform`), that the record can hold, all equally likely."""
 
     options: tuple[float, ...]
     unit: Unit = ""

@@ -10,10 +10,7 @@ from pqswarm._kernels.lanes import LANES, fill, load, store
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def join_wavelet_lanes(signals, places, lanes):
-    """Fill the lanes with the values at `places` of up to eight `signals`, float64[m, n].
-
-    The last signal fills the remaining lanes. :func:`prolong_wavelet_lanes` says what `places` are.
-    """
+    """Fill the lanes with the values at `places` of up to eight `signals`, float64[m, n]; the last fills the rest."""
     last = signals.shape[0] - 1
     for i in range(places.size):
         place = places[i]

@@ -86,10 +86,7 @@ def _extension_steady_cycle(signal: FloatArray, nominal: float) -> tuple[int, fl
 
 
 def _extension_cycle_misfit(signal: FloatArray, ends: IntArray, nominal: float) -> tuple[FloatArray, FloatArray]:
-    """Minimum squared difference between the cycle before each end and its predecessor, and its lag [samples].
-
-    Lags within 2.5 % of nominal are tried.
-    """
+    """Least squared difference of the cycle before each end from its predecessor, and its lag within 2.5 %."""
     from pqswarm.features._extension_kernels import squared_extension_distances
 
     lags = np.arange(int(nominal * 0.975) - 1, ceil(nominal * 1.025) + 2)

@@ -29,18 +29,14 @@ _Finding = TypeVar("_Finding", bound=findings.Finding)
 
 @dataclass(frozen=True, eq=False)
 class NoiseSummary:
-    """Stage II: accuracies [%] of all features and, by title, of the best subsets, at each noise level [dB].
-
-    `before` and `after` are the confusion matrices without noise, with all features and with the reference's best
-    subset. `held_out` holds accuracies [%] on held-out events, shape (n_sets, n_levels), including `ALL_FEATURES`.
-    """
+    """Stage II: accuracies [%] of all features and, by title, of the best subsets, at each noise level [dB]."""
 
     levels: tuple[float, ...]
     all_features: FloatArray
     accuracy: dict[str, FloatArray]
-    before: IntArray
-    after: IntArray
-    held_out: dict[str, FloatArray] = field(default_factory=dict)
+    before: IntArray  # confusion matrix without noise of all features
+    after: IntArray  # of the reference's best subset
+    held_out: dict[str, FloatArray] = field(default_factory=dict)  # accuracies [%], shape (n_sets, n_levels)
 
     def gain(self, title: str) -> FloatArray:
         """Return theta = Theta - Theta(U) of an algorithm's best subset [percentage points], free of rounding."""

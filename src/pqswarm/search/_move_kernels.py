@@ -125,11 +125,7 @@ def spin(velocities, row, r):
 
 @njit(cache=True, nogil=True)
 def likeliest(velocities, row, xi):
-    """Return the masks of the xi[i] largest numbers of each velocities[i, row]; of equals the first.
-
-    Numbers are compared as integers of the same order, and the threshold is found by bisection: counting has no
-    branches and is much faster than sorting.
-    """
+    """Return the masks of the xi[i] largest of velocities[i, row], of equals the first, by bisection: no sorting."""
     m, _, n = velocities.shape
     masks = np.zeros((m, n), np.bool_)
     keys = np.empty(n, np.int64)

@@ -15,10 +15,9 @@ _FEW = 2**14  # up to this many subsets are enumerated
 
 
 def move(masks: BoolArray, kinds: FloatArray, draws: FloatArray, *, keep_size: bool = False) -> BoolArray:
-    """Return the subsets after one move each: add, drop or exchange a feature.
+    """Return the subsets after one move each, by `kinds`, (m,): add below 0.3, drop below 0.6, else exchange.
 
-    `kinds`, (m,), select the move: add below 0.3, drop below 0.6, if possible. `draws`, (m, n), select the features:
-    those with the largest numbers. No subset becomes empty; with `keep_size` features are only exchanged.
+    `draws`, (m, n), select the features: those with the largest numbers. With `keep_size` features are only exchanged.
     """
     rows, sizes = np.arange(len(masks)), masks.sum(axis=1)
     can_add, can_drop = sizes < masks.shape[1], sizes > 1
@@ -95,10 +94,7 @@ class DistinctSearch(Search):
         return np.asarray(places < sizes[:, np.newaxis])
 
     def _make_distinct(self, masks: BoolArray) -> BoolArray:
-        """Return the subsets; empty, known or repeated ones are moved at random until they are new.
-
-        If few new subsets are left, return those, possibly fewer than requested.
-        """
+        """Return the subsets; empty, known or repeated ones are moved at random until new, as far as there are any."""
         masks = self._resize(masks).copy()
         new = self.seen.is_new(masks) & masks.any(axis=1)
         for _ in range(_STEPS):

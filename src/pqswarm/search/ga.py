@@ -28,10 +28,7 @@ def roulette(weights: FloatArray, u: FloatArray) -> IntArray:
 
 
 def crossover(parents: BoolArray, cuts: IntArray) -> BoolArray:
-    """Exchange the tails of consecutive parents: rows 0 and 1, 2 and 3, and so on; an odd last one stays.
-
-    `cuts` holds the number of leading features that each pair keeps; n leaves the pair unchanged.
-    """
+    """Exchange the tails of rows 0 and 1, 2 and 3, and so on; a pair keeps the first `cuts` features."""
     from pqswarm.search._population_kernels import exchange_tails
 
     if 2 * len(cuts) > len(parents):

@@ -150,10 +150,7 @@ class Learning2DParameters(VelocityParameters):
 
 
 class Learning2D(VelocitySwarm):
-    """A swarm that learns in two dimensions; a variant defines the exemplars in `_learnt_velocities`.
-
-    It never proposes an empty subset.
-    """
+    """A swarm that learns in two dimensions, and proposes no empty subset; variants define `_learnt_velocities`."""
 
     Parameters: ClassVar[type[SearchParameters]] = Learning2DParameters
     parameters: Learning2DParameters

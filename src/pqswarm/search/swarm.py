@@ -21,10 +21,7 @@ class SwarmParameters(SearchParameters):
 
 
 class Swarm(Search):
-    """Particles with synchronous updates: all exemplars are those of the end of the last iteration.
-
-    A best changes only for a strictly lower error, so of equals the first stays.
-    """
+    """Particles with synchronous updates; a best changes only for a strictly lower error: of equals the first stays."""
 
     Parameters: ClassVar[type[SearchParameters]] = SwarmParameters
     equivariant = True

@@ -53,9 +53,8 @@ def merge_fronts(results: Sequence[SearchResult]) -> tuple[BoolArray, FloatArray
 def choose_point(rule: Any, sizes: Sequence[int], errors: FloatArray, best_fold_errors: FloatArray | None) -> int:
     """Return the position on the front that a rule chooses.
 
-    ``"best"`` is the lowest error; ``"1se"`` the smallest subset within one standard error of the lowest error, that of
-    the best subset's mean over the folds; an integer the best subset of at most that many features, or the smallest
-    if there is none.
+    ``"1se"`` is the smallest subset within one standard error of the lowest error; an integer the best subset of at
+    most that many features, or the smallest if there is none.
     """
     if rule == "best":
         return len(sizes) - 1

@@ -34,10 +34,7 @@ class OuterEstimate:
 
 
 def nested_mean_interval(scores: Sequence[float] | FloatArray, n_train: float, n_test: float) -> tuple[float, float]:
-    """Return the 95 % t interval of a mean over test sets, corrected for overlapping training sets.
-
-    The correction of Nadeau and Bengio replaces 1/J by 1/J + n_test/n_train.
-    """
+    """Return the 95 % t interval of a mean over test sets, with the variance of Nadeau and Bengio."""
     from scipy.special import stdtrit
 
     values = np.asarray(scores, dtype=np.float64)

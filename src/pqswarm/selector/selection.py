@@ -45,10 +45,7 @@ class Selection:
 def select(
     selector: "SwarmSelector", data: SelectorData, repetitions: int, began: float, interrupts: Interrupts
 ) -> Selection:
-    """Run the selection of `fit`, resuming from a file or the last fit if requested.
-
-    The warning of a long search accounts for `repetitions` that will follow.
-    """
+    """Run the selection of `fit`, resumed if requested; a warning of a long search accounts for `repetitions`."""
     path = None if selector.storage is None else _selection_storage_path(selector.storage)
     with nullcontext() if path is None else lock_storage_file(path):
         saved = None if path is None else read_saved(path)

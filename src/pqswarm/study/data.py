@@ -97,10 +97,7 @@ def _read_samples(path: Path, plan: OwnDataPlan) -> Samples:
 def make_held_out(
     plan: StudyPlan, data: StudyData, seed: int, levels: list[float], jobs: int, folder: Path
 ) -> Dataset | Samples:
-    """Generate the held-out events of a seed at noise levels [dB], or return your own held-out samples.
-
-    Events of another data set of the study are kept in its `folder`.
-    """
+    """Generate the held-out events of a seed at noise levels [dB], or return your own held-out samples."""
     if data.held_out is not None:
         return data.held_out
     assert isinstance(plan.held_out, HeldOutPlan)  # noqa: S101
@@ -117,10 +114,7 @@ def _digest(events: Dataset) -> str:
 
 
 def _open_events(plan: DatasetPlan, path: Path, jobs: int, digest: str | None, keep: bool = True) -> Dataset:
-    """Return the planned events, from the file if it exists, otherwise generated and, to `keep` them, saved to it.
-
-    If the study has started, their digest must match.
-    """
+    """Return the planned events, from the file if it exists; a study that has started must have the same digest."""
     if not path.exists():
         options = plan.feature_options
         made = make_dataset(plan.events_per_class, plan.snr, plan.seed, plan.make_preset(), jobs, features=options)
@@ -149,10 +143,7 @@ def _open_events(plan: DatasetPlan, path: Path, jobs: int, digest: str | None, k
 
 
 def _open_samples(path: Path, plan: OwnDataPlan, copy: Path, given: Samples | None, digest: str | None) -> Samples:
-    """Return the given samples, those of the file, or, if it is gone, the copy in the folder of the study.
-
-    If the study has started, their digest must match.
-    """
+    """Return the given samples, those of the file, or the copy in the folder; a study must go on with its own."""
     if given is None and (digest is None or path.exists()):
         given = _read_samples(path, plan)
     copy.parent.mkdir(exist_ok=True)

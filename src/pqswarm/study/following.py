@@ -45,10 +45,7 @@ class StudyStatus:
 
 
 class Follower:
-    """Follows the progress of a study; for use in one thread.
-
-    Reads are short, so that the study can write at any time, and fetch only what is new.
-    """
+    """Follows the progress of a study, in one thread, by short reads of only what is new."""
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)

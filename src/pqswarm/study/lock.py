@@ -53,10 +53,7 @@ def _holds_lock(pid: str, path: Path) -> bool:
 
 @contextmanager
 def lock_folder(folder: Path) -> Iterator[Callable[[], None]]:
-    """Prevent other processes from running the study in a folder, which is created if necessary.
-
-    The lock ends with the process. Yields a function that raises an error if the lock file was removed.
-    """
+    """Keep other processes from running the study in a folder; yield a function that checks that the lock exists."""
     path = folder / _NAME
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -6,13 +6,15 @@ from pqswarm._base.options import Parameters
 from pqswarm.evaluation.classifier import Classifier
 from pqswarm.evaluation.exact.linear.lda import LDAEvaluator, LDAHyperparameters
 from pqswarm.evaluation.exact.linear.qda import QDAEvaluator, QDAHyperparameters
+from pqswarm.evaluation.learner import ScikitLearner
 
 
-class LDAClassifier(Classifier):
+class LDAClassifier(ScikitLearner, Classifier):
     """Linear discriminant analysis, scikit-learn's LinearDiscriminantAnalysis."""
 
     name = "lda"
     title = "LDA"
+    path = "sklearn.discriminant_analysis.LinearDiscriminantAnalysis"
     Hyperparameters: ClassVar[type[Parameters]] = LDAHyperparameters
     exact = True
     hyperparameters: LDAHyperparameters
@@ -20,10 +22,8 @@ class LDAClassifier(Classifier):
 
     def estimator(self) -> Any:
         """Return scikit-learn's LinearDiscriminantAnalysis."""
-        from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-
         own = self.hyperparameters
-        return LinearDiscriminantAnalysis(solver=own.solver, shrinkage=own.shrinkage or None)
+        return self.estimator_class()(solver=own.solver, shrinkage=own.shrinkage or None)
 
     def describe(self) -> str:
         """Return a short description."""
@@ -34,9 +34,7 @@ class LDAClassifier(Classifier):
     @classmethod
     def from_estimator(cls, estimator: Any) -> Self | None:
         """Return the classifier that equals a LinearDiscriminantAnalysis with estimated priors and fixed shrinkage."""
-        from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-
-        if type(estimator) is not LinearDiscriminantAnalysis:
+        if type(estimator) is not cls.estimator_class():
             return None
         shrinkage, by_svd = estimator.shrinkage, estimator.solver == "svd"
         others = (estimator.priors, estimator.n_components, estimator.covariance_estimator) == (None, None, None)
@@ -46,21 +44,16 @@ class LDAClassifier(Classifier):
         return cls({"solver": estimator.solver, "shrinkage": float(shrinkage or 0.0)})
 
 
-class QDAClassifier(Classifier):
+class QDAClassifier(ScikitLearner, Classifier):
     """Quadratic discriminant analysis, scikit-learn's QuadraticDiscriminantAnalysis."""
 
     name = "qda"
     title = "QDA"
+    path = "sklearn.discriminant_analysis.QuadraticDiscriminantAnalysis"
     Hyperparameters: ClassVar[type[Parameters]] = QDAHyperparameters
     exact = True
     hyperparameters: QDAHyperparameters
     fast_evaluator = QDAEvaluator
-
-    def estimator(self) -> Any:
-        """Return scikit-learn's QuadraticDiscriminantAnalysis."""
-        from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
-
-        return QuadraticDiscriminantAnalysis(**self.settings)
 
     def describe(self) -> str:
         """Return a short description."""
@@ -69,9 +62,7 @@ class QDAClassifier(Classifier):
     @classmethod
     def from_estimator(cls, estimator: Any) -> Self | None:
         """Return the classifier that equals a QuadraticDiscriminantAnalysis by svd without given priors."""
-        from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
-
-        if type(estimator) is not QuadraticDiscriminantAnalysis or estimator.priors is not None:
+        if type(estimator) is not cls.estimator_class() or estimator.priors is not None:
             return None
         # These three exist since scikit-learn 1.8.
         others = [getattr(estimator, name, None) for name in ("shrinkage", "covariance_estimator")] == [None, None]

@@ -5,24 +5,20 @@ from typing import Any, ClassVar, Self
 from pqswarm._base.options import Parameters
 from pqswarm.evaluation.classifier import Classifier
 from pqswarm.evaluation.exact.naive_bayes.gaussian import GaussianNBEvaluator, GaussianNBHyperparameters
+from pqswarm.evaluation.learner import ScikitLearner
 
 
-class GaussianNBClassifier(Classifier):
+class GaussianNBClassifier(ScikitLearner, Classifier):
     """Naive Bayes with normal densities, scikit-learn's GaussianNB."""
 
     name = "gaussian-nb"
     title = "Gaussian NB"
+    path = "sklearn.naive_bayes.GaussianNB"
     Hyperparameters: ClassVar[type[Parameters]] = GaussianNBHyperparameters
     devices = ("cpu", "cuda")
     exact = True
     hyperparameters: GaussianNBHyperparameters
     fast_evaluator = GaussianNBEvaluator
-
-    def estimator(self) -> Any:
-        """Return scikit-learn's GaussianNB."""
-        from sklearn.naive_bayes import GaussianNB
-
-        return GaussianNB(**self.settings)
 
     def describe(self) -> str:
         """Return a short description."""
@@ -31,8 +27,6 @@ class GaussianNBClassifier(Classifier):
     @classmethod
     def from_estimator(cls, estimator: Any) -> Self | None:
         """Return the classifier that equals a GaussianNB without given priors."""
-        from sklearn.naive_bayes import GaussianNB
-
-        if type(estimator) is not GaussianNB or estimator.priors is not None:
+        if type(estimator) is not cls.estimator_class() or estimator.priors is not None:
             return None
         return cls({"var_smoothing": estimator.var_smoothing})

@@ -15,17 +15,19 @@ from pqswarm.evaluation.classifier import Classifier
 from pqswarm.evaluation.exact.knn.evaluator import METRICS, FoldView, KNNEvaluator, KNNHyperparameters, KNNOnCpu
 from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.generic import GenericEvaluator
+from pqswarm.evaluation.learner import ScikitLearner
 
 _MINKOWSKI = {1.0: "manhattan", 2.0: "euclidean", inf: "chebyshev"}
 _MIN_EVENTS = 15  # events in a fold: the maximum number of neighbours
 _SAME_METRIC = {"l1": "manhattan", "cityblock": "manhattan", "l2": "euclidean"}
 
 
-class KNNClassifier(Classifier):
+class KNNClassifier(ScikitLearner, Classifier):
     """Nearest neighbours with uniform votes, one of the paper's two classifiers."""
 
     name = "k-nn"
     title = "k-NN"
+    path = "sklearn.neighbors.KNeighborsClassifier"
     Hyperparameters: ClassVar[type[Parameters]] = KNNHyperparameters
     devices = ("cpu", "cuda")
     exact = True
@@ -36,9 +38,7 @@ class KNNClassifier(Classifier):
 
     def estimator(self) -> Any:
         """Return scikit-learn's KNeighborsClassifier."""
-        from sklearn.neighbors import KNeighborsClassifier
-
-        return KNeighborsClassifier(**self.settings, algorithm="brute")
+        return self.estimator_class()(**self.settings, algorithm="brute")
 
     def describe(self) -> str:
         """Return a short description."""
@@ -74,9 +74,7 @@ class KNNClassifier(Classifier):
     @classmethod
     def from_estimator(cls, estimator: Any) -> Self | None:
         """Return the classifier that equals a KNeighborsClassifier with uniform votes."""
-        from sklearn.neighbors import KNeighborsClassifier
-
-        if type(estimator) is not KNeighborsClassifier or estimator.weights != "uniform":
+        if type(estimator) is not cls.estimator_class() or estimator.weights != "uniform":
             return None
         metric, k = covered_knn_metric(estimator), estimator.n_neighbors
         covered = metric is not None and is_integer(k) and 1 <= k <= 15

@@ -87,10 +87,7 @@ def _import(path: str) -> Any:
 
 
 def seed_sklearn_estimator(estimator: Any, seed: int) -> Any:
-    """Return the estimator if all its random states are set, else a copy with random states derived from `seed`.
-
-    Otherwise the error of a subset would not be repeatable. Objects without ``get_params`` are returned unchanged.
-    """
+    """Return an estimator with all random states set, if need be from `seed`, so that errors are repeatable."""
     if not hasattr(estimator, "get_params"):
         return estimator
     values = estimator.get_params()

@@ -36,10 +36,7 @@ def count_information(codes, n_codes, other, n_other, table, out):
 
 @njit(cache=True, nogil=True)
 def add_relief(rows, columns, labels, counts, looked_at, k, weights):
-    """Add the ReliefF terms of feature f to weights[f], for each event of `looked_at`.
-
-    `rows` and `columns` hold the same data, by event and by feature.
-    """
+    """Add the ReliefF terms of feature f to weights[f] for events `looked_at`; `columns` are `rows` transposed."""
     n, width = rows.shape
     distances = np.empty(n)
     near = np.empty((counts.size, k), np.int64)

@@ -123,10 +123,7 @@ def n_bins_of(n: int) -> int:
 
 
 def in_bins(X: FloatArray, n_bins: int) -> npt.NDArray[np.uint8]:
-    """Return the bin of each value, features first: bins of equal counts, or one per value if there are few.
-
-    Equal values share the bin of their mean rank.
-    """
+    """Return the bin of each value, features first: of equal counts, or one per value; equal values share one."""
     n, width = X.shape
     bins = np.empty((width, n), dtype=np.uint8)  # small: it is read hundreds of times
     step = max(1, _BLOCK // n)

@@ -38,10 +38,7 @@ class Grid:
         return 2 * np.pi * self.frequency * t + self.phase
 
     def wave(self, t: FloatArray, harmonics: Mapping[int, float] | None = None) -> FloatArray:
-        """Voltage [pu] of the undisturbed supply at the times `t` [s].
-
-        `harmonics` maps an order to its amplitude and replaces the unit fundamental when given.
-        """
+        """Voltage [pu] at the times `t` [s]; `harmonics`, amplitudes by order, replace the unit fundamental."""
         from pqswarm._kernels.math import sum_of_sines
 
         own = [(k, size, 0.0) for k, size in ({1: 1.0} if harmonics is None else harmonics).items()]

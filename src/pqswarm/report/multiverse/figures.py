@@ -27,10 +27,7 @@ def as_percent(effects: FloatArray) -> FloatArray:
 
 
 def plot_curve(study: "MultiverseSummary", found: "OverReadings", what: str, *, narrow: bool = False) -> Figure:
-    """Draw the specification curve: sorted effects with intervals, above the choices of each reading.
-
-    Effects are those of the reference relative to its best rival [%], with 95 % t intervals over data sets.
-    """
+    """Draw the specification curve: sorted effects [%] with 95 % t intervals, above the choices of each reading."""
     assert study.plan.multiverse is not None  # noqa: S101
     choices = study.plan.multiverse.choices
     seen = {pair for reading in study.readings for pair in reading.chosen.items()}

@@ -39,11 +39,7 @@ def convergence_grid(groups: Groups, budget: int) -> IntArray:
 
 
 def convergence_curves(groups: Groups, budget: int) -> dict[str, FloatArray]:
-    """Return the lowest error of each run against the evaluations, up to the last of its algorithm.
-
-    Points are the first of :func:`convergence_grid`; errors (n_runs, n_points) are infinite before the first
-    evaluation.
-    """
+    """Return the lowest error of each run at :func:`convergence_grid`, infinite before its first evaluation."""
     grid, ends = convergence_grid(groups, budget), evaluation_ends(groups)
     return {
         title: np.array([record.result.error_after(grid[grid <= ends[title]]) for record in group])

@@ -8,10 +8,7 @@ from pqswarm._base.typing import FloatArray, IntArray
 def nearest_centroid_labels(
     train: FloatArray, labels: IntArray, test: FloatArray, metric: str = "euclidean"
 ) -> IntArray:
-    """Return the class whose centroid is nearest: the mean (Euclidean) or the median (Manhattan) of its events.
-
-    Of equal distances the smallest label wins. Where rounding could decide, scikit-learn's NearestCentroid does.
-    """
+    """Return the class whose mean (Euclidean) or median (Manhattan) is nearest, of equals the smallest label."""
     classes = np.unique(labels)
     centre = np.mean if metric == "euclidean" else np.median
     distances = []

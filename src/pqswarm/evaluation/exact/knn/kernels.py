@@ -146,10 +146,7 @@ def _near_event_distances(rows, events, n_events, found, starts, metric, near):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _find_near_knn_blocks(boxes, keys, events, n_events, reaches, metric, first, n_words, blocks, starts):
-    """Collect for each event the blocks that can hold events within its reach, except its own.
-
-    `n_words` words of 32 blocks are searched, from word `first` on, wrapping around at the end.
-    """
+    """Collect the blocks with events within reach of each event, in `n_words` words of 32 from word `first` on."""
     size = boxes.shape[1] * BLOCK
     count = 0
     for t in range(n_events):

@@ -88,10 +88,7 @@ class FoldwiseEvaluator(ClassificationEvaluator):
 
 
 class FoldwiseProducts:
-    """The products of the columns of several matrices, for any selection of columns.
-
-    `columns(part, which)` returns some columns of a matrix. All products are computed once if their table fits.
-    """
+    """Products of some columns of matrices, which `columns(part, which)` returns; computed once if their table fits."""
 
     def __init__(self, columns: Callable[[int, Columns], FloatArray], n_parts: int, width: int) -> None:
         self._columns = columns
@@ -127,8 +124,5 @@ def can_be_solved(n_folds: int, size: int) -> bool:
 
 
 def foldwise_product_error(n: int, p: int) -> float:
-    """Return the rounding error of a p x p matrix of mean products of n standardised events, in spectral norm.
-
-    Errors of the sums are assumed independent; a safety factor covers the rest.
-    """
+    """Return the rounding error of a p x p matrix of mean products of n standardised events, with a safety factor."""
     return float(2.0 * EPSILON * np.sqrt(p * (1.0 + n / 64.0)))

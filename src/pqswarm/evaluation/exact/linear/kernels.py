@@ -39,10 +39,7 @@ def factorise_batch(matrices, upper, inverse, traces):
 
 @njit(cache=True, nogil=True)
 def factorise_in_place(u):
-    """Turn a symmetric matrix into its transposed Cholesky factor; return whether it is positive definite.
-
-    Rows are eliminated four at a time, which saves loads and stores.
-    """
+    """Turn a matrix into its transposed Cholesky factor, by four rows; return whether it is positive definite."""
     p = u.shape[0]
     for i in range(0, p, 4):
         end = min(i + 4, p)

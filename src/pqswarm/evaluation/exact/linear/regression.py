@@ -190,10 +190,7 @@ class LinearEvaluator(RegressionEvaluator):
         ]
 
     def _by_triangle(self, fold: int, selected: IntArray) -> FloatArray | None:
-        """The coefficients of nearly collinear features; None if a singular value is close to scikit-learn's tolerance.
-
-        Also None if the factors would take too much memory.
-        """
+        """The coefficients of nearly collinear features; None if rounding could decide, or memory is short."""
         from scipy.linalg import lstsq
 
         if 8 * self.folds.n_folds * min(len(self.data), self.n_features + 1) * (self.n_features + 1) > MAX_SOLVED_BYTES:

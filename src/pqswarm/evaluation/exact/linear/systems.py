@@ -38,8 +38,7 @@ class Systems:
     def without_small(cls, matrices: FloatArray, limit: float, error: float, units: FloatArray) -> "Systems":
         """Return the systems of covariances, (n, p, p), without directions of variance below the limit.
 
-        `error` is the rounding error of the matrices, `units`, (n, p), are the divisors of the features: the directions
-        of one fold are a guess for the others in the same units.
+        Directions of one fold are a guess for the others, in the same `units` of the features, (n, p).
         """
         found = cls(*matrices.shape[:2])
         rest = np.arange(1, len(matrices))

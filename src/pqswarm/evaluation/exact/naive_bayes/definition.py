@@ -51,10 +51,7 @@ def _kernel_nb_label(
 
 
 def gaussian_nb_labels(train: FloatArray, labels: IntArray, test: FloatArray, var_smoothing: float = 1e-9) -> IntArray:
-    """Return the class of each test event by normal densities, as scikit-learn's GaussianNB does.
-
-    `var_smoothing` times the largest variance of a feature is added to all variances.
-    """
+    """Return the class of each test event by normal densities; `var_smoothing` is as in scikit-learn's GaussianNB."""
     classes = np.unique(labels)
     smoothing = var_smoothing * train.var(axis=0).max()
     scores = []

@@ -109,10 +109,7 @@ class KernelNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return scores
 
     def predict_log_proba(self, X: Any) -> FloatArray:
-        """Return the logarithm of the probability of each class, (n, n_classes), in the order of `classes_`.
-
-        The minimum is that of the smallest normal number (-708).
-        """
+        """Return the log probability, at least -708, of each class, (n, n_classes), in the order of `classes_`."""
         from scipy.special import logsumexp
 
         scores = self.predict_joint_log_proba(X)

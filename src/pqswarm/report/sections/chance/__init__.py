@@ -24,11 +24,7 @@ _ENOUGH_RUNS = 10  # with fewer, the approximations behind the paper's tests are
 
 @dataclass(frozen=True)
 class _Measure:
-    """The compared quantity, error rate or size, its wording, and the comparisons.
-
-    `against` holds the comparisons with the control and, if it is another, with the best by average rank; `pairs` those
-    requested by the plan.
-    """
+    """The compared quantity, error rate or size, its wording, and the comparisons."""
 
     key: str
     symbol: str
@@ -36,8 +32,8 @@ class _Measure:
     better: str
     worse: str
     ranks: FriedmanResult
-    against: dict[str, list[Comparison]]
-    pairs: list[Comparison]
+    against: dict[str, list[Comparison]]  # by control: that of the plan and, if it is another, the best by average rank
+    pairs: list[Comparison]  # those of the plan
 
     @property
     def controls(self) -> list[str]:
