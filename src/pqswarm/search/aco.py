@@ -16,15 +16,9 @@ def pheromone_probability(pheromone: FloatArray) -> FloatArray:
 
 
 def deposit(
-    pheromone: FloatArray,
-    paths: BoolArray,
-    errors: FloatArray,
-    *,
-    factor: float,
-    evaporation: float,
-    low: float,
+    pheromone: FloatArray, paths: BoolArray, errors: FloatArray, *, factor: float, evaporation: float, low: float,
     high: float,
-) -> FloatArray:
+) -> FloatArray:  # fmt: skip
     r"""Let pheromone evaporate and ants deposit more; it has shape (2, n), row 0 to take, row 1 to leave a feature.
 
     .. math:: \tau \leftarrow \mathrm{clip}((1 - \rho) \tau + \frac{1}{a} \sum (1 - J), \tau_{min}, \tau_{max})
@@ -105,12 +99,6 @@ class ACO(Search):
         if p.depositors == "global-best":
             masks, errors, order = np.vstack([self.best, masks]), np.append(self.best_error, errors), np.array([0])
         count = max(1, round(p.best_share * len(errors))) if p.depositors == "best-share" else 1
-        self.pheromone = deposit(
-            self.pheromone,
-            masks[order[:count]],
-            as_rates(errors)[order[:count]],
-            factor=p.factor,
-            evaporation=p.evaporation,
-            low=p.pheromone_low,
-            high=p.pheromone_high,
-        )
+        limits = {"low": p.pheromone_low, "high": p.pheromone_high}
+        paths, rates = masks[order[:count]], as_rates(errors)[order[:count]]
+        self.pheromone = deposit(self.pheromone, paths, rates, factor=p.factor, evaporation=p.evaporation, **limits)

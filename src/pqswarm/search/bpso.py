@@ -13,18 +13,9 @@ from pqswarm.search.swarm import VelocityParameters, VelocitySwarm
 
 
 def binary_velocity(
-    velocity: FloatArray,
-    position: BoolArray,
-    pbest: BoolArray,
-    gbest: BoolArray,
-    r1: FloatArray,
-    r2: FloatArray,
-    *,
-    inertia: float,
-    cognitive: float,
-    social: float,
-    limit: float,
-) -> FloatArray:
+    velocity: FloatArray, position: BoolArray, pbest: BoolArray, gbest: BoolArray, r1: FloatArray, r2: FloatArray, *,
+    inertia: float, cognitive: float, social: float, limit: float,
+) -> FloatArray:  # fmt: skip
     r"""Return the velocities after one step, clipped to plus and minus `limit`.
 
     .. math:: v \leftarrow \omega v + c_1 r_1 (pbest - x) + c_2 r_2 (gbest - x)
@@ -72,18 +63,10 @@ class BinarySwarm(VelocitySwarm):
         """Return the weight of the old velocity."""
 
     def _move(self) -> BoolArray:
-        p = self.parameters
+        p, particles = self.parameters, (self.velocities, self.positions, self.pbest, self.gbest)
+        r1, r2, inertia = self._random_numbers(), self._random_numbers(), self._inertia()
         self.velocities = binary_velocity(
-            self.velocities,
-            self.positions,
-            self.pbest,
-            self.gbest,
-            self._random_numbers(),
-            self._random_numbers(),
-            inertia=self._inertia(),
-            cognitive=p.cognitive,
-            social=p.social,
-            limit=p.velocity_limit,
+            *particles, r1, r2, inertia=inertia, cognitive=p.cognitive, social=p.social, limit=p.velocity_limit
         )
         return self._resize(self.rng.random(self.positions.shape) < take_probability(self.velocities))
 

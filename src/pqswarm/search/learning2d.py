@@ -169,16 +169,9 @@ class Learning2D(VelocitySwarm):
         """Return the velocities after learning; see `_learn_from`."""
 
     def _learn_from(
-        self,
-        own: BoolArray,
-        nbest: BoolArray,
-        r1: FloatArray,
-        r2: FloatArray,
-        *,
-        cognitive: float,
-        social: float,
+        self, own: BoolArray, nbest: BoolArray, r1: FloatArray, r2: FloatArray, *, cognitive: float, social: float,
         unification: float,
-    ) -> FloatArray:
+    ) -> FloatArray:  # fmt: skip
         r"""Return the velocities after learning from the own exemplar, the bests of other particles, and itself.
 
         .. math::
