@@ -18,24 +18,12 @@ FORMATS = {"text": ".txt", "csv": ".csv", "md": ".md", "latex": ".tex", "json": 
 """Formats and their suffixes."""
 
 _HEADINGS = {
-    "mean_rank": "mean rank",
-    "rank_sum": "rank sum",
-    "degrees_of_freedom": "df",
-    "p_value": "p",
-    "rank_difference": "rank difference",
-    "p_hommel": "p (Hommel)",
-    "alpha_over_i": "alpha/i",
-    "superiority": "P(better)",
-    "superiority_lower": "from",
-    "superiority_upper": "to",
-    "difference_lower": "from",
-    "difference_upper": "to",
-    "p_equivalence": "p (equivalence)",
-    "mean_against": "its mean",
-    "p_better": "P(better)",
-    "p_equal": "P(equal)",
-    "p_worse": "P(worse)",
-}
+    "mean_rank": "mean rank", "rank_sum": "rank sum", "degrees_of_freedom": "df", "p_value": "p",
+    "rank_difference": "rank difference", "p_hommel": "p (Hommel)", "alpha_over_i": "alpha/i",
+    "superiority": "P(better)", "superiority_lower": "from", "superiority_upper": "to", "difference_lower": "from",
+    "difference_upper": "to", "p_equivalence": "p (equivalence)", "mean_against": "its mean", "p_better": "P(better)",
+    "p_equal": "P(equal)", "p_worse": "P(worse)",
+}  # fmt: skip
 _FEW = 3  # data sets, below which nothing is compared
 # Titles contain names as written by the user: in LaTeX they are comments, in Markdown headings.
 _TITLES = {"text": "{}", "csv": "# {}", "md": "### {}\n", "latex": "% {}"}

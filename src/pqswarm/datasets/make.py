@@ -133,13 +133,9 @@ def _check_levels(snr: float | Sequence[float]) -> tuple[float, ...]:
 
 
 def _produce(
-    specs: list[EventSpec],
-    preset: Preset,
-    levels: tuple[float, ...],
-    options: FeatureOptions,
-    n_jobs: int,
+    specs: list[EventSpec], preset: Preset, levels: tuple[float, ...], options: FeatureOptions, n_jobs: int,
     progress: Progress | None,
-) -> tuple[list[Event], FloatArray]:
+) -> tuple[list[Event], FloatArray]:  # fmt: skip
     """Generate events and features in threads: all heavy parts release the interpreter lock."""
     from joblib import Parallel, delayed
 

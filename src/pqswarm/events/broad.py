@@ -61,14 +61,9 @@ class RecordedEvent:
 
 
 def record_event(
-    event_class: str,
-    seed: int,
-    bandwidth: tuple[float, float] = (200.0, 1000.0),
-    snr: float = inf,
-    *,
-    rate: float | None = None,
-    cycles: tuple[float, float] = (3.0, 30.0),
-) -> RecordedEvent:
+    event_class: str, seed: int, bandwidth: tuple[float, float] = (200.0, 1000.0), snr: float = inf, *,
+    rate: float | None = None, cycles: tuple[float, float] = (3.0, 30.0),
+) -> RecordedEvent:  # fmt: skip
     """Draw an event of a class of :data:`BROAD_CLASSES`, and the recorder that sees it.
 
     The bandwidth of the recorder, half its sampling rate, is drawn from `bandwidth` [multiples of the fundamental],
@@ -122,13 +117,9 @@ def _sample(voltage: Voltage, scene: Scene, filtered: bool) -> FloatArray:
 
 
 def _on_supply(
-    scene: Scene,
-    kind: str,
-    envelope: Envelope | None = None,
-    spectrum: tuple[tuple[float, float, float], ...] = (),
-    added: Deviation | None = None,
-    offset: float | None = None,
-) -> Drawn:
+    scene: Scene, kind: str, envelope: Envelope | None = None, spectrum: tuple[tuple[float, float, float], ...] = (),
+    added: Deviation | None = None, offset: float | None = None,
+) -> Drawn:  # fmt: skip
     """A supply within 10 % of nominal, some with background harmonics or a small offset, and the disturbance on it."""
     random = scene.random
     amplitude = 1.0 if random.random() < 0.3 else float(random.uniform(0.9, 1.1))

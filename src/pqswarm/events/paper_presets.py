@@ -19,14 +19,9 @@ from pqswarm.events.preset import Preset, Ranges
 
 
 def _model_ranges(
-    magnitude: Ranges,
-    flicker: Ranges,
-    notches: Ranges,
-    series: Ranges,
-    transient: Ranges,
-    window: Ranges | None = None,
-    window_of_transient: Ranges | None = None,
-) -> dict[str, Ranges]:
+    magnitude: Ranges, flicker: Ranges, notches: Ranges, series: Ranges, transient: Ranges,
+    window: Ranges | None = None, window_of_transient: Ranges | None = None,
+) -> dict[str, Ranges]:  # fmt: skip
     """Build the ranges of Table 1 from parts; `window_of_transient` is that of a sag or swell with a transient."""
     window = window or _WINDOW
     combined = transient | (window_of_transient or window)

@@ -14,18 +14,9 @@ from pqswarm.features.options import FeatureOptions
 from pqswarm.features.wavelet import band_names, decomposition_level, minimum_samples, wavelet_filter_plan
 
 FUNCTIONS: tuple[str, ...] = (
-    "minimum",
-    "maximum",
-    "median",
-    "energy",
-    "mean",
-    "entropy",
-    "skewness",
-    "deviation",
-    "mean_deviation",
-    "variance",
+    "minimum", "maximum", "median", "energy", "mean", "entropy", "skewness", "deviation", "mean_deviation", "variance",
     "kurtosis",
-)
+)  # fmt: skip
 """The names of the paper's functions f1 ... f11, in its order."""
 
 _LEAKAGE = 1e-11  # details of a signal of size 1 that come from rounding alone

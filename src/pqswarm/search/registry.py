@@ -19,22 +19,9 @@ from pqswarm.search.umda import UMDA
 from pqswarm.search.upso2d import UPSO2D
 
 _OURS: tuple[type[Search], ...] = (
-    UPSO2D,
-    GPSO2D,
-    LPSO2D,
-    CLPSO2D,
-    GA,
-    ACO,
-    BPSO,
-    CatfishBPSO,
-    ChaoticBPSO,
-    SFFS,
-    Ranking,
-    Merit,
-    Mosaic,
-    SparseGA,
+    UPSO2D, GPSO2D, LPSO2D, CLPSO2D, GA, ACO, BPSO, CatfishBPSO, ChaoticBPSO, SFFS, Ranking, Merit, Mosaic, SparseGA,
     UMDA,
-)
+)  # fmt: skip
 
 ALGORITHMS: Registry[type[Search]] = Registry("algorithm", "pqswarm.search", Search, _OURS)
 """All search classes by name."""

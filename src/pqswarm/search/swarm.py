@@ -27,14 +27,8 @@ class Swarm(Search):
     equivariant = True
     parameters: SwarmParameters
     state_fields: ClassVar[tuple[str, ...]] = (
-        "iteration",
-        "positions",
-        "errors",
-        "pbest",
-        "pbest_errors",
-        "gbest",
-        "gbest_error",
-    )
+        "iteration", "positions", "errors", "pbest", "pbest_errors", "gbest", "gbest_error",
+    )  # fmt: skip
 
     def _start(self) -> None:
         count, n = self.parameters.swarm_size, self.n_features

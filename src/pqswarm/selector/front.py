@@ -76,13 +76,9 @@ def make_cv_results(scores: Mapping[str, FloatArray], sizes: Sequence[int]) -> d
 
 
 def make_frame(
-    results: Sequence[SearchResult],
-    front: Sequence[FrontPoint],
-    chosen: BoolArray,
-    names: Sequence[Any],
-    score: Callable[[float], float],
-    splits: Mapping[str, AnyArray],
-) -> Any:
+    results: Sequence[SearchResult], front: Sequence[FrontPoint], chosen: BoolArray, names: Sequence[Any],
+    score: Callable[[float], float], splits: Mapping[str, AnyArray],
+) -> Any:  # fmt: skip
     """Return the front, with its scores of each split, and the improvements of each run as a pandas data frame."""
     try:
         import pandas as pd  # type: ignore[import-untyped]

@@ -37,16 +37,9 @@ class Kept:
 
 
 def keep_features(
-    given: Any,
-    estimator: Any,
-    X: Any,
-    y: AnyArray,
-    splits: Splits,
-    *,
-    minimum: int | None,
-    continuous: bool,
+    given: Any, estimator: Any, X: Any, y: AnyArray, splits: Splits, *, minimum: int | None, continuous: bool,
     **options: Any,
-) -> Kept:
+) -> Kept:  # fmt: skip
     """Return the features that a prefilter keeps, at least `minimum`; `options` are those of choose_evaluator.
 
     ``"auto"`` keeps all columns of a frame that holds other things than numbers.
@@ -112,14 +105,9 @@ def rank_by_filter(name: str, X: Any, y: AnyArray, *, continuous: bool) -> list[
 
 
 def _filtered_errors(
-    rank: Callable[[FloatArray, AnyArray], list[int]],
-    estimator: Any,
-    data: tuple[Any, FloatArray, list[int]],
-    y: AnyArray,
-    splits: Splits,
-    sizes: list[int],
-    options: Any,
-) -> tuple[FloatArray, FloatArray]:
+    rank: Callable[[FloatArray, AnyArray], list[int]], estimator: Any, data: tuple[Any, FloatArray, list[int]],
+    y: AnyArray, splits: Splits, sizes: list[int], options: Any,
+) -> tuple[FloatArray, FloatArray]:  # fmt: skip
     """Errors in some splits of the features ranked first: by training events, for each size, and by all events."""
     X, numbers, ranked = data
     masks = np.arange(sizes[-1]) < np.array(sizes)[:, np.newaxis]

@@ -86,13 +86,9 @@ def has_found(run: Run) -> bool:
 
 
 def drive_selector_searches(
-    runs: Sequence[Run],
-    task: "SelectionTask",
-    limits: Limits,
-    interrupts: "Interrupts",
-    callbacks: Sequence[Callable[[Progress], object]] = (),
-    save: Callable[[], object] | None = None,
-) -> StopReason:
+    runs: Sequence[Run], task: "SelectionTask", limits: Limits, interrupts: "Interrupts",
+    callbacks: Sequence[Callable[[Progress], object]] = (), save: Callable[[], object] | None = None,
+) -> StopReason:  # fmt: skip
     """Advance all runs in lockstep to their ends, and return why they ended.
 
     Time and Ctrl-C stop them after any evaluation, once there is a subset to return; `save` is called after each step,

@@ -92,13 +92,9 @@ def _selection_storage_path(storage: Any) -> Path:
 
 
 def _run_selection_searches(
-    selector: "SwarmSelector",
-    task: SelectionTask,
-    runs: Sequence[Run],
-    saver: Saver | None,
-    began: float,
+    selector: "SwarmSelector", task: SelectionTask, runs: Sequence[Run], saver: Saver | None, began: float,
     interrupts: Interrupts,
-) -> StopReason:
+) -> StopReason:  # fmt: skip
     """Drive the runs to their end, with an optional progress bar."""
     callbacks = check_callbacks(selector.callback)
     limits = Limits(began, selector.max_time, selector.patience)

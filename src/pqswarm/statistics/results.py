@@ -152,13 +152,9 @@ def _blocks_among(headings: Sequence[str]) -> list[str]:
 
 
 def _results_by_run(
-    path: Path,
-    separator: str,
-    headings: Sequence[str],
-    body: Sequence[tuple[int, list[str]]],
-    column: str,
+    path: Path, separator: str, headings: Sequence[str], body: Sequence[tuple[int, list[str]]], column: str,
     classifier: str | None,
-) -> Results:
+) -> Results:  # fmt: skip
     """The results of a file with one line per run."""
     place = {heading: number for number, heading in enumerate(headings)}
     if "classifier" in place:

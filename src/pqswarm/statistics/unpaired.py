@@ -285,13 +285,9 @@ def choose_pairs(
 
 
 def _compare_unpaired(
-    samples: Mapping[str, FloatArray],
-    pair: tuple[str, str],
-    lower_is_better: bool,
-    share: float,
-    alpha: float,
+    samples: Mapping[str, FloatArray], pair: tuple[str, str], lower_is_better: bool, share: float, alpha: float,
     seed: int,
-) -> Comparison:
+) -> Comparison:  # fmt: skip
     """One comparison with unadjusted p-values."""
     x, y = (samples[name] for name in pair)
     p, method = mann_whitney(x, y)

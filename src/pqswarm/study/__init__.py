@@ -10,20 +10,6 @@ from pqswarm.study.run import run_study
 from pqswarm.study.store import Store
 
 __all__ = [
-    "PLANS",
-    "AlgorithmPlan",
-    "ClassifierPlan",
-    "RunKey",
-    "RunRecord",
-    "Store",
-    "Study",
-    "StudyPlan",
-    "StudyProgress",
-    "best_of",
-    "format_plan",
-    "load_plan",
-    "plan_text",
-    "read_plan",
-    "read_study",
-    "run_study",
-]
+    "PLANS", "AlgorithmPlan", "ClassifierPlan", "RunKey", "RunRecord", "Store", "Study", "StudyPlan", "StudyProgress",
+    "best_of", "format_plan", "load_plan", "plan_text", "read_plan", "read_study", "run_study",
+]  # fmt: skip

@@ -103,13 +103,9 @@ def run_study(
 
 
 def _run_wave(
-    wave: "Sequence[_Cell]",
-    store: Store,
-    meter: Meter,
-    pools: Mapping[str, WorkerPool],
-    close_pools: Callable[[], None] | None,
-    given: Samples | None,
-) -> None:
+    wave: "Sequence[_Cell]", store: Store, meter: Meter, pools: Mapping[str, WorkerPool],
+    close_pools: Callable[[], None] | None, given: Samples | None,
+) -> None:  # fmt: skip
     """Run all stages on some data sets; workers, one pool per classifier, are stopped after the last searches."""
     scheduler = Scheduler({cell.name: cell.plan for cell in wave}, store, meter)
     problems = {(cell.name, name): problem for cell in wave for name, problem in cell.prepare(given).items()}

@@ -86,14 +86,9 @@ def _without_several(evaluator: Any, mask: BoolArray, least_costly: IntArray, al
 
 
 def evaluate_held_out(
-    name: str,
-    problem: StudyProblem,
-    masks: Masks,
-    data: Samples | Dataset,
-    new: Samples | Dataset,
-    at: tuple[float, int],
-    jobs: int,
-) -> HeldOut:
+    name: str, problem: StudyProblem, masks: Masks, data: Samples | Dataset, new: Samples | Dataset,
+    at: tuple[float, int], jobs: int,
+) -> HeldOut:  # fmt: skip
     """Return the errors on new events of a seed and noise level, after training on all of the study at that level."""
     level, seed = at
     train, test = data.X(level), new.X(level)

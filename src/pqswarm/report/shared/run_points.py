@@ -61,14 +61,9 @@ def run_tips(
 
 
 def draw_points(
-    axis: "Axes",
-    points: Points,
-    all_features: tuple[int, float] | None,
-    palette: Palette,
-    fronts: Points,
-    numbers: Sequence[int | str] | None,
-    unit: str = "run",
-) -> list[EndLabel]:
+    axis: "Axes", points: Points, all_features: tuple[int, float] | None, palette: Palette, fronts: Points,
+    numbers: Sequence[int | str] | None, unit: str = "run",
+) -> list[EndLabel]:  # fmt: skip
     """Draw runs, or another unit, as points, single runs as rings and fronts as lines; return the labels."""
     axis.grid(color=FAINT, lw=0.5, alpha=0.35)
     axis.set_axisbelow(True)

@@ -57,14 +57,9 @@ class KNNEvaluator(ExactEvaluator):
     """
 
     def __init__(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        folds: Folds,
-        n_neighbors: int = 3,
-        metric: str = "manhattan",
+        self, X: ArrayLike, y: ArrayLike, folds: Folds, n_neighbors: int = 3, metric: str = "manhattan",
         **options: Unpack[ExactOptions],
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(X, y, folds, **options)
         checked = KNNHyperparameters(n_neighbors=n_neighbors, metric=metric)
         smallest = len(self.data) - int(folds.sizes.max())
@@ -140,16 +135,9 @@ class KNNOnCpu(Backend[KNNEvaluator]):
         return arranged
 
     def _search(
-        self,
-        view: int,
-        arranged: tuple[Any, ...],
-        selected: IntArray,
-        guesses: _Indices,
-        k: int,
-        part: tuple[int, int],
-        predicted: IntArray,
-        neighbours: _Indices,
-    ) -> None:
+        self, view: int, arranged: tuple[Any, ...], selected: IntArray, guesses: _Indices, k: int,
+        part: tuple[int, int], predicted: IntArray, neighbours: _Indices,
+    ) -> None:  # fmt: skip
         from pqswarm.evaluation.exact.knn.kernels import predict
 
         e = self.evaluator

@@ -45,16 +45,9 @@ class KNNRegressionEvaluator(RegressionEvaluator):
     """
 
     def __init__(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        folds: Folds,
-        scoring: str | None = None,
-        *,
-        n_neighbors: int = 5,
-        metric: str = "euclidean",
-        **options: Unpack[EvaluatorOptions],
-    ) -> None:
+        self, X: ArrayLike, y: ArrayLike, folds: Folds, scoring: str | None = None, *, n_neighbors: int = 5,
+        metric: str = "euclidean", **options: Unpack[EvaluatorOptions],
+    ) -> None:  # fmt: skip
         super().__init__(X, y, folds, scoring, **options)
         checked = KNNRegressionHyperparameters(n_neighbors=n_neighbors, metric=metric)
         anything = np.arange(len(self.data)) % 2  # labels do not affect the neighbours

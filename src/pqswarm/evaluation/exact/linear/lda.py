@@ -70,14 +70,9 @@ class LDAEvaluator(ClassificationEvaluator):
     """
 
     def __init__(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        folds: Folds,
-        solver: str = "svd",
-        shrinkage: float = 0.0,
+        self, X: ArrayLike, y: ArrayLike, folds: Folds, solver: str = "svd", shrinkage: float = 0.0,
         **options: Unpack[EvaluatorOptions],
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(X, y, folds, **options)
         self.hyperparameters = LDAHyperparameters(solver=solver, shrinkage=shrinkage)
         self._foldwise = Foldwise(self, self.labels, self._estimator)

@@ -63,16 +63,9 @@ class LinearEvaluator(RegressionEvaluator):
     """
 
     def __init__(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        folds: Folds,
-        scoring: str | None = None,
-        *,
-        alpha: float | None = None,
-        fit_intercept: bool = True,
-        **options: Unpack[EvaluatorOptions],
-    ) -> None:
+        self, X: ArrayLike, y: ArrayLike, folds: Folds, scoring: str | None = None, *, alpha: float | None = None,
+        fit_intercept: bool = True, **options: Unpack[EvaluatorOptions],
+    ) -> None:  # fmt: skip
         super().__init__(X, y, folds, scoring, **options)
         self.alpha = None if alpha is None else RidgeHyperparameters(alpha=alpha).alpha
         self.fit_intercept = LinearHyperparameters(fit_intercept=fit_intercept).fit_intercept

@@ -8,13 +8,9 @@ from pqswarm._base.typing import FloatArray, IntArray
 
 
 def kernel_nb_labels(
-    train: FloatArray,
-    labels: IntArray,
-    test: FloatArray,
-    bandwidth: float = 0.004,
-    floor: float = 0.0,
+    train: FloatArray, labels: IntArray, test: FloatArray, bandwidth: float = 0.004, floor: float = 0.0,
     underflow: bool = False,
-) -> IntArray:
+) -> IntArray:  # fmt: skip
     """Return the class of each test event by kernel densities, with sums that are not rounded.
 
     The score of a class is its log prior plus the log density of each feature; a fraction `floor` of the density is

@@ -111,15 +111,9 @@ class KernelNBEvaluator(ExactEvaluator):
     """
 
     def __init__(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        folds: Folds,
-        bandwidth: float = 0.004,
-        floor: float = 0.0,
-        underflow: bool = False,
-        **options: Unpack[ExactOptions],
-    ) -> None:
+        self, X: ArrayLike, y: ArrayLike, folds: Folds, bandwidth: float = 0.004, floor: float = 0.0,
+        underflow: bool = False, **options: Unpack[ExactOptions],
+    ) -> None:  # fmt: skip
         super().__init__(X, y, folds, **options)
         checked = KernelNBHyperparameters(bandwidth=bandwidth, floor=floor, underflow=underflow)
         self.bandwidth, self.floor, self.underflow = checked.bandwidth, checked.floor, checked.underflow

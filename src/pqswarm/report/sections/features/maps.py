@@ -128,13 +128,9 @@ def _check_shares(frequency: FloatArray, bands: Sequence[str], functions: Sequen
 
 
 def _draw_map(
-    axis: "Axes",
-    shares: FloatArray,
-    bands: Sequence[str],
-    functions: Sequence[str],
-    size: float | None,
+    axis: "Axes", shares: FloatArray, bands: Sequence[str], functions: Sequence[str], size: float | None,
     rotation: float = 40.0,
-) -> None:
+) -> None:  # fmt: skip
     """Draw the cells of a map, with percentages in the given font size, or without."""
     draw_grid(axis, *shares.shape)
     names = [name.replace("_", " ").capitalize() for name in functions]
