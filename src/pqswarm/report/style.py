@@ -49,7 +49,17 @@ _MIDDLE = 0.2  # luminance at which white and ink are equally legible
 def save_figure(figure: Figure, path: str | Path, width: float | None = None) -> Path:
     """Save a figure as PNG, SVG or PDF, by its suffix, and return the path; the same figure gives the same bytes.
 
-    Missing folders are created. A PDF is scaled to `width` [inches], if given, with its text.
+    Parameters
+    ----------
+    figure, path : matplotlib.figure.Figure, str or Path
+        The figure, and the file; missing folders are created.
+    width : float, optional
+        Width to which a PDF is scaled, with its text [inches].
+
+    Returns
+    -------
+    Path
+        The file written.
     """
     from pqswarm._base.files import write_atomically
 
