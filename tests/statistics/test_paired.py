@@ -137,6 +137,12 @@ def test_variances_are_found_again():
     assert found.within == pytest.approx(0.3, rel=0.02)
 
 
+def test_single_runs_do_not_say_how_much_runs_vary():
+    with pytest.raises(PqswarmError, match="single runs leave the variance between runs unknown"):
+        measure_variances([[1.0], [2.0]], [[1.5], [1.0]])
+    assert measure_variances([[1.0], [2.0]], [[1.5, 1.7], [1.0, 1.2]]).within == pytest.approx(0.02**0.5)
+
+
 @pytest.mark.parametrize(("k", "runs"), [(3, 1), (6, 5), (12, 10)])
 def test_power_by_simulation_and_by_scipy(k, runs):
     variances, difference = Variances(0.4, 0.3), 0.45

@@ -105,6 +105,13 @@ def test_data_beside_a_plan_of_others(tmp_path):
     assert not (tmp_path / "study").exists()
 
 
+def test_what_is_searched_is_not_held_out(tmp_path):
+    plan = own_plan(tmp_path, '[held_out]\nfile = "test.csv"\n', "runs = 2", "runs = 1")
+    shutil.copy(plan.dataset.path, tmp_path / "test.csv")
+    with pytest.raises(PqswarmError, match=r"test.csv is searched, so it cannot be held out"):
+        run_study(plan, tmp_path / "study", jobs=1)
+
+
 def test_another_file_is_held_out(tmp_path):
     plan = own_plan(tmp_path, '[held_out]\nfile = "test.csv"\n', "runs = 2", "runs = 1")
     with pytest.raises(PqswarmError, match=r"there is no data file .*test\.csv"):

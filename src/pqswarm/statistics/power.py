@@ -40,7 +40,7 @@ def measure_variances(x: Sequence[ArrayLike], y: Sequence[ArrayLike]) -> Varianc
     Parameters
     ----------
     x, y : sequence of array_like
-        For each data set, the results of the runs of both algorithms. Single runs do not vary.
+        For each data set, the results of the runs of both algorithms; on some data set several runs.
 
     Returns
     -------
@@ -64,8 +64,10 @@ def measure_variances(x: Sequence[ArrayLike], y: Sequence[ArrayLike]) -> Varianc
     repeated = [
         v for own, pair in zip(noise, pairs, strict=True) for v, each in zip(own, pair, strict=True) if each.size > 1
     ]
+    if not repeated:
+        raise PqswarmError("single runs leave the variance between runs unknown: give several runs on a data set.")
     between = max(0.0, float(differences.var(ddof=1)) - float(np.mean(of_means)))
-    return Variances(float(np.sqrt(between)), float(np.sqrt(np.mean(repeated))) if repeated else 0.0)
+    return Variances(float(np.sqrt(between)), float(np.sqrt(np.mean(repeated))))
 
 
 def detection_power(

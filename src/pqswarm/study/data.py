@@ -74,6 +74,8 @@ def _part_samples(plan: StudyPlan, data: Samples, test: Samples | None) -> tuple
     if isinstance(aside, OwnHeldOutPlan) and aside.share is not None:
         seen, held_out = data.split(aside.share, aside.seed)
     elif isinstance(aside, OwnHeldOutPlan) and test is not None:
+        if test.digest == data.digest:
+            raise PqswarmError(f"{aside.path} is searched, so it cannot be held out: hold out other data, or a share.")
         held_out = test.arranged_like(data, str(aside.path))
     plan.check_sizes(len(seen.feature_names))
     counts = np.bincount(seen.y, minlength=len(seen.class_names))

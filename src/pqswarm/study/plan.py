@@ -306,7 +306,12 @@ class StudyPlan(_Plan):
         """Return the plan with another `control` and other `comparisons`."""
         known = [name for algorithm in self.searched for name in dict.fromkeys((algorithm.name, algorithm.title))]
         pairs = tuple((str(one), str(other)) for one, other in pairs)
-        for name in (name for pair in pairs for name in pair):
+        once = [name for algorithm in self.sequential for name in (algorithm.name, algorithm.title)]
+        named = [name for pair in pairs for name in pair]
+        for name in (*named, control):
+            if name in once:
+                raise PqswarmError(f"{name} runs once on a data set: comparisons are of algorithms with several runs.")
+        for name in named:
             if name not in known:
                 raise unknown_name("algorithm in comparisons", name, known)
         if control is not None and control not in (*known, "best"):

@@ -36,10 +36,11 @@ def say_leader(study: DatasetsSummary, found: OverDatasets) -> str:
     k, leader = len(found.members), min(found.titles, key=lambda title: float(found.mean_errors(title).mean()))
     error, size = float(found.mean_errors(leader).mean()), count(round(float(found.mean_sizes(leader).mean()), 1))
     whole = f"all features: {percent(float(found.all_features.mean()))}"
-    first = (
-        f"{found.name}: {leader} has the lowest mean error rate over {k} data sets, {percent(error)} with {size} "
-        f"features ({whole})."
-    )
+    means = [round(float(found.mean_errors(title).mean()), 9) for title in found.titles]
+    alone = f"{leader} has a mean error rate" if len(means) == 1 else "all algorithms have the same mean error rate"
+    lowest = alone if len(set(means)) == 1 else f"{leader} has the lowest mean error rate"
+    which = f" of {leader}" * (len(set(means)) == 1 < len(means))
+    first = f"{found.name}: {lowest} over {k} data sets, {percent(error)} with {size} features{which} ({whole})."
     if len(found.titles) < 2 or k < _MIN_DATASETS:
         few = f" With fewer than {_MIN_DATASETS} data sets no pair can differ significantly (Wilcoxon test)."
         return first + few * (k < _MIN_DATASETS)
@@ -55,8 +56,9 @@ def _say_against(comparisons: Sequence[PairedComparison]) -> str:
     if better := groups.get("better"):
         wins = min(one.wins for one in better)
         names, p = enumerate_words([one.against for one in better]), max(one.p_hommel for one in better)
-        each = "at least " if len(better) > 1 else ""
-        parts.append(f"lower than that of {names} (on {each}{wins} of {better[0].n_datasets} data sets, {at_most(p)})")
+        k, each = better[0].n_datasets, "at least " if len(better) > 1 else ""
+        where = f"all {k}" if wins == k else f"{each}{wins} of {k}"
+        parts.append(f"lower than that of {names} (on {where} data sets, {at_most(p)})")
     if equal := groups.get("practically equal"):
         parts.append(f"practically equal to that of {enumerate_words([one.against for one in equal])}")
     if unsure := groups.get("inconclusive"):

@@ -323,10 +323,11 @@ def _describe(study: MultiverseSummary) -> str:
 
 
 def _say_unit(study: MultiverseSummary) -> str:
+    k = len(study.datasets)
+    over = f"and intervals are over {k} data sets, the same seeds in all readings" if k > 1 else "are over runs"
     return (
-        f"A reading is one way to settle what the plan leaves open; its means and intervals are over "
-        f"{len(study.datasets)} data sets, the same seeds in all readings. Click a reading in a figure for the keys it "
-        f"sets; filter readings by choice above the figure."
+        f"A reading is one way to settle what the plan leaves open; its means {over}. Click a reading in a figure for "
+        f"the keys it sets; filter readings by choice above the figure."
     )
 
 
