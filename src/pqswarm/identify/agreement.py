@@ -17,6 +17,10 @@ _RULE_CLASSES = {
     "rapid voltage change": "voltage_change",
 }
 """Classes of the kinds that have another name."""
+_STEP_RINGS = 0.2  # tuned
+"""What the filter of a recorder makes of a step, over its size: a transient at an edge is larger."""
+_TRANSIENT_OVER = 3.0  # tuned
+"""A transient at an edge is the step of the harmonics themselves if its peak is below this multiple of their RMS."""
 
 
 def in_words(event_class: str) -> str:
@@ -55,7 +59,9 @@ def event_rule(event: Event, events: Iterable[Event], thd: float = 0.05) -> str:
         and other.end >= event.start
     }
     if event.kind in ("sag", "swell"):
-        if "transient_peak" in event.details or "transient" in beside:
+        peak = event.details.get("transient_peak", 1.0 if "transient" in beside else 0.0)
+        step = _STEP_RINGS * abs(1 - event.magnitude)
+        if peak > max(step, _TRANSIENT_OVER * event.details.get("distortion_before", 0.0)):
             return f"{event.kind}_with_transient"
         is_distorted = "notching" not in beside and _is_distorted(event, "harmonics" in beside, thd)
         return f"{event.kind}_with_harmonics" if is_distorted else event.kind

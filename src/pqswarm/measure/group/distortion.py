@@ -19,6 +19,8 @@ _BEFORE, _AFTER, _LATER = -3.5, 1.25, 4.25  # tuned
 """Starts of the measurements, from the start of the event [cycles]; off its edges."""
 _EDGE = 0.25  # tuned
 """Least distance of a measurement from the end of the event [cycles]."""
+_CERTAIN = 3.0
+"""Standard deviations of noise beyond which harmonics are not noise."""
 _MORE = 0.01  # tuned
 """Rise of the harmonics that is not that of a small fundamental [pu of 1 pu]."""
 
@@ -26,11 +28,11 @@ _MORE = 0.01  # tuned
 def rises_in_thd(details: Mapping[str, float], thd: float) -> bool:
     """Whether harmonics appear during an event: the THD rises above a limit, by harmonics that were not there before.
 
-    If what was before is not known, harmonics over the fundamental and over 1 pu count alike.
+    If what was before is not known, harmonics over 1 pu count: those of the supply do not shrink with a sag.
     """
     during, share = details.get("distortion_during", 0.0), details.get("thd_during", 0.0)
     if "distortion_before" not in details:
-        return float(np.sqrt(during * share)) > thd
+        return during > thd
     return share > thd and during - details["distortion_before"] > _MORE
 
 
@@ -75,5 +77,9 @@ class Distortion:
         volts = self.supply.references[i].volts
         if not np.isfinite(samples).all() or not volts > 0:
             return None
-        _, phasors, _ = fit_harmonics(samples / (np.sqrt(2) * volts), cycle, orders, _CYCLES)
-        return np.asarray(np.abs(phasors))
+        _, phasors, noise = fit_harmonics(samples / (np.sqrt(2) * volts), cycle, orders, _CYCLES)
+        squares, by_noise = np.abs(phasors) ** 2, 4 * noise**2  # mean square of an amplitude that only noise makes
+        least = _CERTAIN * np.sqrt(orders - 1) * by_noise
+        if float(np.sum(squares[1:])) - (orders - 1) * by_noise < least:
+            squares[1:] = 0.0
+        return np.asarray(np.sqrt(np.maximum(squares - by_noise, 0.0)))
