@@ -9,6 +9,12 @@ from pqswarm.errors import PqswarmError
 Channels = Annotated[
     list[str] | None, option("NAME", "Name or phase of a channel to analyse; repeatable.", "--channel", "-c")
 ]
+States = Annotated[
+    list[str] | None,
+    option(
+        "NAME=STATE", "What a channel is: live, dead throughout, calculated, not of the supply; repeatable.", "--state"
+    ),
+]
 ModelFile = Annotated[Path | None, option("FILE", "Model written by `pqswarm train`.", show_default="the bundled one")]
 ReferenceChoice = Annotated[
     str | None,
@@ -34,6 +40,7 @@ def read_analysis_options(
     site: Path | None,
     model: Path | None,
     channel: list[str] | None,
+    state: list[str] | None,
     reference: str | None,
     nominal: str | None,
     rate: float | None,
@@ -42,8 +49,16 @@ def read_analysis_options(
 ) -> dict[str, Any]:
     """Return the arguments of :func:`pqswarm.identify.identify_file`, checked before any file is read."""
     from pqswarm.identify import default_model, load_model, load_site
-    from pqswarm.recordings.site.file import read_reference, read_voltage
+    from pqswarm.recordings import Site
+    from pqswarm.recordings.site.file import read_reference, read_state, read_voltage
 
+    given = None if site is None else load_site(site)
+    if state:
+        parts = [one.rpartition("=") for one in state]
+        if wrong := next((one for one, (name, *_) in zip(state, parts, strict=True) if not name), None):
+            raise PqswarmError(f"--state must be NAME=STATE, such as U2=calculated, not {wrong!r}.")
+        states = {name: read_state("--state", what) for name, _, what in parts}
+        given = (given or Site(source="--state")).with_states(states)
     reading = {
         "sampling_rate": _check("--rate", rate, 1e-3, 1e9, "Hz"),
         "nominal_frequency": _check("--frequency", frequency, 5, 1000, "Hz"),
@@ -51,7 +66,7 @@ def read_analysis_options(
     if max_mb is not None:
         reading["max_bytes"] = int(1e6 * (_check("--max-mb", max_mb, 1, 1e6, "MB") or 0))
     return {
-        "site": None if site is None else load_site(site),
+        "site": given,
         "channels": channel or None,
         "reference": None if reference is None else read_reference("--reference", reference),
         "nominal_voltage": None if nominal is None else read_voltage("--nominal", nominal),

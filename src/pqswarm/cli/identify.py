@@ -40,6 +40,7 @@ def identify(
     nominal: analysis.Nominal = None,
     reference: analysis.ReferenceChoice = None,
     channel: analysis.Channels = None,
+    state: analysis.States = None,
     model: analysis.ModelFile = None,
     rate: analysis.Rate = None,
     frequency: analysis.Frequency = None,
@@ -74,7 +75,7 @@ def identify(
         if realpath(path) in read:
             raise PqswarmError(f"{path} is an input: choose another output file.")
         check_writable(path, overwrite)
-    options = analysis.read_analysis_options(site, model, channel, reference, nominal, rate, frequency, max_mb)
+    options = analysis.read_analysis_options(site, model, channel, state, reference, nominal, rate, frequency, max_mb)
     paths, missing = find_recordings(files)
     results = _Results(as_json, keep=html is not None, table=csv is not None)
     exporter = _Exporter(plot, steady, overwrite, as_json)

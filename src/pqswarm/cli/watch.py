@@ -38,6 +38,7 @@ def watch(
     nominal: analysis.Nominal = None,
     reference: analysis.ReferenceChoice = None,
     channel: analysis.Channels = None,
+    state: analysis.States = None,
     model: analysis.ModelFile = None,
     rate: analysis.Rate = None,
     frequency: analysis.Frequency = None,
@@ -68,7 +69,7 @@ def watch(
         if not minimum <= value <= 1e6:
             raise PqswarmError(f"{name} must be {minimum:g} to 1000000 seconds, not {value:g}.")
     receivers = _receivers(webhook, jsonl, timeout)
-    options = analysis.read_analysis_options(site, model, channel, reference, nominal, rate, frequency, max_mb)
+    options = analysis.read_analysis_options(site, model, channel, state, reference, nominal, rate, frequency, max_mb)
     lock = Path(f"{path}.lock")
     is_new = not lock.exists()
     try:

@@ -14,7 +14,7 @@ from pqswarm.identify.show.curves import rank_event
 from pqswarm.identify.show.rows import event_row, incident_text, row_clock
 from pqswarm.measure.event import Event
 from pqswarm.measure.incidents.record import Incident
-from pqswarm.measure.supply.states import ChannelState
+from pqswarm.measure.supply.channels import ChannelState
 from pqswarm.measure.thresholds import Thresholds
 
 if TYPE_CHECKING:

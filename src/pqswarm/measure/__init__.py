@@ -10,7 +10,7 @@ from pqswarm.measure.event import KINDS, Event, Part
 from pqswarm.measure.moment import AtMoment, ChannelAtMoment, Phasor, SystemAtMoment, measure_at
 from pqswarm.measure.pipeline import characterise
 from pqswarm.measure.steady.harmonics import Spectrum
-from pqswarm.measure.supply.states import ChannelState
+from pqswarm.measure.supply.channels import ChannelState
 from pqswarm.measure.thresholds import Thresholds
 
 __all__ = [

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pqswarm._base.typing import FloatArray
 from pqswarm._base.units import frequency_text
 from pqswarm.measure.steady.notching import MIN_SAMPLES
-from pqswarm.measure.supply.states import ChannelState, describe_states
+from pqswarm.measure.supply.channels import ChannelState, describe_states
 from pqswarm.measure.supply.survey import Supply
 from pqswarm.recordings.recording import RecordingSource
 
@@ -21,7 +21,7 @@ def list_caveats(
     recording: RecordingSource, supply: Supply, states: Sequence[ChannelState], missing: FloatArray
 ) -> tuple[str, ...]:
     """List assumptions and limits of detection; `missing` is the fraction of missing samples of each channel."""
-    said = describe_states(states)
+    said = [*describe_states(states), *supply.caveats]
     measured, nominal_frequency = supply.measured, supply.nominal_frequency
     rate = recording.sampling_rate
     cycle = rate / nominal_frequency

@@ -12,7 +12,7 @@ from pqswarm.measure.event import Event
 from pqswarm.measure.incidents.record import Incident
 from pqswarm.measure.steady import SteadySeries
 from pqswarm.measure.steady.harmonics import Spectrum
-from pqswarm.measure.supply.states import ChannelState
+from pqswarm.measure.supply.channels import ChannelState
 from pqswarm.measure.thresholds import Thresholds
 
 _MAX_VALUES = 20_000

@@ -19,7 +19,7 @@ from pqswarm.measure.incidents.find import IncidentFinder
 from pqswarm.measure.steady.finder import SteadyFinder
 from pqswarm.measure.steady.flicker import drop_flicker_spans
 from pqswarm.measure.steady.harmonics import Spectrum
-from pqswarm.measure.supply.states import mark_dead_parts
+from pqswarm.measure.supply.channels import mark_dead_parts
 from pqswarm.measure.supply.survey import Supply, survey
 from pqswarm.measure.thresholds import Thresholds
 from pqswarm.recordings.recording import RecordingSource

@@ -4,7 +4,7 @@ from pqswarm.recordings.comtrade import write_comtrade
 from pqswarm.recordings.npz import write_npz
 from pqswarm.recordings.reader import Options, RawChannel, RawHeader, RawRecording, RawSource, Reader
 from pqswarm.recordings.readers import READERS, open_recordings, read, read_all
-from pqswarm.recordings.recording import Channel, ChannelHeader, Recording, RecordingError, RecordingSource
+from pqswarm.recordings.recording import STATES, Channel, ChannelHeader, Recording, RecordingError, RecordingSource
 from pqswarm.recordings.samples.write import write_samples
 from pqswarm.recordings.site.model import ChannelRule, Site
 from pqswarm.recordings.status import StatusChannel
@@ -13,6 +13,7 @@ from pqswarm.recordings.view.envelope import Envelope, EnvelopeView
 
 __all__ = [
     "READERS",
+    "STATES",
     "Channel",
     "ChannelHeader",
     "ChannelRule",

@@ -29,6 +29,8 @@ from pqswarm.recordings.recording import RecordingSource
 _MIN_CYCLES = 3
 """Cycles of the shortest window of one channel; for unbalance, half of a window. In fewer, lines between the harmonics
 are not resolved."""
+_MIN_LIVE = 0.3  # tuned
+"""Of the record: what was seen in less of it is not assumed to last."""
 _BESIDE = 2
 """Values of Urms(1/2) beside an event that overlap it."""
 _NOTCH_FACTOR = 3.0  # tuned
@@ -129,7 +131,8 @@ class SteadyFinder:
         busy = self._in_spans | self.scan.steady.quiet_windows(transients)
         if np.sum(~Windows(self.scan.steady, busy).skipped) >= MIN_WINDOWS or not self.scan.time.size:
             return []
-        live = [i for i, reference in enumerate(self.supply.references) if reference.volts > 0]
+        lasts = np.mean(self.urms > self.thresholds.interruption, axis=1) > _MIN_LIVE
+        live = [i for i, reference in enumerate(self.supply.references) if reference.volts > 0 and lasts[i]]
         half = self.scan.steady.cycles // 2
         found = [self._capture([i], _MIN_CYCLES) for i in live]
         for system in dict.fromkeys(self.supply.systems):

@@ -18,8 +18,9 @@ _RINGING = 0.3  # tuned
 """Minimum jump over the largest one: beside a jump, the interpolated shape rings."""
 _SLOW = 25  # tuned
 """Harmonics up to this order can make steep flanks together; a notch has more than these."""
-_FAST = 0.3  # tuned
-"""Minimum part of the jumps above that order, over that of steps."""
+_FAST, _LINES, _PRESENT = 0.3, 6, 0.2  # tuned
+"""Minimum part of the jumps above that order, over that of steps; minimum number of lines there, of at least a fifth of
+the strongest: a few that beat have steep flanks, too."""
 _ROUGH = 4.0  # tuned
 """Minimum jump over the noise for a first screening."""
 _ORDERS, _ROUNDS = 13, 8  # tuned
@@ -118,9 +119,12 @@ def _without_smooth_wave(wave: FloatArray, minimum: float) -> FloatArray:
 
 
 def _fast_jumps(wave: FloatArray) -> FloatArray:
-    """Largest jump about each sample above order 25, relative to that of a true step."""
+    """Largest jump about each sample above order 25, relative to that of a true step; none if a few lines make it."""
     lines = np.fft.rfft(wave)
     lines[: _SLOW + 1] = 0.0
+    size = np.abs(lines)
+    if np.count_nonzero(size > _PRESENT * size.max()) < _LINES:
+        return np.zeros(wave.size)
     fast = np.fft.irfft(lines, wave.size)
     jump = np.abs(np.roll(fast, -1) - fast)
     largest: FloatArray = np.max([np.roll(jump, -k) for k in (-1, 0, 1)], axis=0)

@@ -20,6 +20,8 @@ _LINE_TO_LINE = (
 )
 _PHASE_TO_NEUTRAL = (*(u / sqrt(3) for u in _LINE_TO_LINE), 100, 110, 120, 127, 220, 230, 240, 277, 347)
 _CLOSE = 0.05  # tuned
+_USUAL = 0.1
+"""Range of the supply voltage about its nominal value (EN 50160)."""
 _SPREAD = 0.03  # tuned
 _FEW = 4  # tuned
 """Half cycles of a steady level."""
@@ -121,8 +123,9 @@ def choose_reference(
     if choice == "pre-event":
         return [Reference(value, "pre-event") for value in first]
     tops = [_sustained_level(values, own) for values, own in zip(urms, levels, strict=True)]
-    started = [value for value, top in zip(first, tops, strict=True) if value > _DEAD * top]
-    alive = started or [value for value in usual if value > 0]  # a system that is dead first tells by its usual level
+    # A phase that is dead first tells by its usual level.
+    seen = zip(first, tops, usual, strict=True)
+    alive = [value for one, top, later in seen if (value := one if one > _DEAD * top or len(urms) == 1 else later) > 0]
     together = float(np.median(alive)) if alive else 0.0
     possible = _is_possible_nominal(urms, levels, nominal)
     return [
@@ -133,6 +136,17 @@ def choose_reference(
         )
         for values, own, value, top, phase, given in zip(urms, levels, first, tops, phases, nominal, strict=True)
     ]
+
+
+def is_line_to_line(nominal: float, urms: Sequence[FloatArray]) -> bool:
+    """Whether phases, by their RMS [V] each half cycle, start at 0.577 of a nominal voltage [V], and stay away from it.
+
+    Those of a symmetrical sag all recover; of an earth fault, one phase does not rise.
+    """
+    levels = [steady_reference_levels(values) for values in urms]
+    first = [_pre_event_reference(values, own) for values, own in zip(urms, levels, strict=True)]
+    tops = [_sustained_level(values, own) for values, own in zip(urms, levels, strict=True)]
+    return all(abs(value * sqrt(3) / nominal - 1) <= _USUAL for value in first) and min(tops) < 0.9 * nominal
 
 
 def _is_possible_nominal(
@@ -227,7 +241,7 @@ class _ReferenceLevels:
     @property
     def starts_in_sag(self) -> bool:
         """Sags are far commoner than swells: a brief low first level counts as a sag."""
-        return self.first < 0.91 * self.usual and self.is_brief
+        return self.first < 0.91 * self.usual and self.is_brief and not self.is_dead
 
     @cached_property
     def starts_in_swell(self) -> bool:

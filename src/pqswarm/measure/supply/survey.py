@@ -7,13 +7,14 @@ from functools import partial
 import numpy as np
 
 from pqswarm._base.typing import FloatArray
+from pqswarm._base.units import voltage_text
 from pqswarm.errors import PqswarmError
 from pqswarm.measure.detect.pages import PAGE
 from pqswarm.measure.detect.urms import half_cycle_rms, known_median
 from pqswarm.measure.event import Part, PartMaker
-from pqswarm.measure.supply.channels import select_channels
-from pqswarm.measure.supply.reference import Reference, choose_reference
-from pqswarm.measure.supply.states import DEAD, ChannelState
+from pqswarm.measure.supply.channels import DEAD, ChannelState, select_channels
+from pqswarm.measure.supply.reference import Reference, choose_reference, is_line_to_line
+from pqswarm.measure.supply.wiring import describe_wiring
 from pqswarm.recordings.frequency import supply_share
 from pqswarm.recordings.recording import ChannelHeader, Recording, RecordingSource
 
@@ -26,7 +27,7 @@ class Supply:
     """The supply voltages of a recording, with their places `numbers` among its channels.
 
     The frequency [Hz] is None in `measured` if it could not be measured; `references` are the voltages of 1 pu;
-    `states` says what each voltage of the recording is.
+    `states` says what each voltage of the recording is, `caveats` what is odd about them.
     """
 
     numbers: tuple[int, ...]
@@ -36,6 +37,7 @@ class Supply:
     measured: float | None
     nominal_frequency: float
     states: tuple[ChannelState, ...]
+    caveats: tuple[str, ...] = ()
 
     @property
     def frequency(self) -> float:
@@ -72,7 +74,7 @@ def survey(
     dead = {one.number for one in states if one.state == DEAD}
     urms = [half_cycle_rms(one.channel.samples, source.sampling_rate, frequency)[1] for one in chosen]
     systems = [one.system for one in chosen]
-    nominals = _surveyed_nominal_voltages([one.channel for one in chosen], urms, nominal_voltage)
+    nominals, caveats = _surveyed_nominal_voltages([one.channel for one in chosen], urms, nominal_voltage)
     references: dict[int, Reference] = {}
     for system in dict.fromkeys(systems):
         members = [i for i, name in enumerate(systems) if name == system]
@@ -96,6 +98,7 @@ def survey(
         measured=measured,
         nominal_frequency=nominal_frequency,
         states=states,
+        caveats=(*caveats, *describe_wiring(chosen, source.sampling_rate, frequency)),
     )
 
 
@@ -106,23 +109,30 @@ def _surveyed_channel(channel: ChannelHeader) -> ChannelHeader:
 
 def _surveyed_nominal_voltages(
     channels: Sequence[ChannelHeader], urms: Sequence[FloatArray], given: float | Mapping[str, float] | None
-) -> list[float | None]:
-    """Nominal voltage of each channel [V].
+) -> tuple[list[float | None], list[str]]:
+    """Nominal voltage of each channel [V], and what was assumed.
 
-    A single one, where a recording has voltages to neutral and between phases, is that of the kind nearer to it.
+    A single one, where a recording has voltages to neutral and between phases, is that of the kind nearer to it; where
+    all phases to neutral are at 0.577 of it, it is line to line.
     """
     if isinstance(given, Mapping):
-        return [given.get(channel.name) for channel in channels]
+        return [given.get(channel.name) for channel in channels], []
     kinds = {len(channel.phase) for channel in channels}
+    if given is not None and kinds == {1} and len(channels) > 1 and is_line_to_line(given, urms):
+        to_neutral = given / 3**0.5
+        said = (
+            f"All phases are near 0.58 of the nominal voltage of {voltage_text(given)}: it was taken as line to line, "
+        )
+        return [to_neutral] * len(channels), [f"{said}1 pu is {voltage_text(to_neutral)}."]
     if given is None or not kinds >= {1, 2}:
-        return [given] * len(channels)
+        return [given] * len(channels), []
     levels = {
         kind: np.median([known_median(v) for v, c in zip(urms, channels, strict=True) if len(c.phase) == kind])
         for kind in (1, 2)
     }
     own = min((1, 2), key=lambda kind: abs(np.log(max(levels[kind], 1e-9) / given)))
     factors = {own: 1.0, 3 - own: 3**0.5 if own == 1 else 3**-0.5}
-    return [given * factors.get(len(channel.phase), 1.0) for channel in channels]
+    return [given * factors.get(len(channel.phase), 1.0) for channel in channels], []
 
 
 def _choose_surveyed_stretch(source: RecordingSource) -> Recording:

@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pqswarm._base.checks import is_finite
 from pqswarm._base.toml import explain_mistakes, parse_toml, table_error
 from pqswarm.errors import PqswarmError, shorten, unknown_name
+from pqswarm.recordings.recording import STATES
 from pqswarm.recordings.units import clean, si_unit
 
 _REFERENCES = ("auto", "nominal", "pre-event")
@@ -42,6 +43,13 @@ def read_reference(key: str, value: object) -> str | float:
             raise unknown_name(key, value, (*_REFERENCES, "a voltage such as 230 or '20 kV'"))
         return value
     return read_voltage(key, value)
+
+
+def read_state(key: str, value: str) -> str:
+    """Return what a channel is, one of the states."""
+    if value not in STATES:
+        raise unknown_name(key, value, STATES)
+    return value
 
 
 def _check_site_file_unit(text: str) -> str:
@@ -90,6 +98,7 @@ class _Channel(_SiteTable):
     ratio: Annotated[Number, Field(ge=-1e9, le=1e9), AfterValidator(_check_site_file_ratio)] = 1.0
     system: Text | None = None
     nominal: Voltage | None = None
+    state: Annotated[str, AfterValidator(partial(read_state, "state"))] | None = None
     ignore: Annotated[bool, Field(strict=True)] = False
 
 

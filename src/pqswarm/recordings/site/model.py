@@ -1,7 +1,7 @@
 """A site: nominal values of a meter, and names, phases, ratios and units of its channels."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from math import sqrt
 from pathlib import Path
@@ -27,6 +27,8 @@ class ChannelRule:
         Factor from stored to actual values, such as that of a voltage transformer; negative if it is reversed.
     nominal : float or None
         Nominal voltage of this channel, RMS, after the ratio [V].
+    state : str or None
+        What the channel is, if it is not to be found out: one of :data:`pqswarm.recordings.STATES`.
     ignore : bool
         Whether to ignore the channel.
     """
@@ -37,6 +39,7 @@ class ChannelRule:
     ratio: float = 1.0
     system: str | None = None
     nominal: float | None = None
+    state: str | None = None
     ignore: bool = False
 
 
@@ -160,6 +163,15 @@ class Site:
             return self.channels[name]
         return next((rule for key, rule in self.channels.items() if fnmatchcase(name, key)), ChannelRule())
 
+    def with_states(self, states: Mapping[str, str]) -> "Site":
+        """Return the site with states of channels, by name or pattern, that take precedence over its own."""
+        own = {
+            name: replace(rule, state=next((one for key, one in states.items() if fnmatchcase(name, key)), rule.state))
+            for name, rule in self.channels.items()
+        }
+        added = {key: replace(self.rule(key), state=state) for key, state in states.items() if key not in own}
+        return replace(self, channels={**added, **own})
+
     def nominal_voltage(self, channel: ChannelHeader) -> float | None:
         """Return the nominal voltage of a channel.
 
@@ -242,7 +254,8 @@ class Site:
             if unit.removesuffix(" rms") != given:  # else the reader has applied it
                 unit, factor = given, factor * prefix
         phase = channel.phase if rule.phase is None else rule.phase
-        return ChannelHeader(rule.name or channel.name, unit, phase, system=rule.system or channel.system), factor
+        system, state = rule.system or channel.system, rule.state or channel.state
+        return ChannelHeader(rule.name or channel.name, unit, phase, system=system, state=state), factor
 
     def _notes(self, source: RecordingSource) -> tuple[str, ...]:
         """Return the changes to a recording, one sentence each."""

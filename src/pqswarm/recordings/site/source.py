@@ -19,7 +19,7 @@ class Pick:
         """Return the channel, renamed and scaled."""
         samples = channel.samples if self.factor == 1 else channel.samples * self.factor
         header = self.header
-        return Channel(header.name, header.unit, header.phase, samples, system=header.system)
+        return Channel(header.name, header.unit, header.phase, samples, system=header.system, state=header.state)
 
 
 @dataclass(frozen=True, eq=False)

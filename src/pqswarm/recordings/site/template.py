@@ -34,6 +34,7 @@ nominal_frequency = {frequency:g}  # Hz
 #   ratio = 200        factor, such as that of a voltage transformer
 #   system = "bar 1"   name of the three-phase system
 #   nominal = "110 V"  nominal voltage of this channel, after the ratio
+#   state = "live"     what the channel is: live, dead throughout, dead for a part, calculated, not of the supply
 #   ignore = true      ignore the channel
 """
 
