@@ -176,3 +176,13 @@ def test_beating_harmonics_and_jumps_are_no_notches(rate):
     for wave in (beating, jump):
         found = characterise(record(wave, rate=rate))
         assert "notching" not in {event.kind for event in found.events}
+
+
+def test_a_fault_between_two_interruptions_is_a_sag_of_its_own():
+    t = np.arange(14_000) / 20_000
+    level = np.select([t < 0.15, t < 0.24], [0.0, 0.38], 0.0)
+    found = characterise(record(sine(35, rate=20_000.0) * level, rate=20_000.0), nominal_voltage=230.0)
+    assert [part.kind for part in levels(found)] == ["interruption", "sag", "interruption"]
+    coupled = np.select([t < 0.15, t < 0.24], [0.0, 0.2], 0.0)
+    found = characterise(record(sine(35, rate=20_000.0) * coupled, rate=20_000.0), nominal_voltage=230.0)
+    assert [part.kind for part in levels(found)] == ["interruption"]

@@ -14,6 +14,8 @@ _TRANSITION = 2
 
 _NOT_BACK = 0.5  # tuned
 """Below this the supply is not back between two interruptions [pu]."""
+_FED = 0.3  # tuned
+"""Unless it is above this, and varies by less: a supply that is energised onto a fault [pu]."""
 _GAP = 4  # tuned
 """Unknown values in a row that end an event."""
 _LONG = 4
@@ -98,7 +100,10 @@ def _join(breaks: list[tuple[int, int]], highest: FloatArray) -> list[tuple[int,
     joined: list[tuple[int, int]] = []
     for first, stop in breaks:
         between = highest[joined[-1][1] : first] if joined else highest[:0]
-        if joined and not np.isnan(between).all() and np.nanmax(between) < _NOT_BACK:
+        inner = between[_TRANSITION:-_TRANSITION]
+        low, high = (np.nanmin(inner), np.nanmax(inner)) if np.isfinite(inner).any() else (0.0, 0.0)
+        fed = inner.size >= _LONG and low > _FED and high - low < _FED * high
+        if joined and not np.isnan(between).all() and np.nanmax(between) < _NOT_BACK and not fed:
             joined[-1] = (joined[-1][0], stop)
         else:
             joined.append((first, stop))
