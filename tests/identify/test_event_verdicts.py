@@ -40,7 +40,7 @@ def test_each_event_has_its_own_class_and_window(verdict):
     for one in verdict.events:
         assert one.window[0] < one.event.start < one.event.end < one.window[1]
         assert one.window[1] - one.window[0] <= 0.601
-        assert one.agreement == "agree"
+        assert one.agreement == "measured"
 
 
 def test_rows_have_station_date_and_time(verdict):
@@ -59,7 +59,7 @@ def test_rows_have_station_date_and_time(verdict):
     assert text[0] == "a/b.cfg, Nord, 2026-03-01"
     assert text[1].startswith("  23:59:59.00")
     assert "fault A" in text[1]
-    assert "model: sag" in text[2]
+    assert "sag 9" in text[2]
 
 
 def test_no_time_no_date():

@@ -17,6 +17,8 @@ _RULE_CLASSES = {
     "rapid voltage change": "voltage_change",
 }
 """Classes of the kinds that have another name."""
+MEASURED = "measured"
+"""Agreement of an event whose class follows from measurements alone: the model is not asked."""
 _STEP_RINGS = 0.2  # tuned
 """What the filter of a recorder makes of a step, over its size: a transient at an edge is larger."""
 _TRANSIENT_OVER = 3.0  # tuned

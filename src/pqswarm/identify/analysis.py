@@ -10,8 +10,9 @@ from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm._base.units import frequency_text
 from pqswarm.errors import PqswarmError
 from pqswarm.features import WINDOW_CYCLES
-from pqswarm.identify.agreement import describe_agreement, event_rule
+from pqswarm.identify.agreement import MEASURED, describe_agreement, event_rule
 from pqswarm.identify.class_limits import allowed_classes, measured_classes
+from pqswarm.identify.confidence import calibrate_shares
 from pqswarm.identify.features.compute import MIN_CYCLES, compute_features, usable_features, uses_wavelets
 from pqswarm.identify.model import Model, Prediction, default_model
 from pqswarm.identify.model_file import load_model
@@ -130,19 +131,30 @@ class _EventClassifier:
         frequency = self.found.frequency
         cycles = (stop - first) / rate * frequency
         classes = allowed_classes(self.model.class_names, event.kind, rule, rate, frequency, cycles)
-        if self.model is default_model():  # a model of the user's decides on additions by itself
+        is_bundled = self.model is default_model()
+        if is_bundled:  # a model of the user's decides on additions by itself
             thd = None if result.spectrum is None else result.spectrum.thd
             if event.kind == "flicker" and thd is not None and thd > self.found.thresholds.thd:
                 rule = "flicker_with_harmonics"
             classes = measured_classes(classes, event.kind, rule, thd, self.found.thresholds.thd)
+        is_measured = is_bundled and classes == {rule}
         prediction, reason = (
             (None, "the model analyses one channel at a time")
             if event.kind == "unbalance"
+            else (None, "")
+            if is_measured
             else self._ask(result, first, stop, classes)
         )
-        shares, known = ({}, True) if prediction is None else _analysed_probabilities(prediction)
         if prediction is None:
+            shares, known = ({rule: 1.0} if is_measured else {}), True
+        else:
+            shares, known = _analysed_probabilities(prediction)
+        if shares and is_bundled:
+            shares = calibrate_shares(shares, event.kind, result, rate / frequency)
+        if not shares:
             agreement = f"rules only: {reason}"
+        elif is_measured:
+            agreement = MEASURED
         elif known:
             agreement = describe_agreement(rule, next(iter(shares)), self.model.class_names, result, self.found)
         else:

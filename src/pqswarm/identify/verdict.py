@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pqswarm._base.units import voltage_text
 from pqswarm.errors import PqswarmError, shorten
-from pqswarm.identify.agreement import in_words
+from pqswarm.identify.agreement import MEASURED, in_words
 from pqswarm.identify.show.curves import rank_event
 from pqswarm.identify.show.rows import event_row, incident_text, row_clock
 from pqswarm.measure.event import Event
@@ -45,9 +45,9 @@ class EventVerdict:
     rule : str
         Its class by the rules.
     probabilities : mapping of str to float
-        Of the classes by the model, the most probable first; empty if the event was left to the rules.
+        Of the classes, the most probable first; empty if the event was left to the rules.
     agreement : str
-        Whether rules and model agree, in a sentence.
+        Whether rules and model agree, in a sentence; ``"measured"`` if the class follows from measurements alone.
     window : tuple of float
         Start and end of what the model was given, on the worst channel [s].
     reference_source : str
@@ -104,7 +104,7 @@ class EventVerdict:
         if not self.probabilities:
             return f"{self.event.sentence}; {self.agreement}"
         label = f"{in_words(self.label)} {100 * self.probability:.0f} %" if self.known else "unknown"
-        return f"{self.event.sentence}; model: {label}, {self.agreement}"
+        return f"{self.event.sentence}; {'' if self.agreement == MEASURED else 'model: '}{label}, {self.agreement}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values in full precision, None for NaN; :meth:`of` is the inverse."""

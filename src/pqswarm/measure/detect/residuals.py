@@ -1,8 +1,10 @@
 """What a signal has that the cycles beside do not have."""
 
+from functools import lru_cache
+
 import numpy as np
 
-from pqswarm._base.typing import BoolArray, FloatArray
+from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
 
 CUTOFF = 4.0
 """Of the high-pass filter [multiples of the fundamental]."""
@@ -148,14 +150,22 @@ def _forgive_shift(signal: FloatArray, residual: FloatArray, sampling_rate: floa
 
 def _high_pass_residual(residual: FloatArray, sampling_rate: float, frequency: float) -> FloatArray:
     """Causal high-pass filter, started at the first known sample."""
-    from scipy.signal import butter, sosfilt
+    from scipy.signal import sosfilt
 
     known = np.flatnonzero(np.isfinite(residual))
     out = np.full(residual.size, np.nan)
     if known.size:
-        sections = butter(3, CUTOFF * frequency, "highpass", fs=sampling_rate, output="sos")
+        sections = _high_pass_sections(CUTOFF * frequency, sampling_rate)
         out[known[0] : known[-1] + 1] = np.asarray(sosfilt(sections, residual[known[0] : known[-1] + 1]))
     return out
+
+
+@lru_cache(maxsize=64)
+def _high_pass_sections(hertz: float, sampling_rate: float) -> AnyArray:
+    """Sections of the filter; its design costs more than a filtering."""
+    from scipy.signal import butter
+
+    return np.asarray(butter(3, hertz, "highpass", fs=sampling_rate, output="sos"))
 
 
 def robust_size(values: FloatArray) -> float:

@@ -1,6 +1,7 @@
 """The flickermeter of IEC 61000-4-15."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -171,24 +172,7 @@ class _Filters:
     def __init__(self, rate: float, nominal_frequency: float, lamp: _Lamp, n_channels: int) -> None:
         from scipy import signal
 
-        w1, w2, w3, w4 = (2 * np.pi * corner for corner in lamp.corners)
-        eye = [lamp.k * w1, 0.0], [1.0, 2 * 2 * np.pi * lamp.damping, w1**2]
-        brain = [1 / w2, 1.0], [1 / (w3 * w4), 1 / w3 + 1 / w4, 1.0]
-        highest = 42.0 if nominal_frequency > 55 else 35.0
-        self.weight: Any = np.concatenate(
-            [
-                signal.butter(1, 0.05, "high", fs=rate, output="sos"),
-                signal.butter(6, highest, fs=rate, output="sos"),
-                *(signal.tf2sos(*signal.bilinear(*stage, fs=rate)) for stage in (eye, brain)),
-            ]
-        )
-        self.level = _low_pass(_LEVEL_SECONDS, rate)
-        self.smooth = _low_pass(_SMOOTHING_SECONDS, rate)
-        # Scaled so that the just perceptible sine of 8.8 Hz reaches 1 at its peaks.
-        tone = np.array([8.8, 17.6])
-        through = np.abs(signal.sosfreqz(self.weight, tone, fs=rate)[1][0]) * lamp.perceptible / 100
-        ripple = np.abs(signal.sosfreqz(self.smooth, tone, fs=rate)[1][1])
-        self.gain = 2 / (through**2 * (1 + ripple))
+        self.weight, self.level, self.smooth, self.gain = _design_filters(rate, nominal_frequency, lamp)
         self._run = signal.sosfilt
         self._states = [np.zeros((sos.shape[0], n_channels, 2)) for sos in (self.level, self.weight, self.smooth)]
 
@@ -207,6 +191,32 @@ class _Filters:
         sensation, self._states[2] = self._run(self.smooth, weighted**2, zi=self._states[2])
         values: FloatArray = np.maximum(sensation, 0.0) * self.gain
         return values
+
+
+@lru_cache(maxsize=32)
+def _design_filters(rate: float, nominal_frequency: float, lamp: _Lamp) -> tuple[Any, FloatArray, FloatArray, float]:
+    """Sections of weighting, level and smoothing, and the gain; their design costs more than a short recording."""
+    from scipy import signal
+
+    w1, w2, w3, w4 = (2 * np.pi * corner for corner in lamp.corners)
+    eye = [lamp.k * w1, 0.0], [1.0, 2 * 2 * np.pi * lamp.damping, w1**2]
+    brain = [1 / w2, 1.0], [1 / (w3 * w4), 1 / w3 + 1 / w4, 1.0]
+    highest = 42.0 if nominal_frequency > 55 else 35.0
+    weight: Any = np.concatenate(
+        [
+            signal.butter(1, 0.05, "high", fs=rate, output="sos"),
+            signal.butter(6, highest, fs=rate, output="sos"),
+            *(signal.tf2sos(*signal.bilinear(*stage, fs=rate)) for stage in (eye, brain)),
+        ]
+    )
+    level = _low_pass(_LEVEL_SECONDS, rate)
+    smooth = _low_pass(_SMOOTHING_SECONDS, rate)
+    # Scaled so that the just perceptible sine of 8.8 Hz reaches 1 at its peaks.
+    tone = np.array([8.8, 17.6])
+    through = np.abs(signal.sosfreqz(weight, tone, fs=rate)[1][0]) * lamp.perceptible / 100
+    ripple = np.abs(signal.sosfreqz(smooth, tone, fs=rate)[1][1])
+    gain = 2 / (through**2 * (1 + ripple))
+    return weight, level, smooth, float(gain)
 
 
 def _low_pass(seconds: float, rate: float) -> FloatArray:

@@ -336,7 +336,7 @@
           this.drawSweep();
         }
         const wrong = this.rows.filter((row) => row.error).length;
-        const apart = this.rows.filter((row) => !row.error && !row.agreement.startsWith("agree")).length;
+        const apart = this.rows.filter((row) => !row.error && !/^(agree|measured)/.test(row.agreement)).length;
         this.sweepNote.textContent = `${this.rows.length} steps; rules and model differ in ${apart}${wrong ? `; ${wrong} not possible: ${this.rows.find((row) => row.error).error}` : ""}.`;
       } catch (error) {
         if (error.name !== "AbortError") this.sweepNote.textContent = error.message;
