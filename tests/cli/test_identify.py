@@ -59,7 +59,7 @@ def test_one_file(folder):
     output = run("identify", folder / "fault.cfg").output
     first, line, *rest = output.splitlines()
     assert first.endswith(str(folder / "fault.cfg"))
-    assert re.match(r"  \S.* instantaneous sag .*\bA\b.* 0\.6\d pu .* cycles\).* sag \d+ %  agree", line)
+    assert re.match(r"  \S.* instantaneous sag .*\bA\b.* 0\.6\d pu .* cycles\).* fault A  sag \d+ %  measured", line)
     assert rest[0].startswith("  1 pu: ")
 
 
