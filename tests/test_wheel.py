@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 import pqswarm
-from tests.study.studies import contents
+from pqswarm.study import load_plan, plan_text, run_study
+from tests.study.studies import FEW, contents, plan_toml
 
 pytest.importorskip("hatchling", reason="python -m pip install hatchling")
 pytestmark = pytest.mark.slow
@@ -125,19 +126,23 @@ def environment(wheel, tmp_path_factory):
     return folder, python, command
 
 
-def test_commands_work_without_a_checkout(environment, smoke_study):
-    """The study is done by one process here and by two in the checkout: that changes no number."""
+def test_commands_work_without_a_checkout(environment, tmp_path):
+    """The study comes to what it comes to in the checkout."""
     folder, python, command = environment
     assert command("--version") == f"pqswarm {pqswarm.__version__}\n"
     commands = (
         ("sample", "samples"),
         ("identify", "samples/sag.cfg", "--csv", "events.csv"),
-        ("study", "smoke", "--jobs", "1"),
+        ("plan", "show", "smoke"),
+        ("study", "plan.toml", "--jobs", "1", "--out", "study"),
     )
-    _, told, _ = json.loads(command(json.dumps(commands), program=(python, "-c", COMMANDS)))
+    (folder / "plan.toml").write_text(plan_toml(runs=2, max_evaluations=60, classes=FEW))
+    _, told, shown, _ = json.loads(command(json.dumps(commands), program=(python, "-c", COMMANDS)))
     assert "sag" in told
     assert "sag" in (folder / "events.csv").read_text()
-    report = (folder / "study-smoke" / "report.html").read_text()
+    assert shown == plan_text("smoke")
+    report = (folder / "study" / "report.html").read_text()
     assert "2D-UPSO" in report
     assert report.rstrip().endswith("</html>")
-    assert contents(folder / "study-smoke") == contents(smoke_study)
+    run_study(load_plan(folder / "plan.toml"), tmp_path, jobs=1)
+    assert contents(folder / "study") == contents(tmp_path)
