@@ -31,6 +31,7 @@ CONDITIONS = {
     "6.4 kHz, 40 dB": {"sampling_rate": 6400.0, "snr": 40.0},
     "3.2 kHz, 40 dB": {"sampling_rate": 3200.0, "snr": 40.0},
     "12.8 kHz, 20 dB": {"sampling_rate": 12_800.0, "snr": 20.0},
+    "12.8 kHz, 40 dB, THD 3 to 5 %": {"sampling_rate": 12_800.0, "snr": 40.0, "background": True},
     "60 Hz, 7.68 kHz, 40 dB": {"sampling_rate": 7680.0, "frequency": 60.0, "snr": 40.0},
 }
 RATES = np.geomspace(1000.0, 100_000.0, 40).round(-1)
@@ -48,6 +49,15 @@ def classify(wave, sampling_rate, frequency, nominal, sides):
     return {"rules": main.rule, "model": main.label or "none"}
 
 
+def background(rng, n, sampling_rate, frequency=50.0, **_):
+    """Harmonics of the supply [V], with a THD of 3 to 5 %."""
+    orders = np.array([3, 5, 7, 11, 13])
+    sizes = rng.uniform(0.2, 1.0, orders.size) / orders
+    sizes *= rng.uniform(0.03, 0.05) / np.sqrt(np.sum(sizes**2))
+    angle = 2 * np.pi * frequency / sampling_rate * np.arange(n) * orders[:, None] + rng.uniform(0, 2 * np.pi, (5, 1))
+    return NOMINAL * np.sqrt(2) * (sizes[:, None] * np.sin(angle)).sum(axis=0)
+
+
 def try_events(per_class, seed, nominal, sides, conditions):
     """Share of exact classes and of groups: {side: array (classes, conditions, 2)}; and what was said instead."""
     shares = {side: np.zeros((len(CLASSES), len(conditions), 2)) for side in sides}
@@ -56,7 +66,9 @@ def try_events(per_class, seed, nominal, sides, conditions):
         for i, name in enumerate(CLASSES):
             rng = np.random.default_rng([seed, i])  # the same events in all conditions, as far as these allow
             for _ in range(per_class):
-                wave, _ = make(name, rng, nominal=NOMINAL, **condition)
+                given = {key: value for key, value in condition.items() if key != "background"}
+                wave, _ = make(name, rng, nominal=NOMINAL, **given)
+                wave = wave + background(rng, wave.size, **given) if "background" in condition else wave
                 said = classify(wave, condition["sampling_rate"], condition.get("frequency", 50.0), nominal, sides)
                 for side in sides:
                     label = said[side]

@@ -46,11 +46,12 @@ def model_level(label: str) -> str:
     return group if (group := class_family(label)) in RMS else "none"
 
 
-def event_rule(event: Event, events: Iterable[Event], thd: float = 0.05) -> str:
+def event_rule(event: Event, events: Iterable[Event], thd: float = 0.05, background: float = 0.0) -> str:
     """Return the class of an event by the rules, given the other events on its worst channel and the limit of THD.
 
     A sag or swell is one with a transient if a transient is at its edge, and one with harmonics if the THD before it is
-    above the limit, or rises above it during the event.
+    above the limit, or rises above it during the event. Where the THD before is unknown, the harmonics of the steadiest
+    cycles of the channel are its `background` [pu].
     """
     beside = {
         other.kind
@@ -65,7 +66,7 @@ def event_rule(event: Event, events: Iterable[Event], thd: float = 0.05) -> str:
         step = _STEP_RINGS * abs(1 - event.magnitude)
         if peak > max(step, _TRANSIENT_OVER * event.details.get("distortion_before", 0.0)):
             return f"{event.kind}_with_transient"
-        is_distorted = "notching" not in beside and _is_distorted(event, "harmonics" in beside, thd)
+        is_distorted = "notching" not in beside and _is_distorted(event, "harmonics" in beside, thd, background)
         return f"{event.kind}_with_harmonics" if is_distorted else event.kind
     if event.kind == "transient":
         return "impulsive_transient" if event.category.startswith("impulsive") else "oscillatory_transient"
@@ -74,9 +75,9 @@ def event_rule(event: Event, events: Iterable[Event], thd: float = 0.05) -> str:
     return _RULE_CLASSES.get(event.kind, event.kind.replace(" ", "_"))
 
 
-def _is_distorted(event: Event, default: bool, thd: float) -> bool:
+def _is_distorted(event: Event, default: bool, thd: float, background: float) -> bool:
     """Whether a sag or swell has harmonics, from the THD before and during it; `default` if it is not known."""
-    return default or rises_in_thd(event.details, thd) or event.details.get("thd_before", 0.0) > thd
+    return default or rises_in_thd(event.details, thd) or event.details.get("thd_before", background) > thd
 
 
 def describe_agreement(

@@ -11,14 +11,15 @@ from pqswarm.identify.verdict import EventVerdict, Verdict
 def measured_classes(offered: Collection[str], kind: str, rule: str, thd: float | None, limit: float) -> frozenset[str]:
     """Return the offered classes whose additions agree with the measurement.
 
-    A sag, swell or interruption has the class of the rules. Of the others, those with harmonics need a THD above the
-    limit, those without need one below it; both are offered if the THD is unknown.
+    A sag, swell or interruption has the class of the rules. What was measured is not an undisturbed voltage, and
+    notches are measured too. Of the others, classes with harmonics need a THD above the limit, those without need one
+    below it; both are offered if the THD is unknown.
     """
     if kind in RMS:
         return frozenset({rule}) & frozenset(offered)
-    if thd is None:
-        return frozenset(offered)
-    other = {"flicker"} if thd > limit else {"harmonics", "flicker_with_harmonics"}
+    other = {"notching"} | ({"pure_sinusoid"} if kind not in ("none", "unbalance") else set())
+    if thd is not None:
+        other |= {"flicker"} if thd > limit else {"harmonics", "flicker_with_harmonics"}
     return (frozenset(offered) - other) | (frozenset({rule}) & frozenset(offered))
 
 
