@@ -51,7 +51,7 @@ def normalise(raw: RawSource, options: Options, path: str = "") -> FileSource:
     if not kept:
         raise RecordingError("has no channel with samples that are numbers.")
     channels, numbers, factors = [channels[i] for i in kept], [numbers[i] for i in kept], [factors[i] for i in kept]
-    rate = _rate(raw.sampling_rate, options.sampling_rate, notes)
+    rate = _rate(raw.sampling_rate, options.sampling_rate, clean(raw.format), notes)
     voltages = [i for i, channel in enumerate(channels) if channel.is_voltage] or list(range(len(channels)))
 
     def fetch(first: int, stop: int) -> list[FloatArray]:
@@ -127,7 +127,7 @@ def _units(channels: list[RawHeader], units: str | Mapping[str, str] | None, not
     return result
 
 
-def _rate(found: float, given: float | None, notes: list[str]) -> float:
+def _rate(found: float, given: float | None, kind: str, notes: list[str]) -> float:
     if given is not None:
         if not _RATES[0] <= given < _RATES[1]:
             raise RecordingError(f"cannot be read with a sampling_rate of {given} Hz: 1e-5 to 1e9 is allowed.")
@@ -140,7 +140,7 @@ def _rate(found: float, given: float | None, notes: list[str]) -> float:
         raise RecordingError(
             f"has an impossible sampling rate of {found:g} Hz; set sampling_rate."
             if found
-            else "does not give its sampling rate; set sampling_rate."
+            else f"({kind}) does not give its sampling rate; set sampling_rate."
         )
     return float(found)
 
