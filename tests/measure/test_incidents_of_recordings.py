@@ -1,5 +1,7 @@
 """Incidents: what belongs together, its stages, its cause, and what is only said with reserve."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.identify import Verdict, identify
 from pqswarm.measure import characterise
 from pqswarm.measure.incidents.record import CAUSES, Incident
-from pqswarm.recordings import Channel, Recording
+from pqswarm.recordings import Channel, Recording, StatusChannel
 
 RATE, HERTZ = 6400.0, 50.0
 T = np.arange(6400) / RATE
@@ -130,6 +132,15 @@ def test_currents_name_the_phases_and_the_feeder():
     assert incident.phases == "AG"
     assert incident.feeder
     assert any("current" in text for text in incident.evidence)
+
+
+def test_breaker_times_come_from_status_channels():
+    made = record([1 - 0.5 * box(0.3, 0.42), ONE, ONE])
+    breaker = StatusChannel("52A", 1, np.array([0, round(0.42 * RATE), 6000]), np.array([1, 0, 1]))
+    lamp = StatusChannel("lamp", 0, np.array([0, 2600]), np.array([0, 1]))
+    (incident,) = characterise(replace(made, status=(breaker, lamp))).incidents
+    assert [text for text in incident.evidence if "52A" in text] == ["52A off at 0.420 s", "52A on at 0.938 s"]
+    assert not any("lamp" in text for text in incident.evidence)
 
 
 def test_a_verdict_holds_its_incidents():

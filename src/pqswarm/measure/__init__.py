@@ -7,13 +7,16 @@ a standard, from statistics or from the sampling.
 from pqswarm.measure.characterisation import ChannelResult, Characterisation, Series
 from pqswarm.measure.detect.urms import half_cycle_rms
 from pqswarm.measure.event import KINDS, Event, Part
+from pqswarm.measure.incidents.record import CAUSES, Incident, Stage
 from pqswarm.measure.moment import AtMoment, ChannelAtMoment, Phasor, SystemAtMoment, measure_at
 from pqswarm.measure.pipeline import characterise
+from pqswarm.measure.power import PowerAtMoment
 from pqswarm.measure.steady.harmonics import Spectrum
 from pqswarm.measure.supply.channels import ChannelState
 from pqswarm.measure.thresholds import Thresholds
 
 __all__ = [
+    "CAUSES",
     "KINDS",
     "AtMoment",
     "ChannelAtMoment",
@@ -21,10 +24,13 @@ __all__ = [
     "ChannelState",
     "Characterisation",
     "Event",
+    "Incident",
     "Part",
     "Phasor",
+    "PowerAtMoment",
     "Series",
     "Spectrum",
+    "Stage",
     "SystemAtMoment",
     "Thresholds",
     "characterise",

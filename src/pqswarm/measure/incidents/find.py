@@ -1,5 +1,6 @@
 """From the events of a recording to its incidents."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -24,6 +25,10 @@ _RECLOSING = 30.0  # tuned
 """Faults on the same phases within this time are one, with reclosing [s]."""
 _AFTER = 1.0
 """What follows an incident is looked at for this long [s]."""
+_BEFORE, _MAX_OPERATIONS = 0.1, 6
+"""Status changes that are listed: from this time before an incident on [s], and at most so many."""
+_BREAKER = re.compile(r"(?<![A-Za-z0-9])(52|CB|BRK|QF)|breaker|trip|reclos|(?<![a-z])(open|clos)", re.IGNORECASE)
+"""Names of status channels of breakers and trips."""
 _WINDOW = 0.3  # tuned
 """A steady disturbance that starts within this time of an incident is part of it: it is measured in 10 cycles [s]."""
 
@@ -90,7 +95,7 @@ class IncidentFinder:
         return Incident(
             cause=rule.cause,
             probability=PROBABILITIES[rule.name],
-            evidence=list_evidence(facts, rule),
+            evidence=(*list_evidence(facts, rule), *self._operations(start, end)),
             stages=stages,
             events=tuple(order),
             start=start,
@@ -99,6 +104,18 @@ class IncidentFinder:
             phases=phases,
             feeder=feeder,
         )
+
+    def _operations(self, start: float, end: float) -> list[str]:
+        """Operations of breakers and trips during an incident or soon after it, from status channels."""
+        rate, found = self.recording.sampling_rate, []
+        for channel in self.recording.status:
+            if _BREAKER.search(channel.name):
+                for place, state in channel.changes:
+                    if place > 0 and start - _BEFORE <= place / rate <= end + _AFTER:
+                        found.append(
+                            (place / rate, f"{channel.name} {'on' if state else 'off'} at {place / rate:.3f} s")
+                        )
+        return [text for _, text in sorted(found)[:_MAX_OPERATIONS]]
 
     def _trace(self, main: Event, start: float, end: float) -> Trace | None:
         """Urms(1/2) of the system of the main event, from some cycles before it to what follows."""

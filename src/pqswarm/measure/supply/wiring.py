@@ -15,8 +15,10 @@ _NEAR = np.radians(20)  # tuned
 
 def describe_wiring(channels: Sequence[SupplyChannel], sampling_rate: float, frequency: float) -> list[str]:
     """A sentence for each three-phase system in which a phase is reversed, or two are swapped."""
-    said = []
+    said: list[str] = []
     step = round(sampling_rate / frequency)
+    if step > max((one.filled.size for one in channels), default=0):  # less than a cycle, at whatever rate
+        return said
     turn = np.exp(-2j * np.pi * frequency / sampling_rate * np.arange(step))
     systems = dict.fromkeys(one.system for one in channels)
     for system in systems:
