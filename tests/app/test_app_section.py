@@ -2,11 +2,13 @@
 
 import asyncio
 import gc
+import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from tests.app.recordings import write_pair
 from tests.app.requests import ONE
@@ -15,11 +17,13 @@ from tests.waiting import PATIENCE
 from pqswarm.app.cache import AnswerCache
 from pqswarm.app.jobs import Cancelled, Job
 from pqswarm.app.recordings import section as recordings
+from pqswarm.app.recordings.queue import analyse_file
 from pqswarm.app.recordings.section import RecordingsSection
 from pqswarm.app.studies import followed as followed_studies
 from pqswarm.app.studies import values
 from pqswarm.app.studies.followed import FollowedStudies
 from pqswarm.app.workbench import FolderNames, Workbench, WorkbenchPage
+from pqswarm.recordings import RecordingError, read
 
 
 def make_workbench(tmp_path):
@@ -35,6 +39,43 @@ def test_texts_lose_the_names_of_folders_and_nothing_else():
     )
     assert short.hide("ab/d/cd '/d/x.cfg'") == "ab/d/cd 'x.cfg'"
     assert FolderNames([Path("/"), Path()]).hide("/a/./b") == "/a/./b"
+
+
+@pytest.mark.parametrize(("plain", "link"), [("leak.dat", "Leak.dat"), ("leak.daT", "leak.DAT")])
+def test_a_link_that_leads_out_is_never_the_partner(tmp_path, plain, link):
+    section = RecordingsSection(make_workbench(tmp_path))
+    home = section.workbench.folder
+    write_pair(tmp_path / "outside.cfg", residual=0.1)
+    wanted = read(write_pair(home / "Leak.cfg")).channels[0].samples
+    (home / "Leak.dat").rename(home / plain)
+    (home / link).symlink_to(tmp_path / "outside.dat")
+    section.update(ONE)
+    for place in section.recordings(ONE):
+        found = section.open(Job(), place).source.read().channels[0].samples
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_what_becomes_a_link_that_leads_out_is_not_opened(tmp_path):
+    section = RecordingsSection(make_workbench(tmp_path))
+    home = section.workbench.folder
+    write_pair(tmp_path / "outside.cfg")
+    for name in ("a.cfg", "b.cfg"):
+        write_pair(home / name)
+    section.update(ONE)
+    by_name = {place.file.name: place for place in section.recordings(ONE)}
+    opened = section.open(Job(), by_name["b.cfg"])
+    for name in ("a.dat", "b.dat"):
+        state = (home / name).stat()
+        os.utime(tmp_path / "outside.dat", ns=(state.st_atime_ns, state.st_mtime_ns))
+        (home / name).unlink()
+        (home / name).symlink_to(tmp_path / "outside.dat")
+    with pytest.raises(RecordingError, match="leads out of the folder"):
+        section.open(Job(), by_name["a.cfg"])
+    ((found, _),) = analyse_file(section.workbench, by_name["a.cfg"].file, lambda *_: None)
+    assert "leads out of the folder" in found.reason
+    with pytest.raises(RecordingError, match="has changed since it was opened"):
+        opened.source.read()
+    assert section.files.find(by_name["a.cfg"].file.id, ONE) is None
 
 
 def test_waiting_for_a_file_that_opens_slowly_ends_with_the_job(tmp_path, monkeypatch):

@@ -17,8 +17,9 @@ from pqswarm.identify.folder import watch
 from pqswarm.identify.folder.batch import failure_of
 from pqswarm.identify.folder.journal import Journal
 from pqswarm.identify.folder.receivers import JsonLines
-from pqswarm.identify.folder.scan import Candidate, scan
+from pqswarm.identify.folder.scan import Candidate, find_candidate, scan
 from pqswarm.identify.folder.watch import JOURNAL, Watcher
+from pqswarm.recordings.files import find_partner
 
 
 @pytest.fixture
@@ -112,6 +113,18 @@ def test_a_pair_is_judged_when_both_are_there(place):
     place.look()
     assert place.analyse.asked == ["A.CFG", "A.CFG"]
     assert [len(one.parts) for one in scan(place.folder)] == [2]
+
+
+@pytest.mark.parametrize("other", ["ev.dat", "EV.DAT", "Ev.DAT", "Ev.dAT"])
+def test_list_digest_and_reader_take_the_same_partner(place, other):
+    (place.folder / "Ev.cfg").write_text("sag")
+    for name in ("Ev.dat", other):
+        (place.folder / name).write_text(name)
+    if len(list(place.folder.iterdir())) < 3:
+        pytest.skip("this disk ignores case")
+    (found,) = [one for one in scan(place.folder) if one.name == "Ev.cfg"]
+    assert found.parts == find_candidate(place.folder / "Ev.cfg").parts
+    assert found.parts[1] == find_partner(place.folder / "Ev.cfg", ".dat") == place.folder / "Ev.dat"
 
 
 def test_parts_that_are_no_files_are_not_opened(place):

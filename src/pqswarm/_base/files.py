@@ -6,8 +6,9 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO
@@ -16,6 +17,27 @@ from pqswarm.errors import PqswarmError
 
 _BINARY = getattr(os, "O_BINARY", 0)
 _AT_ONCE = getattr(os, "O_NONBLOCK", 0)  # do not wait for a pipe to be written
+_FOLDER: ContextVar[Path | None] = ContextVar("folder", default=None)
+
+
+@contextmanager
+def opening_only_inside(folder: Path) -> Iterator[None]:
+    """Refuse files outside a folder, also those that a link leads to, while this thread opens files."""
+    before = _FOLDER.set(folder.resolve())
+    try:
+        yield
+    finally:
+        _FOLDER.reset(before)
+
+
+def check_inside(path: str | Path, status: os.stat_result) -> None:
+    """Raise an OSError if the file with that status is outside the folder of :func:`opening_only_inside`."""
+    folder = _FOLDER.get()
+    if folder is None:
+        return
+    real = Path(path).resolve()
+    if not (real.is_relative_to(folder) and os.path.samestat(real.lstat(), status)):  # or it was just replaced
+        raise OSError(errno.EPERM, "it leads out of the folder")
 
 
 def open_regular(path: str | Path) -> BufferedReader:
@@ -25,11 +47,13 @@ def open_regular(path: str | Path) -> BufferedReader:
     except ValueError as error:  # a name with a null byte
         raise OSError(errno.EINVAL, str(error)) from None
     try:
-        mode = os.fstat(number).st_mode
+        status = os.fstat(number)
+        mode = status.st_mode
         if stat.S_ISDIR(mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         if not stat.S_ISREG(mode):
             raise OSError(errno.EINVAL, "it is not a regular file")
+        check_inside(path, status)
     except BaseException:
         os.close(number)
         raise

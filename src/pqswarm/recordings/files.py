@@ -5,20 +5,18 @@ import re
 import stat
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import Path
 
-from pqswarm._base.files import open_regular
+from pqswarm._base.files import check_inside, open_regular
 from pqswarm._base.text import file_text
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.recordings.recording import RecordingError
 
 COMPANIONS = (".dat", ".hdr", ".inf")
 """Suffixes of the files that belong to a COMTRADE ``.cfg``."""
-_FOLDER_LIMIT = 100_000  # names checked in search of a partner file
 _DOCUMENT = re.compile(r"(?:readme|licen[cs]e|copying|notice|changelog|[\w-]*requirements|cmakelists)\b.*\.txt", re.I)
 
 
@@ -43,13 +41,13 @@ def naming_recording_file(path: str | Path) -> Iterator[None]:
 class FileBytes:
     """The `size` bytes of a file from `offset`, read on demand by any number of threads.
 
-    No file is kept open: one that vanished, or changed its size or date, is refused.
+    No file is kept open: one that vanished, was replaced, or changed its size or date, is refused.
     """
 
     path: Path
     size: int
     offset: int
-    state: tuple[int, int]
+    state: tuple[int, ...]
 
     @classmethod
     def of(cls, path: Path, limit: int | None = None, remedy: str = "max_bytes raises it.") -> "FileBytes":
@@ -64,7 +62,8 @@ class FileBytes:
             raise RecordingError("is not a regular file.")
         if limit is not None and state.st_size > limit:
             raise RecordingError(f"has {state.st_size / 1e6:.0f} MB, over the limit of {limit / 1e6:.0f} MB; {remedy}")
-        return cls(path, state.st_size, 0, (state.st_size, state.st_mtime_ns))
+        check_inside(path, state)
+        return cls(path, state.st_size, 0, _stored_file_state(state))
 
     def after(self, offset: int) -> "FileBytes":
         """Return the bytes from `offset` on."""
@@ -74,8 +73,7 @@ class FileBytes:
         """Return the bytes from `first` to before `stop`, or fewer at the end."""
         stop = min(stop, self.size)
         with open_regular(self.path) as file:
-            state = os.fstat(file.fileno())
-            if (state.st_size, state.st_mtime_ns) != self.state:
+            if _stored_file_state(os.fstat(file.fileno())) != self.state:
                 raise RecordingError("has changed since it was opened.")
             file.seek(self.offset + first)
             content = bytearray(max(stop - first, 0))
@@ -92,21 +90,33 @@ class FileBytes:
         return self.read(0, self.size)
 
 
+def _stored_file_state(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_size, status.st_mtime_ns, status.st_dev, status.st_ino
+
+
 def is_document(name: str) -> bool:
     """Whether the name of a text file, such as ``README.txt`` or ``requirements.txt``, is not that of a recording."""
     return _DOCUMENT.fullmatch(name) is not None
 
 
 def find_partner(path: Path, suffix: str) -> Path | None:
-    """Return the file beside `path` with the same name and that suffix, whatever the case of both."""
+    """Return the file beside `path` with the same name and that suffix, whatever the case of both.
+
+    Of several, it is the first of :func:`sort_partners`.
+    """
     exact = path.with_suffix(suffix)
     if os.path.isfile(exact):  # noqa: PTH113 (which takes any name, however long)
         return exact
-    wanted = (path.stem.casefold(), suffix.casefold())
     try:
-        for other in islice(path.parent.iterdir(), _FOLDER_LIMIT):
-            if (other.stem.casefold(), other.suffix.casefold()) == wanted and other.is_file():
-                return other
+        beside = sort_partners(path.name, suffix, (one.name for one in path.parent.iterdir()))
+        return next((other for name in beside if (other := path.with_name(name)).is_file()), None)
     except OSError:
-        pass
-    return None
+        return None
+
+
+def sort_partners(name: str, suffix: str, names: Iterable[str]) -> list[str]:
+    """Return the names that differ in their suffix only, whatever the case of both; those of the same case first."""
+    stem = Path(name).stem
+    wanted = (stem + suffix).casefold()
+    found = [one for one in names if one.casefold() == wanted]
+    return sorted(found, key=lambda one: (Path(one).stem != stem, Path(one).suffix != suffix, one))

@@ -28,16 +28,23 @@ class RecordingFile:
 
     The ID survives restarts of the server. The name is the path relative to the folder, as text; uploads start with
     ``uploads/`` and belong to a visitor. The stamp holds sizes and modification times of its parts; it is empty while
-    parts are missing, and `problem` says why. The path is never shown; `modified` is the time of the last change [ns].
+    parts are missing, and `problem` says why. The path is never shown; `modified` is the time of the last change [ns];
+    nothing outside `home` may be opened.
     """
 
     id: str
     name: str
-    path: Path
+    parts: tuple[Path, ...]
     stamp: str
     modified: int
+    home: Path
     visitor: str = ""
     problem: str = ""
+
+    @property
+    def path(self) -> Path:
+        """The file that represents all of them."""
+        return self.parts[0]
 
     def is_visible_to(self, visitor: str) -> bool:
         """Whether a visitor may see it."""
@@ -111,8 +118,7 @@ class RecordingFiles:
         if found is None:
             self.update(visitor)
             found = self._known(name, visitor)
-        home = self.folder if found is None or not found.visitor else self.uploads_of(found.visitor)
-        return found if found is not None and is_inside(home, found.path) else None
+        return found if found is not None and all(is_inside(found.home, part) for part in found.parts) else None
 
     def _known(self, name: str, visitor: str) -> RecordingFile | None:
         return self._files.get("", {}).get(name) or self._files.get(visitor, {}).get(name)
@@ -126,14 +132,16 @@ class RecordingFiles:
             self._ours[key] = known[key] if key in known else is_ours(one.parts[0])
             leads_outside = any(part.is_symlink() and not is_inside(self.folder, part) for part in one.parts)
             if not self._ours[key] and not leads_outside:  # linked folders are not scanned
-                yield _recording_file(one, workbench_id(one.parts[0].relative_to(self.folder).as_posix()), one.name)
+                file_id = workbench_id(one.parts[0].relative_to(self.folder).as_posix())
+                yield _recording_file(one, file_id, one.name, self.folder)
 
     def _uploads(self, visitor: str) -> Iterator[RecordingFile]:
         home = self.uploads_of(visitor)
         mark_workbench_file_used(home)
         found = list(scan(home)) if home.is_dir() else []
         for one in found:
-            yield _recording_file(one, uploaded_file_id(visitor, one.parts[0].name), f"uploads/{one.name}", visitor)
+            file_id = uploaded_file_id(visitor, one.parts[0].name)
+            yield _recording_file(one, file_id, f"uploads/{one.name}", home, visitor)
         yield from self._without_cfg(visitor, (one.parts[0] for one in found))
 
     def _without_cfg(self, visitor: str, complete: Iterable[Path]) -> Iterator[RecordingFile]:
@@ -144,9 +152,8 @@ class RecordingFiles:
             for path in sorted(home.iterdir()):
                 if path.suffix.casefold() in COMPANIONS and path.stem.casefold() not in stems and path.is_file():
                     name = f"uploads/{file_text(path.name)}"
-                    yield RecordingFile(
-                        uploaded_file_id(visitor, path.name), name, path, "", 0, visitor, "waiting for its .cfg"
-                    )
+                    file_id = uploaded_file_id(visitor, path.name)
+                    yield RecordingFile(file_id, name, (path,), "", 0, home, visitor, "waiting for its .cfg")
 
 
 def upload_folder_name(visitor: str) -> str:
@@ -159,13 +166,13 @@ def uploaded_file_id(visitor: str, name: str) -> str:
     return workbench_id(f"upload/{visitor}/{name}")
 
 
-def _recording_file(candidate: Candidate, file_id: str, name: str, visitor: str = "") -> RecordingFile:
-    path = candidate.parts[0]
-    stamp = scanned_file_stamp(candidate.parts) if candidate.stamp else ""
-    is_alone = len(candidate.parts) == 1 and path.suffix.casefold() == ".cfg"
+def _recording_file(candidate: Candidate, file_id: str, name: str, home: Path, visitor: str = "") -> RecordingFile:
+    parts = candidate.parts
+    stamp = scanned_file_stamp(parts) if candidate.stamp else ""
+    is_alone = len(parts) == 1 and parts[0].suffix.casefold() == ".cfg"
     problem = "" if stamp else "waiting for its .dat" if is_alone else "empty or unreadable"
     modified = max((int(part.partition(":")[2]) for part in stamp.split()), default=0)
-    return RecordingFile(file_id, name, path, stamp, modified, visitor, problem)
+    return RecordingFile(file_id, name, parts, stamp, modified, home, visitor, problem)
 
 
 def remove_uploaded_file(file: RecordingFile) -> list[str]:

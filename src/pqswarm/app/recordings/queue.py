@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence, Set
 from dataclasses import replace
 from time import monotonic, sleep
 
+from pqswarm._base.files import opening_only_inside
 from pqswarm._base.text import file_text
 from pqswarm.app.cache import ByteCache
 from pqswarm.app.jobs import Cancelled, Job
@@ -163,7 +164,8 @@ class AnalysisQueue:
         progress(0, 1)
         found = analyse_file(self.workbench, file, progress)
         try:
-            digest = find_candidate(file.path).digest()
+            with opening_only_inside(file.home):
+                digest = find_candidate(file.path).digest()
         except (OSError, PqswarmError):  # removed meanwhile: it cannot be corrected
             digest = ""
         for number, (verdict, _) in enumerate(found):
@@ -190,16 +192,21 @@ def analyse_file(
     hide = workbench.names.hide
     counts: list[int] = []
     found: list[tuple[Verdict | Failure, int | None]] = []
-    for one in identify_file(
-        file.path,
-        model=workbench.model or default_model(),
-        site=workbench.site,
-        after=lambda source, _: counts.append(len(source.channels)),
-        progress=progress,
-    ):
+    model = workbench.model or default_model()
+    with opening_only_inside(file.home):
+        results = list(
+            identify_file(
+                file.path,
+                model=model,
+                site=workbench.site,
+                after=lambda source, _: counts.append(len(source.channels)),
+                progress=progress,
+            )
+        )
+    for one in results:
         if isinstance(one, Verdict):
             light = Verdict.of(json.loads(hide(json_text(replace(one, path=file.name).as_dict()))))
-            found.append((replace(light, characterisation=one.characterisation), counts.pop()))
+            found.append((replace(light, characterisation=one.characterisation), counts.pop(0)))
         else:
             found.append((replace(one, path=file.name, source=hide(one.source), reason=hide(one.reason)), None))
     return found

@@ -9,6 +9,7 @@ from time import monotonic
 from typing import Any
 from weakref import WeakValueDictionary
 
+from pqswarm._base.files import opening_only_inside
 from pqswarm._base.text import file_text
 from pqswarm.app.cache import ByteCache
 from pqswarm.app.handlers import Missing
@@ -213,7 +214,8 @@ class RecordingsSection:
                 return found
             job.check()
             site = self.workbench.site
-            sources = open_for_analysis(place.file.path, site, None)
+            with opening_only_inside(place.file.home):
+                sources = open_for_analysis(place.file.path, site, None)
             if place.number >= len(sources):
                 raise Missing("There is no such recording.")
             source = sources[place.number]

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import zlib
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ from zipfile import BadZipFile, ZipFile
 from pqswarm._base.files import open_regular
 from pqswarm._base.text import file_text
 from pqswarm.errors import PqswarmError
-from pqswarm.recordings.files import find_partner, is_document
+from pqswarm.recordings.files import find_partner, is_document, sort_partners
 from pqswarm.recordings.readers import list_suffixes
 
 _BLOCK = 1 << 20
@@ -83,16 +84,18 @@ def scan(folder: Path) -> Iterator[Candidate]:
                 found = sorted(shown, key=lambda entry: entry.name)
         except OSError:  # removed, or not readable
             continue
-        by_name = {entry.name.casefold(): entry for entry in found}
+        by_name: dict[str, dict[str, os.DirEntry[str]]] = defaultdict(dict)
+        for entry in found:
+            by_name[entry.name.casefold()][entry.name] = entry
         for entry in found:
             if _is_entry_kind(entry, folder=True):
                 waiting.append(Path(entry.path))
             elif Path(entry.name).suffix.casefold() in suffixes and _is_entry_kind(entry, folder=False):
                 parts = [entry]
                 if entry.name.casefold().endswith(".cfg"):
-                    data = by_name.get(entry.name.casefold().removesuffix(".cfg") + ".dat")
-                    if data is not None and not _is_entry_kind(data, folder=False):
-                        data = None
+                    beside = by_name[entry.name.casefold().removesuffix(".cfg") + ".dat"]
+                    ordered = (beside[name] for name in sort_partners(entry.name, ".dat", beside))
+                    data = next((one for one in ordered if _is_entry_kind(one, folder=False)), None)
                     parts = [entry] if data is None else [entry, data]
                     stamp = "" if data is None else scanned_file_stamp(parts)
                 else:
