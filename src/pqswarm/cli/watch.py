@@ -12,7 +12,7 @@ import typer
 from pqswarm._base.text import count_text, file_text
 from pqswarm.cli import analysis_options as analysis
 from pqswarm.cli.command import name_options
-from pqswarm.cli.options import argument, check_no_folder, option
+from pqswarm.cli.options import Stopped, argument, check_no_folder, option
 from pqswarm.errors import FileFormatError, PqswarmError
 
 if TYPE_CHECKING:
@@ -84,7 +84,10 @@ def watch(
                     delivered = watcher.run_once()
                 except KeyboardInterrupt:
                     analysed = count_text(watcher.n_analysed, "file")
-                    _print_watch_message(f"stopped; {analysed} analysed, the journal {file_text(path)} is complete.")
+                    said = f"stopped; {analysed} analysed, the journal {file_text(path)} is complete"
+                    if once:
+                        raise Stopped(f"{said}, but not all files were seen: the next run resumes.") from None
+                    _print_watch_message(f"{said}.")
                     return
     except FileFormatError:  # not a journal: leave no lock file
         if is_new:
