@@ -171,6 +171,7 @@ def test_files_hold_the_event(app, tmp_path):
         ({"source": "moon"}, "source"),
         ({"class": "swell", "source": "bench"}, "cannot produce 'swell'"),
         ({"from": "x"}, "from must be a number."),
+        ({"from": "1e308", "to": "-1e308"}, "from must be a number from -1e12 to 1e12."),
     ],
     ids=str,
 )
@@ -178,6 +179,11 @@ def test_bad_requests_get_a_sentence(app, words, said):
     status, data = ask(app, "event", **({"class": "sag"} | words))
     assert status == 400, data
     assert said in json.loads(data)["error"]
+
+
+def test_a_view_far_beyond_the_record_is_empty_or_clipped(app):
+    for start, end in ((1e12, -1e12), (-1e12, 1e12)):
+        assert ask(app, "view", **{"class": "sag", "from": start, "to": end})[0] == 200
 
 
 def test_deeply_nested_json_gets_a_sentence(app):

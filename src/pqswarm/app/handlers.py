@@ -2,8 +2,10 @@
 
 import asyncio
 import json
+import logging
 from collections.abc import Callable
 from contextlib import suppress
+from math import isfinite
 from typing import Any, TypeVar
 
 from tornado.iostream import StreamClosedError
@@ -15,10 +17,13 @@ from pqswarm.app.jobs import Cancelled, Job
 from pqswarm.app.workbench import Workbench, WorkbenchPage
 from pqswarm.errors import PqswarmError
 
+_LOG = logging.getLogger("pqswarm.app")
 _VISITOR_COOKIE = "pqswarm-visitor"
 _VISITOR_DAYS = 365
 _KEEP_ALIVE = 15.0
 """Seconds between keep-alive comments to an idle page."""
+_LARGEST = 1e12
+"""Largest number of a query: times and counts beyond it would overflow."""
 _NO_TOKEN = "Open the address that pqswarm printed: it contains the token this page needs."  # noqa: S105
 
 _Found = TypeVar("_Found")
@@ -114,8 +119,10 @@ class Base(RequestHandler):
             value = default if text is None else float(text)
         except ValueError:
             value = None
-        if value is None or value != value or abs(value) == float("inf"):
+        if value is None or not isfinite(value):
             raise HTTPRefusal(f"{name} must be a number.", 400)
+        if abs(value) > _LARGEST:
+            raise HTTPRefusal(f"{name} must be a number from -1e12 to 1e12.", 400)
         return value
 
     def read_json(self) -> dict[str, Any]:
@@ -151,9 +158,9 @@ class Base(RequestHandler):
                 self.send_json({"error": reason})
 
     def log_exception(self, typ: Any, value: Any, tb: Any) -> None:
-        """Do not log client errors and disconnects."""
+        """Do not log client errors and disconnects, nor the query, which may hold the token."""
         if not isinstance(value, PqswarmError | Cancelled | HTTPError | StreamClosedError):
-            super().log_exception(typ, value, tb)
+            _LOG.error("cannot answer %s %s", self.request.method, self.request.path, exc_info=(typ, value, tb))
 
 
 class NotFound(Base):
@@ -196,7 +203,7 @@ class Login(Base):
     async def post(self) -> None:
         """Accept the password."""
         passwords: PasswordQueue = self.settings["passwords"]
-        is_right = await passwords.check(self.get_body_argument("password", ""))
+        is_right = await passwords.check(self.get_body_argument("password", "", strip=False))
         if is_right is None:
             raise HTTPRefusal("Too many login attempts: try again in a few seconds.", 429)
         if is_right:
