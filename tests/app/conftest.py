@@ -50,9 +50,11 @@ def writable(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def locked(tmp_path_factory):
-    """A server that other machines can reach, with the password ``open sesame``."""
-    with served(tmp_path_factory, "--host", "0.0.0.0", "--password", "open sesame") as process:
-        process.home = process.home.replace("0.0.0.0", "127.0.0.1")
+    """A server that other machines can reach, with the password ``open sesame`` and a blank."""
+    path = tmp_path_factory.mktemp("password") / "word.txt"
+    path.write_text("open sesame \n")
+    with served(tmp_path_factory, "--host", "0.0.0.0", "--password-file", path) as process:
+        process.home = f"http://127.0.0.1:{process.home.rpartition(':')[2]}"
         yield process
 
 

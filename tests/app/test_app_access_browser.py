@@ -24,7 +24,7 @@ def test_the_password_opens_the_page(locked, browser):
     tab = browser.tab(f"{locked.home}/", context=browser.context())
     enter(tab, "guess")
     tab.until("/password/.test(document.querySelector('[role=alert]')?.innerText)")
-    enter(tab, "open sesame")
+    enter(tab, "open sesame ")
     tab.until("document.querySelector('#sections a') !== null")
     tab.until("document.querySelector('.recordings') !== null")
     tab.close()

@@ -19,7 +19,7 @@ from pqswarm.app.handlers import Base
 from pqswarm.app.jobs import Cancelled
 from pqswarm.app.server import make_application
 from pqswarm.app.workbench import Workbench
-from pqswarm.cli.app import browser_opener
+from pqswarm.cli.app import browser_opener, choose_password
 from pqswarm.cli.main import app as cli
 from pqswarm.errors import PqswarmError
 
@@ -126,6 +126,8 @@ def message_of(*words):
     ("words", "parts"),
     [
         (["--host", "0.0.0.0"], ["--host 0.0.0.0", "--password"]),
+        (["--password", "a", "--password-file", "b"], ["--password-file cannot be combined"]),
+        (["--password-file", "missing"], ["--password-file missing cannot be read: No such file"]),
         (["--port", "99999"], ["--port", "65535", "99999"]),
         (["--max-mb", "0"], ["--max-mb", "above 0"]),
         (["nowhere"], ["nowhere is not a folder."]),
@@ -137,6 +139,21 @@ def test_wrong_commands(words, parts, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     message = message_of(*words)
     assert all(part in message for part in parts)
+
+
+def test_a_password_on_the_command_line_is_warned_of(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("PQSWARM_APP_PASSWORD", "from the variable")
+    assert choose_password("0.0.0.0", "from the variable", None) == "from the variable"
+    assert capsys.readouterr().err == ""
+    assert choose_password("0.0.0.0", "seen by all", None) == "seen by all"
+    assert "other users of this machine can see --password: use --password-file" in capsys.readouterr().err
+    (tmp_path / "empty").write_text("\nword\n")
+    with pytest.raises(PqswarmError, match="no password in its first line"):
+        choose_password("0.0.0.0", "", tmp_path / "empty")
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True))
+    monkeypatch.setattr("typer.prompt", lambda _, hide_input: f"hidden: {hide_input}")
+    assert choose_password("0.0.0.0", "", None) == "hidden: True"
+    assert choose_password("127.0.0.1", "", None) == ""
 
 
 def test_a_port_in_use(app, tmp_path):
@@ -151,6 +168,7 @@ def test_a_port_in_use(app, tmp_path):
 
 def test_a_password_lets_other_machines_in(locked):
     assert "token" not in locked.address
+    assert "0.0.0.0" not in locked.address
     status, _, text = ask(locked, "/", token=False)
     assert status == 200
     assert 'type="password"' in text
@@ -159,34 +177,42 @@ def test_a_password_lets_other_machines_in(locked):
     assert ask(locked, "/api/recordings", token=False)[0] == 403
     form = {"Content-Type": "application/x-www-form-urlencoded", "Origin": locked.home}
     assert ask(locked, "/", "POST", form, "password=wrong", token=False)[0] == 403
-    status, headers, _ = ask(locked, "/", "POST", form, "password=open+sesame", token=False)
+    assert ask(locked, "/", "POST", form, "password=open+sesame", token=False)[0] == 403
+    status, headers, _ = ask(locked, "/", "POST", form, "password=open+sesame+", token=False)
     assert status == 302
     cookies = "; ".join(cookie.partition(";")[0] for cookie in headers.get_all("Set-Cookie"))
     status, _, text = ask(locked, "/", headers={"Cookie": cookies}, token=False)
     assert status == 200
     assert "<main" in text
     evil = form | {"Origin": "http://evil.example"}
-    assert ask(locked, "/", "POST", evil, "password=open+sesame", token=False)[0] == 403
+    assert ask(locked, "/", "POST", evil, "password=open+sesame+", token=False)[0] == 403
+
+
+def make_handler(folder, address="/"):
+    workbench = Workbench(folder, folder / "state", folder / "corrections.jsonl", 1)
+    connection = SimpleNamespace(set_close_callback=lambda _: None, context=None)
+    line, headers = RequestStartLine("GET", address, "HTTP/1.1"), HTTPHeaders({"Host": "a"})
+    request = HTTPServerRequest(connection=connection, start_line=line, headers=headers)
+    return Base(make_application(workbench, AccessControl("127.0.0.1", 1)), request)
 
 
 def test_no_work_starts_after_a_disconnect(tmp_path):
     async def work():
-        workbench = Workbench(tmp_path, tmp_path / "state", tmp_path / "corrections.jsonl", 1)
-        application = make_application(workbench, AccessControl("127.0.0.1", 1))
-        connection = SimpleNamespace(set_close_callback=lambda _: None, context=None)
-        handler = Base(
-            application,
-            HTTPServerRequest(
-                connection=connection,
-                start_line=RequestStartLine("GET", "/", "HTTP/1.1"),
-                headers=HTTPHeaders({"Host": "a"}),
-            ),
-        )
+        handler = make_handler(tmp_path)
         handler.on_connection_close()
         await handler.work(pytest.fail, "it started")
 
     with pytest.raises(Cancelled):
         asyncio.run(work())
+
+
+def test_the_log_does_not_hold_the_token(tmp_path, caplog):
+    async def fail():
+        make_handler(tmp_path, "/api/recordings?token=secret").log_exception(ValueError, ValueError("odd"), None)
+
+    asyncio.run(fail())
+    assert "/api/recordings" in caplog.text
+    assert "secret" not in caplog.text
 
 
 def test_passwords_are_checked_one_at_a_time():

@@ -5,6 +5,7 @@ import hmac
 import re
 import secrets
 from dataclasses import dataclass, field
+from socket import gethostname
 from urllib.parse import unquote, urlsplit
 
 from tornado.httputil import HTTPServerRequest
@@ -22,6 +23,7 @@ HEADERS = {
 """Headers of every response: a page loads from and connects to this server only, and runs only its script files."""
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_ALL = ("", "0.0.0.0", "::")  # noqa: S104
 _SAFE_METHODS = ("GET", "HEAD")
 _PARENT_STEP = re.compile(r"(^|[/\\])\.\.([/\\]|$)")
 _VISITOR_ID = re.compile(r"[0-9a-f]{32}")
@@ -54,8 +56,9 @@ class AccessControl:
 
     @property
     def address(self) -> str:
-        """Address to open in a browser."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
+        """Address to open in a browser; with the name of this machine if the server listens on all its addresses."""
+        name = gethostname() if self.host in _ALL else self.host
+        host = f"[{name}]" if ":" in name else name
         return f"http://{host}:{self.port}/" + ("" if self.password else f"?token={self.token}")
 
     def reason_to_refuse(self, request: HTTPServerRequest) -> str:

@@ -1,6 +1,7 @@
 """``pqswarm app``: recordings, studies and events in a browser."""
 
 import os
+import sys
 import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -10,20 +11,31 @@ from typing import Annotated
 
 import typer
 
+from pqswarm._base.files import read_regular
 from pqswarm.cli.analysis_options import ModelFile, SiteFile
 from pqswarm.cli.options import argument, check_no_folder, option
+from pqswarm.cli.terminal import say
 from pqswarm.errors import PqswarmError
+
+_PASSWORD = "PQSWARM_APP_PASSWORD"  # noqa: S105 (the name of a variable)
 
 
 def app(
     folder: Annotated[Path, argument("DIR", "Folder of recordings and studies; nothing is written there.")] = Path(),
     port: Annotated[int, option("PORT", "Port to listen on.", show_default="a free one")] = 0,
     host: Annotated[
-        str, option("ADDRESS", "Address to listen on; if other machines can reach it, set --password.")
+        str, option("ADDRESS", "Address to listen on; if other machines can reach it, a password is needed.")
     ] = "127.0.0.1",
     password: Annotated[
-        str, option("WORD", "Password asked for in the browser.", envvar="PQSWARM_APP_PASSWORD", show_default="none")
+        str,
+        option(
+            "WORD",
+            "Password asked for in the browser. Other users of this machine can see it: prefer --password-file.",
+            envvar=_PASSWORD,
+            show_default="none",
+        ),
     ] = "",
+    password_file: Annotated[Path | None, option("FILE", "File with the password in its first line.")] = None,
     model: ModelFile = None,
     site: SiteFile = None,
     corrections: Annotated[
@@ -39,6 +51,7 @@ def app(
     Example: pqswarm app measurements
     """
     try:
+        from pqswarm.app.access import is_loopback
         from pqswarm.app.server import serve
     except ModuleNotFoundError as error:
         if not (error.name or "").startswith("tornado"):
@@ -55,6 +68,7 @@ def app(
         raise PqswarmError(f"{folder} is not a folder.")
     if corrections is not None:
         check_no_folder(corrections, "--corrections the name of a file")
+    password = choose_password(host, password, password_file)
     home = folder.resolve()
     if corrections is None and home == home.parent:
         raise PqswarmError(f"{home} has no parent folder for the file of corrections: name one with --corrections.")
@@ -71,10 +85,33 @@ def app(
 
         def ready(address: str) -> None:
             typer.echo(f"pqswarm shows {home} at\n\n    {address}\n\nPress Ctrl-C to stop.")
+            if not is_loopback(host):
+                typer.echo("The connection is not encrypted: use a TLS proxy or an SSH tunnel outside a trusted network.")
             if open_browser:
                 open_address(address)
 
         serve(workbench, host=host, port=port, password=password, ready=ready)
+
+
+def choose_password(host: str, given: str, path: Path | None) -> str:
+    """Return the password of the file, the variable or the command line, or ask a person for a necessary one."""
+    from pqswarm.app.access import is_loopback
+
+    if given and path is not None:
+        raise PqswarmError("--password-file cannot be combined with another password: omit one of them.")
+    if path is not None:
+        try:
+            given = read_regular(path, 10_000).decode("utf-8").partition("\n")[0].removesuffix("\r")
+        except (OSError, UnicodeError) as error:
+            reason = getattr(error, "strerror", "") or "it is not UTF-8"
+            raise PqswarmError(f"--password-file {path} cannot be read: {reason}.") from error
+        if not given:
+            raise PqswarmError(f"--password-file {path} has no password in its first line.")
+    elif given and given != os.environ.get(_PASSWORD):
+        say(f"warning: other users of this machine can see --password: use --password-file or {_PASSWORD}.")
+    elif not given and not is_loopback(host) and sys.stdin.isatty():
+        given = typer.prompt("Password for the browser", hide_input=True)
+    return given
 
 
 @contextmanager
