@@ -86,7 +86,7 @@ def app(
         def ready(address: str) -> None:
             typer.echo(f"pqswarm shows {home} at\n\n    {address}\n\nPress Ctrl-C to stop.")
             if not is_loopback(host):
-                typer.echo("The connection is not encrypted: use a TLS proxy or an SSH tunnel outside a trusted network.")
+                typer.echo("The connection is not encrypted: outside a trusted network use a TLS proxy or SSH.")
             if open_browser:
                 open_address(address)
 
