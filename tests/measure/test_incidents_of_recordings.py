@@ -169,3 +169,47 @@ def test_a_damaged_incident_is_refused(change):
     assert Incident.of(plain, 1).cause == "fault"
     with pytest.raises(PqswarmError, match="not an incident"):
         Incident.of({**plain, **change}, 1)
+
+
+@pytest.mark.parametrize("cycles", [1.0, 1.5, 2.0])
+def test_a_brief_fault_is_a_stage_of_its_own(cycles):
+    (incident,) = characterise(record([1 - 0.6 * box(0.3, 0.3 + cycles / HERTZ), ONE, ONE])).incidents
+    assert [stage.name for stage in incident.stages] == ["fault: low on A", "cleared"]
+    assert incident.stages[0].levels["A"] == pytest.approx(0.4, abs=0.02)
+    assert incident.stages[1].levels["A"] == pytest.approx(1.0, abs=0.01)
+
+
+def test_dips_that_repeat_more_often_than_any_breaker_recloses_are_a_load():
+    levels = 1 - 0.15 * sum(box(0.1 + 0.12 * i, 0.15 + 0.12 * i) for i in range(7))
+    (incident,) = characterise(record([levels, levels, ONE])).incidents
+    assert incident.cause == "load switching"
+    assert "7 dips one after another" in incident.evidence
+    assert len(incident.events) == 7
+
+
+def test_a_record_that_starts_dead_does_not_say_that_the_supply_opened():
+    (incident,) = characterise(record([box(0.5, 2.0)] * 3)).incidents
+    assert incident.title == "cause unknown (not visible: the record starts inside the event)"
+    assert "100 % too low at first" in incident.evidence[0]
+
+
+def test_evidence_of_a_trip_names_the_phase_that_was_faulted():
+    after = box(0.0, 0.4) + box(0.7, 2.0)
+    (incident,) = characterise(record([after - 0.6 * box(0.3, 0.4), after, after])).incidents
+    assert incident.title == "fault A, reclosing, successful"
+    assert "phase A at 0.40 pu beside the interruption" in incident.evidence
+    assert not any("equal dips" in text for text in incident.evidence)
+
+
+def test_names_of_channels_are_no_phases():
+    wave = 325 * (1 - 0.6 * box(0.3, 0.42)) * np.sin(2 * np.pi * HERTZ * T)
+    (incident,) = characterise(Recording((Channel("feeder", "V", "", wave),), RATE, HERTZ)).incidents
+    assert incident.title == "fault"
+
+
+def test_incidents_that_start_together_keep_their_order():
+    fifth = 0.09 * np.sin(2 * np.pi * 5 * HERTZ * T)
+    verdict = identify(record([0.9 * ONE, 1.02 * ONE, ONE], [fifth] * 3))
+    assert len({one.start for one in verdict.incidents}) < len(verdict.incidents)
+    plain = verdict.as_dict()
+    assert Verdict.of(plain | {"incidents": plain["incidents"][::-1]}) == verdict

@@ -13,7 +13,7 @@ from pqswarm.identify.agreement import MEASURED, in_words
 from pqswarm.identify.show.curves import rank_event
 from pqswarm.identify.show.rows import event_row, incident_text, row_clock
 from pqswarm.measure.event import Event
-from pqswarm.measure.incidents.record import Incident
+from pqswarm.measure.incidents.record import Incident, order_in_time
 from pqswarm.measure.supply.channels import ChannelState
 from pqswarm.measure.thresholds import Thresholds
 
@@ -216,7 +216,7 @@ class Verdict:
         events = tuple(map(EventVerdict.of, own.pop("events")))
         thresholds = Thresholds.of(own.pop("thresholds"))
         incidents = [Incident.of(one, len(events)) for one in own.pop("incidents")]
-        ordered = tuple(sorted(incidents, key=lambda one: one.start))
+        ordered = tuple(sorted(incidents, key=order_in_time))
         return cls(**own, events=events, thresholds=thresholds, incidents=ordered)
 
     @property

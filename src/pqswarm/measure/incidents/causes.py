@@ -33,6 +33,8 @@ _QUICK = 0.25  # tuned
 """No breaker recloses sooner [s]: all phases without voltage for a shorter time are a fault."""
 _CURRENT, _INRUSH = 2.0, 0.15  # tuned
 """Rise of the current of a fault; second harmonic of a current above which it is a transformer's inrush."""
+MOST_SHOTS = 5
+"""Dips that a fault with reclosing makes at most; slight ones that repeat more often are a load's."""
 _FLAT_CYCLES = 12.0  # tuned
 """Cycles that a step must last until the end of the record to be a step."""
 
@@ -73,12 +75,14 @@ class Facts:
     @cached_property
     def ends_inside(self) -> bool:
         """Whether the record ends before the voltage is back."""
-        return any(event.cut_end for event in self.events if event.kind in ("sag", "swell", "interruption"))
+        found = [event for event in self.events if event.kind in ("sag", "swell", "interruption")]
+        return any(event.cut_end for event in found if event.end >= max(one.end for one in found))  # not by a gap
 
     @cached_property
     def starts_inside(self) -> bool:
         """Whether the record starts inside it."""
-        return any(event.cut_start for event in self.events if event.kind in ("sag", "swell", "interruption"))
+        found = [event for event in self.events if event.kind in ("sag", "swell", "interruption")]
+        return any(event.cut_start for event in found if event.start <= min(one.start for one in found))
 
     @cached_property
     def oscillation(self) -> Event | None:
@@ -87,6 +91,12 @@ class Facts:
         low, high = _OSCILLATION
         found = [event for event in found if low <= event.details.get("frequency", 0.0) <= high]
         return max(found, key=lambda event: event.magnitude, default=None)
+
+    @cached_property
+    def repeats(self) -> int:
+        """Slight dips of the system of the main event, one after another."""
+        is_slight = self.dip <= _DEEP and "interruption" not in self.kinds
+        return sum(one.kind == "sag" and one.system == self.main.system for one in self.events) if is_slight else 0
 
     @cached_property
     def second(self) -> float:
@@ -197,11 +207,18 @@ def _is_capacitor(f: Facts) -> bool:
 RULES = (
     Rule("interruption after a sag", "fault", _is_interrupted_after_fault),
     Rule("oscillation", "capacitor switching", _is_capacitor),
+    Rule("repeats", "load switching", lambda f: f.repeats > MOST_SHOTS and f.returns_at_once),
     Rule("fault current", "fault", _is_fault_current),
     Rule(
         "all phases briefly",
         "fault",
         lambda f: "interruption" in f.kinds and f.returns and f.main.end - f.main.start < _QUICK,
+    ),
+    Rule(
+        "starts dead",
+        "unknown",
+        lambda f: "interruption" in f.kinds and f.starts_inside,
+        "not visible: the record starts inside the event",
     ),
     Rule(
         "interruption", "unknown", lambda f: "interruption" in f.kinds, "supply opened, no fault is visible before it"
@@ -248,10 +265,12 @@ RULES = (
 """The first that applies gives the cause."""
 
 PROBABILITIES = {
+    "repeats": 0.7,
     "fault current": 0.98,
     "interruption after a sag": 0.97,
     "oscillation": 0.97,
     "all phases briefly": 0.9,
+    "starts dead": 0.5,
     "interruption": 0.6,
     "neutral moves": 0.97,
     "deep": 0.96,
@@ -274,7 +293,7 @@ def apply_rules(facts: Facts) -> Rule:
     return next(rule for rule in RULES if rule.applies(facts))
 
 
-def list_evidence(facts: Facts, rule: Rule) -> tuple[str, ...]:
+def list_evidence(facts: Facts) -> tuple[str, ...]:
     """The measurements behind a cause, in words."""
     said, trace = [], facts.moving
     if trace is not None and trace.size > 0.01:
@@ -284,10 +303,15 @@ def list_evidence(facts: Facts, rule: Rule) -> tuple[str, ...]:
             said.append(f"returns {how} ({100 * trace.recovery:.0f} % of it within 1.5 cycles)")
         elif facts.stays:
             said.append(f"stays: {trace.after[trace.worst]:.3f} pu after {trace.before[trace.worst]:.3f} pu")
-        if len(trace.labels) > 1 and trace.dips.max() > 0.01:
+        if len(trace.labels) > 1 and trace.dips.max() > 0.01 and trace.dips.min() < 0.9:
             word = "unequal" if facts.is_unequal else "equal"
             each = ", ".join(f"{name} {100 * dip:.0f}" for name, dip in zip(trace.labels, trace.dips, strict=True))
             said.append(f"{word} dips ({each} %)")
+    sag = next((one for one in facts.events if one.kind == "sag"), None)
+    if "interruption" in facts.kinds and sag is not None:
+        said.append(f"{sag.where} at {sag.magnitude:.2f} pu beside the interruption")
+    if facts.repeats > MOST_SHOTS:
+        said.append(f"{facts.repeats} dips one after another")
     if facts.saturates and facts.second > 0:
         said.append(f"second harmonic rises by {100 * facts.second:.1f} %")
     if facts.oscillation is not None:
@@ -300,12 +324,13 @@ def list_evidence(facts: Facts, rule: Rule) -> tuple[str, ...]:
         f"{100 * one.second:.0f} % second harmonic"
         for one in facts.currents[:1]
     ]
-    if rule.course:
-        said.append(rule.course)
     return tuple(said) or ("no change of the voltage beyond the event itself",)
 
 
 def _say_change(trace: Trace, facts: Facts) -> str:
-    word = "dips" if trace.dips[trace.worst] >= trace.rises[trace.worst] else "rises"
+    falls = bool(trace.dips[trace.worst] >= trace.rises[trace.worst])
+    if facts.starts_inside:
+        return f"{trace.labels[trace.worst]} is {100 * trace.size:.0f} % too {'low' if falls else 'high'} at first"
+    word = "dips" if falls else "rises"
     how = "in a step" if facts.is_steep else "gradually"
     return f"{trace.labels[trace.worst]} {word} by {100 * trace.size:.0f} % {how}"

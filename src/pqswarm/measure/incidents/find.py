@@ -8,9 +8,9 @@ import numpy as np
 
 from pqswarm._base.typing import FloatArray
 from pqswarm.measure.event import Event
-from pqswarm.measure.incidents.causes import PROBABILITIES, Facts, apply_rules, list_evidence
+from pqswarm.measure.incidents.causes import MOST_SHOTS, PROBABILITIES, Facts, apply_rules, list_evidence
 from pqswarm.measure.incidents.currents import FeederCurrents, measure_currents
-from pqswarm.measure.incidents.record import Incident, Stage
+from pqswarm.measure.incidents.record import Incident, Stage, order_in_time
 from pqswarm.measure.incidents.stages import find_stages
 from pqswarm.measure.incidents.trace import Trace
 from pqswarm.measure.supply.survey import Supply
@@ -53,7 +53,7 @@ class IncidentFinder:
                 merged[-1] = self._make([*merged[-1].events, *one.events])
             else:
                 merged.append(one)
-        return tuple(merged)
+        return tuple(sorted(merged, key=order_in_time))
 
     def _join_steady(self, groups: list[list[int]]) -> list[list[int]]:
         """Add the steady disturbances, which belong to an incident if they start with it, else are their own."""
@@ -95,7 +95,7 @@ class IncidentFinder:
         return Incident(
             cause=rule.cause,
             probability=PROBABILITIES[rule.name],
-            evidence=(*list_evidence(facts, rule), *self._operations(start, end)),
+            evidence=(*list_evidence(facts), *self._operations(start, end)),
             stages=stages,
             events=tuple(order),
             start=start,
@@ -180,7 +180,9 @@ def _weight(event: Event) -> tuple[int, float]:
 
 def _is_reclosing(first: Incident, second: Incident, events: Sequence[Event]) -> bool:
     """Whether two incidents are one fault, and its return after reclosing."""
-    if not first.cause == second.cause == "fault" or second.start - first.end > _RECLOSING:
+    n_sags = sum(events[i].kind == "sag" for i in first.events)
+    is_alike = first.cause == "fault" or (first.cause == "load switching" and n_sags > MOST_SHOTS)
+    if second.cause != "fault" or not is_alike or second.start - first.end > _RECLOSING:
         return False
     phases = [{phase for i in one.events for phase in events[i].phases} for one in (first, second)]
     return bool(phases[0] & phases[1])
@@ -191,13 +193,14 @@ def _faulted(facts: Facts, stages: Sequence[Stage], thresholds: Thresholds) -> t
     if facts.currents and facts.currents[0].ratio > 1.5:  # tuned
         return facts.currents[0].phases, facts.currents[0].feeder
     trace = facts.moving
-    if trace is not None and facts.neutral_moves:  # a fault to earth
+    if trace is not None and facts.neutral_moves and all(len(name) == 1 for name in trace.labels):  # a fault to earth
         low = {name for name, dip in zip(trace.labels, trace.dips, strict=True) if dip > 0.5 * trace.dips.max()}
         return "".join(sorted(low)) + "G", ""
     live = [one.levels for one in stages if max(one.levels.values(), default=0.0) > thresholds.interruption]
     low = {phase for levels in live for phase, level in levels.items() if level < thresholds.sag}
     parts = [part for event in facts.events if event.kind in ("sag", "interruption") for part in event.parts]
-    low = low or {part.phase for part in parts or facts.main.parts}
+    known = {part.phase for part in parts or facts.main.parts} - {""}
+    low = low & known or known  # no names of channels
     return ("".join(sorted(low)) if all(len(phase) == 1 for phase in low) else " ".join(sorted(low))), ""
 
 

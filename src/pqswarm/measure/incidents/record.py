@@ -107,6 +107,11 @@ class Incident:
         }
 
 
+def order_in_time(incident: Incident) -> tuple[float, int]:
+    """Return the sort key of incidents: their start, then their first event."""
+    return incident.start, min(incident.events)
+
+
 @cache
 def _incident_adapter() -> "TypeAdapter[Incident]":
     from pydantic import TypeAdapter

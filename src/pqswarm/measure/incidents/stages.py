@@ -16,6 +16,8 @@ _OTHER = 0.08  # tuned
 """Minimum difference of a phase between stages [pu]."""
 _LEAST = 3
 """Values of Urms(1/2) of a stage."""
+_Run = tuple[int, int, FloatArray]
+"""First value of a stage, the one after its last, and the levels of the phases."""
 
 
 def find_stages(trace: Trace, thresholds: Thresholds) -> tuple[Stage, ...]:
@@ -24,14 +26,12 @@ def find_stages(trace: Trace, thresholds: Thresholds) -> tuple[Stage, ...]:
     time, rows = trace.time[here], trace.urms[:, here]
     if time.size < _LEAST or not trace.labels:
         return ()
-    runs = _steady_runs(rows)
-    runs = _merge_alike(runs, rows)
-    if not runs:
-        return (_stage(trace, time, rows, 0, time.size, thresholds, ()),)
-    bounds = [0, *(first for first, _ in runs[1:]), time.size]
+    runs = _merge_alike(_add_brief(_steady_runs(rows), rows, trace.before), rows)
+    runs = runs or [(0, time.size, np.median(rows, axis=1))]
+    bounds = [0, *(first for first, _, _ in runs[1:]), time.size]
     stages: list[Stage] = []
-    for first, stop in pairwise(bounds):
-        stages.append(_stage(trace, time, rows, first, stop, thresholds, stages))
+    for (first, stop), (_, _, levels) in zip(pairwise(bounds), runs, strict=True):
+        stages.append(_stage(trace, time, first, stop, levels, thresholds, stages))
     return tuple(_trim_stages(stages))
 
 
@@ -43,31 +43,42 @@ def _steady_runs(rows: FloatArray) -> list[tuple[int, int]]:
     return [(a, b) for a, b in pairwise(bounds) if b - a >= _LEAST]
 
 
-def _merge_alike(runs: Sequence[tuple[int, int]], rows: FloatArray) -> list[tuple[int, int]]:
-    """Runs whose levels differ; those alike are one."""
-    kept: list[tuple[int, int]] = []
+def _add_brief(runs: Sequence[tuple[int, int]], rows: FloatArray, before: FloatArray) -> list[_Run]:
+    """Runs with their levels, and between them what leaves the levels on both sides too briefly to be steady."""
+    found: list[_Run] = []
+    last, past = 0, before
     for first, stop in runs:
-        if kept:
-            last = np.median(rows[:, slice(*kept[-1])], axis=1)
-            if np.max(np.abs(np.median(rows[:, first:stop], axis=1) - last)) < _OTHER:
-                kept[-1] = (kept[-1][0], stop)
-                continue
-        kept.append((first, stop))
+        levels = np.median(rows[:, first:stop], axis=1)
+        between, low, high = rows[:, last:first], np.minimum(past, levels), np.maximum(past, levels)
+        beyond = np.maximum(low[:, None] - between, between - high[:, None])
+        if beyond.size and beyond.max() > _OTHER:
+            found.append((last, first, between[:, beyond.max(axis=0).argmax()]))
+        found.append((first, stop, levels))
+        last, past = stop, levels
+    return found
+
+
+def _merge_alike(runs: Sequence[_Run], rows: FloatArray) -> list[_Run]:
+    """Runs whose levels differ; those alike are one."""
+    kept: list[_Run] = []
+    for first, stop, levels in runs:
+        if kept and np.max(np.abs(levels - kept[-1][2])) < _OTHER:
+            kept[-1] = (kept[-1][0], stop, np.median(rows[:, kept[-1][0] : stop], axis=1))
+        else:
+            kept.append((first, stop, levels))
     return kept
 
 
 def _stage(
     trace: Trace,
     time: FloatArray,
-    rows: FloatArray,
     first: int,
     stop: int,
+    levels: FloatArray,
     thresholds: Thresholds,
     earlier: Sequence[Stage],
 ) -> Stage:
-    """The stage of some values, named by what the phases do."""
-    body = rows[:, first:stop]
-    levels = np.median(body, axis=1)
+    """The stage of some values with these levels, named by what the phases do."""
     end = trace.time[-1] + trace.cycle / 2 if stop == time.size else float(time[stop])
     start = trace.start if first == 0 else float(time[first])
     named = dict(zip(trace.labels, (round(float(one), 4) for one in levels), strict=True))
@@ -85,7 +96,7 @@ def name_stage(levels: dict[str, float], thresholds: Thresholds, earlier: Sequen
         words = [f"low on {' '.join(low)}"] if low else []
         words += [f"high on {' '.join(high)}"] if high else []
         return ", ".join(words)
-    return "restored" if earlier else "within limits"
+    return "restored" if any(one.name != "within limits" for one in earlier) else "within limits"
 
 
 def _trim_stages(stages: Sequence[Stage]) -> list[Stage]:
