@@ -199,9 +199,10 @@ class _Results:
 
 
 def _text(verdict: "Verdict", rows: list[dict[str, Any]], printed: set[str]) -> str:
-    """A heading, a line per event, the references, and notes not printed before."""
+    """A heading, each incident with a line per event below it, the references, and notes not printed before."""
     from pqswarm._base.units import voltage_text
     from pqswarm.identify.show.lines import line_heading, text_lines
+    from pqswarm.identify.show.rows import incident_lines
 
     references: dict[str, list[str]] = {}
     for one in verdict.references:
@@ -214,7 +215,7 @@ def _text(verdict: "Verdict", rows: list[dict[str, Any]], printed: set[str]) -> 
     return "\n".join(
         [
             line_heading(rows[0]) if rows else verdict.source,
-            *(f"  {line}" for line in text_lines(rows)),
+            *incident_lines(verdict, text_lines([row | {"cause": ""} for row in rows])),
             f"  1 pu: {'; '.join(ones)}; {verdict.frequency:.2f} Hz",
             *(f"  note: {name_options(text, analysis.ANALYSIS_OPTIONS)}" for text in notes),
         ]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
-from functools import cache
+from functools import cache, cached_property
 from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +11,7 @@ from pqswarm._base.units import voltage_text
 from pqswarm.errors import PqswarmError, shorten
 from pqswarm.identify.agreement import MEASURED, in_words
 from pqswarm.identify.show.curves import rank_event
-from pqswarm.identify.show.rows import event_row, incident_text, row_clock
+from pqswarm.identify.show.rows import event_row, incident_lines, row_clock
 from pqswarm.measure.event import Event
 from pqswarm.measure.incidents.record import Incident, order_in_time
 from pqswarm.measure.supply.channels import ChannelState
@@ -231,7 +231,11 @@ class Verdict:
 
     def incident_of(self, position: int) -> Incident | None:
         """Return the incident of the event at a position of :attr:`events`; None if nothing was found."""
-        return next((one for one in self.incidents if position in one.events), None)
+        return self._incident_of.get(position)
+
+    @cached_property
+    def _incident_of(self) -> dict[int, Incident]:
+        return {position: one for one in self.incidents for position in one.events}
 
     def only(self, positions: Sequence[int]) -> "Verdict":
         """Return the verdict on the events at some positions of :attr:`events`."""
@@ -262,23 +266,11 @@ class Verdict:
         return "\n".join(
             [
                 ", ".join(filter(None, heading)),
-                *(f"  {line}" for line in self._incident_lines()),
+                *incident_lines(self, [f"{row_clock(one, self.start)}  {one.text()}" for one in self.events]),
                 f"  1 pu: {references}; {self.frequency:.2f} Hz",
                 *(f"  note: {text}" for text in (*self.notes, *self.caveats)),
             ]
         )
-
-    def _incident_lines(self) -> list[str]:
-        """A line for each incident with a cause, and one for each event, below its incident."""
-        lines, below = [], [f"{row_clock(one, self.start)}  {one.text()}" for one in self.events]
-        if not self.incidents:
-            return below
-        for incident in self.incidents:
-            if incident.stages:
-                clock = row_clock(self.events[min(incident.events)], self.start)
-                lines.append(f"{clock}  {incident_text(incident)}")
-            lines += [f"{'  ' if incident.stages else ''}{below[i]}" for i in sorted(incident.events)]
-        return lines
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one plain dict for each event, with the keys of :data:`COLUMNS`."""

@@ -25,7 +25,9 @@ def line_heading(row: Mapping[str, Any]) -> str:
 def text_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return a line for each event, in columns: time, kind, phases, magnitude, duration, cause, class, agreement."""
     cells = [_text_line_cells(row) for row in rows]
-    widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))] if cells else []
+    used = [i for i in range(len(cells[0])) if any(row[i] for row in cells)] if cells else []
+    cells = [tuple(row[i] for i in used) for row in cells]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(used))]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
 
 

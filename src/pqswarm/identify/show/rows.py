@@ -1,5 +1,6 @@
 """An event as text, table, page and JSON show it: plain functions of its verdict."""
 
+from collections.abc import Sequence
 from math import isfinite, nan
 from typing import TYPE_CHECKING, Any
 
@@ -122,6 +123,19 @@ def incident_text(incident: "Incident") -> str:
     """Return the cause, its probability and the evidence in one line."""
     sure = "" if incident.cause == "unknown" else f" ({100 * incident.probability:.0f} %)"
     return f"{incident.title}{sure}: {'; '.join(incident.evidence)}"
+
+
+def incident_lines(verdict: "Verdict", below: Sequence[str]) -> list[str]:
+    """Return a line for each incident with a cause and, below it, the lines of its events."""
+    if not verdict.incidents:
+        return [f"  {line}" for line in below]
+    lines = []
+    for incident in verdict.incidents:
+        if incident.stages:
+            clock = row_clock(verdict.events[min(incident.events)], verdict.start)
+            lines.append(f"  {clock}  {incident_text(incident)}")
+        lines += [f"{'    ' if incident.stages else '  '}{below[i]}" for i in sorted(incident.events)]
+    return lines
 
 
 def event_row(verdict: "Verdict", position: int) -> dict[str, Any]:

@@ -33,7 +33,7 @@ _QUICK = 0.25  # tuned
 """No breaker recloses sooner [s]: all phases without voltage for a shorter time are a fault."""
 _CURRENT, _INRUSH = 2.0, 0.15  # tuned
 """Rise of the current of a fault; second harmonic of a current above which it is a transformer's inrush."""
-MOST_SHOTS = 5
+_MOST_SHOTS = 5
 """Dips that a fault with reclosing makes at most; slight ones that repeat more often are a load's."""
 _FLAT_CYCLES = 12.0  # tuned
 """Cycles that a step must last until the end of the record to be a step."""
@@ -207,7 +207,7 @@ def _is_capacitor(f: Facts) -> bool:
 RULES = (
     Rule("interruption after a sag", "fault", _is_interrupted_after_fault),
     Rule("oscillation", "capacitor switching", _is_capacitor),
-    Rule("repeats", "load switching", lambda f: f.repeats > MOST_SHOTS and f.returns_at_once),
+    Rule("repeats", "load switching", lambda f: f.repeats > _MOST_SHOTS and f.returns_at_once),
     Rule("fault current", "fault", _is_fault_current),
     Rule(
         "all phases briefly",
@@ -310,7 +310,7 @@ def list_evidence(facts: Facts) -> tuple[str, ...]:
     sag = next((one for one in facts.events if one.kind == "sag"), None)
     if "interruption" in facts.kinds and sag is not None:
         said.append(f"{sag.where} at {sag.magnitude:.2f} pu beside the interruption")
-    if facts.repeats > MOST_SHOTS:
+    if facts.repeats > _MOST_SHOTS:
         said.append(f"{facts.repeats} dips one after another")
     if facts.saturates and facts.second > 0:
         said.append(f"second harmonic rises by {100 * facts.second:.1f} %")

@@ -3,12 +3,13 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from pqswarm._base.typing import FloatArray
 from pqswarm.measure.event import Event
-from pqswarm.measure.incidents.causes import MOST_SHOTS, PROBABILITIES, Facts, apply_rules, list_evidence
+from pqswarm.measure.incidents.causes import PROBABILITIES, Facts, apply_rules, list_evidence
 from pqswarm.measure.incidents.currents import FeederCurrents, measure_currents
 from pqswarm.measure.incidents.record import Incident, Stage, order_in_time
 from pqswarm.measure.incidents.stages import find_stages
@@ -46,14 +47,15 @@ class IncidentFinder:
 
     def find(self) -> tuple[Incident, ...]:
         """Find the incidents, in order of time."""
-        groups = [self._make(group) for group in self._join_steady(_group_moving(self.events))]
-        merged: list[Incident] = []
-        for one in groups:
-            if merged and _is_reclosing(merged[-1], one, self.events):
-                merged[-1] = self._make([*merged[-1].events, *one.events])
+        chains: list[list[Incident]] = []
+        for group in self._join_steady(_group_moving(self.events)):
+            one = self._make(group)
+            if chains and _is_reclosing(chains[-1][-1], one, self.events):
+                chains[-1].append(one)
             else:
-                merged.append(one)
-        return tuple(sorted(merged, key=order_in_time))
+                chains.append([one])
+        found = (self._make([i for one in c for i in one.events]) if len(c) > 1 else c[0] for c in chains)
+        return tuple(sorted(found, key=order_in_time))
 
     def _join_steady(self, groups: list[list[int]]) -> list[list[int]]:
         """Add the steady disturbances, which belong to an incident if they start with it, else are their own."""
@@ -117,13 +119,18 @@ class IncidentFinder:
                         )
         return [text for _, text in sorted(found)[:_MAX_OPERATIONS]]
 
+    @cached_property
+    def _starts(self) -> FloatArray:
+        """Starts of the events that move the voltage, in order [s]."""
+        return np.sort([event.start for event in self.events if event.kind in _MOVING])
+
     def _trace(self, main: Event, start: float, end: float) -> Trace | None:
         """Urms(1/2) of the system of the main event, from some cycles before it to what follows."""
         cycle = 1 / self.supply.frequency
         members = [i for i in range(len(self.supply.numbers)) if self.supply.system_of(i) == main.system]
         members = [i for i in members if self.supply.references[i].volts > 0]
-        next_start = min((e.start for e in self.events if e.kind in _MOVING and e.start > end + cycle), default=np.inf)
-        stop = min(end + _AFTER, next_start - cycle)
+        later = self._starts[np.searchsorted(self._starts, end + cycle, "right") :]
+        stop = min(end + _AFTER, later[0] - cycle if later.size else np.inf)
         here = slice(int(np.searchsorted(self.time, start - 0.5)), int(np.searchsorted(self.time, stop)))
         if not members or here.stop - here.start < 2:
             return None
@@ -180,9 +187,7 @@ def _weight(event: Event) -> tuple[int, float]:
 
 def _is_reclosing(first: Incident, second: Incident, events: Sequence[Event]) -> bool:
     """Whether two incidents are one fault, and its return after reclosing."""
-    n_sags = sum(events[i].kind == "sag" for i in first.events)
-    is_alike = first.cause == "fault" or (first.cause == "load switching" and n_sags > MOST_SHOTS)
-    if second.cause != "fault" or not is_alike or second.start - first.end > _RECLOSING:
+    if not first.cause == second.cause == "fault" or second.start - first.end > _RECLOSING:
         return False
     phases = [{phase for i in one.events for phase in events[i].phases} for one in (first, second)]
     return bool(phases[0] & phases[1])

@@ -134,14 +134,11 @@ class Trace:
 
 def _share_in_steps(row: FloatArray, whole: float) -> float:
     """Share of a decrease `whole` that comes in steps of a fifth of it at least, with a level before and after each."""
-    total, i = 0.0, 0
-    while i + _STEP < row.size:
-        drop = float(row[i] - row[i + _STEP])
-        later = float(row[i + 1] - row[i + 1 + _STEP]) if i + 1 + _STEP < row.size else 0.0
+    total, free = 0.0, 0
+    drops = row[:-_STEP] - row[_STEP:]
+    later = np.append(drops[1:], 0.0)
+    for i in np.flatnonzero((drops > _PIECE * whole) & (drops >= later)).tolist():
         levels = (row[max(i - 2, 0) : i + 1], row[i + _STEP : i + _STEP + 3])
-        is_step = all(float(np.ptp(level)) < _FLAT * drop for level in levels)
-        if drop > _PIECE * whole and drop >= later and is_step:
-            total, i = total + drop, i + _STEP
-        else:
-            i += 1
+        if i >= free and all(float(np.ptp(level)) < _FLAT * drops[i] for level in levels):
+            total, free = total + float(drops[i]), i + _STEP
     return min(total / whole, 1.0) if whole > 0 else 0.0
