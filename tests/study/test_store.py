@@ -16,7 +16,7 @@ import pqswarm.study
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.search import ALGORITHMS, Run
 from pqswarm.study import RunKey, Store
-from pqswarm.study.database import SCHEMA_VERSION
+from pqswarm.study.database import SCHEMA_VERSION, Database
 from pqswarm.study.findings import AllFeatures
 from pqswarm.study.records import Checkpoint, packed_state, unpacked_state
 from tests.study.samples import assert_same_record, assert_same_state, checkpoint, record
@@ -24,6 +24,36 @@ from tests.study.samples import assert_same_record, assert_same_state, checkpoin
 
 def finding(error=0.25):
     return AllFeatures("k-NN", error)
+
+
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        ("ALTER TABLE runs RENAME TO kept", f"CREATE VIEW runs AS {ENDLESS}"),
+        ("CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM findings; END",),
+    ],
+)
+def test_a_store_with_views_or_triggers_is_no_study(tmp_path, statements):
+    Store(tmp_path, write=True).close()
+    with closing(sqlite3.connect(tmp_path / "study.sqlite")) as file:
+        for statement in statements:
+            file.execute(statement)
+        file.commit()
+    for write in (False, True):
+        with pytest.raises(FileFormatError, match="is not a pqswarm study"):
+            Store(tmp_path, write=write)
+
+
+def test_reading_has_a_time_limit(tmp_path, monkeypatch):
+    monkeypatch.setattr("pqswarm.study.database._READ_SECONDS", 0.1)
+    Store(tmp_path, write=True).close()
+    with closing(Database(tmp_path)) as database:
+        with pytest.raises(PqswarmError, match=r"took longer than 0\.1 s to read"):
+            database.select(f"{ENDLESS} LIMIT 1000000000")
+        assert database.select("SELECT 1") == [(1,)]
 
 
 def test_runs_come_back_bit_for_bit(tmp_path):

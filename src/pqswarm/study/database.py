@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from pqswarm._base.files import file_identity
@@ -36,6 +37,8 @@ CREATE TABLE checkpoints (
 );
 """
 _TABLES = ("findings", "runs", "checkpoints")
+_READ_SECONDS = 60.0  # a foreign file must not occupy the workbench for ever
+_STEPS = 100_000  # instructions of SQLite between two looks at the clock
 _ONE_DATASET = 2  # the schema of studies of one data set, whose name is empty; rows are otherwise the same
 
 
@@ -103,6 +106,9 @@ class Database:
     def _connect(self, address: str, uri: bool = False) -> None:
         before = getattr(self, "_db", None)
         self.connection = sqlite3.connect(address, isolation_level=None, timeout=30.0, uri=uri)
+        self._deadline = monotonic() + _READ_SECONDS
+        if not self._write:
+            self.connection.set_progress_handler(lambda: monotonic() > self._deadline, _STEPS)
         try:
             self._open()
         except BaseException:
@@ -127,6 +133,7 @@ class Database:
                 if self._is_outdated():
                     self._connect_to_read()
                 try:
+                    self._deadline = monotonic() + _READ_SECONDS
                     rows = self.connection.execute(statement, values).fetchall()
                 except sqlite3.DatabaseError:
                     if not self._is_outdated():
@@ -137,13 +144,15 @@ class Database:
 
     def _open(self) -> None:
         version = self.connection.execute("PRAGMA user_version").fetchone()[0]
-        names = {row[0] for row in self.connection.execute("SELECT name FROM sqlite_master")}
+        kinds: dict[str, str] = dict(self.connection.execute("SELECT name, type FROM sqlite_master"))
+        needed = {*_TABLES} if version >= _ONE_DATASET else {"runs", "checkpoints"}
+        names, foreign = {*kinds}, not {"view", "trigger"}.isdisjoint(kinds.values())  # which may do or take anything
         if version == 0 and not names and not self._write:
             raise PqswarmError(f"there is no study in {self.folder}: {FILE_NAME} is empty.")
         if version == 0 and not names:
             self.connection.execute("PRAGMA journal_mode = WAL")
             self._create()
-        elif version == 0 or not names >= ({*_TABLES} if version >= _ONE_DATASET else {"runs", "checkpoints"}):
+        elif version == 0 or foreign or not names >= needed:
             raise FileFormatError(f"{self.path} is not a pqswarm study: move it away, or use another folder.")
         elif version not in (_ONE_DATASET, SCHEMA_VERSION):
             raise FileFormatError(
@@ -200,6 +209,8 @@ class Database:
                 text = f"{self.path} cannot be written ({text}): check the permissions of {self.folder}."
             elif "decode" in text or "no such" in text:  # column, or table
                 raise self.damaged(text) from None
+            elif "interrupted" in text:
+                text = f"{self.path} took longer than {_READ_SECONDS:g} s to read: it is too large, or no study."
             elif "locked" in text:
                 text = f"{self.path} is locked by another program: close it and try again."
             else:
