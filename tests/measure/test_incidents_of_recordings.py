@@ -213,3 +213,11 @@ def test_incidents_that_start_together_keep_their_order():
     assert len({one.start for one in verdict.incidents}) < len(verdict.incidents)
     plain = verdict.as_dict()
     assert Verdict.of(plain | {"incidents": plain["incidents"][::-1]}) == verdict
+
+
+def test_currents_that_stay_are_no_evidence():
+    levels = [1 - 0.5 * box(0.3, 0.42), ONE, ONE]
+    for size, said in ((1.0, False), (4.0, True)):
+        current = 100 * (ONE + (size - 1) * box(0.3, 0.42))
+        (incident,) = characterise(record(levels, currents=[current, 100 * ONE, 100 * ONE])).incidents
+        assert any(text.startswith("current of") for text in incident.evidence) == said

@@ -300,7 +300,7 @@ def list_evidence(facts: Facts) -> tuple[str, ...]:
         said.append(_say_change(trace, facts))
         if facts.returns and not np.isnan(trace.recovery):
             how = "at once" if facts.returns_at_once else "slowly"
-            said.append(f"returns {how} ({100 * trace.recovery:.0f} % of it within 1.5 cycles)")
+            said.append(f"returns {how} ({100 * min(trace.recovery, 1.0):.0f} % of it within 1.5 cycles)")
         elif facts.stays:
             said.append(f"stays: {trace.after[trace.worst]:.3f} pu after {trace.before[trace.worst]:.3f} pu")
         if len(trace.labels) > 1 and trace.dips.max() > 0.01 and trace.dips.min() < 0.9:
@@ -323,6 +323,7 @@ def list_evidence(facts: Facts) -> tuple[str, ...]:
         f"current of {one.feeder} from {one.before:.3g} to {one.before + one.rise:.3g} A, "
         f"{100 * one.second:.0f} % second harmonic"
         for one in facts.currents[:1]
+        if one.ratio > 1.05
     ]
     return tuple(said) or ("no change of the voltage beyond the event itself",)
 
