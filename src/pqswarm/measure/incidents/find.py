@@ -238,7 +238,10 @@ def _name_course(stages: tuple[Stage, ...], cause: str) -> tuple[tuple[Stage, ..
             evolves, name = True, f"fault evolves: {name}"
         else:
             name = f"fault: {name}"
-        named.append(replace(stage, name=name))
+        if named and named[-1].name == name:
+            named[-1] = replace(named[-1], end=stage.end)
+        else:
+            named.append(replace(stage, name=name))
     successful = bool(named) and named[-1].name in ("reclosed", "cleared")
     if again or (opened and successful):
         return tuple(named), f"reclosing, {'successful' if successful else 'unsuccessful'}"
