@@ -11,13 +11,13 @@ from pqswarm.identify.verdict import EventVerdict, Verdict
 def measured_classes(offered: Collection[str], kind: str, rule: str, thd: float | None, limit: float) -> frozenset[str]:
     """Return the offered classes whose additions agree with the measurement.
 
-    A sag, swell or interruption has the class of the rules. What was measured is not an undisturbed voltage, and
-    notches are measured too. Of the others, classes with harmonics need a THD above the limit, those without need one
-    below it; both are offered if the THD is unknown.
+    A sag, swell or interruption has the class of the rules. What was measured is not an undisturbed voltage, and where
+    nothing was there are no notches. Of the others, classes with harmonics need a THD above the limit, those without
+    need one below it; both are offered if the THD is unknown.
     """
     if kind in RMS:
         return frozenset({rule}) & frozenset(offered)
-    other = {"notching"} | ({"pure_sinusoid"} if kind not in ("none", "unbalance") else set())
+    other = {"notching" if kind in ("none", "unbalance") else "pure_sinusoid"}
     if thd is not None:
         other |= {"flicker"} if thd > limit else {"harmonics", "flicker_with_harmonics"}
     return (frozenset(offered) - other) | (frozenset({rule}) & frozenset(offered))

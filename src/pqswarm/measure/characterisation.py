@@ -37,6 +37,8 @@ class ChannelResult:
         Where the reference comes from: ``"pre-event"``, ``"nominal"``, ``"given"``, ...
     spectrum : Spectrum or None
         Harmonics of the steadiest cycles; None if no cycle is live.
+    noise : float
+        RMS of the noise above four times the fundamental [pu of the peak]; NaN if unknown.
     """
 
     name: str
@@ -46,10 +48,12 @@ class ChannelResult:
     reference: float
     reference_source: str
     spectrum: Spectrum | None = None
+    noise: float = float("nan")
 
     def as_dict(self) -> dict[str, Any]:
         """Return the attributes as plain values."""
-        return {**vars(self), "spectrum": None if self.spectrum is None else self.spectrum.as_dict()}
+        spectrum, noise = self.spectrum, self.noise if self.noise == self.noise else None
+        return {**vars(self), "spectrum": None if spectrum is None else spectrum.as_dict(), "noise": noise}
 
 
 @dataclass(frozen=True, eq=False)

@@ -109,7 +109,7 @@ def characterise(
                 changes += find_voltage_changes(
                     urms[i], scan.time, own, supply.frequency, levels.voltage_change, supply.part_on(i)
                 )
-            results.append(_channel_result(supply, i, finder.spectrum(i)))
+            results.append(_channel_result(supply, i, finder.spectrum(i), float(scan.noise[i])))
         listed = EventList(recording, supply, scan, urms, levels)
         large, sharp_events = listed.moving(sags, transients)
         steady = listed.steady(steady_finder.find([*large, *sharp_events]))
@@ -141,7 +141,7 @@ def _find_spans(supply: Supply, scan: Scan, levels: Thresholds) -> tuple[FloatAr
     return urms, spans
 
 
-def _channel_result(supply: Supply, i: int, spectrum: Spectrum | None) -> ChannelResult:
+def _channel_result(supply: Supply, i: int, spectrum: Spectrum | None, noise: float) -> ChannelResult:
     header, reference = supply.headers[i], supply.references[i]
     return ChannelResult(
         name=header.name,
@@ -151,6 +151,7 @@ def _channel_result(supply: Supply, i: int, spectrum: Spectrum | None) -> Channe
         reference=reference.volts,
         reference_source=reference.source,
         spectrum=spectrum,
+        noise=noise,
     )
 
 

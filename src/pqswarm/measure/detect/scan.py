@@ -37,13 +37,14 @@ class Scan:
     """Result of one pass through a recording.
 
     Urms(1/2) [V] (n_channels, n_windows) at `time` [s], the transients of each channel in order of onset, its fraction
-    of `missing` samples, and quantities of each 10 or 12 cycles.
+    of `missing` samples, the RMS of its `noise` [pu of the peak] or NaN, and quantities of each 10 or 12 cycles.
     """
 
     time: FloatArray
     urms: FloatArray
     transients: tuple[tuple[Part, ...], ...]
     missing: FloatArray
+    noise: FloatArray
     steady: SteadySeries
 
 
@@ -60,6 +61,7 @@ def scan_pages(
     urms = np.full((len(supply.numbers), centres.size), np.nan)
     transients: list[list[Part]] = [[] for _ in supply.numbers]
     missing = np.zeros(len(supply.numbers))
+    heard: list[list[float]] = [[] for _ in supply.numbers]
     meter = SteadyMeter(
         source.sampling_rate,
         supply.nominal_frequency,
@@ -76,7 +78,7 @@ def scan_pages(
         kept = (centres[inside] >= page.first - 0.5) & (centres[inside] < page.stop - 0.5)
         for i, samples in enumerate(page.samples):
             found = _scan_channel(
-                samples, page, centres[inside], cycle, own, source.sampling_rate, supply, i, thresholds
+                samples, page, centres[inside], cycle, own, source.sampling_rate, supply, i, thresholds, heard[i]
             )
             urms[i, inside.start : inside.stop][kept] = found[0][kept]
             last = transients[i][-1].start if transients[i] else -np.inf
@@ -85,7 +87,8 @@ def scan_pages(
         meter.feed(page.core)
         if progress is not None:
             progress(page.stop, source.n_samples)
-    return Scan(centres / source.sampling_rate, urms, tuple(map(tuple, transients)), missing, meter.finish())
+    noise = np.array([np.median(one) if one else np.nan for one in heard])
+    return Scan(centres / source.sampling_rate, urms, tuple(map(tuple, transients)), missing, noise, meter.finish())
 
 
 class SourceMeanSquare:
@@ -132,8 +135,9 @@ def _scan_channel(
     supply: Supply,
     i: int,
     thresholds: Thresholds,
+    heard: list[float],
 ) -> tuple[FloatArray, list[Part]]:
-    """Urms(1/2) [V] at `centres`, and the transients of the page itself, of one channel."""
+    """Urms(1/2) [V] at `centres`, and the transients of the page itself, of one channel; its noise is `heard`."""
     filled, missing = fill_gaps(samples, cycle)
     mean_square = MeanSquare(samples, cycle)
     urms: FloatArray = np.sqrt(mean_square.at(centres - page.start, cycle))
@@ -168,6 +172,7 @@ def _scan_channel(
             crowded=[(low - begin, high - begin) for low, high in close] if steady else [],
             unsure=missing[first:stop],
             make=supply.part_on(i),
+            heard=heard,
         )
         found += [_shift_scanned_part(one, begin) for one in some]
     moved = [_shift_scanned_part(one, page.start / sampling_rate) for one in found]

@@ -52,6 +52,7 @@ def find_transients(
     crowded: Sequence[tuple[float, float]] = (),
     unsure: BoolArray | None = None,
     make: PartMaker = any_channel,
+    heard: list[float] | None = None,
 ) -> list[Part]:
     """Find the transients in a signal [pu of the reference's peak] without NaN; `make` makes parts on its channel.
 
@@ -63,7 +64,8 @@ def find_transients(
     or 1.2 ms, where white noise would have as much in one of 10^8 windows; `noise_factor` over 6 scales that limit. At
     `steps` [s], such as the edges of sags, a lone spike is the step itself. Stretches that are `crowded`, (n, 2) [s],
     lie between two steps, or a step and an end of the record, less than two cycles apart: there the cycles beside do
-    not tell a step from a transient, and nothing is reported; nor is it where samples were missing (`unsure`).
+    not tell a step from a transient, and nothing is reported; nor is it where samples were missing (`unsure`). The RMS
+    of the noise [pu] is added to `heard`.
     """
     cycle = sampling_rate / frequency
     if signal.size < 2 * cycle + 2 * MARGIN or sampling_rate < _MIN_SAMPLES * frequency:
@@ -72,6 +74,8 @@ def find_transients(
     raw = cycle_residuals(signal, sampling_rate, frequency)
     filtered = filter_both(raw, sampling_rate, frequency)
     noise, minimum = np.full(signal.size, robust_size(filtered[0])), np.full(signal.size, _NOTICED * threshold)
+    if heard is not None:
+        heard.append(float(noise[0]) / 2**0.5)  # the noise of two cycles
     # A first look: whatever is new differs from the cycle before or, in the first one, from the cycle after.
     if not any(
         is_residual_loud(np.nan_to_num(part), sampling_rate, noise, minimum, 0.7 * factor).any() for part in filtered
