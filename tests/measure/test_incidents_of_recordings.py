@@ -190,7 +190,7 @@ def test_dips_that_repeat_more_often_than_any_breaker_recloses_are_a_load():
 def test_a_record_that_starts_dead_does_not_say_that_the_supply_opened():
     (incident,) = characterise(record([box(0.5, 2.0)] * 3)).incidents
     assert incident.title == "cause unknown (not visible: the record starts inside the event)"
-    assert "100 % too low at first" in incident.evidence[0]
+    assert "up to 100 % too low, from the first sample on" in incident.evidence[0]
 
 
 def test_evidence_of_a_trip_names_the_phase_that_was_faulted():

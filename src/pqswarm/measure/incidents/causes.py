@@ -331,7 +331,8 @@ def list_evidence(facts: Facts) -> tuple[str, ...]:
 def _say_change(trace: Trace, facts: Facts) -> str:
     falls = bool(trace.dips[trace.worst] >= trace.rises[trace.worst])
     if facts.starts_inside:
-        return f"{trace.labels[trace.worst]} is {100 * trace.size:.0f} % too {'low' if falls else 'high'} at first"
+        word = "low" if falls else "high"
+        return f"{trace.labels[trace.worst]} is up to {100 * trace.size:.0f} % too {word}, from the first sample on"
     word = "dips" if falls else "rises"
     how = "in a step" if facts.is_steep else "gradually"
     return f"{trace.labels[trace.worst]} {word} by {100 * trace.size:.0f} % {how}"
