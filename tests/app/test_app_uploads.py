@@ -206,6 +206,15 @@ def test_the_answer_gives_the_stored_name(app):
     assert (status, content["name"]) == (200, "a.csv")
 
 
+SAME_NAMES = [("day1/f.csv", "day2/f.csv"), ("a?1.csv", "a1.csv"), ("ß.csv", "SS.csv")]
+
+
+@pytest.mark.parametrize(("first", "second"), SAME_NAMES)
+def test_an_upload_that_replaces_another_says_so(app, first, second):
+    before, after = (upload(app, name, content)[1] for name, content in ((first, b"1"), (second, b"2")))
+    assert (before["replaced"], after["replaced"]) == ("", before["name"])
+
+
 @pytest.mark.parametrize(
     ("given", "name"),
     [

@@ -75,7 +75,8 @@ class UploadHandler(RecordingHandler):
         self.workbench.publish(CHANGED, self.visitor)
         section.queue.wake()
         place = RecordingInFile(file, 0)
-        self.send_json({"recording": place.id, "name": path.name, **section.state_of(place)})
+        told = {"recording": place.id, "name": path.name, "replaced": upload.replaced}
+        self.send_json(told | section.state_of(place))
 
     def on_connection_close(self) -> None:
         """Remove the unfinished file."""

@@ -64,6 +64,8 @@ class Upload:
         self._part = uploads / _PARTS_FOLDER / f"{os.getpid()}-{secrets.token_hex(8)}"
         self.max_bytes = max_bytes
         self.size = self._checked = 0
+        self.replaced = ""
+        """Name of the earlier upload that this one replaced."""
         if length is not None and length > max_bytes:
             raise self._too_large()
         self._check_quota(length or 0)
@@ -104,8 +106,10 @@ class Upload:
             self._file.close()
             self.home.mkdir(parents=True, exist_ok=True)
             path = next((old for old in self.home.iterdir() if old.name.casefold() == self.name.casefold()), None)
-            if path is not None and path.name != self.name:
-                path.unlink()
+            if path is not None:
+                self.replaced = path.name
+                if path.name != self.name:
+                    path.unlink()
             return self._part.replace(self.home / self.name)
         except OSError as error:
             raise HTTPRefusal(f"The upload cannot be stored: {error.strerror or type(error).__name__}.", 507) from None

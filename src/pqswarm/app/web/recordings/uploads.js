@@ -85,6 +85,7 @@
         item,
         progress: (share) => { bar.value = share; words.textContent = `${Math.round(100 * share)} %`; },
         finish: (text) => finish(text, "sent"),
+        note: (text) => finish(text, "noted"), // stays until it is dismissed
         refuse: (text) => { finish(text, "failed"); words.setAttribute("role", "alert"); },
       };
     }
@@ -105,7 +106,8 @@
       request.onload = () => end(() => {
         const answer = request.response ?? {};
         if (request.status === 200) {
-          line.finish(answer.reason || "uploaded");
+          if (answer.replaced) line.note(`replaced your earlier upload ${answer.replaced}: to keep both, rename one`);
+          else line.finish(answer.reason || "uploaded");
           this.options.ondone(answer);
         } else line.refuse(answer.error || `The server refused the file (${request.status}).`);
       });
