@@ -1,6 +1,7 @@
 """Access: requests without the token, from other sites, or out of the root are refused."""
 
 import asyncio
+import errno
 import http.client
 import json
 import os
@@ -14,6 +15,7 @@ from tests.waiting import PATIENCE
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 from typer.testing import CliRunner
 
+from pqswarm.app import server
 from pqswarm.app.access import AccessControl, PasswordQueue
 from pqswarm.app.handlers import Base
 from pqswarm.app.jobs import Cancelled
@@ -126,8 +128,7 @@ def message_of(*words):
     ("words", "parts"),
     [
         (["--host", "0.0.0.0"], ["--host 0.0.0.0", "--password"]),
-        (["--password", "a", "--password-file", "b"], ["--password-file cannot be combined"]),
-        (["--password-file", "missing"], ["--password-file missing cannot be read: No such file"]),
+        (["--password-file", "missing"], ["--password-file missing cannot be read", "No such file"]),
         (["--port", "99999"], ["--port", "65535", "99999"]),
         (["--max-mb", "0"], ["--max-mb", "above 0"]),
         (["nowhere"], ["nowhere is not a folder."]),
@@ -143,17 +144,17 @@ def test_wrong_commands(words, parts, tmp_path, monkeypatch):
 
 def test_a_password_on_the_command_line_is_warned_of(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("PQSWARM_APP_PASSWORD", "from the variable")
-    assert choose_password("0.0.0.0", "from the variable", None) == "from the variable"
+    assert choose_password("from the variable", None, needed=True) == "from the variable"
     assert capsys.readouterr().err == ""
-    assert choose_password("0.0.0.0", "seen by all", None) == "seen by all"
+    assert choose_password("seen by all", None, needed=True) == "seen by all"
     assert "other users of this machine can see --password: use --password-file" in capsys.readouterr().err
     (tmp_path / "empty").write_text("\nword\n")
     with pytest.raises(PqswarmError, match="no password in its first line"):
-        choose_password("0.0.0.0", "", tmp_path / "empty")
+        choose_password("", tmp_path / "empty", needed=True)
     monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True))
     monkeypatch.setattr("typer.prompt", lambda _, hide_input: f"hidden: {hide_input}")
-    assert choose_password("0.0.0.0", "", None) == "hidden: True"
-    assert choose_password("127.0.0.1", "", None) == ""
+    assert choose_password("", None, needed=True) == "hidden: True"
+    assert choose_password("", None, needed=False) == ""
 
 
 def test_a_port_in_use(app, tmp_path):
@@ -213,6 +214,57 @@ def test_the_log_does_not_hold_the_token(tmp_path, caplog):
     asyncio.run(fail())
     assert "/api/recordings" in caplog.text
     assert "secret" not in caplog.text
+
+
+def serve_and(act, folder):
+    """Run ``act(port)`` beside a server in this process."""
+
+    async def run():
+        ready = asyncio.get_running_loop().create_future()
+        workbench = Workbench(folder, folder / "state", folder / "corrections.jsonl", 1)
+        serving = asyncio.create_task(server._serve(workbench, "127.0.0.1", 0, "", ready.set_result))
+        port = int((await ready).rpartition(":")[2].partition("/")[0])
+        try:
+            return await asyncio.wait_for(act(port), PATIENCE)
+        finally:
+            serving.cancel()
+
+    return asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    "sent", ["", "GET / HT", "POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\nhalf"]
+)
+def test_half_a_request_is_not_waited_for(sent, tmp_path, monkeypatch):
+    for name in ("idle_connection_timeout", "body_timeout"):
+        monkeypatch.setitem(server._LIMITS, name, 0.1)
+
+    async def send(port):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(sent.encode())
+        found = await reader.read()
+        writer.close()
+        return found
+
+    assert b"200" not in serve_and(send, tmp_path)
+
+
+def test_without_handles_the_server_pauses_and_says_so_once(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(server, "_PAUSE", 0.3)
+
+    async def ask_meanwhile(port):
+        loop = asyncio.get_running_loop()
+        loop.call_exception_handler({"message": "accept", "exception": OSError(errno.EMFILE, "Too many open files")})
+        start = loop.time()
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n")
+        assert b"403" in await reader.readline()
+        writer.close()
+        return loop.time() - start
+
+    assert serve_and(ask_meanwhile, tmp_path) > 0.25
+    assert [record.message for record in caplog.records] == ["too many open files: new connections have to wait."]
+    assert "Traceback" not in caplog.text
 
 
 def test_passwords_are_checked_one_at_a_time():

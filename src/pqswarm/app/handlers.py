@@ -5,7 +5,6 @@ import json
 import logging
 from collections.abc import Callable
 from contextlib import suppress
-from math import isfinite
 from typing import Any, TypeVar
 
 from tornado.iostream import StreamClosedError
@@ -119,9 +118,7 @@ class Base(RequestHandler):
             value = default if text is None else float(text)
         except ValueError:
             value = None
-        if value is None or not isfinite(value):
-            raise HTTPRefusal(f"{name} must be a number.", 400)
-        if abs(value) > _LARGEST:
+        if value is None or not abs(value) <= _LARGEST:
             raise HTTPRefusal(f"{name} must be a number from -1e12 to 1e12.", 400)
         return value
 

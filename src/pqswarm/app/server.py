@@ -7,12 +7,14 @@ import logging
 import signal
 import socket
 from collections.abc import Callable
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
 from tornado.httpserver import HTTPServer
+from tornado.ioloop import IOLoop
 from tornado.netutil import bind_sockets
 from tornado.web import Application
 
@@ -45,8 +47,10 @@ STYLES = (*_web.STYLES, *_OWN_STYLES)
 """Style sheets of the page, in loading order."""
 
 _MEDIA_TYPES = {".js": "text/javascript", ".css": "text/css"}
-_MAX_BODY = 1_000_000
-"""Maximum size of a request body [byte]; uploads have their own limit."""
+_LIMITS = {"max_body_size": 1_000_000, "max_buffer_size": 8_000_000, "idle_connection_timeout": 60, "body_timeout": 60}
+"""Limits of requests: sizes [byte], and times for headers and bodies [s]; uploads have their own for the body."""
+_PAUSE = 1.0
+"""Time without new connections after file handles ran out [s]."""
 _LOG = logging.getLogger("pqswarm.app")
 
 
@@ -122,11 +126,12 @@ def serve(
 async def _serve(workbench: Workbench, host: str, port: int, password: str, ready: Callable[[str], object]) -> None:
     sockets = listen(host, port)
     access = AccessControl(host, sockets[0].getsockname()[1], password)
-    server = HTTPServer(make_application(workbench, access), max_body_size=_MAX_BODY, max_buffer_size=_MAX_BODY * 8)
+    server = HTTPServer(make_application(workbench, access), **_LIMITS)
     server.add_sockets(sockets)
     workbench.on_open.append(_warm_up_once(workbench))
     end = asyncio.Event()
     loop = asyncio.get_running_loop()
+    loop.set_exception_handler(partial(_pause_without_handles, sockets))
     for number in (signal.SIGINT, signal.SIGTERM):
         with contextlib.suppress(NotImplementedError, ValueError):  # not on Windows, nor outside the main thread
             loop.add_signal_handler(number, end.set)
@@ -138,6 +143,22 @@ async def _serve(workbench: Workbench, host: str, port: int, password: str, read
         for page in list(workbench.pages.values()):
             page.close()
         workbench.jobs.close()
+
+
+def _pause_without_handles(sockets: list[socket.socket], loop: asyncio.AbstractEventLoop, context: Any) -> None:
+    """Accept no connections for a while if accepting one failed for lack of file handles; log other errors."""
+
+    def listen_for(events: int) -> None:
+        for one in sockets:
+            with contextlib.suppress(KeyError):  # the server has stopped
+                IOLoop.current().update_handler(one.fileno(), events)
+
+    if getattr(context.get("exception"), "errno", None) not in (errno.EMFILE, errno.ENFILE):
+        loop.default_exception_handler(context)
+        return
+    _LOG.warning("too many open files: new connections have to wait.")
+    listen_for(0)
+    loop.call_later(_PAUSE, listen_for, IOLoop.READ)
 
 
 def _warm_up_once(workbench: Workbench) -> Callable[[], None]:

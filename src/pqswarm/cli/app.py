@@ -28,14 +28,11 @@ def app(
     ] = "127.0.0.1",
     password: Annotated[
         str,
-        option(
-            "WORD",
-            "Password asked for in the browser. Other users of this machine can see it: prefer --password-file.",
-            envvar=_PASSWORD,
-            show_default="none",
-        ),
+        option("WORD", "Password; others can see it: prefer --password-file.", envvar=_PASSWORD, show_default="none"),
     ] = "",
-    password_file: Annotated[Path | None, option("FILE", "File with the password in its first line.")] = None,
+    password_file: Annotated[
+        Path | None, option("FILE", "File with the password to ask for in its first line.")
+    ] = None,
     model: ModelFile = None,
     site: SiteFile = None,
     corrections: Annotated[
@@ -68,7 +65,7 @@ def app(
         raise PqswarmError(f"{folder} is not a folder.")
     if corrections is not None:
         check_no_folder(corrections, "--corrections the name of a file")
-    password = choose_password(host, password, password_file)
+    password = choose_password(password, password_file, needed=not is_loopback(host))
     home = folder.resolve()
     if corrections is None and home == home.parent:
         raise PqswarmError(f"{home} has no parent folder for the file of corrections: name one with --corrections.")
@@ -93,23 +90,18 @@ def app(
         serve(workbench, host=host, port=port, password=password, ready=ready)
 
 
-def choose_password(host: str, given: str, path: Path | None) -> str:
+def choose_password(given: str, path: Path | None, *, needed: bool) -> str:
     """Return the password of the file, the variable or the command line, or ask a person for a necessary one."""
-    from pqswarm.app.access import is_loopback
-
-    if given and path is not None:
-        raise PqswarmError("--password-file cannot be combined with another password: omit one of them.")
     if path is not None:
         try:
             given = read_regular(path, 10_000).decode("utf-8").partition("\n")[0].removesuffix("\r")
         except (OSError, UnicodeError) as error:
-            reason = getattr(error, "strerror", "") or "it is not UTF-8"
-            raise PqswarmError(f"--password-file {path} cannot be read: {reason}.") from error
+            raise PqswarmError(f"--password-file {path} cannot be read: {error}.") from error
         if not given:
             raise PqswarmError(f"--password-file {path} has no password in its first line.")
     elif given and given != os.environ.get(_PASSWORD):
         say(f"warning: other users of this machine can see --password: use --password-file or {_PASSWORD}.")
-    elif not given and not is_loopback(host) and sys.stdin.isatty():
+    elif not given and needed and sys.stdin.isatty():
         given = typer.prompt("Password for the browser", hide_input=True)
     return given
 

@@ -18,6 +18,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.identify import Failure, Verdict, default_model, identify_file
 from pqswarm.identify.folder.scan import find_candidate
 from pqswarm.identify.show.lines import json_text
+from pqswarm.recordings import RecordingSource
 
 _LOG = logging.getLogger("pqswarm.app")
 _MESSAGE_INTERVAL = 0.25
@@ -192,23 +193,18 @@ def analyse_file(
     hide = workbench.names.hide
     counts: list[int] = []
     found: list[tuple[Verdict | Failure, int | None]] = []
-    model = workbench.model or default_model()
+
+    def count(source: RecordingSource, _: Verdict) -> None:
+        counts.append(len(source.channels))
+
+    model, site = workbench.model or default_model(), workbench.site
     with opening_only_inside(file.home):
-        results = list(
-            identify_file(
-                file.path,
-                model=model,
-                site=workbench.site,
-                after=lambda source, _: counts.append(len(source.channels)),
-                progress=progress,
-            )
-        )
-    for one in results:
-        if isinstance(one, Verdict):
-            light = Verdict.of(json.loads(hide(json_text(replace(one, path=file.name).as_dict()))))
-            found.append((replace(light, characterisation=one.characterisation), counts.pop(0)))
-        else:
-            found.append((replace(one, path=file.name, source=hide(one.source), reason=hide(one.reason)), None))
+        for one in identify_file(file.path, model=model, site=site, after=count, progress=progress):
+            if isinstance(one, Verdict):
+                light = Verdict.of(json.loads(hide(json_text(replace(one, path=file.name).as_dict()))))
+                found.append((replace(light, characterisation=one.characterisation), counts.pop()))
+            else:
+                found.append((replace(one, path=file.name, source=hide(one.source), reason=hide(one.reason)), None))
     return found
 
 

@@ -37,6 +37,7 @@ class UploadHandler(RecordingHandler):
             self._refusal = error  # sent after the body: a browser that is still sending would not read it
         connection: Any = self.request.connection
         connection.set_max_body_size(limit + _TOLERANCE)
+        connection.set_body_timeout(3600.0)  # seconds
 
     def data_received(self, chunk: bytes) -> None:
         """Store the next bytes."""

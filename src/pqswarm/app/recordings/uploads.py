@@ -64,8 +64,7 @@ class Upload:
         self._part = uploads / _PARTS_FOLDER / f"{os.getpid()}-{secrets.token_hex(8)}"
         self.max_bytes = max_bytes
         self.size = self._checked = 0
-        self.replaced = ""
-        """Name of the earlier upload that this one replaced."""
+        self.replaced = ""  # name of an earlier upload
         if length is not None and length > max_bytes:
             raise self._too_large()
         self._check_quota(length or 0)
