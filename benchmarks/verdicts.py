@@ -27,7 +27,7 @@ file. The recordings are third-party and not part of this project (see {doc}`rec
 
 {counts}
 
-| recording | time | by the rules | by the model | |
+| recording | time | by the rules | class | |
 |---|---|---|---|---|
 """
 

@@ -27,7 +27,7 @@ _RECLOSING = 30.0  # tuned
 _AFTER = 1.0
 """What follows an incident is looked at for this long [s]."""
 _BEFORE, _MAX_OPERATIONS = 0.1, 6
-"""Status changes that are listed: from this time before an incident on [s], and at most so many."""
+"""Status changes that are listed: from this time before an incident on [s], and their maximum number."""
 _BREAKER = re.compile(r"(?<![A-Za-z0-9])(52|CB|BRK|QF)|breaker|trip|reclos|(?<![a-z])(open|clos)", re.IGNORECASE)
 """Names of status channels of breakers and trips."""
 _WINDOW = 0.3  # tuned
