@@ -86,8 +86,9 @@ class Facts:
 
     @cached_property
     def oscillation(self) -> Event | None:
-        """The largest oscillatory transient."""
-        found = [e for e in self.events if e.kind == "transient" and not e.category.startswith("impulsive")]
+        """The largest oscillatory transient; not in the first cycle, where simulations and recorders start."""
+        late = [e for e in self.events if e.kind == "transient" and e.start * e.nominal_frequency > 1]
+        found = [event for event in late if not event.category.startswith("impulsive")]
         low, high = _OSCILLATION
         found = [event for event in found if low <= event.details.get("frequency", 0.0) <= high]
         return max(found, key=lambda event: event.magnitude, default=None)
@@ -109,6 +110,11 @@ class Facts:
         """Whether a second harmonic appears in voltage or current, as a transformer makes when it is energised."""
         inrush = any(one.second > _INRUSH and one.ratio > _CURRENT for one in self.currents[:1])
         return inrush or self.second > max(_SECOND, _SECOND_SHARE * self.dip)
+
+    @cached_property
+    def has_plain_current(self) -> bool:
+        """Whether a current rises without the second harmonic of an inrush."""
+        return any(one.ratio > _CURRENT and one.second < _INRUSH / 3 for one in self.currents[:1])
 
     @cached_property
     def is_steep(self) -> bool:
@@ -242,7 +248,11 @@ RULES = (
         "motor start",
         lambda f: f.is_steep and f.returns and f.dip > 0 and not f.is_unequal and not f.starts_inside,
     ),
-    Rule("slow and unequal", "transformer energising", lambda f: f.is_steep and f.returns and f.dip > 0),
+    Rule(
+        "slow and unequal",
+        "transformer energising",
+        lambda f: f.is_steep and f.returns and f.dip > 0 and not f.has_plain_current,
+    ),
     Rule(
         "comes back",
         "motor start",

@@ -30,6 +30,8 @@ _BEFORE, _MAX_OPERATIONS = 0.1, 6
 """Status changes that are listed: from this time before an incident on [s], and their maximum number."""
 _BREAKER = re.compile(r"(?<![A-Za-z0-9])(52|CB|BRK|QF)|breaker|trip|reclos|(?<![a-z])(open|clos)", re.IGNORECASE)
 """Names of status channels of breakers and trips."""
+_SAME_LEVEL = 0.15  # tuned
+"""Levels of stages of one name that differ by less are the same [pu]."""
 _WINDOW = 0.3  # tuned
 """A steady disturbance that starts within this time of an incident is part of it: it is measured in 10 cycles [s]."""
 
@@ -217,6 +219,11 @@ _OTHER_STAGES = {
 }
 
 
+def _are_alike(one: Stage, other: Stage) -> bool:
+    """Whether two stages have the same levels."""
+    return all(abs(level - other.levels.get(name, level)) < _SAME_LEVEL for name, level in one.levels.items())
+
+
 def _name_course(stages: tuple[Stage, ...], cause: str) -> tuple[tuple[Stage, ...], str]:
     """Stages in the words of the cause, and how a fault goes on."""
     if cause in _OTHER_STAGES:
@@ -238,7 +245,7 @@ def _name_course(stages: tuple[Stage, ...], cause: str) -> tuple[tuple[Stage, ..
             evolves, name = True, f"fault evolves: {name}"
         else:
             name = f"fault: {name}"
-        if named and named[-1].name == name:
+        if named and named[-1].name == name and _are_alike(named[-1], stage):
             named[-1] = replace(named[-1], end=stage.end)
         else:
             named.append(replace(stage, name=name))
