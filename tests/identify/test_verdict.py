@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.reference.disturbances import make
 
 from pqswarm.errors import PqswarmError
 from pqswarm.events import PRESETS, generate
@@ -188,3 +189,17 @@ class TestSamples:
             assert verdict.sentences
             assert all(one.label or one.agreement.startswith("rules only") for one in verdict.events)
             json.dumps(verdict.as_dict(), allow_nan=False)
+
+
+@pytest.mark.parametrize("name", ["flicker", "flicker with harmonics", "notching"])
+def test_the_last_bit_decides_nothing(name):
+    for seed in range(3):
+        wave, _ = make(name, np.random.default_rng(seed), sampling_rate=6400.0, snr=40.0, cycles=4.0)
+        found = [
+            identify(
+                Recording((Channel("U1", "V", "A", scale * wave),), 6400.0, 50.0), nominal_voltage=230.0 * scale
+            ).main
+            for scale in (1.0, 1 + 2**-50)
+        ]
+        assert found[0].label == found[1].label
+        assert found[0].probability == pytest.approx(found[1].probability, abs=1e-3)
