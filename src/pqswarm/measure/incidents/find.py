@@ -9,7 +9,7 @@ import numpy as np
 
 from pqswarm._base.typing import FloatArray
 from pqswarm.measure.event import Event
-from pqswarm.measure.incidents.causes import PROBABILITIES, Facts, apply_rules, list_evidence
+from pqswarm.measure.incidents.causes import Facts, apply_rules, list_evidence
 from pqswarm.measure.incidents.currents import FeederCurrents, measure_currents
 from pqswarm.measure.incidents.record import Incident, Stage, order_in_time
 from pqswarm.measure.incidents.stages import find_stages
@@ -98,7 +98,7 @@ class IncidentFinder:
         stages, course = _name_course(stages, rule.cause)
         return Incident(
             cause=rule.cause,
-            probability=PROBABILITIES[rule.name],
+            probability=rule.probability,
             evidence=(*list_evidence(facts), *self._operations(start, end)),
             stages=stages,
             events=tuple(order),
