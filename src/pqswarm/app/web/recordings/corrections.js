@@ -45,7 +45,7 @@
         pq.el("h2", { class: "sentence" }, swatch(event.kind), event.sentence),
         ...this.incident(event, analysis),
         pq.el("dl", { class: "facts" },
-          fact("Model", "class", shown, Number.isFinite(event.probability) ? `, ${pq.percent(event.probability, 0)}` : "",
+          fact(event.agreement === "measured" ? "Class" : "Model", "class", shown, Number.isFinite(event.probability) ? `, ${pq.percent(event.probability, 0)}` : "",
             ranked[1] ? pq.el("span", { class: "soft", "data-read": "runner-up" }, ` (then ${className(ranked[1][0])}, ${pq.percent(ranked[1][1], 0)})`) : ""),
           fact("Rules", "rule", className(event.rule_class) || "–"),
           fact("Agreement", "agreement", pq.el("span", { class: /^agree/.test(event.agreement) ? "agree" : /^disagree/.test(event.agreement) ? "disagree" : "" }, event.agreement))),

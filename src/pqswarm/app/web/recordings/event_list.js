@@ -25,7 +25,7 @@
     { key: "magnitude", title: "Magnitude", number: true, help: "Residual, maximum or peak voltage as a percentage of the reference", text: magnitudeText, value: magnitude },
     { key: "duration", title: "Duration", number: true, help: "From Urms(1/2) as in IEC 61000-4-30: up to one cycle longer than on the waveform", text: durationText, value: (row) => row.duration_s },
     { key: "cause", title: "Cause", help: "Of the incident, at its main event; ↳ marks other events of an incident", value: (row) => row.cause,
-      text: (row) => (row.cause ? `${row.cause}${row.cause.startsWith("cause unknown") ? "" : `, ${pq.percent(row.cause_probability, 0)}`}` : row.incident ? `↳ incident ${row.incident}` : "") },
+      show: (row) => pq.el("span", { title: row.cause }, row.cause.startsWith("cause unknown") ? "unknown" : row.cause ? `${row.cause}, ${pq.percent(row.cause_probability, 0)}` : row.incident ? `↳ incident ${row.incident}` : "") },
     { key: "class", title: "Class", help: "By the model; a pencil marks a corrected class", value: (row) => className(label(row)),
       show: (row) => (row.correction?.label ? pq.el("span", { class: "corrected", title: `Corrected by ${row.correction.by}` }, `${className(label(row))} ✎`) : className(row.class)) },
     { key: "probability", title: "Prob.", number: true, help: "Probability of the class, by the model", text: (row) => (Number.isFinite(row.probability) ? pq.percent(row.probability, 0) : "") },
