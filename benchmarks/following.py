@@ -46,9 +46,7 @@ class Page:
 
     def __init__(self, address: str) -> None:
         self._home, _, token = address.partition("?token=")
-        port = self._home.rstrip("/").rpartition(":")[2]
-        cookies = f"pqswarm-{port}={token}; pqswarm-visitor={'0' * 32}"
-        self._headers = {"X-Page": "0" * 32, "Cookie": cookies}
+        self._headers = {"X-Page": "0" * 32, "X-Visitor": "0" * 32, "X-Token": token}
         self.messages = self.charts = 0
         threading.Thread(target=self._listen, daemon=True).start()
         while not self._ask("api/studies/watch", {"watch": True})["watching"]:

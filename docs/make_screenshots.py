@@ -5,8 +5,8 @@
 
 The first writes ``recordings.png``, ``recording.png``, ``studies.png``, ``study.png`` and ``events.png``, each also as
 ``-phone`` and ``-dark``, to FOLDER (default ``docs/_static/workbench``), from generated recordings and a small
-study. The second writes ``report.png`` and ``report-dark.png``, the start of ``docs/results/replication-paper.html``, to FOLDER
-(default ``docs/_static``). All contents are generated from seeds, so the pictures are reproducible.
+study. The second writes ``report.png`` and ``report-dark.png``, the start of ``docs/results/replication-paper.html``,
+to FOLDER (default ``docs/_static``). All contents are generated from seeds, so the pictures are reproducible.
 ``make_pictures.py`` draws the others and crops some of these.
 """
 
@@ -104,11 +104,10 @@ def picture_workbench(out: Path) -> None:
         with running_app(served, state=here / "state") as app:
             browser = Browser(here / "profile")
             try:
-                browser.tab(app.address).close()  # authorises the browser
-                links = find_links(browser, app.home)
+                links = find_links(browser, app.address)
                 for page, link in links.items():
                     for look, (width, scheme) in LOOKS.items():
-                        tab = browser.tab(f"{app.home}/{link}", width=width, scheme=scheme)
+                        tab = browser.tab(f"{app.address}{link}", width=width, scheme=scheme)
                         size = {"width": width, "height": HEIGHTS[page], "deviceScaleFactor": 1, "mobile": False}
                         tab.call("Emulation.setDeviceMetricsOverride", **size)
                         settle(tab, page)
@@ -124,11 +123,11 @@ def pqswarm(folder: Path, *words: str) -> None:
     subprocess.run(command, cwd=folder, check=True, capture_output=True)  # noqa: S603 (fixed words)
 
 
-def find_links(browser: Browser, home: str) -> dict[str, str]:
+def find_links(browser: Browser, address: str) -> dict[str, str]:
     """Return the deep link of each page; click a row to find a recording and a study."""
     links = {}
     for section, inside in (("recordings", "recording"), ("studies", "study")):
-        tab = browser.tab(f"{home}/#/{section}")
+        tab = browser.tab(f"{address}#/{section}")
         settle(tab, section)
         links[section] = f"#/{section}"
         tab.evaluate(CHOOSE)

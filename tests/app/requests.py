@@ -16,14 +16,15 @@ def connect(app):
     return http.client.HTTPConnection(app.home.removeprefix("http://"), timeout=PATIENCE)
 
 
-def cookies(app, visitor=ONE):
-    return {"Cookie": f"pqswarm-{app.home.rpartition(':')[2]}={app.token}; pqswarm-visitor={visitor}"}
+def access(app, visitor=ONE):
+    """The headers of a request."""
+    return {"X-Token": app.token, "X-Visitor": visitor, "X-Page": "0" * 32}
 
 
 def ask(app, path, method="GET", body=None, visitor=ONE, headers=None):
     """Status and bytes of an answer."""
     connection = connect(app)
-    connection.request(method, path, body, cookies(app, visitor) | {"X-Page": "0" * 32} | (headers or {}))
+    connection.request(method, path, body, access(app, visitor) | (headers or {}))
     answer = connection.getresponse()
     found = answer.status, answer.read()
     connection.close()
@@ -57,7 +58,7 @@ class OpenPage:
 
     def __init__(self, app, name="c" * 32, visitor=ONE):
         self.connection = connect(app)
-        self.connection.request("GET", f"/api/updates/{name}", headers=cookies(app, visitor))
+        self.connection.request("GET", f"/api/updates/{name}", headers=access(app, visitor))
         self.answer = self.connection.getresponse()
         assert self.answer.status == 200
         self.answer.fp.readline()

@@ -13,8 +13,7 @@ DEPTH = "Number(document.querySelector('#field-depth').value)"
 
 @pytest.fixture(scope="module")
 def tab(app, browser):
-    browser.tab(app.address).close()  # sets the cookie
-    opened = browser.tab(app.home + SAG)
+    opened = browser.tab(app.address + SAG.removeprefix("/"))
     opened.until(READY)
     yield opened
     opened.close()
@@ -100,7 +99,7 @@ def test_a_class_is_picked_and_a_parameter_swept(tab):
 
 @pytest.mark.parametrize(("width", "scheme"), [(PHONE, "light"), (1280, "dark")])
 def test_phone_and_dark(app, tab, browser, width, scheme):
-    tab = browser.tab(f"{app.home}/#/events?class=sag_with_transient&preset=field&seed=5", width=width, scheme=scheme)
+    tab = browser.tab(f"{app.address}#/events?class=sag_with_transient&preset=field&seed=5", width=width, scheme=scheme)
     tab.until(READY)
     measured = tab.measure()
     assert measured["problems"] == []
@@ -116,7 +115,7 @@ def test_phone_and_dark(app, tab, browser, width, scheme):
 
 
 def test_a_link_with_an_invalid_value(app, tab, browser):
-    tab = browser.tab(f"{app.home}/#/events?class=sag&depth=7&note=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E")
+    tab = browser.tab(f"{app.address}#/events?class=sag&depth=7&note=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E")
     tab.until("document.querySelector('.bench')?.dataset.state === 'failed'")
     assert tab.evaluate("document.querySelectorAll('.bench img').length") == 0
     assert "note" in tab.text(".bench > .error")

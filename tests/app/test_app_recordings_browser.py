@@ -249,7 +249,7 @@ def test_exports(start):
     start.click(".filters > button")
     lines = start.evaluate("saved['events.csv']").splitlines()
     assert len(lines) == 1 + len(rows(start, "kind"))
-    served = start.evaluate("fetch('/api/table.csv').then(answer => answer.text())").splitlines()
+    served = start.evaluate("pq.app.api('/api/table.csv', { text: true })").splitlines()
     assert lines[0] == served[0]
     assert {line.partition(",")[0] for line in lines} <= {line.partition(",")[0] for line in served}
     open_event(start, "South", "interruption")
@@ -262,7 +262,7 @@ def test_exports(start):
     )
     links = start.evaluate("[...document.querySelectorAll('.title .tools a')].map(link => link.href)")
     answers = start.evaluate(
-        f"Promise.all({json.dumps(links)}.map(link => fetch(link).then("
+        f"Promise.all({json.dumps(links)}.map(link => pq.app.withTicket(link).then(fetch).then("
         "answer => [answer.status, answer.headers.get('Content-Disposition').split(';')[0]])))"
     )
     assert answers == [[200, "attachment"]] * 3
@@ -294,7 +294,7 @@ def test_by_keyboard(start):
 def test_looks(tab, app, browser, width, scheme):
     row = tab.evaluate("pq.recordings.store.rows.find(row => row.station === 'East' && row.kind === 'sag')")
     link = f"#/recordings/{row['recording']}?event={row['event']}"
-    other = browser.tab(app.home, width=width, scheme=scheme)
+    other = browser.tab(app.address, width=width, scheme=scheme)
     try:
         other.until("document.querySelectorAll('.tolerance').length === 2")
         found = other.measure()

@@ -1,14 +1,12 @@
 """A server that is killed and started again: stored analyses are there at once, and an open page recovers."""
 
-import socket
-
 import pytest
 from tests.app.recordings import write_pair
 from tests.app.requests import OTHER, get, wait_analysed
 from tests.app.serving import running_app
 from tests.browser import needs_browser
 
-STATE = "document.getElementById('state').textContent"
+LOST = "!document.getElementById('lost').hidden"
 
 
 def sag_of(percent):
@@ -41,26 +39,28 @@ def test_after_a_kill_all_rows_are_there_at_once(tmp_path):
 @pytest.mark.slow
 @needs_browser[1]
 def test_a_page_outlives_the_server(browser, tmp_path):
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = str(probe.getsockname()[1])
     folder, state = tmp_path / "served", tmp_path / "state"
     folder.mkdir()
     write_pair(folder / "sag.cfg")
-    with running_app(folder, "--port", port, state=state) as app:
+    with running_app(folder, state=state) as app:
         tab = browser.tab(app.address)
         name = tab.until("pq.recordings.store.recordings[0]?.id")
         tab.evaluate(f"void (location.hash = '#/recordings/{name}')")
         tab.until(sag_of("50.0"))
-    tab.until(f"{STATE}.includes('does not respond')")
+        first = app.address
+    tab.until(f"{LOST} && document.getElementById('section').inert")
     write_pair(folder / "sag.cfg", seconds=1.2, residual=0.7)
-    with running_app(folder, "--port", port, state=state) as app:
-        tab.until(f"{STATE}.includes('open the new address')")
-        other = browser.tab(app.address)
-        tab.evaluate("void window.dispatchEvent(new Event('focus'))")  # as if the user came back to the page
-        tab.until(f"{STATE} === ''")
+    with running_app(folder, state=state) as app:
+        assert app.address == first
+        tab.until(f"!{LOST}".replace("!!", ""))
         tab.until(sag_of("70.0"))
         assert "1.200 s" in tab.text(".facts")
         assert tab.evaluate("[...document.querySelectorAll('.error:not([hidden])')].map(one => one.innerText)") == []
+    port = first.rpartition(":")[2].partition("/")[0]
+    with running_app(folder, "--new-token", "--port", port, state=state) as app:
+        assert app.token not in first
+        tab.until("/address that pqswarm printed/.test(document.getElementById('gate').innerText)")
+        other = browser.tab(app.address)  # which hands the new token to the first
+        tab.until(f"document.getElementById('gate').hidden && {sag_of('70.0')}")
         other.close()
         tab.close()

@@ -8,6 +8,8 @@ import os
 import stat
 import subprocess
 import sys
+import threading
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -16,9 +18,9 @@ from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 from typer.testing import CliRunner
 
 from pqswarm.app import server
-from pqswarm.app.access import AccessControl, PasswordQueue
-from pqswarm.app.handlers import Base
-from pqswarm.app.jobs import Cancelled
+from pqswarm.app.access import AccessControl, PasswordQueue, StoredAccess, Tickets
+from pqswarm.app.handlers import Base, HTTPRefusal
+from pqswarm.app.jobs import Cancelled, Job, Jobs
 from pqswarm.app.server import make_application
 from pqswarm.app.workbench import Workbench
 from pqswarm.cli.app import browser_opener, choose_password
@@ -29,7 +31,7 @@ from pqswarm.errors import PqswarmError
 def ask(app, path, method="GET", headers=None, body=None, token=True):
     """Status, headers and text of an answer; the path is sent as it is."""
     connection = http.client.HTTPConnection(app.home.removeprefix("http://"), timeout=PATIENCE)
-    known = {"Cookie": f"pqswarm-{app.home.rpartition(':')[2]}={app.token}"} if token else {}
+    known = {"X-Token": app.token} if token else {}
     connection.request(method, path, body=body, headers=known | (headers or {}))
     answer = connection.getresponse()
     text = answer.read().decode()
@@ -37,34 +39,82 @@ def ask(app, path, method="GET", headers=None, body=None, token=True):
     return answer.status, answer.headers, text
 
 
-def test_the_token_gives_access_and_does_not_stay_in_the_address(app):
-    status, headers, _ = ask(app, f"/?token={app.token}", token=False)
-    assert (status, headers["Location"]) == (302, "/")
-    cookies = headers.get_all("Set-Cookie")
-    assert all("HttpOnly" in cookie and "SameSite=Strict" in cookie for cookie in cookies)
-    status, headers, text = ask(app, "/")
-    assert status == 200
-    assert "<main" in text
-    assert "script-src 'self'" in headers["Content-Security-Policy"]
-    assert "unsafe-eval" not in headers["Content-Security-Policy"]
+def test_the_page_has_no_data_and_sets_no_cookie(app):
+    """Browsers send cookies to every port of a host, so the token must not be one."""
+    for path in ("/", f"/?token={app.token}", "/assets/app.js", "/api/recordings"):
+        status, headers, text = ask(app, path)
+        assert status == 200
+        assert headers["Set-Cookie"] is None
+        assert "script-src 'self'" in headers["Content-Security-Policy"]
+        assert "unsafe-eval" not in headers["Content-Security-Policy"]
+        assert app.token not in text
 
 
-def test_a_navigation_from_another_site_keeps_the_cookie(app):
-    headers = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
-    status, headers, text = ask(app, f"/?token={app.token}", headers=headers, token=False)
-    assert (status, headers["Location"]) == (200, None)
-    assert 'content="0; url=/"' in text
-    assert app.token not in text
-
-
-@pytest.mark.parametrize("path", ["/", "/?token=", "/?token=x", "/assets/app.js", "/api/recordings", "/api/studies"])
-def test_without_token(app, path):
-    status, _, text = ask(app, path, token=False)
+@pytest.mark.parametrize("path", ["/api/recordings", "/api/studies", "/api/updates/" + "0" * 32, "/api/tickets", "/x"])
+@pytest.mark.parametrize("given", ["none", "wrong", "cookie", "address", "ticket"])
+def test_without_token(app, path, given):
+    headers = {"wrong": {"X-Token": "x"}, "cookie": {"Cookie": f"token={app.token}; X-Token={app.token}"}}
+    query = {"address": f"?token={app.token}", "ticket": f"?ticket={app.token}"}.get(given, "")
+    status, _, text = ask(app, path + query, headers=headers.get(given), token=False)
     assert status == 403
-    assert "token" in json.loads(text)["error"]
+    assert ("works once" if given == "ticket" else "token") in json.loads(text)["error"]
 
 
-@pytest.mark.parametrize("path", ["/api/recordings", "/api/studies", "/", "/assets/app.js"])
+def ticket_for(app, address, visitor="a" * 32):
+    status, _, text = ask(app, "/api/tickets", "POST", {"X-Visitor": visitor}, json.dumps({"address": address}))
+    assert status == 200
+    return json.loads(text)["ticket"]
+
+
+def test_a_ticket_opens_one_address_once(app):
+    file = "/api/events/file?class=sag&seed=1"
+    ticket = ticket_for(app, file)
+    assert ask(app, f"{file}1&ticket={ticket}", token=False)[0] == 403  # another address; the ticket is spent
+    assert ask(app, f"{file}&ticket={ticket}", token=False)[0] == 403
+    ticket = ticket_for(app, file)
+    assert ask(app, f"{file}&ticket={ticket}", "POST", token=False)[0] == 403
+    status, headers, _ = ask(app, f"{file}&ticket={ticket}", token=False)
+    assert (status, headers["Content-Disposition"]) == (200, 'attachment; filename="sag-paper-1.csv"')
+    assert ask(app, f"{file}&ticket={ticket}", token=False)[0] == 403
+    assert ask(app, f"/api/studies?ticket={ticket_for(app, '/api/studies')}", token=False)[0] == 200
+
+
+def test_tickets_expire_and_are_few(monkeypatch):
+    tickets = Tickets()
+    first = tickets.issue("/a", "eve")
+    later = time.monotonic() + 61
+    monkeypatch.setattr("pqswarm.app.access.time", SimpleNamespace(monotonic=lambda: later))
+    assert tickets.redeem(f"/a?ticket={first}") is None
+    issued = [tickets.issue("/a", "eve") for _ in range(1100)]
+    assert tickets.redeem(f"/a?ticket={issued[0]}") is None
+    assert tickets.redeem(f"/a?ticket={issued[-1]}") == "eve"
+
+
+def test_token_and_port_outlive_a_restart(tmp_path):
+    path = tmp_path / "state" / "access.json"
+    token = StoredAccess(path).keep(8750)
+    assert StoredAccess(path).keep(8750) == token
+    assert StoredAccess(path).port == 8750
+    if os.name != "nt":
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    renewed = StoredAccess(path)
+    renewed.token = ""
+    assert renewed.keep(8750) != token
+    with_password = [AccessControl.for_server("0.0.0.0", 1, word, StoredAccess(path)).token for word in ("a", "b", "a")]
+    assert len(set(with_password)) == 2
+    assert with_password[0] == with_password[2]
+    assert StoredAccess(path).token not in with_password
+    for damaged in ("", "[]", '{"token": "x", "port": 1}', '{"token": 5, "port": 1}', "[" * 900, '{"port": 1}'):
+        path.write_text(damaged)
+        assert (StoredAccess(path).token, StoredAccess(path).port) == ("", 0)
+
+
+def test_a_state_folder_that_cannot_be_written_gives_a_token_for_now(tmp_path):
+    (tmp_path / "state").write_text("a file")
+    assert len(StoredAccess(tmp_path / "state" / "access.json").keep(8750)) == 32
+
+
+@pytest.mark.parametrize("path", ["/api/recordings", "/api/studies", "/", "/assets/app.js", "/api/login"])
 @pytest.mark.parametrize(
     "headers",
     [
@@ -83,7 +133,7 @@ def test_cross_site_requests(app, path, headers):
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
 def test_a_form_of_another_site_changes_nothing(app, method):
-    assert ask(app, "/api/corrections", method, body="{}")[0] == 403
+    assert ask(app, "/api/corrections", method, body="{}", token=False)[0] == 403
 
 
 @pytest.mark.parametrize(
@@ -172,21 +222,18 @@ def test_a_password_lets_other_machines_in(locked):
     assert "0.0.0.0" not in locked.address
     status, _, text = ask(locked, "/", token=False)
     assert status == 200
-    assert 'type="password"' in text
-    assert ask(locked, "/assets/base.css", token=False)[0] == 200
-    assert ask(locked, "/assets/app.js", token=False)[0] == 403
+    assert 'data-password="yes"' in text
     assert ask(locked, "/api/recordings", token=False)[0] == 403
-    form = {"Content-Type": "application/x-www-form-urlencoded", "Origin": locked.home}
-    assert ask(locked, "/", "POST", form, "password=wrong", token=False)[0] == 403
-    assert ask(locked, "/", "POST", form, "password=open+sesame", token=False)[0] == 403
-    status, headers, _ = ask(locked, "/", "POST", form, "password=open+sesame+", token=False)
-    assert status == 302
-    cookies = "; ".join(cookie.partition(";")[0] for cookie in headers.get_all("Set-Cookie"))
-    status, _, text = ask(locked, "/", headers={"Cookie": cookies}, token=False)
-    assert status == 200
-    assert "<main" in text
-    evil = form | {"Origin": "http://evil.example"}
-    assert ask(locked, "/", "POST", evil, "password=open+sesame+", token=False)[0] == 403
+
+    def log_in(password, **headers):
+        return ask(locked, "/api/login", "POST", headers, json.dumps({"password": password}), token=False)
+
+    for wrong in ("wrong", "open sesame", None, ["open sesame "]):
+        assert log_in(wrong)[0] == 403
+    assert log_in("open sesame ", Origin="http://evil.example")[0] == 403
+    status, headers, text = log_in("open sesame ", Origin=locked.home)
+    assert (status, headers["Set-Cookie"]) == (200, None)
+    assert ask(locked, "/api/recordings", headers={"X-Token": json.loads(text)["token"]}, token=False)[0] == 200
 
 
 def make_handler(folder, address="/"):
@@ -222,7 +269,7 @@ def serve_and(act, folder):
     async def run():
         ready = asyncio.get_running_loop().create_future()
         workbench = Workbench(folder, folder / "state", folder / "corrections.jsonl", 1)
-        serving = asyncio.create_task(server._serve(workbench, "127.0.0.1", 0, "", ready.set_result))
+        serving = asyncio.create_task(server._serve(workbench, "127.0.0.1", 0, "", False, ready.set_result))
         port = int((await ready).rpartition(":")[2].partition("/")[0])
         try:
             return await asyncio.wait_for(act(port), PATIENCE)
@@ -267,16 +314,119 @@ def test_without_handles_the_server_pauses_and_says_so_once(tmp_path, monkeypatc
     assert "Traceback" not in caplog.text
 
 
-def test_passwords_are_checked_one_at_a_time():
+def test_passwords_of_a_sender_are_checked_one_at_a_time_and_do_not_delay_others():
     async def guess():
-        passwords = PasswordQueue(AccessControl("0.0.0.0", 1, "right"), pause=0.05, max_waiting=3)
-        start = asyncio.get_running_loop().time()
-        found = await asyncio.gather(*(passwords.check(given) for given in ("a", "b", "right", "right")))
-        return found, asyncio.get_running_loop().time() - start
+        passwords = PasswordQueue(AccessControl("0.0.0.0", 1, "right"), pause=0.05)
+        loop = asyncio.get_running_loop()
+        start, others = loop.time(), []
 
-    found, seconds = asyncio.run(guess())
+        async def other(address):
+            others.append((await passwords.check("right", address), loop.time() - start))
+
+        flood = (passwords.check(word, "10.0.0.1") for word in ("a", "b", "right", "right"))
+        found = await asyncio.gather(*flood, other("10.0.0.2"), other("2001:db8::1"))
+        assert not passwords._turns
+        return found[:4], loop.time() - start, others
+
+    found, seconds, others = asyncio.run(guess())
     assert found == [False, False, True, None]
     assert seconds > 0.09
+    assert [right for right, _ in others] == [True, True]
+    assert max(at for _, at in others) < 0.04
+
+
+def test_one_network_is_one_sender_of_passwords():
+    async def guess():
+        passwords = PasswordQueue(AccessControl("::", 1, "right"), pause=0.01, max_all=5)
+        one_network = await asyncio.gather(*(passwords.check("x", f"2001:db8::{i}") for i in range(5)))
+        many = await asyncio.gather(*(passwords.check("x", f"10.0.0.{i}") for i in range(7)))
+        return one_network.count(None), many.count(None)
+
+    assert asyncio.run(guess()) == (2, 2)
+
+
+def test_connections_of_one_address_are_few(tmp_path, monkeypatch):
+    monkeypatch.setattr(server, "_MAX_CONNECTIONS", 2)
+
+    async def connect(port):
+        opened = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3)]
+        await asyncio.sleep(0)
+        assert await opened[2][0].read() == b""  # closed at once
+        opened[0][1].write(b"GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n")
+        assert b"403" in await opened[0][0].readline()
+        for _, writer in opened:
+            writer.close()
+
+    serve_and(connect, tmp_path)
+
+
+def run_jobs(act):
+    async def run():
+        jobs = Jobs()
+        try:
+            return await asyncio.wait_for(act(jobs), PATIENCE)
+        finally:
+            jobs.close()
+
+    return asyncio.run(run())
+
+
+def test_visitors_take_turns_and_short_work_has_its_own_thread():
+    async def flood(jobs):
+        gate, order = threading.Event(), []
+
+        def long():
+            gate.wait(PATIENCE)
+
+        await jobs.run(Job(), order.append, "short", owner="bob")
+        waiting = [asyncio.ensure_future(jobs.run(Job(), long, owner="eve")) for _ in range(60)]
+        while jobs._pools["answer"].n_waiting("eve") != 58:
+            await asyncio.sleep(0.001)
+        assert jobs.is_busy_for("eve")
+        assert not jobs.is_busy_for("bob")
+        await jobs.run(Job(), order.append, "while both other threads are occupied", owner="bob")
+        last = [asyncio.ensure_future(jobs.run(Job(), lambda: order.append("bob"), owner="bob"))]
+        last += [asyncio.ensure_future(jobs.run(Job(), lambda: order.append("eve"), owner="eve"))]
+        await asyncio.sleep(0)
+        gate.set()
+        await asyncio.gather(*waiting, *last)
+        return order
+
+    assert run_jobs(flood) == ["short", "while both other threads are occupied", "bob", "eve"]
+
+
+def test_too_many_requests_of_one_visitor_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("pqswarm.app.jobs._MAX_WAITING", 0)
+
+    async def work():
+        handler = make_handler(tmp_path)
+        handler.visitor = "eve"
+        await handler.work(pytest.fail, "it started")
+
+    with pytest.raises(HTTPRefusal) as refused:
+        asyncio.run(work())
+    assert refused.value.status == 429
+
+
+def test_work_that_hangs_does_not_keep_the_server(monkeypatch):
+    monkeypatch.setattr("pqswarm.app.jobs._GRACE", 0.05)
+    gate, started = threading.Event(), threading.Event()
+
+    def hang():
+        started.set()
+        gate.wait(PATIENCE)
+
+    async def run(jobs):
+        hanging = asyncio.ensure_future(jobs.run(Job(), hang, pool="studies"))
+        while not started.is_set():
+            await asyncio.sleep(0.001)
+        jobs.close()
+        hanging.cancel()
+        ended = jobs.join()
+        gate.set()
+        return ended, jobs.join()
+
+    assert run_jobs(run) == (False, True)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such rights")

@@ -198,7 +198,7 @@ def check_hostile_names(app, tab, study):
     assert "onerror" in tab.evaluate("document.querySelector('.features svg').textContent")
     assert tab.evaluate("document.querySelector('#section img') === null && window.bad === undefined")
     assert tab.problems() == []
-    tab.go(f"{app.home}/api/studies/{study}/report")
+    tab.go(app.home + tab.evaluate(f"pq.app.withTicket('/api/studies/{study}/report')"))
     assert tab.evaluate("document.querySelector('img[onerror]') === null && window.bad === undefined")
     assert HOSTILE in tab.text("h1")
     assert tab.evaluate("self.origin") == "null"  # it cannot send requests to the server

@@ -6,7 +6,7 @@ import socket
 
 import pytest
 from tests.app.recordings import write_pair
-from tests.app.requests import ONE, OTHER, ask, connect, cookies, get, open_page, recording, send, upload, wait_analysed
+from tests.app.requests import ONE, OTHER, access, ask, connect, get, open_page, recording, send, upload, wait_analysed
 from tests.waiting import PATIENCE, wait_until
 
 from pqswarm.app.recordings.files import upload_folder_name
@@ -119,11 +119,15 @@ def test_a_correction_of_an_upload_stays_with_its_visitor(app, empty_folder, pai
     assert (corrected_by(ONE), corrected_by(OTHER)) == (["Eve", "Ann"], ["Eve"])
     labels = [[one["label"] for one in get(app, "/api/corrections", who)["corrections"]] for who in (ONE, OTHER)]
     assert labels == [["sag_with_harmonics", "sag_with_transient"], ["sag_with_harmonics"]]
-    assert ONE not in app.corrections.read_text()  # the cookie is a secret
+    assert ONE not in app.corrections.read_text()  # the visitor's ID is a secret
     correct(own, "", "Ann", ONE)
     assert corrected_by(ONE) == ["Eve", "Eve"]
     correct(shared, "", "Eve", OTHER)
     assert ask(app, f"/api/recordings/{own}", "DELETE")[0] == 200
+
+
+def lines(headers):
+    return "".join(f"{name}: {value}\r\n" for name, value in headers.items())
 
 
 def announce(app, name, length, more=b"", headers=""):
@@ -131,8 +135,8 @@ def announce(app, name, length, more=b"", headers=""):
     host, _, port = app.home.removeprefix("http://").partition(":")
     connection = socket.create_connection((host, int(port)), timeout=PATIENCE)
     with connection, connection.makefile("rb") as answer:
-        head = f"PUT /api/uploads/{name} HTTP/1.1\r\nHost: {host}:{port}\r\nX-Page: {'0' * 32}\r\n"
-        head += f"Cookie: {cookies(app)['Cookie']}\r\n{headers or f'Content-Length: {length}'}\r\n\r\n"
+        head = f"PUT /api/uploads/{name} HTTP/1.1\r\nHost: {host}:{port}\r\n"
+        head += f"{lines(access(app))}{headers or f'Content-Length: {length}'}\r\n\r\n"
         connection.sendall(head.encode() + more)
         return answer.readline()
 
@@ -151,7 +155,7 @@ def test_a_body_of_unknown_length_is_counted(app, state):
     before = stored(state)
     connection = connect(app)
     chunks = (b"1,2\n" * 25_000 for _ in range(15))
-    headers = cookies(app) | {"X-Page": "0" * 32, "Transfer-Encoding": "chunked"}
+    headers = access(app) | {"Transfer-Encoding": "chunked"}
     connection.request("PUT", "/api/uploads/endless.csv", chunks, headers, encode_chunked=True)
     with connection.getresponse() as answer:
         assert answer.status == 413
@@ -163,8 +167,8 @@ def test_a_broken_upload_leaves_nothing(app, state):
     before = stored(state)
     host, _, port = app.home.removeprefix("http://").partition(":")
     connection = socket.create_connection((host, int(port)), timeout=PATIENCE)
-    head = f"PUT /api/uploads/half.csv HTTP/1.1\r\nHost: {host}:{port}\r\nX-Page: {'0' * 32}\r\n"
-    connection.sendall(f"{head}Cookie: {cookies(app)['Cookie']}\r\nContent-Length: 5000\r\n\r\n1,2\n".encode())
+    head = f"PUT /api/uploads/half.csv HTTP/1.1\r\nHost: {host}:{port}\r\n"
+    connection.sendall(f"{head}{lines(access(app))}Content-Length: 5000\r\n\r\n1,2\n".encode())
     wait_until(lambda: stored(state) != before)
     connection.close()
     wait_until(lambda: stored(state) == before)
@@ -175,8 +179,8 @@ def test_a_disconnect_at_the_end_leaves_a_whole_file_or_none(app, state):
     body = b"1,2\n" * 1000
     for number in range(10):
         with socket.create_connection((host, int(port)), timeout=PATIENCE) as connection:
-            head = f"PUT /api/uploads/cut{number}.csv HTTP/1.1\r\nHost: {host}:{port}\r\nX-Page: {'0' * 32}\r\n"
-            head += f"Cookie: {cookies(app)['Cookie']}\r\nContent-Length: {len(body)}\r\n\r\n"
+            head = f"PUT /api/uploads/cut{number}.csv HTTP/1.1\r\nHost: {host}:{port}\r\n"
+            head += f"{lines(access(app))}Content-Length: {len(body)}\r\n\r\n"
             connection.sendall(head.encode() + body)
     wait_until(lambda: not [path for path in state.rglob(".parts/*") if path.is_file()])
     assert {path.read_bytes() for path in state.rglob("cut*.csv")} <= {body}
@@ -240,7 +244,7 @@ def test_there_is_a_quota(app, state):
         file.truncate(3_990_000)
     status, content = upload(app, "more.csv", b"1" * 900_000)
     filler.unlink()
-    assert not list(state.rglob(f"*{ONE}*"))  # only the secret cookie separates visitors
+    assert not list(state.rglob(f"*{ONE}*"))  # only their secret IDs separate visitors
     assert status == 429
     assert "remove some first" in content["error"]
 

@@ -1,14 +1,28 @@
-"""Access control: a token or password, same-origin requests only, and security headers."""
+"""Access control: a token or password, tickets for downloads, same-origin requests only, and security headers.
+
+Browsers send cookies to every port of a host, also to servers of other users. The page therefore keeps the token in its
+session storage and sends it as a header.
+"""
 
 import asyncio
 import hmac
+import json
+import os
 import re
 import secrets
+import time
+from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
+from ipaddress import ip_address
+from pathlib import Path
 from socket import gethostname
 from urllib.parse import unquote, urlsplit
 
 from tornado.httputil import HTTPServerRequest
+
+from pqswarm._base.files import read_regular, write_atomically
+from pqswarm.errors import PqswarmError
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
@@ -27,7 +41,10 @@ _ALL = ("", "0.0.0.0", "::")  # noqa: S104
 _SAFE_METHODS = ("GET", "HEAD")
 _PARENT_STEP = re.compile(r"(^|[/\\])\.\.([/\\]|$)")
 _VISITOR_ID = re.compile(r"[0-9a-f]{32}")
+_TOKEN = re.compile(r"[\w-]{32}", re.ASCII)
 _MAX_DECODINGS = 3
+_TICKET_SECONDS = 60.0
+_MAX_TICKETS = 1000
 _CROSS_SITE = "Cross-site requests are rejected."
 
 
@@ -49,10 +66,16 @@ class AccessControl:
     password: str = ""
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
 
-    @property
-    def cookie(self) -> str:
-        """Name of the cookie; unique per port."""
-        return f"pqswarm-{self.port}"
+    @classmethod
+    def for_server(cls, host: str, port: int, password: str, stored: "StoredAccess") -> "AccessControl":
+        """Return the access with the stored token; with a password, a token that changes with the password."""
+        token = stored.keep(port)
+        return cls(
+            host,
+            port,
+            password,
+            hmac.digest(token.encode(), password.encode("utf-8", "replace"), "sha256").hex() if password else token,
+        )
 
     @property
     def address(self) -> str:
@@ -72,8 +95,6 @@ class AccessControl:
             return _CROSS_SITE
         site, mode = request.headers.get("Sec-Fetch-Site", "none"), request.headers.get("Sec-Fetch-Mode", "navigate")
         if site not in ("none", "same-origin") and not (mode == "navigate" and request.method in _SAFE_METHODS):
-            return _CROSS_SITE
-        if request.method not in _SAFE_METHODS and origin is None and "X-Page" not in request.headers:
             return _CROSS_SITE
         return ""
 
@@ -96,34 +117,96 @@ class AccessControl:
         )
 
 
-class PasswordQueue:
-    """Checks passwords one at a time, across all connections, and delays after a wrong one, by `pause` [s].
+@dataclass
+class StoredAccess:
+    """Token and port of a folder's server, kept in its private state folder, so that links outlive a restart."""
 
-    Of more than `max_waiting` passwords, further ones are rejected unchecked.
+    path: Path
+    token: str = ""
+    port: int = 0
+
+    def __post_init__(self) -> None:
+        with suppress(OSError, ValueError, TypeError, KeyError, RecursionError):  # missing or damaged: start anew
+            found = json.loads(read_regular(self.path, 1000))
+            if _TOKEN.fullmatch(found["token"]) and 0 < found["port"] < 65536:
+                self.token, self.port = found["token"], int(found["port"])
+
+    def keep(self, port: int) -> str:
+        """Return the token, a new one if there is none, and store it with the port."""
+        self.token, known = self.token or secrets.token_urlsafe(24), (self.token, self.port)
+        if known != (self.token, port):
+            before = os.umask(0o077)
+            try:
+                write_atomically(self.path, json.dumps({"token": self.token, "port": port}))
+            except PqswarmError:  # a state folder that cannot be written: the token lasts as long as the server
+                pass
+            finally:
+                os.umask(before)
+        return self.token
+
+
+class Tickets:
+    """Passes for addresses that a browser opens by itself, such as downloads: each for one address, once, for 60 s."""
+
+    def __init__(self) -> None:
+        self._issued: dict[str, tuple[str, str, float]] = {}
+
+    def issue(self, address: str, visitor: str) -> str:
+        """Return a ticket for an address and a visitor."""
+        while len(self._issued) >= _MAX_TICKETS:
+            del self._issued[next(iter(self._issued))]
+        ticket = secrets.token_urlsafe(24)
+        self._issued[ticket] = address, visitor, time.monotonic() + _TICKET_SECONDS
+        return ticket
+
+    def redeem(self, uri: str) -> str | None:
+        """Return the visitor whose ticket a URI ends with; None if it has no valid one."""
+        address, _, ticket = uri.rpartition("ticket=")
+        known, visitor, end = self._issued.pop(ticket, ("", "", 0.0))
+        return visitor if known and known == address[:-1] and time.monotonic() < end else None
+
+
+class PasswordQueue:
+    """Checks the passwords of a sender one at a time, and delays after a wrong one, by `pause` [s].
+
+    A sender is an IPv4 address or an IPv6 network of 64 bits. Of more than `max_waiting` passwords of a sender, or
+    `max_all` of all, further ones are rejected unchecked.
     """
 
-    def __init__(self, access: AccessControl, pause: float = 1.0, max_waiting: int = 10) -> None:
-        self.access, self.pause, self.max_waiting = access, pause, max_waiting
-        self._turn = asyncio.Lock()
-        self._n_waiting = 0
+    def __init__(self, access: AccessControl, pause: float = 1.0, max_waiting: int = 3, max_all: int = 300) -> None:
+        self.access, self.pause, self.max_waiting, self.max_all = access, pause, max_waiting, max_all
+        self._turns: dict[str, asyncio.Lock] = {}
+        self._waiting: Counter[str] = Counter()
 
-    async def check(self, password: str) -> bool | None:
-        """Return whether the password is right; None if the queue is full."""
-        if self._n_waiting >= self.max_waiting:
+    async def check(self, password: str, address: str) -> bool | None:
+        """Return whether the password is right; None if the sender has too many waiting."""
+        sender = _sender(address)
+        if self._waiting[sender] >= self.max_waiting or self._waiting.total() >= self.max_all:
             return None
-        self._n_waiting += 1
+        self._waiting[sender] += 1
         try:
-            async with self._turn:
+            async with self._turns.setdefault(sender, asyncio.Lock()):
                 is_right = self.access.is_password(password)
                 if not is_right:
                     await asyncio.sleep(self.pause)
                 return is_right
         finally:
-            self._n_waiting -= 1
+            self._waiting[sender] -= 1
+            if not self._waiting[sender]:
+                del self._waiting[sender], self._turns[sender]
+
+
+def _sender(address: str) -> str:
+    """Return what one sender cannot change: an IPv4 address, or the network of an IPv6 address."""
+    try:
+        found = ip_address(address.partition("%")[0])
+    except ValueError:  # a Unix socket
+        return ""
+    return str(found) if found.version == 4 else found.exploded[:19]
 
 
 def visitor_id(given: str | None) -> str:
-    """Return the visitor ID of a cookie, or a new one."""
+    """Return the visitor ID of a request, or a new one."""
     return given if given is not None and _VISITOR_ID.fullmatch(given) else secrets.token_hex(16)
 
 

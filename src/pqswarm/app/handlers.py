@@ -11,19 +11,18 @@ from tornado.iostream import StreamClosedError
 from tornado.web import HTTPError, RequestHandler
 
 from pqswarm import __version__
-from pqswarm.app.access import HEADERS, AccessControl, PasswordQueue, visitor_id
+from pqswarm.app.access import HEADERS, AccessControl, PasswordQueue, Tickets, visitor_id
 from pqswarm.app.jobs import Cancelled, Job
 from pqswarm.app.workbench import Workbench, WorkbenchPage
 from pqswarm.errors import PqswarmError
 
 _LOG = logging.getLogger("pqswarm.app")
-_VISITOR_COOKIE = "pqswarm-visitor"
-_VISITOR_DAYS = 365
 _KEEP_ALIVE = 15.0
 """Seconds between keep-alive comments to an idle page."""
 _LARGEST = 1e12
 """Largest number of a query: times and counts beyond it would overflow."""
 _NO_TOKEN = "Open the address that pqswarm printed: it contains the token this page needs."  # noqa: S105
+_USED_TICKET = "This link works once, for a minute: open it again from the workbench."
 
 _Found = TypeVar("_Found")
 
@@ -68,24 +67,17 @@ class Base(RequestHandler):
             self.set_header(name, value)
 
     def prepare(self) -> None:
-        """Refuse cross-site requests and requests without the token."""
+        """Refuse cross-site requests and requests without the token or a ticket."""
         reason = self.access.reason_to_refuse(self.request)
-        if not reason and self.needs_token and not self._is_authorised():
-            reason = _NO_TOKEN
+        self.visitor = visitor_id(self.request.headers.get("X-Visitor"))
+        if not reason and self.needs_token and not self.access.is_token(self.request.headers.get("X-Token")):
+            tickets: Tickets = self.settings["tickets"]
+            uri = self.request.uri or ""
+            found = tickets.redeem(uri) if self.request.method == "GET" else None
+            self.visitor = found or self.visitor
+            reason = "" if found else _USED_TICKET if "ticket=" in uri else _NO_TOKEN
         if reason:
             raise HTTPRefusal(reason)
-        self.visitor = visitor_id(self.get_cookie(_VISITOR_COOKIE))
-        if self.get_cookie(_VISITOR_COOKIE) != self.visitor:
-            self.set_cookie(_VISITOR_COOKIE, self.visitor, expires_days=_VISITOR_DAYS, httponly=True, samesite="Strict")
-
-    def _is_authorised(self) -> bool:
-        if self.access.is_token(self.get_cookie(self.access.cookie)):
-            return True
-        return not self.access.password and self.access.is_token(self.get_query_argument("token", None))
-
-    def authorise(self) -> None:
-        """Set the cookie that holds the token."""
-        self.set_cookie(self.access.cookie, self.access.token, expires_days=None, httponly=True, samesite="Strict")
 
     @property
     def page(self) -> WorkbenchPage | None:
@@ -96,7 +88,9 @@ class Base(RequestHandler):
     async def work(self, function: Callable[..., _Found], *arguments: Any) -> _Found:
         """Return ``function(*arguments)``, run in a thread; long functions call ``self.job.check``."""
         self.job.check()
-        return await self.workbench.jobs.run(self.job, function, *arguments)
+        if self.workbench.jobs.is_busy_for(self.visitor):
+            raise HTTPRefusal("Too many requests at once: wait until some have been answered.", 429)
+        return await self.workbench.jobs.run(self.job, function, *arguments, owner=self.visitor)
 
     def on_connection_close(self) -> None:
         """Stop working when the browser disconnects."""
@@ -169,46 +163,42 @@ class NotFound(Base):
         raise Missing("There is nothing at this address.")
 
 
-class Login(Base):
-    """The page itself, or the way to it: token or password."""
+class Frame(Base):
+    """The page without any data; it asks for them with the token, or for the password first."""
 
     needs_token = False
 
     def get(self) -> None:
-        """Accept the token, then serve the page."""
-        given = self.get_query_argument("token", None)
-        if self._is_authorised():
-            if given is not None:  # remove the token from the address
-                self.authorise()
-                self._redirect_home()
-                return
-            self.render(
-                "index.html", version=__version__, **{kind: self.settings[kind] for kind in ("scripts", "styles")}
-            )
-        elif self.access.password:
-            self.render("login.html", wrong=False)
-        else:
-            raise HTTPRefusal(_NO_TOKEN)
+        """Send it."""
+        kinds = {kind: self.settings[kind] for kind in ("scripts", "styles")}
+        self.render("index.html", version=__version__, password=bool(self.access.password), **kinds)
 
-    def _redirect_home(self) -> None:
-        """Redirect to the page. After a navigation from another site or a file, an HTTP redirect loses the cookie."""
-        if self.request.headers.get("Sec-Fetch-Site", "none") in ("none", "same-origin"):
-            self.redirect("/")
-        else:
-            self.finish('<!DOCTYPE html><title>pqswarm</title><meta http-equiv="refresh" content="0; url=/">')
+
+class Login(Base):
+    """Exchanges the password for the token."""
+
+    needs_token = False
 
     async def post(self) -> None:
-        """Accept the password."""
+        """Send the token if the password is right."""
         passwords: PasswordQueue = self.settings["passwords"]
-        is_right = await passwords.check(self.get_body_argument("password", "", strip=False))
+        given = self.read_json().get("password")
+        is_right = await passwords.check(given if isinstance(given, str) else "", self.request.remote_ip or "")
         if is_right is None:
             raise HTTPRefusal("Too many login attempts: try again in a few seconds.", 429)
-        if is_right:
-            self.authorise()
-            self.redirect("/")
-            return
-        self.set_status(403)
-        self.render("login.html", wrong=True)
+        if not is_right:
+            raise HTTPRefusal("Wrong password.")
+        self.send_json({"token": self.access.token})
+
+
+class TicketHandler(Base):
+    """Issues tickets."""
+
+    def post(self) -> None:
+        """Send a ticket for an address of this server."""
+        address = self.read_json().get("address")
+        tickets: Tickets = self.settings["tickets"]
+        self.send_json({"ticket": tickets.issue(address if isinstance(address, str) else "", self.visitor)})
 
 
 class PageUpdatesHandler(Base):

@@ -4,8 +4,10 @@ import asyncio
 import contextlib
 import errno
 import logging
+import os
 import signal
 import socket
+import sys
 from collections.abc import Callable
 from functools import partial
 from importlib.resources import files
@@ -15,14 +17,15 @@ from typing import Any
 
 from tornado.httpserver import HTTPServer
 from tornado.ioloop import IOLoop
+from tornado.iostream import IOStream
 from tornado.netutil import bind_sockets
 from tornado.web import Application
 
 from pqswarm import _web
 from pqswarm._base.threads import one_blas_thread
-from pqswarm.app.access import AccessControl, PasswordQueue, is_loopback
+from pqswarm.app.access import AccessControl, PasswordQueue, StoredAccess, Tickets, is_loopback
 from pqswarm.app.events import routes as events
-from pqswarm.app.handlers import Base, Login, Missing, NotFound, PageUpdatesHandler
+from pqswarm.app.handlers import Base, Frame, Login, Missing, NotFound, PageUpdatesHandler, TicketHandler
 from pqswarm.app.recordings import correction_routes, upload_routes
 from pqswarm.app.recordings import routes as recordings
 from pqswarm.app.recordings.section import RecordingsSection
@@ -49,17 +52,17 @@ STYLES = (*_web.STYLES, *_OWN_STYLES)
 _MEDIA_TYPES = {".js": "text/javascript", ".css": "text/css"}
 _LIMITS = {"max_body_size": 1_000_000, "max_buffer_size": 8_000_000, "idle_connection_timeout": 60, "body_timeout": 60}
 """Limits of requests: sizes [byte], and times for headers and bodies [s]; uploads have their own for the body."""
+_MAX_CONNECTIONS = 250
+"""Maximum number of connections from one address."""
 _PAUSE = 1.0
 """Time without new connections after file handles ran out [s]."""
 _LOG = logging.getLogger("pqswarm.app")
 
 
 class ServerAsset(Base):
-    """A script or style sheet of the page."""
+    """A script or style sheet of the page, which holds no data."""
 
-    def _is_authorised(self) -> bool:
-        """Style sheets are also served to the password form."""
-        return super()._is_authorised() or (bool(self.access.password) and self.request.path.endswith(".css"))
+    needs_token = False
 
     def get(self, name: str) -> None:
         """Send the file."""
@@ -73,7 +76,9 @@ class ServerAsset(Base):
 def make_application(workbench: Workbench, access: AccessControl) -> Application:
     """Return the application with all its routes; none of them maps to a path on disk."""
     routes: list[tuple[str, type[Base]]] = [
-        (r"/", Login),
+        (r"/", Frame),
+        (r"/api/login", Login),
+        (r"/api/tickets", TicketHandler),
         (r"/assets/([a-z0-9_./]+)", ServerAsset),
         (r"/api/updates/([0-9a-f]{32})", PageUpdatesHandler),
         *recordings.ROUTES,
@@ -87,6 +92,7 @@ def make_application(workbench: Workbench, access: AccessControl) -> Application
         "workbench": workbench,
         "access": access,
         "passwords": PasswordQueue(access),
+        "tickets": Tickets(),
         "template_path": str(_WEB),
         "scripts": SCRIPTS,
         "styles": STYLES,
@@ -114,19 +120,47 @@ def serve(
     host: str = "127.0.0.1",
     port: int = 0,
     password: str = "",
+    new_token: bool = False,
     ready: Callable[[str], object] = print,
 ) -> None:
-    """Serve the page until Ctrl-C or SIGTERM; `ready` is called with the address once the server listens."""
+    """Serve the page until Ctrl-C or SIGTERM; `ready` is called with the address once the server listens.
+
+    Token and port are those of the last time, unless `new_token` or another `port` is wanted.
+    """
     if not is_loopback(host) and not password:
         raise PqswarmError(f"--host {host} lets other machines connect: set a password with --password-file.")
     with one_blas_thread():  # switching for every request would cost more than most requests
-        asyncio.run(_serve(workbench, host, port, password, ready))
+        asyncio.run(_serve(workbench, host, port, password, new_token, ready))
+    if not workbench.jobs.join():
+        _LOG.error("some work did not end within 5 s and was abandoned.")
+        sys.stderr.flush()
+        os._exit(1)
 
 
-async def _serve(workbench: Workbench, host: str, port: int, password: str, ready: Callable[[str], object]) -> None:
-    sockets = listen(host, port)
-    access = AccessControl(host, sockets[0].getsockname()[1], password)
-    server = HTTPServer(make_application(workbench, access), **_LIMITS)
+class _Server(HTTPServer):
+    """A server that limits the number of connections from one address."""
+
+    def handle_stream(self, stream: IOStream, address: Any) -> None:
+        connections: Any = self._connections
+        if sum(one.context.address[:1] == address[:1] for one in connections) < _MAX_CONNECTIONS:
+            super().handle_stream(stream, address)
+        else:
+            stream.close()
+
+
+async def _serve(
+    workbench: Workbench, host: str, port: int, password: str, new_token: bool, ready: Callable[[str], object]
+) -> None:
+    stored = StoredAccess(workbench.state / "access.json")
+    try:
+        sockets = listen(host, port or stored.port)
+    except PqswarmError:
+        if port:
+            raise
+        sockets = listen(host, 0)  # the port of the last time is in use
+    stored.token = "" if new_token else stored.token
+    access = AccessControl.for_server(host, sockets[0].getsockname()[1], password, stored)
+    server = _Server(make_application(workbench, access), **_LIMITS)
     server.add_sockets(sockets)
     workbench.on_open.append(_warm_up_once(workbench))
     end = asyncio.Event()

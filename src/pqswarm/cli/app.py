@@ -22,7 +22,7 @@ _PASSWORD = "PQSWARM_APP_PASSWORD"  # noqa: S105 (the name of a variable)
 
 def app(
     folder: Annotated[Path, argument("DIR", "Folder of recordings and studies; nothing is written there.")] = Path(),
-    port: Annotated[int, option("PORT", "Port to listen on.", show_default="a free one")] = 0,
+    port: Annotated[int, option("PORT", "Port to listen on.", show_default="that of the last time")] = 0,
     host: Annotated[
         str, option("ADDRESS", "Address to listen on; if other machines can reach it, a password is needed.")
     ] = "127.0.0.1",
@@ -33,6 +33,9 @@ def app(
     password_file: Annotated[
         Path | None, option("FILE", "File with the password to ask for in its first line.")
     ] = None,
+    new_token: Annotated[
+        bool, typer.Option("--new-token", help="Draw a new token: links sent before stop working.")
+    ] = False,
     model: ModelFile = None,
     site: SiteFile = None,
     corrections: Annotated[
@@ -87,7 +90,7 @@ def app(
             if open_browser:
                 open_address(address)
 
-        serve(workbench, host=host, port=port, password=password, ready=ready)
+        serve(workbench, host=host, port=port, password=password, new_token=new_token, ready=ready)
 
 
 def choose_password(given: str, path: Path | None, *, needed: bool) -> str:

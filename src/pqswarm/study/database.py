@@ -104,7 +104,7 @@ class Database:
         self._stamp = stamp if settled else None
 
     def _connect(self, address: str, uri: bool = False) -> None:
-        before = getattr(self, "_db", None)
+        before = getattr(self, "connection", None)
         self.connection = sqlite3.connect(address, isolation_level=None, timeout=30.0, uri=uri)
         self._deadline = monotonic() + _READ_SECONDS
         if not self._write:

@@ -24,7 +24,7 @@ from pqswarm.app.jobs import Cancelled
 from pqswarm.errors import PqswarmError
 from pqswarm.recordings import write_comtrade, write_csv
 
-_NOT_PARAMETERS = frozenset({"from", "to", "points", "over", "steps", "scale", "format", "token"})
+_NOT_PARAMETERS = frozenset({"from", "to", "points", "over", "steps", "scale", "format", "ticket"})
 """Query words that are not parameters of the event."""
 _MAX_POINTS = 4000
 _MAX_STEPS = 101

@@ -6,7 +6,6 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
@@ -69,7 +68,6 @@ class FollowedStudies:
     def __init__(self, workbench: Workbench, interval: float = 1.5, after_failure: float = 30.0) -> None:
         self._workbench, self._interval, self._after_failure = workbench, interval, after_failure
         self.answers = AnswerCache()
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="studies")
         self._studies: dict[str, FollowedStudy] = {}
         self._watching: dict[WorkbenchPage, Job] = {}
         self._task: asyncio.Task[None] | None = None
@@ -93,7 +91,7 @@ class FollowedStudies:
 
     async def run(self, function: Callable[..., _Found], *arguments: Any) -> _Found:
         """Run a function in the thread that owns all stores."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, function, *arguments)
+        return await self._workbench.jobs.run(Job(), function, *arguments, pool="studies")
 
     async def _poll_while_watched(self) -> None:
         while True:

@@ -324,7 +324,7 @@
         const query = { ...this.query() };
         delete query[field.name];
         const more = { over: field.name, from: this.reach.low, to: this.reach.high, steps: this.reach.count, scale: this.reach.log ? "log" : "" };
-        const answer = await fetch(`/api/events/sweep?${this.spec({ ...more, ...(field.name === "noise" ? { noise: "" } : {}) }, query)}`, { signal: sweeper.signal });
+        const answer = await fetch(`/api/events/sweep?${this.spec({ ...more, ...(field.name === "noise" ? { noise: "" } : {}) }, query)}`, { signal: sweeper.signal, headers: pq.app.headers() });
         if (!answer.ok) throw new Error((await answer.json()).error);
         const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
         let rest = "";

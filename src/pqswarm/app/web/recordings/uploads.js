@@ -100,7 +100,7 @@
         if (!this.end.signal.aborted) this.#next();
       };
       request.open("PUT", `/api/uploads/${encodeURIComponent(file.name)}`);
-      request.setRequestHeader("X-Page", pq.app.page);
+      for (const [name, value] of Object.entries(pq.app.headers())) request.setRequestHeader(name, value);
       request.responseType = "json";
       request.upload.onprogress = (event) => event.lengthComputable && line.progress(event.loaded / event.total);
       request.onload = () => end(() => {
