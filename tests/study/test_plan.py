@@ -96,7 +96,7 @@ def test_defaults_are_those_of_the_paper():
             "[folds]\nseeds = 1",
             "folds.seeds: there is no such key: did you mean seed? Known here are number, seed, stage_two",
         ),
-        ('"ga"', '"ga"\nsize = 1', "algorithms[0].size: there is no such key: known here are name, algorithm, par"),
+        ('"ga"', '"ga"\nsize = 1', "algorithms[0].size: there is no such key: known here are name, id, algorithm, par"),
         ("runs = 3", 'control = "2d-upsa"', "unknown control '2d-upsa': did you mean '2d-upso'?"),
         ("runs = 3", 'control = "sffs"', "sffs runs once on a data set"),
         ("runs = 3", 'comparisons = [["ga", "bsop"]]', "unknown algorithm in comparisons 'bsop': did you mean 'bpso'?"),
@@ -330,6 +330,19 @@ def test_adding_an_algorithm_changes_nobodys_seeds():
         assert other.run_seed("NB", name, 2) == plan.run_seed("NB", name, 2)
     assert other.run_seed("NB", "mine", 0) != other.run_seed("NB", "bpso", 0)
     assert other.algorithm("mine").title == "mine"
+
+
+def test_a_prettier_name_keeps_its_seeds_with_the_old_one_as_id():
+    text = '[[classifiers]]\nname = "NB"\nkind = "kernel-nb"\n[[algorithms]]\nalgorithm = "2d-upso"\n'
+    plan = read_plan(f'{text}[[algorithms]]\nname = "ga-2"\nalgorithm = "ga"')
+    pretty = read_plan(
+        f'{text}[[algorithms]]\nname = "GA, two points"\nid = "ga-2"\nalgorithm = "ga"'.replace(", ", " ")
+    )
+    assert pretty.run_seed("NB", "GA two points", 3) == plan.run_seed("NB", "ga-2", 3)
+    assert read_plan(format_plan(pretty)) == pretty
+    assert '"id"' not in plan.canonical()
+    with pytest.raises(PqswarmError, match="algorithms contains the id '2d-upso' twice"):
+        read_plan(f'{text}[[algorithms]]\nid = "2d-upso"\nalgorithm = "ga"')
 
 
 def test_a_plan_as_toml_reads_back_as_the_same_plan():

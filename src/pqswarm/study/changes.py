@@ -9,8 +9,8 @@ from typing import Any
 from pqswarm.errors import PqswarmError, unknown_name
 
 _OWN_KEYS = {
-    "algorithms": ("name", "algorithm", "parameters"),
-    "classifiers": ("name", "kind", "parameters", "scaling", "grid_search", "estimator"),
+    "algorithms": ("name", "id", "algorithm", "parameters"),
+    "classifiers": ("name", "id", "kind", "parameters", "scaling", "grid_search", "estimator"),
 }
 _LISTS = (*_OWN_KEYS, "datasets")
 

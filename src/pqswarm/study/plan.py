@@ -137,10 +137,13 @@ class StudyPlan(_Plan):
     @model_validator(mode="after")
     def _check(self) -> Self:
         for what, group in (("classifiers", self.classifiers), ("algorithms", self.algorithms)):
-            names = [member.name for member in group]
-            twice = next((name for name in names if names.count(name) > 1), None)
-            if twice is not None:
-                raise ValueError(f"{what} contains the name {twice!r} twice: rename one of them")
+            for key, names in (
+                ("name", [member.name for member in group]),
+                ("id", [member.id or member.name for member in group]),
+            ):
+                twice = next((name for name in names if names.count(name) > 1), None)
+                if twice is not None:
+                    raise ValueError(f"{what} contains the {key} {twice!r} twice: change one of them")
         for algorithm in self.algorithms:
             if algorithm.name.lower() in _RESERVED:
                 raise ValueError(
@@ -326,8 +329,9 @@ class StudyPlan(_Plan):
         return next(a.title for a in self.searched if name in (a.name, a.title))
 
     def run_seed(self, classifier: str, algorithm: str, run: int) -> int:
-        """Return the seed of a run, determined by the names and the run number alone."""
-        words = [int.from_bytes(hashlib.sha256(name.encode()).digest()[:4]) for name in (algorithm, classifier)]
+        """Return the seed of a run, determined by the identifiers and the run number alone."""
+        ids = (self.algorithm(algorithm).id or algorithm, self.classifier(classifier).id or classifier)
+        words = [int.from_bytes(hashlib.sha256(one.encode()).digest()[:4]) for one in ids]
         return derived_seed(self.seed, (*words, run))
 
     def canonical(self) -> str:
@@ -337,7 +341,11 @@ class StudyPlan(_Plan):
         left_out["datasets"] = {"__all__": {"file"}}
         if self.subsets is None:  # plans of older studies do not have it
             left_out["subsets"] = True
-        return json.dumps(self.model_dump(mode="python", exclude=left_out), sort_keys=True)
+        found = self.model_dump(mode="python", exclude=left_out)
+        for member in (*found["algorithms"], *found["classifiers"]):
+            if member["id"] is None:  # nor this
+                del member["id"]
+        return json.dumps(found, sort_keys=True)
 
     def differences(self, other: "StudyPlan") -> list[tuple[str, Any, Any]]:
         """Return each key that affects the results and differs, with its value here and in the other plan."""

@@ -62,6 +62,8 @@ class ClassifierPlan(_Plan):
     ----------
     name : str
         Its name in tables.
+    id : str
+        What its seeds depend on, by default the name: set it to the old name when you rename it.
     kind : str
         A name in :data:`pqswarm.evaluation.CLASSIFIERS`.
     parameters : dict
@@ -82,6 +84,7 @@ class ClassifierPlan(_Plan):
     """
 
     name: Name
+    id: Name | None = None
     kind: str
     parameters: dict[str, Any] = {}
     scaling: Literal["once", "minmax", "standard", "robust"] = "once"
@@ -128,6 +131,8 @@ class AlgorithmPlan(_Plan):
     ----------
     name : str
         Its name in the study, by default that of the algorithm.
+    id : str
+        What its seeds depend on, by default the name: set it to the old name when you rename it.
     algorithm : str
         A name in :data:`pqswarm.search.ALGORITHMS`.
     parameters : dict
@@ -136,6 +141,7 @@ class AlgorithmPlan(_Plan):
     """
 
     name: Name
+    id: Name | None = None
     algorithm: str
     parameters: dict[str, Any] = {}  # checked by the algorithm
 
