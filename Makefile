@@ -21,7 +21,7 @@ PYTEST = pytest -n $(WORKERS) --dist loadfile
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install study app gpu dask test tests fast coverage deep lint style types bench torture fuzz docs clean
+.PHONY: help install study app gpu dask test tests fast coverage deep lint style types bench torture fuzz docs release clean
 
 help: ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -38,7 +38,7 @@ gpu: $(VENV)/.installed-gpu ## install support for NVIDIA GPUs (pqswarm study pa
 
 dask: $(VENV)/.installed-dask ## install support for Dask clusters (pqswarm study paper --cluster tcp://...)
 
-test: $(VENV)/.installed-dev ## check style, types and layers and run all tests
+test: $(VENV)/.installed-dev ## check style, types and layers and run all tests, in about nine minutes on two cores
 	@$(MAKE) --no-print-directory --jobs 2 tests lint
 
 tests: $(VENV)/.installed-dev
@@ -74,12 +74,15 @@ bench: $(VENV)/.installed-dev ## measure speed and compare it with the last rele
 torture: $(VENV)/.installed-dev ## kill studies and watchers KILLS=1000 times, fill disks, compare machines, in about an hour
 	$(BIN)/python -m tests.torture --kills $(KILLS)
 
-docs: $(VENV)/.installed-docs ## build the documentation with its gallery: docs/_build/html/index.html
+docs: $(VENV)/.installed-docs ## build the documentation with its gallery, in about two minutes: docs/_build/html/index.html
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+
+release: $(VENV)/.installed-dev ## build wheel, source archive and SBOM, and test them in fresh environments: dist
+	$(BIN)/python -m tests.release
 
 clean: ## remove everything that can be rebuilt
 	rm -rf docs/_build docs/auto_examples docs/reference/generated examples/*.png
-	rm -rf $(VENV) $(OUT) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(OUT) dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:

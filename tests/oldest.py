@@ -18,4 +18,4 @@ def oldest(project: dict) -> list[str]:
 
 
 if __name__ == "__main__":
-    print("\n".join(oldest(tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"])))  # noqa: T201
+    print("\n".join(oldest(tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"])))

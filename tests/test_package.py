@@ -9,6 +9,7 @@ import sys
 import pytest
 
 import pqswarm
+from pqswarm import errors
 from pqswarm.errors import FileFormatError, PqswarmError
 
 PACKAGES = [
@@ -97,6 +98,12 @@ def test_every_module_imports():
 def test_errors_are_value_errors():
     assert issubclass(PqswarmError, ValueError)
     assert issubclass(FileFormatError, PqswarmError)
+
+
+def test_messages_name_the_way_to_install_that_works_here(tmp_path, monkeypatch):
+    assert errors.how_to_install("gpu") == "make gpu"
+    monkeypatch.setattr(errors, "__file__", str(tmp_path / "site-packages" / "pqswarm" / "errors.py"))
+    assert errors.how_to_install("gpu") == "pip install 'pqswarm[gpu]'"
 
 
 def test_nothing_uses_pickle_or_global_random_state():

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pqswarm.evaluation.exact.naive_bayes.kernel import KernelNB
     from pqswarm.selector import SwarmSelector
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "KernelNB",

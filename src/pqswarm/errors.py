@@ -6,6 +6,7 @@ The command line prints their message without a traceback; library users can cat
 
 import difflib
 from collections.abc import Iterable
+from pathlib import Path
 
 __all__ = ["FileFormatError", "PqswarmError", "shorten", "unknown_name"]
 
@@ -18,6 +19,16 @@ class PqswarmError(ValueError):
 
 class FileFormatError(PqswarmError):
     """A file is damaged, or was not written by pqswarm."""
+
+
+def how_to_install(extra: str) -> str:
+    """Return the command that installs an extra: in a clone by make, elsewhere by pip."""
+    home = Path(__file__).parents[2]
+    return (
+        f"make {extra}"
+        if all((home / name).is_file() for name in ("Makefile", "pyproject.toml"))
+        else f"pip install 'pqswarm[{extra}]'"
+    )
 
 
 def shorten(value: object, limit: int = _SHOWN) -> str:

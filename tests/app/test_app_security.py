@@ -8,7 +8,6 @@ import os
 import stat
 import subprocess
 import sys
-import threading
 import time
 from types import SimpleNamespace
 
@@ -20,7 +19,7 @@ from typer.testing import CliRunner
 from pqswarm.app import server
 from pqswarm.app.access import AccessControl, PasswordQueue, StoredAccess, Tickets
 from pqswarm.app.handlers import Base, HTTPRefusal
-from pqswarm.app.jobs import Cancelled, Job, Jobs
+from pqswarm.app.jobs import Cancelled
 from pqswarm.app.server import make_application
 from pqswarm.app.workbench import Workbench
 from pqswarm.cli.app import browser_opener, choose_password
@@ -254,6 +253,19 @@ def test_no_work_starts_after_a_disconnect(tmp_path):
         asyncio.run(work())
 
 
+def test_too_many_requests_of_one_visitor_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("pqswarm.app.jobs._MAX_WAITING", 0)
+
+    async def work():
+        handler = make_handler(tmp_path)
+        handler.visitor = "eve"
+        await handler.work(pytest.fail, "it started")
+
+    with pytest.raises(HTTPRefusal) as refused:
+        asyncio.run(work())
+    assert refused.value.status == 429
+
+
 def test_the_log_does_not_hold_the_token(tmp_path, caplog):
     async def fail():
         make_handler(tmp_path, "/api/recordings?token=secret").log_exception(ValueError, ValueError("odd"), None)
@@ -358,75 +370,6 @@ def test_connections_of_one_address_are_few(tmp_path, monkeypatch):
             writer.close()
 
     serve_and(connect, tmp_path)
-
-
-def run_jobs(act):
-    async def run():
-        jobs = Jobs()
-        try:
-            return await asyncio.wait_for(act(jobs), PATIENCE)
-        finally:
-            jobs.close()
-
-    return asyncio.run(run())
-
-
-def test_visitors_take_turns_and_short_work_has_its_own_thread():
-    async def flood(jobs):
-        gate, order = threading.Event(), []
-
-        def long():
-            gate.wait(PATIENCE)
-
-        await jobs.run(Job(), order.append, "short", owner="bob")
-        waiting = [asyncio.ensure_future(jobs.run(Job(), long, owner="eve")) for _ in range(60)]
-        while jobs._pools["answer"].n_waiting("eve") != 58:
-            await asyncio.sleep(0.001)
-        assert jobs.is_busy_for("eve")
-        assert not jobs.is_busy_for("bob")
-        await jobs.run(Job(), order.append, "while both other threads are occupied", owner="bob")
-        last = [asyncio.ensure_future(jobs.run(Job(), lambda: order.append("bob"), owner="bob"))]
-        last += [asyncio.ensure_future(jobs.run(Job(), lambda: order.append("eve"), owner="eve"))]
-        await asyncio.sleep(0)
-        gate.set()
-        await asyncio.gather(*waiting, *last)
-        return order
-
-    assert run_jobs(flood) == ["short", "while both other threads are occupied", "bob", "eve"]
-
-
-def test_too_many_requests_of_one_visitor_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("pqswarm.app.jobs._MAX_WAITING", 0)
-
-    async def work():
-        handler = make_handler(tmp_path)
-        handler.visitor = "eve"
-        await handler.work(pytest.fail, "it started")
-
-    with pytest.raises(HTTPRefusal) as refused:
-        asyncio.run(work())
-    assert refused.value.status == 429
-
-
-def test_work_that_hangs_does_not_keep_the_server(monkeypatch):
-    monkeypatch.setattr("pqswarm.app.jobs._GRACE", 0.05)
-    gate, started = threading.Event(), threading.Event()
-
-    def hang():
-        started.set()
-        gate.wait(PATIENCE)
-
-    async def run(jobs):
-        hanging = asyncio.ensure_future(jobs.run(Job(), hang, pool="studies"))
-        while not started.is_set():
-            await asyncio.sleep(0.001)
-        jobs.close()
-        hanging.cancel()
-        ended = jobs.join()
-        gate.set()
-        return ended, jobs.join()
-
-    assert run_jobs(run) == (False, True)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such rights")

@@ -165,7 +165,7 @@ def fake_cupy(count):
 @pytest.mark.parametrize(
     ("module", "message"),
     [
-        (None, r"needs CuPy: pip install 'pqswarm\[gpu\]'"),
+        (None, "needs CuPy: make gpu"),
         (fake_cupy(0), "needs an NVIDIA GPU, and none was found"),
         (fake_cupy(None), r"needs an NVIDIA GPU and its driver \(no driver\)"),
     ],

@@ -173,7 +173,5 @@ def test_a_wrong_address_is_said_before_the_work_begins(start, tmp_path):
 
 def test_missing_package_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(
-        PqswarmError, match=r"a Dask cluster needs the package distributed: pip install 'pqswarm\[dask\]'"
-    ):
+    with pytest.raises(PqswarmError, match="a Dask cluster needs the package distributed: make dask"):
         run_study(tiny(), tmp_path, cluster="tcp://127.0.0.1:8786")

@@ -15,7 +15,7 @@ from pqswarm._base.files import read_regular
 from pqswarm.cli.analysis_options import ModelFile, SiteFile
 from pqswarm.cli.options import argument, check_no_folder, option
 from pqswarm.cli.terminal import say
-from pqswarm.errors import PqswarmError
+from pqswarm.errors import PqswarmError, how_to_install
 
 _PASSWORD = "PQSWARM_APP_PASSWORD"  # noqa: S105 (the name of a variable)
 
@@ -56,7 +56,7 @@ def app(
     except ModuleNotFoundError as error:
         if not (error.name or "").startswith("tornado"):
             raise
-        raise PqswarmError("the workbench needs Tornado: pip install 'pqswarm[app]', or make app.") from None
+        raise PqswarmError(f"the workbench needs Tornado: {how_to_install('app')}.") from None
     from pqswarm.app.workbench import Workbench, state_folder
     from pqswarm.identify import corrections_path, load_model, load_site
 

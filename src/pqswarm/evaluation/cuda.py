@@ -9,7 +9,7 @@ import numpy as np
 
 from pqswarm._base.checks import check_name
 from pqswarm._base.typing import BoolArray, IntArray
-from pqswarm.errors import PqswarmError
+from pqswarm.errors import PqswarmError, how_to_install
 
 DEVICES: tuple[str, ...] = ("cpu", "cuda")
 """Where evaluators can compute."""
@@ -31,8 +31,8 @@ def cupy() -> Any:
         import cupy as found
     except ImportError:
         raise PqswarmError(
-            "device 'cuda' needs CuPy: pip install 'pqswarm[gpu]' (or the cupy package of your CUDA version), or use "
-            "device 'cpu'."
+            f"device 'cuda' needs CuPy: {how_to_install('gpu')} (or the cupy package of your CUDA version), or use "
+            f"device 'cpu'."
         ) from None
     try:
         count = found.cuda.runtime.getDeviceCount()

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from inspect import signature
 from typing import Any
 
-from pqswarm.errors import PqswarmError
+from pqswarm.errors import PqswarmError, how_to_install
 from pqswarm.study.worker import begin_worker
 
 _GPU_THREADS = 3  # while one waits for the GPU, the others prepare the next subsets
@@ -108,7 +108,7 @@ def _dask(address: str, device: str) -> Iterator[WorkerPool]:
         from distributed import Client
         from distributed.comm.core import CommClosedError
     except ImportError:
-        raise PqswarmError("a Dask cluster needs the package distributed: pip install 'pqswarm[dask]'.") from None
+        raise PqswarmError(f"a Dask cluster needs the package distributed: {how_to_install('dask')}.") from None
     try:
         client: Any = Client(address, timeout=_PATIENCE)
     except (OSError, ValueError, TimeoutError) as error:
