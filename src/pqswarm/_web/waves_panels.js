@@ -93,7 +93,8 @@ window.pq = window.pq || {};
         const many = found.length > 1 ? `${own && new Set(found.map(commonName)).size === found.length ? "" : ` ${number + 1}`}${own ? ` ${own}` : ""}` : "";
         const panels = [new Panel(kind, `${TITLES[kind]}${many}`, members)];
         if (kind === "voltage") panels.push(new Panel("urms", `${TITLES.urms}${many}`, members));
-        listed.push({ kind, title: `${TITLES[kind]}${many}`, members, panels, on: number < MAX_OPEN * (recording.sources ?? 1) });
+        const before = found.slice(0, number).filter(([other]) => other.source === members[0].source).length;
+        listed.push({ kind, title: `${TITLES[kind]}${many}`, members, panels, on: before < (recording.sources ? 1 : MAX_OPEN) });
       });
     }
     return listed;

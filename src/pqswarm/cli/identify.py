@@ -238,7 +238,7 @@ class _Exporter:
     number: int = 0
 
     def __post_init__(self) -> None:
-        self._file = TemporaryFile() if self.with_sheets else None
+        self._file = TemporaryFile() if self.with_sheets else None  # noqa: SIM115 (until the sheets are written)
         self._book: SheetBook | None = None
 
     def export(self, source: "RecordingSource", verdict: "Verdict") -> None:

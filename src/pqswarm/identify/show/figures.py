@@ -98,7 +98,7 @@ def draw_panels(
     axes = _lay_out(figure, [each * weight for weight in weights], top, 1.1, 2.05)
     _fill_panels(axes, verdict, chosen.event, content)
     for axis in axes:
-        axis.yaxis.label.set_size(8)
+        axis.yaxis.label.set_fontsize(8)
         axis.tick_params(labelsize=8)
     figure.align_ylabels(axes)
     return top + space

@@ -53,7 +53,7 @@ class SheetBook:
     """A PDF to which sheets are added; the same sheets give the same bytes."""
 
     def __init__(self, file: IO[bytes]) -> None:
-        self._pages = PdfPages(file, metadata={"CreationDate": None, "Creator": f"pqswarm {__version__}"})
+        self._pages: Any = PdfPages(file, metadata={"CreationDate": None, "Creator": f"pqswarm {__version__}"})
         self.n_sheets = 0
 
     def add(self, recording: RecordingSource, verdict: Verdict, incidents: Sequence[Incident] | None = None) -> None:
@@ -93,14 +93,14 @@ def draw_sheet(recording: RecordingSource, verdict: Verdict, incident: Incident)
     with mpl.rc_context({**STYLE, "font.family": list(font_families())}):
         page = _SheetPage(Figure(figsize=(_WIDTH, _HEIGHT)))
         _draw_heading(page, verdict, incident, main)
-        _draw_numbers(page, verdict, main)
+        _draw_numbers(page, main)
         moments = _measure_before_and_during(recording, verdict, incident, main.event)
         below = list(_sheet_texts(verdict, incident))
         space = _HEIGHT - page.y - 0.5 - 0.75 - _texts_height(below) - (1.95 if moments else 0.0)
         bottom = draw_panels(page.figure, recording, verdict, main, _sheet_interval(verdict, incident), page.y, space)
         page.y = bottom + 0.5
         if moments:
-            _draw_moments(page, recording, verdict, moments)
+            _draw_moments(page, verdict, moments)
         for heading, lines in below:
             page.write(heading, size=9, weight="bold", step=0.19)
             for line in lines:
@@ -171,7 +171,7 @@ def _draw_heading(page: _SheetPage, verdict: Verdict, incident: Incident, main: 
     page.y += 0.2
 
 
-def _draw_numbers(page: _SheetPage, verdict: Verdict, main: EventVerdict) -> None:
+def _draw_numbers(page: _SheetPage, main: EventVerdict) -> None:
     """The main event in numbers, in volts and pu, with what 1 pu is."""
     event = main.event
     cells = [(_VOLTAGE_WORDS.get(event.kind, "Magnitude"), *_split_brackets(magnitude_text(event)))]
@@ -250,7 +250,7 @@ def _feeder_channels(recording: RecordingSource, incident: Incident) -> list[int
     return [i for i, one in enumerate(recording.channels) if one.is_current and incident.feeder in one.name][:4]
 
 
-def _draw_moments(page: _SheetPage, recording: RecordingSource, verdict: Verdict, moments: Sequence[AtMoment]) -> None:
+def _draw_moments(page: _SheetPage, verdict: Verdict, moments: Sequence[AtMoment]) -> None:
     """Two phasor diagrams, before and during, and their values in volts and pu."""
     top, side = page.y, 1.6
     for i, (moment, title) in enumerate(zip(moments, ("Before", "During (worst cycle)"), strict=True)):
@@ -269,7 +269,7 @@ def _draw_moments(page: _SheetPage, recording: RecordingSource, verdict: Verdict
         name = shorten_to_font_width(draw_name(one.name, one.phase), int((places[0] - 0.6 - x) / (_LETTER * 9)), keep=3)
         page.text(x, y, name, fontsize=8)
         for i, value in enumerate((one, other)):
-            text = "–" if value.rms is None else unit_text(value.rms, value.unit)
+            text = "?" if value.rms is None else unit_text(value.rms, value.unit)
             page.text(places[2 * i], y, text, fontsize=8, ha="right")
             if value.rms is not None and volts.get(value.name, 0) > 0:
                 page.text(places[2 * i + 1], y, f"{value.rms / volts[value.name]:.2f} pu", fontsize=8, ha="right")

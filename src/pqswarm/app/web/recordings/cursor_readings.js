@@ -7,8 +7,8 @@
 
   pq.CursorReadings = class {
     // waves: the viewer, whose groups of channels are measured; offset: of the recording on its axis [s].
-    constructor(holder, id, waves, { source = 0, offset = () => 0, title = "At the cursors" } = {}) {
-      Object.assign(this, { id, holder, waves, source, offset, moments: [], asked: "", end: new AbortController() });
+    constructor(holder, id, waves, { source = 0, offset = () => 0, seconds = 0, title = "At the cursors" } = {}) {
+      Object.assign(this, { id, holder, waves, source, offset, seconds, moments: [], asked: "", end: new AbortController() });
       this.cycles = pq.el("select", { "aria-label": "Length of the window", on: { change: () => this.ask() } },
         pq.el("option", { value: "1" }, "1 cycle"), pq.el("option", { value: "10" }, "10 cycles"));
       this.cards = NAMES.map((name) => this.card(name));
@@ -86,6 +86,8 @@
     }
 
     draw(name, card, moment) {
+      const inside = (t) => t >= 0 && t <= this.seconds;
+      if (moment?.error && this.seconds && !inside(moment.moment)) moment = { ...moment, error: "Not recorded at this time." };
       const failed = !moment || moment.error;
       card.moment.textContent = moment ? `${pq.fixed(moment.moment, 5)} s${failed ? "" : ` · ${pq.fixed(moment.frequency, 3)} Hz`}` : "";
       card.diagram.hidden = card.table.hidden = card.systems.hidden = Boolean(failed);
