@@ -7,18 +7,13 @@ import numpy as np
 
 from pqswarm.events import PRESETS
 from pqswarm.features import FUNCTIONS, band_edges, band_names
-from pqswarm.report import (
-    Palette,
-    plot_boxes,
-    plot_confusion,
-    plot_convergence,
-    plot_error_against_size,
-    plot_feature_map,
-    plot_fronts,
-    plot_ranks,
-    plot_robustness,
-    plot_superiority,
-)
+from pqswarm.report import Palette, plot_convergence, plot_error_against_size, plot_ranks
+from pqswarm.report.sections.algorithms.points import plot_boxes
+from pqswarm.report.sections.chance.superiority import plot_superiority
+from pqswarm.report.sections.confusion import plot_confusion
+from pqswarm.report.sections.features.maps import plot_feature_map
+from pqswarm.report.sections.fronts import plot_fronts
+from pqswarm.report.sections.noise import plot_robustness
 from pqswarm.statistics import compare_runs
 
 PAPER = ["GA", "ACO", "BPSO", "CBPSO", "chBPSO", "2D-UPSO"]

@@ -8,8 +8,9 @@ from tests.report.sayings import says
 from tests.report.studies import answer_for, chapter, replanned, tables
 
 from pqswarm.errors import PqswarmError
-from pqswarm.report import plot_superiority, write_report
+from pqswarm.report import write_report
 from pqswarm.report.sections.chance import say_error, say_friedman, say_size, verdict_in_words
+from pqswarm.report.sections.chance.superiority import plot_superiority
 from pqswarm.report.shared.interactive import mark_of
 from pqswarm.statistics import compare_runs, friedman
 
@@ -150,5 +151,3 @@ def test_figure_of_superiority():
     pairs = compare_runs(values, pairs=[("GA", "ACO"), ("ACO", "2D-UPSO")])
     labels = plot_superiority({"error": pairs}).axes[0].get_yticklabels()
     assert [label.get_text() for label in labels] == ["GA / ACO", "ACO / 2D-UPSO"]
-    with pytest.raises(PqswarmError, match="panels is empty"):
-        plot_superiority({})

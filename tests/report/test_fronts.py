@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from tests.report.legibility import assert_legible, lines_of, mark_of
 
-from pqswarm.errors import PqswarmError
 from pqswarm.report.sections.fronts import fronts_content, plot_fronts
 
 INF = float("inf")
@@ -75,8 +74,3 @@ def test_the_figure_draws_medians_as_steps(narrow):
     ]
     assert list(mark_of(steps).tips) == ["GA, median of 3 runs: error 20.00 % with at most 3 features"]
     assert list(mark_of(lines_of(axis, "B")[0]).tips) == ["B, one run: error 15.00 % with at most 1 feature"]
-
-
-def test_a_figure_of_nothing_is_refused():
-    with pytest.raises(PqswarmError, match="attained is empty"):
-        plot_fronts({})

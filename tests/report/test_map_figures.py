@@ -9,13 +9,9 @@ from tests.report.legibility import assert_legible, lines_of
 from pqswarm.evaluation import GridSearchResult
 from pqswarm.events import PRESETS
 from pqswarm.features import FUNCTIONS, band_edges, band_names
-from pqswarm.report import (
-    Palette,
-    plot_confusion,
-    plot_feature_map,
-    plot_feature_maps,
-    plot_selected_features,
-)
+from pqswarm.report import Palette
+from pqswarm.report.sections.confusion import plot_confusion
+from pqswarm.report.sections.features.maps import plot_feature_map, plot_feature_maps, plot_selected_features
 from pqswarm.report.sections.hyperparameters import plot_grid
 from pqswarm.report.shared.interactive import mark_of
 from pqswarm.report.style import BAND, INK, LOSS, WAVE
@@ -59,7 +55,9 @@ def test_features_that_are_no_bands_are_listed():
         (line,) = lines_of(axis, "GA")
         assert line.get_xdata() == pytest.approx(100 * shares["GA"][:20])
         assert_legible(axis.figure)
-    few = plot_selected_features({"GA": [1.0, 0.0]}, ["a name that is far too long for a phone", "b"], narrow=True)
+    few = plot_selected_features(
+        {"GA": np.array([1.0, 0.0])}, ["a name that is far too long for a phone", "b"], narrow=True
+    )
     assert [label.get_text() for label in few.axes[0].get_yticklabels()] == ["a name th…or a phone"]
 
 

@@ -11,23 +11,12 @@ from tests.report.drawn import LEVELS, MANY, PALETTE, PAPER, accuracy, all_figur
 from tests.report.legibility import assert_legible, lines_of
 
 from pqswarm.errors import PqswarmError
-from pqswarm.report import (
-    Palette,
-    plot_boxes,
-    plot_confusion,
-    plot_convergence,
-    plot_error_against_size,
-    plot_feature_map,
-    plot_feature_maps,
-    plot_overview,
-    plot_ranks,
-    plot_robustness,
-    plot_selected_features,
-    study_figures,
-    write_figures,
-)
+from pqswarm.report import Palette, plot_convergence, plot_error_against_size, plot_ranks, study_figures, write_figures
 from pqswarm.report.document import compose
+from pqswarm.report.opening import plot_overview
+from pqswarm.report.sections.algorithms.points import plot_boxes
 from pqswarm.report.sections.chance.ranks import rank_groups
+from pqswarm.report.sections.noise import plot_robustness
 from pqswarm.report.shared.curves import convergence_curves, evaluation_grid
 from pqswarm.report.shared.interactive import mark_of
 from pqswarm.report.style import GREY, INK, LOSS, NARROW
@@ -280,18 +269,9 @@ def test_bars_join_the_groups_and_do_not_touch():
         (lambda: plot_error_against_size({}, None), "points is empty"),
         (lambda: plot_error_against_size({"GA": ([1, 2], [0.1])}, None), "points of 'GA'"),
         (lambda: plot_boxes({}), "points is empty"),
-        (lambda: plot_feature_maps({}, ["D1"], ["energy"]), "frequencies is empty"),
-        (lambda: plot_selected_features({}, ["a"]), "frequencies is empty"),
-        (lambda: plot_selected_features({"GA": [2.0]}, ["a"]), "from 0 to 1"),
-        (lambda: plot_robustness([inf], {"GA": [1.0, 2.0]}, [1.0]), "'GA'.* 1 noise level"),
-        (lambda: plot_robustness([inf], {}, [1.0]), "accuracy is empty"),
-        (lambda: plot_robustness([inf], {"GA": [[1.0], [2.0]]}, [1.0]), "'GA'.* as many sets"),
         (lambda: plot_ranks({}, 1.0), "mean_ranks is empty"),
         (lambda: plot_ranks({"GA": 1.0}, -1.0), "not negative"),
         (lambda: plot_ranks({"GB": 1.0}, 1.0, PALETTE), "unknown algorithm 'GB'"),
-        (lambda: plot_feature_map(np.ones((2, 2)), ["D1"], ["energy"]), "1 bands by 1 functions"),
-        (lambda: plot_feature_map(np.full((1, 1), 40.0), ["D1"], ["energy"]), "from 0 to 1"),
-        (lambda: plot_confusion(np.ones((2, 2)), np.ones((3, 3)), ["a", "b"]), "selected features .* 2 x 2"),
     ],
 )
 def test_what_cannot_be_drawn_is_named(call, message):

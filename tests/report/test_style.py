@@ -14,7 +14,9 @@ from tests.report.drawn import MANY
 from pqswarm.errors import PqswarmError
 from pqswarm.events import PRESETS
 from pqswarm.features import FUNCTIONS, band_names
-from pqswarm.report import Palette, plot_confusion, plot_feature_map, save_figure
+from pqswarm.report import Palette, save_figure
+from pqswarm.report.sections.confusion import plot_confusion
+from pqswarm.report.sections.features.maps import plot_feature_map
 from pqswarm.report.shared.palette import spread_end_labels
 from pqswarm.report.style import FAINT, GREY, INK, STYLE
 

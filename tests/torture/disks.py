@@ -62,7 +62,7 @@ def make_cases(prepared):
         "report csv": Case((*report, Path("tables"), "--format", "csv"), ("tables",), has_old=False),
         "identify": Case(
             (*identify, "--overwrite"),
-            ("events.html", "events.csv", "steady.csv", "steady-10min.csv", "steady-2.csv", "steady-2-10min.csv"),
+            ("events.html", "events.csv", "events.pdf", "steady.csv", "steady-2.csv"),
             frozenset({1, 2}),
         ),
         "identify --plot": Case(

@@ -37,7 +37,7 @@ _WEB = files("pqswarm.app") / "web"
 _SECTION_SCRIPTS = {
     "recordings": (
         *("recordings.js", "uploads.js", "event_list.js", "corrections.js", "cursor_readings.js"),
-        *("wavelet_bands.js", "recording.js"),
+        *("wavelet_bands.js", "recording.js", "compare.js"),
     ),
     "studies": ("study.js", "study_tables.js", "studies.js"),
     "events": ("figures.js", "fields.js", "events.js"),

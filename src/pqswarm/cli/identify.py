@@ -7,6 +7,8 @@ from errno import EPIPE
 from functools import lru_cache
 from os.path import realpath
 from pathlib import Path
+from shutil import copyfileobj
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -22,6 +24,7 @@ from pqswarm.errors import PqswarmError
 if TYPE_CHECKING:
     from pqswarm.identify import Failure, Verdict
     from pqswarm.identify.show.page import ListedRecording
+    from pqswarm.identify.show.sheet import SheetBook
     from pqswarm.recordings import RecordingSource, Site
 
 
@@ -32,9 +35,8 @@ def identify(
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
     csv: Annotated[Path | None, option("FILE", "Write one row per event as CSV.")] = None,
     html: Annotated[Path | None, option("FILE", "Write a self-contained page with all events.")] = None,
-    steady: Annotated[
-        Path | None, option("FILE", "Write steady-state values per 10/12 cycles and 10 minutes (.csv, .npz).")
-    ] = None,
+    pdf: Annotated[Path | None, option("FILE", "Write one sheet per incident, to forward.")] = None,
+    steady: Annotated[Path | None, option("FILE", "Write steady-state values per 10/12 cycles (.csv, .npz).")] = None,
     plot: Annotated[Path | None, option("DIR", "Write a figure of each recording to DIR.")] = None,
     site: analysis.SiteFile = None,
     nominal: analysis.Nominal = None,
@@ -65,11 +67,13 @@ def identify(
         check_ending("--csv", csv, [".csv"])
     if html is not None:
         check_ending("--html", html, [".html", ".htm"])
+    if pdf is not None:
+        check_ending("--pdf", pdf, [".pdf"])
     if plot is not None:
         check_folder(plot, "--plot")
-    wanted = [*filter(None, (csv, html, *(_steady_files_of_identify(steady).values() if steady is not None else ())))]
+    wanted = [*filter(None, (csv, html, pdf, steady))]
     if len(set(map(realpath, wanted))) < len(wanted):
-        raise PqswarmError("--csv, --html and --steady must name different files.")
+        raise PqswarmError("--csv, --html, --pdf and --steady must name different files.")
     read = {realpath(name) for name in (*files, model) if name is not None}
     for path in wanted:
         if realpath(path) in read:
@@ -78,7 +82,7 @@ def identify(
     options = analysis.read_analysis_options(site, model, channel, state, reference, nominal, rate, frequency, max_mb)
     paths, missing = find_recordings(files)
     results = _Results(as_json, keep=html is not None, table=csv is not None)
-    exporter = _Exporter(plot, steady, overwrite, as_json)
+    exporter = _Exporter(plot, steady, overwrite, as_json, with_sheets=pdf is not None)
     finished, stopped = 0, False
     results.start()
     try:
@@ -96,7 +100,7 @@ def identify(
         stopped = True
     results.end()
     find = _find_identified({file_text(path): path for path in paths}, options["site"], options["reading"])
-    written = list(results.write(csv, html, find))
+    written = [*results.write(csv, html, find), *(exporter.write_sheets(pdf) if pdf is not None else ())]
     for path in written:
         echo(f"wrote {file_text(path)}", err=as_json)
     if stopped:
@@ -230,7 +234,12 @@ class _Exporter:
     steady: Path | None
     overwrite: bool
     quiet: bool
+    with_sheets: bool = False
     number: int = 0
+
+    def __post_init__(self) -> None:
+        self._file = TemporaryFile() if self.with_sheets else None  # noqa: SIM115 (until the sheets are written)
+        self._book: SheetBook | None = None
 
     def export(self, source: "RecordingSource", verdict: "Verdict") -> None:
         self.number += 1
@@ -238,6 +247,21 @@ class _Exporter:
             self._draw(source, verdict, self.figures)
         if self.steady is not None:
             self._write_steady(verdict, self.steady)
+        if self._file is not None and verdict.incidents:
+            from pqswarm.identify.show.sheet import SheetBook
+
+            self._book = self._book or SheetBook(self._file)
+            self._book.add(source, verdict)
+
+    def write_sheets(self, path: Path) -> Iterator[Path]:
+        """Write the sheets of all incidents, if there are any."""
+        if self._file is None or self._book is None:
+            echo(f"{file_text(path)} was not written: no disturbance was found.", err=True)
+            return
+        self._book.close()
+        with self._file as sheets:
+            sheets.seek(0)
+            yield write_atomically(path, lambda file: copyfileobj(sheets, file))
 
     def _draw(self, source: "RecordingSource", verdict: "Verdict", folder: Path) -> None:
         from pqswarm.report.style import save_figure
@@ -255,19 +279,11 @@ class _Exporter:
         series = None if found is None else found.require_series().steady
         if series is None or not series.n_windows:
             raise PqswarmError("is too short for steady quantities.")
-        number = f"-{self.number}" if self.number > 1 else ""  # from the second recording on
-        for per, one in _steady_files_of_identify(path.with_stem(f"{path.stem}{number}")).items():
-            if number:
-                check_writable(one, self.overwrite)
-            series.write(one, per=per, start=verdict.start)
-            echo(f"wrote {file_text(one)}", err=self.quiet)
-
-
-def _steady_files_of_identify(path: Path) -> dict[str, Path]:
-    """The files of a recording by time resolution; an .npz holds both."""
-    if path.suffix.lower() == ".npz":
-        return {"window": path}
-    return {"window": path, "10 min": path.with_stem(f"{path.stem}-10min")}
+        if self.number > 1:  # from the second recording on
+            path = path.with_stem(f"{path.stem}-{self.number}")
+            check_writable(path, self.overwrite)
+        series.write(path, start=verdict.start)
+        echo(f"wrote {file_text(path)}", err=self.quiet)
 
 
 def _find_identified(

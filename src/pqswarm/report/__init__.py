@@ -8,22 +8,12 @@ from typing import TYPE_CHECKING
 from typing import Any as _Any
 
 if TYPE_CHECKING:
-    from pqswarm.report.opening import plot_overview
     from pqswarm.report.section import ClassifierSection, Content, Drawing, StudySection
     from pqswarm.report.sections.algorithms.convergence import plot_convergence
-    from pqswarm.report.sections.algorithms.points import plot_boxes, plot_error_against_size
+    from pqswarm.report.sections.algorithms.points import plot_error_against_size
     from pqswarm.report.sections.chance.ranks import plot_ranks
-    from pqswarm.report.sections.chance.superiority import plot_superiority
-    from pqswarm.report.sections.confusion import plot_confusion
     from pqswarm.report.sections.events import plot_event, plot_gallery
-    from pqswarm.report.sections.features.maps import (
-        plot_feature_map,
-        plot_feature_maps,
-        plot_features,
-        plot_selected_features,
-    )
-    from pqswarm.report.sections.fronts import plot_fronts
-    from pqswarm.report.sections.noise import plot_robustness
+    from pqswarm.report.sections.features.maps import plot_features
     from pqswarm.report.sections.registry import SECTIONS
     from pqswarm.report.shared.palette import Palette
     from pqswarm.report.study_report import FORMATS, study_figures, write_comparison, write_figures, write_report
@@ -33,24 +23,18 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FORMATS", "SECTIONS", "ClassifierSection", "ClassifierSummary", "Content", "Drawing", "Palette", "StudySection",
-    "StudySummary", "Table", "plot_boxes", "plot_confusion", "plot_convergence", "plot_error_against_size",
-    "plot_event", "plot_feature_map", "plot_feature_maps", "plot_features", "plot_fronts", "plot_gallery",
-    "plot_overview", "plot_ranks", "plot_robustness", "plot_selected_features", "plot_superiority", "save_figure",
-    "study_figures", "summarize", "write_comparison", "write_figures", "write_report",
+    "StudySummary", "Table", "plot_convergence", "plot_error_against_size", "plot_event", "plot_features",
+    "plot_gallery", "plot_ranks", "save_figure", "study_figures", "summarize", "write_comparison", "write_figures",
+    "write_report",
 ]  # fmt: skip
 
 _NAMES_BY_MODULE = {
     "sections.algorithms.convergence": ("plot_convergence",),
-    "sections.algorithms.points": ("plot_boxes", "plot_error_against_size"),
+    "sections.algorithms.points": ("plot_error_against_size",),
     "sections.chance.ranks": ("plot_ranks",),
-    "sections.chance.superiority": ("plot_superiority",),
-    "sections.confusion": ("plot_confusion",),
     "sections.events": ("plot_event", "plot_gallery"),
-    "sections.features.maps": ("plot_feature_map", "plot_feature_maps", "plot_features", "plot_selected_features"),
-    "sections.fronts": ("plot_fronts",),
-    "sections.noise": ("plot_robustness",),
+    "sections.features.maps": ("plot_features",),
     "sections.registry": ("SECTIONS",),
-    "opening": ("plot_overview",),
     "section": ("ClassifierSection", "Content", "Drawing", "StudySection"),
     "shared.palette": ("Palette",),
     "study_report": ("FORMATS", "study_figures", "write_comparison", "write_figures", "write_report"),

@@ -140,17 +140,7 @@ def _opening_means_table(study: StudySummary) -> Table:
 
 
 def plot_overview(study: "StudySummary", *, narrow: bool = False) -> Figure:
-    """Draw error against size for all classifiers of a study, side by side; `narrow` is for a narrow screen.
-
-    Small markers are runs, large ones their means; each name is at the median error of its runs.
-
-    Examples
-    --------
-    >>> from pqswarm.study import Store
-    >>> def first_look(folder):
-    ...     with Store(folder) as store:
-    ...         return plot_overview(summarize(store))
-    """
+    """Draw error against size for all classifiers of a study, side by side: runs, and larger, their means."""
     return draw_panels(
         {found.name: (*run_points(found), (found.n_features, found.all_features)) for found in study.classifiers},
         study.palette,

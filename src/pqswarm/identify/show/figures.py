@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -23,12 +25,14 @@ from pqswarm.recordings.recording import ChannelHeader, RecordingSource
 from pqswarm.report.style import FAINT, STYLE
 
 _COLOURS = (
-    ("#d24b00", "#0b6fd6", "#2d9626"),
+    ("#d1570a", "#0b6fd6", "#0f5132"),
     ("#da9e5a", "#00b4da", "#b4ac00"),
     ("#d20869", "#9e5a9e", "#5a783c"),
     ("#e17069", "#1e7870", "#9299a1"),
 )
 """Colours of the phases A, B and C of each system; no two systems of a figure share one."""
+_DASHES: tuple[Any, Any, Any] = ("solid", "solid", (0, (6, 1.5)))
+"""Line styles of the phases: A and C differ without colours, too."""
 
 _PHASES = {"A": 0, "B": 1, "C": 2, "AB": 0, "BC": 1, "CA": 2}
 _SHORT = 15.0
@@ -47,10 +51,11 @@ _LINE, _PANEL, _URMS = 0.19, 1.55, 1.3  # inches
 
 @dataclass(frozen=True, eq=False)
 class _Line:
-    """A channel in a panel: name, colour, and samples as drawn."""
+    """A channel in a panel: name, colour, line style, and samples as drawn."""
 
     name: str
     colour: str
+    dashes: Any
     time: FloatArray
     values: FloatArray
 
@@ -62,43 +67,108 @@ def plot_verdict(
 ) -> Figure:
     """Draw an event: see :meth:`pqswarm.identify.Verdict.plot`."""
     chosen = event or verdict.main
-    start, end = _find_figure_interval(chosen.event, recording.n_samples / recording.sampling_rate)
-    systems = _choose_systems(verdict, chosen.event, 1 if event else _MAX_SYSTEMS)
+    interval = _find_figure_interval(chosen.event, recording.n_samples / recording.sampling_rate)
+    content = _read_panels(recording, verdict, chosen.event, interval, 1 if event else _MAX_SYSTEMS)
+    with mpl.rc_context({**STYLE, "font.family": list(font_families())}):
+        title = _title(recording, verdict, chosen, *interval)
+        heights = [_PANEL] * len(content.groups) + [_URMS] + ([_URMS] if content.currents else [])
+        top = 0.12 + _LINE * len(title) + (0.1 if title else 0.0)
+        height = round(top + sum(heights) + _GAP * (len(heights) - 1) + _BOTTOM, 3)
+        figure = Figure(figsize=(_WIDTH, height))
+        _fill_panels(_lay_out(figure, heights, top, _LEFT, _RIGHT), verdict, chosen.event, content)
+        if title:
+            figure.text(0.1 / _WIDTH, 1 - 0.08 / height, "\n".join(title), va="top", fontsize=8.5).set_parse_math(False)
+        return figure
+
+
+def draw_panels(
+    figure: Figure,
+    recording: RecordingSource,
+    verdict: Verdict,
+    chosen: EventVerdict,
+    interval: tuple[float, float],
+    top: float,
+    space: float,
+) -> float:
+    """Draw the panels of an event into a figure, from `top` down, in a height [inches]; return where they end."""
+    content = _read_panels(recording, verdict, chosen.event, interval, 1, _COLOURS[:1])
+    weights = [1.25] * len(content.groups) + [1.0] + ([1.0] if content.currents else [])
+    space = min(space, 1.9 * len(weights))
+    each = (space - _GAP * (len(weights) - 1)) / sum(weights)
+    axes = _lay_out(figure, [each * weight for weight in weights], top, 1.1, 2.05)
+    _fill_panels(axes, verdict, chosen.event, content)
+    for axis in axes:
+        axis.yaxis.label.set_fontsize(8)
+        axis.tick_params(labelsize=8)
+    figure.align_ylabels(axes)
+    return top + space
+
+
+@dataclass(frozen=True, eq=False)
+class _PanelContent:
+    """What the panels of an interval [s] show: voltages by system, their references, currents."""
+
+    interval: tuple[float, float]
+    groups: list[list[_Line]]
+    results: list[Reference]
+    currents: list[_Line]
+
+
+def _read_panels(
+    recording: RecordingSource,
+    verdict: Verdict,
+    event: Event,
+    interval: tuple[float, float],
+    n_systems: int,
+    palettes: "Sequence[tuple[str, str, str]] | None" = None,
+) -> _PanelContent:
+    systems = _choose_systems(verdict, event, n_systems)
     results = [result for members in systems.values() for result in members]
     currents = [place for place, channel in enumerate(recording.channels) if channel.is_current]
     places = [*(result.number for result in results), *currents]
-    lines = _read(recording, places, start, end, chosen.event.start)
+    lines = _read(recording, places, *interval, event.start)
     groups, number = [], 0
-    for colours, members in zip(_choose_colours(verdict, list(systems)), systems.values(), strict=True):
+    palettes = _choose_colours(verdict, list(systems)) if palettes is None else palettes
+    for colours, members in zip(palettes, systems.values(), strict=True):
         group = []
         for place, result in enumerate(members):
-            time, values = lines[number]
             name = draw_name(result.channel, f"phase {result.phase}" if result.phase else f"channel {number + 1}")
-            colour = colours[_PHASES.get(result.phase, place) % 3]
-            group.append(_Line(name, colour, time, values))
+            phase = _PHASES.get(result.phase, place) % 3
+            group.append(_Line(name, colours[phase], _DASHES[phase], *lines[number]))
             number += 1
         groups.append(group)
     flowing = _choose_figure_currents([recording.channels[i] for i in currents], lines[number:])
-    with mpl.rc_context({**STYLE, "font.family": list(font_families())}):
-        title = _title(recording, verdict, chosen, start, end)
-        heights = [_PANEL] * len(groups) + [_URMS] + ([_URMS] if flowing else [])
-        figure, axes = _lay_out(heights, len(title))
-        scale, unit = (1.0, "s") if end - start > 2 else (1000.0, "ms")
-        for axis, group in zip(axes, groups, strict=False):
-            _draw_lines(axis, group, scale, "V")
-        urms = [(result, line.colour) for result, line in zip(results, sum(groups, []), strict=True)]  # noqa: RUF017
-        _draw_urms(axes[len(groups)], verdict, urms, (start, end), chosen.event.start, scale)
-        if flowing:
-            _draw_lines(axes[-1], flowing, scale, "A")
-        for axis in axes:
-            _mark_events(axis, verdict, chosen.event, results, (start, end), scale)
-        axes[-1].set_xlim(scale * (start - chosen.event.start), scale * (end - chosen.event.start))
-        origin = "recording" if chosen.event.kind == "none" else "event"
-        axes[-1].set_xlabel(f"time from the start of the {origin} [{unit}]")
-        if title:
-            height = float(figure.get_figheight())
-            figure.text(0.1 / _WIDTH, 1 - 0.08 / height, "\n".join(title), va="top", fontsize=8.5).set_parse_math(False)
-        return figure
+    return _PanelContent(interval, groups, results, flowing)
+
+
+def _fill_panels(axes: Sequence[Axes], verdict: Verdict, event: Event, content: _PanelContent) -> None:
+    """Draw voltages, Urms(1/2) and currents, with the events marked, over the time from the start of one of them."""
+    start, end = content.interval
+    scale, unit = (1.0, "s") if end - start > 2 else (1000.0, "ms")
+    for axis, group in zip(axes, content.groups, strict=False):
+        _draw_lines(axis, group, scale, "V")
+    lines = [line for group in content.groups for line in group]
+    _draw_urms(
+        axes[len(content.groups)],
+        verdict,
+        list(zip(content.results, lines, strict=True)),
+        content.interval,
+        event.start,
+        scale,
+    )
+    if content.currents:
+        _draw_lines(axes[-1], content.currents, scale, "A")
+    for axis in axes:
+        _mark_events(axis, verdict, event, content.results, content.interval, scale)
+    axes[-1].set_xlim(scale * (start - event.start), scale * (end - event.start))
+    origin = "recording" if event.kind == "none" else "event"
+    axes[-1].set_xlabel(f"time from the start of the {origin} [{unit}]")
+
+
+def phase_style(phase: str, place: int = 0) -> tuple[str, Any]:
+    """Return colour and line style of a phase, or of a channel by its place."""
+    number = _PHASES.get(phase, place) % 3
+    return _COLOURS[0][number], _DASHES[number]
 
 
 def _find_figure_interval(event: Event, length: float) -> tuple[float, float]:
@@ -138,6 +208,8 @@ def _read(
     rate = recording.sampling_rate
     first, stop = max(round(start * rate), 0), min(round(end * rate), recording.n_samples)
     step = max(-(-(stop - first) // _BUCKETS), 1)
+    cycle = rate / recording.nominal_frequency
+    step = ceil(cycle) if 0.25 * cycle < step < cycle else step  # extremes of half a cycle would beat with the grid
     thin = step > 2
     block = max(_BLOCK // step, 1) * step if thin else max(stop - first, 1)
     times, pieces = [], []
@@ -183,24 +255,21 @@ def _choose_figure_currents(
     for place, i in enumerate(sorted(chosen)):
         channel = channels[i]
         name = draw_name(channel.name, f"current {channel.phase or i + 1}")
-        found.append(_Line(name, _COLOURS[0][_PHASES.get(channel.phase, place) % 3], *lines[i]))
+        found.append(_Line(name, *phase_style(channel.phase, place), *lines[i]))
     return found if any(swings) else []
 
 
-def _lay_out(heights: Sequence[float], n_lines: int) -> tuple[Figure, list[Axes]]:
-    """Panels of those heights [inches] below each other, which share the axis of time."""
-    top = 0.12 + _LINE * n_lines + (0.1 if n_lines else 0.0)
-    total = top + sum(heights) + _GAP * (len(heights) - 1) + _BOTTOM
-    figure = Figure(figsize=(_WIDTH, round(total, 3)))
+def _lay_out(figure: Figure, heights: Sequence[float], top: float, left: float, right: float) -> list[Axes]:
+    """Panels of those heights below each other, which share the axis of time; all sizes in inches."""
+    width, total = map(float, figure.get_size_inches())
     axes: list[Axes] = []
-    above = top
     for height in heights:
-        box = (_LEFT / _WIDTH, 1 - (above + height) / total, 1 - (_LEFT + _RIGHT) / _WIDTH, height / total)
+        box = (left / width, 1 - (top + height) / total, 1 - (left + right) / width, height / total)
         axes.append(figure.add_axes(box, sharex=axes[0] if axes else None))
-        above += height + _GAP
+        top += height + _GAP
     for axis in axes[:-1]:
         axis.tick_params(labelbottom=False)
-    return figure, axes
+    return axes
 
 
 def _draw_lines(axis: Axes, lines: Sequence[_Line], scale: float, unit: str) -> None:
@@ -212,6 +281,7 @@ def _draw_lines(axis: Axes, lines: Sequence[_Line], scale: float, unit: str) -> 
             scale * line.time,
             line.values / factor,
             color=line.colour,
+            ls=line.dashes,
             lw=0.8,
             label=shorten_to_font_width(line.name, 18, keep=5),
         )
@@ -224,7 +294,7 @@ def _draw_lines(axis: Axes, lines: Sequence[_Line], scale: float, unit: str) -> 
 def _draw_urms(
     axis: Axes,
     verdict: Verdict,
-    shown: Sequence[tuple[Reference, str]],
+    shown: Sequence[tuple[Reference, _Line]],
     window: tuple[float, float],
     zero: float,
     scale: float,
@@ -238,9 +308,11 @@ def _draw_urms(
     step = max(int(inside.sum()) // (2 * _BUCKETS), 1)
     time = scale * (moments[inside][::step] - zero)
     lowest, highest = 0.9, 1.1
-    for result, colour in shown:
+    for result, line in shown:
         values = urms[result.number][inside][::step]
-        axis.plot(time, values, color=colour, lw=1.1, marker="." if time.size < 60 else None, ms=3.5)
+        axis.plot(
+            time, values, color=line.colour, ls=line.dashes, lw=1.1, marker="." if time.size < 60 else None, ms=3.5
+        )
         known = values[np.isfinite(values)]
         lowest, highest = min([lowest, *known.tolist()]), max([highest, *known.tolist()])
     low, high = (0.0 if lowest < 0.6 else lowest - 0.03), min(highest + 0.03, 3.0)

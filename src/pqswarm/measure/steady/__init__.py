@@ -1,4 +1,4 @@
-"""Steady quantities: harmonics, unbalance and flicker in windows of 10 or 12 cycles, and per ten minutes."""
+"""Steady quantities: harmonics, unbalance and flicker in windows of 10 or 12 cycles."""
 
 from pqswarm.measure.steady.flickermeter import Flickermeter, long_term_severity, short_term_severity
 from pqswarm.measure.steady.meter import SteadyMeter

@@ -129,9 +129,11 @@ def select_channels(
     return tuple(replace(one, system=systems[id(one)]) for one in kept), states, frequency
 
 
-def named_channels(recording: Recording, names: Sequence[str]) -> list[Channel]:
-    """Return the channels with these names or phases, each once."""
-    chosen = list(dict.fromkeys(recording.channel(name) for name in names))
+def named_channels(recording: Recording, names: Sequence[str | int]) -> list[Channel]:
+    """Return the channels with these names, phases or places, each once."""
+    chosen = list(
+        dict.fromkeys(recording.channels[one] if isinstance(one, int) else recording.channel(one) for one in names)
+    )
     if not chosen:
         raise PqswarmError("channels must name at least one channel.")
     return chosen

@@ -10,7 +10,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from pqswarm._base.typing import IntArray
-from pqswarm.errors import PqswarmError
 from pqswarm.events import class_title
 from pqswarm.report.section import Content, adaptive_drawing
 from pqswarm.report.style import FAINT, LOSS, NARROW, STYLE, draw_cell, draw_grid, settle
@@ -70,34 +69,9 @@ def most_frequent(found: ClassifierSummary, class_names: Sequence[str], count: i
 
 
 def plot_confusion(before: IntArray, after: IntArray, class_names: Sequence[str], *, narrow: bool = False) -> Figure:
-    """Draw two confusion matrices: with all features, and with the selected ones.
-
-    Parameters
-    ----------
-    before, after : array of int, shape (n_classes, n_classes)
-        Numbers of events with all and with the selected features; rows are true classes, columns predicted ones.
-    class_names : sequence of str
-        Names of the classes, in the order of the rows.
-    narrow : bool
-        Draw it for a narrow screen: one panel below the other, with class numbers instead of names below the columns.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Two panels on one colour scale: the redder a cell, the more errors. A column on the right holds the recall of
-        each class, a row at the bottom the precision [%], rounded; 100 only if there are no errors.
-
-    Examples
-    --------
-    >>> figure = plot_confusion(np.array([[8, 2], [1, 9]]), np.array([[10, 0], [1, 9]]), ["sag", "swell"])
-    >>> [axis.get_title(loc="left") for axis in figure.axes]
-    ['All features: 3 of 20 misclassified (15.0 %)', 'Selected features: 1 of 20 misclassified (5.00 %)']
-    """
+    """Draw two confusion matrices on one colour scale, with recall on the right and precision at the bottom [%]."""
     n = len(class_names)
-    panels = {"All features": np.asarray(before), "Selected features": np.asarray(after)}
-    for name, matrix in panels.items():
-        if matrix.shape != (n, n) or n == 0 or (matrix < 0).any():
-            raise PqswarmError(f"the matrix of {name.lower()} must hold {n} x {n} counts, as there are {n} classes.")
+    panels = {"All features": before, "Selected features": after}
     worst = max(1, *(int(matrix[~np.eye(n, dtype=bool)].max(initial=0)) for matrix in panels.values()))
     names = [class_title(name) for name in class_names]
     with mpl.rc_context(STYLE):

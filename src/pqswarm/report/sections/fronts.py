@@ -8,7 +8,6 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from pqswarm._base.typing import FloatArray
-from pqswarm.errors import PqswarmError
 from pqswarm.report.section import Content, adaptive_drawing
 from pqswarm.report.shared.curves import attained_errors
 from pqswarm.report.shared.interactive import mark
@@ -95,32 +94,7 @@ def plot_fronts(
     *,
     narrow: bool = False,
 ) -> Figure:
-    """Draw the lowest error of each algorithm by maximum number of features.
-
-    Parameters
-    ----------
-    attained : mapping of str to array of float, shape (n_runs, n_features)
-        Lowest error of each run with at most 1, 2, 3, ... features; infinite if it has none.
-    all_features : (int, float), optional
-        Number of all features and their error, drawn as a line.
-    palette : Palette, optional
-        Colours, and the algorithm to emphasise.
-    narrow : bool
-        Draw it for a narrow screen.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The figure: medians over the runs, as steps. Errors far above the ends of the curves are not shown.
-
-    Examples
-    --------
-    >>> figure = plot_fronts({"GA": np.array([[0.3, 0.1, 0.1], [0.4, 0.2, 0.05]])}, (3, 0.2))
-    >>> [text.get_text() for text in figure.axes[0].texts]
-    ['GA', 'All 3 features']
-    """
-    if not attained:
-        raise PqswarmError("attained is empty: a figure needs at least one algorithm.")
+    """Draw the median over the runs of the lowest error with at most 1, 2, 3, ... features, as steps."""
     palette = palette or Palette(attained)
     medians = {title: np.median(attained[title], axis=0) for title in palette.drawn(attained)}
     ends = {title: 100 * float(median.min()) for title, median in medians.items()}

@@ -9,7 +9,6 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from pqswarm._base.typing import FloatArray
-from pqswarm.errors import PqswarmError
 from pqswarm.report.section import Content, adaptive_drawing
 from pqswarm.report.shared.interactive import mark
 from pqswarm.report.shared.palette import EndLabel, Palette, label_ends
@@ -261,42 +260,10 @@ def plot_robustness(
     *,
     narrow: bool = False,
 ) -> Figure:
-    """Draw accuracy against noise, and the gain or loss due to feature selection.
-
-    Parameters
-    ----------
-    levels : sequence of float
-        Signal-to-noise ratios [dB], in the order in which to draw them.
-    accuracy : mapping of str to array of float, shape (n_levels,) or (n_sets, n_levels)
-        Accuracy Theta with the features of each algorithm [%], on one set of events or on several. Of several sets,
-        means and 95 % t intervals are drawn.
-    all_features : array of float, shape (n_levels,) or (n_sets, n_levels)
-        Accuracy with all features [%], on the same sets.
-    palette : Palette, optional
-        Colours and markers, and the algorithm to emphasise.
-    narrow : bool
-        Draw it for a narrow screen.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Two panels. In the lower one, losses are circled in red; of several sets, only those whose interval is below
-        zero.
-
-    Examples
-    --------
-    >>> figure = plot_robustness([float("inf"), 20], {"GA": [99.0, 80.0]}, [95.0, 85.0])
-    >>> figure.axes[1].get_title(loc="left")
-    'circled in red: less accurate than all features'
-    """
-    if not accuracy:
-        raise PqswarmError("accuracy is empty: a figure needs at least one algorithm.")
+    """Draw accuracy against noise [dB], and gain or loss over all features; t intervals if there are several sets."""
     palette = palette or Palette(accuracy)
-    base = _noise_accuracies_by_set("all features", all_features, len(levels))
-    rows = {title: _noise_accuracies_by_set(title, accuracy[title], len(levels)) for title in palette.drawn(accuracy)}
-    for title, values in rows.items():
-        if len(values) != len(base):
-            raise PqswarmError(f"the accuracy of {title!r} must have as many sets as that of all features.")
+    base = np.atleast_2d(all_features)  # one row per set of events
+    rows = {title: np.atleast_2d(accuracy[title]) for title in palette.drawn(accuracy)}
     several = len(base) > 1
     places = np.arange(len(levels))
     aside = dict(
@@ -358,11 +325,3 @@ def _tips(title: str, levels: Sequence[float], known: Spread, unit: str) -> list
         ends = "" if np.isnan(low) else f" (95 % interval {points(low)} to {points(high)})"
         tips.append(f"{title}, {decibel(level)}: {points(mean)} {unit}{ends}")
     return tips
-
-
-def _noise_accuracies_by_set(title: str, values: FloatArray, n: int) -> FloatArray:
-    """Accuracies as a matrix, one row per set of events."""
-    given = np.atleast_2d(np.asarray(values, dtype=np.float64))
-    if n == 0 or given.ndim != 2 or given.shape[1] != n or not np.isfinite(given).all():
-        raise PqswarmError(f"the accuracy of {title!r} must be one finite number for each of {n} noise levels.")
-    return given

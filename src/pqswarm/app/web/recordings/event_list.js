@@ -95,7 +95,7 @@
           { key: "n_channels", title: "Channels", number: true },
           { key: "state", title: "Result", value: (one) => `${["failed", "working", "waiting", "analysed"].indexOf(one.state)} ${stateText(one)}`,
             show: (one) => pq.el("span", { class: `state ${one.state}${one.n_events ? "" : " nothing"}` }, stateText(one)) },
-          { key: "upload", title: "", value: (one) => String(one.upload), show: (one) => (one.upload ? this.remover(one) : "") },
+          { key: "upload", title: "Upload", value: (one) => String(one.upload), show: (one) => (one.upload ? this.remover(one) : "") },
         ] });
     }
 
@@ -261,7 +261,7 @@
       return pq.el("figure", { class: "card tolerance", "data-chart": chart.name },
         pq.el("figcaption", {}, chart.caption),
         pq.el("p", { class: "count soft" }, left < total ? `${left} of ${total} points shown.` : chart.counts), frame,
-        pq.el("div", { class: "tools" }, pq.el("button", { on: { click: () => pq.saveSvg(`${chart.name}.svg`, drawing) } }, "Save SVG")),
+        pq.el("div", { class: "tools" }, pq.savers(chart.name, (name) => pq.saveSvg(name, drawing))),
         pq.el("p", { class: "note" }, chart.note));
     }
 

@@ -71,6 +71,7 @@
   let holder = null;
   let page = null;
   let shown = null; // the recording, "" for the list
+  let beside = ""; // the recording on the same axis
   let end = new AbortController();
   let loading = null;
   const reload = () => {
@@ -78,16 +79,17 @@
   };
 
   const show = (route) => {
-    if (page && shown === route.path) {
+    const other = route.query.get("with") ?? "";
+    if (page && shown === route.path && beside === other) {
       page.apply(route);
       return;
     }
     page?.destroy();
     const from = shown;
-    shown = route.path;
+    [shown, beside] = [route.path, other];
     holder.replaceChildren();
     pq.hideTip();
-    page = shown ? new pq.RecordingPage(holder, shown, route) : new pq.EventList(holder, route, from);
+    page = !shown ? new pq.EventList(holder, route, from) : beside ? new pq.ComparePage(holder, shown, route) : new pq.RecordingPage(holder, shown, route);
   };
 
   pq.recordings.reopen = () => {

@@ -77,27 +77,7 @@ def plot_boxes(
     numbers: Sequence[int] | None = None,
     narrow: bool = False,
 ) -> Figure:
-    """Draw box plots of the errors and subset sizes of each algorithm.
-
-    Parameters
-    ----------
-    points, all_features, palette, numbers
-        As in :func:`plot_error_against_size`.
-    narrow : bool
-        Draw it for a narrow screen, errors above sizes.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Two panels, sorted by median error. Boxes span the quartiles, the line inside is the median, and each run is a
-        point.
-
-    Examples
-    --------
-    >>> figure = plot_boxes({"GA": ([30, 28], [0.09, 0.08]), "ACO": ([31, 22], [0.07, 0.08])}, (99, 0.12))
-    >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
-    ['ACO', 'GA']
-    """
+    """Draw box plots of the errors and subset sizes of each algorithm, sorted by median error, with the runs."""
     checked = check_points(points)
     palette = palette or Palette(checked)
     order = sorted(checked, key=lambda title: (np.median(checked[title][1]), np.median(checked[title][0])))

@@ -6,7 +6,6 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from pqswarm.errors import PqswarmError
 from pqswarm.report.shared.interactive import mark
 from pqswarm.report.shared.palette import Palette
 from pqswarm.report.style import FAINT, GREY, STYLE, settle
@@ -14,30 +13,7 @@ from pqswarm.statistics import Comparison
 
 
 def plot_superiority(panels: Mapping[str, Sequence[Comparison]], palette: Palette | None = None) -> Figure:
-    """Draw the probability that a run of one algorithm beats a run of another, with intervals.
-
-    Parameters
-    ----------
-    panels : mapping of str to sequence of Comparison
-        Comparisons of the same algorithms, by the compared quantity, such as ``"error rate"`` and ``"features"``.
-    palette : Palette, optional
-        Colours and markers of the algorithms.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        One panel per quantity; on the dashed line neither algorithm is ahead.
-
-    Examples
-    --------
-    >>> from pqswarm.statistics import compare_runs
-    >>> errors = {"2D-UPSO": [1, 2, 3, 4], "GA": [5, 6, 7, 8], "ACO": [2, 3, 5, 6]}
-    >>> figure = plot_superiority({"error rate": compare_runs(errors, control="2D-UPSO")})
-    >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
-    ['GA', 'ACO']
-    """
-    if not panels or not all(panels.values()):
-        raise PqswarmError("panels is empty: a figure needs at least one comparison.")
+    """Draw the probability that a run of one algorithm beats a run of another, one panel per compared quantity."""
     palette = palette or Palette(
         [name for group in panels.values() for c in group for name in (c.algorithm, c.against)]
     )

@@ -8,7 +8,6 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from pqswarm._base.typing import FloatArray
-from pqswarm.errors import PqswarmError
 from pqswarm.events import class_title
 from pqswarm.features import FUNCTIONS, describe_band
 from pqswarm.report.shared.interactive import mark
@@ -33,39 +32,12 @@ def plot_feature_map(
     *,
     narrow: bool = False,
 ) -> Figure:
-    """Draw how often each feature was selected, as a map of wavelet bands by functions.
-
-    Parameters
-    ----------
-    frequency : array of float, shape (n_bands, n_functions)
-        Fraction of the runs that selected the feature, 0 to 1.
-    bands, functions : sequence of str
-        Names of the rows and of the columns.
-    edges : sequence of (float, float), optional
-        Frequency range [Hz] of each band, shown after its name; see :func:`pqswarm.features.band_edges`.
-    narrow : bool
-        Draw it for a narrow screen.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The figure, with percentages in the cells of features that were ever selected.
-
-    Examples
-    --------
-    >>> shares, edges = np.array([[0.0, 0.25], [1.0, 0.0]]), [(25.0, 50.0), (0.0, 25.0)]
-    >>> figure = plot_feature_map(shares, ["D1", "A1"], ["energy", "mean_deviation"], edges)
-    >>> [text.get_text() for text in figure.axes[0].texts]
-    ['25', '100']
-    >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
-    ['D1  25 to 50 Hz', 'A1  below 25 Hz']
-    """
-    shares = _check_shares(frequency, bands, functions)
+    """Draw the share of the runs that selected each feature, as a map of wavelet bands by functions, in percent."""
     with mpl.rc_context(STYLE):
         wide = min(WIDE, 2.2 + 0.55 * len(functions))
         figure = Figure(figsize=(NARROW if narrow else wide, 1.3 + 0.33 * len(bands)), layout="constrained")
         axis = figure.subplots()
-        _draw_map(axis, shares, bands, functions, size=8.0 if narrow else 9.0)
+        _draw_map(axis, frequency, bands, functions, size=8.0 if narrow else 9.0)
         _name_bands(axis, bands, edges, "\n" if narrow else "  ", 7.5 if narrow else 9.0)
         return settle(figure)
 
@@ -78,29 +50,7 @@ def plot_feature_maps(
     *,
     narrow: bool = False,
 ) -> Figure:
-    """Draw small maps of the selected features of several algorithms, side by side.
-
-    Parameters
-    ----------
-    frequencies : mapping of str to array of float, shape (n_bands, n_functions)
-        Fraction of the runs of each algorithm that selected the feature, 0 to 1.
-    bands, functions, edges, narrow
-        As in :func:`plot_feature_map`.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        One panel per algorithm; the darker a cell, the more runs selected the feature.
-
-    Examples
-    --------
-    >>> shares = {"GA": np.array([[0.0, 0.25]]), "ACO": np.array([[1.0, 0.5]])}
-    >>> figure = plot_feature_maps(shares, ["D1"], ["energy", "entropy"])
-    >>> [axis.get_title(loc="left") for axis in figure.axes]
-    ['GA', 'ACO']
-    """
-    if not frequencies:
-        raise PqswarmError("frequencies is empty: a figure needs at least one algorithm.")
+    """Draw small maps of the selected features of several algorithms, side by side: the darker, the more runs."""
     columns = min(2 if narrow else 3, len(frequencies))
     rows = -(-len(frequencies) // columns)
     with mpl.rc_context(STYLE):
@@ -108,23 +58,12 @@ def plot_feature_maps(
         figure = Figure(figsize=size, layout="constrained")
         for i, (title, frequency) in enumerate(frequencies.items()):
             axis = figure.add_subplot(rows, columns, i + 1)
-            shares = _check_shares(frequency, bands, functions)
             last = i + columns >= len(frequencies)
-            _draw_map(axis, shares, bands, functions if last else [""] * len(functions), size=None, rotation=90)
+            _draw_map(axis, frequency, bands, functions if last else [""] * len(functions), size=None, rotation=90)
             _name_bands(axis, bands, None if narrow else edges, "  ", 7.5)
             axis.tick_params(labelleft=i % columns == 0, labelsize=7.5)
             axis.set_title(title, fontweight="bold", parse_math=False)
         return settle(figure)
-
-
-def _check_shares(frequency: FloatArray, bands: Sequence[str], functions: Sequence[str]) -> FloatArray:
-    shares = np.asarray(frequency, dtype=np.float64)
-    if shares.shape != (len(bands), len(functions)) or not ((shares >= 0) & (shares <= 1)).all():
-        raise PqswarmError(
-            f"frequency of shape {shares.shape} must hold fractions from 0 to 1 for {len(bands)} bands by "
-            f"{len(functions)} functions."
-        )
-    return shares
 
 
 def _draw_map(
@@ -154,36 +93,9 @@ def _name_bands(axis: "Axes", bands: Sequence[str], edges: Edges | None, between
 
 
 def plot_selected_features(
-    frequencies: Mapping[str, FloatArray], names: Sequence[str], palette: Palette | None = None, *, narrow: bool = False
+    shares: Mapping[str, FloatArray], names: Sequence[str], palette: Palette | None = None, *, narrow: bool = False
 ) -> Figure:
-    """Draw the most frequently selected features as a bar chart.
-
-    Parameters
-    ----------
-    frequencies : mapping of str to array of float, shape (n_features,)
-        Fraction of the runs of each algorithm that selected the feature, 0 to 1.
-    names : sequence of str
-        Names of the features.
-    palette : Palette, optional
-        Colours; bars show the emphasised algorithm, or the first one, markers the others.
-    narrow : bool
-        Draw it for a narrow screen.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The figure, with at most 20 features.
-
-    Examples
-    --------
-    >>> shares = {"GA": np.array([0.2, 1.0, 0.0]), "ACO": np.array([0.1, 0.5, 0.0])}
-    >>> figure = plot_selected_features(shares, ["alcohol", "hue", "ash"])
-    >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
-    ['hue', 'alcohol']
-    """
-    if not frequencies:
-        raise PqswarmError("frequencies is empty: a figure needs at least one algorithm.")
-    shares = {title: _check_shares(np.atleast_2d(share), [""], names)[0] for title, share in frequencies.items()}
+    """Draw the 20 most frequently selected features: bars of the emphasised algorithm, markers of the others."""
     palette = palette or Palette(shares)
     hero = palette.reference if palette.reference in shares else next(iter(shares))
     mean = np.mean([*shares.values()], axis=0)
