@@ -154,7 +154,8 @@ def smoke_command(tmp_path_factory):
 
     def run(folder):
         command = [sys.executable, "-m", "pqswarm", "study", "smoke", "--jobs", "2", "--out", str(folder)]
-        run = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+        settings = os.environ | {"PYTHONHASHSEED": "1"}  # tests that write the report again have other ones
+        run = subprocess.run(command, env=settings, capture_output=True, text=True, timeout=600, check=False)
         outcome = {"returncode": run.returncode, "stdout": run.stdout, "stderr": run.stderr}
         folder.with_suffix(".json").write_text(json.dumps(outcome))
 

@@ -127,7 +127,7 @@ def test_interruptions_and_processes_change_nothing(finished, tmp_path, monkeypa
     number = iter(range(100_000))
 
     def die(progress):
-        if next(number) % 251 == 250:
+        if next(number) % 701 == 700:
             raise Killed
 
     interrupted = 0

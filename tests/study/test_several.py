@@ -78,7 +78,7 @@ def test_processes_and_interruptions_change_nothing(finished, tmp_path, monkeypa
     number = iter(range(10_000))
 
     def die(progress):
-        if next(number) % 127 == 126:
+        if next(number) % 331 == 330:
             raise Killed
 
     for _ in range(60):
