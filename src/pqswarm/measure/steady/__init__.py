@@ -5,11 +5,4 @@ from pqswarm.measure.steady.meter import SteadyMeter
 from pqswarm.measure.steady.parts import find_steady
 from pqswarm.measure.steady.series import SteadySeries
 
-__all__ = [
-    "Flickermeter",
-    "SteadyMeter",
-    "SteadySeries",
-    "find_steady",
-    "long_term_severity",
-    "short_term_severity",
-]
+__all__ = ["Flickermeter", "SteadyMeter", "SteadySeries", "find_steady", "long_term_severity", "short_term_severity"]

@@ -49,10 +49,7 @@ def describe_header(
 
 
 def encode_status_channels(
-    status: Iterable[StatusChannel],
-    sampling_rate: float,
-    most: int | None = None,
-    text: Callable[[str], str] = str,
+    status: Iterable[StatusChannel], sampling_rate: float, most: int | None = None, text: Callable[[str], str] = str
 ) -> list[dict[str, Any]]:
     """Return status channels with up to `most` changes each: time [s] and new state."""
     return [
@@ -62,10 +59,7 @@ def encode_status_channels(
 
 
 def describe_view(
-    view: EnvelopeView,
-    sampling_rate: float,
-    channels: Sequence[int] | None = None,
-    encode: Encode = encode_extremes,
+    view: EnvelopeView, sampling_rate: float, channels: Sequence[int] | None = None, encode: Encode = encode_extremes
 ) -> dict[str, Any]:
     """Return part of a recording as it is drawn; times in s."""
     shown = range(len(view.low)) if channels is None else channels

@@ -50,9 +50,7 @@ def _chapter(study: MultiverseSummary, found: OverReadings) -> Chapter:
     first = found is study.classifiers[0]
     curves = [_curve(study, found, what, found.slug) for what in (("size",) if first else ("error", "size"))]
     parts = [
-        Passage(
-            "In which readings does the lead hold?", Content(drawings=curves, tables=[_rivals_table(study, found)])
-        ),
+        Passage("In which readings does the lead hold?", Content(drawings=curves, tables=[_rivals_table(study, found)]))
     ]
     if not study.where:  # in a part of a design, choices are not balanced
         parts.append(Passage("Which choices matter?", _choices(study, found)))
