@@ -202,6 +202,13 @@ def test_keys_of_members_named_after_their_files():
         change_plan(plan, {"datasets.e.file": "a"})
 
 
+def test_keys_of_presets_and_parameters():
+    plan = {"runs": 40, "dataset": {"preset": "paper"}, "algorithms": [{"algorithm": "ga"}]}
+    changed = change_plan(plan, {"runs": 5, "dataset.preset.bench.share": 0, "algorithms.ga.elites": 2})
+    assert changed["dataset"] == {"preset": {"extends": "paper", "bench": {"share": 0}}}
+    assert changed["algorithms"] == [{"algorithm": "ga", "parameters": {"elites": 2}}]
+
+
 def test_the_workbench_shows_one_data_set_at_a_time(finished):
     with Follower(finished) as follower:
         assert study_values(follower)["datasets"] == [f"seed {seed}" for seed in SEEDS]

@@ -196,23 +196,7 @@ def synthesise(
 
 
 def check_record(sampling_rate: float, frequency: float, cycles: float) -> int:
-    """Return the number of samples of a record, or raise an error if it is impossible.
-
-    Parameters
-    ----------
-    sampling_rate, frequency, cycles : float
-        Samples per second and nominal frequency [Hz]; length [nominal cycles].
-
-    Returns
-    -------
-    int
-        Samples.
-
-    Examples
-    --------
-    >>> check_record(25_000, 50, 30)
-    15000
-    """
+    """Return the number of samples of a record of some nominal cycles, or raise an error if it is impossible."""
     if sampling_rate <= 2 * _HIGHEST_ORDER * frequency:
         raise PqswarmError(
             f"sampling_rate must be above {2 * _HIGHEST_ORDER} times the frequency ({frequency:g} Hz), "

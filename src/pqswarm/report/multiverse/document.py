@@ -13,7 +13,8 @@ from pqswarm.report.multiverse.summary import MultiverseSummary, OverReadings
 from pqswarm.report.section import Content, Drawing
 from pqswarm.report.shared.sentences import count_runs, enumerate_words, probability
 from pqswarm.report.tables import Table
-from pqswarm.statistics import explain_effects, hommel, joint_permutation, wilson_interval
+from pqswarm.statistics import hommel, wilson_interval
+from pqswarm.statistics.readings import explain_effects, joint_permutation
 from pqswarm.study import format_plan
 
 _NOUNS = {"error": "error rate", "size": "number of features"}
