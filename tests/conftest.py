@@ -150,10 +150,10 @@ def paper_events(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def smoke_command(tmp_path_factory):
-    """The outcome of ``pqswarm study smoke`` in two processes: return code, standard output and error, its folder."""
+    """The outcome of ``pqswarm study smoke``: return code, standard output and error, its folder."""
 
     def run(folder):
-        command = [sys.executable, "-m", "pqswarm", "study", "smoke", "--jobs", "2", "--out", str(folder)]
+        command = [sys.executable, "-m", "pqswarm", "study", "smoke", "--jobs", "1", "--out", str(folder)]
         settings = os.environ | {"PYTHONHASHSEED": "1"}  # tests that write the report again have other ones
         run = subprocess.run(command, env=settings, capture_output=True, text=True, timeout=600, check=False)
         outcome = {"returncode": run.returncode, "stdout": run.stdout, "stderr": run.stderr}
