@@ -13,6 +13,11 @@ SEED := 0
 GUIDED :=
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --constraint constraints.txt
 
+# uv installs in seconds what takes pip most of a minute. Where there is no uv, or it fails, pip installs all.
+INDEX = $${PIP_INDEX_URL:-$$($(BIN)/python -m pip config get global.index-url 2>/dev/null || echo https://pypi.org/simple)}
+UV_INSTALL = UV_DEFAULT_INDEX="$(INDEX)" $(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt
+install = { test -x $(BIN)/uv && $(UV_INSTALL) $(1) 2>/dev/null || $(PIP_INSTALL) $(1); }
+
 # Some tests wait for browsers and servers: one process more than cores keeps all cores busy.
 WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 PYTEST = pytest -n $(WORKERS) --dist loadfile
@@ -90,21 +95,22 @@ $(BIN)/python:
 		{ echo "pqswarm needs Python 3.11 or newer; give its path: make PYTHON=/path/to/python3.12 ..."; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || \
 		{ rm -rf $(VENV); echo "could not create a virtual environment; on Debian or Ubuntu: apt install python3-venv"; exit 1; }
+	@$(PIP_INSTALL) uv 2>/dev/null || true
 
 $(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP_INSTALL) --editable .
+	@$(call install,--editable .)
 	@touch $@
 
 # The kernels are compiled while the tools of development are installed: dependencies of an extra, without a new build.
 $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(VENV)/.installed
-	@$(BIN)/python -m tests.compiling & compiling=$$!; $(PIP_INSTALL) 'pqswarm[dev]' && wait $$compiling
+	@$(BIN)/python -m tests.compiling & compiling=$$!; $(call install,'pqswarm[dev]') && wait $$compiling
 	@touch $@
 
 $(VENV)/.installed-fuzz: pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP_INSTALL) --editable '.[dev,fuzz]'
+	@$(call install,--editable '.[dev,fuzz]')
 	@touch $@ $(VENV)/.installed $(VENV)/.installed-dev
 
 # Extras are added to the installed packages; pqswarm stays the code of this folder.
 $(VENV)/.installed-%: pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP_INSTALL) --editable '.[$*]'
+	@$(call install,--editable '.[$*]')
 	@touch $@ $(VENV)/.installed

@@ -3,6 +3,7 @@
 ``pytest --junitxml JUNIT.xml`` writes the file.
 """
 
+import re
 import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -22,10 +23,14 @@ def read_list():
     return set(LIST.read_text(encoding="utf-8").splitlines())
 
 
+def node_name(place, name):
+    """The name of a test as pytest has it, from a junit file, where dots separate folders, file and class."""
+    module, _, group = re.fullmatch(r"([^A-Z]*?)(\.?)([A-Z].*)?", place).groups()
+    return f"{module.replace('.', '/')}.py::{group + '::' if group else ''}{name}"
+
+
 if __name__ == "__main__":
     cases = ET.parse(sys.argv[1]).getroot().iter("testcase")
-    times = [
-        (float(one.get("time")), f"{one.get('classname').replace('.', '/')}.py::{one.get('name')}") for one in cases
-    ]
+    times = [(float(one.get("time")), node_name(one.get("classname"), one.get("name"))) for one in cases]
     slowest = sorted(times, reverse=True)[: len(times) // 16]
     LIST.write_text("\n".join(sorted(name for _, name in slowest)) + "\n", encoding="utf-8")

@@ -32,13 +32,7 @@ def how_to_install(extra: str) -> str:
 
 
 def shorten(value: object, limit: int = _SHOWN) -> str:
-    """Return a wrong value as messages show it: text as it is, anything else by its repr, shortened.
-
-    Examples
-    --------
-    >>> shorten("a word"), shorten(["a"] * 1000, 20)
-    ('a word', "['a', 'a', 'a', '...")
-    """
+    """Return a wrong value as messages show it: text as it is, anything else by its repr, shortened."""
     try:
         text = value if isinstance(value, str) else repr(value)
     except (RecursionError, ValueError):  # nested too deeply, or an integer with too many digits
@@ -47,29 +41,7 @@ def shorten(value: object, limit: int = _SHOWN) -> str:
 
 
 def unknown_name(what: str, name: object, known: Iterable[str]) -> PqswarmError:
-    """Build the error for a misspelt name, with the nearest known name and the list of all names.
-
-    Parameters
-    ----------
-    what : str
-        The kind of thing that was named, such as ``"event class"``.
-    name : object
-        The name as given.
-    known : iterable of str
-        The names that exist.
-
-    Returns
-    -------
-    PqswarmError
-        To be raised by the caller.
-
-    Examples
-    --------
-    >>> str(unknown_name("preset", "papper", ["field", "paper"]))
-    "unknown preset 'papper': did you mean 'paper'? Known: field, paper."
-    >>> str(unknown_name("algorithm", "2d-upso", ["GA", "2D-UPSO"]))
-    "unknown algorithm '2d-upso': did you mean '2D-UPSO'? Known: GA, 2D-UPSO."
-    """
+    """Build the error for a misspelt name, with the nearest known name and the list of all names."""
     names = list(known)
     given = shorten(name)
     same = [one for one in names if one.lower() == given.lower()]

@@ -2,15 +2,15 @@
 
 import os
 import shutil
-import subprocess
-import sys
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from tests.report.studies import pictures_of
 from typer.testing import CliRunner
 
 from pqswarm.cli.main import app
-from pqswarm.report import study_report, write_report
+from pqswarm.report import html, study_report, write_report
 from pqswarm.study import Store
 from pqswarm.study.findings import Finished
 
@@ -57,26 +57,17 @@ def test_formats(folder, form, monkeypatch):
 
 
 @pytest.mark.slow
-def test_another_process_writes_the_same_bytes(smoke_study, tmp_path):
+def test_another_process_writes_the_same_bytes(smoke_study, tmp_path, pqswarm, monkeypatch):
     """The page that the study wrote when it was done."""
     # Both classifiers have the same figures: those of one are drawn again, and wide, the others taken from the page.
-    program = """if True:
-        import sys
-        from dataclasses import replace
-        from pathlib import Path
-        from pqswarm.cli.main import main
-        from pqswarm.report import html
-        from tests.report.studies import pictures_of
+    drawn, draw = pictures_of((smoke_study / "report.html").read_text(encoding="utf-8")), html._pictures
 
-        drawn, draw = pictures_of(Path(sys.argv[2], "report.html").read_text(encoding="utf-8")), html._pictures
-        html.narrowed = lambda figure: None
-        html._pictures = lambda one, prefix: drawn[one.name] | (
-            {} if one.name.startswith("nb-") else draw(replace(one, narrow=None), prefix)
-        )
-        main()
-    """
-    command = [sys.executable, "-c", program, "report", smoke_study, "--out", tmp_path / "again"]
-    done = subprocess.run(command, env=os.environ | {"PYTHONHASHSEED": "1"}, capture_output=True, text=True, check=True)
+    def pictures(one, prefix):
+        return drawn[one.name] | ({} if one.name.startswith("nb-") else draw(replace(one, narrow=None), prefix))
+
+    monkeypatch.setattr(html, "narrowed", lambda figure: None)
+    monkeypatch.setattr(html, "_pictures", pictures)
+    done = pqswarm("report", smoke_study, "--out", tmp_path / "again")
     assert done.stdout.startswith("wrote ")
     assert done.stderr == ""
     assert (tmp_path / "again").read_bytes() == (smoke_study / "report.html").read_bytes()

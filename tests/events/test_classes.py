@@ -20,9 +20,9 @@ from pqswarm.events import (
     class_title,
     generate,
     load_preset,
-    visible_classes,
 )
 from pqswarm.events.broad import record_event
+from pqswarm.events.classes import visible_classes
 from pqswarm.events.models import single
 
 PLUGIN = '''"""A class of events that pqswarm does not have, and a preset with it."""

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from pqswarm.errors import PqswarmError
-from pqswarm.events import EVENT_CLASSES, PARAMETERS, PRESETS, SOURCES, generate, models, synthesise
+from pqswarm.events import EVENT_CLASSES, PARAMETERS, PRESETS, SOURCES, generate, models
+from pqswarm.events.event import synthesise
 
 PAPER_ORDER = (
     "pure_sinusoid",

@@ -13,12 +13,12 @@ from pqswarm.features import (
     FUNCTIONS,
     band_edges,
     band_names,
-    coefficient_times,
     decompose,
     decomposition_level,
     extract,
     minimum_samples,
 )
+from pqswarm.features.wavelet import coefficient_times
 
 
 @pytest.mark.parametrize("n", [2816, 15_000, 12_345])

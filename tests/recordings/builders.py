@@ -149,11 +149,11 @@ def npz_members(arrays):
     return members
 
 
-def zipped(members, compression=zipfile.ZIP_DEFLATED):
+def zipped(members, compression=zipfile.ZIP_DEFLATED, level=None):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, content in members.items():  # without the time of day: equal members, equal bytes
-            archive.writestr(zipfile.ZipInfo(name), content, compression)
+            archive.writestr(zipfile.ZipInfo(name), content, compression, level)
     return buffer.getvalue()
 
 

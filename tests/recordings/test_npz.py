@@ -89,7 +89,7 @@ def attack(name):
     if name == "nested":
         return zipped({"u.npy": lying_header("(" * 3000)})
     if name == "bomb":
-        return zipped({"u.npy": b"\0" * 600_000_000})
+        return zipped({"u.npy": b"\0" * 600_000_000}, level=1)
     if name == "claim":
         content = bytearray(zipped({"u.npy": b"\0" * 1000}))
         at = content.rfind(b"PK\x01\x02")

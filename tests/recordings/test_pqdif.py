@@ -224,7 +224,7 @@ def attack(name):
     if name == "circle of records":
         return header("container", start, at) + start + header("source", b"", 0x40 and at)
     if name == "bomb":
-        body = zlib.compress(b"\0" * 200_000_000, 9)
+        body = zlib.compress(b"\0" * 200_000_000, 1)
         return first + header("observation", body, 0) + body
     if name == "overlapping records":
         count = 3000

@@ -71,6 +71,11 @@ underflow = { "classifiers.NB.underflow" = true }
 plain = {}
 """
 
+TWO_READINGS = """[multiverse]
+design = "full"
+choices.dataset.features.border = ["symmetric", "zero"]
+"""
+
 
 def multiverse_toml(block=MULTIVERSE, **changes):
     """The smoke plan as a multiverse of four readings and a marked one, on two data sets each, as TOML."""

@@ -16,7 +16,7 @@ from pqswarm.study import format_plan, load_plan, read_plan, read_study, run_stu
 from pqswarm.study import scheduler as scheduling
 from pqswarm.study.multiverse import MultiversePlan
 from pqswarm.study.planfile import restore_plan
-from tests.study.studies import contents, multiverse_toml
+from tests.study.studies import TWO_READINGS, contents, multiverse_toml
 
 CHOICES = {f"c{i}": {"one": {}, "two": {}} for i in range(6)} | {
     f"d{i}": {name: {} for name in "abcd"} for i in range(2)
@@ -119,31 +119,32 @@ def test_cells_are_those_of_the_reading_alone(finished, tmp_path):
     assert not (finished / "datasets").exists()  # events are generated again if need be
 
 
-def test_interruptions_and_processes_change_nothing(finished, tmp_path, monkeypatch):
+def test_interruptions_and_processes_change_nothing(tmp_path, monkeypatch):
     class Killed(Exception):
         pass
+
+    plan = read_plan(multiverse_toml(TWO_READINGS))
+    run_study(plan, tmp_path / "whole", jobs=1)
 
     monkeypatch.setattr(scheduling, "_FIRST_SLICE", 0.0)
     number = iter(range(100_000))
 
     def die(progress):
-        if next(number) % 251 == 250:
+        if next(number) % 401 == 400:
             raise Killed
 
     interrupted = 0
     while interrupted < 100:
         try:
-            run_study(small(), tmp_path / "killed", jobs=1, progress=die)
+            run_study(plan, tmp_path / "killed", jobs=1, progress=die)
         except Killed:
             interrupted += 1
             continue
         break
     assert 0 < interrupted < 100
-    run_study(small(), tmp_path / "processes", jobs=2)
-    assert contents(tmp_path / "killed") == contents(finished) == contents(tmp_path / "processes")
-    texts = [
-        write_report(folder, "csv", tmp_path / f"csv{i}") for i, folder in enumerate([finished, tmp_path / "killed"])
-    ]
+    run_study(plan, tmp_path / "processes", jobs=2)
+    assert contents(tmp_path / "killed") == contents(tmp_path / "whole") == contents(tmp_path / "processes")
+    texts = [write_report(tmp_path / name, "csv", tmp_path / f"{name}-csv") for name in ("whole", "killed")]
     for path in texts[0].iterdir():
         assert path.read_bytes() == (texts[1] / path.name).read_bytes(), path.name
 

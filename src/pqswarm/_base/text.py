@@ -12,15 +12,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", 
 
 
 def file_text(path: str | Path) -> str:
-    r"""Return a file name as printable text; see :func:`printable`.
-
-    Bytes that are not valid UTF-8 are shown as ``\xe9``.
-
-    Examples
-    --------
-    >>> print(file_text("day/st\udce9.csv"))
-    day/st\xe9.csv
-    """
+    r"""Return a file name as printable text; bytes that are not valid UTF-8 are shown as ``\xe9``."""
     try:
         return printable(os.fsencode(path).decode("utf-8", "backslashreplace"))
     except UnicodeEncodeError:  # a lone surrogate
@@ -28,15 +20,10 @@ def file_text(path: str | Path) -> str:
 
 
 def printable(text: str) -> str:
-    r"""Return text as one line without characters that control a terminal or change the direction of text.
+    """Return text as one line without characters that control a terminal or change the direction of text.
 
     Control characters, line and paragraph separators, direction marks and lone surrogates are shown as escapes.
     Letters, spaces and private-use characters stay.
-
-    Examples
-    --------
-    >>> print(printable("U1\x1b[2J\n, Spannung \u00fc\u202e"))
-    U1\x1b[2J\n, Spannung ü\u202e
     """
     if text.isprintable():
         return text

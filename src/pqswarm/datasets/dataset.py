@@ -13,7 +13,8 @@ import numpy as np
 from pqswarm._base.files import write_atomically
 from pqswarm._base.typing import FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.events import RECORD, SOURCES, Event, synthesise
+from pqswarm.events import RECORD, SOURCES, Event
+from pqswarm.events.event import synthesise
 from pqswarm.features import FeatureOptions
 
 

@@ -2,8 +2,8 @@
 
 from pqswarm.events.bench import BenchRecord, run_bench
 from pqswarm.events.catalogue import PARAMETERS, Parameter
-from pqswarm.events.classes import EVENT_CLASSES, EventClass, Needs, class_family, class_title, visible_classes
-from pqswarm.events.event import RECORD, Event, check_record, generate, synthesise
+from pqswarm.events.classes import EVENT_CLASSES, EventClass, Needs, class_family, class_title
+from pqswarm.events.event import RECORD, Event, generate
 from pqswarm.events.incidents import INCIDENT_CAUSES, SimulatedIncident, draw_incident
 from pqswarm.events.models import Grid
 from pqswarm.events.network import Network, NetworkRecord
@@ -30,7 +30,6 @@ __all__ = [
     "EVENT_CLASSES", "INCIDENT_CAUSES", "NOISE_LEVELS", "PARAMETERS", "PRESETS", "RECORD", "SOURCES", "BenchRecord",
     "EqualTo", "Event", "EventClass", "Fixed", "Grid", "IndexedBy", "LogUniform", "NameIndex", "Needs", "Network",
     "NetworkRecord", "OneOf", "Parameter", "Preset", "SimulatedIncident", "Steps", "Uniform", "WithinRecord",
-    "add_noise", "check_record", "check_snr", "class_family", "class_title", "draw_incident", "format_preset",
-    "generate", "get_preset", "load_preset", "noise_stream", "paper_preset", "run_bench", "spectrum_ranges",
-    "synthesise", "visible_classes",
+    "add_noise", "check_snr", "class_family", "class_title", "draw_incident", "format_preset", "generate",
+    "get_preset", "load_preset", "noise_stream", "paper_preset", "run_bench", "spectrum_ranges",
 ]  # fmt: skip

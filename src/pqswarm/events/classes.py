@@ -204,25 +204,7 @@ def class_family(name: str) -> str:
 
 
 def visible_classes(names: Collection[str], sampling_rate: float, frequency: float, cycles: float) -> frozenset[str]:
-    """Return those of the classes that a capture can show; classes that are not installed here are included.
-
-    Parameters
-    ----------
-    names : collection of str
-        Event classes.
-    sampling_rate, frequency, cycles : float
-        Of the capture, and its fundamental [Hz]; length of the capture [cycles].
-
-    Returns
-    -------
-    frozenset of str
-        Names.
-
-    Examples
-    --------
-    >>> sorted(visible_classes(("sag", "flicker", "harmonics"), 300, 50.0, 10.0))
-    ['flicker', 'sag']
-    """
+    """Return those of the classes that a capture can show; classes that are not installed here are included."""
     return frozenset(
         name
         for name in names

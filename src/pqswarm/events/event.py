@@ -142,35 +142,7 @@ def synthesise(
     source: str = "model",
     seed: int = 0,
 ) -> FloatArray:
-    """Compute the waveform of an event from its parameters.
-
-    Parameters
-    ----------
-    event_class : str
-        One of :data:`pqswarm.events.EVENT_CLASSES`.
-    parameters : mapping of str to float
-        As in :class:`Event`.
-    sampling_rate, frequency : float
-        Samples per second [Hz]; nominal frequency [Hz].
-    cycles : float
-        Length of the record [nominal cycles].
-    source : {"model", "bench"}
-        Parametric model or simulated bench.
-    seed : int
-        Seed of the noise that is part of the event, if any.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Voltage [pu].
-
-    Examples
-    --------
-    >>> event = generate("swell", seed=3)
-    >>> again = synthesise("swell", event.parameters, sampling_rate=25_000, frequency=50, cycles=30)
-    >>> bool((again == event.signal).all())
-    True
-    """
+    """Compute the waveform [pu] of an event from its parameters; `seed` is that of noise that is part of the event."""
     n_samples = check_record(sampling_rate, frequency, cycles)
     disturbance = {name: value for name, value in parameters.items() if name not in _NO_MODEL}
     grid = _event_grid(parameters, frequency)
@@ -196,23 +168,7 @@ def synthesise(
 
 
 def check_record(sampling_rate: float, frequency: float, cycles: float) -> int:
-    """Return the number of samples of a record, or raise an error if it is impossible.
-
-    Parameters
-    ----------
-    sampling_rate, frequency, cycles : float
-        Samples per second and nominal frequency [Hz]; length [nominal cycles].
-
-    Returns
-    -------
-    int
-        Samples.
-
-    Examples
-    --------
-    >>> check_record(25_000, 50, 30)
-    15000
-    """
+    """Return the number of samples of a record of some nominal cycles, or raise an error if it is impossible."""
     if sampling_rate <= 2 * _HIGHEST_ORDER * frequency:
         raise PqswarmError(
             f"sampling_rate must be above {2 * _HIGHEST_ORDER} times the frequency ({frequency:g} Hz), "

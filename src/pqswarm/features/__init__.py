@@ -9,14 +9,13 @@ from pqswarm.features.wavelet import (
     BORDERS,
     band_edges,
     band_names,
-    coefficient_times,
     decompose,
     decomposition_level,
     minimum_samples,
 )
 
 __all__ = [
-    "BORDERS", "FUNCTIONS", "WAVELETS", "WINDOW_CYCLES", "BandWaveforms", "FeatureOptions", "band_edges", "band_names",
-    "band_waveforms", "coefficient_times", "decompose", "decomposition_level", "describe_band", "describe_feature",
+    "BORDERS", "FUNCTIONS", "WAVELETS", "WINDOW_CYCLES", "BandWaveforms", "FeatureOptions", "band_edges",
+    "band_names", "band_waveforms", "decompose", "decomposition_level", "describe_band", "describe_feature",
     "extend", "extract", "feature_names", "minimum_samples",
 ]  # fmt: skip

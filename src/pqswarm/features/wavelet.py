@@ -94,31 +94,7 @@ def band_edges(sampling_rate: float, level: int) -> tuple[tuple[float, float], .
 def coefficient_times(
     band: str, n: int, sampling_rate: float, wavelet: str = "sym6", border: str = "symmetric"
 ) -> FloatArray:
-    """Return the times [s] of the `n` coefficients of a band, relative to the first sample.
-
-    The first and last few lie outside the signal, in its extension.
-
-    Parameters
-    ----------
-    band : str
-        Such as ``"D3"`` or ``"A8"``.
-    n : int
-        Number of coefficients.
-    sampling_rate : float
-        Samples per second of the signal [Hz].
-    wavelet, border : str
-        As in :func:`decompose`.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Centre of the wavelet of each coefficient [s].
-
-    Examples
-    --------
-    >>> coefficient_times("D2", 3, 1000.0).tolist()
-    [-0.0135, -0.0095, -0.0055]
-    """
+    """Return the times [s] of the `n` coefficients of a band: the first and last few lie outside the signal."""
     step = 2 ** int(band[1:])
     taps = len(_filter(wavelet))
     newest = taps // 2 if border == "periodization" else 1  # sample of the first coefficient of a level

@@ -361,9 +361,7 @@ def _assemble_moment(
     return {"channels": tuple(parts), "systems": tuple(systems), "powers": _powers_at_moment(phasors)}
 
 
-def _powers_at_moment(
-    phasors: "dict[str, list[tuple[SystemAtMoment, list[complex]]]]",
-) -> tuple[PowerAtMoment, ...]:
+def _powers_at_moment(phasors: "dict[str, list[tuple[SystemAtMoment, list[complex]]]]") -> tuple[PowerAtMoment, ...]:
     """Power of each system of currents with the voltages of its name, or the first ones; by their phasors."""
     busbars, powers = phasors.get("V", []), []
     for feeder, amperes in phasors.get("A", []) if busbars else []:

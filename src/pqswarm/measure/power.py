@@ -31,13 +31,7 @@ class PowerAtMoment:
 def measure_power(
     name: str, voltages: str, volts: Sequence[complex], amperes: Sequence[complex], *, between: bool
 ) -> PowerAtMoment:
-    """Power of phasors (RMS) of the phases A, B, C; the voltages may be `between` phases: AB, BC, CA.
-
-    Examples
-    --------
-    >>> measure_power("feeder", "bar", [230] * 3, [10 - 5j] * 3, between=False).reactive
-    3450.0
-    """
+    """Power of phasors (RMS) of the phases A, B, C; the voltages may be `between` phases: AB, BC, CA."""
     if between:
         ab, bc, ca = volts
         volts = [(ab - ca) / 3, (bc - ab) / 3, (ca - bc) / 3]

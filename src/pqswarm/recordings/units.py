@@ -54,11 +54,6 @@ def si_unit(text: str) -> tuple[str, float]:
 
     Other alphabets and languages, and additions to volts and amperes, are understood; RMS values have a separate unit.
     Of two units, such as ``V/kV``, the first counts.
-
-    Examples
-    --------
-    >>> si_unit("kV"), si_unit("V (L-N)"), si_unit("kV rms"), si_unit("V/s")
-    (('V', 1000.0), ('V', 1.0), ('V rms', 1000.0), ('V/s', 1.0))
     """
     text = clean(text)
     plain = unicodedata.normalize("NFKC", text)

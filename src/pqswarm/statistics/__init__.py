@@ -6,25 +6,21 @@ from pqswarm.statistics.intervals import Interval, bootstrap_difference, bootstr
 from pqswarm.statistics.paired import (
     PairedComparison,
     SignedRankPosterior,
-    bayesian_signed_rank,
     compare_datasets,
-    hierarchical_difference,
     wilcoxon_signed_rank,
 )
 from pqswarm.statistics.power import Variances, detectable_difference, detection_power, measure_variances
 from pqswarm.statistics.ranks import FriedmanResult, critical_difference, friedman, friedman_from_ranks
-from pqswarm.statistics.readings import ChoiceEffect, explain_effects, joint_permutation
 from pqswarm.statistics.results import Results, read_results
 from pqswarm.statistics.stability import StabilityResult, selection_stability
 from pqswarm.statistics.tables import TABLE_STYLES, table
 from pqswarm.statistics.unpaired import Comparison, compare_runs, equivalence, mann_whitney
 
 __all__ = [
-    "TABLE_STYLES", "ChoiceEffect", "Comparison", "ContrastResult", "FriedmanResult", "Interval", "PairedComparison",
-    "PosthocResult", "Results", "SignedRankPosterior", "StabilityResult", "Variances", "bayesian_signed_rank",
-    "bootstrap_difference", "bootstrap_mean", "compare_datasets", "compare_runs", "contrast_estimation",
-    "critical_difference", "detectable_difference", "detection_power", "equivalence", "explain_effects", "friedman",
-    "friedman_from_ranks", "hierarchical_difference", "hommel", "joint_permutation", "mann_whitney",
-    "measure_variances", "posthoc", "read_results", "selection_stability", "superiority", "table",
+    "TABLE_STYLES", "Comparison", "ContrastResult", "FriedmanResult", "Interval", "PairedComparison",
+    "PosthocResult", "Results", "SignedRankPosterior", "StabilityResult", "Variances", "bootstrap_difference",
+    "bootstrap_mean", "compare_datasets", "compare_runs", "contrast_estimation", "critical_difference",
+    "detectable_difference", "detection_power", "equivalence", "friedman", "friedman_from_ranks", "hommel",
+    "mann_whitney", "measure_variances", "posthoc", "read_results", "selection_stability", "superiority", "table",
     "wilcoxon_signed_rank", "wilson_interval",
 ]  # fmt: skip

@@ -65,7 +65,7 @@ class PairedComparison:
     mean, mean_against : float
         Means over the data sets of the means over runs.
     difference : Interval
-        Mean of `algorithm` minus that of `against`; see :func:`hierarchical_difference`.
+        Mean of `algorithm` minus that of `against`; by a hierarchical bootstrap.
     alpha : float
         Significance level.
     """
@@ -176,36 +176,9 @@ def bayesian_signed_rank(
 
     Benavoli's test: the data sets are a sample of a Dirichlet process with a pseudo-observation of strength 0.5 at
     zero. For each of 50,000 draws of the weights, the region (better, equal, worse) to which most of the weight of all
-    pairs of data sets belongs wins; the probabilities are the shares of the draws that each region wins.
-
-    Parameters
-    ----------
-    x, y : array_like of shape (n_datasets,)
-        One result of each algorithm per data set.
-    margin : float
-        Differences up to this are practically none, in the unit of the values.
-    lower_is_better : bool
-        Whether lower results are better, as for errors, or higher ones.
-    seed : int
-        Seed of the draws.
-
-    Returns
-    -------
-    SignedRankPosterior
-        Three probabilities.
-
-    References
-    ----------
-    .. [1] A. Benavoli, F. Mangili, G. Corani, M. Zaffalon, F. Ruggeri, "A Bayesian Wilcoxon signed-rank test based on
-       the Dirichlet process", ICML 2014
-    .. [2] A. Benavoli, G. Corani, J. Demsar, M. Zaffalon, "Time for a change: a tutorial for comparing multiple
-       classifiers through Bayesian analysis", Journal of Machine Learning Research 18 (2017) 1-36
-
-    Examples
-    --------
-    >>> found = bayesian_signed_rank([0.07, 0.06, 0.08, 0.07, 0.05], [0.09, 0.08, 0.11, 0.11, 0.10], margin=0.005)
-    >>> found.better > 0.99
-    True
+    pairs of data sets belongs wins; the probabilities are the shares of the draws that each region wins. See
+    A. Benavoli, G. Corani, J. Demsar, M. Zaffalon, "Time for a change: a tutorial for comparing multiple classifiers
+    through Bayesian analysis", Journal of Machine Learning Research 18 (2017) 1-36.
     """
     check_number("margin", margin, 0, unit="in the unit of the values")
     found = np.concatenate([[0.0], _differences(x, y)]) * (-1.0 if lower_is_better else 1.0)  # positive: x is better
@@ -236,30 +209,7 @@ def hierarchical_difference(
 
     Each of 9999 resamples draws data sets with replacement, and of each of them the runs of both algorithms with
     replacement; the interval holds the central percentiles. It says what to expect on further data sets of the same
-    kind; with fewer than about ten data sets it is too narrow.
-
-    Parameters
-    ----------
-    x, y : sequence of array_like
-        For each data set, the results of the runs of both algorithms, in the same order of data sets.
-    alpha : float
-        One minus the confidence level.
-    seed : int
-        Seed of the resampling.
-
-    Returns
-    -------
-    Interval
-        Mean over the data sets of the mean of `x` minus that of `y`, and its interval; without ends for fewer than
-        three data sets.
-
-    Examples
-    --------
-    >>> x = [[0.07, 0.08], [0.05, 0.06], [0.09, 0.07], [0.08, 0.08]]
-    >>> y = [[0.09, 0.10], [0.08, 0.08], [0.11, 0.10], [0.10, 0.09]]
-    >>> found = hierarchical_difference(x, y)
-    >>> round(found.estimate, 4), found.upper < 0
-    (-0.0213, True)
+    kind; with fewer than about ten data sets it is too narrow, with fewer than three it has no ends.
     """
     alpha, generator = checked_alpha(alpha), stream(checked_seed(seed), ())
     if len(x) != len(y):
@@ -297,8 +247,8 @@ def compare_datasets(
     """Compare one algorithm with every other, or chosen pairs, over several data sets.
 
     The unit is the data set: the runs on it count by their mean. Each comparison has wins, ties and losses, a test
-    (:func:`wilcoxon_signed_rank`), posterior probabilities (:func:`bayesian_signed_rank`) and the mean difference with
-    its interval (:func:`hierarchical_difference`). p-values are adjusted by :func:`hommel`.
+    (:func:`wilcoxon_signed_rank`), posterior probabilities (Benavoli's signed-rank test) and the mean difference with
+    its interval (hierarchical bootstrap). p-values are adjusted by :func:`hommel`.
 
     Parameters
     ----------

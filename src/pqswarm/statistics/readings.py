@@ -16,51 +16,18 @@ _PERMUTATIONS = 9999
 
 @dataclass(frozen=True)
 class ChoiceEffect:
-    """What a choice does to an effect.
-
-    Attributes
-    ----------
-    choice : str
-        Its name.
-    means : dict of str to float
-        Mean effect over the readings with each alternative.
-    share : float
-        Share of the variance that the choice explains.
-    """
+    """What a choice does to an effect."""
 
     choice: str
-    means: dict[str, float]
-    share: float
+    means: dict[str, float]  # over the readings with each alternative
+    share: float  # of the variance
 
 
 def explain_effects(effects: ArrayLike, chosen: Sequence[Mapping[str, str]]) -> tuple[list[ChoiceEffect], float, float]:
-    """Split the variance of effects into those of choices, of data sets, and the rest, by least squares.
+    """Split the variance of effects, readings x data sets, into those of choices, of data sets, and the rest.
 
     The shares are descriptive: what the sum of squares grows by without the main effects of a choice. In a balanced
     design they add up to 1 with those of the data sets and of the rest, which holds interactions and chance.
-
-    Parameters
-    ----------
-    effects : array_like of shape (n_readings, n_datasets)
-        Effect in each reading on each data set.
-    chosen : sequence of mapping of str to str
-        The alternative of each choice, in each reading.
-
-    Returns
-    -------
-    list of ChoiceEffect
-        One for each choice, in their order.
-    float
-        Share of the variance between data sets.
-    float
-        Share of the rest.
-
-    Examples
-    --------
-    >>> chosen = [{"draws": a, "border": b} for a in ("uniform", "stepped") for b in ("zero", "symmetric")]
-    >>> choices, datasets, rest = explain_effects([[1.0, 1.0], [1.0, 1.0], [3.0, 3.0], [3.0, 3.0]], chosen)
-    >>> choices[0].means, round(choices[0].share, 6)
-    ({'uniform': 1.0, 'stepped': 3.0}, 1.0)
     """
     values = np.asarray(effects, dtype=np.float64)
     if values.ndim != 2 or len(values) != len(chosen) or not np.isfinite(values).all():
@@ -96,30 +63,10 @@ def explain_effects(effects: ArrayLike, chosen: Sequence[Mapping[str, str]]) -> 
 def joint_permutation(first: ArrayLike, second: ArrayLike, *, seed: int = 0) -> tuple[float, float]:
     """Test whether two algorithms differ in the median reading, by exchanging the labels of their runs.
 
-    Labels are exchanged within data sets, in the same way in all readings, so that readings may depend on each other.
-    The test is about the given data sets; see Simonsohn, Simmons and Nelson, Nature Human Behaviour 4 (2020).
-
-    Parameters
-    ----------
-    first, second : array_like of shape (n_readings, n_datasets, n_runs)
-        Positive values, such as error rates, of the runs of both.
-    seed : int
-        Seed of the 9999 random exchanges.
-
-    Returns
-    -------
-    float
-        The median over the readings of the logarithm of the ratio of means.
-    float
-        Two-sided p-value.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> errors = rng.uniform(0.1, 0.2, (20, 4, 2))
-    >>> median, p = joint_permutation(0.7 * errors, errors)
-    >>> round(median, 3), p < 0.05
-    (-0.357, True)
+    Both hold positive values, readings x data sets x runs. Labels are exchanged within data sets, in the same way in
+    all readings, so that readings may depend on each other. Returned are the median over the readings of the logarithm
+    of the ratio of means, and the two-sided p-value. The test is about the given data sets; see Simonsohn, Simmons and
+    Nelson, Nature Human Behaviour 4 (2020).
     """
     a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if a.ndim != 3 or a.shape[:2] != b.shape[:2] or not ((a > 0).all() and (b > 0).all()):

@@ -39,11 +39,6 @@ def change_plan(tree: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str
     A classifier, algorithm or data set is given by its name, or ``*`` for all. Keys of algorithms and classifiers that
     are not their own are parameters, which ``*`` changes where they exist. A preset given by name becomes one that
     extends it.
-
-    >>> plan = {"runs": 40, "dataset": {"preset": "paper"}, "algorithms": [{"algorithm": "ga"}]}
-    >>> changed = change_plan(plan, {"runs": 5, "dataset.preset.bench.share": 0, "algorithms.ga.elites": 2})
-    >>> changed["dataset"], changed["algorithms"]
-    ({'preset': {'extends': 'paper', 'bench': {'share': 0}}}, [{'algorithm': 'ga', 'parameters': {'elites': 2}}])
     """
     changed = copy.deepcopy(dict(tree))
     for key, value in changes.items():

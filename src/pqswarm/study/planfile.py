@@ -22,7 +22,7 @@ COPY = "dataset.npz"
 """Name of the data file in the folder of a study."""
 
 _WORDS = {
-    "string_pattern_mismatch": "must be 1 to 40 letters, digits, spaces and . _ + -, starting with a letter or digit",
+    "string_pattern_mismatch": "must be 1 to 40 letters, digits, spaces and . _ + -, starting with a letter or digit"
 }
 
 

@@ -279,13 +279,7 @@ RULES = (
         lambda f: f.ends_inside and f.is_steep and f.is_unequal and f.dip >= 0.1 and not f.comes_back,
     ),
     Rule("step", "load switching", 0.95, lambda f: f.stays and f.is_steep and not f.ends_inside),
-    Rule(
-        "record ends",
-        "unknown",
-        0.5,
-        lambda f: f.ends_inside,
-        "not visible: the record ends inside the event",
-    ),
+    Rule("record ends", "unknown", 0.5, lambda f: f.ends_inside, "not visible: the record ends inside the event"),
     Rule("other", "unknown", 0.5, lambda _: True),
 )
 """The first that applies gives the cause; the probabilities are our choice, tested in `benchmarks/causes.py`."""

@@ -228,23 +228,7 @@ def _low_pass(seconds: float, rate: float) -> FloatArray:
 
 
 def short_term_severity(sensation: FloatArray) -> float:
-    """Flicker severity Pst of a stretch of the flicker sensation, by the percentiles of IEC 61000-4-15 (block 5).
-
-    Parameters
-    ----------
-    sensation : ndarray of shape (n_values,)
-        Instantaneous flicker sensation, evenly spaced; NaN are left out. The standard's stretch is ten minutes.
-
-    Returns
-    -------
-    float
-        Pst; NaN if there is no value.
-
-    Examples
-    --------
-    >>> round(short_term_severity(np.ones(60_000)), 3)
-    0.714
-    """
+    """Flicker severity Pst of evenly spaced sensations, by the percentiles of IEC 61000-4-15 (block 5); without NaN."""
     known = sensation[np.isfinite(sensation)]
     if not known.size:
         return float("nan")
@@ -255,21 +239,5 @@ def short_term_severity(sensation: FloatArray) -> float:
 
 
 def long_term_severity(severities: FloatArray) -> float:
-    """Flicker severity Plt: cube root of the mean cube of Pst; the standard takes twelve of ten minutes.
-
-    Parameters
-    ----------
-    severities : ndarray of shape (n_intervals,)
-        Pst of each interval.
-
-    Returns
-    -------
-    float
-        Plt; NaN if any value is.
-
-    Examples
-    --------
-    >>> round(long_term_severity(np.array([1.0] * 11 + [2.0])), 3)
-    1.166
-    """
+    """Flicker severity Plt: cube root of the mean cube of Pst; the standard takes twelve of ten minutes."""
     return float(np.cbrt(np.mean(severities**3))) if severities.size else float("nan")

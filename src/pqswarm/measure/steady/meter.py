@@ -178,14 +178,7 @@ class SteadyMeter:
         good: BoolArray = np.all(known[:, :used].reshape(known.shape[0], n_windows, length), axis=-1)
         self._windows.append(
             measure_windows(
-                samples,
-                good,
-                length,
-                self._cycles,
-                self._rate,
-                self._frequency,
-                self._orders,
-                self._least_notch,
+                samples, good, length, self._cycles, self._rate, self._frequency, self._orders, self._least_notch
             )
         )
         starts = self._position + np.arange(n_windows) * length

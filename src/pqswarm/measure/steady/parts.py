@@ -256,13 +256,7 @@ def _measure_steady_part(
 
 
 def _make_steady_part(
-    series: SteadySeries,
-    kind: str,
-    channel: int,
-    magnitude: float,
-    first: int,
-    stop: int,
-    details: Mapping[str, float],
+    series: SteadySeries, kind: str, channel: int, magnitude: float, first: int, stop: int, details: Mapping[str, float]
 ) -> Part:
     start, end = float(series.edges[first]), float(series.edges[stop])
     return series.part_on(channel)(

@@ -67,10 +67,7 @@ def _direct_voltages(source: RecordingSource) -> set[int]:
 
 
 def encode_status_channels(
-    status: Iterable[StatusChannel],
-    sampling_rate: float,
-    most: int | None = None,
-    text: Callable[[str], str] = str,
+    status: Iterable[StatusChannel], sampling_rate: float, most: int | None = None, text: Callable[[str], str] = str
 ) -> list[dict[str, Any]]:
     """Return status channels with up to `most` changes each: time [s] and new state."""
     return [

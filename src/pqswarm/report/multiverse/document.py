@@ -13,7 +13,8 @@ from pqswarm.report.multiverse.summary import MultiverseSummary, OverReadings
 from pqswarm.report.section import Content, Drawing
 from pqswarm.report.shared.sentences import count_runs, enumerate_words, probability
 from pqswarm.report.tables import Table
-from pqswarm.statistics import explain_effects, hommel, joint_permutation, wilson_interval
+from pqswarm.statistics import hommel, wilson_interval
+from pqswarm.statistics.readings import explain_effects, joint_permutation
 from pqswarm.study import format_plan
 
 _NOUNS = {"error": "error rate", "size": "number of features"}
@@ -50,9 +51,7 @@ def _chapter(study: MultiverseSummary, found: OverReadings) -> Chapter:
     first = found is study.classifiers[0]
     curves = [_curve(study, found, what, found.slug) for what in (("size",) if first else ("error", "size"))]
     parts = [
-        Passage(
-            "In which readings does the lead hold?", Content(drawings=curves, tables=[_rivals_table(study, found)])
-        ),
+        Passage("In which readings does the lead hold?", Content(drawings=curves, tables=[_rivals_table(study, found)]))
     ]
     if not study.where:  # in a part of a design, choices are not balanced
         parts.append(Passage("Which choices matter?", _choices(study, found)))

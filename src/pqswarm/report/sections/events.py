@@ -9,7 +9,8 @@ from matplotlib.figure import Figure
 
 from pqswarm._base.thinning import extreme_places, extremes
 from pqswarm.events import EVENT_CLASSES, Event, add_noise, class_title, generate, noise_stream
-from pqswarm.features import band_edges, band_names, coefficient_times, decompose, decomposition_level, extend
+from pqswarm.features import band_edges, band_names, decompose, decomposition_level, extend
+from pqswarm.features.wavelet import coefficient_times
 from pqswarm.report.section import Content, adaptive_drawing
 from pqswarm.report.style import BAND, FAINT, NARROW, STYLE, WAVE, WIDE, settle
 

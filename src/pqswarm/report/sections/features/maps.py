@@ -97,7 +97,8 @@ def plot_selected_features(
 ) -> Figure:
     """Draw the 20 most frequently selected features: bars of the emphasised algorithm, markers of the others."""
     palette = palette or Palette(shares)
-    hero = palette.reference if palette.reference in shares else next(iter(shares))
+    hero = palette.reference or ""
+    hero = hero if hero in shares else next(iter(shares))
     mean = np.mean([*shares.values()], axis=0)
     order = sorted(range(len(names)), key=lambda i: (-shares[hero][i], -mean[i], i))
     listed = [i for i in order if mean[i] > 0][:_MAX_LISTED] or order[:1]
