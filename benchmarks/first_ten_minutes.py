@@ -1,10 +1,11 @@
-"""The first ten minutes: time the commands of docs/start.md in a fresh clone and a fresh environment.
+"""The first ten minutes: time the pages of docs/start in a fresh clone and a fresh environment.
 
     python benchmarks/first_ten_minutes.py
     python benchmarks/first_ten_minutes.py --environment .venv    # do not install: use this environment
 
-All commands are run in the order of the page. Only the first way to install is used, and its time counts for each of
-the three users. The exit code is 1 if a command fails or a user needs more than ten minutes.
+All commands of a page are run in its order; the Python blocks of a page are one program. Only the first way to install
+is used, and its time counts for each of the three users. The exit code is 1 if a command fails, a user needs more than
+ten minutes, or a file that the page ends in was not written.
 """
 
 import argparse
@@ -18,7 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "start.md"
+START = ROOT / "docs" / "start.md"
+PAGES = {name: START.parent / "start" / f"{name}.md" for name in ("researcher", "engineer", "data-scientist")}
 LIMIT = 600.0  # seconds
 
 _BLOCK = re.compile(r"^```(?P<language>console|python)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -38,22 +40,25 @@ class Step:
         return lines[0] if not self.is_python else f"Python: {lines[0]} ... ({len(lines)} lines)"
 
 
-def read_page(text: str) -> tuple[Step, dict[str, list[Step]]]:
-    """Return the first installation step and the steps of each user, by the headings of the page."""
-    sections = re.split(r"^## ", text, flags=re.MULTILINE)
-    by_title = {section.partition("\n")[0]: section for section in sections}
-    ways = re.split(r"^### ", by_title["The first ten minutes"], flags=re.MULTILINE)[1:]
-    return _steps(by_title["Install"])[0], {way.partition("\n")[0]: _steps(way) for way in ways}
+def read_pages(start: str, pages: dict[str, str]) -> tuple[Step, dict[str, tuple[list[Step], list[str]]]]:
+    """Return the first installation step, and the steps of each page with the files that it ends in."""
+    by_title = {part.partition("\n")[0]: part for part in re.split(r"^## ", start, flags=re.MULTILINE)}
+    found = {}
+    for text in pages.values():
+        forwarded = re.search(r"^\*\*To forward:\*\* (.*)$", text, re.MULTILINE)
+        files = re.findall(r"`([^`]+)`", forwarded[1]) if forwarded else []
+        found[text.partition("\n")[0].removeprefix("# ")] = (_steps(text), files)
+    return _steps(by_title["Install"])[0], found
 
 
 def _steps(text: str) -> list[Step]:
-    steps = []
+    steps, program = [], ""
     for block in _BLOCK.finditer(text):
         if block["language"] == "python":
-            steps.append(Step(block["code"], is_python=True))
+            program += block["code"]
         else:
             steps += [Step(line[2:]) for line in block["code"].splitlines() if line.startswith("$ ")]
-    return steps
+    return [*steps, Step(program, is_python=True)] if program else steps
 
 
 def run(step: Step, folder: Path, environment: Path) -> float:
@@ -76,8 +81,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--environment", type=Path, help="an environment with pqswarm, instead of a fresh one")
     chosen = parser.parse_args().environment
-    installing, users = read_page(PAGE.read_text(encoding="utf-8"))
-    rows = []
+    texts = {name: path.read_text(encoding="utf-8") for name, path in PAGES.items()}
+    installing, users = read_pages(START.read_text(encoding="utf-8"), texts)
+    rows, missing = [], []
     with tempfile.TemporaryDirectory() as home:
         clone = Path(home) / "pqswarm"
         subprocess.run(["git", "clone", "--quiet", ROOT, clone], check=True)  # noqa: S607
@@ -86,14 +92,17 @@ def main() -> None:
         if chosen is None:
             print("Install")
             waited = run(installing, clone, environment)
-        for user, steps in users.items():
+        for user, (steps, files) in users.items():
             print(user)
             taken = sum(run(step, clone, environment) for step in steps)
-            rows.append((user, len(steps), taken, waited + taken))
-    print("\n| user | steps | seconds | with the installation |\n|---|---|---|---|")
-    for user, number, taken, total in rows:
-        print(f"| {user} | {number} | {taken:.0f} | {total:.0f} |")
-    sys.exit(any(total > LIMIT for *_, total in rows))
+            rows.append((user, len(steps), taken, waited + taken, ", ".join(files)))
+            missing += [name for name in files if not (clone / name).is_file()]
+    print("\n| user | steps | seconds | with the installation | ends in |\n|---|---|---|---|---|")
+    for user, number, taken, total, files in rows:
+        print(f"| {user} | {number} | {taken:.0f} | {total:.0f} | {files} |")
+    if missing:
+        sys.exit(f"not written: {', '.join(missing)}")
+    sys.exit(any(total > LIMIT for _, _, _, total, _ in rows))
 
 
 if __name__ == "__main__":

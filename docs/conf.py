@@ -54,11 +54,12 @@ sphinx_gallery_conf = {
 html_theme = "pydata_sphinx_theme"
 html_title = f"pqswarm {release}"
 html_static_path = ["_static"]
+html_favicon = "_static/favicon.svg"
 html_css_files = ["pqswarm.css"]
 html_js_files = [("copy.js", {"defer": "defer"})]
 html_show_sourcelink = False
 html_theme_options = {
-    "logo": {"text": "pqswarm"},
+    "logo": {"text": f"pqswarm {release}"},
     "header_links_before_dropdown": 7,
     "navbar_end": ["theme-switcher"],
     "navbar_persistent": ["search-button"],
@@ -66,4 +67,4 @@ html_theme_options = {
     "footer_end": [],
     "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
 }
-html_sidebars = {name: [] for name in ("index", "start", "peers", "changelog", "contributing")}
+html_sidebars = {name: [] for name in ("index", "peers", "changelog", "contributing")}

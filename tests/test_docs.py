@@ -25,7 +25,7 @@ MARKDOWN = [page for page in PAGES if page.suffix == ".md"]
 FENCE = re.compile(r"^(?P<note><!-- not run -->\n)?```(?P<language>\w+)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 RUN = [
     ROOT / "docs/index.md",
-    ROOT / "docs/start.md",
+    *sorted((ROOT / "docs/start").glob("*.md")),
     *sorted((ROOT / "docs/tutorials").glob("*.md")),
     *sorted((ROOT / "docs/how").glob("*.md")),
 ]

@@ -183,23 +183,16 @@ def test_help(command):
     ("arguments", "message"),
     [
         (["plan", "check", "bad.toml"], "  runs: must be at least 1, not 0."),
-        (
-            ["plan", "check", "none.toml"],
-            "there is no plan 'none.toml': give a TOML file, or one of quick,",
-        ),
+        (["plan", "check", "none.toml"], "there is no plan file none.toml: check its name and folder."),
         (["plan", "show", "papper"], "unknown plan 'papper': did you mean 'paper'?"),
-        (
-            ["study", "papper"],
-            "there is no plan 'papper': give a TOML file, or one of quick, paper, paper-stepped, replication, "
-            "multiverse, smoke.",
-        ),
+        (["study", "papper"], "unknown plan 'papper': did you mean 'paper'?"),
+        (["study", "smoke", "--device", "gpu"], "unknown device 'gpu': did you mean 'cuda'?"),
         (["study", "bad.toml"], "  runs: must be at least 1, not 0."),
         (["study", "."], ". is a folder: give a plan in TOML."),
         (
             ["study", "smoke", "--device", "cuda"],
             "device 'cuda' needs",
         ),
-        (["study", "smoke", "--device", "gpu"], "unknown device 'gpu': did you mean 'cpu'?"),
         (["study", "smoke", "--jobs", "0"], "jobs must be an integer of at least 1"),
         (["study", "smoke", "--out", "bad.toml"], "bad.toml is not a folder: give --out"),
         (["study", "smoke", "--out", "bad.toml/study"], "cannot use bad.toml/study for a study: "),

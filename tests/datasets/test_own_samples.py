@@ -78,6 +78,23 @@ def test_a_copy_is_the_same_and_every_change_is_seen(tmp_path):
     assert len({one.digest for one in (found, *changed)}) == 5
 
 
+def test_columns_can_be_ignored_incomplete_rows_dropped_and_decimal_commas_read(tmp_path):
+    path = tmp_path / "own.csv"
+    path.write_text("id;length;width;kind\nx1;1,5;2;a,b\nx2;NaN;2;c\nx3;2,5;-1e3;c\nx4;3;4;\n")
+    found = read_samples(path, ignore=["id"], drop_missing=True)
+    assert found.features.tolist() == [[1.5, 2.0], [2.5, -1000.0]]
+    assert (found.class_names, found.feature_names) == (("a,b", "c"), ("length", "width"))
+    for options, message in (
+        ({"ignore": ["idd"]}, "unknown column to ignore in .*: did you mean 'id'"),
+        ({"ignore": ["id", "length", "width"]}, "has only the label column"),
+        ({"ignore": ["id"]}, "line 3, column 'length': the value is missing"),
+    ):
+        with pytest.raises(PqswarmError, match=message):
+            read_samples(path, **options)
+    with pytest.raises(PqswarmError, match="has arrays, not columns"):
+        read_samples(found.save(tmp_path / "copy.npz"), ignore=["id"])
+
+
 def test_a_fraction_of_each_class_is_held_out():
     y = np.repeat([0, 1, 2], [40, 20, 3])
     data = Samples.of(np.arange(63.0).reshape(-1, 1), y)
@@ -106,10 +123,11 @@ def test_a_second_file_takes_the_columns_of_the_first():
     [
         ("", "needs a header with the names of at least two columns"),
         ("a,b\n", "has a header but no rows"),
-        ("a,b,c\n1,2,x\n1,,y\n", r"line 3, column 'b': the value is missing: fill it in, .* leave out the row"),
+        ("a,b,c\n1,2,x\n1,,y\n", r"line 3, column 'b': the value is missing: fill it in, .* all such rows"),
         ("a,b,c\n1,NA,x\n", r"line 2, column 'b': the value is missing"),
         ("a,b,c\n1,2,x\n\n3,four,y\n", r"line 4, column 'b': 'four' is not a number\. Encode text"),
-        ("a;b;c\n1;2,5;x\n", r"line 2, column 'b': '2,5' is not a number\. Numbers need a decimal point"),
+        ('a,b,c\n1,"2,5",x\n', r"line 2, column 'b': '2,5' is not a number\. Numbers need a decimal point"),
+        ("a;b;c\n1;2.000,5;x\n", r"line 2, column 'b': '2.000,5' is not a number"),
         ("a,b,c\n1,1_0,x\n", "'1_0' is not a number"),
         ("a,b,c\n1,inf,x\n", "inf is not a finite number"),
         ("a,b,c\n1,1e200,x\n", "1e200 is not a finite number of at most 1e"),
@@ -161,7 +179,7 @@ def test_other_mistakes(tmp_path):
         read_samples(tmp_path)
     with pytest.raises(PqswarmError, match="unknown column of labels 'specis': did you mean 'species'"):
         read(tmp_path / "a.csv", CSV, "specis")
-    with pytest.raises(PqswarmError, match="has its labels in the array y: leave label out"):
+    with pytest.raises(PqswarmError, match="has arrays, not columns: leave label, ignore and drop_missing out"):
         read(tmp_path / "a.npz", npz(X=np.array(X), y=np.arange(4)), "y")
     with pytest.raises(PqswarmError, match="the data has no labels: give a frame, or X and y"):
         Samples.of(np.array(X))

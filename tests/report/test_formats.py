@@ -19,6 +19,7 @@ from pqswarm.study import Store
 
 def test_markdown(hostile, tmp_path, study):
     text = write_report(hostile, "md", tmp_path / "report.md").read_text(encoding="utf-8")
+    assert "](figures/overview.svg)" in text
     lines = text.splitlines()
     assert lines[0].startswith(r"# \<script\>alert(1)\</script\> \& ")
     assert r"and \\x1b\[2J\\x9b 100 %" in lines[0]
@@ -32,7 +33,7 @@ def test_markdown(hostile, tmp_path, study):
     ]
     assert [line for line in lines if line.startswith("## ")] == headings
     assert lines.count("### Which algorithm finds the best subsets?") == 2
-    assert sum("Accuracy of the best subsets against noise (`k-nn-noise`)." in line for line in lines) == 1
+    assert sum("Accuracy of the best subsets against noise](figures/k-nn-noise.svg)" in line for line in lines) == 1
     figures = [int(number) for number in re.findall(r"^Figure (\d+)\. ", text, re.MULTILINE)]
     assert figures == list(range(1, len(figures) + 1))
     assert re.findall(r"^\*\*Table (\d+)\. ", text, re.MULTILINE) == [str(i + 1) for i in range(2 * len(TABLES) + 1)]

@@ -223,7 +223,7 @@ def test_more_features_than_there_are():
 def test_files(tmp_path):
     (tmp_path / "mine.toml").write_text(SMOKE)
     assert load_plan(tmp_path / "mine.toml") == load_plan("smoke") == load_plan(str(tmp_path / "mine.toml"))
-    with pytest.raises(PqswarmError, match="there is no plan 'papper': give a TOML file, or one of quick"):
+    with pytest.raises(PqswarmError, match="unknown plan 'papper': did you mean 'paper'"):
         load_plan("papper")
     (tmp_path / "latin.toml").write_bytes(SMOKE.replace("A smoke", "Prüfung").encode("latin-1"))
     with pytest.raises(PqswarmError, match=r"cannot read the plan .*latin.toml: byte [0-9]+ is not UTF-8 text"):

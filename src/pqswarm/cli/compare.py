@@ -88,6 +88,8 @@ def compare(
     Example: pqswarm compare runs.csv --column size --classifier k-NN --control 2D-UPSO
     """
     form = choose_format(style, out, FORMATS, "text")
+    if margin is not None and not 0 <= margin < 1:
+        raise PqswarmError(f"--margin must be a fraction of at least 0 and below 1, such as 0.05, not {margin:g}.")
     if out is not None:
         if out.exists() and results.exists() and out.samefile(results):
             raise PqswarmError(f"{out} is the input: give --out another name.")

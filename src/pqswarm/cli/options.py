@@ -54,6 +54,7 @@ def complete_names(module: str, collection: str) -> Callable[[str], list[str]]:
     return complete
 
 
+complete_plan = complete_names("pqswarm.study", "PLANS")
 complete_wavelet = complete_names("pqswarm.features", "WAVELETS")
 complete_border = complete_names("pqswarm.features", "BORDERS")
 
@@ -67,7 +68,7 @@ Preset = Annotated[
     ),
 ]
 Parameters = Annotated[
-    list[str] | None, option("NAME=VALUE", "Fix a parameter, such as depth=0.4 or cycles=10; repeatable.", "--set")
+    list[str] | None, option("NAME=VALUE", "Fix a parameter, such as frequency=60; repeatable.", "--set")
 ]
 EventsPerClass = Annotated[int, option("N", "Events per class of the preset.")]
 Jobs = Annotated[int, option("N", "Processes; -1 uses all cores.", "--jobs", "-j")]
@@ -157,7 +158,7 @@ def read_levels(text: str) -> list[float]:
 
 
 def read_assignments(assignments: Iterable[str] | None) -> dict[str, float]:
-    """Read parameters such as ``depth=0.4``."""
+    """Read parameters such as ``frequency=60``."""
     values = {}
     for text in assignments or ():
         name, separator, value = (part.strip() for part in text.partition("="))
@@ -166,5 +167,5 @@ def read_assignments(assignments: Iterable[str] | None) -> dict[str, float]:
         except ValueError:
             separator = ""
         if not separator or not name:
-            raise PqswarmError(f"--set must be a parameter and a number, such as depth=0.4, not {text!r}.")
+            raise PqswarmError(f"--set must be a parameter and a number, such as frequency=60, not {text!r}.")
     return values

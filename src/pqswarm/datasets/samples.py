@@ -21,7 +21,7 @@ _LARGEST = 1e100  # of a feature; sums of squares stay far from overflow
 _MAX_CLASSES = 1000
 _LONGEST = 200  # characters of a name
 _AT_ONCE = 65536  # labels
-_MISSING = ("", "na", "n/a", "nan", "none", "null", "?", "-", "<na>")
+MISSING = ("", "na", "n/a", "nan", "none", "null", "?", "-", "<na>")
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,10 +193,10 @@ def check_sample_column_names(names: Sequence[str], source: str) -> None:
 def sample_cell_value(cell: Any) -> float:
     """Return a cell as a finite number, or raise an error with the reason and the remedy."""
     text = str(cell).strip()
-    if text.lower() in _MISSING:
+    if text.lower() in MISSING:
         raise PqswarmError(
-            "the value is missing: fill it in, for example with the median of its column, or leave out the row or the "
-            "column."
+            "the value is missing: fill it in, for example with the median of its column, leave out the column "
+            "(ignore), or all such rows (drop_missing)."
         )
     try:
         if isinstance(cell, complex) or "_" in text:
@@ -205,8 +205,8 @@ def sample_cell_value(cell: Any) -> float:
     except (TypeError, ValueError):
         comma = " Numbers need a decimal point." if text.replace(",", "", 1).lstrip("+-").isdigit() else ""
         raise PqswarmError(
-            f"{text[:40]!r} is not a number.{comma} Encode text as numbers, or leave the column out; "
-            f"choose the label column with label."
+            f"{text[:40]!r} is not a number.{comma} Encode text as numbers, or leave the column out "
+            f"(ignore); choose the label column with label."
         ) from None
     if not abs(value) <= _LARGEST:
         raise PqswarmError(f"{text[:40]} is not a finite number of at most {_LARGEST:g}.")
@@ -276,7 +276,7 @@ def _sample_label_text(value: Any) -> str:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     text = str(value).strip()
-    if value is None or (isinstance(value, str) and text.lower() in _MISSING) or value != value:
+    if value is None or (isinstance(value, str) and text.lower() in MISSING) or value != value:
         raise PqswarmError("the label is missing: fill it in, or leave out the row.")
     if isinstance(value, float):
         raise PqswarmError(f"the label {text} is a measured value, not a class: choose the class column with label.")

@@ -5,6 +5,7 @@ import csv
 import io
 import sys
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from pqswarm._base.archive import DAMAGE, damage_text, read_npy
 from pqswarm._base.files import read_regular
 from pqswarm._base.typing import AnyArray
 from pqswarm.datasets.samples import (
+    MISSING,
     Samples,
     assemble_samples,
     check_sample_column_names,
@@ -28,17 +30,24 @@ _ARRAYS = ("X", "y", "feature_names", "class_names")
 _DELIMITERS = ",;\t"
 
 
-def read_samples(path: str | Path, label: str | None = None) -> Samples:
+def read_samples(
+    path: str | Path, label: str | None = None, *, ignore: Sequence[str] = (), drop_missing: bool = False
+) -> Samples:
     r"""Read your own data: a CSV file with a header, or an npz file.
 
     Parameters
     ----------
     path : str or Path
         A CSV file, separated by commas, semicolons or tabs, has a row of names, then a row of numbers for each sample,
-        with a label in one column. An npz file has the arrays X, of shape (n_samples, n_features), and y; optional are
-        feature_names, and class_names, in which y then holds positions. Nothing is unpickled.
+        with a label in one column; with semicolons or tabs, decimal commas are read too. An npz file has the arrays X,
+        of shape (n_samples, n_features), and y; optional are feature_names, and class_names, in which y then holds
+        positions. Nothing is unpickled.
     label : str, optional
         The label column of a CSV file; by default the one called label, class or target, else the last.
+    ignore : sequence of str
+        Columns of a CSV file to leave out, such as an identifier.
+    drop_missing : bool
+        Whether to leave out rows of a CSV file with missing values; otherwise these are an error.
 
     Returns
     -------
@@ -62,13 +71,13 @@ def read_samples(path: str | Path, label: str | None = None) -> Samples:
     except OSError as error:
         raise PqswarmError(f"cannot read {path}: {error.strerror or error}.") from None
     if content.startswith(b"PK") or path.suffix.lower() == ".npz":
-        if label is not None:
-            raise PqswarmError(f"{path} has its labels in the array y: leave label out.")
+        if label is not None or ignore or drop_missing:
+            raise PqswarmError(f"{path} has arrays, not columns: leave label, ignore and drop_missing out.")
         return _read_npz(content, str(path))
-    return _read_csv(content, str(path), label)
+    return _read_csv(content, str(path), label, ignore, drop_missing)
 
 
-def _read_csv(content: bytes, source: str, label: str | None) -> Samples:
+def _read_csv(content: bytes, source: str, label: str | None, ignore: Sequence[str], drop_missing: bool) -> Samples:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -77,14 +86,20 @@ def _read_csv(content: bytes, source: str, label: str | None) -> Samples:
     if "\0" in text:
         raise FileFormatError(f"{source} is not a CSV file: it holds binary data.")
     header = text.split("\n", 1)[0]
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(_DELIMITERS, key=header.count), strict=True)
+    delimiter = max(_DELIMITERS, key=header.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         names = [name.strip() for name in next(reader, [])]
         if len(names) < 2:
             raise PqswarmError(f"{source} needs a header with the names of at least two columns, features and a label.")
         check_sample_column_names(names, source)
-        place = names.index(sample_label_column(names, label, source))
-        columns = [i for i in range(len(names)) if i != place]
+        for name in ignore:
+            if name not in names:
+                raise unknown_name(f"column to ignore in {source}", name, names)
+        place = names.index(sample_label_column([name for name in names if name not in ignore], label, source))
+        columns = [i for i, name in enumerate(names) if i != place and name not in ignore]
+        if not columns:
+            raise PqswarmError(f"{source} has only the label column and no features.")
         # Not lists of Python numbers, which take four times the memory.
         numbers, labels, lines = packed.array("d"), [], packed.array("q")
         for cells in reader:
@@ -95,23 +110,25 @@ def _read_csv(content: bytes, source: str, label: str | None) -> Samples:
                 raise PqswarmError(
                     f"{source}, line {line}: there are {len(cells)} cells, but {len(names)} columns in the header."
                 )
+            if drop_missing and any(cells[i].strip().lower() in MISSING for i in (place, *columns)):
+                continue
             labels.append(cells[place].strip())
             lines.append(line)
-            numbers.extend([_cell_number(cells[i], f"{source}, line {line}", names[i]) for i in columns])
+            numbers.extend([_cell_number(cells[i], delimiter, f"{source}, line {line}", names[i]) for i in columns])
             if len(lines) * len(names) > _MAX_VALUES:
                 raise PqswarmError(f"{source} has more than {_MAX_VALUES} values, more than is read.")
     except csv.Error as error:
         raise PqswarmError(f"{source}, line {reader.line_num}: this is not CSV: {error}.") from None
     if not lines:
-        raise PqswarmError(f"{source} has a header but no rows.")
+        raise PqswarmError(f"{source} has a header but no {'complete ' if drop_missing else ''}rows.")
     kept = [names[i] for i in columns]
     features = np.frombuffer(numbers).reshape(len(lines), len(kept))
     return assemble_samples(features, labels, kept, source, lambda i: f"line {lines[i]}, column {names[place]!r}")
 
 
-def _cell_number(cell: str, where: str, column: str) -> float:
+def _cell_number(cell: str, delimiter: str, where: str, column: str) -> float:
     try:
-        return sample_cell_value(cell)
+        return sample_cell_value(cell.replace(",", ".") if delimiter != "," and "." not in cell else cell)
     except PqswarmError as error:
         raise PqswarmError(f"{where}, column {column!r}: {error}") from None
 

@@ -20,6 +20,8 @@ MEMORY = 1 << 32
 
 def check_device(device: object) -> None:
     """Raise an error that says what is missing if a device cannot be used."""
+    if device == "gpu":
+        raise PqswarmError("unknown device 'gpu': did you mean 'cuda'? Known: cpu, cuda.")
     check_name("device", device, DEVICES)
     if device == "cuda":
         cupy()

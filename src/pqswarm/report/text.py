@@ -42,6 +42,7 @@ def markdown_report(document: Document) -> str:
     title = re.sub(r"([\\`*_{}\[\]<>#|~&])", r"\\\1", document.title)
     answer = (f"**{escape_markdown(line)}**" for line in document.opening.answer)
     blocks = [f"# {title}", *answer, *_blocks(document.opening), escape_markdown(document.description)]
+    blocks += ["The figures are written by `pqswarm report DIR --figures figures`."]
     for chapter in document.chapters:
         best = "; ".join(f"{label}: {value}" for label, value in chapter.numbers.items())
         described = escape_markdown(f"The classifier: {chapter.description}.")
@@ -55,7 +56,7 @@ def markdown_report(document: Document) -> str:
 
 
 def _blocks(content: Content) -> list[str]:
-    figures = [f"{escape_markdown(drawing.title)} (`{drawing.name}`)." for drawing in content.drawings]
+    figures = [f"![{escape_markdown(one.title)}](figures/{one.name}.svg)" for one in content.drawings]
     tables = [table.markdown() for table in content.tables]
     listings = [f"{what}:\n\n{indent(text, '    ')}" for what, text in content.listings.items()]
     return [*map(escape_markdown, content.words), _markdown_list(content.points), *figures, *tables, *listings]

@@ -44,7 +44,7 @@ class Interval:
         return None if self.lower is None or self.upper is None else (self.lower, self.upper)
 
     def row(self, name: str) -> dict[str, float | None]:
-        """Return the columns of a table: `name`, `name`_lower and `name`_upper."""
+        """Return the columns of a table: the name, and the name with ``_lower`` and ``_upper``."""
         return {name: self.estimate, f"{name}_lower": self.lower, f"{name}_upper": self.upper}
 
 

@@ -266,8 +266,8 @@ def _result_cell_number(cell: str, separator: str) -> float | None:
 def _check_result_names(path: Path, names: Sequence[str]) -> None:
     if len(names) < 2:
         raise FileFormatError(
-            f"{path} has {_count_of(len(names), 'column')} of results: at least two are needed, separated by commas, "
-            f"tabs or semicolons."
+            f"{path} has {_count_of(len(names), 'column')} of results: at least two are needed, one per algorithm, "
+            f"or one line per run with the columns algorithm and error."
         )
     if all(_result_cell_number(name, ",") is not None for name in names):
         raise FileFormatError(f"{path}: the first line must name the algorithms, not {names[0]!r}.")

@@ -92,8 +92,10 @@ def _part_samples(plan: StudyPlan, data: Samples, test: Samples | None) -> tuple
 
 
 def _read_samples(path: Path, plan: OwnDataPlan) -> Samples:
-    """Read the samples of a file; only CSV files have a label column."""
-    return read_samples(path, plan.label if path.suffix.lower() != ".npz" else None)
+    """Read the samples of a file; only CSV files have columns to choose."""
+    if path.suffix.lower() == ".npz":
+        return read_samples(path)
+    return read_samples(path, plan.label, ignore=plan.ignore, drop_missing=plan.drop_missing)
 
 
 def make_held_out(

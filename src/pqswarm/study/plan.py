@@ -28,6 +28,7 @@ from pqswarm.study.plan_data import (
 )
 from pqswarm.study.plan_methods import AlgorithmPlan, ClassifierPlan, FoldsPlan, SubsetsPlan
 
+_NEW: dict[str, Any] = {"subsets": None, "id": None, "ignore": (), "drop_missing": False}
 # Names reserved by tables, for other subsets and for columns.
 _RESERVED = (ALL_FEATURES, ONE_STANDARD_ERROR, "algorithm", "level", "all", "result", "source", "p", "chi2")
 
@@ -339,13 +340,7 @@ class StudyPlan(_Plan):
         # Of a file only its content matters, which the study knows by its digest, not its name.
         left_out: Any = {**dict.fromkeys(_SHOWN, True), "dataset": {"file"}, "held_out": {"file"}}
         left_out["datasets"] = {"__all__": {"file"}}
-        if self.subsets is None:  # plans of older studies do not have it
-            left_out["subsets"] = True
-        found = self.model_dump(mode="python", exclude=left_out)
-        for member in (*found["algorithms"], *found["classifiers"]):
-            if member["id"] is None:  # nor this
-                del member["id"]
-        return json.dumps(found, sort_keys=True)
+        return json.dumps(_without_unset(self.model_dump(mode="python", exclude=left_out)), sort_keys=True)
 
     def differences(self, other: "StudyPlan") -> list[tuple[str, Any, Any]]:
         """Return each key that affects the results and differs, with its value here and in the other plan."""
@@ -357,6 +352,14 @@ class StudyPlan(_Plan):
         ours, theirs = map(_flat_plan, plans)
         pairs = {key: (ours.get(key, "absent"), theirs.get(key, "absent")) for key in dict.fromkeys([*ours, *theirs])}
         return [(key, one, two) for key, (one, two) in pairs.items() if one != two]
+
+
+def _without_unset(tree: Any) -> Any:
+    """Leave out keys that plans of older studies do not have, unless they are used."""
+    if isinstance(tree, dict):
+        kept = {key: value for key, value in tree.items() if not (key in _NEW and value == _NEW[key])}
+        return {key: _without_unset(value) for key, value in kept.items()}
+    return [_without_unset(one) for one in tree] if isinstance(tree, list | tuple) else tree
 
 
 def held_out_levels(plan: StudyPlan) -> tuple[float, ...]:

@@ -179,10 +179,16 @@ class OwnDataPlan(_FromFile):
         Path of the file, relative to the plan.
     label : str or None
         Label column of a CSV file; by default the one named label, class or target, otherwise the last.
+    ignore : tuple of str
+        Columns of a CSV file to leave out, such as an identifier.
+    drop_missing : bool
+        Whether to leave out rows with missing values; otherwise these are an error.
     """
 
     file: FileName
     label: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    ignore: tuple[str, ...] = ()
+    drop_missing: Annotated[bool, Field(strict=True)] = False
 
     @property
     def path(self) -> Path:

@@ -91,8 +91,9 @@ def load_plan(given: str | Path, changes: Mapping[str, Any] | None = None) -> St
     try:
         text = read_toml_text(path, "the plan ")
     except FileNotFoundError:
-        names = ", ".join(PLANS)
-        raise PqswarmError(f"there is no plan {str(given)!r}: give a TOML file, or one of {names}.") from None
+        if path.suffix.lower() == ".toml":
+            raise PqswarmError(f"there is no plan file {path}: check its name and folder.") from None
+        raise unknown_name("plan", str(given), (*PLANS, "a TOML file")) from None
     plan = read_plan(text, str(path), path.parent, changes)
     for part in (plan.dataset, *plan.datasets, plan.held_out):
         if isinstance(part, OwnDataPlan | OwnHeldOutPlan):

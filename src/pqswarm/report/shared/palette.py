@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _MARKERS = "osD^vPX<>ph"  # one fewer than colours, so that repeated colours have other markers
 _DASHES = ("-", "--", "-.")
+_USUAL = ("GA", "ACO", "BPSO", "CBPSO", "chBPSO", "SFFS", "SFFS all sizes", "MOSAIC", "MERIT", "2D-UPSO")
+"""Algorithms that look the same in every report."""
 
 
 class Palette:
@@ -45,9 +47,12 @@ class Palette:
         self.reference = reference
         dashes = (kind for kind in cycle(_DASHES) for _ in COLOURS[1:])
         others = zip(cycle(COLOURS[1:]), cycle(_MARKERS[1:]), dashes, strict=False)
-        looks = chain([(COLOURS[0], _MARKERS[0], _DASHES[0])], others)
-        order = dict.fromkeys(titles if reference is None else [reference, *titles])
-        self._looks = dict(zip(order, looks, strict=False))
+        order = list(dict.fromkeys(titles if reference is None else [reference, *titles]))
+        self._looks, rest = dict.fromkeys(order[:1], (COLOURS[0], _MARKERS[0], _DASHES[0])), order[1:]
+        usual = dict(zip(_USUAL, others, strict=False))
+        kept = {title: usual.pop(title) for title in rest if title in usual}
+        free = chain(usual.values(), others)
+        self._looks |= {title: kept[title] if title in kept else next(free) for title in rest}
 
     def _look(self, title: str) -> tuple[str, str, str]:
         if title not in self._looks:
