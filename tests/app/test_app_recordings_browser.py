@@ -265,7 +265,7 @@ def test_exports(start):
         f"Promise.all({json.dumps(links)}.map(link => fetch(link).then("
         "answer => [answer.status, answer.headers.get('Content-Disposition').split(';')[0]])))"
     )
-    assert answers == [[200, "attachment"]] * 3
+    assert answers == [[200, "attachment"]] * 4
 
 
 def test_hostile_names_do_nothing(start):

@@ -4,11 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 from tests.identify.invented import event, recording, renamed, verdict
 
 from pqswarm.identify.show import fonts
 from pqswarm.identify.show.figures import plot_verdict
+from pqswarm.identify.show.sheet import draw_sheet, sheets_pdf
+from pqswarm.measure import Incident, Stage
 
 SAG = event(magnitude=0.62, start=0.4, duration=0.08)
 
@@ -162,3 +165,32 @@ def test_a_short_record_is_shown_whole():
     of = recording(seconds=0.2)
     begin, end = verdict(event(start=0.1, duration=0.02), of=of).plot(of).axes[0].get_xlim()
     assert (begin, end) == pytest.approx((-100, 100))
+
+
+@pytest.mark.parametrize("systems", [("",), ("Bus 1", "Umspannwerk Süd, Sammelschiene 2, 110 kV", "B3", "B4")])
+def test_a_sheet_holds_everything(systems):
+    of = recording(systems, currents=len(systems) == 1)
+    names = {one.name: f"{one.name} with a very long name of a channel" for one in of.channels}
+    of = renamed(of, **names) if len(systems) > 1 else of
+    found = [
+        event(phases="ABC", system=systems[-1] if len(systems) > 1 else "", start=0.4 + 0.01 * k) for k in range(8)
+    ]
+    said = verdict(*found, of=of, systems=systems, station="Umspannwerk mit einem sehr langen Namen " * 4)
+    stages = tuple(Stage(0.1 * k, 0.1 * k + 0.1, "fault: low on A " * 9, {"A": 0.5, "B": 1.0}) for k in range(9))
+    incident = Incident(
+        "fault", 0.97, ("evidence " * 40,) * 9, stages, tuple(range(8)), 0.4, 0.6, phases="AG", feeder="F" * 90
+    )
+    figure = draw_sheet(of, replace(said, incidents=(incident,)), incident)
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    boxes = [(text.get_text(), text.get_window_extent(renderer)) for text in figure.texts if text.get_text().strip()]
+    for text, box in boxes:
+        assert box.x0 >= 0, text
+        assert box.x1 <= figure.bbox.width, text
+        assert box.y0 >= 0, text
+    lines = {round(box.y0, 1) for _, box in boxes}
+    assert len(lines) > 20
+    for i, (text, box) in enumerate(boxes):  # no text covers another
+        inner = box.shrunk(0.9, 0.5)
+        assert not any(inner.overlaps(other.shrunk(0.9, 0.5)) for _, other in boxes[:i]), text
+    assert any("11.55 kV" in text for text, _ in boxes)  # 1 pu
+    assert sheets_pdf(of, said, [incident]).count(b"/FontFile2") >= 2  # TrueType

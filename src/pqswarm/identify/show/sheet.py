@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from io import BytesIO
 from math import isfinite
 from typing import IO, Any
@@ -11,8 +12,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_pdf import PdfPages
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
+from matplotlib.textpath import text_to_path
 
 from pqswarm import __version__
 from pqswarm._base.text import count_text
@@ -34,8 +37,6 @@ _WIDTH, _HEIGHT, _MARGIN = 8.27, 11.69, 0.6  # inches: A4
 _RIGHT = _WIDTH - _MARGIN
 _SOFT = "#5b6776"
 _MAX_EVENTS, _MAX_STAGES, _MAX_EVIDENCE, _MAX_ROWS = 4, 4, 4, 8
-_LETTER = 0.0078
-"""Average width of a letter per point of its size [inches]."""
 _VOLTAGE_WORDS = {"sag": "Residual voltage", "interruption": "Residual voltage", "swell": "Maximum voltage"}
 _CURVE_WORDS = {"inside": "within", "below": "below", "above": "above"}
 
@@ -137,13 +138,31 @@ class _SheetPage:
         return self.figure.add_axes((x / _WIDTH, 1 - (y + height) / _HEIGHT, width / _WIDTH, height / _HEIGHT))
 
 
-def _wrap(text: str, size: float, width: float, n_lines: int) -> list[str]:
+@lru_cache(maxsize=4096)
+def _text_width(text: str, size: float, *, is_bold: bool) -> float:
+    """Width of a text as drawn [inches]."""
+    font = FontProperties(family=list(font_families()), size=size, weight="bold" if is_bold else "normal")
+    return float(text_to_path.get_text_width_height_descent(draw_name(text), font, ismath=False)[0]) / 72
+
+
+def _fit(text: str, size: float, width: float, *, keep: int = 0, is_bold: bool = False) -> str:
+    """A text shortened to a width [inches], keeping its end to the width of `keep` letters."""
+    low, high = keep + 1, len(text) + 1
+    if _text_width(text, size, is_bold=is_bold) <= width:
+        return text
+    while high - low > 1:  # letters that fit
+        middle = (low + high) // 2
+        fits = _text_width(shorten_to_font_width(text, middle, keep=keep), size, is_bold=is_bold) <= width
+        low, high = (middle, high) if fits else (low, middle)
+    return shorten_to_font_width(text, low, keep=keep)
+
+
+def _wrap(text: str, size: float, width: float, n_lines: int, *, is_bold: bool = False) -> list[str]:
     """Break a text at spaces into lines of a width [inches]; the last one is shortened."""
-    limit = int(width / (_LETTER * size))
     lines: list[str] = []
     rest = " ".join(text.split())
     while rest and len(lines) < n_lines:
-        line = shorten_to_font_width(rest, limit)
+        line = _fit(rest, size, width, is_bold=is_bold)
         if line != rest and len(lines) < n_lines - 1:
             place = rest.rfind(" ", 0, len(line))
             line = rest[:place] if place > 0 else line[:-1]
@@ -157,7 +176,7 @@ def _draw_heading(page: _SheetPage, verdict: Verdict, incident: Incident, main: 
     sure = "" if incident.cause == "unknown" else f", {100 * incident.probability:.0f} %"
     title = f"{incident.title}{sure}" if incident.stages else rows.event_sentence(main)
     top = page.y
-    for line in _wrap(title[:1].upper() + title[1:], 15, _RIGHT - _MARGIN - 0.2, 2):
+    for line in _wrap(title[:1].upper() + title[1:], 15, _RIGHT - _MARGIN - 0.2, 2, is_bold=True):
         page.y += 0.27
         page.text(_MARGIN + 0.18, page.y, line, fontsize=15, fontweight="bold")
     length = duration_text(incident.end - incident.start, verdict.nominal_frequency).partition(" (")[0]
@@ -188,12 +207,11 @@ def _draw_numbers(page: _SheetPage, main: EventVerdict) -> None:
     page.rule(page.y)
     for i, (title, large, small) in enumerate(cells):
         x = _MARGIN + i * width
-        letters = int((width - 0.1) / (_LETTER * 7.5))
-        page.text(x, page.y + 0.19, title[:1].upper() + title[1:], fontsize=7.5, color=_SOFT)
-        size = min(11.5, max(6.5, (width - 0.08) / (_LETTER * 1.1 * max(len(large), 1))))
-        fitting = int((width - 0.08) / (_LETTER * 1.1 * size))
-        page.text(x, page.y + 0.4, shorten_to_font_width(large, fitting), fontsize=size, fontweight="bold")
-        page.text(x, page.y + 0.56, shorten_to_font_width(small, letters), fontsize=7.5, color=_SOFT)
+        page.text(x, page.y + 0.19, _fit(title[:1].upper() + title[1:], 7.5, width - 0.1), fontsize=7.5, color=_SOFT)
+        size = next((one for one in (11.5, 10, 8.5) if _text_width(large, one, is_bold=True) < width - 0.1), 7.5)
+        bold = _fit(large, size, width - 0.1, is_bold=True)
+        page.text(x, page.y + 0.4, bold, fontsize=size, fontweight="bold")
+        page.text(x, page.y + 0.56, _fit(small, 7.5, width - 0.1), fontsize=7.5, color=_SOFT)
     page.y += 0.66
     page.rule(page.y)
     page.y += 0.12
@@ -266,7 +284,7 @@ def _draw_moments(page: _SheetPage, verdict: Verdict, moments: Sequence[AtMoment
     for one, other in list(zip(*(moment.channels for moment in moments), strict=True))[:_MAX_ROWS]:
         y += 0.2
         page.rule(y - 0.135, x, right)
-        name = shorten_to_font_width(draw_name(one.name, one.phase), int((places[0] - 0.6 - x) / (_LETTER * 9)), keep=3)
+        name = _fit(draw_name(one.name, one.phase), 8, places[0] - 0.55 - x, keep=3)
         page.text(x, y, name, fontsize=8)
         for i, value in enumerate((one, other)):
             text = "?" if value.rms is None else unit_text(value.rms, value.unit)
@@ -329,7 +347,7 @@ def _sheet_texts(verdict: Verdict, incident: Incident) -> Iterator[tuple[str, li
     if incident.stages and incident.evidence:
         sure = "" if incident.cause == "unknown" else f" ({100 * incident.probability:.0f} %)"
         lines = [line for text in incident.evidence[:_MAX_EVIDENCE] for line in _wrap(f"•  {text}", 8, width, 2)]
-        yield f"Cause: {shorten_to_font_width(incident.title, 80)}{sure}", lines
+        yield _fit(f"Cause: {incident.title}{sure}", 9, width, keep=len(sure), is_bold=True), lines
     if len(incident.stages) > 1:
         lines = []
         for stage in incident.stages[:_MAX_STAGES]:
@@ -361,5 +379,5 @@ def _draw_footer(page: _SheetPage, recording: RecordingSource, verdict: Verdict)
     made = f"pqswarm {__version__}"
     y = _HEIGHT - 0.42
     page.rule(y - 0.16)
-    page.text(_MARGIN, y, shorten_to_font_width(facts, 105, keep=40), fontsize=7, color=_SOFT)
+    page.text(_MARGIN, y, _fit(facts, 7, _RIGHT - _MARGIN - 1, keep=30), fontsize=7, color=_SOFT)
     page.text(_RIGHT, y, made, fontsize=7, color=_SOFT, ha="right")

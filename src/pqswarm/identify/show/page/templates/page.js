@@ -127,7 +127,7 @@
       const fit = told.views.filter((one) => one.from <= from + slack && one.to >= to - slack);
       return fit.reduce((best, one) => (one.step < best.step ? one : best), told.views[0]);
     };
-    const options = { range: first, thresholds: told.thresholds, wheel: "focus", coarse: "This page holds no finer picture of this stretch: pqswarm app shows every sample." };
+    const options = { label: `event ${figure.dataset.event}`, range: first, thresholds: told.thresholds, wheel: "focus", coarse: "This page holds no finer picture of this stretch: pqswarm app shows every sample." };
     const cycle = 1 / told.header.nominal_frequency;
     if (event) options.cursors = { A: event.start, B: event.end > event.start ? event.end : event.start + cycle };
     const viewer = new pq.Waves(figure, told.header, view, options);
