@@ -297,8 +297,8 @@ def test_of_many_events_the_worst_are_rows_and_all_are_packed(monkeypatch):
     events = [event("sag", level, 0.1, start=0.1 * k) for k, level in enumerate((0.8, 0.3, 0.7, 0.2), 1)]
     text = page_html([verdict(*events)], find=lambda _: None)
     assert re.findall(r'<tr id="event-(\d)"', text) == ["2", "4"]
-    packed = re.search(r'id="packed-events">([^<]+)<', text)[1]
-    content = json.loads(gzip.decompress(base64.b64decode(packed)))
-    assert [one["number"] for one in content["events"]] == [1, 2, 3, 4]
-    assert content["events"][1]["texts"][5] == "0.30 pu (3.464 kV)"
-    assert len(content["csv"].splitlines()) == 5
+    found = {name: re.search(rf'id="packed-{name}">([^<]+)<', text)[1] for name in ("events", "csv")}
+    rows, csv = (gzip.decompress(base64.b64decode(packed)).decode() for packed in found.values())
+    assert re.findall(r'<tr id="event-(\d)"', rows) == ["1", "2", "3", "4"]
+    assert "0.30\u00a0pu (3.464\u00a0kV)" in rows
+    assert len(csv.splitlines()) == 5

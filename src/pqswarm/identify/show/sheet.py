@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from io import BytesIO
 from math import isfinite
-from typing import IO, Any
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -38,56 +38,31 @@ _RIGHT = _WIDTH - _MARGIN
 _SOFT = "#5b6776"
 _MAX_EVENTS, _MAX_STAGES, _MAX_EVIDENCE, _MAX_ROWS = 4, 4, 4, 8
 _VOLTAGE_WORDS = {"sag": "Residual voltage", "interruption": "Residual voltage", "swell": "Maximum voltage"}
-_CURVE_WORDS = {"inside": "within", "below": "below", "above": "above"}
-
-
-def sheets_pdf(recording: RecordingSource, verdict: Verdict, incidents: Sequence[Incident]) -> bytes:
-    """Return a PDF with a sheet for each of some incidents of a recording."""
-    file = BytesIO()
-    book = SheetBook(file)
-    book.add(recording, verdict, incidents)
-    book.close()
-    return file.getvalue()
 
 
 class SheetBook:
     """A PDF to which sheets are added; the same sheets give the same bytes."""
 
-    def __init__(self, file: IO[bytes]) -> None:
-        self._pages: Any = PdfPages(file, metadata={"CreationDate": None, "Creator": f"pqswarm {__version__}"})
-        self.n_sheets = 0
+    def __init__(self) -> None:
+        self._file = BytesIO()
+        self._pages: Any = PdfPages(self._file, metadata={"CreationDate": None, "Creator": f"pqswarm {__version__}"})
 
-    def add(self, recording: RecordingSource, verdict: Verdict, incidents: Sequence[Incident] | None = None) -> None:
-        """Add a sheet for each incident of a recording, or for some of them."""
-        for incident in verdict.incidents if incidents is None else incidents:
+    def add(self, recording: RecordingSource, verdict: Verdict, incidents: Sequence[Incident]) -> None:
+        """Add a sheet for each of some incidents of a recording."""
+        for incident in incidents:
             figure = draw_sheet(recording, verdict, incident)
             with mpl.rc_context({**STYLE, "font.family": list(font_families())}):
                 self._pages.savefig(figure)
-            self.n_sheets += 1
 
-    def close(self) -> None:
-        """Finish the PDF; the file stays open."""
+    def finish(self) -> bytes:
+        """Return the PDF; nothing can be added any more."""
         with mpl.rc_context(STYLE):  # fonts are written here
             self._pages.close()
+        return self._file.getvalue()
 
 
 def draw_sheet(recording: RecordingSource, verdict: Verdict, incident: Incident) -> Figure:
-    """Draw the sheet of an incident.
-
-    Parameters
-    ----------
-    recording : Recording or RecordingSource
-        The one that was analysed; only the part shown is read.
-    verdict : Verdict
-        With its measurements.
-    incident : Incident
-        One of the verdict.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        An A4 page, portrait.
-    """
+    """Draw the sheet of an incident: an A4 page, portrait. Of the recording only the part shown is read."""
     if verdict.characterisation is None:
         raise PqswarmError("the measurements of this verdict were dropped: analyse the recording again.")
     main = verdict.events[incident.events[0]]
@@ -97,9 +72,9 @@ def draw_sheet(recording: RecordingSource, verdict: Verdict, incident: Incident)
         _draw_numbers(page, main)
         moments = _measure_before_and_during(recording, verdict, incident, main.event)
         below = list(_sheet_texts(verdict, incident))
-        space = _HEIGHT - page.y - 0.5 - 0.75 - _texts_height(below) - (1.95 if moments else 0.0)
-        bottom = draw_panels(page.figure, recording, verdict, main, _sheet_interval(verdict, incident), page.y, space)
-        page.y = bottom + 0.5
+        used = sum(0.28 + 0.155 * len(lines) for _, lines in below) + (1.95 if moments else 0.0) + 1.25
+        interval, place = _sheet_interval(verdict, incident), (page.y, _HEIGHT - page.y - used)
+        page.y = draw_panels(page.figure, recording, verdict, main, interval, place, (1.1, 2.05)) + 0.5
         if moments:
             _draw_moments(page, verdict, moments)
         for heading, lines in below:
@@ -201,8 +176,8 @@ def _draw_numbers(page: _SheetPage, main: EventVerdict) -> None:
     cells.append((kind, phases, f"of {system}" if system else ""))
     cells.append(("1 pu", voltage_text(event.reference), main.reference_source))
     if (point := rows.row_curve_point(main)) is not None:
-        itic, semi = (_CURVE_WORDS[curve.place(point[1], point[0])] for curve in (ITIC, SEMI))
-        cells.append(("ITIC, SEMI F47", f"{itic}, {semi}", "the tolerance curves"))
+        places = (curve.place(point[1], point[0]) for curve in (ITIC, SEMI))
+        cells.append(("ITIC, SEMI F47", ", ".join(places), "the tolerance curves"))
     width = (_RIGHT - _MARGIN) / len(cells)
     page.rule(page.y)
     for i, (title, large, small) in enumerate(cells):
@@ -250,8 +225,9 @@ def _measure_before_and_during(
     worst = float(series.time[inside[np.nanargmax(urms) if event.kind == "swell" else np.nanargmin(urms)]])
     before = max(min(incident.start, event.start) - 0.5 * cycle, cycle)
     volts = [one.number for one in verdict.references if one.system == verdict.references[number].system]
-    phases = sorted((one.phase, i) for i, one in enumerate(recording.channels) if one.is_current and one.phase)
-    amps = sorted(i for _, i in phases) if len(phases) <= 4 else _feeder_channels(recording, incident)
+    amps = [i for i, one in enumerate(recording.channels) if one.is_current and one.phase]
+    if len(amps) > 4:  # those of the feeder
+        amps = [i for i in amps if incident.feeder and incident.feeder in recording.channels[i].name][:4]
     try:
         return [
             measure_at(recording, moment, frequency=verdict.frequency, channels=[*volts, *amps], side=side)
@@ -259,13 +235,6 @@ def _measure_before_and_during(
         ]
     except PqswarmError:  # less than a cycle
         return []
-
-
-def _feeder_channels(recording: RecordingSource, incident: Incident) -> list[int]:
-    """The currents whose names hold the feeder of a fault."""
-    if not incident.feeder:
-        return []
-    return [i for i, one in enumerate(recording.channels) if one.is_current and incident.feeder in one.name][:4]
 
 
 def _draw_moments(page: _SheetPage, verdict: Verdict, moments: Sequence[AtMoment]) -> None:
@@ -292,12 +261,8 @@ def _draw_moments(page: _SheetPage, verdict: Verdict, moments: Sequence[AtMoment
             if value.rms is not None and volts.get(value.name, 0) > 0:
                 page.text(places[2 * i + 1], y, f"{value.rms / volts[value.name]:.2f} pu", fontsize=8, ha="right")
         page.text(places[4], y, _turned(one, other), fontsize=8, ha="right")
-    y += 0.2
-    note = "RMS of one cycle; angles relative to the first voltage"
-    for line in _wrap(note, 7, right - x, 2):
-        page.text(x, y, line, fontsize=7, color=_SOFT)
-        y += 0.13
-    page.y = max(top + 0.17 + side, y) + 0.05
+    page.text(x, y + 0.2, "RMS of one cycle; angles relative to the first voltage", fontsize=7, color=_SOFT)
+    page.y = max(top + 0.17 + side, y + 0.33) + 0.05
 
 
 def _turned(before: ChannelAtMoment, during: ChannelAtMoment) -> str:
@@ -368,16 +333,11 @@ def _sheet_texts(verdict: Verdict, incident: Incident) -> Iterator[tuple[str, li
     yield ("Events" if len(found) > 1 else "Event"), [*lines, *([f"and {rest} more"] if rest > 0 else [])]
 
 
-def _texts_height(texts: Sequence[tuple[str, list[str]]]) -> float:
-    return sum(0.28 + 0.155 * len(lines) for _, lines in texts)
-
-
 def _draw_footer(page: _SheetPage, recording: RecordingSource, verdict: Verdict) -> None:
     """The recording, and what made the sheet."""
     name = verdict.source.replace("\\", "/").rsplit("/", 1)[-1] or "recording"
     facts = f"{name}; {frequency_text(recording.sampling_rate)}; {verdict.frequency:.3f} Hz; {verdict.duration:.4g} s"
-    made = f"pqswarm {__version__}"
     y = _HEIGHT - 0.42
     page.rule(y - 0.16)
     page.text(_MARGIN, y, _fit(facts, 7, _RIGHT - _MARGIN - 1, keep=30), fontsize=7, color=_SOFT)
-    page.text(_RIGHT, y, made, fontsize=7, color=_SOFT, ha="right")
+    page.text(_RIGHT, y, f"pqswarm {__version__}", fontsize=7, color=_SOFT, ha="right")

@@ -54,16 +54,16 @@ class EventList:
         An interruption of a system needs all its phases.
         """
         done: list[Part] = []
-        for part in sorted(parts, key=lambda one: (one.number, one.start)):
-            last = done[-1] if done and done[-1].number == part.number else None
+        for one in sorted(parts, key=lambda one: (one.number, one.start)):
+            part = one
             if part.kind == "interruption" and self._is_partial(part):
                 part = replace(part, kind="sag", details={**part.details, "phase_interrupted_s": part.duration})
-            is_dip = last is not None and last.kind == part.kind == "sag"
-            if is_dip and last is not None and "phase_interrupted_s" in {**last.details, **part.details}:
-                urms = last.details["urms_end"], part.details["urms_start"]
-                if urms[1] - urms[0] < 0.75 / self.supply.frequency:  # one follows the other
-                    done[-1] = self._join_sags(last, part)
-                    continue
+            last = done[-1] if done and done[-1].number == part.number and done[-1].kind == part.kind == "sag" else part
+            gap = part.details["urms_start"] - last.details["urms_end"]
+            is_partial = "phase_interrupted_s" in {**last.details, **part.details}
+            if last is not part and is_partial and gap < 0.75 / self.supply.frequency:  # one follows the other
+                done[-1] = self._join_sags(last, part)
+                continue
             done.append(part)
         return done
 
