@@ -55,7 +55,7 @@ window.pq = window.pq || {};
     }
 
     build(holder) {
-      const named = this.recording.name || this.recording.source || "the recording";
+      const named = (this.named = this.options.label || this.recording.name || this.recording.source || "the recording");
       this.background = pq.svg("svg", { class: "waves-back", "aria-hidden": "true" });
       this.overlay = pq.svg("svg", { class: "waves-over" });
       this.lanes = pq.svg("svg", { class: "waves-events", "aria-label": "Events", role: "group" });
@@ -152,10 +152,10 @@ window.pq = window.pq || {};
     buildReadout() {
       const cell = (name, title, wide) => pq.el("div", { class: wide ? "wide" : "" }, pq.el("dt", {}, title), pq.el("dd", { "data-read": name }));
       this.values = pq.el("tbody");
-      const head = pq.el("tr", {}, ["", "A", "B", "B − A"].map((text) => pq.el("th", { scope: "col" }, text)));
-      const readout = pq.el("div", { class: "readout", role: "group", "aria-label": "At the cursors" },
+      const head = pq.el("tr", {}, ["Channel", "A", "B", "B − A"].map((text) => pq.el("th", { scope: "col" }, text)));
+      const readout = pq.el("div", { class: "readout", role: "group", "aria-label": `At the cursors, ${this.named}` },
         pq.el("dl", {}, cell("delta", "Δt"), cell("cycles", "cycles"), cell("frequency", "1/Δt"), cell("angle", "angle"), cell("A", "A", true), cell("B", "B", true)),
-        pq.el("div", { class: "waves-values", tabindex: "0", role: "region", "aria-label": "Values at the cursors" }, pq.el("table", {}, pq.el("thead", {}, head), this.values)));
+        pq.el("div", { class: "waves-values", tabindex: "0", role: "region", "aria-label": `Values at the cursors, ${this.named}` }, pq.el("table", {}, pq.el("thead", {}, head), this.values)));
       this.read = (name) => readout.querySelector(`[data-read="${name}"]`);
       this.fillValues();
       return readout;

@@ -1,14 +1,11 @@
 """``pqswarm identify``: identify the events in recordings."""
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from errno import EPIPE
 from functools import lru_cache
 from os.path import realpath
 from pathlib import Path
-from shutil import copyfileobj
-from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -17,7 +14,7 @@ from pqswarm._base.files import write_atomically
 from pqswarm._base.text import count_text, file_text
 from pqswarm.cli import analysis_options as analysis
 from pqswarm.cli.command import name_options
-from pqswarm.cli.options import Stopped, argument, check_ending, check_folder, check_writable, option
+from pqswarm.cli.options import Stopped, argument, check_ending, check_writable, option
 from pqswarm.cli.terminal import echo
 from pqswarm.errors import PqswarmError
 
@@ -37,7 +34,6 @@ def identify(
     html: Annotated[Path | None, option("FILE", "Write a self-contained page with all events.")] = None,
     pdf: Annotated[Path | None, option("FILE", "Write one sheet per incident, to forward.")] = None,
     steady: Annotated[Path | None, option("FILE", "Write steady-state values per 10/12 cycles (.csv, .npz).")] = None,
-    plot: Annotated[Path | None, option("DIR", "Write a figure of each recording to DIR.")] = None,
     site: analysis.SiteFile = None,
     nominal: analysis.Nominal = None,
     reference: analysis.ReferenceChoice = None,
@@ -69,8 +65,6 @@ def identify(
         check_ending("--html", html, [".html", ".htm"])
     if pdf is not None:
         check_ending("--pdf", pdf, [".pdf"])
-    if plot is not None:
-        check_folder(plot, "--plot")
     wanted = [*filter(None, (csv, html, pdf, steady))]
     if len(set(map(realpath, wanted))) < len(wanted):
         raise PqswarmError("--csv, --html, --pdf and --steady must name different files.")
@@ -82,14 +76,14 @@ def identify(
     options = analysis.read_analysis_options(site, model, channel, state, reference, nominal, rate, frequency, max_mb)
     paths, missing = find_recordings(files)
     results = _Results(as_json, keep=html is not None, table=csv is not None)
-    exporter = _Exporter(plot, steady, overwrite, as_json, with_sheets=pdf is not None)
+    exporter = _Exporter(steady, overwrite, as_json, with_sheets=pdf is not None)
     finished, stopped = 0, False
     results.start()
     try:
         for failure in missing:
             results.fail(failure)
         for path in paths:
-            if results.unprinted and not wanted and plot is None:
+            if results.unprinted and not wanted:
                 break
             if len(paths) > 1:
                 echo(f"[{finished + 1}/{len(paths)}] {file_text(path)}", err=True)
@@ -228,51 +222,31 @@ def _text(verdict: "Verdict", rows: list[dict[str, Any]], printed: set[str]) -> 
 
 @dataclass
 class _Exporter:
-    """Writes figures and steady quantities, which need the recording."""
+    """Writes sheets and steady quantities, which need the recording."""
 
-    figures: Path | None
     steady: Path | None
     overwrite: bool
     quiet: bool
     with_sheets: bool = False
     number: int = 0
-
-    def __post_init__(self) -> None:
-        self._file = TemporaryFile() if self.with_sheets else None  # noqa: SIM115 (until the sheets are written)
-        self._book: SheetBook | None = None
+    book: "SheetBook | None" = None
 
     def export(self, source: "RecordingSource", verdict: "Verdict") -> None:
         self.number += 1
-        if self.figures is not None:
-            self._draw(source, verdict, self.figures)
         if self.steady is not None:
             self._write_steady(verdict, self.steady)
-        if self._file is not None and verdict.incidents:
+        if self.with_sheets and verdict.incidents:
             from pqswarm.identify.show.sheet import SheetBook
 
-            self._book = self._book or SheetBook(self._file)
-            self._book.add(source, verdict)
+            self.book = self.book or SheetBook()
+            self.book.add(source, verdict, verdict.incidents)
 
     def write_sheets(self, path: Path) -> Iterator[Path]:
         """Write the sheets of all incidents, if there are any."""
-        if self._file is None or self._book is None:
+        if self.book is not None:
+            yield write_atomically(path, self.book.finish())
+        else:
             echo(f"{file_text(path)} was not written: no disturbance was found.", err=True)
-            return
-        self._book.close()
-        with self._file as sheets:
-            sheets.seek(0)
-            yield write_atomically(path, lambda file: copyfileobj(sheets, file))
-
-    def _draw(self, source: "RecordingSource", verdict: "Verdict", folder: Path) -> None:
-        from pqswarm.report.style import save_figure
-
-        # Names in a file are untrusted: only letters, digits, point and dash of the last part are used.
-        last = (verdict.source or "recording").replace("\\", "/").rsplit("/", 1)[-1]
-        name = re.sub(r"[^\w.-]+", "_", last).strip("._")[:80] or "recording"
-        path = folder / f"{self.number:03d}-{name}.png"
-        check_writable(path, self.overwrite)
-        written = save_figure(verdict.plot(source), path)
-        echo(f"wrote {file_text(written)}", err=self.quiet)
 
     def _write_steady(self, verdict: "Verdict", path: Path) -> None:
         found = verdict.characterisation

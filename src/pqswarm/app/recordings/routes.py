@@ -244,7 +244,7 @@ class SheetDownload(RecordingPageDownload):
 
     async def get(self, name: str) -> None:
         """Send the sheet of the incident of an event, or those of all incidents, as a download."""
-        from pqswarm.identify.show.sheet import sheets_pdf
+        from pqswarm.identify.show.sheet import SheetBook
 
         place, opened = await self.open(name)
         verdict = await self.measured(place)
@@ -254,10 +254,11 @@ class SheetDownload(RecordingPageDownload):
             incidents = [one for one in incidents if event in one.events]
         if not incidents:
             raise Missing("There is no such incident.")
-        content = await self.work(sheets_pdf, opened.source, verdict, incidents)
+        book = SheetBook()
+        await self.work(book.add, opened.source, verdict, incidents)
         self.set_header("Content-Type", "application/pdf")
         self.set_header("Content-Disposition", attachment(f"{place.file.path.stem}.pdf"))
-        self.finish(content)
+        self.finish(book.finish())
 
 
 class EventTable(RecordingHandler):

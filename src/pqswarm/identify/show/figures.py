@@ -24,15 +24,9 @@ from pqswarm.measure import Event
 from pqswarm.recordings.recording import ChannelHeader, RecordingSource
 from pqswarm.report.style import FAINT, STYLE
 
-_COLOURS = (
-    ("#d1570a", "#0b6fd6", "#0f5132"),
-    ("#da9e5a", "#00b4da", "#b4ac00"),
-    ("#d20869", "#9e5a9e", "#5a783c"),
-    ("#e17069", "#1e7870", "#9299a1"),
-)
-"""Colours of the phases A, B and C of each system; no two systems of a figure share one."""
+_COLOURS = ("#d1570a", "#0b6fd6", "#0f5132")
 _DASHES: tuple[Any, Any, Any] = ("solid", "solid", (0, (6, 1.5)))
-"""Line styles of the phases: A and C differ without colours, too."""
+"""Colours and line styles of the phases A, B and C: A and C differ without colours, too."""
 
 _PHASES = {"A": 0, "B": 1, "C": 2, "AB": 0, "BC": 1, "CA": 2}
 _SHORT = 15.0
@@ -44,9 +38,9 @@ _BUCKETS = 500
 _BLOCK = 1 << 18
 """Samples read at a time."""
 
-_MAX_SYSTEMS, _MAX_CURRENTS = 3, 3
+_MAX_CURRENTS = 3
 _WIDTH, _LEFT, _RIGHT, _BOTTOM, _GAP = 7.5, 0.72, 1.85, 0.5, 0.16  # inches
-_LINE, _PANEL, _URMS = 0.19, 1.55, 1.3  # inches
+_LINE = 0.19  # inches
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,22 +54,16 @@ class _Line:
     values: FloatArray
 
 
-def plot_verdict(
-    recording: RecordingSource,
-    verdict: Verdict,
-    event: EventVerdict | None = None,
-) -> Figure:
+def plot_verdict(recording: RecordingSource, verdict: Verdict, event: EventVerdict | None = None) -> Figure:
     """Draw an event: see :meth:`pqswarm.identify.Verdict.plot`."""
     chosen = event or verdict.main
     interval = _find_figure_interval(chosen.event, recording.n_samples / recording.sampling_rate)
-    content = _read_panels(recording, verdict, chosen.event, interval, 1 if event else _MAX_SYSTEMS)
     with mpl.rc_context({**STYLE, "font.family": list(font_families())}):
         title = _title(recording, verdict, chosen, *interval)
-        heights = [_PANEL] * len(content.groups) + [_URMS] + ([_URMS] if content.currents else [])
         top = 0.12 + _LINE * len(title) + (0.1 if title else 0.0)
-        height = round(top + sum(heights) + _GAP * (len(heights) - 1) + _BOTTOM, 3)
+        height = top + (4.4 if any(one.is_current for one in recording.channels) else 3.0) + _BOTTOM
         figure = Figure(figsize=(_WIDTH, height))
-        _fill_panels(_lay_out(figure, heights, top, _LEFT, _RIGHT), verdict, chosen.event, content)
+        draw_panels(figure, recording, verdict, chosen, interval, (top, height - top - _BOTTOM), (_LEFT, _RIGHT))
         if title:
             figure.text(0.1 / _WIDTH, 1 - 0.08 / height, "\n".join(title), va="top", fontsize=8.5).set_parse_math(False)
         return figure
@@ -87,88 +75,45 @@ def draw_panels(
     verdict: Verdict,
     chosen: EventVerdict,
     interval: tuple[float, float],
-    top: float,
-    space: float,
+    place: tuple[float, float],
+    margins: tuple[float, float],
 ) -> float:
-    """Draw the panels of an event into a figure, from `top` down, in a height [inches]; return where they end."""
-    content = _read_panels(recording, verdict, chosen.event, interval, 1, _COLOURS[:1])
-    weights = [1.25] * len(content.groups) + [1.0] + ([1.0] if content.currents else [])
-    space = min(space, 1.9 * len(weights))
+    """Draw voltages, Urms(1/2) and currents of the system of an event in an interval [s]; return where they end.
+
+    `place` is the distance from the top and the height at most, `margins` are left and right [inches].
+    """
+    (start, end), event = interval, chosen.event
+    results = _choose_references(verdict, event)
+    currents = [place for place, channel in enumerate(recording.channels) if channel.is_current]
+    read = _read(recording, [*(result.number for result in results), *currents], *interval, event.start)
+    lines = []
+    for i, (result, values) in enumerate(zip(results, read, strict=False)):
+        name = draw_name(result.channel, f"phase {result.phase}" if result.phase else f"channel {i + 1}")
+        lines.append(_Line(name, *phase_style(result.phase, i), *values))
+    flowing = _choose_figure_currents([recording.channels[i] for i in currents], read[len(results) :])
+    weights = [1.25, 1.0, 1.0] if flowing else [1.25, 1.0]
+    space = min(place[1], 1.9 * len(weights))
     each = (space - _GAP * (len(weights) - 1)) / sum(weights)
-    axes = _lay_out(figure, [each * weight for weight in weights], top, 1.1, 2.05)
-    _fill_panels(axes, verdict, chosen.event, content)
+    axes = _lay_out(figure, [each * weight for weight in weights], place[0], *margins)
+    scale, unit = (1.0, "s") if end - start > 2 else (1000.0, "ms")
+    _draw_lines(axes[0], lines, scale, "V")
+    _draw_urms(axes[1], verdict, list(zip(results, lines, strict=True)), interval, event.start, scale)
+    if flowing:
+        _draw_lines(axes[2], flowing, scale, "A")
     for axis in axes:
+        _mark_events(axis, verdict, event, results, interval, scale)
         axis.yaxis.label.set_fontsize(8)
         axis.tick_params(labelsize=8)
-    figure.align_ylabels(axes)
-    return top + space
-
-
-@dataclass(frozen=True, eq=False)
-class _PanelContent:
-    """What the panels of an interval [s] show: voltages by system, their references, currents."""
-
-    interval: tuple[float, float]
-    groups: list[list[_Line]]
-    results: list[Reference]
-    currents: list[_Line]
-
-
-def _read_panels(
-    recording: RecordingSource,
-    verdict: Verdict,
-    event: Event,
-    interval: tuple[float, float],
-    n_systems: int,
-    palettes: "Sequence[tuple[str, str, str]] | None" = None,
-) -> _PanelContent:
-    systems = _choose_systems(verdict, event, n_systems)
-    results = [result for members in systems.values() for result in members]
-    currents = [place for place, channel in enumerate(recording.channels) if channel.is_current]
-    places = [*(result.number for result in results), *currents]
-    lines = _read(recording, places, *interval, event.start)
-    groups, number = [], 0
-    palettes = _choose_colours(verdict, list(systems)) if palettes is None else palettes
-    for colours, members in zip(palettes, systems.values(), strict=True):
-        group = []
-        for place, result in enumerate(members):
-            name = draw_name(result.channel, f"phase {result.phase}" if result.phase else f"channel {number + 1}")
-            phase = _PHASES.get(result.phase, place) % 3
-            group.append(_Line(name, colours[phase], _DASHES[phase], *lines[number]))
-            number += 1
-        groups.append(group)
-    flowing = _choose_figure_currents([recording.channels[i] for i in currents], lines[number:])
-    return _PanelContent(interval, groups, results, flowing)
-
-
-def _fill_panels(axes: Sequence[Axes], verdict: Verdict, event: Event, content: _PanelContent) -> None:
-    """Draw voltages, Urms(1/2) and currents, with the events marked, over the time from the start of one of them."""
-    start, end = content.interval
-    scale, unit = (1.0, "s") if end - start > 2 else (1000.0, "ms")
-    for axis, group in zip(axes, content.groups, strict=False):
-        _draw_lines(axis, group, scale, "V")
-    lines = [line for group in content.groups for line in group]
-    _draw_urms(
-        axes[len(content.groups)],
-        verdict,
-        list(zip(content.results, lines, strict=True)),
-        content.interval,
-        event.start,
-        scale,
-    )
-    if content.currents:
-        _draw_lines(axes[-1], content.currents, scale, "A")
-    for axis in axes:
-        _mark_events(axis, verdict, event, content.results, content.interval, scale)
     axes[-1].set_xlim(scale * (start - event.start), scale * (end - event.start))
-    origin = "recording" if event.kind == "none" else "event"
-    axes[-1].set_xlabel(f"time from the start of the {origin} [{unit}]")
+    axes[-1].set_xlabel(f"time from the start of the {'recording' if event.kind == 'none' else 'event'} [{unit}]")
+    figure.align_ylabels(axes)
+    return place[0] + space
 
 
 def phase_style(phase: str, place: int = 0) -> tuple[str, Any]:
     """Return colour and line style of a phase, or of a channel by its place."""
     number = _PHASES.get(phase, place) % 3
-    return _COLOURS[0][number], _DASHES[number]
+    return _COLOURS[number], _DASHES[number]
 
 
 def _find_figure_interval(event: Event, length: float) -> tuple[float, float]:
@@ -179,26 +124,11 @@ def _find_figure_interval(event: Event, length: float) -> tuple[float, float]:
     return max(start, 0.0), min(end, length)
 
 
-def _choose_systems(verdict: Verdict, event: Event, most: int) -> dict[str, list[Reference]]:
-    """The channels of each system shown, that of the event first."""
-    systems: dict[str, list[Reference]] = {}
-    for one in verdict.references:
-        systems.setdefault(one.system, []).append(one)
-    worst = event.worst.channel
-    own = next((name for name, members in systems.items() if worst in [one.channel for one in members]), "")
-    own = event.system if event.system in systems else own
-    names = sorted(systems, key=lambda name: name != own)[:most]
-    return {name: systems[name] for name in names}
-
-
-def _choose_colours(verdict: Verdict, shown: Sequence[str]) -> list[tuple[str, str, str]]:
-    """Colours of each system: by its position in the recording, unless taken."""
-    order = list(dict.fromkeys(one.system for one in verdict.references))
-    taken: list[int] = []
-    for name in shown:
-        wanted = order.index(name) % len(_COLOURS)
-        taken.append(wanted if wanted not in taken else min(set(range(len(_COLOURS))) - set(taken)))
-    return [_COLOURS[i] for i in taken]
+def _choose_references(verdict: Verdict, event: Event) -> list[Reference]:
+    """The channels of the system of an event."""
+    own = next((one.system for one in verdict.references if one.channel == event.worst.channel), "")
+    own = event.system if event.system in {one.system for one in verdict.references} else own
+    return [one for one in verdict.references if one.system == own] or list(verdict.references)
 
 
 def _read(

@@ -2,17 +2,20 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from io import BytesIO
 from math import isfinite
-from typing import IO, Any
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_pdf import PdfPages
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
+from matplotlib.textpath import text_to_path
 
 from pqswarm import __version__
 from pqswarm._base.text import count_text
@@ -34,59 +37,32 @@ _WIDTH, _HEIGHT, _MARGIN = 8.27, 11.69, 0.6  # inches: A4
 _RIGHT = _WIDTH - _MARGIN
 _SOFT = "#5b6776"
 _MAX_EVENTS, _MAX_STAGES, _MAX_EVIDENCE, _MAX_ROWS = 4, 4, 4, 8
-_LETTER = 0.0078
-"""Average width of a letter per point of its size [inches]."""
 _VOLTAGE_WORDS = {"sag": "Residual voltage", "interruption": "Residual voltage", "swell": "Maximum voltage"}
-_CURVE_WORDS = {"inside": "within", "below": "below", "above": "above"}
-
-
-def sheets_pdf(recording: RecordingSource, verdict: Verdict, incidents: Sequence[Incident]) -> bytes:
-    """Return a PDF with a sheet for each of some incidents of a recording."""
-    file = BytesIO()
-    book = SheetBook(file)
-    book.add(recording, verdict, incidents)
-    book.close()
-    return file.getvalue()
 
 
 class SheetBook:
     """A PDF to which sheets are added; the same sheets give the same bytes."""
 
-    def __init__(self, file: IO[bytes]) -> None:
-        self._pages: Any = PdfPages(file, metadata={"CreationDate": None, "Creator": f"pqswarm {__version__}"})
-        self.n_sheets = 0
+    def __init__(self) -> None:
+        self._file = BytesIO()
+        self._pages: Any = PdfPages(self._file, metadata={"CreationDate": None, "Creator": f"pqswarm {__version__}"})
 
-    def add(self, recording: RecordingSource, verdict: Verdict, incidents: Sequence[Incident] | None = None) -> None:
-        """Add a sheet for each incident of a recording, or for some of them."""
-        for incident in verdict.incidents if incidents is None else incidents:
+    def add(self, recording: RecordingSource, verdict: Verdict, incidents: Sequence[Incident]) -> None:
+        """Add a sheet for each of some incidents of a recording."""
+        for incident in incidents:
             figure = draw_sheet(recording, verdict, incident)
             with mpl.rc_context({**STYLE, "font.family": list(font_families())}):
                 self._pages.savefig(figure)
-            self.n_sheets += 1
 
-    def close(self) -> None:
-        """Finish the PDF; the file stays open."""
+    def finish(self) -> bytes:
+        """Return the PDF; nothing can be added any more."""
         with mpl.rc_context(STYLE):  # fonts are written here
             self._pages.close()
+        return self._file.getvalue()
 
 
 def draw_sheet(recording: RecordingSource, verdict: Verdict, incident: Incident) -> Figure:
-    """Draw the sheet of an incident.
-
-    Parameters
-    ----------
-    recording : Recording or RecordingSource
-        The one that was analysed; only the part shown is read.
-    verdict : Verdict
-        With its measurements.
-    incident : Incident
-        One of the verdict.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        An A4 page, portrait.
-    """
+    """Draw the sheet of an incident: an A4 page, portrait. Of the recording only the part shown is read."""
     if verdict.characterisation is None:
         raise PqswarmError("the measurements of this verdict were dropped: analyse the recording again.")
     main = verdict.events[incident.events[0]]
@@ -96,9 +72,9 @@ def draw_sheet(recording: RecordingSource, verdict: Verdict, incident: Incident)
         _draw_numbers(page, main)
         moments = _measure_before_and_during(recording, verdict, incident, main.event)
         below = list(_sheet_texts(verdict, incident))
-        space = _HEIGHT - page.y - 0.5 - 0.75 - _texts_height(below) - (1.95 if moments else 0.0)
-        bottom = draw_panels(page.figure, recording, verdict, main, _sheet_interval(verdict, incident), page.y, space)
-        page.y = bottom + 0.5
+        used = sum(0.28 + 0.155 * len(lines) for _, lines in below) + (1.95 if moments else 0.0) + 1.25
+        interval, place = _sheet_interval(verdict, incident), (page.y, _HEIGHT - page.y - used)
+        page.y = draw_panels(page.figure, recording, verdict, main, interval, place, (1.1, 2.05)) + 0.5
         if moments:
             _draw_moments(page, verdict, moments)
         for heading, lines in below:
@@ -137,13 +113,31 @@ class _SheetPage:
         return self.figure.add_axes((x / _WIDTH, 1 - (y + height) / _HEIGHT, width / _WIDTH, height / _HEIGHT))
 
 
-def _wrap(text: str, size: float, width: float, n_lines: int) -> list[str]:
+@lru_cache(maxsize=4096)
+def _text_width(text: str, size: float, *, is_bold: bool) -> float:
+    """Width of a text as drawn [inches]."""
+    font = FontProperties(family=list(font_families()), size=size, weight="bold" if is_bold else "normal")
+    return float(text_to_path.get_text_width_height_descent(draw_name(text), font, ismath=False)[0]) / 72
+
+
+def _fit(text: str, size: float, width: float, *, keep: int = 0, is_bold: bool = False) -> str:
+    """A text shortened to a width [inches], keeping its end to the width of `keep` letters."""
+    low, high = keep + 1, len(text) + 1
+    if _text_width(text, size, is_bold=is_bold) <= width:
+        return text
+    while high - low > 1:  # letters that fit
+        middle = (low + high) // 2
+        fits = _text_width(shorten_to_font_width(text, middle, keep=keep), size, is_bold=is_bold) <= width
+        low, high = (middle, high) if fits else (low, middle)
+    return shorten_to_font_width(text, low, keep=keep)
+
+
+def _wrap(text: str, size: float, width: float, n_lines: int, *, is_bold: bool = False) -> list[str]:
     """Break a text at spaces into lines of a width [inches]; the last one is shortened."""
-    limit = int(width / (_LETTER * size))
     lines: list[str] = []
     rest = " ".join(text.split())
     while rest and len(lines) < n_lines:
-        line = shorten_to_font_width(rest, limit)
+        line = _fit(rest, size, width, is_bold=is_bold)
         if line != rest and len(lines) < n_lines - 1:
             place = rest.rfind(" ", 0, len(line))
             line = rest[:place] if place > 0 else line[:-1]
@@ -157,7 +151,7 @@ def _draw_heading(page: _SheetPage, verdict: Verdict, incident: Incident, main: 
     sure = "" if incident.cause == "unknown" else f", {100 * incident.probability:.0f} %"
     title = f"{incident.title}{sure}" if incident.stages else rows.event_sentence(main)
     top = page.y
-    for line in _wrap(title[:1].upper() + title[1:], 15, _RIGHT - _MARGIN - 0.2, 2):
+    for line in _wrap(title[:1].upper() + title[1:], 15, _RIGHT - _MARGIN - 0.2, 2, is_bold=True):
         page.y += 0.27
         page.text(_MARGIN + 0.18, page.y, line, fontsize=15, fontweight="bold")
     length = duration_text(incident.end - incident.start, verdict.nominal_frequency).partition(" (")[0]
@@ -182,18 +176,17 @@ def _draw_numbers(page: _SheetPage, main: EventVerdict) -> None:
     cells.append((kind, phases, f"of {system}" if system else ""))
     cells.append(("1 pu", voltage_text(event.reference), main.reference_source))
     if (point := rows.row_curve_point(main)) is not None:
-        itic, semi = (_CURVE_WORDS[curve.place(point[1], point[0])] for curve in (ITIC, SEMI))
-        cells.append(("ITIC, SEMI F47", f"{itic}, {semi}", "the tolerance curves"))
+        places = (curve.place(point[1], point[0]) for curve in (ITIC, SEMI))
+        cells.append(("ITIC, SEMI F47", ", ".join(places), "the tolerance curves"))
     width = (_RIGHT - _MARGIN) / len(cells)
     page.rule(page.y)
     for i, (title, large, small) in enumerate(cells):
         x = _MARGIN + i * width
-        letters = int((width - 0.1) / (_LETTER * 7.5))
-        page.text(x, page.y + 0.19, title[:1].upper() + title[1:], fontsize=7.5, color=_SOFT)
-        size = min(11.5, max(6.5, (width - 0.08) / (_LETTER * 1.1 * max(len(large), 1))))
-        fitting = int((width - 0.08) / (_LETTER * 1.1 * size))
-        page.text(x, page.y + 0.4, shorten_to_font_width(large, fitting), fontsize=size, fontweight="bold")
-        page.text(x, page.y + 0.56, shorten_to_font_width(small, letters), fontsize=7.5, color=_SOFT)
+        page.text(x, page.y + 0.19, _fit(title[:1].upper() + title[1:], 7.5, width - 0.1), fontsize=7.5, color=_SOFT)
+        size = next((one for one in (11.5, 10, 8.5) if _text_width(large, one, is_bold=True) < width - 0.1), 7.5)
+        bold = _fit(large, size, width - 0.1, is_bold=True)
+        page.text(x, page.y + 0.4, bold, fontsize=size, fontweight="bold")
+        page.text(x, page.y + 0.56, _fit(small, 7.5, width - 0.1), fontsize=7.5, color=_SOFT)
     page.y += 0.66
     page.rule(page.y)
     page.y += 0.12
@@ -232,8 +225,9 @@ def _measure_before_and_during(
     worst = float(series.time[inside[np.nanargmax(urms) if event.kind == "swell" else np.nanargmin(urms)]])
     before = max(min(incident.start, event.start) - 0.5 * cycle, cycle)
     volts = [one.number for one in verdict.references if one.system == verdict.references[number].system]
-    phases = sorted((one.phase, i) for i, one in enumerate(recording.channels) if one.is_current and one.phase)
-    amps = sorted(i for _, i in phases) if len(phases) <= 4 else _feeder_channels(recording, incident)
+    amps = [i for i, one in enumerate(recording.channels) if one.is_current and one.phase]
+    if len(amps) > 4:  # those of the feeder
+        amps = [i for i in amps if incident.feeder and incident.feeder in recording.channels[i].name][:4]
     try:
         return [
             measure_at(recording, moment, frequency=verdict.frequency, channels=[*volts, *amps], side=side)
@@ -241,13 +235,6 @@ def _measure_before_and_during(
         ]
     except PqswarmError:  # less than a cycle
         return []
-
-
-def _feeder_channels(recording: RecordingSource, incident: Incident) -> list[int]:
-    """The currents whose names hold the feeder of a fault."""
-    if not incident.feeder:
-        return []
-    return [i for i, one in enumerate(recording.channels) if one.is_current and incident.feeder in one.name][:4]
 
 
 def _draw_moments(page: _SheetPage, verdict: Verdict, moments: Sequence[AtMoment]) -> None:
@@ -266,7 +253,7 @@ def _draw_moments(page: _SheetPage, verdict: Verdict, moments: Sequence[AtMoment
     for one, other in list(zip(*(moment.channels for moment in moments), strict=True))[:_MAX_ROWS]:
         y += 0.2
         page.rule(y - 0.135, x, right)
-        name = shorten_to_font_width(draw_name(one.name, one.phase), int((places[0] - 0.6 - x) / (_LETTER * 9)), keep=3)
+        name = _fit(draw_name(one.name, one.phase), 8, places[0] - 0.55 - x, keep=3)
         page.text(x, y, name, fontsize=8)
         for i, value in enumerate((one, other)):
             text = "?" if value.rms is None else unit_text(value.rms, value.unit)
@@ -274,12 +261,8 @@ def _draw_moments(page: _SheetPage, verdict: Verdict, moments: Sequence[AtMoment
             if value.rms is not None and volts.get(value.name, 0) > 0:
                 page.text(places[2 * i + 1], y, f"{value.rms / volts[value.name]:.2f} pu", fontsize=8, ha="right")
         page.text(places[4], y, _turned(one, other), fontsize=8, ha="right")
-    y += 0.2
-    note = "RMS of one cycle; angles relative to the first voltage"
-    for line in _wrap(note, 7, right - x, 2):
-        page.text(x, y, line, fontsize=7, color=_SOFT)
-        y += 0.13
-    page.y = max(top + 0.17 + side, y) + 0.05
+    page.text(x, y + 0.2, "RMS of one cycle; angles relative to the first voltage", fontsize=7, color=_SOFT)
+    page.y = max(top + 0.17 + side, y + 0.33) + 0.05
 
 
 def _turned(before: ChannelAtMoment, during: ChannelAtMoment) -> str:
@@ -329,7 +312,7 @@ def _sheet_texts(verdict: Verdict, incident: Incident) -> Iterator[tuple[str, li
     if incident.stages and incident.evidence:
         sure = "" if incident.cause == "unknown" else f" ({100 * incident.probability:.0f} %)"
         lines = [line for text in incident.evidence[:_MAX_EVIDENCE] for line in _wrap(f"•  {text}", 8, width, 2)]
-        yield f"Cause: {shorten_to_font_width(incident.title, 80)}{sure}", lines
+        yield _fit(f"Cause: {incident.title}{sure}", 9, width, keep=len(sure), is_bold=True), lines
     if len(incident.stages) > 1:
         lines = []
         for stage in incident.stages[:_MAX_STAGES]:
@@ -350,16 +333,11 @@ def _sheet_texts(verdict: Verdict, incident: Incident) -> Iterator[tuple[str, li
     yield ("Events" if len(found) > 1 else "Event"), [*lines, *([f"and {rest} more"] if rest > 0 else [])]
 
 
-def _texts_height(texts: Sequence[tuple[str, list[str]]]) -> float:
-    return sum(0.28 + 0.155 * len(lines) for _, lines in texts)
-
-
 def _draw_footer(page: _SheetPage, recording: RecordingSource, verdict: Verdict) -> None:
     """The recording, and what made the sheet."""
     name = verdict.source.replace("\\", "/").rsplit("/", 1)[-1] or "recording"
     facts = f"{name}; {frequency_text(recording.sampling_rate)}; {verdict.frequency:.3f} Hz; {verdict.duration:.4g} s"
-    made = f"pqswarm {__version__}"
     y = _HEIGHT - 0.42
     page.rule(y - 0.16)
-    page.text(_MARGIN, y, shorten_to_font_width(facts, 105, keep=40), fontsize=7, color=_SOFT)
-    page.text(_RIGHT, y, made, fontsize=7, color=_SOFT, ha="right")
+    page.text(_MARGIN, y, _fit(facts, 7, _RIGHT - _MARGIN - 1, keep=30), fontsize=7, color=_SOFT)
+    page.text(_RIGHT, y, f"pqswarm {__version__}", fontsize=7, color=_SOFT, ha="right")

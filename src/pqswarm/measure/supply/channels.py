@@ -145,6 +145,9 @@ def check_waveform(recording: RecordingSource) -> None:
     cycle = recording.sampling_rate / recording.nominal_frequency
     if not recording.n_samples:
         raise PqswarmError(f"{source} has no samples.")
+    if cycle < 1:
+        pause = f"one every {1 / recording.sampling_rate:.4g} s"
+        raise PqswarmError(f"{source} is a log of RMS values, {pause}, and not a waveform: export the waveforms.")
     if cycle < MIN_SAMPLES:
         raise PqswarmError(
             f"{source} has {cycle:.3g} samples per cycle ({frequency_text(recording.sampling_rate)}), and a "

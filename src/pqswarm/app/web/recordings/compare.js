@@ -52,7 +52,7 @@
         nominal_frequency: first.nominal_frequency, channels, status: [], sources: 2 };
       const given = (name) => Number.parseFloat(route.query.get(name));
       const [t, span] = [given("t"), given("span")];
-      this.waves = new pq.Waves(this.stage, header, (...asked) => this.view(...asked), { range: span > 0 ? [t - span / 2, t + span / 2] : this.around(analyses), cursors: Number.isFinite(given("a")) ? { A: given("a"), B: given("b") } : undefined,
+      this.waves = new pq.Waves(this.stage, header, (...asked) => this.view(...asked), { range: span > 0 ? [t - span / 2, t + span / 2] : this.around(analyses), cursors: Number.isFinite(given("a")) ? { A: given("a"), B: given("b") } : this.mains(analyses),
         onchange: ({ cursors }) => { this.readings.forEach((one) => one.show(cursors)); this.write(); }, ongroups: () => this.readings.forEach((one) => one.show(this.waves.cursors)) });
       if (analyses[0].thresholds) this.waves.setThresholds(analyses[0].thresholds);
       this.analyses = analyses;
@@ -66,6 +66,12 @@
     offsets() {
       const second = this.apart + this.shift;
       this.starts = [Math.max(0, -second), Math.max(0, second)];
+    }
+
+    // The cursors on the main events: A on that of the first recording, B on that of the second.
+    mains(analyses) {
+      const starts = analyses.map((one, i) => (one.events[one.incidents[0]?.event_numbers?.[0] ?? 0]?.start ?? NaN) + this.starts[i]);
+      return starts.every(Number.isFinite) ? { A: starts[0], B: starts[1] } : undefined;
     }
 
     // The events of both with a margin.
@@ -101,11 +107,8 @@
     }
 
     alignEvents() {
-      const starts = this.analyses.map((one) => {
-        const main = one.incidents[0]?.event_numbers ?? one.incidents[0]?.events ?? [];
-        return one.events[main[0] ?? 0]?.start;
-      });
-      if (starts.every(Number.isFinite)) this.setShift(starts[0] - starts[1] - this.apart, true);
+      const { A, B } = this.mains(this.analyses) ?? {};
+      if (Number.isFinite(A - B)) this.setShift(this.shift + A - B, true);
     }
 
     setShift(seconds, fresh = false) {

@@ -152,6 +152,7 @@
       this.drawn = width;
       if (!this.moments.length || !this.drawn) return;
       const series = this.series();
+      this.plot.closest("figure").hidden = !series.length;
       pq.spectrum(this.plot, series, { width: Math.max(this.drawn, 280), height: 200 });
       this.legend.replaceChildren(...series.map((one) => pq.el("span", { "data-thd": one.thd }, pq.el("span", { class: "swatch", style: { background: one.colour, opacity: one.faint ? 0.45 : 1 } }),
         `${one.name} THD ${pq.percent(one.thd)}`)));

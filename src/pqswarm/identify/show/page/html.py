@@ -3,8 +3,7 @@
 import base64
 import gzip
 import hashlib
-import json
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -95,11 +94,11 @@ def page_html(
         (row for one in kept for row in one.verdict.rows()),
         [name for name in COLUMNS if name not in ("path", "caveats")],
     )
-    packed = _pack_events(sorted(worst, key=lambda one: one.number), drawn, csv) if len(worst) > _MAX_ROWS else ""
+    packed = sorted(worst, key=lambda one: one.number) if len(worst) > _MAX_ROWS else []
     shown = sorted(worst[:_MAX_ROWS], key=lambda one: one.number)
     loader = ChoiceLoader([PackageLoader("pqswarm.identify.show.page"), PackageLoader("pqswarm.report")])
     environment = Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"bind": _bind_page_html_units, "keep": _keep_page_html_together}
+    environment.filters |= {"bind": _bind_page_html_units, "keep": _keep_page_html_together, "pack": _pack_page_html}
     scripts = [
         read_scripts(*VIEWER) if figures else read_scripts("draw.js"),
         _read_page_html_template("pqswarm.report", "report.js"),
@@ -123,7 +122,7 @@ def page_html(
         show=rows,
         rows=shown,
         n_events=len(listed),
-        csv="" if packed else csv,
+        csv=csv,
         packed=packed,
         figures=figures,
         waveforms=[one.json for one in waveforms],
@@ -144,41 +143,8 @@ def page_html(
     return f"{before}{max(len(written) / 1e6, 0.1):.1f} MB{after}"
 
 
-def _pack_events(listed: Sequence[ListedEvent], drawn: Collection[int], csv: str) -> str:
-    """Return rows that a script draws on demand, and the CSV, as base64 of compressed JSON."""
-    events = []
-    for one in listed:
-        found, verdict = one.found, one.recording.verdict
-        cause = one.incident if one.is_main and one.incident is not None and one.incident.stages else None
-        sure = "" if cause is None or cause.cause == "unknown" else f", {100 * cause.probability:.0f} %"
-        texts = (
-            verdict.station or "\N{EN DASH}",
-            rows.row_date(found, verdict.start) or "\N{EN DASH}",
-            rows.row_clock(found, verdict.start),
-            rows.row_title(found),
-            rows.row_phases(found),
-            rows.magnitude_text(found.event),
-            rows.row_duration(found),
-            found.event.sag_type,
-            "" if cause is None else f"{cause.title}{sure}",
-            rows.row_model_class(found),
-            rows.row_agreement(found),
-            verdict.source,
-        )
-        events.append(
-            {
-                "number": one.number,
-                "kind": found.event.kind,
-                "texts": texts,
-                "magnitude": rows.row_sort_magnitude(found),
-                "duration": f"{found.event.duration:.6g}",
-                "sentence": found.event.sentence,
-                "agreement": found.agreement,
-                "below": not one.is_main,
-                "drawn": one.number in drawn,
-            }
-        )
-    text = json.dumps({"events": events, "csv": csv}, allow_nan=False)
+def _pack_page_html(text: str) -> str:
+    """Return a text as base64 of gzip: a script unpacks it."""
     return base64.b64encode(gzip.compress(text.encode("utf-8", "replace"), mtime=0)).decode("ascii")
 
 

@@ -5,23 +5,12 @@
   const LIMIT = 300; // rows drawn at a time
   const figure = document.querySelector("figure.events");
   const points = [...document.querySelectorAll("svg.chart .point")];
-  const cells = ["station", "date", "time", "kind", "phases", "magnitude", "duration", "sag type", "cause", "class", "agreement", "recording"];
-  const NAMES = new Set(["station", "phases", "recording"]), WRAPPED = new Set(["magnitude", "duration", "cause", "class", "agreement"]), NUMBERS = new Set(["magnitude", "duration"]);
 
-  // An event: its row, texts and sort keys. Of many events the page holds rows for the worst; the others are packed.
+  // An event: its row, texts and sort keys. Of many events the page shows the worst; a script unpacks the rows of all.
   const fromRow = (row) => ({ number: Number(row.id.slice(6)), kind: row.dataset.kind, row, texts: [...row.cells].map((cell) => cell.textContent.trim()), keys: [...row.cells].map((cell) => cell.dataset.value ?? cell.textContent.trim()) });
-  const fromPack = ({ number, kind, texts, magnitude, duration, sentence, agreement, below, drawn }) => {
-    const all = [String(number), ...texts];
-    return { number, kind, texts: all, keys: all.with(6, magnitude).with(7, duration), sentence, agreement, below, drawn };
-  };
-  const build = (item) => {
-    const [number, ...texts] = item.texts;
-    const word = texts[10].replace(" ", "-");
-    return pq.el("tr", { id: `event-${number}`, "data-kind": item.kind },
-      pq.el("th", { scope: "row", "data-value": number }, item.drawn ? pq.el("a", { href: `#figure-${number}`, title: "Show the figure" }, number) : number),
-      texts.map((text, i) => pq.el("td", { "data-label": cells[i], title: { kind: item.sentence, agreement: item.agreement }[cells[i]] ?? null,
-        class: [NAMES.has(cells[i]) && "name", WRAPPED.has(cells[i]) && "wrap", NUMBERS.has(cells[i]) && "number", cells[i] === "kind" && item.below && "below", cells[i] === "agreement" && word].filter(Boolean).join(" ") || null },
-      cells[i] === "kind" ? pq.el("span", { class: "swatch", style: { background: pq.kindColour(item.kind) } }) : "", text)));
+  const unpackText = (name) => {
+    const bytes = Uint8Array.from(atob(document.getElementById(name).textContent), (letter) => letter.charCodeAt(0));
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
   };
   let show = () => {};
   if (figure) {
@@ -46,8 +35,8 @@
       if (order) found.sort((a, b) => pq.compare(keyOf(a, order.column), keyOf(b, order.column), order.down));
       const place = number === null ? -1 : found.findIndex((item) => item.number === number);
       limit = Math.max(LIMIT, place + 1);
-      const drawn = found.slice(0, limit).map((item) => (item.row ??= build(item)));
-      const more = () => { const start = limit; limit += 4 * LIMIT; body.lastElementChild.remove(); body.append(...found.slice(start, limit).map((item) => (item.row ??= build(item))), ...rest()); };
+      const drawn = found.slice(0, limit).map((item) => item.row);
+      const more = () => { const start = limit; limit += 4 * LIMIT; body.lastElementChild.remove(); body.append(...found.slice(start, limit).map((item) => item.row), ...rest()); };
       const rest = () => (found.length > limit ? [pq.el("tr", { class: "more" }, pq.el("td", { colspan: heads.length }, `${limit} of ${found.length} events. `, pq.el("button", { type: "button", on: { click: more } }, "Show more")))] : []);
       body.replaceChildren(...drawn, ...rest());
       const shown = new Set(found.map((item) => item.number));
@@ -79,12 +68,13 @@
       for (const tool of [search, ...(stations.length > 1 ? [station] : []), ...(new Set(items.map((item) => item.texts[2])).size > 1 ? [from, to] : []), count]) tools.insertBefore(tool, tools.lastElementChild);
       show();
     };
-    const pack = document.getElementById("packed-events");
-    if (pack && window.DecompressionStream) {
-      const bytes = Uint8Array.from(atob(pack.textContent), (letter) => letter.charCodeAt(0));
-      const text = new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
-      figure.csvText = () => text.then((packed) => packed.csv);
-      text.then((packed) => { items = packed.events.map(fromPack); figure.querySelector(".unpacked")?.remove(); start(); });
+    if (document.getElementById("packed-events") && window.DecompressionStream) {
+      figure.csvText = () => unpackText("packed-csv");
+      unpackText("packed-events").then((text) => { // HTML of this page, whose texts are escaped
+        items = [...new DOMParser().parseFromString(`<table><tbody>${text}</tbody></table>`, "text/html").querySelectorAll("tr")].map((row) => fromRow(document.adoptNode(row)));
+        figure.querySelector(".unpacked")?.remove();
+        start();
+      });
     } else start();
     // A link to a row that is hidden shows it.
     window.addEventListener("hashchange", () => {
@@ -127,7 +117,7 @@
       const fit = told.views.filter((one) => one.from <= from + slack && one.to >= to - slack);
       return fit.reduce((best, one) => (one.step < best.step ? one : best), told.views[0]);
     };
-    const options = { range: first, thresholds: told.thresholds, wheel: "focus", coarse: "This page holds no finer picture of this stretch: pqswarm app shows every sample." };
+    const options = { label: `event ${figure.dataset.event}`, range: first, thresholds: told.thresholds, wheel: "focus", coarse: "This page holds no finer picture of this stretch: pqswarm app shows every sample." };
     const cycle = 1 / told.header.nominal_frequency;
     if (event) options.cursors = { A: event.start, B: event.end > event.start ? event.end : event.start + cycle };
     const viewer = new pq.Waves(figure, told.header, view, options);
