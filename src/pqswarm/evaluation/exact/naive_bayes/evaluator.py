@@ -118,7 +118,8 @@ class KernelNBEvaluator(ExactEvaluator):
         checked = KernelNBHyperparameters(bandwidth=bandwidth, floor=floor, underflow=underflow)
         self.bandwidth, self.floor, self.underflow = checked.bandwidth, checked.floor, checked.underflow
         check_table_size(len(self.data), self.n_features, self.classes.size)
-        self.priors = fold_log_priors(self)[folds.test_fold]
+        self._class_counts = fold_class_weights(self)
+        self.priors = fold_log_priors(self._class_counts)[folds.test_fold]
         # The log density of a kernel at its centre; a uniform density is 1.
         self.highest = max(0.0, -log(self.bandwidth * sqrt(2.0 * pi)))
         self.table = self._terms()
@@ -143,7 +144,7 @@ class KernelNBEvaluator(ExactEvaluator):
 
         n, n_classes, fold = len(self.data), self.classes.size, self.folds.test_fold
         table = np.empty((self.n_features, n, n_classes))
-        log_counts = portable_nb_log(_nb_evaluator_class_counts(self))
+        log_counts = portable_nb_log(self._class_counts)
         views = self.fold_views()
         queries_of = [test for _, test in self.folds.split()] if len(views) > 1 else [np.arange(n)]
 
@@ -266,17 +267,15 @@ def check_table_size(n_events: int, n_features: int, n_classes: int) -> None:
         )
 
 
-def _nb_evaluator_class_counts(evaluator: ClassificationEvaluator) -> FloatArray:
-    """Training events of each class without each fold; the last row is for all folds."""
-    n_folds, n_classes = evaluator.folds.n_folds, evaluator.classes.size
-    inside = np.zeros((n_folds + 1, n_classes))
-    np.add.at(inside, (evaluator.folds.test_fold, evaluator.labels), 1.0)
-    return np.asarray(inside.sum(axis=0) - inside)
+def fold_class_weights(evaluator: ClassificationEvaluator, sample_weight: FloatArray | None = None) -> FloatArray:
+    """Return the number, or the weight, of the training events of each fold and class."""
+    weights, labels = np.ones(evaluator.n_events) if sample_weight is None else sample_weight, evaluator.labels
+    found = [np.bincount(labels[train], weights[train], evaluator.classes.size) for train, _ in evaluator.folds.split()]
+    return np.array(found)
 
 
-def fold_log_priors(evaluator: ClassificationEvaluator) -> FloatArray:
-    """Log fraction of each class among the training events of each fold, shape (folds, classes)."""
-    counts = _nb_evaluator_class_counts(evaluator)[:-1]
+def fold_log_priors(counts: FloatArray) -> FloatArray:
+    """Return the log fraction of each class among the training events of each fold, shape (folds, classes)."""
     return np.asarray(portable_nb_log(counts) - portable_nb_log(counts.sum(axis=1, keepdims=True)))
 
 
