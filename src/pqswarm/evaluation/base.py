@@ -2,8 +2,8 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import cached_property
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from typing import Any, ClassVar, TypedDict, Unpack, cast
 
 import numpy as np

@@ -181,7 +181,7 @@ class GenericEvaluator(ClassificationEvaluator):
         if self._classifies:
             return super().predictions(mask)
         found = np.empty((int(self.folds.sizes.sum()), *self.target.shape[1:]))
-        predict = self._fit_folds(self.checked_mask(mask), lambda model, X, test: model.predict(X))
+        predict = self._fit_folds(self.checked_mask(mask), lambda model, X, _: model.predict(X))
         for fold, values in enumerate(predict):
             found[self.folds.rows(fold)] = values
         return self._by_event(found)

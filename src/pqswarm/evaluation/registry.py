@@ -7,6 +7,7 @@ from pqswarm._base.registry import Registry
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.classifier import Classifier
 from pqswarm.evaluation.classifiers import (
+    DiscreteNBClassifier,
     EstimatorClassifier,
     GaussianNBClassifier,
     KernelNBClassifier,
@@ -20,7 +21,7 @@ from pqswarm.evaluation.regressors import KNNRegressor, OrdinaryRegressor, Ridge
 
 _BUILT_IN: tuple[type[Classifier], ...] = (
     *(KNNClassifier, KernelNBClassifier, GaussianNBClassifier, EstimatorClassifier),
-    *(LDAClassifier, QDAClassifier, NearestCentroidClassifier),
+    *(LDAClassifier, QDAClassifier, NearestCentroidClassifier, DiscreteNBClassifier),
 )
 
 CLASSIFIERS: Registry[type[Classifier]] = Registry("classifier", "pqswarm.classifiers", Classifier, _BUILT_IN)

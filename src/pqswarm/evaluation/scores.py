@@ -12,6 +12,7 @@ from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator, SubsetError
 from pqswarm.evaluation.estimators import accepts_argument
+from pqswarm.evaluation.refit import refit_fold
 from pqswarm.evaluation.tables import take_table
 
 _Formula = Callable[[AnyArray, AnyArray, AnyArray], FloatArray]
@@ -58,7 +59,9 @@ class ScoredEvaluator(Evaluator):
     ) -> None:
         e, weighted = evaluator, sample_weight is not None
         if explain_slow_score(scorer, type(e), e.classes.size, weighted):
-            raise PqswarmError(f"scorer must be a scorer of scikit-learn that can be computed from labels, not {scorer!r}.")
+            raise PqswarmError(
+                f"scorer must be a scorer of scikit-learn that can be computed from labels, not {scorer!r}."
+            )
         super().__init__(e.data, e.folds, scaling=e.scaling, n_jobs=e.n_jobs)
         self.evaluator = e
         self._function, self._sign, self._kwargs = scorer._score_func, scorer._sign, dict(scorer._kwargs)
@@ -173,21 +176,11 @@ class ScoredEvaluator(Evaluator):
 
     def _refit(self, folds: IntArray, selected: IntArray, found: FloatArray, slack: FloatArray) -> None:
         """Replace the responses in some folds by those of scikit-learn, which have no rounding to allow for."""
-        e: Any = self.evaluator
-        weights = getattr(e, "sample_weight", None)
         for fold in folds.tolist():
-            train, test = e.folds.train(fold), e.folds.test(fold)
-            data = take_table(e.fold_data(fold), selected, axis=1)
-            more = {} if weights is None else {"sample_weight": weights[train]}
-            try:
-                with np.errstate(all="ignore"):
-                    model = e.estimator().fit(take_table(data, train), e.labels[train], **more)
-                    decides = "decision_function" in self._method and hasattr(model, "decision_function")
-                    values = getattr(model, "decision_function" if decides else "predict_proba")(take_table(data, test))
-            except Exception as error:  # third-party code may raise anything
-                raise SubsetError.of(e.estimator(), selected, error) from error
-            found[e.folds.rows(fold)] = np.column_stack([-values, values]) if values.ndim == 1 else values
-            slack[e.folds.rows(fold)] = 0.0
+            values = refit_fold(self.evaluator, fold, selected, methods=self._method)
+            rows = self.folds.rows(fold)
+            found[rows] = np.column_stack([-values, values]) if values.ndim == 1 else values
+            slack[rows] = 0.0
 
     def _smooth_scores(self, found: FloatArray) -> FloatArray:
         """The log loss or, of two classes, the Brier loss of each fold."""
@@ -205,7 +198,9 @@ class ScoredEvaluator(Evaluator):
         one_by_one = self._kwargs.get("multi_class") == "ovo"
         tasks = [(positive, everyone) for positive in range(n_classes)] if n_classes > 2 else [(1, everyone)]
         if n_classes > 2 and one_by_one:
-            pairs = [(a, b, np.flatnonzero((labels == a) | (labels == b))) for a, b in combinations(range(n_classes), 2)]
+            pairs = [
+                (a, b, np.flatnonzero((labels == a) | (labels == b))) for a, b in combinations(range(n_classes), 2)
+            ]
             tasks = [(positive, rows) for a, b, rows in pairs for positive in (a, b)]
         parts = [self._areas(found[:, c], slack[:, c], labels == c, rows, selected) for c, rows in tasks]
         areas, weights = np.array([area for area, _ in parts]), None

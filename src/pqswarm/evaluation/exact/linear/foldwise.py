@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -10,6 +9,7 @@ from pqswarm._base.threads import one_blas_thread
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator, SubsetError
 from pqswarm.evaluation.memory import MAX_SOLVED_BYTES
+from pqswarm.evaluation.refit import refit_fold
 
 EPSILON = float(np.finfo(np.float64).eps)
 _TABLE = 2**25  # maximum size of a table of products; larger ones are computed on demand
@@ -20,10 +20,8 @@ Columns = IntArray | slice
 class Foldwise:
     """The scaled training and test events of each fold, and the fallback to scikit-learn."""
 
-    def __init__(
-        self, evaluator: Evaluator, target: AnyArray, make: Callable[[], Any], weights: FloatArray | None = None
-    ) -> None:
-        self._weights = weights
+    def __init__(self, evaluator: Evaluator, target: AnyArray) -> None:
+        self._evaluator = evaluator
         self._views = evaluator.fold_views()
         self._folds = evaluator.folds
         # Training events are not stored: with one fold per event, that would take quadratic memory.
@@ -31,7 +29,6 @@ class Foldwise:
         self.rows = [self._folds.rows(fold) for fold in range(self._folds.n_folds)]
         self.n_rows = sum(test.size for test in self.tests)
         self.target = target
-        self._make = make
         # The largest value of each feature: rounding errors are proportional to it.
         self._largest = [np.abs(view).max(axis=0) for view in self._views]
 
@@ -59,15 +56,7 @@ class Foldwise:
 
     def fit(self, fold: int, selected: IntArray) -> AnyArray:
         """Return scikit-learn's predictions for the test events of the fold; a refused subset raises a SubsetError."""
-        train, test = self.train(fold), self.tests[fold]
-        data = self.view(fold)[:, selected]
-        estimator = self._make()
-        more = {} if self._weights is None else {"sample_weight": self._weights[train]}
-        try:
-            with np.errstate(all="ignore"):
-                return np.asarray(estimator.fit(data[train], self.target[train], **more).predict(data[test]))
-        except Exception as error:  # third-party code may raise anything
-            raise SubsetError.of(estimator, selected, error) from error
+        return refit_fold(self._evaluator, fold, selected, data=self.view(fold), target=self.target)
 
 
 class FoldwiseEvaluator(ClassificationEvaluator):

@@ -77,7 +77,7 @@ class LDAEvaluator(ClassificationEvaluator):
     ) -> None:  # fmt: skip
         super().__init__(X, y, folds, **options)
         self.hyperparameters = LDAHyperparameters(solver=solver, shrinkage=shrinkage)
-        self._foldwise = Foldwise(self, self.labels, self.estimator)
+        self._foldwise = Foldwise(self, self.labels)
         self._moments = _LDAMoments(self._foldwise, self.labels, self.classes.size)
         with one_blas_thread():
             self._products = FoldwiseProducts(self._moments.within, folds.n_folds, self.n_features)

@@ -62,7 +62,7 @@ class QDAEvaluator(FoldwiseEvaluator):
     ) -> None:
         super().__init__(X, y, folds, **options)
         self.reg_param = QDAHyperparameters(reg_param=reg_param).reg_param
-        self._foldwise = Foldwise(self, self.labels, self._estimator)
+        self._foldwise = Foldwise(self, self.labels)
         n_classes = self.classes.size
         self._sizes = self._foldwise.class_counts(n_classes)
         self._means = np.zeros((self._sizes.size, self.n_features))
@@ -71,7 +71,8 @@ class QDAEvaluator(FoldwiseEvaluator):
         with one_blas_thread():
             self._products = FoldwiseProducts(self._centred, self._sizes.size, self.n_features)
 
-    def _estimator(self) -> object:
+    def estimator(self) -> object:
+        """Return scikit-learn's estimator."""
         from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
         return QuadraticDiscriminantAnalysis(reg_param=self.reg_param)

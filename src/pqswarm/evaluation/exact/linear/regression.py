@@ -73,7 +73,7 @@ class LinearEvaluator(RegressionEvaluator):
         super().__init__(X, y, folds, scoring, sample_weight=sample_weight, **options)
         self.alpha = None if alpha is None else RidgeHyperparameters(alpha=alpha).alpha
         self.fit_intercept = LinearHyperparameters(fit_intercept=fit_intercept).fit_intercept
-        self._foldwise = Foldwise(self, self.target, self._estimator, sample_weight)
+        self._foldwise = Foldwise(self, self.target)
         weights = np.ones(self.n_events) if sample_weight is None else sample_weight
         self._roots = None if sample_weight is None else np.sqrt(sample_weight)
         shape = (folds.n_folds, self.n_features)
@@ -99,7 +99,8 @@ class LinearEvaluator(RegressionEvaluator):
         with one_blas_thread():
             self._products = FoldwiseProducts(self._columns, folds.n_folds, self.n_features + 1)
 
-    def _estimator(self) -> object:
+    def estimator(self) -> object:
+        """Return scikit-learn's estimator."""
         from sklearn.linear_model import LinearRegression, Ridge
 
         if self.alpha is None:
