@@ -148,14 +148,13 @@ class ScoredEvaluator(Evaluator):
         scores, errors = e.class_scores(selected)
         ranks = self._function.__name__ == "roc_auc_score"
         found, slack = self._respond(scores, errors)
-        self._refit(np.unique(self._folds[~(errors < (np.inf if ranks else _ACCURATE))]), selected, found, slack)
-        if not ranks:
-            return self._smooth_scores(found)
-        areas, doubtful = self._mean_areas(found, slack, selected)
+        self._refit(np.unique(self._folds[~(errors < np.inf)]), selected, found, slack)
+        score = self._mean_areas if ranks else self._smooth_scores
+        values, doubtful = score(found, slack, selected)
         if doubtful.size:
             self._refit(doubtful, selected, found, slack)
-            areas, _ = self._mean_areas(found, slack, selected)
-        return areas
+            values, _ = score(found, slack, selected)
+        return values
 
     def _respond(self, scores: FloatArray, errors: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The probabilities, or decisions, (n, n_classes), as scikit-learn computes them, and their rounding."""
@@ -168,28 +167,39 @@ class ScoredEvaluator(Evaluator):
             elif e.classes.size > 2:
                 found = softmax(scores, axis=1)
             else:
-                found = scores[:, 1:] - scores[:, :1]
+                found = scores - scores[:, ::-1]
                 if "decision_function" in self._method:
-                    return np.hstack([-found, found]), np.tile(errors[:, np.newaxis], 2)
-                found = np.hstack([1.0 - expit(found), expit(found)])
-            return found, found * (2.0 * errors[:, np.newaxis] + 8.0 * _EPSILON) + 5e-324
+                    return found, np.tile(errors[:, np.newaxis], 2)
+                found = expit(found)
+            slack = np.where(errors > 0, 2.0 * errors + 8.0 * _EPSILON, 0.0)[:, np.newaxis]
+            slack = found * slack + np.where(slack > 0, 5e-324, 0.0)
+            return _of_two(found, slack) if e.classes.size == 2 else (found, slack)
 
     def _refit(self, folds: IntArray, selected: IntArray, found: FloatArray, slack: FloatArray) -> None:
         """Replace the responses in some folds by those of scikit-learn, which have no rounding to allow for."""
         for fold in folds.tolist():
             values = refit_fold(self.evaluator, fold, selected, methods=self._method)
             rows = self.folds.rows(fold)
-            found[rows] = np.column_stack([-values, values]) if values.ndim == 1 else values
-            slack[rows] = 0.0
+            if values.ndim == 1:
+                values = np.column_stack([-values, values])
+            elif values.shape[1] == 2:
+                values, _ = _of_two(values, values)
+            found[rows], slack[rows] = values, 0.0
 
-    def _smooth_scores(self, found: FloatArray) -> FloatArray:
-        """The log loss or, of two classes, the Brier loss of each fold."""
-        own = found[np.arange(len(found)), self.evaluator.row_labels]
+    def _smooth_scores(
+        self,
+        found: FloatArray,
+        slack: FloatArray,
+        selected: IntArray,  # noqa: ARG002
+    ) -> tuple[FloatArray, IntArray]:
+        """The log loss or, of two classes, the Brier loss of each fold, and folds in which rounding matters."""
+        own, doubt = (each[np.arange(len(found)), self.evaluator.row_labels] for each in (found, slack))
         if self._function.__name__ == "log_loss":
             losses = -np.log(np.clip(own, _EPSILON, 1.0 - _EPSILON))
         else:
             losses = np.square(1.0 - own)
-        return np.asarray(np.bincount(self._folds, self._weights * losses) / self._sizes)
+        doubtful = np.unique(self._folds[doubt > _ACCURATE * np.maximum(own, _EPSILON)])
+        return np.bincount(self._folds, self._weights * losses) / self._sizes, doubtful
 
     def _mean_areas(self, found: FloatArray, slack: FloatArray, selected: IntArray) -> tuple[FloatArray, IntArray]:
         """The area under the ROC curve in each fold, and folds in which rounding could change it."""
@@ -230,6 +240,11 @@ class ScoredEvaluator(Evaluator):
         whole = np.bincount(of_group, above, n_folds) * np.bincount(of_group, below, n_folds)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.bincount(of_group, above * (lower + 0.5 * below), n_folds) / whole, folds[linked[differ]]
+
+
+def _of_two(found: FloatArray, slack: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Probabilities and their rounding as scikit-learn scores two classes: by the second, and what is left."""
+    return np.column_stack([1.0 - found[:, 1], found[:, 1]]), np.column_stack([slack[:, 1], slack[:, 1]])
 
 
 def _find_score(name: str, kwargs: Mapping[str, Any], classes: AnyArray) -> _Formula | None:

@@ -17,7 +17,7 @@ from pqswarm.evaluation.refit import refit_fold
 DISCRETE_MODELS = {"multinomial": "MultinomialNB", "complement": "ComplementNB", "bernoulli": "BernoulliNB"}
 """scikit-learn's classes by model."""
 
-_ROUNDING = 1e-13  # of a score, relative to its terms
+_ROUNDING = 4e-16  # of a score, relative to its terms
 
 
 @parameters
@@ -145,8 +145,9 @@ class DiscreteNBEvaluator(ClassificationEvaluator):
         weights = np.ascontiguousarray(terms.transpose(0, 2, 1))
         add_discrete_terms(table.indptr, table.indices, table.data, selected, folds, weights, scores)
         sizes = np.abs(scores).max(axis=1) + error + 1.0 + np.abs(self._priors[self._priors > -np.inf]).max()
-        errors = np.where(np.isnan(sizes), np.inf, _ROUNDING * (selected.size + 10.0) * sizes)
-        return scores + constants[folds], errors
+        # Sums over sparse rows have the order, and so the bits, of scikit-learn's; BLAS has another for dense ones.
+        errors = 0.0 if self._is_sparse else _ROUNDING * (selected.size + 10.0) * sizes
+        return scores + constants[folds], np.where(np.isnan(sizes), np.inf, errors)
 
     def _predict(self, masks: BoolArray) -> IntArray:
         predicted = np.empty((len(masks), self.folds.sizes.sum()), dtype=np.int64)
@@ -158,7 +159,6 @@ class DiscreteNBEvaluator(ClassificationEvaluator):
                 best = scores.argmax(axis=1)
                 gaps = scores[np.arange(best.size), best][:, np.newaxis] - scores
                 near = gaps <= 2.0 * errors[:, np.newaxis]
-                # Sums over sparse rows have scikit-learn's order and so its ties; BLAS has another for dense ones.
                 same = np.True_ if self._present is None else ~self._present[:, selected].any(axis=1)
                 doubtful = np.where(same, (near & (gaps > 0)).any(axis=1), near.sum(axis=1) > 1)
                 for fold in np.unique(self.folds.row_folds[doubtful]).tolist():

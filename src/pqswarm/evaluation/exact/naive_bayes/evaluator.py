@@ -269,9 +269,10 @@ def check_table_size(n_events: int, n_features: int, n_classes: int) -> None:
 
 def fold_class_weights(evaluator: ClassificationEvaluator, sample_weight: FloatArray | None = None) -> FloatArray:
     """Return the number, or the weight, of the training events of each fold and class."""
-    weights, labels = np.ones(evaluator.n_events) if sample_weight is None else sample_weight, evaluator.labels
-    found = [np.bincount(labels[train], weights[train], evaluator.classes.size) for train, _ in evaluator.folds.split()]
-    return np.array(found)
+    weights = np.ones(evaluator.n_events) if sample_weight is None else sample_weight
+    classes = range(evaluator.classes.size)  # one by one: sums have the bits of scikit-learn's
+    trains = (train for train, _ in evaluator.folds.split())
+    return np.array([[weights[train[evaluator.labels[train] == c]].sum() for c in classes] for train in trains])
 
 
 def fold_log_priors(counts: FloatArray) -> FloatArray:

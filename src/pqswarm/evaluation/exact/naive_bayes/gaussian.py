@@ -1,5 +1,6 @@
 """The exact error of Gaussian naive Bayes."""
 
+from collections.abc import Callable
 from typing import Any, Unpack
 
 import numpy as np
@@ -60,8 +61,8 @@ class GaussianNBEvaluator(ExactEvaluator):
         self.columns = np.empty((self.n_features, self.by_fold.size))  # tested, in the scale of their fold, in turn
         for fold in range(folds.n_folds):
             self.columns[:, self.starts[fold] : self.starts[fold + 1]] = self._view(fold)[folds.test(fold)].T
-        self._counts_by_class = fold_class_weights(self, sample_weight)
-        self.log_priors = fold_log_priors(self._counts_by_class)
+        self._class_weights = fold_class_weights(self, sample_weight)
+        self.log_priors = fold_log_priors(self._class_weights)
         self.moments = self._moments_of(slice(None))
         self._backend = GaussianNBOnCpu(self)
         if self.device == "cuda":
@@ -82,7 +83,7 @@ class GaussianNBEvaluator(ExactEvaluator):
                 members = data[own]
                 if self.sample_weight is None:
                     means[fold, :, label], variances[fold, :, label] = members.mean(axis=0), members.var(axis=0)
-                elif np.isclose(self._counts_by_class[fold, label], 0.0):  # as in scikit-learn
+                elif np.isclose(self._class_weights[fold, label], 0.0):  # as in scikit-learn
                     means[fold, :, label] = variances[fold, :, label] = 0.0
                 else:
                     weights = self.sample_weight[train[own]]
@@ -102,21 +103,15 @@ class GaussianNBEvaluator(ExactEvaluator):
         return GaussianNB(var_smoothing=self.var_smoothing)
 
     def class_scores(self, selected: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Return the log of prior times density of each prediction and class, and bounds on its rounding."""
-        from pqswarm.evaluation.exact.naive_bayes.kernels import gaussian_scores
-
-        columns, (means, variances, spread) = self.columns, self.moments
-        if selected.size == 1:
-            columns, means, variances, spread = self.single(int(selected[0]))
-            selected = np.zeros(1, dtype=np.int64)
-        smoothing = self.var_smoothing * spread[:, selected].max(axis=1)
-        found, sizes = np.empty((self.by_fold.size, self.classes.size)), np.full(self.by_fold.size, np.inf)
-        if (smoothing > 0).all():
-            moments = (means, variances, smoothing, self.log_priors)
-            gaussian_scores(columns, self.starts, selected, *moments, found, sizes)
-        scores, errors = np.empty_like(found), np.empty_like(sizes)
-        scores[self.by_fold], errors[self.by_fold] = found, sizes
-        return scores, errors
+        """Return the log of prior times density of each prediction and class, and zeros: bits are scikit-learn's."""
+        scores = np.full((self.by_fold.size, self.classes.size), -np.inf)
+        models = self._models(selected)
+        for fold, (_, test) in enumerate(self.folds.split()):
+            model = models(fold)
+            data = np.ascontiguousarray(self._view(fold)[test][:, selected])
+            with np.errstate(all="ignore"):
+                scores[self.folds.rows(fold)[:, np.newaxis], model.classes_] = model._joint_log_likelihood(data)
+        return scores, np.zeros(self.by_fold.size)
 
     def _view(self, fold: int) -> FloatArray:
         return self._views[fold % len(self._views)]
@@ -124,24 +119,29 @@ class GaussianNBEvaluator(ExactEvaluator):
     def decide_as_scikit_learn(self, mask: BoolArray, doubtful: IntArray, winners: IntArray) -> None:
         """Let scikit-learn decide about doubtful predictions, so that even its rounding is reproduced."""
         selected = np.flatnonzero(mask)
-        moments = self._moments_of(slice(selected[0], selected[0] + 1)) if selected.size == 1 else self.moments
-        columns = np.zeros(1, dtype=np.int64) if selected.size == 1 else selected
+        models = self._models(selected)
         folds, events = self.folds.row_folds[doubtful], self.folds.row_events[doubtful]
         for number in np.unique(folds):
             data = np.ascontiguousarray(self._view(int(number))[events[folds == number]][:, selected])
             with np.errstate(all="ignore"):
-                model = self._model(int(number), *(moment[number][columns] for moment in moments))
-                winners[doubtful[folds == number]] = model.predict(data)
+                winners[doubtful[folds == number]] = models(int(number)).predict(data)
 
-    def _model(self, fold: int, means: FloatArray, variances: FloatArray, spread: FloatArray) -> Any:
+    def _models(self, selected: IntArray) -> Callable[[int], Any]:
         """The model that scikit-learn would fit without a fold, from precomputed moments."""
-        counts, seen = self._counts_by_class[fold], np.unique(self.labels[self.folds.train(fold)])
-        model: Any = self.estimator()
-        model.classes_ = seen
-        model.class_prior_ = counts[seen] / counts.sum()
-        model.theta_ = np.ascontiguousarray(means[:, seen].T)
-        model.var_ = np.ascontiguousarray(variances[:, seen].T) + self.var_smoothing * spread.max()
-        return model
+        single = selected.size == 1
+        moments = self._moments_of(slice(selected[0], selected[0] + 1)) if single else self.moments
+        columns = np.zeros(1, dtype=np.int64) if single else selected
+
+        def make(fold: int) -> Any:
+            means, variances, spread = (moment[fold][columns] for moment in moments)
+            counts, seen = self._class_weights[fold], np.unique(self.labels[self.folds.train(fold)])
+            model: Any = self.estimator()
+            model.classes_, model.class_prior_ = seen, counts[seen] / counts.sum()
+            model.theta_ = np.ascontiguousarray(means[:, seen].T)
+            model.var_ = np.ascontiguousarray(variances[:, seen].T) + self.var_smoothing * spread.max()
+            return model
+
+        return make
 
 
 class GaussianNBOnCpu(Backend[GaussianNBEvaluator]):

@@ -13,7 +13,6 @@ from pqswarm._kernels.compiling import njit
 from pqswarm._kernels.math import exponential, logarithm
 
 _EQUAL = 1e-12  # relative to the sum of absolute terms: a hundred times their rounding
-_ROUNDING = 1e-12  # of a score, relative to its terms
 _NEGLIGIBLE = 50.0  # terms below exp(-50) of the largest do not change a sum of a million
 _FARTHEST = 1e300  # half a squared distance, in bandwidths, beyond which all are equal
 _EVENTS = 512  # per block of normal densities: their columns fit into the cache
@@ -220,30 +219,6 @@ def gaussian_winners(columns, starts, selected, means, variances, smoothing, log
                     best[i] = max(highest, score)
             for i in range(n):
                 doubtful[first + i] = not (best[i] - second[i] > 1e-9 * (abs(best[i]) + size + 1.0))
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def gaussian_scores(columns, starts, selected, means, variances, smoothing, log_priors, scores, errors):
-    """Fill `scores`, float64[n, classes], that `gaussian_winners` compares, and bounds on their rounding, float64[n].
-
-    The other arguments are those of :func:`gaussian_winners`.
-    """
-    n_classes = means.shape[2]
-    weights, centres = np.empty((n_classes, selected.size)), np.empty(selected.size)
-    constants, sums = np.empty(n_classes), np.empty(scores.shape[0])
-    for fold in range(starts.size - 1):
-        size = _gaussian_constants(selected, variances[fold], smoothing[fold], log_priors[fold], weights, constants)
-        first, last = starts[fold], starts[fold + 1]
-        errors[first:last] = 0.0
-        for c in range(n_classes):
-            sums[first:last] = 0.0
-            if constants[c] > -np.inf:
-                for k in range(selected.size):
-                    centres[k] = means[fold, selected[k], c]
-                _add_nb_deviations(columns, first, selected, centres, weights[c], sums[first:last])
-            for i in range(first, last):
-                scores[i, c] = constants[c] - sums[i]
-                errors[i] = max(errors[i], _ROUNDING * (sums[i] + size + 1.0))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
