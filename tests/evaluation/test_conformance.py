@@ -26,6 +26,7 @@ SETTINGS = {
     "gaussian-nb": [{}, {"var_smoothing": 0.01}],
     "lda": [{}, {"solver": "lsqr", "shrinkage": 0.2}],
     "qda": [{}],
+    "discrete-nb": [{}, {"model": "complement", "norm": True}, {"model": "bernoulli", "binarize": 0.4}],
     "nearest-centroid": [{}, {"metric": "manhattan"}],
     "estimator": [
         {"estimator": "sklearn.tree.DecisionTreeClassifier", "parameters": {"max_features": 1}},

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
-from pqswarm._base.typing import BoolArray
+from pqswarm._base.typing import AnyArray, BoolArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.base import Evaluator, check_evaluator_labels, check_features
 from pqswarm.evaluation.estimators import (
@@ -19,15 +19,16 @@ from pqswarm.evaluation.estimators import (
     check_estimator_weights,
     pipeline_steps,
 )
-from pqswarm.evaluation.folds import CrossValidation
+from pqswarm.evaluation.folds import CrossValidation, Folds
 from pqswarm.evaluation.generic import GenericEvaluator, check_target
 from pqswarm.evaluation.memory import MAX_TABLE_BYTES
 from pqswarm.evaluation.registry import find_classifier, find_regressor
 from pqswarm.evaluation.repeated import RepeatedEvaluator, TargetsEvaluator
-from pqswarm.evaluation.scaling import WITHIN_FOLDS, Scaling
+from pqswarm.evaluation.scaling import WITHIN_FOLDS, Scaling, scale_for_fold
 from pqswarm.evaluation.scores import ScoredEvaluator, explain_slow_score
 from pqswarm.evaluation.tables import as_numbers, is_table
 
+_FEW = 16  # events, at least as many as neighbours
 _SLOW = 0.5  # seconds; above, one subset is timed
 
 
@@ -138,16 +139,27 @@ def choose_evaluator(
     weights = None if sample_weight is None else check_estimator_weights(sample_weight, len(splits))
     if weights is not None:
         options["sample_weight"] = weights
-    partitions: tuple[CrossValidation, ...] = splits.partitions() or (splits,)
-    targets = check_target(y, len(splits)).T if np.ndim(y) == 2 else [y]
-    made = [[match.exact._evaluator(data, target, folds, **options) for target in targets] for folds in partitions]
+    targets = check_target(y, len(splits)).T if np.ndim(y) == 2 else [np.asarray(y)]
+    partitions, held_out = splits.partitions(), None
+    problems: list[tuple[Any, Any, Any]]
+    if partitions is None and not match.exact.fast_evaluator.takes_splits:
+        held_out = data
+        problems = [_held_out(data, split, match.scaling) for split in splits.split()]
+        options["scaling"] = "none"
+    else:
+        problems = [(data, slice(None), folds) for folds in partitions or (splits,)]
+    made = [
+        [match.exact._evaluator(part, target[rows], folds, **options) for target in targets]
+        for part, rows, folds in problems
+    ]
     kind = type(made[0][0]).__name__
     parts: list[Evaluator] = [each[0] if len(each) == 1 else TargetsEvaluator(each) for each in made]
     if match.scorer is not None:
         parts = [ScoredEvaluator(each[0], match.scorer, weights) for each in made]
-    evaluator = parts[0] if len(parts) == 1 else RepeatedEvaluator(parts, splits)
+    single = len(parts) == 1 and held_out is None
+    evaluator = parts[0] if single else RepeatedEvaluator(parts, splits, held_out)
     by = f", scaled by {match.scaler} inside each fold" if match.scaler else ""
-    times = f", in {len(parts)} partitions" if len(parts) > 1 else ""
+    times = "" if single else f", in {len(parts)} {'partitions' if held_out is None else 'splits'}"
     return EvaluatorChoice(evaluator, f"{kind}: exact for {match.exact.describe()}{by}{times}.")
 
 
@@ -170,12 +182,11 @@ def explain_fitting(
     data = _fast_table(X, match)
     if data is None:
         against.append("X is not an array or frame of numbers")
-    elif np.isnan(data.data if issparse(data) else data).any():
+    elif np.isnan(data.data if is_table(data) else data).any():
         against.append("X has NaN")
     partitions = splits.partitions()
-    if partitions is None and fast and not fast.takes_splits:
-        name = getattr(splits, "name", "the splits")
-        against.append(f"the splits of {name} are not partitions, each fold trained on all others")
+    if partitions is None and fast and not fast.takes_splits and _is_small(np.asarray(y), splits, classifies):
+        against.append(f"a test set that is not a fold of a partition has fewer than {_FEW} events, or one class")
     elif data is not None:
         copies = splits.n_folds if partitions is None or match.scaling in WITHIN_FOLDS else len(partitions)
         needed = copies * data.data.nbytes * 3 // 2  # in double and single precision
@@ -189,6 +200,20 @@ def _fast_table(X: Any, match: "_ExactChoice") -> Any:
     if issparse(X):
         return X if match.exact is not None and match.exact.takes_sparse and not match.scaler else None
     return as_numbers(X)
+
+
+def _held_out(data: Any, split: tuple[IntArray, IntArray], scaling: Scaling) -> tuple[Any, IntArray, Folds]:
+    """The scaled events of a split, their places, and folds: the second is the test set."""
+    train, test = np.sort(split[0]), split[1]
+    rows = np.concatenate([train, test])
+    return scale_for_fold(data, train, scaling)[rows], rows, Folds(np.repeat([0, 1], [train.size, test.size]))
+
+
+def _is_small(y: AnyArray, splits: CrossValidation, classifies: bool) -> bool:
+    """Whether an event of each class, and enough in the test set, are missing in some split."""
+    pairs = list(splits.split())
+    single = classifies and any(np.unique(y[np.concatenate(pair)]).size < 2 for pair in pairs)
+    return single or min(test.size for _, test in pairs) < _FEW
 
 
 def _lacks_class(y: ArrayLike, splits: CrossValidation) -> bool:

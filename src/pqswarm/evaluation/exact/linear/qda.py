@@ -81,7 +81,7 @@ class QDAEvaluator(FoldwiseEvaluator):
         """The training events of a fold that are of one class."""
         fold, label = divmod(part, self.classes.size)
         train = self._foldwise.train(fold)
-        return train[self.labels[train] == label]
+        return np.asarray(train[self.labels[train] == label])
 
     def _centred(self, part: int, which: Columns) -> FloatArray:
         """The training events of one class, minus their mean."""

@@ -1,6 +1,6 @@
 """The exact error of naive Bayes for counts and for binary features, also of sparse data."""
 
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,16 +8,11 @@ from numpy.typing import ArrayLike
 from pqswarm._base.options import Parameters, option, parameters
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.base import ClassificationEvaluator, EvaluatorOptions, SubsetError
-from pqswarm.evaluation.exact.naive_bayes.evaluator import fold_class_weights
-from pqswarm.evaluation.folds import CrossValidation
-from pqswarm.evaluation.memory import check_memory
-from pqswarm.evaluation.refit import refit_fold
+from pqswarm.evaluation.base import ClassificationEvaluator, SubsetError
+from pqswarm.evaluation.scaling import Scaling
 
 DISCRETE_MODELS = {"multinomial": "MultinomialNB", "complement": "ComplementNB", "bernoulli": "BernoulliNB"}
 """scikit-learn's classes by model."""
-
-_ROUNDING = 4e-16  # of a score, relative to its terms
 
 
 @parameters
@@ -36,8 +31,8 @@ class DiscreteNBHyperparameters(Parameters):
 class DiscreteNBEvaluator(ClassificationEvaluator):
     """The exact cross-validated error of scikit-learn's MultinomialNB, ComplementNB or BernoulliNB.
 
-    The counts of all features are computed once for each fold and class; a subset uses its part of them. Only the
-    non-zero values of the selected features are visited. scikit-learn fits the folds in which rounding could decide.
+    The counts of a sparse matrix are computed once for each fold; a subset uses its part of them. The formulas are
+    scikit-learn's own, so that even its rounding is reproduced.
 
     Parameters
     ----------
@@ -45,10 +40,10 @@ class DiscreteNBEvaluator(ClassificationEvaluator):
         Counts or other numbers of at least 0; with "bernoulli" any. Sparse matrices need scaling "none".
     y, folds, scaling, n_jobs
         See :class:`ClassificationEvaluator`.
-    model, alpha, fit_prior, norm, binarize
-        See :class:`DiscreteNBHyperparameters`; as in scikit-learn.
     sample_weight : ndarray of shape (n_events,), optional
         Weights of the events in fitting; errors are counted without.
+    **hyperparameters
+        `model`, `alpha`, `fit_prior`, `norm` and `binarize`, as in scikit-learn.
 
     Examples
     --------
@@ -63,52 +58,34 @@ class DiscreteNBEvaluator(ClassificationEvaluator):
     takes_splits = True
 
     def __init__(
-        self, X: ArrayLike, y: ArrayLike, folds: CrossValidation, model: str = "multinomial", alpha: float = 1.0,
-        fit_prior: bool = True, norm: bool = False, binarize: float = 0.0, sample_weight: FloatArray | None = None,
-        **options: Unpack[EvaluatorOptions],
+        self, X: Any, y: ArrayLike, folds: Any, *, sample_weight: FloatArray | None = None, scaling: Scaling = "once",
+        n_jobs: int | None = None, **hyperparameters: Any,
     ) -> None:  # fmt: skip
-        from scipy.sparse import csr_matrix, issparse, vstack
-
-        self._is_sparse = issparse(X)
-        super().__init__(X, y, folds, **options)  # type: ignore[arg-type]
-        own = {"model": model, "alpha": alpha, "fit_prior": fit_prior, "norm": norm, "binarize": binarize}
-        self.hyperparameters = DiscreteNBHyperparameters(**own)  # type: ignore[arg-type]
-        self.sample_weight = sample_weight
-        n_classes, shape = self.classes.size, (folds.n_folds, self.classes.size, self.n_features)
-        check_memory(f"counts of {shape[2]} features by fold and class", 8 * int(np.prod(shape)), "use fewer features")
-        self._totals = np.empty(shape)
+        self._is_sparse = hasattr(X, "tocsr")
+        super().__init__(X, y, folds, scaling=scaling, n_jobs=n_jobs)
+        self.hyperparameters, self.sample_weight = DiscreteNBHyperparameters(**hyperparameters), sample_weight
+        binary = self.hyperparameters.model == "bernoulli"
+        coded = np.eye(self.classes.size)[self.labels]
+        coded *= 1.0 if sample_weight is None else sample_weight[:, np.newaxis]
+        self._parts = []
         self._refused = np.zeros((folds.n_folds, self.n_features), dtype=np.bool_)
-        coded = np.eye(n_classes)[self.labels] * (1.0 if sample_weight is None else sample_weight[:, np.newaxis])
-        tested = []
         for fold, (train, test) in enumerate(folds.split()):
-            data = csr_matrix(self.fold_data(fold))
-            if model == "bernoulli":
-                data = (data > binarize).astype(np.float64)
-            self._totals[fold] = (data[train].T @ coded[train]).T
-            self._refused[fold] = model != "bernoulli" and (data[train].min(axis=0).toarray().ravel() < 0)
-            tested.append(data[test])
-        places = np.argsort(np.concatenate([folds.rows(fold) for fold in range(folds.n_folds)]))
-        self._tested = vstack(tested).tocsr()[places].tocsc()
-        self._present = None if self._is_sparse else self._tested.toarray() != 0
-        self._sizes = fold_class_weights(self, sample_weight)
-        seen = fold_class_weights(self) > 0
-        with np.errstate(divide="ignore"):
-            priors = np.log(self._sizes) - np.log(self._sizes.sum(axis=1, keepdims=True))
-        if model == "complement":
-            priors = np.zeros(seen.shape)
-        elif not fit_prior:
-            priors = np.tile(-np.log(seen.sum(axis=1, keepdims=True)), n_classes)
-        self._priors = np.where(seen, priors, -np.inf)
+            data, seen = self.fold_data(fold), np.unique(self.labels[train])
+            if binary:
+                data = (data > self.hyperparameters.binarize).astype(np.float64)
+            fitted, tested, own = data[train], data[test], np.ascontiguousarray(coded[train][:, seen])
+            self._refused[fold] = not binary and np.asarray((fitted < 0).sum(axis=0)).ravel() > 0
+            if self._is_sparse:
+                fitted, tested = np.ascontiguousarray((fitted.T @ own).T), tested.tocsc()
+            self._parts.append((seen, own, fitted, tested))
 
     def _checked_data(self, X: Any) -> Any:
         if not self._is_sparse:
             return super()._checked_data(X)
-        if self.scaling != "none":
-            raise PqswarmError(f"a sparse X needs scaling 'none', not {self.scaling!r}.")
         found = X.tocsr().astype(np.float64)
         found.sum_duplicates()
-        if not np.isfinite(found.data).all():
-            raise PqswarmError("X must be finite, but has NaN or infinite values.")
+        if self.scaling != "none" or not np.isfinite(found.data).all():
+            raise PqswarmError("a sparse X must be finite, and needs scaling 'none'.")
         return found
 
     def fold_data(self, fold: int) -> Any:
@@ -120,50 +97,27 @@ class DiscreteNBEvaluator(ClassificationEvaluator):
         return make_discrete_estimator(self.hyperparameters)
 
     def class_scores(self, selected: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Return the log of prior times likelihood of each prediction and class, and bounds on its rounding."""
-        from pqswarm.evaluation.exact.naive_bayes.kernels import add_discrete_terms
-
+        """Return the log of prior times likelihood of each prediction and class, and bounds on its rounding, none."""
         if self._refused[:, selected].any():
-            raise SubsetError.of(self.estimator(), selected, ValueError("negative values"))
-        own, counts = self.hyperparameters, np.take(self._totals, selected, axis=2)
-        constants, error = self._priors, 0.0
-        if own.model == "multinomial":
-            smoothed = counts + own.alpha
-            terms = np.log(smoothed) - np.log(smoothed.sum(axis=2, keepdims=True))
-        elif own.model == "complement":
-            others = counts.sum(axis=1, keepdims=True) + own.alpha - counts
-            logged = np.log(others / others.sum(axis=2, keepdims=True))
-            with np.errstate(invalid="ignore"):  # of one feature
-                terms = logged / logged.sum(axis=2, keepdims=True) if own.norm else -logged
-        else:
-            present = np.log(counts + own.alpha) - np.log(self._sizes + 2.0 * own.alpha)[:, :, np.newaxis]
-            absent = np.log(1.0 - np.exp(present))
-            terms, constants = present - absent, constants + absent.sum(axis=2)
-            error = float(np.abs(absent).sum(axis=2).max() + selected.size * (self._sizes.max() / own.alpha + 1.0))
-        scores = np.zeros((self._tested.shape[0], self.classes.size))
-        table, folds = self._tested, self.folds.row_folds
-        weights = np.ascontiguousarray(terms.transpose(0, 2, 1))
-        add_discrete_terms(table.indptr, table.indices, table.data, selected, folds, weights, scores)
-        sizes = np.abs(scores).max(axis=1) + error + 1.0 + np.abs(self._priors[self._priors > -np.inf]).max()
-        # Sums over sparse rows have the order, and so the bits, of scikit-learn's; BLAS has another for dense ones.
-        errors = 0.0 if self._is_sparse else _ROUNDING * (selected.size + 10.0) * sizes
-        return scores + constants[folds], np.where(np.isnan(sizes), np.inf, errors)
+            raise SubsetError.of(self.estimator(), selected, ValueError("Negative values in data"))
+        scores = np.full((int(self.folds.sizes.sum()), self.classes.size), -np.inf)
+        for fold, (seen, own, fitted, tested) in enumerate(self._parts):
+            model = self.estimator()
+            model.classes_, model.class_count_ = seen, own.sum(axis=0)
+            counts = np.take(fitted, selected, axis=1) if self._is_sparse else own.T @ fitted[:, selected]
+            model.feature_count_, model.feature_all_ = counts, counts.sum(axis=0)
+            with np.errstate(all="ignore"):
+                model._update_feature_log_prob(model.alpha)
+                model._update_class_log_prior()
+                scores[self.folds.rows(fold)[:, np.newaxis], seen] = model._joint_log_likelihood(tested[:, selected])
+        return scores, np.where(np.isnan(scores).any(axis=1), np.inf, 0.0)
 
     def _predict(self, masks: BoolArray) -> IntArray:
         predicted = np.empty((len(masks), self.folds.sizes.sum()), dtype=np.int64)
 
         def work(row: int) -> None:
-            selected = np.flatnonzero(masks[row])
             try:
-                scores, errors = self.class_scores(selected)
-                best = scores.argmax(axis=1)
-                gaps = scores[np.arange(best.size), best][:, np.newaxis] - scores
-                near = gaps <= 2.0 * errors[:, np.newaxis]
-                same = np.True_ if self._present is None else ~self._present[:, selected].any(axis=1)
-                doubtful = np.where(same, (near & (gaps > 0)).any(axis=1), near.sum(axis=1) > 1)
-                for fold in np.unique(self.folds.row_folds[doubtful]).tolist():
-                    best[self.folds.rows(fold)] = refit_fold(self, fold, selected)
-                predicted[row] = best
+                predicted[row] = self.class_scores(np.flatnonzero(masks[row]))[0].argmax(axis=1)
             except SubsetError:
                 predicted[row] = -1
 
@@ -176,5 +130,5 @@ def make_discrete_estimator(hyperparameters: DiscreteNBHyperparameters) -> Any:
     from sklearn import naive_bayes
 
     own = hyperparameters
-    more = {"complement": {"norm": own.norm}, "bernoulli": {"binarize": own.binarize}}.get(own.model, {})
+    more: Any = {"complement": {"norm": own.norm}, "bernoulli": {"binarize": own.binarize}}.get(own.model, {})
     return getattr(naive_bayes, DISCRETE_MODELS[own.model])(alpha=own.alpha, fit_prior=own.fit_prior, **more)

@@ -1,7 +1,7 @@
 """The exact error of Gaussian naive Bayes."""
 
 from collections.abc import Callable
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,7 +10,7 @@ from pqswarm._base.options import Parameters, option, parameters
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.evaluation.backend import Backend, ExactEvaluator, ExactOptions
 from pqswarm.evaluation.exact.naive_bayes.evaluator import fold_class_weights, fold_log_priors
-from pqswarm.evaluation.folds import CrossValidation
+from pqswarm.evaluation.folds import CrossValidation, Folds
 
 
 @parameters
@@ -52,7 +52,7 @@ class GaussianNBEvaluator(ExactEvaluator):
         self, X: ArrayLike, y: ArrayLike, folds: CrossValidation, var_smoothing: float = 1e-9,
         sample_weight: FloatArray | None = None, **options: Unpack[ExactOptions],
     ) -> None:  # fmt: skip
-        super().__init__(X, y, folds, **options)
+        super().__init__(X, y, cast("Folds", folds), **options)
         self.sample_weight = sample_weight
         self.var_smoothing = GaussianNBHyperparameters(var_smoothing=var_smoothing).var_smoothing
         self._views = self.fold_views()

@@ -222,20 +222,6 @@ def gaussian_winners(columns, starts, selected, means, variances, smoothing, log
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def add_discrete_terms(starts, rows, values, selected, folds, weights, scores):
-    """Add the values of the selected columns, times the weights of their row's fold, to `scores`, float64[n, classes].
-
-    `starts`, `rows` and `values` are a matrix by columns; `weights` are float64[folds, selected, classes].
-    """
-    for place in range(selected.size):
-        for k in range(starts[selected[place]], starts[selected[place] + 1]):
-            row = rows[k]
-            fold = folds[row]
-            for c in range(scores.shape[1]):
-                scores[row, c] += values[k] * weights[fold, place, c]
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
 def winner(table, priors, selected, event, totals, absolute):
     """The class of the largest score of one event, as in `decide_exactly`; the last two arrays are filled."""
     n_classes = priors.shape[1]
