@@ -71,7 +71,8 @@ class ScoredEvaluator(Evaluator):
         self._weights = np.ones(events.size, dtype=np.int64) if self._given is None else self._given
         self._sizes = np.bincount(self._folds, self._weights, self.folds.n_folds)
         cells = self._folds * e.classes.size + e.row_labels
-        self._true = np.bincount(cells, self._weights, self.folds.n_folds * e.classes.size).reshape(-1, e.classes.size)
+        true = np.bincount(cells, self._weights, self.folds.n_folds * e.classes.size).astype(self._weights.dtype)
+        self._true = true.reshape(-1, e.classes.size)
         self._score = None
         if self._method == "predict" and (self._weights > 0).all():  # of a class without weight, scikit-learn decides
             self._score = _find_score(self._function.__name__, self._kwargs, e.classes)
@@ -99,10 +100,12 @@ class ScoredEvaluator(Evaluator):
     def _fold_errors(self, masks: BoolArray) -> FloatArray:
         refused = np.zeros(len(masks), dtype=np.bool_)
         if self._method == "predict":
-            predicted = self.evaluator._predict(masks)
-            refused = predicted[:, 0] < 0
-            predicted[refused] = 0
-            scores = self._scores(predicted)
+            scores = self._counted_scores(masks)
+            if np.isnan(scores).any():
+                predicted = self.evaluator._predict(masks)
+                refused = predicted[:, 0] < 0
+                predicted[refused] = 0
+                scores = self._scores(predicted)
         else:
             scores = np.empty((len(masks), self.folds.n_folds))
 
@@ -122,6 +125,15 @@ class ScoredEvaluator(Evaluator):
         errors = -self._sign * scores if self.is_loss else 1.0 - scores
         errors[refused] = np.inf
         return errors
+
+    def _counted_scores(self, masks: BoolArray) -> FloatArray:
+        """The scores of each fold by a backend that counts errors by class without labels; else NaN."""
+        missed = getattr(getattr(self.evaluator, "_backend", None), "missed", None)
+        if missed is None or self._score is None or self._given is not None:
+            return np.full((len(masks), self.folds.n_folds), np.nan)
+        by_true, by_guess = missed(masks)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self._score(self._true - by_true, self._true, self._true - by_true + by_guess)
 
     def _scores(self, predicted: IntArray) -> FloatArray:
         """The scores of each fold for predicted positions in the classes, (m, n): shape (m, n_folds)."""

@@ -194,15 +194,24 @@ class KernelNBOnCpu(Backend[KernelNBEvaluator]):
 
     def counts(self, masks: BoolArray) -> IntArray:
         """Return the misclassified events of each fold for each mask; see :class:`Backend`."""
+        return self._count(masks, 0)[0]
+
+    def missed(self, masks: BoolArray) -> IntArray:
+        """Return the misclassified events by true and by predicted class, shape (2, m, n_folds, n_classes)."""
+        return self._count(masks, self.evaluator.classes.size)[1]
+
+    def _count(self, masks: BoolArray, n_classes: int) -> tuple[IntArray, IntArray]:
+        """The errors of each fold, and by class unless `n_classes` is 0."""
         counts = np.empty((len(masks), self.evaluator.folds.n_folds), dtype=np.int64)
+        missed = np.empty((2, *counts.shape, n_classes), dtype=np.int64)
         order = _order_nb_evaluator_masks(masks)
         step = min(_MASKS, max(1, _DOUBTFUL // len(self.evaluator.data)))
         for first in range(0, len(masks), step):
             rows = order[first : first + step]
-            counts[rows] = self._counts_of(masks[rows])
-        return counts
+            counts[rows], missed[:, rows] = self._counts_of(masks[rows], n_classes)
+        return counts, missed
 
-    def _counts_of(self, masks: BoolArray) -> IntArray:
+    def _counts_of(self, masks: BoolArray, n_classes: int) -> tuple[IntArray, IntArray]:
         """The counts of a limited number of masks, ordered by similarity."""
         from pqswarm.evaluation.exact.naive_bayes.count_kernels import (
             count_doubtful,
@@ -217,22 +226,25 @@ class KernelNBOnCpu(Backend[KernelNBEvaluator]):
         shared = plan_nb_table_sums(masks, parents, slots, starts, subsets, features)
         tree = (parents, slots, starts, subsets, features[: starts[shared[0]]], *shared)
         shape = (*self._table.shape[1:], n)
-        found: list[IntArray] = []
+        found: list[tuple[IntArray, IntArray]] = []
+        labels = e.labels[self._by_fold]
 
         def work(span: tuple[int, int]) -> None:
             counts = np.zeros((len(masks), e.folds.n_folds), dtype=np.int64)
+            missed = np.zeros((2, *counts.shape, n_classes), dtype=np.int64)
             doubtful = np.empty(len(masks) * (span[1] - span[0]) * self._events, dtype=np.int32)
             table = self._table.reshape(-1)
-            some = count_subset_errors(table, shape, span, self._fold_starts, sizes, e.highest, tree, counts, doubtful)
+            terms = (table, shape, span, self._fold_starts, sizes, e.highest, tree, labels)
+            some = count_subset_errors(*terms, counts, missed, doubtful)
             if some:
                 exact = (self._by_fold, e.labels, e.folds.test_fold)
-                count_doubtful(e.table, e.priors, masks, doubtful[:some], *exact, counts)
-            found.append(counts)
+                count_doubtful(e.table, e.priors, masks, doubtful[:some], *exact, counts, missed)
+            found.append((counts, missed))
 
         jobs = min(effective_jobs(e.n_jobs), 1 + self._table[:, 0].size * len(tree[4]) // _TERMS)
         edges = [len(self._table) * job // jobs for job in range(jobs + 1)]
         e.in_threads(work, list(pairwise(edges)))
-        return np.asarray(np.sum(found, axis=0))
+        return np.sum([one for one, _ in found], axis=0), np.sum([one for _, one in found], axis=0)
 
     def predict(self, masks: BoolArray) -> IntArray:
         """Return the labels of every event for each mask; see :class:`Backend`."""
