@@ -68,16 +68,9 @@ class EvaluatorChoice:
 
 
 def choose_evaluator(
-    estimator: Any,
-    X: ArrayLike,
-    y: ArrayLike,
-    splits: CrossValidation,
-    *,
-    scoring: Any = None,
-    sample_weight: ArrayLike | None = None,
-    n_jobs: int | None = None,
-    **params: Any,
-) -> EvaluatorChoice:
+    estimator: Any, X: ArrayLike, y: ArrayLike, splits: CrossValidation, *, scoring: Any = None,
+    sample_weight: ArrayLike | None = None, n_jobs: int | None = None, **params: Any,
+) -> EvaluatorChoice:  # fmt: skip
     """Choose the evaluator of feature subsets by an estimator: an exact one if there is one.
 
     Exact evaluators cover an estimator alone, or in a pipeline after a MinMaxScaler, StandardScaler or RobustScaler

@@ -65,19 +65,10 @@ class GenericEvaluator(ClassificationEvaluator):
     folds: Any
 
     def __init__(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        folds: CrossValidation,
-        estimator: Any,
-        scoring: Any = None,
-        *,
-        scaling: Scaling = "once",
-        n_jobs: int | None = None,
-        sample_weight: ArrayLike | None = None,
-        fit_params: Mapping[str, Any] | None = None,
-        score_params: Mapping[str, Any] | None = None,
-    ) -> None:
+        self, X: ArrayLike, y: ArrayLike, folds: CrossValidation, estimator: Any, scoring: Any = None, *,
+        scaling: Scaling = "once", n_jobs: int | None = None, sample_weight: ArrayLike | None = None,
+        fit_params: Mapping[str, Any] | None = None, score_params: Mapping[str, Any] | None = None,
+    ) -> None:  # fmt: skip
         from sklearn.metrics import check_scoring
 
         self._classifies = check_estimator_kind(estimator)

@@ -133,15 +133,9 @@ def generate(
 
 
 def synthesise(
-    event_class: str,
-    parameters: Mapping[str, float],
-    *,
-    sampling_rate: float,
-    frequency: float,
-    cycles: float,
-    source: str = "model",
-    seed: int = 0,
-) -> FloatArray:
+    event_class: str, parameters: Mapping[str, float], *, sampling_rate: float, frequency: float, cycles: float,
+    source: str = "model", seed: int = 0,
+) -> FloatArray:  # fmt: skip
     """Compute the waveform of an event from its parameters.
 
     Parameters

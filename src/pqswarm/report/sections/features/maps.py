@@ -26,13 +26,9 @@ Edges = Sequence[tuple[float, float]]
 
 
 def plot_feature_map(
-    frequency: FloatArray,
-    bands: Sequence[str],
-    functions: Sequence[str],
-    edges: Edges | None = None,
-    *,
+    frequency: FloatArray, bands: Sequence[str], functions: Sequence[str], edges: Edges | None = None, *,
     narrow: bool = False,
-) -> Figure:
+) -> Figure:  # fmt: skip
     """Draw how often each feature was selected, as a map of wavelet bands by functions.
 
     Parameters
@@ -71,13 +67,9 @@ def plot_feature_map(
 
 
 def plot_feature_maps(
-    frequencies: Mapping[str, FloatArray],
-    bands: Sequence[str],
-    functions: Sequence[str],
-    edges: Edges | None = None,
-    *,
-    narrow: bool = False,
-) -> Figure:
+    frequencies: Mapping[str, FloatArray], bands: Sequence[str], functions: Sequence[str], edges: Edges | None = None,
+    *, narrow: bool = False,
+) -> Figure:  # fmt: skip
     """Draw small maps of the selected features of several algorithms, side by side.
 
     Parameters
