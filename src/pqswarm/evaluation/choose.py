@@ -3,6 +3,7 @@
 import time
 from dataclasses import dataclass
 from functools import cached_property
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,6 @@ from pqswarm._base.typing import AnyArray, BoolArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.base import Evaluator, check_evaluator_labels, check_features
 from pqswarm.evaluation.estimators import (
-    accepts_argument,
     check_estimator_classes,
     check_estimator_kind,
     check_estimator_weights,
@@ -164,7 +164,7 @@ def explain_fitting(
     match = _ExactChoice.of(estimator, classifies, scoring, y, params.get("sample_weight"))
     against = [match.why_not] if match.why_not else []
     fast = getattr(match.exact, "fast_evaluator", None)
-    if params.get("sample_weight") is not None and fast and not accepts_argument(fast, "sample_weight"):
+    if params.get("sample_weight") is not None and fast and "sample_weight" not in signature(fast).parameters:
         against.append("events have weights")
     if params.get("fit_params") or params.get("score_params"):
         against.append("fit has parameters")

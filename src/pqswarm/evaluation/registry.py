@@ -21,7 +21,7 @@ from pqswarm.evaluation.regressors import KNNRegressor, OrdinaryRegressor, Ridge
 
 _BUILT_IN: tuple[type[Classifier], ...] = (
     *(KNNClassifier, KernelNBClassifier, GaussianNBClassifier, EstimatorClassifier),
-    *(LDAClassifier, QDAClassifier, NearestCentroidClassifier, DiscreteNBClassifier),
+    *(LDAClassifier, QDAClassifier, NearestCentroidClassifier),
 )
 
 CLASSIFIERS: Registry[type[Classifier]] = Registry("classifier", "pqswarm.classifiers", Classifier, _BUILT_IN)
@@ -42,7 +42,8 @@ def find_classifier(estimator: Any) -> Classifier | None:
     >>> find_classifier(KNeighborsClassifier(5, p=1)).describe()
     '5 nearest neighbours by Manhattan distance'
     """
-    found: Classifier | None = _find_member(CLASSIFIERS, estimator)
+    # That for counts has no name: features of events may be negative.
+    found: Classifier | None = _find_member(CLASSIFIERS, estimator) or DiscreteNBClassifier.from_estimator(estimator)
     return found
 
 

@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Callable, Mapping
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -29,18 +28,14 @@ def explain_slow_score(scorer: Any, evaluator: type[Evaluator], n_classes: int, 
         return True
     if method == "predict":
         return False
-    name, kwargs = function.__name__, scorer._kwargs
-    several = n_classes > 2
-    averaged = kwargs.get("average", "macro") in ("macro", "weighted") and kwargs.get("multi_class") in ("ovr", "ovo")
-    pairs = kwargs.get("multi_class") == "ovo"
+    kwargs, binary, by_class = scorer._kwargs, n_classes == 2, method == "predict_proba"
+    averaged = kwargs.get("average", "macro") in ("macro", "weighted") and kwargs.get("multi_class") == "ovr"
     known = {
-        "log_loss": not kwargs and method == "predict_proba",
-        "brier_score_loss": not kwargs and not several and method == "predict_proba",
-        "roc_auc_score": kwargs.keys() <= {"average", "multi_class"}
-        and (not several or (averaged and method == "predict_proba"))
-        and not (several and pairs and weighted),
+        "log_loss": not kwargs and by_class,
+        "brier_score_loss": not kwargs and by_class and binary,
+        "roc_auc_score": kwargs.keys() <= {"average", "multi_class"} and (binary or (averaged and by_class)),
     }
-    return not (hasattr(evaluator, "class_scores") and known.get(name, False))
+    return not (hasattr(evaluator, "class_scores") and known.get(function.__name__, False))
 
 
 class ScoredEvaluator(Evaluator):
@@ -216,26 +211,18 @@ class ScoredEvaluator(Evaluator):
     def _mean_areas(self, found: FloatArray, slack: FloatArray, selected: IntArray) -> tuple[FloatArray, IntArray]:
         """The area under the ROC curve in each fold, and folds in which rounding could change it."""
         labels, n_classes = self.evaluator.row_labels, self.evaluator.classes.size
-        everyone = np.arange(labels.size)
-        one_by_one = self._kwargs.get("multi_class") == "ovo"
-        tasks = [(positive, everyone) for positive in range(n_classes)] if n_classes > 2 else [(1, everyone)]
-        if n_classes > 2 and one_by_one:
-            pairs = [
-                (a, b, np.flatnonzero((labels == a) | (labels == b))) for a, b in combinations(range(n_classes), 2)
-            ]
-            tasks = [(positive, rows) for a, b, rows in pairs for positive in (a, b)]
-        parts = [self._areas(found[:, c], slack[:, c], labels == c, rows, selected) for c, rows in tasks]
-        areas, weights = np.array([area for area, _ in parts]), None
-        if self._kwargs.get("average") == "weighted" and n_classes > 2:
-            by_class = [np.bincount(self._folds[rows], minlength=self.folds.n_folds) for _, rows in tasks]
-            weights = np.array(by_class) if one_by_one else self._true.T
-        return np.average(areas, axis=0, weights=weights), np.unique(np.concatenate([part for _, part in parts]))
+        classes = range(n_classes) if n_classes > 2 else [1]
+        areas, doubtful = zip(
+            *(self._areas(found[:, c], slack[:, c], labels == c, selected) for c in classes), strict=True
+        )
+        weights = self._true.T if self._kwargs.get("average") == "weighted" and n_classes > 2 else None
+        return np.average(areas, axis=0, weights=weights), np.unique(np.concatenate(doubtful))
 
     def _areas(
-        self, values: FloatArray, slack: FloatArray, positive: BoolArray, rows: IntArray, selected: IntArray
+        self, values: FloatArray, slack: FloatArray, positive: BoolArray, selected: IntArray
     ) -> tuple[FloatArray, IntArray]:
-        """The area of each fold by the ranks of one class among some rows, and folds with ties that may be rounding."""
-        rows = rows[np.lexsort((values[rows], self._folds[rows]))]
+        """The area of each fold by the ranks of one class, and folds with ties that may be rounding."""
+        rows = np.lexsort((values, self._folds))
         folds, is_positive, weights = self._folds[rows], positive[rows], self._weights[rows]
         near = (np.diff(values[rows]) <= slack[rows[1:]] + slack[rows[:-1]]) & (np.diff(folds) == 0)
         group = np.append(0, np.cumsum(~near))

@@ -14,7 +14,7 @@ from pqswarm.evaluation.exact.naive_bayes.discrete import (
 
 
 class DiscreteNBClassifier(Classifier):
-    """scikit-learn's MultinomialNB, ComplementNB or BernoulliNB, for text and other counts."""
+    """scikit-learn's MultinomialNB, ComplementNB or BernoulliNB, for text and other counts of at least 0."""
 
     name = "discrete-nb"
     title = "Discrete NB"

@@ -1,6 +1,5 @@
 """The exact error of Gaussian naive Bayes."""
 
-from collections.abc import Callable
 from typing import Any, Unpack, cast
 
 import numpy as np
@@ -104,44 +103,33 @@ class GaussianNBEvaluator(ExactEvaluator):
 
     def class_scores(self, selected: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return the log of prior times density of each prediction and class, and zeros: bits are scikit-learn's."""
-        scores = np.full((self.by_fold.size, self.classes.size), -np.inf)
-        models = self._models(selected)
-        for fold, (_, test) in enumerate(self.folds.split()):
-            model = models(fold)
-            data = np.ascontiguousarray(self._view(fold)[test][:, selected])
-            with np.errstate(all="ignore"):
-                scores[self.folds.rows(fold)[:, np.newaxis], model.classes_] = model._joint_log_likelihood(data)
-        return scores, np.zeros(self.by_fold.size)
+        return self._scores_of_folds(selected, np.arange(self.folds.n_folds)), np.zeros(self.by_fold.size)
 
-    def _view(self, fold: int) -> FloatArray:
-        return self._views[fold % len(self._views)]
-
-    def decide_as_scikit_learn(self, mask: BoolArray, doubtful: IntArray, winners: IntArray) -> None:
-        """Let scikit-learn decide about doubtful predictions, so that even its rounding is reproduced."""
-        selected = np.flatnonzero(mask)
-        models = self._models(selected)
-        folds, events = self.folds.row_folds[doubtful], self.folds.row_events[doubtful]
-        for number in np.unique(folds):
-            data = np.ascontiguousarray(self._view(int(number))[events[folds == number]][:, selected])
-            with np.errstate(all="ignore"):
-                winners[doubtful[folds == number]] = models(int(number)).predict(data)
-
-    def _models(self, selected: IntArray) -> Callable[[int], Any]:
-        """The model that scikit-learn would fit without a fold, from precomputed moments."""
+    def _scores_of_folds(self, selected: IntArray, folds: IntArray) -> FloatArray:
+        """The scores of scikit-learn's models in some folds, from precomputed moments."""
         single = selected.size == 1
         moments = self._moments_of(slice(selected[0], selected[0] + 1)) if single else self.moments
         columns = np.zeros(1, dtype=np.int64) if single else selected
-
-        def make(fold: int) -> Any:
+        scores = np.full((self.by_fold.size, self.classes.size), -np.inf)
+        for fold in folds.tolist():
             means, variances, spread = (moment[fold][columns] for moment in moments)
             counts, seen = self._class_weights[fold], np.unique(self.labels[self.folds.train(fold)])
             model: Any = self.estimator()
             model.classes_, model.class_prior_ = seen, counts[seen] / counts.sum()
             model.theta_ = np.ascontiguousarray(means[:, seen].T)
             model.var_ = np.ascontiguousarray(variances[:, seen].T) + self.var_smoothing * spread.max()
-            return model
+            data = np.ascontiguousarray(self._view(fold)[self.folds.test(fold)][:, selected])
+            with np.errstate(all="ignore"):
+                scores[self.folds.rows(fold)[:, np.newaxis], seen] = model._joint_log_likelihood(data)
+        return scores
 
-        return make
+    def _view(self, fold: int) -> FloatArray:
+        return self._views[fold % len(self._views)]
+
+    def decide_as_scikit_learn(self, mask: BoolArray, doubtful: IntArray, winners: IntArray) -> None:
+        """Let scikit-learn decide about doubtful predictions, so that even its rounding is reproduced."""
+        folds = np.unique(self.folds.row_folds[doubtful])
+        winners[doubtful] = self._scores_of_folds(np.flatnonzero(mask), folds)[doubtful].argmax(axis=1)
 
 
 class GaussianNBOnCpu(Backend[GaussianNBEvaluator]):
