@@ -5,6 +5,8 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csc_matrix, csr_array, csr_matrix
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
@@ -16,7 +18,7 @@ from sklearn.model_selection import (
     StratifiedKFold,
     cross_val_score,
 )
-from sklearn.naive_bayes import GaussianNB
+from sklearn.naive_bayes import BernoulliNB, GaussianNB, MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
@@ -42,8 +44,9 @@ def quick(estimator=None, **options):
         SwarmSelector(DecisionTreeClassifier(max_depth=3), algorithm="ga", cv=2, max_evaluations=3),
         SwarmSelector(Ridge(), cv=2, max_evaluations=3),
         SwarmSelector(KernelNB(0.1), algorithm="sffs", cv=2, max_evaluations=60, n_runs=2),
+        SwarmSelector(BernoulliNB(), cv=2, max_evaluations=3),
     ],
-    ids=["default", "gaussian", "generic", "ridge", "kernel"],
+    ids=["default", "gaussian", "generic", "ridge", "kernel", "sparse"],
 )
 def test_check_estimator(selector):
     with warnings.catch_warnings():
@@ -51,6 +54,36 @@ def test_check_estimator(selector):
         results = check_estimator(selector, on_fail=None)
     assert [result["check_name"] for result in results if result["status"] == "failed"] == []
     assert sum(result["status"] == "passed" for result in results) > 40
+
+
+@pytest.mark.slow
+def test_common_tests_of_metadata_routing():
+    routing = pytest.importorskip("sklearn.tests.test_metaestimators_metadata_routing")
+    options = {"max_evaluations": 1, "random_state": 0, "algorithm": "2d-upso"}
+    case = {"metaestimator": SwarmSelector, "init_args": options, "X": routing.X, "y": routing.y}
+    for name, thing in (("estimator", "classifier"), ("scorer", "scoring"), ("cv", "cv")):
+        case |= {name: thing, f"{name}_name": thing, f"{name}_routing_methods": ["fit"]}
+    case |= {"estimator_name": "estimator", "preserves_metadata": "subset"}
+    beginnings = ("test_metadata", "test_setting", "test_error", "test_non")
+    tests = [name for name in dir(routing) if name.startswith(beginnings)]
+    assert len(tests) >= 6
+    with config_context(enable_metadata_routing=True), warnings.catch_warnings(action="ignore"):
+        for name in tests:
+            getattr(routing, name)(dict(case))
+
+
+@pytest.mark.parametrize("sparse", [csr_matrix, csc_matrix, csr_array])
+def test_sparse_data_as_dense_ones(sparse):
+    """The evaluator of a sparse matrix, and predictions and selected columns, are those of the array."""
+    rng = np.random.default_rng(0)
+    X = rng.poisson(0.5, (90, 12)).astype(float)
+    y = (X[:, :3].sum(axis=1) > 1).astype(int)
+    dense, scarce = (quick(MultinomialNB(), max_evaluations=40).fit(table, y) for table in (X, sparse(X)))
+    assert scarce.evaluator_name_.startswith("DiscreteNBEvaluator")
+    np.testing.assert_array_equal(dense.support_, scarce.support_)
+    assert dense.best_score_ == scarce.best_score_
+    np.testing.assert_array_equal(dense.transform(X), scarce.transform(sparse(X)).toarray())
+    np.testing.assert_array_equal(dense.predict_proba(X), scarce.predict_proba(sparse(X)))
 
 
 COVERED = {
