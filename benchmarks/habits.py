@@ -129,15 +129,17 @@ def predicts(make):
 
 
 def shuffled_splits(make):
-    return support(make(GaussianNB(), cv=ShuffleSplit(3, random_state=0)).fit(X, y), 13).any() if make is not pqswarm \
+    return (
+        support(make(GaussianNB(), cv=ShuffleSplit(3, random_state=0)).fit(X, y), 13).any()
+        if make is not pqswarm
         else support(SwarmSelector(GaussianNB(), cv=ShuffleSplit(3), max_evaluations=30).fit(X, y), 13).any()
+    )
 
 
 def weights(make):
     selector = make(GaussianNB())
     selector.fit(X, y, sample_weight=np.linspace(1, 2, len(y)))
     return True
-
 
 
 def callbacks(make):
@@ -168,7 +170,9 @@ def time_limit(make):
         selector = make(Slow(), population_size=20, generations=40)
         selector.fit(X, y, callbacks=[TimerStopping(total_seconds=2)])
     else:
-        make(Slow(), **{options_of(make, "max_time"): 2.0}, **({"evaluations": 10_000} if make is pqswarm else {})).fit(X, y)
+        make(Slow(), **{options_of(make, "max_time"): 2.0}, **({"evaluations": 10_000} if make is pqswarm else {})).fit(
+            X, y
+        )
     took = time.monotonic() - began
     return f"yes: 2 s asked, {took:.1f} s taken"
 

@@ -5,7 +5,6 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.sparse import csc_matrix, csr_array, csr_matrix
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
@@ -18,7 +17,7 @@ from sklearn.model_selection import (
     StratifiedKFold,
     cross_val_score,
 )
-from sklearn.naive_bayes import BernoulliNB, GaussianNB, MultinomialNB
+from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
@@ -70,20 +69,6 @@ def test_common_tests_of_metadata_routing():
     with config_context(enable_metadata_routing=True), warnings.catch_warnings(action="ignore"):
         for name in tests:
             getattr(routing, name)(dict(case))
-
-
-@pytest.mark.parametrize("sparse", [csr_matrix, csc_matrix, csr_array])
-def test_sparse_data_as_dense_ones(sparse):
-    """The evaluator of a sparse matrix, and predictions and selected columns, are those of the array."""
-    rng = np.random.default_rng(0)
-    X = rng.poisson(0.5, (90, 12)).astype(float)
-    y = (X[:, :3].sum(axis=1) > 1).astype(int)
-    dense, scarce = (quick(MultinomialNB(), max_evaluations=40).fit(table, y) for table in (X, sparse(X)))
-    assert scarce.evaluator_name_.startswith("DiscreteNBEvaluator")
-    np.testing.assert_array_equal(dense.support_, scarce.support_)
-    assert dense.best_score_ == scarce.best_score_
-    np.testing.assert_array_equal(dense.transform(X), scarce.transform(sparse(X)).toarray())
-    np.testing.assert_array_equal(dense.predict_proba(X), scarce.predict_proba(sparse(X)))
 
 
 COVERED = {

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import issparse
 
 from pqswarm._base.typing import AnyArray, BoolArray, IntArray
 from pqswarm.errors import PqswarmError
@@ -190,7 +189,7 @@ def explain_fitting(
 
 def _fast_table(X: Any, match: "_ExactChoice") -> Any:
     """X as an exact evaluator takes it: an array of floats, or a sparse matrix; None if it does not."""
-    if issparse(X):
+    if hasattr(X, "tocsr"):
         return X if match.exact is not None and match.exact.takes_sparse and not match.scaler else None
     return as_numbers(X)
 
