@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
@@ -16,7 +17,7 @@ from sklearn.model_selection import (
     StratifiedKFold,
     cross_val_score,
 )
-from sklearn.naive_bayes import GaussianNB
+from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
@@ -42,8 +43,9 @@ def quick(estimator=None, **options):
         SwarmSelector(DecisionTreeClassifier(max_depth=3), algorithm="ga", cv=2, max_evaluations=3),
         SwarmSelector(Ridge(), cv=2, max_evaluations=3),
         SwarmSelector(KernelNB(0.1), algorithm="sffs", cv=2, max_evaluations=60, n_runs=2),
+        SwarmSelector(BernoulliNB(), cv=2, max_evaluations=3),
     ],
-    ids=["default", "gaussian", "generic", "ridge", "kernel"],
+    ids=["default", "gaussian", "generic", "ridge", "kernel", "sparse"],
 )
 def test_check_estimator(selector):
     with warnings.catch_warnings():
@@ -51,6 +53,22 @@ def test_check_estimator(selector):
         results = check_estimator(selector, on_fail=None)
     assert [result["check_name"] for result in results if result["status"] == "failed"] == []
     assert sum(result["status"] == "passed" for result in results) > 40
+
+
+@pytest.mark.slow
+def test_common_tests_of_metadata_routing():
+    routing = pytest.importorskip("sklearn.tests.test_metaestimators_metadata_routing")
+    options = {"max_evaluations": 1, "random_state": 0, "algorithm": "2d-upso"}
+    case = {"metaestimator": SwarmSelector, "init_args": options, "X": routing.X, "y": routing.y}
+    for name, thing in (("estimator", "classifier"), ("scorer", "scoring"), ("cv", "cv")):
+        case |= {name: thing, f"{name}_name": thing, f"{name}_routing_methods": ["fit"]}
+    case |= {"estimator_name": "estimator", "preserves_metadata": "subset"}
+    beginnings = ("test_metadata", "test_setting", "test_error", "test_non")
+    tests = [name for name in dir(routing) if name.startswith(beginnings)]
+    assert len(tests) >= 6
+    with config_context(enable_metadata_routing=True), warnings.catch_warnings(action="ignore"):
+        for name in tests:
+            getattr(routing, name)(dict(case))
 
 
 COVERED = {

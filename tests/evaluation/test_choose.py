@@ -7,7 +7,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import Ridge
 from sklearn.metrics import accuracy_score, f1_score, make_scorer
-from sklearn.model_selection import RepeatedStratifiedKFold, ShuffleSplit
+from sklearn.model_selection import RepeatedStratifiedKFold, ShuffleSplit, TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -80,14 +80,21 @@ def test_the_generic_evaluator_is_explained(model, because):
 def test_all_reasons_against_an_exact_evaluator_are_named(monkeypatch):
     X, y, folds = dataset("wine")
     weights = np.linspace(1, 2, 178)
-    splits = Splits.from_cv(ShuffleSplit(3, random_state=0), X, y)
-    choice = choose_evaluator(GaussianNB(), X, y, splits, scoring="roc_auc_ovr", sample_weight=weights)
-    for part in (
-        "does not score by 'roc_auc_ovr'",
-        "events have weights",
-        "the splits of ShuffleSplit are not partitions",
-    ):
-        assert part in choice.reason
+    few = Splits.from_cv(ShuffleSplit(3, test_size=9, random_state=0), X, y)
+    against = module.explain_fitting(NEIGHBOURS, X, y, few, "roc_auc_ovr", sample_weight=weights, fit_params={"a": 1})
+    for part in ("does not score by 'roc_auc_ovr'", "fit has parameters"):
+        assert part in " ".join(against)
+    against = module.explain_fitting(NEIGHBOURS, X, y, few, sample_weight=weights)
+    for part in ("events have weights", "a test set that is not a fold of a partition has fewer than 16 events"):
+        assert part in " ".join(against)
+    series = Splits.from_cv(TimeSeriesSplit(3), X, y)  # labels are sorted
+    assert "lacks a class" in choose_evaluator(GaussianNB(), X, y, series, scoring="neg_log_loss").reason
+    assert (
+        "or one class"
+        in choose_evaluator(
+            NEIGHBOURS, X[:90], np.repeat([0, 1], 45), Splits([(np.arange(20), np.arange(20, 40))], 90)
+        ).reason
+    )
     missing = X.copy()
     missing[3, 2] = np.nan
     model = HistGradientBoostingClassifier(max_iter=2, random_state=0)

@@ -17,7 +17,7 @@ from pqswarm.evaluation import (
     parameters,
 )
 from pqswarm.evaluation import conformance as suite
-from pqswarm.evaluation.classifiers import EstimatorClassifier, KernelNBClassifier, KNNClassifier
+from pqswarm.evaluation.classifiers import DiscreteNBClassifier, EstimatorClassifier, KernelNBClassifier, KNNClassifier
 from pqswarm.evaluation.conformance import CHECKS, check_classifier, check_regressor
 
 SETTINGS = {
@@ -34,6 +34,7 @@ SETTINGS = {
     ],
 }
 ALL = [CLASSIFIERS[name](settings) for name in CLASSIFIERS for settings in SETTINGS[name]]
+ALL.append(DiscreteNBClassifier({"model": "bernoulli", "binarize": 0.4}))  # the other models need counts
 
 
 @pytest.fixture(autouse=True)

@@ -4,15 +4,25 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.sparse import csc_matrix, csr_matrix
 from sklearn.base import clone
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.metrics import cohen_kappa_score, fbeta_score, get_scorer, make_scorer, zero_one_loss
-from sklearn.model_selection import cross_val_score
-from sklearn.naive_bayes import GaussianNB
+from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit, cross_val_score
+from sklearn.naive_bayes import BernoulliNB, ComplementNB, GaussianNB, MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation import Folds, RepeatedEvaluator, Splits, choose_evaluator
+from pqswarm.evaluation import (
+    DiscreteNBEvaluator,
+    Folds,
+    GenericEvaluator,
+    KernelNBEvaluator,
+    RepeatedEvaluator,
+    Splits,
+    choose_evaluator,
+)
 from pqswarm.evaluation.repeated import TargetsEvaluator
 from pqswarm.evaluation.scores import ScoredEvaluator
 from tests.depth import some
@@ -79,13 +89,94 @@ def test_refused_subsets_empty_ones_and_what_cannot_be_scored():
     evaluator = choose_evaluator(KNeighborsClassifier(3), X, y, folds, scoring="f1_macro").evaluator
     assert np.isinf(evaluator.errors(np.zeros((1, 8), dtype=bool)))
     assert evaluator.predictions(np.ones(8, dtype=bool)).shape == y.shape
-    for scoring in ("roc_auc_ovr", "neg_log_loss", lambda model, X, y: 0.5):
+    for scoring in ("roc_auc_ovr", "neg_log_loss", "average_precision", lambda model, X, y: 0.5):
         assert choose_evaluator(KNeighborsClassifier(3), X, y, folds, scoring=scoring).name == "GenericEvaluator"
-    with pytest.raises(PqswarmError, match="scorer must be a scorer of predicted labels"):
+    with pytest.raises(PqswarmError, match="scorer must be a scorer of scikit-learn"):
         ScoredEvaluator(evaluator.evaluator, "f1_macro")
     nan = make_scorer(lambda true, guessed: np.nan)
     with pytest.raises(PqswarmError, match=r"gives nan on fold 0 of 18 events, with features \[0\]"):
         choose_evaluator(GaussianNB(), X, y, folds, scoring=nan).evaluator.errors(np.eye(8, dtype=bool)[:1])
+
+
+COUNTS = [
+    MultinomialNB(),
+    ComplementNB(alpha=0.3),
+    ComplementNB(norm=True),
+    BernoulliNB(alpha=1e-3, fit_prior=False, binarize=1.5),
+]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(
+    "model", [GaussianNB(), LinearDiscriminantAnalysis(), *COUNTS], ids=lambda model: type(model).__name__
+)
+def test_probabilities_weights_and_splits(model, n_classes):
+    compare_responses(model, n_classes, n_masks=some(3))
+
+
+def compare_responses(model, n_classes, n_masks):
+    """Compare scores of labels and probabilities, with weights and on several splits, as above."""
+    rng = np.random.default_rng(n_classes)
+    X, y, _ = hostile_data(rng, n_classes)
+    X = np.floor(X)
+    X[rng.random(X.shape) < 0.3] = 0
+    masks = rng.random((n_masks, X.shape[1])) < 0.5
+    masks[:, 0] |= ~masks[:, :6].any(axis=1)
+    weights = rng.random(72) * rng.integers(0, 4, 72)
+    weights[-4:] = 0.5  # the tiny class
+    areas = ["roc_auc", "neg_brier_score"] if n_classes == 2 else ["roc_auc_ovr", "roc_auc_ovr_weighted"]
+    for scoring in ("neg_log_loss", *areas, None, "f1_macro", "matthews_corrcoef"):
+        for cv in (StratifiedKFold(3), StratifiedShuffleSplit(2, test_size=0.4, random_state=1)):
+            splits = Splits.from_cv(cv, X, y)
+            for given in (None, weights) if hasattr(model, "partial_fit") else (None,):
+                tables = (X, csr_matrix(X), csc_matrix(X)) if type(model) in map(type, COUNTS) else (X,)
+                expected = GenericEvaluator(X, y, splits, model, scoring, scaling="none", sample_weight=given)
+                with warnings.catch_warnings(action="ignore"):
+                    wanted = expected.fold_errors(masks)
+                for table in tables:
+                    choice = choose_evaluator(model, table, y, splits, scoring=scoring, sample_weight=given)
+                    assert choice.name != "GenericEvaluator"
+                    assert choice.evaluator.is_loss == expected.is_loss
+                    np.testing.assert_allclose(choice.evaluator.fold_errors(masks), wanted, rtol=1e-9, atol=1e-12)
+
+
+def test_ties_by_rounding_are_left_to_scikit_learn():
+    """Of events whose features are exchanged, probabilities are equal but for rounding."""
+    rng = np.random.default_rng(0)
+    half = rng.integers(0, 3, (40, 4)).astype(float)
+    X, y = np.vstack([half, half[:, ::-1]]), np.tile(rng.integers(0, 2, 40), 2)
+    splits = Splits.from_cv(StratifiedShuffleSplit(4, test_size=0.5, random_state=0), X, y)
+    masks = np.ones((1, 4), dtype=bool)
+    for model in (GaussianNB(), LinearDiscriminantAnalysis(), MultinomialNB()):
+        evaluator = choose_evaluator(model, X, y, splits, scoring="roc_auc").evaluator
+        expected = GenericEvaluator(X, y, splits, model, "roc_auc", scaling="none").fold_errors(masks)
+        np.testing.assert_allclose(evaluator.fold_errors(masks), expected, rtol=0, atol=1e-14)
+
+
+def test_refused_counts_and_hyperparameters_that_are_not_covered():
+    X, y, folds = hostile_data(np.random.default_rng(0), 3)
+    evaluator = choose_evaluator(MultinomialNB(), X - 1.0, y, folds).evaluator
+    assert evaluator.errors(np.eye(8, dtype=bool)[[0, 6]]).tolist() == [
+        1.0,
+        pytest.approx(1 - (y == 0).mean(), abs=0.1),
+    ]
+    for model in (MultinomialNB(alpha=0), MultinomialNB(class_prior=[0.2, 0.3, 0.5]), BernoulliNB(binarize=None)):
+        assert choose_evaluator(model, X, y, folds).name == "GenericEvaluator"
+    with pytest.raises(PqswarmError, match="sparse X must be finite, and needs scaling 'none'"):
+        DiscreteNBEvaluator(csr_matrix(X), y, folds)
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_kernel_naive_bayes_counts_errors_by_class_as_its_labels_say(ties):
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 5, 90)
+    X = rng.normal(size=(90, 6)) + y[:, None]
+    evaluator = KernelNBEvaluator(np.round(X) if ties else X, y, Folds(np.arange(90) % 3), bandwidth=0.03)
+    masks = rng.random((20, 6)) < 0.5
+    masks[:, 0] |= ~masks.any(axis=1)
+    for name in ("f1_macro", "balanced_accuracy", "matthews_corrcoef"):
+        scored = ScoredEvaluator(evaluator, get_scorer(name))
+        np.testing.assert_array_equal(scored.fold_errors(masks), 1 - scored._scores(evaluator._predict(masks)))
 
 
 def test_repeated_partitions():

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from sklearn.linear_model import Ridge
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import (
     GroupKFold,
     KFold,
@@ -17,11 +18,13 @@ from sklearn.model_selection import (
     TimeSeriesSplit,
     cross_val_score,
 )
-from sklearn.naive_bayes import GaussianNB
+from sklearn.naive_bayes import BernoulliNB, GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestCentroid
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
+from pqswarm import KernelNB
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import (
     Folds,
@@ -84,7 +87,7 @@ def test_errors_are_those_of_scikit_learn(name):
     partitions = splits.partitions()
     assert (0 if partitions is None else len(partitions)) == repeats
     choice = choose_evaluator(model, X, y, splits)
-    assert choice.name == ("GaussianNBEvaluator" if repeats else "GenericEvaluator")
+    assert choice.name == "GaussianNBEvaluator"
     for evaluator in (choice.evaluator, GenericEvaluator(X, y, splits, model, scaling="none")):
         np.testing.assert_allclose(evaluator.fold_errors(masks), expected, rtol=0, atol=1e-15)
         np.testing.assert_allclose(evaluator.errors(masks), expected.mean(axis=1), rtol=0, atol=1e-14)
@@ -165,7 +168,34 @@ def test_invalid_splits(pairs, message):
         Splits(pairs, n_events=6)
 
 
-def test_exact_evaluators_need_a_partition():
+@pytest.mark.parametrize(
+    "model",
+    [
+        make_pipeline(StandardScaler(), KNeighborsClassifier(3)),
+        make_pipeline(MinMaxScaler(), KernelNB(0.05)),
+        LinearDiscriminantAnalysis(),
+        make_pipeline(StandardScaler(), QuadraticDiscriminantAnalysis(reg_param=0.1)),
+        NearestCentroid(),
+        BernoulliNB(binarize=2.5),
+        make_pipeline(StandardScaler(), KNeighborsRegressor(3)),
+        LinearRegression(),
+    ],
+    ids=lambda model: type(model[-1] if hasattr(model, "steps") else model).__name__,
+)
+def test_every_exact_evaluator_takes_any_splits(model):
+    X, y = disordered()
+    rng, masks = np.random.default_rng(3), random_masks(3, 13, 0)
+    drawn = [(rng.integers(0, 178, 150), rng.integers(0, 178, 40)) for _ in range(2)]
+    for cv in (drawn, TimeSeriesSplit(3), StratifiedShuffleSplit(2, random_state=0)):
+        splits = Splits.from_cv(cv, X, y)
+        choice = choose_evaluator(model, X, y, splits)
+        assert choice.name != "GenericEvaluator"
+        expected = GenericEvaluator(X, y, splits, model, scaling="none")
+        np.testing.assert_allclose(choice.evaluator.fold_errors(masks), expected.fold_errors(masks), atol=1e-12)
+        np.testing.assert_allclose(choice.evaluator.errors(masks), expected.errors(masks), atol=1e-12)
+
+
+def test_k_nn_itself_needs_a_partition():
     X, y, _ = dataset("wine")
     splits = Splits.from_cv(ShuffleSplit(3, random_state=0), X, y)
     with pytest.raises(PqswarmError, match="folds must be Folds"):

@@ -159,11 +159,9 @@ def read_npy(content: bytes, name: str) -> AnyArray:
 
 
 def write_arrays(
-    file: BinaryIO,
-    arrays: Mapping[str, AnyArray],
-    texts: Mapping[str, str] | None = None,
+    file: BinaryIO, arrays: Mapping[str, AnyArray], texts: Mapping[str, str] | None = None,
     compression: int = zipfile.ZIP_STORED,
-) -> None:
+) -> None:  # fmt: skip
     """Write texts and arrays as a zip archive that ``numpy.load`` opens; equal content gives equal bytes."""
     with zipfile.ZipFile(file, "w") as archive:
         for name, text in (texts or {}).items():

@@ -13,14 +13,9 @@ _Class = TypeVar("_Class")
 
 
 def option(
-    meaning: str,
-    *,
-    default: Any,
-    low: float | None = None,
-    high: float | None = None,
-    choices: tuple[str, ...] = (),
+    meaning: str, *, default: Any, low: float | None = None, high: float | None = None, choices: tuple[str, ...] = (),
     symbol: str = "",
-) -> Any:
+) -> Any:  # fmt: skip
     """Declare a field of a parameter class.
 
     Parameters

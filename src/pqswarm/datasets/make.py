@@ -26,14 +26,10 @@ _EVENTS_PER_TASK = 16
 
 
 def make_dataset(
-    events_per_class: int = 250,
-    snr: float | Sequence[float] = NOISE_LEVELS,
-    seed: int = 0,
-    preset: str | Preset = "paper",
-    n_jobs: int | None = None,
-    progress: Progress | None = None,
+    events_per_class: int = 250, snr: float | Sequence[float] = NOISE_LEVELS, seed: int = 0,
+    preset: str | Preset = "paper", n_jobs: int | None = None, progress: Progress | None = None,
     features: FeatureOptions | Mapping[str, Any] | None = None,
-) -> Dataset:
+) -> Dataset:  # fmt: skip
     """Generate events of all classes of a preset and extract their features at every noise level.
 
     Every noise level has the same events. An event depends only on (seed, class, number), its noise on the event and

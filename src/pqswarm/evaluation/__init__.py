@@ -11,6 +11,7 @@ from pqswarm.evaluation.exact.knn.regression import KNNRegressionEvaluator
 from pqswarm.evaluation.exact.linear.lda import LDAEvaluator
 from pqswarm.evaluation.exact.linear.qda import QDAEvaluator
 from pqswarm.evaluation.exact.linear.regression import LinearEvaluator
+from pqswarm.evaluation.exact.naive_bayes.discrete import DiscreteNBEvaluator
 from pqswarm.evaluation.exact.naive_bayes.evaluator import KernelNBEvaluator
 from pqswarm.evaluation.exact.naive_bayes.gaussian import GaussianNBEvaluator
 from pqswarm.evaluation.filters.filter import FILTERS, Filter, Prefiltered, prefilter
@@ -27,8 +28,9 @@ from pqswarm.evaluation.scaling import scaled
 from pqswarm.evaluation.splits import Splits
 
 __all__ = [
-    "CLASSIFIERS", "FILTERS", "METRICS", "REGRESSORS", "ClassificationEvaluator", "Classifier", "Evaluator",
-    "EvaluatorChoice", "ExactEvaluator", "FeatureGroups", "Filter", "Folds", "GaussianNBEvaluator", "GenericEvaluator",
+    "CLASSIFIERS", "FILTERS", "METRICS", "REGRESSORS", "ClassificationEvaluator", "Classifier",
+    "DiscreteNBEvaluator", "Evaluator", "EvaluatorChoice", "ExactEvaluator", "FeatureGroups", "Filter", "Folds",
+    "GaussianNBEvaluator", "GenericEvaluator",
     "GridSearchResult", "GroupedEvaluator", "KNNEvaluator", "KNNRegressionEvaluator", "KernelNBEvaluator",
     "LDAEvaluator", "LinearEvaluator", "Memo", "NearestCentroidEvaluator", "Parameters", "Prefiltered", "QDAEvaluator",
     "RegressionEvaluator", "Regressor", "RepeatedEvaluator", "Splits", "choose_evaluator", "find_classifier",

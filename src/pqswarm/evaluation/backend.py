@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pqswarm._base.typing import BoolArray, IntArray
+from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.base import ClassificationEvaluator, EvaluatorOptions
 from pqswarm.evaluation.cuda import batch_memory, check_device, cupy, cut_cuda_batch
 from pqswarm.evaluation.folds import Folds
@@ -28,7 +29,7 @@ class Backend(ABC, Generic[_Evaluator]):
     def counts(self, masks: BoolArray) -> IntArray:
         """Return the misclassified events of each fold for each non-empty mask: shape (m, n_folds)."""
         counts = np.empty((len(masks), self.evaluator.folds.n_folds), dtype=np.int64)
-        step = max(1, _LABELS // len(self.evaluator.data))
+        step = max(1, _LABELS // int(self.evaluator.folds.sizes.sum()))
         for first in range(0, len(masks), step):
             rows = slice(first, first + step)
             counts[rows] = self.evaluator.count_errors(self.predict(masks[rows]))
@@ -91,6 +92,8 @@ class ExactEvaluator(ClassificationEvaluator):
         self, X: ArrayLike, y: ArrayLike, folds: Folds, *, device: str = "cpu", **options: Unpack[EvaluatorOptions]
     ) -> None:
         check_device(device)
+        if device != "cpu" and not isinstance(folds, Folds):
+            raise PqswarmError(f"device {device!r} needs Folds, a partition of the events: use 'cpu' for other splits.")
         super().__init__(X, y, folds, **options)
         self.device = device
 

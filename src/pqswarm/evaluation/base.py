@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from typing import Any, ClassVar, TypedDict, Unpack, cast
 
 import numpy as np
@@ -107,10 +108,18 @@ class Evaluator(ABC):
         checked = self.checked_masks(masks)
         found = np.tile(empty, (len(checked), *[1] * np.ndim(empty)))
         some = np.flatnonzero(checked.any(axis=1))
-        at_once = max(1, MAX_BATCH_BYTES // (8 * self.n_events))
+        at_once = max(1, MAX_BATCH_BYTES // (8 * max(self.n_events, int(self.folds.sizes.sum()))))
         for rows in np.array_split(some, -(-some.size // at_once)) if some.size else ():
             found[rows] = compute(checked[rows])
         return found
+
+    def _by_event(self, found: AnyArray) -> AnyArray:
+        """Predictions, one per test event of each fold, in the order of the events."""
+        if len(self.folds.partitions() or ()) != 1:
+            raise PqswarmError("predictions exist only where each event is tested once: use errors or error_counts.")
+        ordered = np.empty_like(found)
+        ordered[self.folds.row_events] = found
+        return ordered
 
     def checked_masks(self, masks: ArrayLike) -> BoolArray:
         """Return the masks as a boolean matrix, or raise an error that says what is wrong."""
@@ -196,9 +205,14 @@ class ClassificationEvaluator(Evaluator):
         super().__init__(X, folds, **options)
         self.classes, self.labels = check_evaluator_labels(y, self.n_events)
 
+    @cached_property
+    def row_labels(self) -> IntArray:
+        """The true label of each prediction, as a position in `classes`."""
+        return self.labels[self.folds.row_events]
+
     @abstractmethod
     def _predict(self, masks: BoolArray) -> IntArray:
-        """Labels, as positions in `classes`, of every event for each non-empty mask: shape (m, n); -1 if refused."""
+        """Labels, as positions in `classes`, of every tested event for each non-empty mask: (m, n); -1 if refused."""
 
     def _counts(self, masks: BoolArray) -> IntArray:
         """Misclassified events of each fold for each non-empty mask: shape (m, n_folds)."""
@@ -209,7 +223,7 @@ class ClassificationEvaluator(Evaluator):
         from pqswarm.evaluation.count_kernels import count_errors
 
         found = np.empty((len(predicted), self.folds.n_folds), dtype=np.int64)
-        count_errors(predicted, self.labels, self.folds.test_fold, found)
+        count_errors(predicted, self.row_labels, self.folds.row_folds, found)
         return found
 
     def error_counts(self, masks: ArrayLike) -> IntArray:
@@ -227,7 +241,7 @@ class ClassificationEvaluator(Evaluator):
     def predictions(self, mask: ArrayLike) -> AnyArray:
         """Return the predicted label of each event when its fold is tested, for confusion matrices."""
         checked = self.checked_mask(mask)
-        predicted = self._predict(checked[np.newaxis])[0]
+        predicted = self._by_event(self._predict(checked[np.newaxis])[0])
         if predicted.min() < 0:
             raise PqswarmError(f"the estimator cannot be used with features {np.flatnonzero(checked).tolist()}.")
         found: AnyArray = self.classes[predicted]

@@ -3,24 +3,31 @@
 import time
 from dataclasses import dataclass
 from functools import cached_property
+from inspect import signature
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pqswarm._base.typing import AnyArray, BoolArray
+from pqswarm._base.typing import AnyArray, BoolArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.base import Evaluator, check_evaluator_labels, check_features
-from pqswarm.evaluation.estimators import check_estimator_classes, check_estimator_kind, pipeline_steps
+from pqswarm.evaluation.estimators import (
+    check_estimator_classes,
+    check_estimator_kind,
+    check_estimator_weights,
+    pipeline_steps,
+)
 from pqswarm.evaluation.folds import CrossValidation, Folds
 from pqswarm.evaluation.generic import GenericEvaluator, check_target
 from pqswarm.evaluation.memory import MAX_TABLE_BYTES
 from pqswarm.evaluation.registry import find_classifier, find_regressor
 from pqswarm.evaluation.repeated import RepeatedEvaluator, TargetsEvaluator
-from pqswarm.evaluation.scaling import WITHIN_FOLDS, Scaling
-from pqswarm.evaluation.scores import ScoredEvaluator, is_score_of_labels
+from pqswarm.evaluation.scaling import WITHIN_FOLDS, Scaling, scale_for_fold
+from pqswarm.evaluation.scores import ScoredEvaluator, explain_slow_score
 from pqswarm.evaluation.tables import as_numbers, is_table
 
+_FEW = 16  # events, at least as many as neighbours
 _SLOW = 0.5  # seconds; above, one subset is timed
 
 
@@ -60,20 +67,13 @@ class EvaluatorChoice:
 
 
 def choose_evaluator(
-    estimator: Any,
-    X: ArrayLike,
-    y: ArrayLike,
-    splits: CrossValidation,
-    *,
-    scoring: Any = None,
-    sample_weight: ArrayLike | None = None,
-    n_jobs: int | None = None,
-    **params: Any,
-) -> EvaluatorChoice:
+    estimator: Any, X: ArrayLike, y: ArrayLike, splits: CrossValidation, *, scoring: Any = None,
+    sample_weight: ArrayLike | None = None, n_jobs: int | None = None, **params: Any,
+) -> EvaluatorChoice:  # fmt: skip
     """Choose the evaluator of feature subsets by an estimator: an exact one if there is one.
 
     Exact evaluators cover an estimator alone, or in a pipeline after a MinMaxScaler, StandardScaler or RobustScaler
-    with default options. The splits must be one or several partitions.
+    with default options.
 
     Parameters
     ----------
@@ -116,11 +116,10 @@ def choose_evaluator(
     if classifies and np.ndim(y) == 1:
         classes, labels = check_evaluator_labels(y, len(splits))
         check_estimator_classes(classes[labels])
-    match = _ExactChoice.of(estimator, classifies, scoring)
-    data = as_numbers(X) if is_table(X) else check_features(X, takes_nan=True)
+    match = _ExactChoice.of(estimator, classifies, scoring, y, sample_weight)
+    data = _fast_table(X, match) if is_table(X) else check_features(X, takes_nan=True)
     against = explain_fitting(estimator, X, y, splits, scoring, sample_weight=sample_weight, **params)
-    partitions = splits.partitions()
-    if against or partitions is None:
+    if against:
         generic = GenericEvaluator(
             X if is_table(X) else data, y, splits, estimator, scoring, scaling="none", n_jobs=n_jobs,
             sample_weight=sample_weight, **params,
@@ -129,15 +128,30 @@ def choose_evaluator(
     options: dict[str, Any] = {"scaling": match.scaling, "n_jobs": n_jobs}
     if not classifies:
         options["scoring"] = scoring
-    targets = check_target(y, len(splits)).T if np.ndim(y) == 2 else [y]
-    made = [[match.exact.evaluator(data, target, folds, **options) for target in targets] for folds in partitions]
+    weights = None if sample_weight is None else check_estimator_weights(sample_weight, len(splits))
+    if weights is not None:
+        options["sample_weight"] = weights
+    targets = check_target(y, len(splits)).T if np.ndim(y) == 2 else [np.asarray(y)]
+    partitions, held_out = splits.partitions(), None
+    problems: list[tuple[Any, Any, Any]]
+    if partitions is None and not match.exact.fast_evaluator.takes_splits:
+        held_out = data
+        problems = [_held_out(data, split, match.scaling) for split in splits.split()]
+        options["scaling"] = "none"
+    else:
+        problems = [(data, slice(None), folds) for folds in partitions or (splits,)]
+    made = [
+        [match.exact._evaluator(part, target[rows], folds, **options) for target in targets]
+        for part, rows, folds in problems
+    ]
     kind = type(made[0][0]).__name__
     parts: list[Evaluator] = [each[0] if len(each) == 1 else TargetsEvaluator(each) for each in made]
     if match.scorer is not None:
-        parts = [ScoredEvaluator(each[0], match.scorer) for each in made]
-    evaluator = parts[0] if len(parts) == 1 else RepeatedEvaluator(parts, splits)
+        parts = [ScoredEvaluator(each[0], match.scorer, weights) for each in made]
+    single = len(parts) == 1 and held_out is None
+    evaluator = parts[0] if single else RepeatedEvaluator(parts, splits, held_out)
     by = f", scaled by {match.scaler} inside each fold" if match.scaler else ""
-    times = f", in {len(parts)} partitions" if len(parts) > 1 else ""
+    times = "" if single else f", in {len(parts)} {'partitions' if held_out is None else 'splits'}"
     return EvaluatorChoice(evaluator, f"{kind}: exact for {match.exact.describe()}{by}{times}.")
 
 
@@ -145,26 +159,59 @@ def explain_fitting(
     estimator: Any, X: Any, y: ArrayLike, splits: CrossValidation, scoring: Any = None, **params: Any
 ) -> list[str]:
     """Return why :func:`choose_evaluator` fits the estimator; empty if there is an exact evaluator."""
-    match = _ExactChoice.of(estimator, check_estimator_kind(estimator), scoring)
+    classifies = check_estimator_kind(estimator)
+    match = _ExactChoice.of(estimator, classifies, scoring, y, params.get("sample_weight"))
     against = [match.why_not] if match.why_not else []
-    if params.get("sample_weight") is not None:
+    fast = getattr(match.exact, "fast_evaluator", None)
+    if params.get("sample_weight") is not None and fast and "sample_weight" not in signature(fast).parameters:
         against.append("events have weights")
     if params.get("fit_params") or params.get("score_params"):
         against.append("fit has parameters")
-    if np.ndim(y) == 2 and check_estimator_kind(estimator):
+    if np.ndim(y) == 2 and classifies:
         against.append("y has several labels")
-    data = as_numbers(X)
+    elif match.scorer is not None and match.scorer._response_method != "predict" and _lacks_class(y, splits):
+        against.append("a training or test set lacks a class")
+    data = _fast_table(X, match)
     if data is None:
         against.append("X is not an array or frame of numbers")
-    elif np.isnan(data).any():
+    elif np.isnan(data.data if is_table(data) else data).any():
         against.append("X has NaN")
     partitions = splits.partitions()
-    if partitions is None:
-        name = getattr(splits, "name", "the splits")
-        against.append(f"the splits of {name} are not partitions, each fold trained on all others")
-    elif data is not None and (needed := _chosen_evaluator_bytes(data, partitions, match.scaling)) > MAX_TABLE_BYTES:
-        against.append(f"its scaled copies of X would take {needed / 2**30:.0f} GiB")
+    if partitions is None and fast and not fast.takes_splits and _is_small(np.asarray(y), splits, classifies):
+        against.append(f"a test set that is not a fold of a partition has fewer than {_FEW} events, or one class")
+    elif data is not None:
+        copies = splits.n_folds if partitions is None or match.scaling in WITHIN_FOLDS else len(partitions)
+        needed = copies * data.data.nbytes * 3 // 2  # in double and single precision
+        if needed > MAX_TABLE_BYTES:
+            against.append(f"its scaled copies of X would take {needed / 2**30:.0f} GiB")
     return against
+
+
+def _fast_table(X: Any, match: "_ExactChoice") -> Any:
+    """X as an exact evaluator takes it: an array of floats, or a sparse matrix; None if it does not."""
+    if hasattr(X, "tocsr"):
+        return X if match.exact is not None and match.exact.takes_sparse and not match.scaler else None
+    return as_numbers(X)
+
+
+def _held_out(data: Any, split: tuple[IntArray, IntArray], scaling: Scaling) -> tuple[Any, IntArray, Folds]:
+    """The scaled events of a split, their places, and folds: the second is the test set."""
+    train, test = np.sort(split[0]), split[1]
+    rows = np.concatenate([train, test])
+    return scale_for_fold(data, train, scaling)[rows], rows, Folds(np.repeat([0, 1], [train.size, test.size]))
+
+
+def _is_small(y: AnyArray, splits: CrossValidation, classifies: bool) -> bool:
+    """Whether an event of each class, and enough in the test set, are missing in some split."""
+    pairs = list(splits.split())
+    single = classifies and any(np.unique(y[np.concatenate(pair)]).size < 2 for pair in pairs)
+    return single or min(test.size for _, test in pairs) < _FEW
+
+
+def _lacks_class(y: ArrayLike, splits: CrossValidation) -> bool:
+    labels = np.asarray(y)
+    n_classes = np.unique(labels).size
+    return any(np.unique(labels[part]).size < n_classes for split in splits.split() for part in split)
 
 
 @dataclass(frozen=True)
@@ -175,10 +222,10 @@ class _ExactChoice:
     scaling: Scaling = "none"
     scaler: str = ""
     why_not: str = ""
-    scorer: Any = None  # of labels, if errors are not counted
+    scorer: Any = None  # if errors are not counted
 
     @classmethod
-    def of(cls, estimator: Any, classifies: bool, scoring: Any) -> "_ExactChoice":
+    def of(cls, estimator: Any, classifies: bool, scoring: Any, y: Any, sample_weight: Any) -> "_ExactChoice":
         from sklearn.metrics import check_scoring
         from sklearn.pipeline import Pipeline
 
@@ -190,14 +237,12 @@ class _ExactChoice:
         if exact is None:
             return cls(why_not=f"there is no exact evaluator for {_short_repr(last)}")
         known = (None, "accuracy") if classifies else (None, *exact.scorings)
-        scorer = None
-        if not any(scoring is one or (isinstance(scoring, str) and scoring == one) for one in known):
-            scorer = (
-                check_scoring(last, scoring)
-                if classifies and not isinstance(scoring, list | tuple | set | dict)
-                else None
-            )
-            if not is_score_of_labels(scorer):
+        scorer, weighted = None, sample_weight is not None
+        by_name = any(scoring is one or (isinstance(scoring, str) and scoring == one) for one in known)
+        if not by_name or (classifies and weighted):
+            if classifies and not isinstance(scoring, list | tuple | set | dict):
+                scorer = check_scoring(last, "accuracy" if scoring is None else scoring)
+            if explain_slow_score(scorer, exact.fast_evaluator, np.unique(y).size, weighted):
                 return cls(why_not=f"the exact evaluator does not score by {_short_repr(scoring)}")
         if not before:
             return cls(exact, scorer=scorer)
@@ -227,12 +272,6 @@ def _is_scaler(step: Any) -> bool:
     from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 
     return type(step) in (MinMaxScaler, StandardScaler, RobustScaler)
-
-
-def _chosen_evaluator_bytes(data: AnyArray, partitions: tuple[Folds, ...], scaling: Scaling) -> int:
-    """Memory of the scaled features of all folds, in double and single precision."""
-    copies = sum(folds.n_folds for folds in partitions) if scaling in WITHIN_FOLDS else len(partitions)
-    return copies * data.nbytes * 3 // 2
 
 
 def _short_repr(thing: Any) -> str:

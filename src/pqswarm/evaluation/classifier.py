@@ -62,15 +62,9 @@ class Classifier(Learner):
     grid: ClassVar[Mapping[str, Sequence[Any]]] = {}
 
     def evaluator(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        folds: Folds,
-        *,
-        scaling: Scaling = "once",
-        n_jobs: int | None = None,
+        self, X: ArrayLike, y: ArrayLike, folds: Folds, *, scaling: Scaling = "once", n_jobs: int | None = None,
         device: str = "cpu",
-    ) -> ClassificationEvaluator:
+    ) -> ClassificationEvaluator:  # fmt: skip
         """Return the evaluator of feature subsets by this classifier.
 
         Parameters
@@ -144,15 +138,9 @@ class Classifier(Learner):
 
     @classmethod
     def search_grid(
-        cls,
-        X: ArrayLike,
-        y: ArrayLike,
-        folds: Folds,
-        *,
-        grid: Mapping[str, Sequence[Any]] | None = None,
-        scaling: Scaling = "once",
-        n_jobs: int | None = None,
-    ) -> GridSearchResult | None:
+        cls, X: ArrayLike, y: ArrayLike, folds: Folds, *, grid: Mapping[str, Sequence[Any]] | None = None,
+        scaling: Scaling = "once", n_jobs: int | None = None,
+    ) -> GridSearchResult | None:  # fmt: skip
         """Compute the accuracy of all features at each combination of hyperparameters.
 
         Parameters

@@ -13,10 +13,10 @@ def count_errors(predicted, labels, folds, counts):
 
 
 @njit(cache=True, nogil=True)
-def count_hits(predicted, labels, folds, right, guessed):
-    """Add to guessed[m, f, k] the events of fold f that predicted[m] puts into class k; to right those of class k."""
+def count_hits(predicted, labels, folds, weights, right, guessed):
+    """Add to guessed[m, f, k] the weights of fold f that predicted[m] puts into class k; to right those of class k."""
     for row in range(predicted.shape[0]):
         for event in range(labels.size):
             fold, label = folds[event], predicted[row, event]
-            guessed[row, fold, label] += 1
-            right[row, fold, label] += label == labels[event]
+            guessed[row, fold, label] += weights[event]
+            right[row, fold, label] += weights[event] * (label == labels[event])

@@ -50,6 +50,20 @@ class CrossValidation(ABC):
         """Return the number of folds; the arguments are ignored."""
         return self.n_folds
 
+    @property
+    def row_events(self) -> IntArray:
+        """The event of each prediction, (n_rows,): the test events of all folds, in turn."""
+        return np.concatenate([self.test(fold) for fold in range(self.n_folds)])
+
+    @property
+    def row_folds(self) -> IntArray:
+        """The fold of each prediction, (n_rows,)."""
+        return np.repeat(np.arange(self.n_folds), self.sizes)
+
+    def rows(self, fold: int) -> IntArray:
+        """Return the places of a fold's test events among all predictions."""
+        return np.flatnonzero(self.row_folds == fold)
+
     @abstractmethod
     def partitions(self) -> "tuple[Folds, ...] | None":
         """Return the partitions that the folds form, in order, or None if they are not partitions."""
@@ -204,6 +218,16 @@ class Folds(CrossValidation):
     def test(self, fold: int) -> IntArray:
         """Return the events of a fold, ascending."""
         return np.flatnonzero(self.test_fold == fold)
+
+    @property
+    def row_events(self) -> IntArray:
+        """All events, each predicted once."""
+        return np.arange(self.test_fold.size)
+
+    @property
+    def row_folds(self) -> IntArray:
+        """The fold of each event."""
+        return self.test_fold
 
     def partitions(self) -> "tuple[Folds, ...]":
         """Return this partition."""

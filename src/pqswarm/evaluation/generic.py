@@ -65,19 +65,10 @@ class GenericEvaluator(ClassificationEvaluator):
     folds: Any
 
     def __init__(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        folds: CrossValidation,
-        estimator: Any,
-        scoring: Any = None,
-        *,
-        scaling: Scaling = "once",
-        n_jobs: int | None = None,
-        sample_weight: ArrayLike | None = None,
-        fit_params: Mapping[str, Any] | None = None,
-        score_params: Mapping[str, Any] | None = None,
-    ) -> None:
+        self, X: ArrayLike, y: ArrayLike, folds: CrossValidation, estimator: Any, scoring: Any = None, *,
+        scaling: Scaling = "once", n_jobs: int | None = None, sample_weight: ArrayLike | None = None,
+        fit_params: Mapping[str, Any] | None = None, score_params: Mapping[str, Any] | None = None,
+    ) -> None:  # fmt: skip
         from sklearn.metrics import check_scoring
 
         self._classifies = check_estimator_kind(estimator)
@@ -178,14 +169,13 @@ class GenericEvaluator(ClassificationEvaluator):
 
     def predictions(self, mask: ArrayLike) -> AnyArray:
         """Return the prediction for each event when its fold is tested; only if each is tested once."""
-        if len(self.folds.partitions() or ()) != 1:
-            raise PqswarmError("predictions exist only where each event is tested once: use errors or error_counts.")
         if self._classifies:
             return super().predictions(mask)
-        predicted = np.empty_like(self.target)
-        for found, test in self._fit_folds(self.checked_mask(mask), lambda model, X, test: (model.predict(X), test)):
-            predicted[test] = found
-        return predicted
+        found = np.empty((int(self.folds.sizes.sum()), *self.target.shape[1:]))
+        predict = self._fit_folds(self.checked_mask(mask), lambda model, X, _: model.predict(X))
+        for fold, values in enumerate(predict):
+            found[self.folds.rows(fold)] = values
+        return self._by_event(found)
 
     def _fit_folds(self, mask: BoolArray, use: Callable[[Any, FloatArray, IntArray], Any]) -> Iterator[Any]:
         """Yield `use` of each fold's fitted model, the features of its test events, and their indices."""
@@ -250,11 +240,11 @@ class GenericEvaluator(ClassificationEvaluator):
         return counts
 
     def _predict(self, masks: BoolArray) -> IntArray:
-        predicted = np.empty((len(masks), self.n_events), dtype=np.int64)
+        predicted = np.empty((len(masks), int(self.folds.sizes.sum())), dtype=np.int64)
 
         def work(row: int) -> None:
-            for test, places in self._labels_of_folds(masks[row]):
-                predicted[row, test] = places
+            for fold, (_, places) in enumerate(self._labels_of_folds(masks[row])):
+                predicted[row, self.folds.rows(fold)] = places
 
         self.in_threads(work, list(range(len(masks))))
         return predicted

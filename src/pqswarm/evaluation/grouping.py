@@ -42,12 +42,9 @@ class FeatureGroups:
 
     @classmethod
     def of(
-        cls,
-        names: Sequence[Any],
-        fixed: Iterable[Any] | None = None,
-        excluded: Iterable[Any] | None = None,
+        cls, names: Sequence[Any], fixed: Iterable[Any] | None = None, excluded: Iterable[Any] | None = None,
         groups: Mapping[Any, Iterable[Any]] | Iterable[Iterable[Any]] | None = None,
-    ) -> "FeatureGroups":
+    ) -> "FeatureGroups":  # fmt: skip
         """Return the meaning of bits, given features by name or position.
 
         Parameters

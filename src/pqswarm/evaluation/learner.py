@@ -14,13 +14,14 @@ class Learner(ABC):
 
     Subclasses set `name`, under which it is registered, the same in plans, model files and on the command line;
     `title`, its name in tables and figures; and `fast_evaluator`, constructed with the hyperparameters, if there is
-    one.
+    one, and whether it takes a sparse matrix.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
     Hyperparameters: ClassVar[type[Parameters]] = Parameters
     fast_evaluator: ClassVar[Any] = None
+    takes_sparse: ClassVar[bool] = False
 
     hyperparameters: Any = None  # of the class `Hyperparameters`
 

@@ -7,6 +7,7 @@ from pqswarm._base.registry import Registry
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.classifier import Classifier
 from pqswarm.evaluation.classifiers import (
+    DiscreteNBClassifier,
     EstimatorClassifier,
     GaussianNBClassifier,
     KernelNBClassifier,
@@ -41,7 +42,8 @@ def find_classifier(estimator: Any) -> Classifier | None:
     >>> find_classifier(KNeighborsClassifier(5, p=1)).describe()
     '5 nearest neighbours by Manhattan distance'
     """
-    found: Classifier | None = _find_member(CLASSIFIERS, estimator)
+    # That for counts has no name: features of events may be negative.
+    found: Classifier | None = _find_member(CLASSIFIERS, estimator) or DiscreteNBClassifier.from_estimator(estimator)
     return found
 
 

@@ -10,7 +10,7 @@ from pqswarm._base.checks import check_name
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.base import Evaluator, EvaluatorOptions
-from pqswarm.evaluation.folds import Folds
+from pqswarm.evaluation.folds import CrossValidation
 from pqswarm.evaluation.generic import check_target
 
 SCORINGS: tuple[str, ...] = ("r2", "neg_mean_squared_error", "neg_root_mean_squared_error", "neg_mean_absolute_error")
@@ -21,6 +21,7 @@ class RegressionOptions(EvaluatorOptions, total=False):
     """Keyword arguments common to the evaluators of regressors; see :class:`RegressionEvaluator`."""
 
     scoring: str | None
+    sample_weight: FloatArray | None
 
 
 class RegressionEvaluator(Evaluator):
@@ -36,6 +37,8 @@ class RegressionEvaluator(Evaluator):
         Targets.
     scoring : str or None
         One of :data:`SCORINGS`; None is R2.
+    sample_weight : ndarray of shape (n_events,), optional
+        Weights of the events in fitting, if the regressor accepts them, and scoring.
 
     Attributes
     ----------
@@ -44,23 +47,29 @@ class RegressionEvaluator(Evaluator):
     """
 
     def __init__(
-        self, X: ArrayLike, y: ArrayLike, folds: Folds, scoring: str | None = None, **options: Unpack[EvaluatorOptions]
-    ) -> None:
+        self, X: ArrayLike, y: ArrayLike, folds: CrossValidation, scoring: str | None = None, *,
+        sample_weight: FloatArray | None = None, **options: Unpack[EvaluatorOptions],
+    ) -> None:  # fmt: skip
         super().__init__(X, folds, **options)
         self.target = check_target(y, len(self.data))
         self.scoring = SCORINGS[0] if scoring is None else scoring
         check_name("scoring", self.scoring, SCORINGS)
         if self.scoring == "r2" and folds.sizes.min() < 2:
             raise PqswarmError("scoring 'r2' needs two events in each fold: use fewer folds, or another scoring.")
-        self._by_fold = np.argsort(folds.test_fold, kind="stable")
+        self._by_fold = np.argsort(folds.row_folds, kind="stable")
         self._starts = np.concatenate([[0], np.cumsum(folds.sizes)[:-1]])
-        tested = self.target[self._by_fold]
-        means = np.add.reduceat(tested, self._starts) / folds.sizes
-        self._total = np.add.reduceat(np.square(tested - np.repeat(means, folds.sizes)), self._starts)
+        self.sample_weight = sample_weight
+        weights = np.ones(self.n_events) if sample_weight is None else sample_weight
+        self._tested, self._weights = (each[folds.row_events][self._by_fold] for each in (self.target, weights))
+        self._whole = np.add.reduceat(self._weights, self._starts)
+        means = np.add.reduceat(self._weights * self._tested, self._starts) / self._whole
+        self._total = np.add.reduceat(
+            self._weights * np.square(self._tested - np.repeat(means, folds.sizes)), self._starts
+        )
 
     @abstractmethod
     def _predict(self, masks: BoolArray) -> FloatArray:
-        """Predictions for each non-empty mask and event: shape (m, n)."""
+        """Predictions for each non-empty mask and tested event: shape (m, n)."""
 
     @property
     def is_loss(self) -> bool:
@@ -77,16 +86,16 @@ class RegressionEvaluator(Evaluator):
 
     def predictions(self, mask: ArrayLike) -> FloatArray:
         """Return the prediction for each event when its fold is tested."""
-        return np.asarray(self._predict(self.checked_mask(mask)[np.newaxis])[0])
+        return self._by_event(self._predict(self.checked_mask(mask)[np.newaxis])[0])
 
     def _fold_errors(self, masks: BoolArray) -> FloatArray:
-        missed = (self._predict(masks) - self.target)[:, self._by_fold]
+        missed = self._predict(masks)[:, self._by_fold] - self._tested
         if self.scoring == "neg_mean_absolute_error":
-            return np.asarray(np.add.reduceat(np.abs(missed), self._starts, axis=1) / self.folds.sizes)
-        squares = np.add.reduceat(np.square(missed), self._starts, axis=1)
+            return np.asarray(np.add.reduceat(self._weights * np.abs(missed), self._starts, axis=1) / self._whole)
+        squares = np.add.reduceat(self._weights * np.square(missed), self._starts, axis=1)
         if self.scoring == "r2":
             # If all targets of a fold are equal, scikit-learn's R2 is 1 for a perfect prediction, else 0.
             found = np.divide(squares, self._total, out=np.ones_like(squares), where=self._total > 0)
             return np.where((self._total == 0) & (squares == 0), 0.0, found)
-        squares /= self.folds.sizes
+        squares /= self._whole
         return np.asarray(np.sqrt(squares) if self.scoring == "neg_root_mean_squared_error" else squares)

@@ -1,4 +1,4 @@
-"""Several evaluators as one: of the partitions of a repeated cross-validation, and of the targets of a regression."""
+"""Several evaluators as one: of the partitions or splits of a cross-validation, and of the targets of a regression."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -21,6 +21,8 @@ class RepeatedEvaluator(Evaluator):
         One per partition, on the same data.
     splits : CrossValidation
         The folds of all partitions, in the same order.
+    X : array_like of shape (n_events, n_features), optional
+        The features of all events, if each part is of the events of one split, whose test set is its second fold.
 
     Examples
     --------
@@ -37,10 +39,12 @@ class RepeatedEvaluator(Evaluator):
     takes_splits = True
     folds: Any
 
-    def __init__(self, parts: Sequence[Evaluator], splits: CrossValidation) -> None:
-        if not parts or sum(part.folds.n_folds for part in parts) != splits.n_folds:
+    def __init__(self, parts: Sequence[Evaluator], splits: CrossValidation, X: Any = None) -> None:
+        self._first = 0 if X is None else 1
+        if not parts or sum(part.folds.n_folds - self._first for part in parts) != splits.n_folds:
             raise PqswarmError("parts must be one evaluator for each partition of the splits.")
-        super().__init__(parts[0].data, splits, scaling=parts[0].scaling, n_jobs=parts[0].n_jobs)
+        data = parts[0].data if X is None else X
+        super().__init__(data, splits, scaling=parts[0].scaling, n_jobs=parts[0].n_jobs)
         self.parts = tuple(parts)
 
     @property
@@ -54,7 +58,7 @@ class RepeatedEvaluator(Evaluator):
         for part in self.parts:
             if not isinstance(part, ClassificationEvaluator):
                 raise PqswarmError("error counts exist only for classifiers: use errors.")
-            counts.append(part.error_counts(masks))
+            counts.append(part.error_counts(masks)[:, self._first :])
         return np.concatenate(counts, axis=1)
 
     def errors(self, masks: ArrayLike) -> FloatArray:
@@ -65,7 +69,7 @@ class RepeatedEvaluator(Evaluator):
 
     def fold_errors(self, masks: ArrayLike) -> FloatArray:
         """Return the error of each subset in each fold of each partition, shape (m, n_folds)."""
-        return np.concatenate([part.fold_errors(masks) for part in self.parts], axis=1)
+        return np.concatenate([part.fold_errors(masks)[:, self._first :] for part in self.parts], axis=1)
 
     def predictions(self, mask: ArrayLike) -> AnyArray:  # noqa: ARG002
         """Raise an error: each event is predicted once in each partition; use one of `parts`."""

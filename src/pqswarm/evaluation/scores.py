@@ -1,4 +1,4 @@
-"""Scores of the labels that an exact evaluator predicts: by formulas of the counts, or by any function of labels."""
+"""Scores on the fast road: of the labels or probabilities that an exact evaluator predicts."""
 
 import warnings
 from collections.abc import Callable, Mapping
@@ -9,34 +9,71 @@ from numpy.typing import ArrayLike
 
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator
+from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator, SubsetError
+from pqswarm.evaluation.estimators import accepts_argument
+from pqswarm.evaluation.refit import refit_fold
+from pqswarm.evaluation.tables import take_table
 
-_Formula = Callable[[IntArray, IntArray, IntArray], FloatArray]
-"""A score of the counts of recognised, true and guessed events by class, (..., n_classes)."""
+_Formula = Callable[[AnyArray, AnyArray, AnyArray], FloatArray]
+"""A score of the weights of recognised, true and guessed events by class, (..., n_classes)."""
+_EPSILON = float(np.finfo(np.float64).eps)
+_ROUNDING = 1e-9  # of differences of weighted counts, below which scikit-learn decides what is zero
+_ACCURATE = 1e-9  # rounding of a log probability up to which smooth scores are computed
 
 
-def is_score_of_labels(scorer: Any) -> bool:
-    """Return whether one of scikit-learn's scorers compares true and predicted labels, nothing else."""
-    return hasattr(scorer, "_score_func") and getattr(scorer, "_response_method", None) == "predict"
+def explain_slow_score(scorer: Any, evaluator: type[Evaluator], n_classes: int, weighted: bool) -> bool:
+    """Return whether a scorer needs more than :class:`ScoredEvaluator` can compute from an exact evaluator."""
+    function, method = getattr(scorer, "_score_func", None), getattr(scorer, "_response_method", None)
+    if function is None or (weighted and not accepts_argument(function, "sample_weight")):
+        return True
+    if method == "predict":
+        return False
+    kwargs, binary, by_class = scorer._kwargs, n_classes == 2, method == "predict_proba"
+    averaged = kwargs.get("average", "macro") in ("macro", "weighted") and kwargs.get("multi_class") == "ovr"
+    known = {
+        "log_loss": not kwargs and by_class,
+        "brier_score_loss": not kwargs and by_class and binary,
+        "roc_auc_score": kwargs.keys() <= {"average", "multi_class"} and (binary or (averaged and by_class)),
+    }
+    return not (hasattr(evaluator, "class_scores") and known.get(function.__name__, False))
 
 
 class ScoredEvaluator(Evaluator):
-    """The cross-validated score of a classifier with an exact evaluator, computed from its predicted labels.
+    """The cross-validated score of a classifier with an exact evaluator, from its predicted labels or probabilities.
 
     Accuracy, balanced accuracy, precision, recall, F1, Jaccard, the Matthews correlation and Cohen's kappa are computed
-    for all subsets of a batch at once; scikit-learn computes any other score of labels, fold by fold. Scores agree with
-    scikit-learn's to rounding.
+    for all subsets of a batch at once; scikit-learn computes any other score of labels, fold by fold. Log loss, Brier
+    loss and the area under the ROC curve follow from the evaluator's `class_scores`; where rounding could change the
+    order of two events, scikit-learn fits the fold. Scores agree with scikit-learn's to rounding.
     """
 
-    def __init__(self, evaluator: ClassificationEvaluator, scorer: Any) -> None:
-        if not is_score_of_labels(scorer):
-            raise PqswarmError(f"scorer must be a scorer of predicted labels by scikit-learn, not {scorer!r}.")
-        super().__init__(evaluator.data, evaluator.folds, scaling=evaluator.scaling, n_jobs=evaluator.n_jobs)
-        self.evaluator = evaluator
+    takes_splits = True
+
+    def __init__(
+        self, evaluator: ClassificationEvaluator, scorer: Any, sample_weight: FloatArray | None = None
+    ) -> None:
+        e, weighted = evaluator, sample_weight is not None
+        if explain_slow_score(scorer, type(e), e.classes.size, weighted):
+            raise PqswarmError(
+                f"scorer must be a scorer of scikit-learn that can be computed from labels, not {scorer!r}."
+            )
+        super().__init__(e.data, e.folds, scaling=e.scaling, n_jobs=e.n_jobs)
+        self.evaluator = e
         self._function, self._sign, self._kwargs = scorer._score_func, scorer._sign, dict(scorer._kwargs)
-        self._score = _find_score(self._function.__name__, self._kwargs, evaluator.classes)
-        tested = [evaluator.labels[test] for _, test in self.folds.split()]
-        self._true = np.array([np.bincount(labels, minlength=evaluator.classes.size) for labels in tested])
+        self._method = scorer._response_method
+        events, self._folds = self.folds.row_events, self.folds.row_folds
+        self._given = None if sample_weight is None else sample_weight[events]
+        self._weights = np.ones(events.size, dtype=np.int64) if self._given is None else self._given
+        self._sizes = np.bincount(self._folds, self._weights, self.folds.n_folds)
+        cells = self._folds * e.classes.size + e.row_labels
+        true = np.bincount(cells, self._weights, self.folds.n_folds * e.classes.size).astype(self._weights.dtype)
+        self._true = true.reshape(-1, e.classes.size)
+        self._score = None
+        if self._method == "predict" and (self._weights > 0).all():  # of a class without weight, scikit-learn decides
+            self._score = _find_score(self._function.__name__, self._kwargs, e.classes)
+
+    def _checked_data(self, X: Any) -> Any:
+        return X
 
     @property
     def is_loss(self) -> bool:
@@ -56,10 +93,24 @@ class ScoredEvaluator(Evaluator):
         return self.evaluator.predictions(mask)
 
     def _fold_errors(self, masks: BoolArray) -> FloatArray:
-        predicted = self.evaluator._predict(masks)
-        refused = predicted[:, 0] < 0
-        predicted[refused] = 0
-        scores = self._scores(predicted)
+        refused = np.zeros(len(masks), dtype=np.bool_)
+        if self._method == "predict":
+            scores = self._counted_scores(masks)
+            if np.isnan(scores).any():
+                predicted = self.evaluator._predict(masks)
+                refused = predicted[:, 0] < 0
+                predicted[refused] = 0
+                scores = self._scores(predicted)
+        else:
+            scores = np.empty((len(masks), self.folds.n_folds))
+
+            def work(row: int) -> None:
+                try:
+                    scores[row] = self._response_scores(np.flatnonzero(masks[row]))
+                except SubsetError:
+                    refused[row] = True
+
+            self.in_threads(work, list(range(len(masks))))
         if not np.isfinite(scores[~refused]).all():
             row, fold = np.argwhere(~np.isfinite(scores) & ~refused[:, np.newaxis])[0]
             raise PqswarmError(
@@ -70,6 +121,15 @@ class ScoredEvaluator(Evaluator):
         errors[refused] = np.inf
         return errors
 
+    def _counted_scores(self, masks: BoolArray) -> FloatArray:
+        """The scores of each fold by a backend that counts errors by class without labels; else NaN."""
+        missed = getattr(getattr(self.evaluator, "_backend", None), "missed", None)
+        if missed is None or self._score is None or self._given is not None:
+            return np.full((len(masks), self.folds.n_folds), np.nan)
+        by_true, by_guess = missed(masks)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self._score(self._true - by_true, self._true, self._true - by_true + by_guess)
+
     def _scores(self, predicted: IntArray) -> FloatArray:
         """The scores of each fold for predicted positions in the classes, (m, n): shape (m, n_folds)."""
         from pqswarm.evaluation.count_kernels import count_hits
@@ -77,16 +137,113 @@ class ScoredEvaluator(Evaluator):
         e = self.evaluator
         found = np.full((len(predicted), e.folds.n_folds), np.nan)
         if self._score is not None:
-            right, guessed = np.zeros((2, *found.shape, e.classes.size), dtype=np.int64)
-            count_hits(predicted, e.labels, e.folds.test_fold, right, guessed)
+            right, guessed = np.zeros((2, *found.shape, e.classes.size), dtype=self._weights.dtype)
+            count_hits(predicted, e.row_labels, self._folds, self._weights, right, guessed)
             with np.errstate(divide="ignore", invalid="ignore"):
                 found = self._score(right, self._true, guessed)
         for row, fold in np.argwhere(np.isnan(found)):  # undefined, or a score without a formula here
-            test = e.folds.test(int(fold))
-            true, labels = e.classes[e.labels[test]], e.classes[predicted[row, test]]
+            rows = self.folds.rows(int(fold))
+            true, labels = e.classes[e.row_labels[rows]], e.classes[predicted[row, rows]]
+            more = {} if self._given is None else {"sample_weight": self._given[rows]}
             with warnings.catch_warnings(action="ignore"):  # such as those of classes that are not predicted
-                found[row, fold] = self._function(true, labels, **self._kwargs)
+                found[row, fold] = self._function(true, labels, **self._kwargs, **more)
         return found
+
+    def _response_scores(self, selected: IntArray) -> FloatArray:
+        """The scores of probabilities or decisions in each fold."""
+        e: Any = self.evaluator
+        scores, errors = e.class_scores(selected)
+        ranks = self._function.__name__ == "roc_auc_score"
+        found, slack = self._respond(scores, errors)
+        self._refit(np.unique(self._folds[~(errors < np.inf)]), selected, found, slack)
+        score = self._mean_areas if ranks else self._smooth_scores
+        values, doubtful = score(found, slack, selected)
+        if doubtful.size:
+            self._refit(doubtful, selected, found, slack)
+            values, _ = score(found, slack, selected)
+        return values
+
+    def _respond(self, scores: FloatArray, errors: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The probabilities, or decisions, (n, n_classes), as scikit-learn computes them, and their rounding."""
+        from scipy.special import expit, logsumexp, softmax
+
+        e: Any = self.evaluator
+        with np.errstate(all="ignore"):
+            if not hasattr(e.estimator(), "decision_function"):
+                found = np.exp(scores - logsumexp(scores, axis=1, keepdims=True))
+            elif e.classes.size > 2:
+                found = softmax(scores, axis=1)
+            else:
+                found = scores - scores[:, ::-1]
+                if "decision_function" in self._method:
+                    return found, np.tile(errors[:, np.newaxis], 2)
+                found = expit(found)
+            slack = np.where(errors > 0, 2.0 * errors + 8.0 * _EPSILON, 0.0)[:, np.newaxis]
+            slack = found * slack + np.where(slack > 0, 5e-324, 0.0)
+            return _of_two(found, slack) if e.classes.size == 2 else (found, slack)
+
+    def _refit(self, folds: IntArray, selected: IntArray, found: FloatArray, slack: FloatArray) -> None:
+        """Replace the responses in some folds by those of scikit-learn, which have no rounding to allow for."""
+        for fold in folds.tolist():
+            values = refit_fold(self.evaluator, fold, selected, methods=self._method)
+            rows = self.folds.rows(fold)
+            if values.ndim == 1:
+                values = np.column_stack([-values, values])
+            elif values.shape[1] == 2:
+                values, _ = _of_two(values, values)
+            found[rows], slack[rows] = values, 0.0
+
+    def _smooth_scores(
+        self,
+        found: FloatArray,
+        slack: FloatArray,
+        selected: IntArray,  # noqa: ARG002
+    ) -> tuple[FloatArray, IntArray]:
+        """The log loss or, of two classes, the Brier loss of each fold, and folds in which rounding matters."""
+        own, doubt = (each[np.arange(len(found)), self.evaluator.row_labels] for each in (found, slack))
+        if self._function.__name__ == "log_loss":
+            losses = -np.log(np.clip(own, _EPSILON, 1.0 - _EPSILON))
+        else:
+            losses = np.square(1.0 - own)
+        doubtful = np.unique(self._folds[doubt > _ACCURATE * np.maximum(own, _EPSILON)])
+        return np.bincount(self._folds, self._weights * losses) / self._sizes, doubtful
+
+    def _mean_areas(self, found: FloatArray, slack: FloatArray, selected: IntArray) -> tuple[FloatArray, IntArray]:
+        """The area under the ROC curve in each fold, and folds in which rounding could change it."""
+        labels, n_classes = self.evaluator.row_labels, self.evaluator.classes.size
+        classes = range(n_classes) if n_classes > 2 else [1]
+        areas, doubtful = zip(
+            *(self._areas(found[:, c], slack[:, c], labels == c, selected) for c in classes), strict=True
+        )
+        weights = self._true.T if self._kwargs.get("average") == "weighted" and n_classes > 2 else None
+        return np.average(areas, axis=0, weights=weights), np.unique(np.concatenate(doubtful))
+
+    def _areas(
+        self, values: FloatArray, slack: FloatArray, positive: BoolArray, selected: IntArray
+    ) -> tuple[FloatArray, IntArray]:
+        """The area of each fold by the ranks of one class, and folds with ties that may be rounding."""
+        rows = np.lexsort((values, self._folds))
+        folds, is_positive, weights = self._folds[rows], positive[rows], self._weights[rows]
+        near = (np.diff(values[rows]) <= slack[rows[1:]] + slack[rows[:-1]]) & (np.diff(folds) == 0)
+        group = np.append(0, np.cumsum(~near))
+        mixed = (np.bincount(group, is_positive) > 0) & (np.bincount(group, ~is_positive) > 0)
+        linked = np.flatnonzero(near & mixed[group[1:]] & (slack[rows[1:]] > 0))
+        pairs = (take_table(self.data, self.folds.row_events[rows[linked + shift]]) for shift in (0, 1))
+        one, other = (take_table(table, selected, axis=1) for table in pairs)
+        differ = np.asarray(abs(one - other).sum(axis=1)).ravel() > 0 if linked.size else np.empty(0, dtype=np.bool_)
+        above, below = (np.bincount(group, weights * part) for part in (is_positive, ~is_positive))
+        of_group = folds[np.append(True, ~near)]
+        lower = np.cumsum(below) - below
+        lower -= lower[np.searchsorted(of_group, of_group)]  # within the fold
+        n_folds = self.folds.n_folds
+        whole = np.bincount(of_group, above, n_folds) * np.bincount(of_group, below, n_folds)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.bincount(of_group, above * (lower + 0.5 * below), n_folds) / whole, folds[linked[differ]]
+
+
+def _of_two(found: FloatArray, slack: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Probabilities and their rounding as scikit-learn scores two classes: by the second, and what is left."""
+    return np.column_stack([1.0 - found[:, 1], found[:, 1]]), np.column_stack([slack[:, 1], slack[:, 1]])
 
 
 def _find_score(name: str, kwargs: Mapping[str, Any], classes: AnyArray) -> _Formula | None:
@@ -103,7 +260,7 @@ def _find_score(name: str, kwargs: Mapping[str, Any], classes: AnyArray) -> _For
         return None
     by_true, by_guessed = ratios[name]
 
-    def score(right: IntArray, true: IntArray, guessed: IntArray) -> FloatArray:
+    def score(right: AnyArray, true: AnyArray, guessed: AnyArray) -> FloatArray:
         if average == "binary":
             right, true, guessed = (part[..., classes == positive][..., 0] for part in (right, true, guessed))
         elif average == "micro":
@@ -117,22 +274,25 @@ def _find_score(name: str, kwargs: Mapping[str, Any], classes: AnyArray) -> _For
     return score
 
 
-def _accuracy(right: IntArray, true: IntArray, guessed: IntArray) -> FloatArray:  # noqa: ARG001
+def _accuracy(right: AnyArray, true: AnyArray, guessed: AnyArray) -> FloatArray:  # noqa: ARG001
     return np.asarray(right.sum(axis=-1) / true.sum(axis=-1))
 
 
-def _balanced(right: IntArray, true: IntArray, guessed: IntArray) -> FloatArray:  # noqa: ARG001
+def _balanced(right: AnyArray, true: AnyArray, guessed: AnyArray) -> FloatArray:  # noqa: ARG001
     """The mean recall of the classes that occur."""
-    return np.asarray((right / np.maximum(true, 1)).sum(axis=-1) / np.count_nonzero(true, axis=-1))
+    return np.asarray((right / np.where(true > 0, true, 1)).sum(axis=-1) / np.count_nonzero(true, axis=-1))
 
 
-def _matthews(right: IntArray, true: IntArray, guessed: IntArray) -> FloatArray:
+def _matthews(right: AnyArray, true: AnyArray, guessed: AnyArray) -> FloatArray:
     n = true.sum(axis=-1)
     between = right.sum(axis=-1) * n - (true * guessed).sum(axis=-1)
-    product = (n**2 - (true**2).sum(axis=-1)) * (n**2 - (guessed**2).sum(axis=-1))
-    return np.asarray(np.divide(between, np.sqrt(product), out=np.zeros(product.shape), where=product > 0))
+    product = (n**2 - (true**2).sum(axis=-1)) * (n**2 - np.square(guessed.astype(np.float64)).sum(axis=-1))
+    least, otherwise = (_ROUNDING, np.nan) if right.dtype.kind == "f" else (0.0, 0.0)
+    return np.where(product > least * n**4, between / np.sqrt(np.maximum(product, 0.0)), otherwise)
 
 
-def _kappa(right: IntArray, true: IntArray, guessed: IntArray) -> FloatArray:
+def _kappa(right: AnyArray, true: AnyArray, guessed: AnyArray) -> FloatArray:
     n = true.sum(axis=-1)
-    return np.asarray(1.0 - (n - right.sum(axis=-1)) * n / (n**2 - (true * guessed).sum(axis=-1)))
+    by_chance = n**2 - (true * guessed).sum(axis=-1)
+    least = _ROUNDING if right.dtype.kind == "f" else 0.0
+    return np.where(by_chance > least * n**2, 1.0 - (n - right.sum(axis=-1)) * n / by_chance, np.nan)

@@ -69,7 +69,9 @@ class Splits(CrossValidation):
         return indices.astype(np.int64)
 
     @classmethod
-    def from_cv(cls, cv: Any, X: ArrayLike, y: ArrayLike, groups: Any = None, *, classifier: bool = False) -> "Splits":
+    def from_cv(
+        cls, cv: Any, X: ArrayLike, y: ArrayLike, groups: Any = None, *, classifier: bool = False, **params: Any
+    ) -> "Splits":
         """Make the splits of scikit-learn's `cv`.
 
         Parameters
@@ -82,6 +84,8 @@ class Splits(CrossValidation):
             Groups of events, for splitters that use them.
         classifier : bool
             Whether a number means stratified folds.
+        **params
+            Other arguments of a splitter's ``split``.
 
         Returns
         -------
@@ -100,7 +104,7 @@ class Splits(CrossValidation):
 
         splitter = cv if isinstance(cv, CrossValidation) else check_cv(cv, y, classifier=classifier)
         name = "the given list" if type(splitter).__name__.startswith("_") else type(splitter).__name__
-        return cls(splitter.split(X, y, groups), len(np.asarray(y)), name)
+        return cls(splitter.split(X, y, groups, **params), len(np.asarray(y)), name)
 
     @property
     def sizes(self) -> IntArray:

@@ -84,11 +84,9 @@ PARAMETERS: Mapping[str, Parameter] = MappingProxyType(_catalogue())
 
 
 def check_catalogue_parameters(
-    parameters: Mapping[str, object],
-    known: Mapping[str, object],
-    owner: str,
+    parameters: Mapping[str, object], known: Mapping[str, object], owner: str,
     catalogue: Mapping[str, Parameter] = PARAMETERS,
-) -> dict[str, float]:
+) -> dict[str, float]:  # fmt: skip
     """Return `parameters` of `owner` as floats, or raise an error that names the first invalid one."""
     checked = {}
     for name, given in parameters.items():

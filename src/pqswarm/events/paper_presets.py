@@ -121,12 +121,9 @@ def _paper_bench_ranges(extra: Ranges | None = None) -> dict[str, Ranges]:
 
 
 def paper_preset(
-    name: str = "paper",
-    *,
-    flicker_frequency: Literal["hertz", "printed"] = "hertz",
-    transient_onset: Literal["own", "with_disturbance"] = "own",
-    notch_period: Literal["cycle", "half-cycle"] = "cycle",
-) -> Preset:
+    name: str = "paper", *, flicker_frequency: Literal["hertz", "printed"] = "hertz",
+    transient_onset: Literal["own", "with_disturbance"] = "own", notch_period: Literal["cycle", "half-cycle"] = "cycle",
+) -> Preset:  # fmt: skip
     r"""Return the paper's Table 1 as a preset: 25 kHz, 50 Hz, 30 cycles, a clean supply of 1 pu.
 
     Parameters

@@ -76,12 +76,9 @@ def _load_preset_file(path: Path, via: tuple[Path, ...]) -> Preset:
 
 
 def read_preset(
-    table: Mapping[str, Any],
-    source: str = "",
-    folder: Path | None = None,
-    name: str = "own",
+    table: Mapping[str, Any], source: str = "", folder: Path | None = None, name: str = "own",
     via: tuple[Path, ...] = (),
-) -> Preset:
+) -> Preset:  # fmt: skip
     """Return the preset that the tables of a file describe; paths are relative to `folder`, messages name `source`."""
     from pqswarm.events.preset_tables import read_tables  # pydantic is imported when a file is read
 

@@ -36,11 +36,9 @@ def feature_names(level: int = 8) -> tuple[str, ...]:
 
 
 def extract(
-    signals: ArrayLike,
-    sampling_rate: float,
-    frequency: float = 50.0,
+    signals: ArrayLike, sampling_rate: float, frequency: float = 50.0,
     options: FeatureOptions | Mapping[str, Any] | None = None,
-) -> FloatArray:
+) -> FloatArray:  # fmt: skip
     r"""Extract the wavelet features of the paper from each signal.
 
     Every signal is decomposed with sym6 to the level D of :func:`decomposition_level` (8 at 25 kHz and

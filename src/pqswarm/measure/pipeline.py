@@ -33,15 +33,11 @@ _VOLTS = (1e-6, 1e9)
 
 
 def characterise(
-    recording: RecordingSource,
-    reference: str | float = "auto",
-    *,
-    nominal_voltage: float | Mapping[str, float] | None = None,
-    channels: Sequence[str] | None = None,
-    thresholds: Thresholds | Mapping[str, float] | None = None,
-    block: int | None = None,
+    recording: RecordingSource, reference: str | float = "auto", *,
+    nominal_voltage: float | Mapping[str, float] | None = None, channels: Sequence[str] | None = None,
+    thresholds: Thresholds | Mapping[str, float] | None = None, block: int | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> Characterisation:
+) -> Characterisation:  # fmt: skip
     """Find and measure the disturbances of a recording.
 
     Sags, swells, interruptions and rapid voltage changes are found in Urms(1/2), transients by comparison with the

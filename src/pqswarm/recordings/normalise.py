@@ -146,13 +146,9 @@ def _rate(found: float, given: float | None, kind: str, notes: list[str]) -> flo
 
 
 def _choose_frequency(
-    found: float,
-    given: float | None,
-    fetch: Callable[[int, int], list[FloatArray]],
-    n_samples: int,
-    rate: float,
+    found: float, given: float | None, fetch: Callable[[int, int], list[FloatArray]], n_samples: int, rate: float,
     notes: list[str],
-) -> float:
+) -> float:  # fmt: skip
     if given is not None:
         if not _FREQUENCIES[0] <= given <= _FREQUENCIES[1]:
             raise RecordingError(f"cannot be read with a nominal_frequency of {given} Hz: 5 to 1000 is allowed.")

@@ -131,12 +131,9 @@ def adjusted_p(values: Mapping[str, FloatArray], control: str) -> dict[str, floa
 
 
 def _claim_lowest_mean(
-    values: Mapping[str, FloatArray],
-    hero: str,
-    printed: Mapping[str, float],
-    show: Callable[[float], str],
+    values: Mapping[str, FloatArray], hero: str, printed: Mapping[str, float], show: Callable[[float], str],
     size: _ClaimedSize,
-) -> tuple[str, str]:
+) -> tuple[str, str]:  # fmt: skip
     """Whether the mean of one algorithm is significantly lower than all others."""
     means, p = {title: float(each.mean()) for title, each in values.items()}, adjusted_p(values, hero)
     if not p:

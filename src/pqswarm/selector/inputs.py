@@ -43,8 +43,14 @@ def read_input(selector: "SwarmSelector", X: Any, y: Any, groups: Any, params: M
     if selector_routes_metadata():
         given = {"groups": groups} | dict(params)
         routed = process_routing(selector, "fit", **{key: one for key, one in given.items() if one is not None})
-        groups = routed.splitter.split.get("groups")
-        return SelectorData(table, target, _array_or_none(groups), None, routed.estimator.fit, routed.scorer.score)
+        split, fitted, scored = dict(routed.splitter.split), dict(routed.estimator.fit), dict(routed.scorer.score)
+        weights = fitted.get("sample_weight")
+        if weights is not None and weights is scored.get("sample_weight") and len(fitted) == len(scored) == 1:
+            fitted, scored = {}, {}
+        else:
+            weights = None
+        groups, weights = _array_or_none(split.pop("groups", None)), _array_or_none(weights)
+        return SelectorData(table, target, groups, weights, fitted, scored, split)
     params = dict(params)
     sample_weight = params.pop("sample_weight", None)
     for name in params:

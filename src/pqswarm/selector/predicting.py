@@ -26,6 +26,18 @@ def _estimator_has(method: str) -> Callable[[Any], bool]:
     return check
 
 
+def _delegated(method: str, what: str) -> Any:
+    """A method of `best_estimator_`, which gets the selected features."""
+
+    def call(self: Any, X: Any) -> FloatArray:
+        selected = self._selected(X)
+        found: FloatArray = getattr(self.best_estimator_, method)(selected)
+        return found
+
+    call.__name__, call.__doc__ = method, f"{what} by `best_estimator_`; see :meth:`predict`."
+    return available_if(_estimator_has(method))(call)
+
+
 class PredictorMixin:
     """Predictions of `best_estimator_`, which sees only the selected features."""
 
@@ -75,26 +87,9 @@ class PredictorMixin:
         selected = self._selected(X)
         return np.asarray(self.best_estimator_.predict(selected))
 
-    @available_if(_estimator_has("predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Predict the probabilities of the classes by `best_estimator_`; see :meth:`predict`."""
-        selected = self._selected(X)
-        found: FloatArray = self.best_estimator_.predict_proba(selected)
-        return found
-
-    @available_if(_estimator_has("predict_log_proba"))  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> FloatArray:
-        """Predict the log probabilities of the classes by `best_estimator_`; see :meth:`predict`."""
-        selected = self._selected(X)
-        found: FloatArray = self.best_estimator_.predict_log_proba(selected)
-        return found
-
-    @available_if(_estimator_has("decision_function"))  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> FloatArray:
-        """Return the decision function of `best_estimator_`; see :meth:`predict`."""
-        selected = self._selected(X)
-        found: FloatArray = self.best_estimator_.decision_function(selected)
-        return found
+    predict_proba = _delegated("predict_proba", "Predict the probabilities of the classes")
+    predict_log_proba = _delegated("predict_log_proba", "Predict the log probabilities of the classes")
+    decision_function = _delegated("decision_function", "Return the decision function")
 
     def score(self, X: Any, y: Any, **params: Any) -> float:
         """Return the score of `best_estimator_`: `scoring`, the one of `refit` if there are several, or its own.

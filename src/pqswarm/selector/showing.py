@@ -130,16 +130,30 @@ class ShownMixin:
         return (scoring if isinstance(scoring, str) else name).replace("_", " ")
 
     def _front_html(self) -> str:
-        """The front as a list that opens, with the features of each size."""
+        """The front as a figure whose points name their features, and as a list that opens."""
         if not hasattr(self, "front_"):
             return ""
-        names, rows = self._feature_names(), []
-        for point in self.front_:
+        names, rows, dots, places = self._feature_names(), [], [], []
+        sizes, scores = (np.array([getattr(point, name) for point in self.front_]) for name in ("size", "score"))
+        across = 45 + 300 * (sizes - sizes[0]) / max(1, sizes[-1] - sizes[0])
+        up = 105 - 90 * (scores - scores[0]) / (float(np.ptp(scores)) or 1.0)
+        for point, x, y in zip(self.front_, across, up, strict=True):
             chosen = " (selected)" if point.size == self.n_features_ else ""
             features = ", ".join(escape(str(names[place])) for place in np.flatnonzero(point.support).tolist())
-            rows.append(f"<details><summary>{point.size}: {point.score:.4g}{chosen}</summary>{features}</details>")
+            label = f"{point.size}: {point.score:.4g}{chosen}"
+            rows.append(f"<details><summary>{label}</summary>{features}</details>")
+            width, fill = (7, "none") if chosen else (4, "currentColor")
+            circle = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{width}" stroke="currentColor" fill="{fill}" '
+            dots.append(f'{circle}pointer-events="all"><title>{label} = {features}</title></circle>')
+            places.append(f"{x:.1f},{y:.1f}")
+        ends = zip(across[[0, -1]], sizes[[0, -1]], up[[0, -1]], scores[[0, -1]], strict=True)
+        texts = [
+            f'<text x="{x:.0f}" y="125">{size}</text><text x="0" y="{y:.0f}">{s:.4g}</text>' for x, size, y, s in ends
+        ]
+        line = f'<polyline points="{" ".join(places)}" fill="none" stroke="currentColor"/>'
+        figure = f'<svg width="360" height="130" font-size="11" fill="currentColor">{line}{"".join(dots + texts)}</svg>'
         title = f"{self.n_features_} of {self.n_features_in_} features, {escape(self._score_name())}"
-        inside = "".join(rows)
+        inside = figure + "".join(rows)
         return f"<details><summary>{title} {self.best_score_:.4g}: the front by size</summary>{inside}</details>"
 
     def _repr_html_inner(self) -> str:

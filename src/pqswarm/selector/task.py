@@ -46,13 +46,15 @@ class SelectorData:
     sample_weight: AnyArray | None = None
     fit_params: Mapping[str, Any] = field(default_factory=dict)
     score_params: Mapping[str, Any] = field(default_factory=dict)
+    split_params: Mapping[str, Any] = field(default_factory=dict)
 
     def take(self, rows: IntArray) -> "SelectorData":
         """Return the given events."""
         groups = None if self.groups is None else self.groups[rows]
         weights = None if self.sample_weight is None else self.sample_weight[rows]
-        fitted, scored = (take_params(params, len(self.y), rows) for params in (self.fit_params, self.score_params))
-        return SelectorData(take_table(self.X, rows), self.y[rows], groups, weights, fitted, scored)
+        given = (self.fit_params, self.score_params, self.split_params)
+        params = (take_params(each, len(self.y), rows) for each in given)
+        return SelectorData(take_table(self.X, rows), self.y[rows], groups, weights, *params)
 
     @property
     def options(self) -> dict[str, Any]:
@@ -209,7 +211,7 @@ def _task_budget(
 
     def split(cv: Any) -> Splits:
         cv = _reduce_folds(cv, data.y, classifies)
-        return Splits.from_cv(cv, data.X, data.y, data.groups, classifier=classifies)
+        return Splits.from_cv(cv, data.X, data.y, data.groups, classifier=classifies, **data.split_params)
 
     splits = split(10 if selector.cv is None else selector.cv)
     evaluations, sentence = selector.max_evaluations, ""

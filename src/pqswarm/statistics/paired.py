@@ -235,15 +235,10 @@ def hierarchical_difference(
 
 
 def compare_datasets(
-    samples: Mapping[str, Sequence[ArrayLike]],
-    *,
-    control: str | None = None,
-    pairs: Sequence[tuple[str, str]] | None = None,
-    lower_is_better: bool = True,
-    margin: float | None = None,
-    alpha: float = 0.05,
-    seed: int = 0,
-) -> list[PairedComparison]:
+    samples: Mapping[str, Sequence[ArrayLike]], *, control: str | None = None,
+    pairs: Sequence[tuple[str, str]] | None = None, lower_is_better: bool = True, margin: float | None = None,
+    alpha: float = 0.05, seed: int = 0,
+) -> list[PairedComparison]:  # fmt: skip
     """Compare one algorithm with every other, or chosen pairs, over several data sets.
 
     The unit is the data set: the runs on it count by their mean. Each comparison has wins, ties and losses, a test

@@ -200,15 +200,9 @@ def equivalence(x: ArrayLike, y: ArrayLike, margin: float) -> float | None:
 
 
 def compare_runs(
-    samples: Mapping[str, ArrayLike],
-    *,
-    control: str | None = None,
-    pairs: Sequence[tuple[str, str]] | None = None,
-    lower_is_better: bool = True,
-    margin: float | None = None,
-    alpha: float = 0.05,
-    seed: int = 0,
-) -> list[Comparison]:
+    samples: Mapping[str, ArrayLike], *, control: str | None = None, pairs: Sequence[tuple[str, str]] | None = None,
+    lower_is_better: bool = True, margin: float | None = None, alpha: float = 0.05, seed: int = 0,
+) -> list[Comparison]:  # fmt: skip
     """Compare independent runs of one algorithm with those of every other, or of chosen pairs.
 
     Each comparison has a test (:func:`mann_whitney`), the probability that a run of one beats a run of the other
@@ -263,11 +257,9 @@ def compare_runs(
 
 
 def choose_pairs(
-    values: Mapping[str, FloatArray],
-    control: str | None,
-    pairs: Sequence[tuple[str, str]] | None,
+    values: Mapping[str, FloatArray], control: str | None, pairs: Sequence[tuple[str, str]] | None,
     lower_is_better: bool,
-) -> list[tuple[str, str]]:
+) -> list[tuple[str, str]]:  # fmt: skip
     """Return the pairs to compare: those given, or a control, by default the best by its mean, with every other."""
     if control is not None and pairs is not None:
         raise PqswarmError("give a control or pairs, not both.")

@@ -40,15 +40,9 @@ _WAVE = 8  # data sets that are searched together: enough to keep all workers bu
 
 
 def run_study(
-    plan: StudyPlan,
-    folder: str | Path,
-    *,
-    jobs: int | None = None,
-    device: str = "cpu",
-    cluster: str | None = None,
-    progress: Report | None = None,
-    data: Any = None,
-) -> None:
+    plan: StudyPlan, folder: str | Path, *, jobs: int | None = None, device: str = "cpu", cluster: str | None = None,
+    progress: Report | None = None, data: Any = None,
+) -> None:  # fmt: skip
     """Run or resume a study and store its results in a folder.
 
     The results do not depend on `jobs`, `device`, `cluster` or interruptions.

@@ -1,5 +1,6 @@
 """The built-in classifiers."""
 
+from pqswarm.evaluation.classifiers.discrete_nb import DiscreteNBClassifier
 from pqswarm.evaluation.classifiers.discriminant import LDAClassifier, QDAClassifier
 from pqswarm.evaluation.classifiers.gaussian_nb import GaussianNBClassifier
 from pqswarm.evaluation.classifiers.k_nn import KNNClassifier
@@ -8,6 +9,7 @@ from pqswarm.evaluation.classifiers.nearest_centroid import NearestCentroidClass
 from pqswarm.evaluation.classifiers.sklearn import EstimatorClassifier
 
 __all__ = [
+    "DiscreteNBClassifier",
     "EstimatorClassifier",
     "GaussianNBClassifier",
     "KNNClassifier",

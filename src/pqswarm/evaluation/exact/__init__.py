@@ -1,3 +1,3 @@
-"""Exact evaluators; each package holds the evaluator, its kernels and its plain definition."""
+"""Exact evaluators; each package holds the evaluator and its kernels."""
 
 __all__: list[str] = []

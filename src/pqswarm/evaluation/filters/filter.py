@@ -40,14 +40,9 @@ class Filter:
     """
 
     def __init__(
-        self,
-        name: str,
-        scores: _Scores,
-        *,
-        title: str | None = None,
-        for_continuous: _Scores | None = None,
+        self, name: str, scores: _Scores, *, title: str | None = None, for_continuous: _Scores | None = None,
         needs_classes: bool = False,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.name, self.title, self.needs_classes = name, title or name, needs_classes
         self._scores, self._for_continuous = scores, for_continuous or scores
 

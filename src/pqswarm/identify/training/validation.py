@@ -98,18 +98,10 @@ class Check:
 
 
 def check_model(
-    model: Model,
-    events_per_class: int = 100,
-    snr: Sequence[float] = (20.0, 30.0, 40.0, 50.0, inf),
-    *,
-    preset: str | Preset = BROAD,
-    seed: int = 0,
-    rate: float | None = None,
-    whole: bool = False,
-    nominal_voltage: float | None = None,
-    n_jobs: int | None = None,
-    progress: Progress | None = None,
-) -> tuple[Check, ...]:
+    model: Model, events_per_class: int = 100, snr: Sequence[float] = (20.0, 30.0, 40.0, 50.0, inf), *,
+    preset: str | Preset = BROAD, seed: int = 0, rate: float | None = None, whole: bool = False,
+    nominal_voltage: float | None = None, n_jobs: int | None = None, progress: Progress | None = None,
+) -> tuple[Check, ...]:  # fmt: skip
     """Test a model on held-out events, on which no model was trained, whatever its seed.
 
     Parameters

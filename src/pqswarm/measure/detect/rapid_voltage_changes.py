@@ -34,13 +34,9 @@ class _VoltageChange:
 
 
 def find_voltage_changes(
-    urms: FloatArray,
-    time: FloatArray,
-    spans: Sequence[Span],
-    frequency: float,
-    threshold: float = 0.02,
+    urms: FloatArray, time: FloatArray, spans: Sequence[Span], frequency: float, threshold: float = 0.02,
     make: PartMaker = any_channel,
-) -> list[Part]:
+) -> list[Part]:  # fmt: skip
     """Find the changes of Urms(1/2) [pu] at `time` [s] outside sags, swells and interruptions.
 
     `make` makes parts on the channel. Details are the levels ``before`` and ``after`` [pu].

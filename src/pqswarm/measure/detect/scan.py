@@ -49,12 +49,9 @@ class Scan:
 
 
 def scan_pages(
-    source: RecordingSource,
-    supply: Supply,
-    thresholds: Thresholds,
-    block: int | None = None,
+    source: RecordingSource, supply: Supply, thresholds: Thresholds, block: int | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> Scan:
+) -> Scan:  # fmt: skip
     """Scan the supply voltages of a recording once; `progress` is called with the samples done and their total."""
     cycle = source.sampling_rate / supply.frequency
     centres = window_centres(source.n_samples, cycle)
@@ -126,17 +123,9 @@ def _windows_inside_scanned_page(centres: FloatArray, cycle: float, page: Page, 
 
 
 def _scan_channel(
-    samples: FloatArray,
-    page: Page,
-    centres: FloatArray,
-    cycle: float,
-    frequency: float,
-    sampling_rate: float,
-    supply: Supply,
-    i: int,
-    thresholds: Thresholds,
-    heard: list[float],
-) -> tuple[FloatArray, list[Part]]:
+    samples: FloatArray, page: Page, centres: FloatArray, cycle: float, frequency: float, sampling_rate: float,
+    supply: Supply, i: int, thresholds: Thresholds, heard: list[float],
+) -> tuple[FloatArray, list[Part]]:  # fmt: skip
     """Urms(1/2) [V] at `centres`, and the transients of the page itself, of one channel; its noise is `heard`."""
     filled, missing = fill_gaps(samples, cycle)
     mean_square = MeanSquare(samples, cycle)

@@ -42,18 +42,10 @@ _USUAL_FACTOR = 6.0
 
 
 def find_transients(
-    signal: FloatArray,
-    sampling_rate: float,
-    frequency: float,
-    *,
-    threshold: float = 0.08,
-    noise_factor: float = 6.0,
-    steps: Sequence[float] = (),
-    crowded: Sequence[tuple[float, float]] = (),
-    unsure: BoolArray | None = None,
-    make: PartMaker = any_channel,
-    heard: list[float] | None = None,
-) -> list[Part]:
+    signal: FloatArray, sampling_rate: float, frequency: float, *, threshold: float = 0.08, noise_factor: float = 6.0,
+    steps: Sequence[float] = (), crowded: Sequence[tuple[float, float]] = (), unsure: BoolArray | None = None,
+    make: PartMaker = any_channel, heard: list[float] | None = None,
+) -> list[Part]:  # fmt: skip
     """Find the transients in a signal [pu of the reference's peak] without NaN; `make` makes parts on its channel.
 
     Their magnitude is the largest deviation from the undisturbed wave [pu], their start the onset. Details are
@@ -137,18 +129,10 @@ def _bursts(loud: BoolArray, gap: int) -> list[tuple[int, int]]:
 
 
 def _describe_transient(
-    signal: FloatArray,
-    raw: tuple[FloatArray, FloatArray],
-    filtered: tuple[FloatArray, FloatArray],
-    strength: FloatArray,
-    sampling_rate: float,
-    frequency: float,
-    steps: Sequence[float],
-    limit: FloatArray,
-    make: PartMaker,
-    first: int,
-    last: int,
-) -> Part | None:
+    signal: FloatArray, raw: tuple[FloatArray, FloatArray], filtered: tuple[FloatArray, FloatArray],
+    strength: FloatArray, sampling_rate: float, frequency: float, steps: Sequence[float], limit: FloatArray,
+    make: PartMaker, first: int, last: int,
+) -> Part | None:  # fmt: skip
     """Measure one transient; None if it is the step of a sag's edge."""
     cycle = sampling_rate / frequency
     end = min(signal.size, first + max(2 * (last - first) + 1, 8), first + round(cycle))

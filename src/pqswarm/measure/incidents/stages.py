@@ -70,14 +70,9 @@ def _merge_alike(runs: Sequence[_Run], rows: FloatArray) -> list[_Run]:
 
 
 def _stage(
-    trace: Trace,
-    time: FloatArray,
-    first: int,
-    stop: int,
-    levels: FloatArray,
-    thresholds: Thresholds,
+    trace: Trace, time: FloatArray, first: int, stop: int, levels: FloatArray, thresholds: Thresholds,
     earlier: Sequence[Stage],
-) -> Stage:
+) -> Stage:  # fmt: skip
     """The stage of some values with these levels, named by what the phases do."""
     end = trace.time[-1] + trace.cycle / 2 if stop == time.size else float(time[stop])
     start = trace.start if first == 0 else float(time[first])

@@ -100,13 +100,9 @@ def steady_reference_levels(urms: FloatArray) -> list[Level]:
 
 
 def choose_reference(
-    choice: str | float,
-    urms: Sequence[FloatArray],
-    phases: Sequence[str],
-    live: Sequence[bool],
-    nominal: Sequence[float | None],
-    frequency: float,
-) -> list[Reference]:
+    choice: str | float, urms: Sequence[FloatArray], phases: Sequence[str], live: Sequence[bool],
+    nominal: Sequence[float | None], frequency: float,
+) -> list[Reference]:  # fmt: skip
     """Reference of each channel of one system, from its RMS [V] each half cycle; `live` if it is a supply voltage.
 
     A nominal voltage [V] that is given is the reference, unless it is plainly that of another system. `frequency` is

@@ -127,13 +127,9 @@ def _read_settings(text: str) -> defaultdict[str, str]:
 
 
 def _sel_source(
-    header: defaultdict[str, str],
-    labels: Sequence[str],
-    table: FloatArray,
-    signs: Sequence[str],
-    options: Options,
+    header: defaultdict[str, str], labels: Sequence[str], table: FloatArray, signs: Sequence[str], options: Options,
     notes: list[str],
-) -> RawSource:
+) -> RawSource:  # fmt: skip
     """Return a report with instantaneous values; `signs` mark the rows of the trigger and of the largest current."""
     channels = []
     for label, values in zip(labels, table.T, strict=True):

@@ -35,13 +35,9 @@ def datasets_panel(found: "OverDatasets", by_run: bool = False) -> Panel:
 
 
 def plot_differences(
-    found: "OverDatasets",
-    control: str,
-    results: "Mapping[str, Sequence[PairedComparison]]",
-    palette: Palette,
-    *,
+    found: "OverDatasets", control: str, results: "Mapping[str, Sequence[PairedComparison]]", palette: Palette, *,
     narrow: bool = False,
-) -> Figure:
+) -> Figure:  # fmt: skip
     """Draw control minus each other algorithm on each data set, and the mean with its interval: error and size."""
     others = [one.against for one in results["error"]]
     names = list(found.members)

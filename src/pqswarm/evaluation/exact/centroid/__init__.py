@@ -1,3 +1,3 @@
-"""Nearest centroid: definition, evaluator and kernel."""
+"""Nearest centroid: evaluator and kernel."""
 
 __all__: list[str] = []

@@ -50,7 +50,7 @@ class NearestCentroidEvaluator(FoldwiseEvaluator):
     ) -> None:
         super().__init__(X, y, folds, **options)
         self.metric = NearestCentroidHyperparameters(metric=metric).metric
-        self._foldwise = Foldwise(self, self.labels, self._estimator)
+        self._foldwise = Foldwise(self, self.labels)
         centre = np.mean if metric == "euclidean" else np.median
         self._classes, self._centroids, self._events, self._varies = [], [], [], []
         for fold, test in enumerate(self._foldwise.tests):
@@ -63,7 +63,8 @@ class NearestCentroidEvaluator(FoldwiseEvaluator):
             self._events.append(np.ascontiguousarray(data[test]))
             self._varies.append(np.ptp(data[train], axis=0) > 0)
 
-    def _estimator(self) -> object:
+    def estimator(self) -> object:
+        """Return scikit-learn's estimator."""
         from sklearn.neighbors import NearestCentroid
 
         return NearestCentroid(metric=self.metric)

@@ -33,8 +33,7 @@ class KNNEvaluator(ExactEvaluator):
     """The exact cross-validated error of a k-nearest-neighbour classifier.
 
     Votes are uniform; of equal distances the lower event index is nearer, of equal votes the smallest label wins.
-    Distances are compared in double precision. ``definition.py`` beside it defines the result, ``README.md`` explains
-    the kernels.
+    Distances are compared in double precision. ``README.md`` beside it explains the kernels.
 
     Parameters
     ----------

@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -10,6 +9,7 @@ from pqswarm._base.threads import one_blas_thread
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator, SubsetError
 from pqswarm.evaluation.memory import MAX_SOLVED_BYTES
+from pqswarm.evaluation.refit import refit_fold
 
 EPSILON = float(np.finfo(np.float64).eps)
 _TABLE = 2**25  # maximum size of a table of products; larger ones are computed on demand
@@ -20,19 +20,26 @@ Columns = IntArray | slice
 class Foldwise:
     """The scaled training and test events of each fold, and the fallback to scikit-learn."""
 
-    def __init__(self, evaluator: Evaluator, target: AnyArray, make: Callable[[], Any]) -> None:
+    def __init__(self, evaluator: Evaluator, target: AnyArray) -> None:
+        self._evaluator = evaluator
         self._views = evaluator.fold_views()
         self._folds = evaluator.folds
         # Training events are not stored: with one fold per event, that would take quadratic memory.
         self.tests = [self._folds.test(fold) for fold in range(self._folds.n_folds)]
+        self.rows = [self._folds.rows(fold) for fold in range(self._folds.n_folds)]
+        self.n_rows = sum(test.size for test in self.tests)
         self.target = target
-        self._make = make
         # The largest value of each feature: rounding errors are proportional to it.
         self._largest = [np.abs(view).max(axis=0) for view in self._views]
 
     def train(self, fold: int) -> IntArray:
-        """Return the training events of a fold, ascending."""
+        """Return the training events of a fold."""
         return self._folds.train(fold)
+
+    def class_counts(self, n_classes: int) -> IntArray:
+        """Return the training events of each fold and class."""
+        folds = range(len(self.tests))
+        return np.array([np.bincount(self.target[self.train(fold)], minlength=n_classes) for fold in folds])
 
     def take(self, fold: int, events: IntArray, features: Columns) -> FloatArray:
         """Return some features of some events, scaled for the fold, without copying others."""
@@ -49,19 +56,13 @@ class Foldwise:
 
     def fit(self, fold: int, selected: IntArray) -> AnyArray:
         """Return scikit-learn's predictions for the test events of the fold; a refused subset raises a SubsetError."""
-        train, test = self.train(fold), self.tests[fold]
-        data = self.view(fold)[:, selected]
-        estimator = self._make()
-        try:
-            with np.errstate(all="ignore"):
-                return np.asarray(estimator.fit(data[train], self.target[train]).predict(data[test]))
-        except Exception as error:  # third-party code may raise anything
-            raise SubsetError.of(estimator, selected, error) from error
+        return refit_fold(self._evaluator, fold, selected, data=self.view(fold), target=self.target)
 
 
 class FoldwiseEvaluator(ClassificationEvaluator):
     """An evaluator that decides fold by fold, and lets scikit-learn fit the folds in which rounding could decide."""
 
+    takes_splits = True
     _foldwise: Foldwise
 
     @abstractmethod
@@ -71,14 +72,14 @@ class FoldwiseEvaluator(ClassificationEvaluator):
     def _predict(self, masks: BoolArray) -> IntArray:
         import scipy.linalg  # noqa: F401  # before its threads are limited
 
-        predicted = np.empty((len(masks), len(self.data)), dtype=np.int64)
+        predicted = np.empty((len(masks), self._foldwise.n_rows), dtype=np.int64)
 
         def work(row: int) -> None:
             selected = np.flatnonzero(masks[row])
             try:
-                for fold, test in enumerate(self._foldwise.tests):
+                for fold, places in enumerate(self._foldwise.rows):
                     found = self._winners(fold, selected)
-                    predicted[row, test] = self._foldwise.fit(fold, selected) if found is None else found
+                    predicted[row, places] = self._foldwise.fit(fold, selected) if found is None else found
             except SubsetError:
                 predicted[row] = -1
 

@@ -69,18 +69,21 @@ class LDAEvaluator(ClassificationEvaluator):
     True
     """
 
+    takes_splits = True
+
     def __init__(
         self, X: ArrayLike, y: ArrayLike, folds: Folds, solver: str = "svd", shrinkage: float = 0.0,
         **options: Unpack[EvaluatorOptions],
     ) -> None:  # fmt: skip
         super().__init__(X, y, folds, **options)
         self.hyperparameters = LDAHyperparameters(solver=solver, shrinkage=shrinkage)
-        self._foldwise = Foldwise(self, self.labels, self._estimator)
+        self._foldwise = Foldwise(self, self.labels)
         self._moments = _LDAMoments(self._foldwise, self.labels, self.classes.size)
         with one_blas_thread():
             self._products = FoldwiseProducts(self._moments.within, folds.n_folds, self.n_features)
 
-    def _estimator(self) -> object:
+    def estimator(self) -> object:
+        """Return scikit-learn's classifier."""
         from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
         own = self.hyperparameters
@@ -89,15 +92,15 @@ class LDAEvaluator(ClassificationEvaluator):
     def _predict(self, masks: BoolArray) -> IntArray:
         import scipy.linalg  # noqa: F401  # before BLAS threads are limited
 
-        predicted = np.empty((len(masks), len(self.data)), dtype=np.int64)
+        predicted = np.empty((len(masks), self._foldwise.n_rows), dtype=np.int64)
 
         def work(row: int) -> None:
             selected = np.flatnonzero(masks[row])
             best, sure = self._decide(selected)
             try:
-                for fold, test in enumerate(self._foldwise.tests):
-                    found = best[fold, : test.size] if sure[fold] else self._foldwise.fit(fold, selected)
-                    predicted[row, test] = found
+                for fold, rows in enumerate(self._foldwise.rows):
+                    found = best[fold, : rows.size] if sure[fold] else self._foldwise.fit(fold, selected)
+                    predicted[row, rows] = found
             except SubsetError:
                 predicted[row] = -1
 
@@ -105,12 +108,30 @@ class LDAEvaluator(ClassificationEvaluator):
             self.in_threads(work, list(range(len(masks))))
         return predicted
 
-    def _decide(self, selected: IntArray) -> tuple[IntArray, BoolArray]:
-        """The labels of each fold's test events, and the folds in which rounding cannot change them."""
-        from pqswarm.evaluation.exact.linear.kernels import find_linear_winners
+    def class_scores(self, selected: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return the discriminants of each prediction and class, and bounds on the rounding of their differences."""
+        n, moments = self._foldwise.n_rows, self._moments
+        scores, errors = np.empty((n, self.classes.size)), np.full(n, np.inf)
+        if can_be_solved(self.folds.n_folds, selected.size):
+            with one_blas_thread():
+                used, constants, doubt, sure = self._discriminants(selected)
+            rates, offsets = doubt.largest(self._reach(selected))
+            for fold in np.flatnonzero(sure):
+                rows = self._foldwise.rows[fold]
+                events = moments.events[fold, selected, : rows.size]
+                scores[rows] = events.T @ used[fold] + constants[fold]
+                errors[rows] = rates[fold] * np.sqrt(np.square(events).sum(axis=0)) + offsets[fold]
+        return scores, errors
 
-        if not can_be_solved(self.folds.n_folds, selected.size):
-            return np.empty((self.folds.n_folds, 0), dtype=np.int64), np.zeros(self.folds.n_folds, dtype=np.bool_)
+    def _reach(self, selected: IntArray) -> FloatArray:
+        """The largest length of a class mean in each fold."""
+        return np.asarray(np.sqrt(np.square(self._moments.means[:, selected]).sum(axis=1).max(axis=1)))
+
+    def _discriminants(self, selected: IntArray) -> tuple[FloatArray, FloatArray, "_LDAScoreErrors", BoolArray]:
+        """The slopes and constants of each fold, (folds, features, classes) and (folds, classes), and their errors.
+
+        The last is where rounding cannot change which directions scikit-learn keeps.
+        """
         moments, by_svd = self._moments, self.hyperparameters.solver == "svd"
         error = np.full(len(moments.n), foldwise_product_error(len(self.data), selected.size))
         systems = self._systems(selected, float(error[0]))
@@ -134,13 +155,22 @@ class LDAEvaluator(ClassificationEvaluator):
                 used[some] = slopes[some] @ kept
                 squares[some] = kept.transpose(0, 2, 1) @ squares[some] @ kept
         constants = moments.log_priors - 0.5 * np.einsum("fkk->fk", squares)
-        doubt = _LDAScoreErrors(systems, slopes, parts, error, moments.shifts[:, selected])
-        rates, offsets = doubt.largest(np.sqrt(np.square(moments.means[:, selected]).sum(axis=1).max(axis=1)))
+        return used, constants, _LDAScoreErrors(systems, slopes, parts, error, moments.shifts[:, selected]), sure
+
+    def _decide(self, selected: IntArray) -> tuple[IntArray, BoolArray]:
+        """The labels of each fold's test events, and the folds in which rounding cannot change them."""
+        from pqswarm.evaluation.exact.linear.kernels import find_linear_winners
+
+        if not can_be_solved(self.folds.n_folds, selected.size):
+            return np.empty((self.folds.n_folds, 0), dtype=np.int64), np.zeros(self.folds.n_folds, dtype=np.bool_)
+        moments = self._moments
+        used, constants, doubt, sure = self._discriminants(selected)
+        rates, offsets = doubt.largest(self._reach(selected))
         best, doubtful = np.empty(moments.shape, dtype=np.int64), np.empty(moments.shape, dtype=np.bool_)
         sizes = np.where(sure, moments.tested, 0)
         if find_linear_winners(moments.events, selected, used, constants, sizes, rates, offsets, best, doubtful):
             # Some at a time: slopes and omitted directions are gathered for each of these events.
-            at_once = max(1, _GATHERED // (selected.size * (self.classes.size + systems.n_omitted)))
+            at_once = max(1, _GATHERED // (selected.size * (self.classes.size + doubt.n_omitted)))
             every_fold, every_event = np.nonzero(doubtful)
             for start in range(0, every_fold.size, at_once):
                 folds, which = every_fold[start : start + at_once], every_event[start : start + at_once]
@@ -180,7 +210,8 @@ class _LDAMoments:
         self._foldwise, self._labels = foldwise, labels
         n_folds, p = len(foldwise.tests), foldwise.view(0).shape[1]
         self.tested = np.array([test.size for test in foldwise.tests])
-        self.n = labels.size - self.tested
+        counts = foldwise.class_counts(n_classes)
+        self.n = counts.sum(axis=1)
         self._class_means = np.zeros((n_folds, n_classes, p))
         self.spread = np.empty((n_folds, p))
         self.means = np.zeros((n_folds, p, n_classes))
@@ -188,8 +219,6 @@ class _LDAMoments:
         self.sizes, self.shifts = np.empty((2, n_folds, p))
         self.shape = n_folds, int(self.tested.max())
         self.events = np.zeros((n_folds, p, self.shape[1]))
-        inside = np.array([np.bincount(labels[test], minlength=n_classes) for test in foldwise.tests])
-        counts = inside.sum(axis=0) - inside
         self.n_classes = (counts > 0).sum(axis=1)
         with np.errstate(divide="ignore"):
             self.log_priors = np.log(counts / self.n[:, np.newaxis])
@@ -282,6 +311,7 @@ class _LDAScoreErrors:
         self, systems: Systems, slopes: FloatArray, parts: FloatArray, error: FloatArray, shifts: FloatArray
     ) -> None:
         self._systems, self._slopes, self._parts, self._error = systems, slopes, parts, error
+        self.n_omitted = systems.n_omitted
         self._shifts = (shifts[:, np.newaxis] @ np.abs(slopes))[:, 0]
         self._length = np.sqrt(np.square(shifts).sum(axis=1))
 

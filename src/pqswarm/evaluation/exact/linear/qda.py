@@ -62,17 +62,17 @@ class QDAEvaluator(FoldwiseEvaluator):
     ) -> None:
         super().__init__(X, y, folds, **options)
         self.reg_param = QDAHyperparameters(reg_param=reg_param).reg_param
-        self._foldwise = Foldwise(self, self.labels, self._estimator)
+        self._foldwise = Foldwise(self, self.labels)
         n_classes = self.classes.size
-        inside = np.array([np.bincount(self.labels[test], minlength=n_classes) for test in self._foldwise.tests])
-        self._sizes = inside.sum(axis=0) - inside
+        self._sizes = self._foldwise.class_counts(n_classes)
         self._means = np.zeros((self._sizes.size, self.n_features))
         for part in np.flatnonzero(self._sizes).tolist():
             self._means[part] = self._foldwise.view(part // n_classes)[self._members(part)].mean(axis=0)
         with one_blas_thread():
             self._products = FoldwiseProducts(self._centred, self._sizes.size, self.n_features)
 
-    def _estimator(self) -> object:
+    def estimator(self) -> object:
+        """Return scikit-learn's estimator."""
         from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
         return QuadraticDiscriminantAnalysis(reg_param=self.reg_param)
@@ -80,7 +80,8 @@ class QDAEvaluator(FoldwiseEvaluator):
     def _members(self, part: int) -> IntArray:
         """The training events of a fold that are of one class."""
         fold, label = divmod(part, self.classes.size)
-        return np.flatnonzero((self.labels == label) & (self.folds.test_fold != fold))
+        train = self._foldwise.train(fold)
+        return np.asarray(train[self.labels[train] == label])
 
     def _centred(self, part: int, which: Columns) -> FloatArray:
         """The training events of one class, minus their mean."""
@@ -128,7 +129,7 @@ class QDAEvaluator(FoldwiseEvaluator):
         deviations = (events - self._means[part, selected]) / scale
         squares = np.square(deviations @ factor.inverse.T).sum(axis=1)
         spread = 2.0 * float(np.log(scale).sum() + np.log(np.diag(factor.lower)).sum())
-        prior = np.log(size / (len(self.data) - self._foldwise.tests[fold].size))
+        prior = np.log(size / self._sizes[fold].sum())
         # To first order in the errors of covariance and mean.
         shifts = 4.0 * EPSILON * np.sqrt(size) * np.linalg.norm(self._foldwise.largest(fold)[selected] / scale)
         error = 4.0 * foldwise_product_error(size, selected.size) * factor.trace

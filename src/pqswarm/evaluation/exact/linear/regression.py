@@ -12,7 +12,7 @@ from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.evaluation.base import EvaluatorOptions, SubsetError
 from pqswarm.evaluation.exact.linear.foldwise import Columns, Foldwise, FoldwiseProducts, can_be_solved
 from pqswarm.evaluation.exact.linear.solve import factorise_all, solve_all
-from pqswarm.evaluation.folds import Folds
+from pqswarm.evaluation.folds import CrossValidation
 from pqswarm.evaluation.memory import MAX_SOLVED_BYTES
 from pqswarm.evaluation.regression import RegressionEvaluator
 
@@ -46,7 +46,7 @@ class LinearEvaluator(RegressionEvaluator):
 
     Parameters
     ----------
-    X, y, folds, scoring, scaling, n_jobs
+    X, y, folds, scoring, sample_weight, scaling, n_jobs
         See :class:`RegressionEvaluator`.
     alpha : float or None
         Penalty on the squared coefficients in Ridge; None is LinearRegression.
@@ -57,32 +57,40 @@ class LinearEvaluator(RegressionEvaluator):
     --------
     >>> from sklearn.datasets import load_diabetes
     >>> X, y = load_diabetes(return_X_y=True)
+    >>> from pqswarm.evaluation import Folds
     >>> evaluator = LinearEvaluator(X, y, Folds(np.arange(442) % 10), alpha=1.0)
     >>> evaluator.errors(np.ones((1, 10), dtype=bool)).round(3).tolist()
     [0.516]
     """
 
+    takes_splits = True
+
     def __init__(
-        self, X: ArrayLike, y: ArrayLike, folds: Folds, scoring: str | None = None, *, alpha: float | None = None,
-        fit_intercept: bool = True, **options: Unpack[EvaluatorOptions],
+        self, X: ArrayLike, y: ArrayLike, folds: CrossValidation, scoring: str | None = None, *,
+        alpha: float | None = None, fit_intercept: bool = True, sample_weight: FloatArray | None = None,
+        **options: Unpack[EvaluatorOptions],
     ) -> None:  # fmt: skip
-        super().__init__(X, y, folds, scoring, **options)
+        super().__init__(X, y, folds, scoring, sample_weight=sample_weight, **options)
         self.alpha = None if alpha is None else RidgeHyperparameters(alpha=alpha).alpha
         self.fit_intercept = LinearHyperparameters(fit_intercept=fit_intercept).fit_intercept
-        self._foldwise = Foldwise(self, self.target, self._estimator)
+        self._foldwise = Foldwise(self, self.target)
+        weights = np.ones(self.n_events) if sample_weight is None else sample_weight
+        self._roots = None if sample_weight is None else np.sqrt(sample_weight)
         shape = (folds.n_folds, self.n_features)
         self._middle, self._centre = np.zeros(shape), np.zeros(folds.n_folds)
         self._spread, self._unsure = np.ones(shape), np.zeros(shape, dtype=np.bool_)
         for fold in range(folds.n_folds):
             train, largest = self._foldwise.train(fold), self._foldwise.largest(fold)
             data = self._foldwise.view(fold)[train]
+            own = None if sample_weight is None else weights[train]
             if self.fit_intercept:
-                self._middle[fold], self._centre[fold] = data.mean(axis=0), self.target[train].mean()
-            spread = np.sqrt(np.square(data - self._middle[fold]).mean(axis=0))
+                self._middle[fold] = np.average(data, axis=0, weights=own)
+                self._centre[fold] = np.average(self.target[train], weights=own)
+            spread = np.sqrt(np.average(np.square(data - self._middle[fold]), axis=0, weights=own))
             self._spread[fold, spread > 0] = spread[spread > 0]
             if not self.alpha:
                 self._unsure[fold] = (spread <= _HARDLY_VARIES * largest) & (largest > 0)
-        self._n = (len(self.data) - folds.sizes).astype(np.float64)
+        self._n = np.array([weights[train].sum() for train, _ in folds.split()])
         self._real = np.arange(folds.sizes.max()) < folds.sizes[:, np.newaxis]
         self._tests = np.zeros((*shape, int(folds.sizes.max())))
         for fold, test in enumerate(self._foldwise.tests):
@@ -91,7 +99,8 @@ class LinearEvaluator(RegressionEvaluator):
         with one_blas_thread():
             self._products = FoldwiseProducts(self._columns, folds.n_folds, self.n_features + 1)
 
-    def _estimator(self) -> object:
+    def estimator(self) -> object:
+        """Return scikit-learn's estimator."""
         from sklearn.linear_model import LinearRegression, Ridge
 
         if self.alpha is None:
@@ -105,14 +114,15 @@ class LinearEvaluator(RegressionEvaluator):
         part = self._foldwise.take(fold, train, features)
         part -= self._middle[fold, features]
         part /= self._spread[fold, features]
-        return np.column_stack([part, self.target[train] - self._centre[fold]])
+        columns = np.column_stack([part, self.target[train] - self._centre[fold]])
+        return columns if self._roots is None else columns * self._roots[train, np.newaxis]
 
     def _predict(self, masks: BoolArray) -> FloatArray:
         import scipy.linalg  # noqa: F401  # before BLAS threads are limited
 
         from pqswarm.evaluation.exact.linear.kernels import predict_all
 
-        predicted = np.empty((len(masks), len(self.data)))
+        predicted = np.empty((len(masks), self._foldwise.n_rows))
 
         def work(row: int) -> None:
             selected = np.flatnonzero(masks[row])
@@ -122,7 +132,7 @@ class LinearEvaluator(RegressionEvaluator):
             predicted[row, self._by_fold] = found[self._real]
             try:
                 for fold in np.flatnonzero(~sure):
-                    predicted[row, self._foldwise.tests[fold]] = self._foldwise.fit(int(fold), selected)
+                    predicted[row, self._foldwise.rows[fold]] = self._foldwise.fit(int(fold), selected)
             except SubsetError:
                 predicted[row] = np.inf
 

@@ -106,8 +106,24 @@ def _highest_other_nb_table_score(sums, start, n_classes, events, most):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def count_subset_errors(table, shape, span, fold_starts, sizes, highest, tree, counts, doubtful):
+def _find_other_nb_table_class(sums, start, n_classes, events, most, fixed, relative, place, near):
+    """Fill `place` with the class of the largest other score, `most`, and `near` with how many may equal it."""
+    for j in range(events):
+        place[j] = near[j] = 0
+    for c in range(uint64(1), n_classes):
+        a = start + c * events
+        for j in range(events):
+            score = sums[a + j]
+            near[j] += score >= most[j] - (fixed + np.float32(2.1) * relative * abs(most[j]))
+            place[j] = np.int32(c) if score == most[j] else place[j]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def count_subset_errors(table, shape, span, fold_starts, sizes, highest, tree, labels, counts, missed, doubtful):
     """Add the errors of each subset in each fold to `counts`, int64[m, folds]; return the number of doubtful events.
+
+    `missed`, int64[2, m, folds, classes], counts errors by true and by predicted class, unless it is empty; `labels`,
+    int64[n], are the true classes.
 
     `table`, flat float32 of shape (blocks, features + 1, classes, events), holds the terms of each event, followed by
     its log prior; the first class is the event's own; terms are at least -1e30, priors at least -3e38. `shape` are the
@@ -122,6 +138,7 @@ def count_subset_errors(table, shape, span, fold_starts, sizes, highest, tree, c
     sums = np.empty(n_slots * n_classes * events, np.float32)
     most = np.empty(events, np.float32)
     wrong, unsure = np.empty(events, np.int32), np.empty(events, np.int32)
+    place, near = np.empty(events, np.int32), np.empty(events, np.int32)
     rows = np.empty(features.size, np.uint64)
     n_doubtful = 0
     fold = 0
@@ -157,6 +174,19 @@ def count_subset_errors(table, shape, span, fold_starts, sizes, highest, tree, c
                 sure = (abs(own - other) > error) & (max(own, other) > clipped)
                 unsure[j] = not sure
                 wrong[j] = sure & (other > own)
+            if missed.size:
+                _find_other_nb_table_class(sums, target, classes, per_class, most, fixed, relative, place, near)
+                f = fold
+                for j in range(last - first):
+                    if first + j == fold_starts[f + 1]:
+                        f += 1
+                    if wrong[j]:
+                        label = labels[first + j]
+                        if near[j] > 1:
+                            wrong[j], unsure[j] = 0, 1
+                        else:
+                            missed[0, subset, f, label] += 1
+                            missed[1, subset, f, 0 if place[j] == label else place[j]] += 1
             in_doubt = np.int32(0)
             for j in range(last - first):
                 in_doubt += unsure[j]
@@ -177,8 +207,8 @@ def count_subset_errors(table, shape, span, fold_starts, sizes, highest, tree, c
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def count_doubtful(table, priors, masks, doubtful, by_fold, labels, folds, counts):
-    """Add the errors of doubtful events, decided by :func:`decide_exactly`, to `counts`, int64[m, folds].
+def count_doubtful(table, priors, masks, doubtful, by_fold, labels, folds, counts, missed):
+    """Add the errors of doubtful events, decided by :func:`decide_exactly`, to `counts` and `missed`, as above.
 
     `doubtful` are numbers subset * events + event, events in the order `by_fold`, int64[n]; `labels` and `folds` are in
     the order of `table` and `priors`.
@@ -195,3 +225,6 @@ def count_doubtful(table, priors, masks, doubtful, by_fold, labels, folds, count
                 size += 1
         found = winner(table, priors, selected[:size], event, totals, absolute)
         counts[subset, folds[event]] += found != labels[event]
+        if missed.size and found != labels[event]:
+            missed[0, subset, folds[event], labels[event]] += 1
+            missed[1, subset, folds[event], found] += 1

@@ -118,7 +118,8 @@ class KernelNBEvaluator(ExactEvaluator):
         checked = KernelNBHyperparameters(bandwidth=bandwidth, floor=floor, underflow=underflow)
         self.bandwidth, self.floor, self.underflow = checked.bandwidth, checked.floor, checked.underflow
         check_table_size(len(self.data), self.n_features, self.classes.size)
-        self.priors = fold_log_priors(self)[folds.test_fold]
+        self._class_counts = fold_class_weights(self)
+        self.priors = fold_log_priors(self._class_counts)[folds.test_fold]
         # The log density of a kernel at its centre; a uniform density is 1.
         self.highest = max(0.0, -log(self.bandwidth * sqrt(2.0 * pi)))
         self.table = self._terms()
@@ -143,7 +144,7 @@ class KernelNBEvaluator(ExactEvaluator):
 
         n, n_classes, fold = len(self.data), self.classes.size, self.folds.test_fold
         table = np.empty((self.n_features, n, n_classes))
-        log_counts = portable_nb_log(_nb_evaluator_class_counts(self))
+        log_counts = portable_nb_log(self._class_counts)
         views = self.fold_views()
         queries_of = [test for _, test in self.folds.split()] if len(views) > 1 else [np.arange(n)]
 
@@ -193,15 +194,24 @@ class KernelNBOnCpu(Backend[KernelNBEvaluator]):
 
     def counts(self, masks: BoolArray) -> IntArray:
         """Return the misclassified events of each fold for each mask; see :class:`Backend`."""
+        return self._count(masks, 0)[0]
+
+    def missed(self, masks: BoolArray) -> IntArray:
+        """Return the misclassified events by true and by predicted class, shape (2, m, n_folds, n_classes)."""
+        return self._count(masks, self.evaluator.classes.size)[1]
+
+    def _count(self, masks: BoolArray, n_classes: int) -> tuple[IntArray, IntArray]:
+        """The errors of each fold, and by class unless `n_classes` is 0."""
         counts = np.empty((len(masks), self.evaluator.folds.n_folds), dtype=np.int64)
+        missed = np.empty((2, *counts.shape, n_classes), dtype=np.int64)
         order = _order_nb_evaluator_masks(masks)
         step = min(_MASKS, max(1, _DOUBTFUL // len(self.evaluator.data)))
         for first in range(0, len(masks), step):
             rows = order[first : first + step]
-            counts[rows] = self._counts_of(masks[rows])
-        return counts
+            counts[rows], missed[:, rows] = self._counts_of(masks[rows], n_classes)
+        return counts, missed
 
-    def _counts_of(self, masks: BoolArray) -> IntArray:
+    def _counts_of(self, masks: BoolArray, n_classes: int) -> tuple[IntArray, IntArray]:
         """The counts of a limited number of masks, ordered by similarity."""
         from pqswarm.evaluation.exact.naive_bayes.count_kernels import (
             count_doubtful,
@@ -216,22 +226,25 @@ class KernelNBOnCpu(Backend[KernelNBEvaluator]):
         shared = plan_nb_table_sums(masks, parents, slots, starts, subsets, features)
         tree = (parents, slots, starts, subsets, features[: starts[shared[0]]], *shared)
         shape = (*self._table.shape[1:], n)
-        found: list[IntArray] = []
+        found: list[tuple[IntArray, IntArray]] = []
+        labels = e.labels[self._by_fold]
 
         def work(span: tuple[int, int]) -> None:
             counts = np.zeros((len(masks), e.folds.n_folds), dtype=np.int64)
+            missed = np.zeros((2, *counts.shape, n_classes), dtype=np.int64)
             doubtful = np.empty(len(masks) * (span[1] - span[0]) * self._events, dtype=np.int32)
             table = self._table.reshape(-1)
-            some = count_subset_errors(table, shape, span, self._fold_starts, sizes, e.highest, tree, counts, doubtful)
+            terms = (table, shape, span, self._fold_starts, sizes, e.highest, tree, labels)
+            some = count_subset_errors(*terms, counts, missed, doubtful)
             if some:
                 exact = (self._by_fold, e.labels, e.folds.test_fold)
-                count_doubtful(e.table, e.priors, masks, doubtful[:some], *exact, counts)
-            found.append(counts)
+                count_doubtful(e.table, e.priors, masks, doubtful[:some], *exact, counts, missed)
+            found.append((counts, missed))
 
         jobs = min(effective_jobs(e.n_jobs), 1 + self._table[:, 0].size * len(tree[4]) // _TERMS)
         edges = [len(self._table) * job // jobs for job in range(jobs + 1)]
         e.in_threads(work, list(pairwise(edges)))
-        return np.asarray(np.sum(found, axis=0))
+        return np.sum([one for one, _ in found], axis=0), np.sum([one for _, one in found], axis=0)
 
     def predict(self, masks: BoolArray) -> IntArray:
         """Return the labels of every event for each mask; see :class:`Backend`."""
@@ -266,17 +279,16 @@ def check_table_size(n_events: int, n_features: int, n_classes: int) -> None:
         )
 
 
-def _nb_evaluator_class_counts(evaluator: ClassificationEvaluator) -> FloatArray:
-    """Training events of each class without each fold; the last row is for all folds."""
-    n_folds, n_classes = evaluator.folds.n_folds, evaluator.classes.size
-    inside = np.zeros((n_folds + 1, n_classes))
-    np.add.at(inside, (evaluator.folds.test_fold, evaluator.labels), 1.0)
-    return np.asarray(inside.sum(axis=0) - inside)
+def fold_class_weights(evaluator: ClassificationEvaluator, sample_weight: FloatArray | None = None) -> FloatArray:
+    """Return the number, or the weight, of the training events of each fold and class."""
+    weights = np.ones(evaluator.n_events) if sample_weight is None else sample_weight
+    classes = range(evaluator.classes.size)  # one by one: sums have the bits of scikit-learn's
+    trains = (train for train, _ in evaluator.folds.split())
+    return np.array([[weights[train[evaluator.labels[train] == c]].sum() for c in classes] for train in trains])
 
 
-def fold_log_priors(evaluator: ClassificationEvaluator) -> FloatArray:
-    """Log fraction of each class among the training events of each fold, shape (folds, classes)."""
-    counts = _nb_evaluator_class_counts(evaluator)[:-1]
+def fold_log_priors(counts: FloatArray) -> FloatArray:
+    """Return the log fraction of each class among the training events of each fold, shape (folds, classes)."""
     return np.asarray(portable_nb_log(counts) - portable_nb_log(counts.sum(axis=1, keepdims=True)))
 
 

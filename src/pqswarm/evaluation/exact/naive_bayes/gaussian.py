@@ -1,6 +1,6 @@
 """The exact error of Gaussian naive Bayes."""
 
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 from pqswarm._base.options import Parameters, option, parameters
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.evaluation.backend import Backend, ExactEvaluator, ExactOptions
-from pqswarm.evaluation.exact.naive_bayes.evaluator import fold_log_priors
-from pqswarm.evaluation.folds import Folds
+from pqswarm.evaluation.exact.naive_bayes.evaluator import fold_class_weights, fold_log_priors
+from pqswarm.evaluation.folds import CrossValidation, Folds
 
 
 @parameters
@@ -33,6 +33,8 @@ class GaussianNBEvaluator(ExactEvaluator):
         See :class:`ExactEvaluator`.
     var_smoothing : float
         As in GaussianNB: the fraction of the largest variance of the selected features that is added to all.
+    sample_weight : ndarray of shape (n_events,), optional
+        Weights of the events in fitting; errors are counted without.
 
     Examples
     --------
@@ -43,18 +45,23 @@ class GaussianNBEvaluator(ExactEvaluator):
     True
     """
 
+    takes_splits = True
+
     def __init__(
-        self, X: ArrayLike, y: ArrayLike, folds: Folds, var_smoothing: float = 1e-9, **options: Unpack[ExactOptions]
-    ) -> None:
-        super().__init__(X, y, folds, **options)
+        self, X: ArrayLike, y: ArrayLike, folds: CrossValidation, var_smoothing: float = 1e-9,
+        sample_weight: FloatArray | None = None, **options: Unpack[ExactOptions],
+    ) -> None:  # fmt: skip
+        super().__init__(X, y, cast("Folds", folds), **options)
+        self.sample_weight = sample_weight
         self.var_smoothing = GaussianNBHyperparameters(var_smoothing=var_smoothing).var_smoothing
         self._views = self.fold_views()
-        self.by_fold = np.argsort(folds.test_fold, kind="stable")
+        self.by_fold = np.argsort(folds.row_folds, kind="stable")
         self.starts = np.concatenate([[0], np.cumsum(folds.sizes)])
-        self.columns = np.empty(self.data.shape[::-1])  # each event in the scale of its fold, fold by fold
+        self.columns = np.empty((self.n_features, self.by_fold.size))  # tested, in the scale of their fold, in turn
         for fold in range(folds.n_folds):
             self.columns[:, self.starts[fold] : self.starts[fold + 1]] = self._view(fold)[folds.test(fold)].T
-        self.log_priors = fold_log_priors(self)
+        self._class_weights = fold_class_weights(self, sample_weight)
+        self.log_priors = fold_log_priors(self._class_weights)
         self.moments = self._moments_of(slice(None))
         self._backend = GaussianNBOnCpu(self)
         if self.device == "cuda":
@@ -71,9 +78,16 @@ class GaussianNBEvaluator(ExactEvaluator):
             data = np.ascontiguousarray(self._view(fold)[train, features])
             spread[fold] = np.var(data, axis=0)
             for label in np.unique(self.labels[train]):
-                members = data[self.labels[train] == label]
-                means[fold, :, label] = members.mean(axis=0)
-                variances[fold, :, label] = members.var(axis=0)
+                own = self.labels[train] == label
+                members = data[own]
+                if self.sample_weight is None:
+                    means[fold, :, label], variances[fold, :, label] = members.mean(axis=0), members.var(axis=0)
+                elif np.isclose(self._class_weights[fold, label], 0.0):  # as in scikit-learn
+                    means[fold, :, label] = variances[fold, :, label] = 0.0
+                else:
+                    weights = self.sample_weight[train[own]]
+                    means[fold, :, label] = middle = np.average(members, axis=0, weights=weights)
+                    variances[fold, :, label] = np.average(np.square(members - middle), axis=0, weights=weights)
         return means, variances, spread
 
     def single(self, feature: int) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
@@ -81,33 +95,41 @@ class GaussianNBEvaluator(ExactEvaluator):
         column = slice(feature, feature + 1)
         return self.columns[column], *self._moments_of(column)
 
+    def estimator(self) -> object:
+        """Return scikit-learn's classifier."""
+        from sklearn.naive_bayes import GaussianNB
+
+        return GaussianNB(var_smoothing=self.var_smoothing)
+
+    def class_scores(self, selected: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return the log of prior times density of each prediction and class, and zeros: bits are scikit-learn's."""
+        return self._scores_of_folds(selected, np.arange(self.folds.n_folds)), np.zeros(self.by_fold.size)
+
+    def _scores_of_folds(self, selected: IntArray, folds: IntArray) -> FloatArray:
+        """The scores of scikit-learn's models in some folds, from precomputed moments."""
+        single = selected.size == 1
+        moments = self._moments_of(slice(selected[0], selected[0] + 1)) if single else self.moments
+        columns = np.zeros(1, dtype=np.int64) if single else selected
+        scores = np.full((self.by_fold.size, self.classes.size), -np.inf)
+        for fold in folds.tolist():
+            means, variances, spread = (moment[fold][columns] for moment in moments)
+            counts, seen = self._class_weights[fold], np.unique(self.labels[self.folds.train(fold)])
+            model: Any = self.estimator()
+            model.classes_, model.class_prior_ = seen, counts[seen] / counts.sum()
+            model.theta_ = np.ascontiguousarray(means[:, seen].T)
+            model.var_ = np.ascontiguousarray(variances[:, seen].T) + self.var_smoothing * spread.max()
+            data = np.ascontiguousarray(self._view(fold)[self.folds.test(fold)][:, selected])
+            with np.errstate(all="ignore"):
+                scores[self.folds.rows(fold)[:, np.newaxis], seen] = model._joint_log_likelihood(data)
+        return scores
+
     def _view(self, fold: int) -> FloatArray:
         return self._views[fold % len(self._views)]
 
     def decide_as_scikit_learn(self, mask: BoolArray, doubtful: IntArray, winners: IntArray) -> None:
-        """Let scikit-learn decide about doubtful events, so that even its rounding is reproduced."""
-        selected = np.flatnonzero(mask)
-        moments = self._moments_of(slice(selected[0], selected[0] + 1)) if selected.size == 1 else self.moments
-        columns = np.zeros(1, dtype=np.int64) if selected.size == 1 else selected
-        for number in np.unique(self.folds.test_fold[doubtful]):
-            events = doubtful[self.folds.test_fold[doubtful] == number]
-            data = np.ascontiguousarray(self._view(int(number))[events][:, selected])
-            with np.errstate(all="ignore"):
-                model = self._model(int(number), *(moment[number][columns] for moment in moments))
-                winners[events] = model.predict(data)
-
-    def _model(self, fold: int, means: FloatArray, variances: FloatArray, spread: FloatArray) -> Any:
-        """The model that scikit-learn would fit without a fold, from precomputed moments."""
-        from sklearn.naive_bayes import GaussianNB
-
-        counts = np.bincount(self.labels[self.folds.test_fold != fold], minlength=self.classes.size)
-        seen = np.flatnonzero(counts)
-        model = GaussianNB(var_smoothing=self.var_smoothing)
-        model.classes_ = seen
-        model.class_prior_ = counts[seen] / counts.sum()
-        model.theta_ = np.ascontiguousarray(means[:, seen].T)
-        model.var_ = np.ascontiguousarray(variances[:, seen].T) + self.var_smoothing * spread.max()
-        return model
+        """Let scikit-learn decide about doubtful predictions, so that even its rounding is reproduced."""
+        folds = np.unique(self.folds.row_folds[doubtful])
+        winners[doubtful] = self._scores_of_folds(np.flatnonzero(mask), folds)[doubtful].argmax(axis=1)
 
 
 class GaussianNBOnCpu(Backend[GaussianNBEvaluator]):
@@ -118,7 +140,7 @@ class GaussianNBOnCpu(Backend[GaussianNBEvaluator]):
         from pqswarm.evaluation.exact.naive_bayes.kernels import gaussian_winners
 
         e = self.evaluator
-        predicted = np.empty((len(masks), len(e.data)), dtype=np.int64)
+        predicted = np.empty((len(masks), e.by_fold.size), dtype=np.int64)
 
         def work(row: int) -> None:
             mask = masks[row]
@@ -128,8 +150,8 @@ class GaussianNBOnCpu(Backend[GaussianNBEvaluator]):
                 selected = np.zeros(1, dtype=np.int64)
             # A fraction of the largest variance of a selected feature, in each fold.
             smoothing = e.var_smoothing * spread[:, selected].max(axis=1)
-            winners = np.empty(len(e.data), dtype=np.int64)
-            doubtful = np.ones(len(e.data), dtype=np.bool_)
+            winners = np.empty(e.by_fold.size, dtype=np.int64)
+            doubtful = np.ones(e.by_fold.size, dtype=np.bool_)
             if (smoothing > 0).all():
                 moments = (means, variances, smoothing, e.log_priors)
                 gaussian_winners(columns, e.starts, selected, *moments, winners, doubtful)

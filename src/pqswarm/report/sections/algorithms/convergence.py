@@ -25,15 +25,9 @@ _STRIP = 1.45  # where it ends, relative to the last: room for the final errors
 
 
 def plot_convergence(
-    curves: Mapping[str, FloatArray],
-    evaluations: IntArray | None = None,
-    palette: Palette | None = None,
-    *,
-    best: float | None = None,
-    known: bool = False,
-    budget: int | None = None,
-    narrow: bool = False,
-) -> Figure:
+    curves: Mapping[str, FloatArray], evaluations: IntArray | None = None, palette: Palette | None = None, *,
+    best: float | None = None, known: bool = False, budget: int | None = None, narrow: bool = False,
+) -> Figure:  # fmt: skip
     """Draw the distance of the lowest error so far from the best error, against the evaluations.
 
     Lines are medians over the runs. The bars on the right span the quartiles of the final errors.

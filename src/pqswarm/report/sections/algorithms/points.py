@@ -19,14 +19,9 @@ _GOLDEN = 0.6180339887498949  # the fractional parts of its multiples are evenly
 
 
 def plot_error_against_size(
-    points: Points,
-    all_features: tuple[int, float] | None = None,
-    palette: Palette | None = None,
-    *,
-    fronts: Points | None = None,
-    numbers: Sequence[int] | None = None,
-    narrow: bool = False,
-) -> Figure:
+    points: Points, all_features: tuple[int, float] | None = None, palette: Palette | None = None, *,
+    fronts: Points | None = None, numbers: Sequence[int] | None = None, narrow: bool = False,
+) -> Figure:  # fmt: skip
     """Draw the error of each run against the size of its subset.
 
     Parameters
