@@ -78,13 +78,13 @@ def read(path):
         return {tuple(record[name] for name in KEY): record for record in csv.DictReader(file)}
 
 
-def tasks_of(suite, problems, methods, splits, known, again=()):
+def tasks_of(suite, problems, methods, splits, known, again=(), estimators=ESTIMATORS):
     """Return what is left to do: problem, split, method and the estimators that it is scored with."""
     tasks = []
     for name, problem in SUITES[suite].items():
         if problems and name not in problems:
             continue
-        names = tuple(REGRESSORS) if problem.regression else ESTIMATORS
+        names = tuple(REGRESSORS) if problem.regression else tuple(estimators)
         for split in range(splits):
             for method in methods:
                 for group in [names] if METHODS[method].own else [(one,) for one in names]:
@@ -117,7 +117,7 @@ def race(suite, tasks, limit, folder, out, work=fit):
             searched, held_out = problem.split(y, split)
             data = X[searched], X[held_out], y[searched], y[held_out]
             outcome = process.attempt(work, limit, data, group, method, split, problem.regression)
-            rows = outcome.pop("rows", dict.fromkeys(group, {}))
+            rows = outcome.pop("rows", {one: {} for one in group})
             case = {"suite": suite, "problem": name, "split": split, "method": method, "limit": f"{limit:g}"}
             for one, numbers in rows.items():
                 writer.writerow(case | {"estimator": one, "version": METHODS[method].version} | outcome | numbers)
@@ -132,6 +132,7 @@ def main():
     parser.add_argument("--problems", nargs="*", help="only these")
     last = [*(m for m in METHODS if m != OURS), OURS]
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=last)
+    parser.add_argument("--estimators", nargs="+", choices=ESTIMATORS, default=list(ESTIMATORS))
     parser.add_argument("--splits", type=int, default=1)
     parser.add_argument("--limit", type=float, default=5.0, help="CPU seconds per fit")
     parser.add_argument("--again", nargs="+", choices=METHODS, default=[], help="methods to repeat")
@@ -143,7 +144,8 @@ def main():
     process.one_thread()
     if not given.table:
         known = read(given.out)
-        tasks = tasks_of(given.suite, given.problems, given.methods, given.splits, known, given.again)
+        which = given.problems, given.methods, given.splits
+        tasks = tasks_of(given.suite, *which, known, given.again, given.estimators)
         most = sum(given.limit * (0 if task[2] == "all" else 1) + 2 for task in tasks) / 60
         print(f"{len(tasks)} fits, at most about {most:.0f} minutes on one core", flush=True)
         try:

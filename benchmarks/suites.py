@@ -83,11 +83,7 @@ def main():
     if given.diagram:
         tables.diagram(records, given.algorithms, 1000, "J", given.diagram)
     if given.means:
-        rows = list(tables.means(records))
-        with Path(given.means).open("w", newline="") as file:
-            writer = csv.DictWriter(file, list(rows[0]))
-            writer.writeheader()
-            writer.writerows(rows)
+        tables.write_means(records, given.means)
 
 
 if __name__ == "__main__":

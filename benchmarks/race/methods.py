@@ -105,8 +105,8 @@ def all_features(task):
 def swarm(task):
     from pqswarm import SwarmSelector
 
-    stop = {"callback": lambda _: task.is_over()}
-    return SwarmSelector(task.estimator, cv=task.cv, n_jobs=1, random_state=task.seed, **stop).fit(task.X, task.y).support_
+    options = {"n_jobs": 1, "random_state": task.seed, "callback": lambda _: task.is_over()}
+    return SwarmSelector(task.estimator, cv=task.cv, **options).fit(task.X, task.y).support_
 
 
 def sequential(task):
@@ -117,7 +117,8 @@ def sequential(task):
             return super()._get_best_new_feature_score(estimator, X, y, cv, current_mask, **params)
 
     # With fewer than a thousand samples any gain in accuracy exceeds tol: it stops when nothing helps.
-    return Kept(task.estimator, n_features_to_select="auto", tol=1e-3, cv=task.cv, n_jobs=1).fit(task.X, task.y).support_
+    selector = Kept(task.estimator, n_features_to_select="auto", tol=1e-3, cv=task.cv, n_jobs=1)
+    return selector.fit(task.X, task.y).support_
 
 
 def floating(task):
@@ -135,7 +136,7 @@ def floating(task):
 
 
 def eliminated(task):
-    # Two of the estimators of the race have no weights: logistic regression ranks and scores, or ridge regression itself.
+    # Neither classifier of the race has weights: logistic regression ranks and scores instead.
     ranking = clone(task.estimator)[-1] if task.regression else LogisticRegression()
     X = StandardScaler().fit_transform(task.X)
     return RFECV(ranking, step=0.1, cv=task.cv, n_jobs=1).fit(X, task.y).support_
@@ -164,7 +165,7 @@ def genetic(task):
     from sklearn_genetic.callbacks.base import BaseCallback
 
     class Stop(BaseCallback):
-        def on_step(self, record=None, logbook=None, estimator=None):
+        def on_step(self, *_):
             return task.is_over()
 
     selector = GAFeatureSelectionCV(task.estimator, cv=task.cv, scoring=task.scoring, n_jobs=1, verbose=False)

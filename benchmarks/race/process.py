@@ -64,7 +64,7 @@ def _hangs(pid, receiver):
 
 
 def start_clock(limit, raising=False):
-    """Have the system end this process after `GRACE` times `limit` more CPU seconds; or first raise `TimeIsUp` in it."""
+    """Have `TimeIsUp` raised in this process after `limit` more CPU seconds, and the process ended a while later."""
     if raising:
         signal.signal(signal.SIGPROF, _raise)
         signal.setitimer(signal.ITIMER_PROF, limit)
@@ -78,7 +78,7 @@ def stop_clock():
     resource.setrlimit(resource.RLIMIT_CPU, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 
 
-class TimeIsUp(KeyboardInterrupt):  # noqa: N818 - it ends a method as Ctrl-C would
+class TimeIsUp(KeyboardInterrupt):
     """The CPU time of a method is over."""
 
 

@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,10 @@ import numpy as np
 
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
+from pqswarm.evaluation import Splits
 from pqswarm.search import Progress, ProgressBar, Run, SearchResult
 from pqswarm.selector.front import FrontPoint, choose_point, merge_fronts
+from pqswarm.selector.rescoring import Pool, rescore
 from pqswarm.selector.searching import (
     Interrupts,
     Limits,
@@ -38,6 +41,7 @@ class Selection:
     stop_reason: StopReason
     front: list[FrontPoint]
     chosen: FrontPoint
+    how: str  # the chosen point was found, as a sentence
     scores: dict[str, FloatArray]  # of each front point and split, by name; the optimised score first
     saved: Saved
 
@@ -56,20 +60,20 @@ def select(
         again = saved is not None and selector.random_state is None
         seed = int(saved.identity["random_state"]) if again and saved else seed_of(selector.random_state)
         task = interrupts.insist(make_task, selector, data, seed)
-        runs = task.make_runs(selector.n_runs)
+        runs, pool = task.make_runs(selector.n_runs), task.make_pool()
         if saved is not None:
-            saved.restore(runs, task.identity, where, remedy)
+            saved.restore(runs, pool, task.identity, where, remedy)
         if selector.max_time is None and not selector.verbose:
             left = sum(run.max_evaluations - run.n_evaluations for run in runs if not run.done)
             whole = sum(run.max_evaluations for run in runs)
             interrupts.attempt(warn_if_search_is_slow, task.choice, left + repetitions * whole, task.n_jobs)
-        saver = None if path is None else Saver(path, task.identity, runs)
+        saver = None if path is None else Saver(path, task.identity, runs, pool)
         try:
-            reason = _run_selection_searches(selector, task, runs, saver, began, interrupts)
+            reason = _run_selection_searches(selector, task, runs, pool, saver, began, interrupts)
         finally:
             if saver is not None:
                 saver.save()
-    return _make_selection(selector, task, runs, reason, interrupts)
+    return _make_selection(selector, task, runs, pool, reason, interrupts)
 
 
 def search_and_choose(
@@ -80,9 +84,9 @@ def search_and_choose(
     task = interrupts.attempt(make_task, selector, data, seed)
     if task is None:
         return None
-    runs = task.make_runs(selector.n_runs)
-    reason = _run_selection_searches(selector, task, runs, None, began, interrupts)
-    return None if interrupts.pressed else _make_selection(selector, task, runs, reason, interrupts)
+    runs, pool = task.make_runs(selector.n_runs), task.make_pool()
+    reason = _run_selection_searches(selector, task, runs, pool, None, began, interrupts)
+    return None if interrupts.pressed else _make_selection(selector, task, runs, pool, reason, interrupts)
 
 
 def _selection_storage_path(storage: Any) -> Path:
@@ -92,7 +96,7 @@ def _selection_storage_path(storage: Any) -> Path:
 
 
 def _run_selection_searches(
-    selector: "SwarmSelector", task: SelectionTask, runs: Sequence[Run], saver: Saver | None, began: float,
+    selector: "SwarmSelector", task: SelectionTask, runs: Sequence[Run], pool: Pool, saver: Saver | None, began: float,
     interrupts: Interrupts,
 ) -> StopReason:  # fmt: skip
     """Drive the runs to their end, with an optional progress bar."""
@@ -100,9 +104,9 @@ def _run_selection_searches(
     limits = Limits(began, selector.max_time, selector.patience)
     save = None if saver is None else saver.save_if_due
     if not selector.verbose:
-        return drive_selector_searches(runs, task, limits, interrupts, callbacks, save)
+        return drive_selector_searches(runs, task, pool, limits, interrupts, callbacks, save)
     with ProgressBar(task.search.name) as bar:
-        return drive_selector_searches(runs, task, limits, interrupts, [bar, *callbacks], save)
+        return drive_selector_searches(runs, task, pool, limits, interrupts, [bar, *callbacks], save)
 
 
 def check_callbacks(given: Any) -> list[Callable[[Progress], object]]:
@@ -114,8 +118,9 @@ def check_callbacks(given: Any) -> list[Callable[[Progress], object]]:
 
 
 def _make_selection(
-    selector: "SwarmSelector", task: SelectionTask, runs: Sequence[Run], reason: StopReason, interrupts: Interrupts
-) -> Selection:
+    selector: "SwarmSelector", task: SelectionTask, runs: Sequence[Run], pool: Pool, reason: StopReason,
+    interrupts: Interrupts,
+) -> Selection:  # fmt: skip
     """Build the selection from the results of the runs, by the selector's rule."""
     results = [task.groups.expand_result(run.result()) for run in runs if has_found(run)]
     masks, errors = merge_fronts(results or [task.groups.expand_result(runs[0].result())])
@@ -148,15 +153,44 @@ def _make_selection(
         FrontPoint(int(size), task.score(float(error)), float(std), mask)
         for size, error, std, mask in zip(sizes, errors, stds, masks, strict=True)
     ]
+    point, how = front[chosen], _HOW.get(selector.rule, "The best subset of at most that many features.")
+    if selector.rule == "rescored" and not in_haste:
+        done = sum(run.n_evaluations for run in runs)
+        found = interrupts.attempt(rescore, pool, task.partitions(), partial(_evaluate_bits, task), done)
+        if found is not None:
+            point, how = _point_of(task, task.widen(found[0]), front), found[1]
     return Selection(
         task=task,
         results=results,
         stop_reason="interrupted" if interrupts.pressed and reason != "max_time" else reason,
         front=front,
-        chosen=front[chosen],
+        chosen=point,
+        how=how,
         scores=scores,
-        saved=Saved(task.identity, [run.state() for run in runs]),
+        saved=Saved(task.identity, [run.state() for run in runs], pool.state()),
     )
+
+
+_HOW = {
+    "rescored": "The subset with the best score; nothing was rescored.",
+    "best": "The subset with the best score.",
+    "1se": "The smallest subset on the front within one standard error of the best score.",
+}
+
+
+def _evaluate_bits(task: SelectionTask, splits: Splits, bits: BoolArray) -> FloatArray:
+    return np.asarray(task.evaluate_in(splits).evaluator.errors(task.widen(bits)[:, task.groups.used]))
+
+
+def _point_of(task: SelectionTask, mask: BoolArray, front: Sequence[FrontPoint]) -> FrontPoint:
+    """The point of a subset, on the front or not."""
+    for point in front:
+        if np.array_equal(point.support, mask):
+            return point
+    errors = task.choice.evaluator.fold_errors(mask[np.newaxis, task.groups.used])[0]
+    std = float(errors.std(ddof=1)) if errors.size > 1 else float("nan")
+    error = float(task.choice.evaluator.errors(mask[np.newaxis, task.groups.used])[0])
+    return FrontPoint(int(mask.sum()), task.score(error), std, mask)
 
 
 def _with_fixed_alone(task: SelectionTask, masks: BoolArray, errors: FloatArray) -> tuple[BoolArray, FloatArray]:

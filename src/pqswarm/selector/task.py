@@ -3,7 +3,7 @@
 import dataclasses
 import json
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
@@ -26,12 +26,13 @@ from pqswarm.evaluation.tables import take_params, take_table
 from pqswarm.search import Run, Search, filter_of
 from pqswarm.search.registry import search_class
 from pqswarm.selector.prefiltering import keep_features, rank_by_filter
+from pqswarm.selector.rescoring import Pool, other_partitions
 from pqswarm.selector.storage import describe_for_storage, digest_for_storage
 
 if TYPE_CHECKING:
     from pqswarm.selector.swarm_selector import SwarmSelector
 
-RULES = ("best", "1se")
+RULES = ("rescored", "best", "1se")
 _FOLDS, _EVALUATIONS = 5, 600  # defaults where the estimator is fitted
 _MANY_CLASSES = 50  # numbers as labels, above which they may be quantities
 
@@ -80,7 +81,7 @@ class SelectionTask:
     """A search to run.
 
     `estimator` is seeded; `choice` evaluates features, `evaluator` bits of the search, whose features `groups` states;
-    `prefilter` is None if it keeps all.
+    `prefilter` is None if it keeps all. `partitions` are other ones of the events, `evaluate_in` evaluates in them.
     """
 
     seed: int
@@ -95,6 +96,8 @@ class SelectionTask:
     groups: FeatureGroups
     prefilter: str | None
     scorings: Mapping[str, Callable[[], EvaluatorChoice]]
+    partitions: Callable[[], Iterator[Splits]]
+    evaluate_in: Callable[[Splits], EvaluatorChoice]
     identity: dict[str, str]
 
     def make_runs(self, count: int) -> list[Run]:
@@ -102,6 +105,10 @@ class SelectionTask:
         seeds = [derived_seed(self.seed, (run,)) for run in range(count)]
         bits, budget = self.groups.n_bits, self.max_evaluations
         return [Run(self.search(bits, seed, self.parameters), budget) for seed in seeds]
+
+    def make_pool(self) -> Pool:
+        """Return a pool for the best subsets of the runs."""
+        return Pool(self.groups.n_bits, self.search(self.groups.n_bits, 0, self.parameters).size)
 
     def widen(self, bits: BoolArray) -> BoolArray:
         """Return bits of the search as masks over all features."""
@@ -156,6 +163,7 @@ def make_task(selector: "SwarmSelector", data: SelectorData, seed: int) -> Selec
         for name, scoring in scorings.items()
     }
     choice = next(iter(choices.values()))()
+    cv = selector.cv if data.groups is None else "grouped"
     constraints = (selector.fixed_features, selector.excluded_features, selector.feature_groups)
     identity = {
         "data": digest_for_storage(X, y, data.sample_weight),
@@ -183,6 +191,8 @@ def make_task(selector: "SwarmSelector", data: SelectorData, seed: int) -> Selec
         groups=groups,
         prefilter=kept.sentence,
         scorings=choices,
+        partitions=partial(other_partitions, cv, splits, y, classifies=classifies, seed=seed),
+        evaluate_in=partial(choose_evaluator, estimator, used, y, scoring=wanted, **options),
         identity=identity,
     )
 
@@ -260,7 +270,7 @@ def check_task_rule(rule: Any, n_features_to_select: Any) -> None:
         check_name("rule", rule, RULES)
     else:
         if not (is_integer(rule) and rule >= 1):
-            raise PqswarmError(f"rule must be 'best', '1se' or a number of features, not {rule!r}.")
+            raise PqswarmError(f"rule must be 'rescored', 'best', '1se' or a number of features, not {rule!r}.")
         if n_features_to_select is not None:
             raise PqswarmError("give n_features_to_select or a number of features as rule, not both.")
 
