@@ -1,7 +1,6 @@
 """Rescore the best subsets of a search on other partitions of the events, against overfitting to the given folds.
 
-The lowest of thousands of errors is low also by luck: its subset suits these folds. On other partitions of the same
-events that luck is gone.
+The lowest of thousands of errors is low also by luck, which is gone on other partitions of the same events.
 """
 
 import warnings
@@ -16,10 +15,7 @@ from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import Splits
 
-PARTITIONS = 10
-"""Number of other partitions."""
-MOST = 20
-"""Maximum number of rescored subsets."""
+PARTITIONS, MOST = 10, 20  # other partitions; rescored subsets at most
 _EACH = 300  # evaluations of the search for each rescored subset: rescoring costs at most a thirtieth of them
 
 
@@ -76,18 +72,12 @@ def other_partitions(cv: Any, splits: Splits, y: AnyArray, *, classifies: bool, 
 def rescore(
     pool: Pool, partitions: Iterator[Splits], evaluate: Callable[[Splits, BoolArray], FloatArray], evaluations: int
 ) -> tuple[BoolArray, str] | None:
-    """Return the bits with the lowest mean error over all partitions, and a sentence; None if nothing is rescored.
-
-    `evaluate` returns the errors of some bits in a partition; a search of `evaluations` decides how many are rescored.
-    """
+    """Return the bits with the lowest mean error over all partitions, and a sentence; None if nothing is rescored."""
     count = min(len(pool.errors), evaluations // _EACH)
     errors = [evaluate(splits, pool.masks[:count]) for splits in partitions] if count > 1 else []
     if not errors:
         return None
     means = np.mean([pool.errors[:count], *errors], axis=0)
-    order: IntArray = np.lexsort((pool.masks[:count].sum(axis=1), means))
-    sentence = (
-        f"Of the {count} best subsets, the one with the best mean score over the given folds and {len(errors)} other "
-        "partitions of the events."
-    )
-    return pool.masks[order[0]], sentence
+    best: IntArray = np.lexsort((pool.masks[:count].sum(axis=1), means))
+    over = f"over the given folds and {len(errors)} other partitions of the events"
+    return pool.masks[best[0]], f"Of the {count} best subsets, it has the best mean score {over}."

@@ -5,7 +5,6 @@ import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,6 @@ import numpy as np
 
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation import Splits
 from pqswarm.search import Progress, ProgressBar, Run, SearchResult
 from pqswarm.selector.front import FrontPoint, choose_point, merge_fronts
 from pqswarm.selector.rescoring import Pool, rescore
@@ -153,12 +151,13 @@ def _make_selection(
         FrontPoint(int(size), task.score(float(error)), float(std), mask)
         for size, error, std, mask in zip(sizes, errors, stds, masks, strict=True)
     ]
-    point, how = front[chosen], _HOW.get(selector.rule, "The best subset of at most that many features.")
+    point, how = front[chosen], f"It is chosen from the front by rule={selector.rule!r}."
     if selector.rule == "rescored" and not in_haste:
         done = sum(run.n_evaluations for run in runs)
-        found = interrupts.attempt(rescore, pool, task.partitions(), partial(_evaluate_bits, task), done)
-        if found is not None:
-            point, how = _point_of(task, task.widen(found[0]), front), found[1]
+        better = interrupts.attempt(rescore, pool, task.partitions(), task.errors_in, done)
+        how = "It has the best score; nothing was rescored."
+        if better is not None:
+            point, how = _point_of(task, task.widen(better[0])), better[1]
     return Selection(
         task=task,
         results=results,
@@ -171,26 +170,12 @@ def _make_selection(
     )
 
 
-_HOW = {
-    "rescored": "The subset with the best score; nothing was rescored.",
-    "best": "The subset with the best score.",
-    "1se": "The smallest subset on the front within one standard error of the best score.",
-}
-
-
-def _evaluate_bits(task: SelectionTask, splits: Splits, bits: BoolArray) -> FloatArray:
-    return np.asarray(task.evaluate_in(splits).evaluator.errors(task.widen(bits)[:, task.groups.used]))
-
-
-def _point_of(task: SelectionTask, mask: BoolArray, front: Sequence[FrontPoint]) -> FrontPoint:
-    """The point of a subset, on the front or not."""
-    for point in front:
-        if np.array_equal(point.support, mask):
-            return point
-    errors = task.choice.evaluator.fold_errors(mask[np.newaxis, task.groups.used])[0]
-    std = float(errors.std(ddof=1)) if errors.size > 1 else float("nan")
-    error = float(task.choice.evaluator.errors(mask[np.newaxis, task.groups.used])[0])
-    return FrontPoint(int(mask.sum()), task.score(error), std, mask)
+def _point_of(task: SelectionTask, mask: BoolArray) -> FrontPoint:
+    """A subset, on the front or not, with its score."""
+    evaluator, used = task.choice.evaluator, mask[np.newaxis, task.groups.used]
+    folds = evaluator.fold_errors(used)[0]
+    std = float(folds.std(ddof=1)) if folds.size > 1 else float("nan")
+    return FrontPoint(int(mask.sum()), task.score(float(evaluator.errors(used)[0])), std, mask)
 
 
 def _with_fixed_alone(task: SelectionTask, masks: BoolArray, errors: FloatArray) -> tuple[BoolArray, FloatArray]:

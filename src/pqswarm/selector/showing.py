@@ -158,10 +158,9 @@ def show_selection(selector: Any) -> None:
     score = f"{selector.n_features_} of {selector.n_features_in_} features, score {selector.best_score_:.4g}."
     lines = [selector.prefilter_, f"Selected {score} {selector.rule_}"]
     if hasattr(selector, "outer_optimism_"):
-        low, high = selector.outer_optimism_interval_
+        by = "{:.3g} ({:.3g} to {:.3g}, 95 %)".format(selector.outer_optimism_, *selector.outer_optimism_interval_)
         lines.append(
-            f"On events that the search has not seen, the score is {selector.outer_score_:.4g}: lower by "
-            f"{selector.outer_optimism_:.3g} ({low:.3g} to {high:.3g}, 95 %)."
+            f"On events that the search has not seen, the score is {selector.outer_score_:.4g}, lower by {by}."
         )
     Console(stderr=True).print(*filter(None, lines), sep="\n", highlight=False)
 

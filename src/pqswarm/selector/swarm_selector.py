@@ -89,9 +89,9 @@ class SwarmSelector(PredictorMixin, ShownMixin, SelectorMixin, MetaEstimatorMixi
     rule : {"rescored", "best", "1se"} or int
         Which subset is selected. ``"rescored"``, against overfitting to the folds: of the best 20 (one per 300
         evaluations, if fewer), the one with the best mean score over the given folds and ten other partitions of the
-        events; it adds a thirtieth to the evaluations. Without a plain k-fold `cv`, with `groups`, or if the search ran
-        out of time, it is ``"best"``: the best score. ``"1se"``: the smallest on the front of size and score within one
-        standard error of the best. An int: the best of at most that many features.
+        events; it adds a thirtieth to the evaluations. If `cv` is not a plain k-fold, or the search ran out of time, it
+        is ``"best"``: the best score. ``"1se"``: the smallest on the front of size and score within one standard error
+        of the best. An int: the best of at most that many features.
     outer_cv : int, splitter, iterable or None
         An outer cross-validation for an unbiased estimate: the whole selection, with its limits and callback, is
         repeated in each of its training sets and scored on its test set. See `outer_score_`.

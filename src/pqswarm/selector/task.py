@@ -16,7 +16,7 @@ from sklearn.preprocessing import MinMaxScaler
 
 from pqswarm._base.checks import check_name, is_integer
 from pqswarm._base.random import derived_seed
-from pqswarm._base.typing import AnyArray, BoolArray, IntArray
+from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation import EvaluatorChoice, FeatureGroups, GroupedEvaluator, Splits, choose_evaluator
 from pqswarm.evaluation.choose import explain_fitting
@@ -81,7 +81,7 @@ class SelectionTask:
     """A search to run.
 
     `estimator` is seeded; `choice` evaluates features, `evaluator` bits of the search, whose features `groups` states;
-    `prefilter` is None if it keeps all. `partitions` are other ones of the events, `evaluate_in` evaluates in them.
+    `prefilter` is None if it keeps all. `partitions` are other ones of the events, `choose_in` evaluates in them.
     """
 
     seed: int
@@ -97,7 +97,7 @@ class SelectionTask:
     prefilter: str | None
     scorings: Mapping[str, Callable[[], EvaluatorChoice]]
     partitions: Callable[[], Iterator[Splits]]
-    evaluate_in: Callable[[Splits], EvaluatorChoice]
+    choose_in: Callable[[Splits], EvaluatorChoice]
     identity: dict[str, str]
 
     def make_runs(self, count: int) -> list[Run]:
@@ -109,6 +109,10 @@ class SelectionTask:
     def make_pool(self) -> Pool:
         """Return a pool for the best subsets of the runs."""
         return Pool(self.groups.n_bits, self.search(self.groups.n_bits, 0, self.parameters).size)
+
+    def errors_in(self, splits: Splits, bits: BoolArray) -> FloatArray:
+        """Return the errors of bits in another partition."""
+        return np.asarray(self.choose_in(splits).evaluator.errors(self.widen(bits)[:, self.groups.used]))
 
     def widen(self, bits: BoolArray) -> BoolArray:
         """Return bits of the search as masks over all features."""
@@ -163,7 +167,6 @@ def make_task(selector: "SwarmSelector", data: SelectorData, seed: int) -> Selec
         for name, scoring in scorings.items()
     }
     choice = next(iter(choices.values()))()
-    cv = selector.cv if data.groups is None else "grouped"
     constraints = (selector.fixed_features, selector.excluded_features, selector.feature_groups)
     identity = {
         "data": digest_for_storage(X, y, data.sample_weight),
@@ -191,8 +194,8 @@ def make_task(selector: "SwarmSelector", data: SelectorData, seed: int) -> Selec
         groups=groups,
         prefilter=kept.sentence,
         scorings=choices,
-        partitions=partial(other_partitions, cv, splits, y, classifies=classifies, seed=seed),
-        evaluate_in=partial(choose_evaluator, estimator, used, y, scoring=wanted, **options),
+        partitions=partial(other_partitions, selector.cv, splits, y, classifies=classifies, seed=seed),
+        choose_in=partial(choose_evaluator, estimator, used, y, scoring=wanted, **options),
         identity=identity,
     )
 
