@@ -66,4 +66,4 @@ html_theme_options = {
     "footer_end": [],
     "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
 }
-html_sidebars = {name: [] for name in ("index", "start", "peers", "changelog", "contributing")}
+html_sidebars = {name: [] for name in ("index", "start", "which-search", "peers", "changelog", "contributing")}

@@ -45,7 +45,7 @@ def attempt(work, limit, *args):
     if result is not None:
         return result
     if ended and process.exitcode == -signal.SIGXCPU:
-        return {"status": "over", "limit": limit}
+        return {"status": "over"}
     why = f"the process ended with {process.exitcode}" if ended else f"it did nothing for {IDLE} s"
     return {"status": "failed", "reason": why}
 

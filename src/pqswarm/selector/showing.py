@@ -159,9 +159,7 @@ def show_selection(selector: Any) -> None:
     lines = [selector.prefilter_, f"Selected {score} {selector.rule_}"]
     if hasattr(selector, "outer_optimism_"):
         by = "{:.3g} ({:.3g} to {:.3g}, 95 %)".format(selector.outer_optimism_, *selector.outer_optimism_interval_)
-        lines.append(
-            f"On events that the search has not seen, the score is {selector.outer_score_:.4g}, lower by {by}."
-        )
+        lines.append(f"On events that the search never saw, the score is {selector.outer_score_:.4g}, lower by {by}.")
     Console(stderr=True).print(*filter(None, lines), sep="\n", highlight=False)
 
 
