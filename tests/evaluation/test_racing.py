@@ -29,9 +29,11 @@ def test_the_winner_is_that_of_a_full_evaluation(name, scaling):
         assert taken.sum() > 10
         np.testing.assert_array_equal(some[taken], counts[taken, part.start : part.stop])
     found = race(evaluator, masks)
-    assert found.best == errors.argmin() and found.errors[found.best] == errors.min()
+    assert found.best == errors.argmin()
+    assert found.errors[found.best] == errors.min()
     np.testing.assert_array_equal(found.errors[found.finished], errors[found.finished])
-    assert (found.errors <= errors).all() and (found.errors[~found.finished] > errors.min()).all()
+    assert (found.errors <= errors).all()
+    assert (found.errors[~found.finished] > errors.min()).all()
     assert found.folds.sum() < 0.95 * errors.size * 10
     np.testing.assert_array_equal(race(Memo(evaluator), masks).folds, found.folds)
 
@@ -43,7 +45,8 @@ def test_ties_go_to_the_first_and_a_limit_drops_more():
     twice = np.concatenate([masks, masks[[errors.argmin()]]])
     assert race(evaluator, twice).best == errors.argmin()
     limited = race(evaluator, masks, limit=errors.min() / 2)
-    assert limited.folds.sum() < race(evaluator, masks).folds.sum() and limited.errors.min() > errors.min() / 2
+    assert limited.folds.sum() < race(evaluator, masks).folds.sum()
+    assert limited.errors.min() > errors.min() / 2
 
 
 class Picky(DecisionTreeClassifier):
@@ -66,7 +69,8 @@ def test_a_subset_that_is_refused_in_one_fold_counts_as_wrong_in_all():
     np.testing.assert_array_equal(evaluator.error_counts(masks, range(3))[0], -1)
     assert (evaluator.error_counts(masks, range(9, 10))[0] >= 0).all()
     found = race(evaluator, masks)
-    assert found.errors[0] == 1.0 and found.best == evaluator.errors(masks).argmin()
+    assert found.errors[0] == 1.0
+    assert found.best == evaluator.errors(masks).argmin()
 
 
 def test_others_are_tested_in_all_folds_and_bad_folds_are_named():

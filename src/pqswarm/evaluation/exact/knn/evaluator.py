@@ -146,9 +146,7 @@ class KNNOnCpu(Backend[KNNEvaluator]):
         settings = (k, e.metric_number, *part)
         predict(arranged, e.views[view].data, selected, guesses, *events, *settings, predicted, neighbours)
 
-    def _run(
-        self, selected: IntArray, predicted: IntArray, neighbours: _Indices, folds: range | None = None
-    ) -> None:
+    def _run(self, selected: IntArray, predicted: IntArray, neighbours: _Indices, folds: range | None = None) -> None:
         e = self.evaluator
         for number, view in enumerate(e.views):
             if view.tested(folds or range(e.folds.n_folds)):

@@ -111,8 +111,9 @@ def count_subset_errors(table, shape, span, fold_starts, sizes, highest, tree, c
 
     `table`, flat float32 of shape (blocks, features + 1, classes, events), holds the terms of each event, followed by
     its log prior; the first class is the event's own; terms are at least -1e30, priors at least -3e38. `shape` are the
-    last three sizes, the number of events, which are ordered by fold from `fold_starts`, int64[folds + 1], and the range
-    of those that count. `span` is the range of blocks. `sizes`, int64[m], are those of the subsets; no term exceeds `highest`, which is not negative.
+    last three sizes, the number of events, which are ordered by fold from `fold_starts`, int64[folds + 1], and the
+    range of those that count. `span` is the range of blocks. `sizes`, int64[m], are those of the subsets; no term
+    exceeds `highest`, which is not negative.
     `tree` is what :func:`plan_nb_table_sums` fills and returns. Where rounding could change whether an event is an
     error, it is not counted, and subset * n + event goes to `doubtful`, int32, which must be large enough.
     """

@@ -56,18 +56,19 @@ class KernelNBOnCuda(CudaBackend["KernelNBEvaluator"]):
         counts = cp.zeros((len(masks), n_folds), dtype=cp.int32)
         labels = cp.empty((len(masks), n), dtype=cp.int16) if predicted else None
         doubtful, n_doubtful = cp.empty(len(masks) * n, dtype=cp.int32), cp.zeros(1, dtype=cp.int32)
-        shared = (self._folds[first:], self._labels[first:], number(n_folds), counts, labels if labels is not None else 0)
+        tested = (self._folds[first:], self._labels[first:], number(n_folds))
+        shared = (*tested, counts, labels if labels is not None else 0)
         numbers = (number(n), number(n_classes))
         self._decide(
             (-(-len(masks) * n // _THREADS),),
             (_THREADS,),
             (scores, sizes, np.float64(e.highest), *numbers, number(len(masks)), *shared, doubtful, n_doubtful),
         )
+        given = (self._table[:, first:], self._priors[first:])
         self._exactly(
             (self._blocks,),
             (_THREADS,),
-            (self._table[:, first:], self._priors[first:], subsets, number(masks.shape[1]), number(len(e.data)), *numbers)
-            + (*shared, doubtful, n_doubtful),
+            (*given, subsets, number(masks.shape[1]), number(len(e.data)), *numbers, *shared, doubtful, n_doubtful),
         )
         if labels is None:
             return np.asarray(cp.asnumpy(counts[:, folds.start : folds.stop]), dtype=np.int64)
