@@ -7,7 +7,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import CLASSIFIERS, Folds, GaussianNBEvaluator, GenericEvaluator, LinearEvaluator, Memo
-from pqswarm.evaluation.racing import race
+from pqswarm.evaluation.racing import RacingEvaluator, race
+from pqswarm.search import minimize
 
 
 def noisy_digits():
@@ -82,3 +83,15 @@ def test_others_are_tested_in_all_folds_and_bad_folds_are_named():
         evaluator.error_counts(masks, range(8, 12))
     with pytest.raises(PqswarmError, match="at least one"):
         race(evaluator, masks[:0])
+
+
+def test_raced_sffs_has_the_same_result_and_front():
+    X, y, folds, _ = noisy_digits()
+    evaluator = GaussianNBEvaluator(X[:, :20], y, folds)
+    racing = RacingEvaluator(evaluator)
+    raced, full = (minimize("sffs", each, 10_000) for each in (racing, evaluator))
+    assert (raced.error, raced.n_evaluations) == (full.error, full.n_evaluations)
+    np.testing.assert_array_equal(raced.mask, full.mask)
+    np.testing.assert_array_equal(raced.front_masks, full.front_masks)
+    np.testing.assert_array_equal(raced.front_errors, full.front_errors)
+    assert racing.n_evaluations < full.n_evaluations
