@@ -42,19 +42,24 @@ class RepeatedEvaluator(Evaluator):
             raise PqswarmError("parts must be one evaluator for each partition of the splits.")
         super().__init__(parts[0].data, splits, scaling=parts[0].scaling, n_jobs=parts[0].n_jobs)
         self.parts = tuple(parts)
+        self.counts_errors = all(part.counts_errors for part in parts)
 
     @property
     def is_loss(self) -> bool:
         """Whether the error is a loss rather than one minus a score."""
         return self.parts[0].is_loss
 
-    def error_counts(self, masks: ArrayLike) -> IntArray:
-        """Return the misclassified events of each fold, shape (m, n_folds); all events for an empty subset."""
-        counts = []
+    def error_counts(self, masks: ArrayLike, folds: range | None = None) -> IntArray:
+        """Return the misclassified events of each fold, or of some; see :class:`ClassificationEvaluator`."""
+        counts, start = [], 0
         for part in self.parts:
             if not isinstance(part, ClassificationEvaluator):
                 raise PqswarmError("error counts exist only for classifiers: use errors.")
-            counts.append(part.error_counts(masks))
+            n = part.folds.n_folds
+            inside = None if folds is None else range(max(folds.start - start, 0), min(folds.stop - start, n))
+            if inside is None or inside:
+                counts.append(part.error_counts(masks, inside))
+            start += n
         return np.concatenate(counts, axis=1)
 
     def errors(self, masks: ArrayLike) -> FloatArray:

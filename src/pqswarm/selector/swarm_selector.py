@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from pqswarm.search import Progress, SearchResult
     from pqswarm.selector.front import FrontPoint
 
-DEFAULT_ALGORITHM = "mosaic"
+DEFAULT_ALGORITHM = "merit"
 """The default algorithm of a selector."""
 
 
 class SwarmSelector(PredictorMixin, ShownMixin, SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """Select the features that minimise the cross-validated error of an estimator, by MOSAIC, 2D swarms or others.
+    """Select the features that minimise the cross-validated error of an estimator, by MERIT, 2D swarms or others.
 
     The error of a subset is the mean over the splits. k-nearest neighbours, Gaussian and kernel naive Bayes, linear and
     quadratic discriminant analysis, the nearest centroid, and k-NN, linear and ridge regression have exact evaluators,
@@ -55,7 +55,7 @@ class SwarmSelector(PredictorMixin, ShownMixin, SelectorMixin, MetaEstimatorMixi
         A scikit-learn classifier or regressor; it is cloned, not fitted itself. None is the paper's classifier: three
         nearest neighbours by Manhattan distance, with features scaled to [0, 1].
     algorithm : str or type
-        A name in :data:`pqswarm.search.ALGORITHMS`, such as ``"mosaic"``, ``"2d-upso"`` or ``"sffs"``, or a
+        A name in :data:`pqswarm.search.ALGORITHMS`, such as ``"merit"``, ``"2d-upso"`` or ``"sffs"``, or a
         subclass of :class:`pqswarm.search.Search`.
     cv : int, splitter, iterable or None
         Cross-validation, as in scikit-learn; None is 10 folds with an exact evaluator, else 5.

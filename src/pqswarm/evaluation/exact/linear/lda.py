@@ -1,5 +1,6 @@
 """The exact error of linear discriminant analysis."""
 
+from copy import copy
 from functools import cache
 from typing import Unpack
 
@@ -17,6 +18,7 @@ from pqswarm.evaluation.exact.linear.foldwise import (
     Foldwise,
     FoldwiseProducts,
     can_be_solved,
+    foldwise_counts,
     foldwise_product_error,
 )
 from pqswarm.evaluation.exact.linear.solve import factorise_all
@@ -86,17 +88,20 @@ class LDAEvaluator(ClassificationEvaluator):
         own = self.hyperparameters
         return LinearDiscriminantAnalysis(solver=own.solver, shrinkage=own.shrinkage or None)
 
-    def _predict(self, masks: BoolArray) -> IntArray:
+    def _predict(self, masks: BoolArray, folds: range | None = None) -> IntArray:
         import scipy.linalg  # noqa: F401  # before BLAS threads are limited
 
-        predicted = np.empty((len(masks), len(self.data)), dtype=np.int64)
+        predicted = np.zeros((len(masks), len(self.data)), dtype=np.int64)
+        tested = range(self.folds.n_folds) if folds is None else folds
+        moments = self._moments if folds is None else self._moments.of(folds)
 
         def work(row: int) -> None:
             selected = np.flatnonzero(masks[row])
-            best, sure = self._decide(selected)
+            best, sure = self._decide(selected, moments, tested.start)
             try:
-                for fold, test in enumerate(self._foldwise.tests):
-                    found = best[fold, : test.size] if sure[fold] else self._foldwise.fit(fold, selected)
+                for place, fold in enumerate(tested):
+                    test = self._foldwise.tests[fold]
+                    found = best[place, : test.size] if sure[place] else self._foldwise.fit(fold, selected)
                     predicted[row, test] = found
             except SubsetError:
                 predicted[row] = -1
@@ -105,15 +110,21 @@ class LDAEvaluator(ClassificationEvaluator):
             self.in_threads(work, list(range(len(masks))))
         return predicted
 
-    def _decide(self, selected: IntArray) -> tuple[IntArray, BoolArray]:
-        """The labels of each fold's test events, and the folds in which rounding cannot change them."""
+    def _part_counts(self, masks: BoolArray, folds: range) -> IntArray:
+        return foldwise_counts(self, self._predict(masks, folds), folds)
+
+    def _decide(self, selected: IntArray, moments: "_LDAMoments", first: int) -> tuple[IntArray, BoolArray]:
+        """The labels of each fold's test events, and the folds in which rounding cannot change them.
+
+        `moments` are those of the folds from `first` on.
+        """
         from pqswarm.evaluation.exact.linear.kernels import find_linear_winners
 
         if not can_be_solved(self.folds.n_folds, selected.size):
             return np.empty((self.folds.n_folds, 0), dtype=np.int64), np.zeros(self.folds.n_folds, dtype=np.bool_)
-        moments, by_svd = self._moments, self.hyperparameters.solver == "svd"
+        by_svd = self.hyperparameters.solver == "svd"
         error = np.full(len(moments.n), foldwise_product_error(len(self.data), selected.size))
-        systems = self._systems(selected, float(error[0]))
+        systems = self._systems(selected, float(error[0]), moments, first)
         sure = systems.sure & np.logical_not(moments.unsure[:, selected].any(axis=1))
         if not by_svd:  # the other solvers do not centre the events, and round relative to their size
             sure &= (moments.sizes[:, selected] < _FAR).all(axis=1)
@@ -152,14 +163,15 @@ class LDAEvaluator(ClassificationEvaluator):
                 sure[folds[(gaps <= doubt.bounds(folds, among, near)).any(axis=1)]] = False
         return best, sure
 
-    def _systems(self, selected: IntArray, error: float) -> Systems:
+    def _systems(self, selected: IntArray, error: float, moments: "_LDAMoments", first: int) -> Systems:
         """The within-class covariances, ready to solve."""
-        moments, own = self._moments, self.hyperparameters
+        own = self.hyperparameters
         spread = moments.spread[:, selected]
         if own.solver == "svd":
-            within = self._products.all(selected, 1.0 / (moments.n - _lda_lost_freedom() * moments.n_classes))
+            freedom = moments.n - _lda_lost_freedom() * moments.n_classes
+            within = self._products.all(selected, 1.0 / freedom, first)
             return Systems.without_small(within, _RANK, error, spread)
-        within = self._products.all(selected, (1.0 - own.shrinkage) / moments.n)
+        within = self._products.all(selected, (1.0 - own.shrinkage) / moments.n, first)
         variances = np.square(spread)
         diagonals = np.einsum("fii->fi", within)  # a view
         if own.shrinkage:
@@ -219,6 +231,15 @@ class _LDAMoments:
         # Errors of means, and of scores far from the origin, in these units.
         self.sizes[fold] = largest / spread
         self.shifts[fold] = 4.0 * EPSILON * np.sqrt(train.size) * self.sizes[fold]
+
+    def of(self, folds: range) -> "_LDAMoments":
+        """Return those of some consecutive folds, without copies."""
+        part, places = copy(self), slice(folds.start, folds.stop)
+        part.shape = len(folds), self.shape[1]
+        for name, each in vars(self).items():
+            if isinstance(each, np.ndarray) and name != "_labels":
+                setattr(part, name, each[places])
+        return part
 
     def within(self, fold: int, which: Columns) -> FloatArray:
         """Deviations of training events from their class mean, in units of their standard deviation."""

@@ -191,18 +191,18 @@ class KernelNBOnCpu(Backend[KernelNBEvaluator]):
         e.in_threads(work, list(range(e.n_features + 1)))
         return blocks
 
-    def counts(self, masks: BoolArray) -> IntArray:
-        """Return the misclassified events of each fold for each mask; see :class:`Backend`."""
-        counts = np.empty((len(masks), self.evaluator.folds.n_folds), dtype=np.int64)
+    def counts(self, masks: BoolArray, folds: range) -> IntArray:
+        """Return the misclassified events of consecutive folds for each mask; see :class:`Backend`."""
+        counts = np.empty((len(masks), len(folds)), dtype=np.int64)
         order = _order_nb_evaluator_masks(masks)
         step = min(_MASKS, max(1, _DOUBTFUL // len(self.evaluator.data)))
         for first in range(0, len(masks), step):
             rows = order[first : first + step]
-            counts[rows] = self._counts_of(masks[rows])
+            counts[rows] = self._counts_of(masks[rows], folds)[:, folds.start : folds.stop]
         return counts
 
-    def _counts_of(self, masks: BoolArray) -> IntArray:
-        """The counts of a limited number of masks, ordered by similarity."""
+    def _counts_of(self, masks: BoolArray, folds: range) -> IntArray:
+        """The counts of a limited number of masks, ordered by similarity; those of other folds are 0."""
         from pqswarm.evaluation.exact.naive_bayes.count_kernels import (
             count_doubtful,
             count_subset_errors,
@@ -215,7 +215,8 @@ class KernelNBOnCpu(Backend[KernelNBEvaluator]):
         features = np.empty(sizes.sum(), dtype=np.int64)
         shared = plan_nb_table_sums(masks, parents, slots, starts, subsets, features)
         tree = (parents, slots, starts, subsets, features[: starts[shared[0]]], *shared)
-        shape = (*self._table.shape[1:], n)
+        first, last = int(self._fold_starts[folds.start]), int(self._fold_starts[folds.stop])
+        shape = (*self._table.shape[1:], n, first, last)
         found: list[IntArray] = []
 
         def work(span: tuple[int, int]) -> None:
@@ -228,12 +229,13 @@ class KernelNBOnCpu(Backend[KernelNBEvaluator]):
                 count_doubtful(e.table, e.priors, masks, doubtful[:some], *exact, counts)
             found.append(counts)
 
-        jobs = min(effective_jobs(e.n_jobs), 1 + self._table[:, 0].size * len(tree[4]) // _TERMS)
-        edges = [len(self._table) * job // jobs for job in range(jobs + 1)]
+        blocks = range(first // self._events, -(-last // self._events))
+        jobs = min(effective_jobs(e.n_jobs), 1 + self._table[0, 0].size * len(blocks) * len(tree[4]) // _TERMS)
+        edges = [blocks.start + len(blocks) * job // jobs for job in range(jobs + 1)]
         e.in_threads(work, list(pairwise(edges)))
         return np.asarray(np.sum(found, axis=0))
 
-    def predict(self, masks: BoolArray) -> IntArray:
+    def predict(self, masks: BoolArray, folds: range | None = None) -> IntArray:  # noqa: ARG002
         """Return the labels of every event for each mask; see :class:`Backend`."""
         from pqswarm.evaluation.exact.naive_bayes.kernels import decide_exactly
 
