@@ -96,11 +96,10 @@ class SwarmSelector(PredictorMixin, ShownMixin, SelectorMixin, MetaEstimatorMixi
         An outer cross-validation for an unbiased estimate: the whole selection, with its limits and callback, is
         repeated in each of its training sets and scored on its test set. See `outer_score_`.
     prefilter : "auto", int, str or None
-        Search only the features ranked first by a filter. ``"auto"`` keeps 300 by ANOVA's F if there are more, a name
-        in :data:`pqswarm.evaluation.FILTERS` 300 by that filter. Fewer are kept if the error of these 300 is more than
-        a quarter, and two standard errors, below that with the filter inside the splits: the number with the lowest
-        such error, within one standard error. An int keeps exactly that many, None all. Algorithms with a parameter
-        `order` receive the ranking.
+        Search only the features ranked first by a filter, if there are more than 300: ``"auto"`` by ANOVA's F, a name
+        in :data:`pqswarm.evaluation.FILTERS` by that filter. It keeps three times as many, at most 300, as the
+        filter alone needs for an error within one standard error of its lowest, if it is applied inside each split. An
+        int keeps exactly that many, None all. Algorithms with a parameter `order` receive the ranking.
     storage : str, Path or None
         A file that stores the state of the search every few seconds and at its end. `fit` resumes from it, also with a
         larger `max_evaluations`, with the same result as without interruption. Different data or parameters are an
