@@ -209,7 +209,7 @@ def main():
             try:
                 answer = work(tool)
                 cells.append(answer if isinstance(answer, str) else "yes" if answer else "no")
-            except (Exception, KeyboardInterrupt) as error:
+            except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 (any failure is an answer)
                 cells.append(f"no: {type(error).__name__}: {' '.join(str(error).split())[:60]}")
         print(f"| {habit} |", " | ".join(cells), "|", flush=True)
 

@@ -1,170 +1,166 @@
-"""Compare SwarmSelector with other feature selectors on the same estimators, data and folds.
+"""Compare SwarmSelector with other feature selectors at equal CPU time, on problems of a suite.
 
     pip install -c constraints.txt '.[bench]'
-    python benchmarks/peers.py --out peers.jsonl                            # everything; --estimate prints the duration
-    python benchmarks/peers.py --data wine --methods swarm sfs --seeds 2    # a selection
-    python benchmarks/peers.py --out peers.jsonl --again swarm swarm-1000   # repeat these methods
-    python benchmarks/peers.py --out docs/peers.jsonl --page docs/peers.md  # run what is missing, write the tables
+    python benchmarks/peers.py --data FOLDER --out runs.csv                    # rerun to resume
+    python benchmarks/peers.py --data FOLDER --out runs.csv --again swarm      # repeat a method
+    python benchmarks/peers.py --suite wide --limit 60 --data FOLDER --out wide.csv
+    python benchmarks/peers.py --out runs.csv --table --page docs/peers.md --diagram ranks.svg
 
-Each seed holds out 30 % of the samples. Every method selects features on the rest, and the estimator, fitted on the
-rest with these features, is scored on the held-out samples. Each fit runs in a separate process on one thread and is
-stopped after --limit seconds of CPU time; a method that timed out on one split is not tried on the others of that race.
-Each result is a line of --out; rerun to resume. Times are CPU time without imports, compilation and outer test. Needs
-Linux or macOS.
+FOLDER holds the files that suites.py names. Every method has the same events, folds and CPU time on one thread, without
+imports and compilation; at the limit it returns its best subset so far, or all features if it has none. The estimator,
+fitted to the selected features, is scored on the held-out events. Each fit runs in a separate process. The methods run
+in the order of race/methods.py, SwarmSelector last. Needs Linux or macOS.
 """
 
 import argparse
-import json
+import csv
 import random
+import resource
+import sys
 import time
 from pathlib import Path
 
 import numpy as np
+import psutil
 from race import process, table
-from race.data import DATA, ESTIMATORS, RACED, Counted, estimator
-from race.methods import METHODS, Task
-from sklearn.model_selection import StratifiedKFold
+from race.methods import METHODS, OURS, Task
+from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
+from suite.problems import SUITES
+from suite.runs import CLASSIFIERS, REGRESSORS
 
-N_FOLDS = 5
-MAX_NAMED = 100  # maximum number of selected features listed in a record
-NOT_BY_DEFAULT = ("swarm-2d-upso",)
+FIELDS = (
+    "suite", "problem", "estimator", "split", "method", "limit", "status", "J", "held_out", "size", "seconds", "mb",
+    "version", "reason",
+)  # fmt: skip
+KEY = FIELDS[:5]
+ESTIMATORS = ("k-nn", "gaussian-nb")
 
 
-def fit(limit, data, name, method, seed):
-    """Select features with one method and score the estimator on the held-out samples."""
+def fit(limit, data, names, method, seed, regression):
+    """Select features with one method; return a record for each estimator that is scored with them."""
     X, held_out, y, y_held_out = data
     method = METHODS[method]
-    task = Task(X, y, name, StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed), seed)
+    fewest = len(y) if regression else int(np.bincount(y).min())
+    folds = (KFold if regression else StratifiedKFold)(min(5, fewest), shuffle=True, random_state=seed)
+    fresh = {name: (REGRESSORS if regression else CLASSIFIERS)[name][1] for name in names}
+    task = Task(X, y, fresh[names[0]](), folds, seed, regression)
     random.seed(seed)
     np.random.seed(seed)  # noqa: NPY002 - some peers draw from it
     try:
         method.prepare(task)
     except ImportError as error:
         return {"status": "missing", "reason": f"{error}; `pip install 'pqswarm[bench]'`"}
-    Counted.fits = 0
-    started = process.start_clock(limit)
-    selected = method.select(task)
-    seconds = time.process_time() - started
-    mask, evaluations = selected if isinstance(selected, tuple) else (selected, method.evaluations(N_FOLDS))
+    before = psutil.Process().memory_info().rss
+    task.limit = limit
+    process.start_clock(limit, raising=not method.stops)
+    mask, over = method.run(task)
+    seconds = time.process_time() - task.began
+    process.stop_clock()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     if not mask.any():
         return {"status": "failed", "reason": "it selected no feature"}
-    accuracy = estimator(name).fit(X[:, mask], y).score(held_out[:, mask], y_held_out)
-    return {
-        "status": "done",
-        "accuracy": round(float(accuracy), 6),
-        "features": int(mask.sum()),
-        "seconds": round(seconds, 3),
-        "evaluations": evaluations,
-        "selected": np.flatnonzero(mask).tolist(),
-    }
-
-
-def key_of(record):
-    return tuple(record[name] for name in ("data", "estimator", "method", "seed"))
+    rows = {}
+    for name, make in fresh.items():
+        fitted = make().fit(X[:, mask], y)
+        rows[name] = {
+            "J": round(1.0 - float(cross_val_score(make(), X[:, mask], y, cv=folds).mean()), 6),
+            "held_out": round(1.0 - float(fitted.score(held_out[:, mask], y_held_out)), 6),
+        }
+    shared = {"size": int(mask.sum()), "seconds": round(seconds, 2), "mb": round(max(0, peak - before) / 2**20)}
+    return {"status": "over" if over else "done", "rows": rows} | shared
 
 
 def read(path):
     """Return the last record of each key in a file; none without a file."""
-    lines = path.read_text().splitlines() if path.exists() else []
-    return {key_of(record): record for record in map(json.loads, lines)}
+    if not Path(path).exists():
+        return {}
+    with Path(path).open(newline="") as file:
+        return {tuple(record[name] for name in KEY): record for record in csv.DictReader(file)}
 
 
-def is_settled(record, limit):
-    """Return whether a record is final: not a missing package or a smaller limit."""
-    return record["status"] in ("done", "failed") or (record["status"] == "over" and record["limit"] >= limit)
+def tasks_of(suite, problems, methods, splits, known, again=(), estimators=ESTIMATORS):
+    """Return what is left to do: problem, split, method and the estimators that it is scored with."""
+    tasks = []
+    for name, problem in SUITES[suite].items():
+        if problems and name not in problems:
+            continue
+        names = tuple(REGRESSORS) if problem.regression else tuple(estimators)
+        for split in range(splits):
+            for method in methods:
+                for group in [names] if METHODS[method].own else [(one,) for one in names]:
+                    keys = [(suite, name, one, str(split), method) for one in group]
+                    settled = all(key in known and known[key]["status"] != "missing" for key in keys)
+                    if method in again or not settled:
+                        tasks.append((name, split, method, group))
+    return tasks
 
 
-def left_to_do(tasks, records, limit, again=()):
-    return [t for t in tasks if t[2] in again or t not in records or not is_settled(records[t], limit)]
-
-
-def race(tasks, records, limit, out, work=fit):
+def race(suite, tasks, limit, folder, out, work=fit):
     """Run the tasks and append each record to the file immediately."""
-    splits = {}
-    for number, task in enumerate(tasks, 1):
-        data, name, method, seed = task
-        if (data, seed) not in splits:
-            splits = {(data, seed): DATA[data].split(seed)}  # one at a time: tasks come split by split
-        earlier = [r for r in records.values() if key_of(r)[:3] == task[:3] and r["seed"] < seed]
-        late = [r for r in earlier if r["status"] == "over" and r["limit"] >= limit]
-        outcome = (
-            {"status": "over", "limit": limit} if late else process.attempt(work, limit, splits[data, seed], *task[1:])
-        )
-        record = dict(zip(("data", "estimator", "method", "seed"), task, strict=True))
-        record |= {"version": METHODS[method].version} | outcome
-        selected = record.get("selected", [])
-        if DATA[data].informative and selected:
-            record["found"] = sum(feature < DATA[data].informative for feature in selected)
-        if len(selected) > MAX_NAMED:
-            del record["selected"]
-        records[task] = record
-        with out.open("a") as file:
-            file.write(json.dumps(record) + "\n")
-        what = (
-            f"{record['accuracy']:.3f} with {record['features']} features, {record['seconds']:.1f} s"
-            if record["status"] == "done"
-            else table.why_not([record])
-        )
-        print(f"{number}/{len(tasks)}  {data} {name} split {seed}  {method}: {what}", flush=True)
-
-
-def expected_minutes(tasks, records, limit):
-    """Return the expected CPU minutes of the tasks from earlier records, and the number of tasks without any."""
-    spent, unknown, late = 0.0, 0, set()
-    for task in tasks:
-        alike = [r for r in records.values() if key_of(r)[:3] == task[:3]]
-        done = [r["seconds"] for r in alike if r["status"] == "done"]
-        if done:
-            spent += sum(done) / len(done)
-        elif any(r["status"] == "over" for r in alike):
-            spent += 0 if task[:3] in late else limit
-            late.add(task[:3])
-        elif not alike:
-            unknown += 1
-    return (spent + 1.5 * len(tasks)) / 60, unknown  # 1.5 s to start, warm up and test
+    new = not Path(out).exists()
+    loaded, left_out = {}, set()
+    with Path(out).open("a", newline="") as file:
+        writer = csv.DictWriter(file, FIELDS)
+        if new:
+            writer.writeheader()
+        for number, (name, split, method, group) in enumerate(tasks, 1):
+            problem = SUITES[suite][name]
+            try:
+                if name not in loaded and name not in left_out:
+                    loaded = {name: problem.load(folder)}  # one at a time
+            except FileNotFoundError as error:
+                left_out.add(name)
+                print(f"{name} is left out: {error.filename} is missing.", file=sys.stderr)
+            if name in left_out:
+                continue
+            X, y = loaded[name]
+            searched, held_out = problem.split(y, split)
+            data = X[searched], X[held_out], y[searched], y[held_out]
+            outcome = process.attempt(work, limit, data, group, method, split, problem.regression)
+            rows = outcome.pop("rows", {one: {} for one in group})
+            case = {"suite": suite, "problem": name, "split": split, "method": method, "limit": f"{limit:g}"}
+            for one, numbers in rows.items():
+                writer.writerow(case | {"estimator": one, "version": METHODS[method].version} | outcome | numbers)
+            file.flush()
+            print(f"{number}/{len(tasks)}  {name} {split} {method}: {outcome} {rows}", flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", nargs="+", choices=DATA, default=list(RACED))
-    parser.add_argument(
-        "--estimators", nargs="+", choices=ESTIMATORS, help="default: both on small data, one on wide data"
-    )
-    parser.add_argument(
-        "--methods", nargs="+", choices=METHODS, default=[m for m in METHODS if m not in NOT_BY_DEFAULT]
-    )
-    parser.add_argument("--seeds", type=int, default=3, help="outer splits")
-    parser.add_argument("--limit", type=float, default=60.0, help="CPU seconds per fit")
+    parser.add_argument("--suite", choices=list(SUITES), default="test")
+    parser.add_argument("--data", default=".", help="folder of the public data")
+    parser.add_argument("--problems", nargs="*", help="only these")
+    last = [*(m for m in METHODS if m != OURS), OURS]
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=last)
+    parser.add_argument("--estimators", nargs="+", choices=ESTIMATORS, default=list(ESTIMATORS))
+    parser.add_argument("--splits", type=int, default=1)
+    parser.add_argument("--limit", type=float, default=5.0, help="CPU seconds per fit")
     parser.add_argument("--again", nargs="+", choices=METHODS, default=[], help="methods to repeat")
-    parser.add_argument("--out", type=Path, default=Path("peers.jsonl"))
+    parser.add_argument("--out", required=True, help="CSV file of the runs")
+    parser.add_argument("--table", action="store_true", help="only show the tables of earlier runs")
     parser.add_argument("--page", type=Path, help="write the tables between the markers of this page")
-    parser.add_argument("--estimate", action="store_true", help="print the expected duration and exit")
+    parser.add_argument("--diagram", help="file for the critical-difference diagram of the held-out error")
     given = parser.parse_args()
     process.one_thread()
-    records = read(given.out)
-    tasks = [
-        (data, name, method, seed)
-        for seed in range(given.seeds)
-        for data in given.data
-        for name in given.estimators or RACED.get(data, ESTIMATORS)
-        for method in given.methods
-    ]
-    tasks = left_to_do(tasks, records, given.limit, given.again)
-    minutes, unknown = expected_minutes(tasks, read(Path(__file__).parents[1] / "docs/peers.jsonl"), given.limit)
-    untimed = f", plus {unknown} never timed before (at most {given.limit:g} s each)" if unknown else ""
-    print(f"{len(tasks)} fits, about {minutes:.0f} minutes on one core{untimed}", flush=True)
-    if given.estimate:
-        return
-    try:
-        race(tasks, records, given.limit, given.out)
-    except KeyboardInterrupt:
-        print(f"stopped; rerun to resume from {given.out}")
-    text = table.render([records[key] for key in sorted(records, key=lambda key: key[3])])
+    if not given.table:
+        known = read(given.out)
+        which = given.problems, given.methods, given.splits
+        tasks = tasks_of(given.suite, *which, known, given.again, given.estimators)
+        most = sum(given.limit * (0 if task[2] == "all" else 1) + 2 for task in tasks) / 60
+        print(f"{len(tasks)} fits, at most about {most:.0f} minutes on one core", flush=True)
+        try:
+            race(given.suite, tasks, given.limit, given.data, given.out)
+        except KeyboardInterrupt:
+            print(f"stopped; rerun to resume from {given.out}")
+    records = [record for record in read(given.out).values() if record["suite"] == given.suite]
+    text = table.render(records)
     if given.page:
-        given.page.write_text(table.insert(given.page.read_text(), text))
+        given.page.write_text(table.insert(given.page.read_text(), text, given.suite))
         print(f"wrote {given.page}")
     else:
         print(text)
+    if given.diagram:
+        table.diagram(records, given.diagram)
 
 
 if __name__ == "__main__":

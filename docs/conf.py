@@ -67,4 +67,4 @@ html_theme_options = {
     "footer_end": [],
     "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
 }
-html_sidebars = {name: [] for name in ("index", "peers", "changelog", "contributing")}
+html_sidebars = {name: [] for name in ("index", "which-search", "peers", "changelog", "contributing")}

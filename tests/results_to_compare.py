@@ -26,7 +26,6 @@ from tests.golden.make import compute_golden
 from tests.search.golden import ALGORITHMS, OURS
 
 QUICK = ("kernel-nb", "2d-upso", "2d-gpso", "2d-lpso", "2d-clpso")
-LEFT_TO_LIBRARIES = ("mosaic",)  # BLAS and NumPy's partition break ties in its first step
 CLASSIFIED = {
     "k-nn": ({}, {"metric": "euclidean", "n_neighbors": 5}, {"metric": "chebyshev"}),
     "kernel-nb": ({"bandwidth": 0.05}, {"floor": 0.001}),
@@ -133,7 +132,7 @@ def compute_all(*, quickly=False):
         found = of_classifiers([name for name in CLASSIFIED if name in QUICK])
         return found | of_functions() | of_searches([name for name in OURS if name in QUICK]) | of_the_rest()
     found = of_functions() | of_classifiers(CLASSIFIED) | of_regressors() | of_filters()
-    return found | of_searches([name for name in OURS if name not in LEFT_TO_LIBRARIES]) | of_the_rest()
+    return found | of_searches(OURS) | of_the_rest()
 
 
 if __name__ == "__main__":

@@ -91,7 +91,6 @@ LIBRARY = {"exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "logaddexp",
     *("partition", "argpartition", "linalg"),
 }
 KNOWN = {
-    "mosaic.py": {"@", "argpartition"},  # the first step: published runs hold what they decide
     "kernel.py": {"exp", "log"},  # probabilities, after the labels are decided
     "order_kernels.py": {"**", "hypot"},  # an order in which events are tried: it decides nothing
     "_network_kernels.py": {"**"},  # a constant

@@ -4,7 +4,8 @@ import contextlib
 import importlib
 import warnings
 
-for name in ("race.data", "race.methods", "pqswarm.selector", "mlxtend.feature_selection", "mrmr", "boruta", "mafese"):
+OURS = ("suite.runs", "race.methods", "pqswarm.selector")
+for name in (*OURS, "mlxtend.feature_selection", "mrmr", "boruta", "mafese", "sklearn_genetic"):
     # An error here recurs in the method's process and is reported there.
     with contextlib.suppress(Exception), warnings.catch_warnings(action="ignore"):
         importlib.import_module(name)

@@ -14,6 +14,7 @@ import psutil
 
 # Imported once by the server that all processes are forked from; the method's record reports missing packages.
 PRELOADED = ["race.preload"]
+GRACE = 3  # times the limit after which a process is ended that did not stop
 IDLE = 300  # seconds without CPU use after which a process counts as hanging; a busy machine only makes it slow
 
 
@@ -25,7 +26,7 @@ def one_thread():
 
 
 def attempt(work, limit, *args):
-    """Return the dict ``work(*args)`` from a process limited to `limit` CPU seconds, or the reason for its failure."""
+    """Return the dict ``work(limit, *args)`` from a new process, or the reason for its failure."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(PRELOADED)
     receiver, sender = context.Pipe(duplex=False)
@@ -44,7 +45,7 @@ def attempt(work, limit, *args):
     if result is not None:
         return result
     if ended and process.exitcode == -signal.SIGXCPU:
-        return {"status": "over", "limit": limit}
+        return {"status": "over"}
     why = f"the process ended with {process.exitcode}" if ended else f"it did nothing for {IDLE} s"
     return {"status": "failed", "reason": why}
 
@@ -62,11 +63,27 @@ def _hangs(pid, receiver):
     return False
 
 
-def start_clock(limit):
-    """Have the system end this process after `limit` more CPU seconds; return the time used so far."""
-    used = time.process_time()
-    resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(used + limit), resource.RLIM_INFINITY))
-    return used
+def start_clock(limit, raising=False):
+    """Have `TimeIsUp` raised in this process after `limit` more CPU seconds, and the process ended a while later."""
+    if raising:
+        signal.signal(signal.SIGPROF, _raise)
+        signal.setitimer(signal.ITIMER_PROF, limit)
+    soon = math.ceil(time.process_time() + GRACE * limit)
+    resource.setrlimit(resource.RLIMIT_CPU, (soon, resource.RLIM_INFINITY))
+
+
+def stop_clock():
+    """Let the process take its time from now on."""
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    resource.setrlimit(resource.RLIMIT_CPU, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+
+
+class TimeIsUp(KeyboardInterrupt):
+    """The CPU time of a method is over."""
+
+
+def _raise(_number, _frame):
+    raise TimeIsUp
 
 
 def _run(sender, work, limit, args):

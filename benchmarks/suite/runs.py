@@ -48,15 +48,21 @@ def estimators_of(problem, n_features):
     return tuple(name for name in CLASSIFIERS if name != "lda" or n_features <= LDA_FEATURES)
 
 
+def partitions_of(problem, y, seed, count=1):
+    """Return several partitions of the events to search on into ten folds, fewer if a class has fewer events."""
+    if problem.regression:
+        rngs = [np.random.default_rng(seed if k == 0 else [seed, k]) for k in range(count)]
+        return [Folds(rng.permutation(len(y)) % 10) for rng in rngs]
+    n_folds = min(10, int(np.bincount(y).min()))
+    return [Folds.stratified(y, n_folds, seed=seed + 1000 * k) for k in range(count)]
+
+
 def compare(problem, data, estimator, split, algorithms, budget):
     """Yield a record per algorithm and mark: J, held-out error, size, CPU seconds of the search itself."""
     X, y = data
     searched, held_out = problem.split(y, split)
     make, fresh = (REGRESSORS if problem.regression else CLASSIFIERS)[estimator]
-    if problem.regression:
-        folds = Folds(np.random.default_rng(split).permutation(len(searched)) % 10)
-    else:
-        folds = Folds.stratified(y[searched], min(10, int(np.bincount(y[searched]).min())), seed=split)
+    folds = partitions_of(problem, y[searched], split)[0]
     evaluator = make(X[searched], y[searched], folds)
 
     def score(mask):

@@ -1,5 +1,8 @@
 """Tables of a comparison of searches; a problem is the unit."""
 
+import csv
+from pathlib import Path
+
 import numpy as np
 
 from pqswarm.statistics import critical_difference, friedman, wilcoxon_signed_rank
@@ -81,3 +84,12 @@ def means(records):
         numbers = {q: round(float(np.mean([float(r[q]) for r in rows])), 5) for q in (*QUANTITIES, "own_us")}
         case = {"problem": problem, "estimator": estimator, "algorithm": algorithm, "mark": mark, "splits": len(rows)}
         yield case | numbers
+
+
+def write_means(records, path):
+    """Write :func:`means` as a CSV file."""
+    rows = list(means(records))
+    with Path(path).open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)

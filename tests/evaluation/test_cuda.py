@@ -194,10 +194,10 @@ class FakeCuda(CudaBackend):
     def _bytes_each(self, masks):
         return MEMORY // 7
 
-    def _compute(self, masks, predicted):
+    def _compute(self, masks, predicted, folds):
         self.asked.append(masks.sum(axis=1))
         backend = self.evaluator._backend
-        return backend.predict(masks) if predicted else backend.counts(masks)
+        return backend.predict(masks) if predicted else backend.counts(masks, folds)
 
 
 def test_batches_are_cut_and_reassembled(monkeypatch):
@@ -208,13 +208,13 @@ def test_batches_are_cut_and_reassembled(monkeypatch):
     evaluator = KNNEvaluator(X, y, folds)
     masks = random_masks(30, 13, 8)
     backend = FakeCuda(evaluator)
-    np.testing.assert_array_equal(backend.counts(masks), evaluator.error_counts(masks))
+    np.testing.assert_array_equal(backend.counts(masks, range(10)), evaluator.error_counts(masks))
     assert [sizes.size for sizes in backend.asked] == [6, 6, 6, 6, 6]
     assert (np.diff(np.concatenate(backend.asked)) >= 0).all()  # like sizes together
     predicted = backend.predict(masks)
     for mask, labels in zip(masks, predicted, strict=True):
         np.testing.assert_array_equal(evaluator.classes[labels], evaluator.predictions(mask))
-    assert backend.counts(masks[:0]).shape == (0, 10)
+    assert backend.counts(masks[:0], range(10)).shape == (0, 10)
 
 
 class FakeGaussian(GaussianNBOnCuda):
@@ -224,14 +224,16 @@ class FakeGaussian(GaussianNBOnCuda):
         self.evaluator = evaluator
         self._means, self._memory = evaluator.moments[0], MEMORY
 
-    def _compute(self, masks, predicted):
+    def _compute(self, masks, predicted, folds):
         assert (masks.sum(axis=1) > 1).all()
         e = self.evaluator
         winners = e._backend.predict(masks)[:, e.by_fold]
         doubtful = np.random.default_rng(len(masks)).random(winners.shape) < 0.05
+        doubtful[:, : e.starts[folds.start]] = doubtful[:, e.starts[folds.stop] :] = False  # not tested
         wrong = (winners != e.labels[e.by_fold]) & ~doubtful
         counts = np.add.reduceat(wrong, e.starts[:-1], axis=1)
         winners = np.where(doubtful, (winners + 1) % 3, winners)
+        counts = counts[:, folds.start : folds.stop]
         return counts, winners if predicted else winners[:0], np.flatnonzero(doubtful)
 
 
@@ -241,7 +243,8 @@ def test_doubtful_events_are_left_to_the_cpu():
         evaluator = GaussianNBEvaluator(X, y, folds, scaling=scaling)
         masks = np.concatenate([np.eye(13, dtype=bool)[:3], random_masks(20, 13, 9)])
         fake = FakeGaussian(evaluator)
-        np.testing.assert_array_equal(fake.counts(masks), evaluator.error_counts(masks))
+        for part in (range(10), range(2, 5)):
+            np.testing.assert_array_equal(fake.counts(masks, part), evaluator.error_counts(masks, part))
         for mask, labels in zip(masks, fake.predict(masks), strict=True):
             np.testing.assert_array_equal(evaluator.classes[labels], evaluator.predictions(mask))
 

@@ -84,7 +84,7 @@ def test_of_equals_the_smallest_if_the_search_prefers_it():
         def errors(self, masks):
             return np.where(masks[:, :2].all(axis=1), 0.1, 0.5)
 
-    for name in ("mosaic", "ga-sparse", "umda"):
+    for name in ("merit", "ga-sparse", "umda"):
         result = minimize(name, Steps(), 500)
         assert result.size == 2
         assert np.array_equal(result.mask, result.front_masks[-1])

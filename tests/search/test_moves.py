@@ -159,7 +159,7 @@ def test_a_step_is_taken_by_all_runs_or_by_none():
     assert all(run.n_evaluations == 60 for run in runs)
 
 
-@pytest.mark.parametrize("name", ["ga", "2d-upso", "aco", "cbpso", "mosaic"])
+@pytest.mark.parametrize("name", ["ga", "2d-upso", "aco", "cbpso", "merit"])
 def test_runs_that_end_at_different_times_find_what_each_finds_alone(name):
     def started(seed):
         return Run(ALGORITHMS[name](9, seed), (301, 77, 30, 160)[seed])

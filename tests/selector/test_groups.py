@@ -80,7 +80,7 @@ def test_the_number_of_features_counts_fixed_ones_and_groups():
 def test_wide_data_keep_fixed_features_and_whole_groups():
     rng = np.random.default_rng(0)
     wide = np.hstack([rng.normal(size=(178, 40)), X])
-    selector = quick(prefilter=10, fixed_features=[0], feature_groups=[[1, 52]], algorithm="mosaic").fit(wide, y)
+    selector = quick(prefilter=10, fixed_features=[0], feature_groups=[[1, 52]], algorithm="merit").fit(wide, y)
     assert selector.support_[0]
     assert selector.support_[1] == selector.support_[52]
     assert not selector.support_[2:40].any()

@@ -20,10 +20,12 @@ def test_selects_and_fits_in_each_training_set():
     selector = quick(outer_cv=4, max_evaluations=60, rule="1se").fit(X, y)
     plain = quick(max_evaluations=60, rule="1se").fit(X, y)
     np.testing.assert_array_equal(selector.support_, plain.support_)
+    searched = []
     for fold, (train, test) in enumerate(StratifiedKFold(4).split(X, y)):
         seed = derived_seed(0, (2**31 + 1, fold))
         inner = quick(max_evaluations=60, rule="1se", random_state=seed).fit(X[train], y[train])
         np.testing.assert_array_equal(selector.outer_supports_[fold], inner.support_)
+        searched.append(inner.best_score_)
         model = GaussianNB().fit(X[train][:, inner.support_], y[train])
         assert selector.outer_scores_[fold] == model.score(X[test][:, inner.support_], y[test])
     assert selector.outer_score_ == selector.outer_scores_.mean()
@@ -32,6 +34,10 @@ def test_selects_and_fits_in_each_training_set():
     expected = stats.binomtest(right, len(y)).proportion_ci(method="wilson")
     np.testing.assert_allclose(selector.outer_interval_, (expected.low, expected.high))
     assert selector.outer_interval_method_.startswith(f"Wilson's interval of {right} right predictions among 178")
+    excess = np.array(searched) - selector.outer_scores_
+    assert selector.outer_optimism_ == pytest.approx(excess.mean())
+    scale = np.sqrt(excess.var(ddof=1) * (1 / 4 + np.mean(sizes) / (len(y) - np.mean(sizes))))
+    np.testing.assert_allclose(selector.outer_optimism_interval_, stats.t.interval(0.95, 3, excess.mean(), scale))
     assert not hasattr(selector.set_params(outer_cv=None).fit(X, y), "outer_score_")
 
 

@@ -27,7 +27,7 @@ def smoke(old="", new=""):
 def test_built_in_plans_are_valid_and_whole(name):
     plan = load_plan(name)
     once = ["sffs"] if name in ("smoke", "multiverse") else ["sffs", "SFFS all sizes"]
-    ours = ["mosaic"] if plan.dataset_seeds else []
+    ours = ["merit"] if plan.dataset_seeds else []
     assert [algorithm.name for algorithm in plan.algorithms] == [*SEVEN[:-1], *ours, *once]
     assert [classifier.kind for classifier in plan.classifiers] == ["k-nn", "kernel-nb"]
     assert all(not algorithm.parameters for algorithm in plan.algorithms if algorithm.name in SEVEN)

@@ -60,7 +60,7 @@ def train(
         bool | None,
         typer.Option("--search/--no-search", help="Search for the best subset of features.", show_default="with broad"),
     ] = None,
-    algorithm: Annotated[str, option("NAME", "Algorithm of the search.")] = "mosaic",
+    algorithm: Annotated[str, option("NAME", "Algorithm of the search.")] = "merit",
     evaluations: Annotated[int, option("N", "Subsets evaluated by the search, for each bandwidth.")] = 5000,
     events_per_class: Annotated[int, option("N", "Events of each class; with broad, for each bandwidth.")] = 150,
     snr: Annotated[

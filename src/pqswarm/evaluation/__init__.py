@@ -20,6 +20,7 @@ from pqswarm.evaluation.generic import GenericEvaluator
 from pqswarm.evaluation.grid import GridSearchResult
 from pqswarm.evaluation.grouping import FeatureGroups, GroupedEvaluator
 from pqswarm.evaluation.memo import Memo
+from pqswarm.evaluation.racing import Race, RacingEvaluator, race
 from pqswarm.evaluation.registry import CLASSIFIERS, REGRESSORS, find_classifier, find_regressor
 from pqswarm.evaluation.regression import RegressionEvaluator
 from pqswarm.evaluation.regressor import Regressor
@@ -33,6 +34,6 @@ __all__ = [
     "GaussianNBEvaluator", "GenericEvaluator",
     "GridSearchResult", "GroupedEvaluator", "KNNEvaluator", "KNNRegressionEvaluator", "KernelNBEvaluator",
     "LDAEvaluator", "LinearEvaluator", "Memo", "NearestCentroidEvaluator", "Parameters", "Prefiltered", "QDAEvaluator",
-    "RegressionEvaluator", "Regressor", "RepeatedEvaluator", "Splits", "choose_evaluator", "find_classifier",
-    "find_regressor", "option", "parameters", "prefilter", "scaled",
+    "Race", "RacingEvaluator", "RegressionEvaluator", "Regressor", "RepeatedEvaluator", "Splits", "choose_evaluator",
+    "find_classifier", "find_regressor", "option", "parameters", "prefilter", "race", "scaled",
 ]  # fmt: skip

@@ -23,16 +23,19 @@ class Backend(ABC, Generic[_Evaluator]):
         self.evaluator = evaluator
 
     @abstractmethod
-    def predict(self, masks: BoolArray) -> IntArray:
-        """Return the labels of every event, as positions in `classes`, for each non-empty mask: shape (m, n)."""
+    def predict(self, masks: BoolArray, folds: range | None = None) -> IntArray:
+        """Return the labels of every event, as positions in `classes`, for each non-empty mask: shape (m, n).
 
-    def counts(self, masks: BoolArray) -> IntArray:
-        """Return the misclassified events of each fold for each non-empty mask: shape (m, n_folds)."""
-        counts = np.empty((len(masks), self.evaluator.folds.n_folds), dtype=np.int64)
+        If consecutive `folds` are given, only the labels of their events matter.
+        """
+
+    def counts(self, masks: BoolArray, folds: range) -> IntArray:
+        """Return the misclassified events of consecutive folds for each non-empty mask: shape (m, len(folds))."""
+        counts = np.empty((len(masks), len(folds)), dtype=np.int64)
         step = max(1, _LABELS // int(self.evaluator.folds.sizes.sum()))
         for first in range(0, len(masks), step):
             rows = slice(first, first + step)
-            counts[rows] = self.evaluator.count_errors(self.predict(masks[rows]))
+            counts[rows] = self.evaluator.count_errors(self.predict(masks[rows], folds), folds)
         return counts
 
 
@@ -51,21 +54,21 @@ class CudaBackend(Backend[_Evaluator]):
         """GPU memory per subset of the batch, in bytes."""
 
     @abstractmethod
-    def _compute(self, masks: BoolArray, predicted: bool) -> IntArray:
+    def _compute(self, masks: BoolArray, predicted: bool, folds: range) -> IntArray:
         """Labels if `predicted`, else counts, of a batch that fits into the memory."""
 
-    def predict(self, masks: BoolArray) -> IntArray:
+    def predict(self, masks: BoolArray, folds: range | None = None) -> IntArray:
         """Return the labels of every event for each mask; see :class:`Backend`."""
         labels = np.empty((len(masks), len(self.evaluator.data)), dtype=np.int64)
         for rows in cut_cuda_batch(masks, self._bytes_each(masks), self._memory):
-            labels[rows] = self._compute(masks[rows], True)
+            labels[rows] = self._compute(masks[rows], True, folds or range(self.evaluator.folds.n_folds))
         return labels
 
-    def counts(self, masks: BoolArray) -> IntArray:
-        """Return the misclassified events of each fold for each mask; see :class:`Backend`."""
-        counts = np.empty((len(masks), self.evaluator.folds.n_folds), dtype=np.int64)
+    def counts(self, masks: BoolArray, folds: range) -> IntArray:
+        """Return the misclassified events of consecutive folds for each mask; see :class:`Backend`."""
+        counts = np.empty((len(masks), len(folds)), dtype=np.int64)
         for rows in cut_cuda_batch(masks, self._bytes_each(masks), self._memory):
-            counts[rows] = self._compute(masks[rows], False)
+            counts[rows] = self._compute(masks[rows], False, folds)
         return counts
 
 
@@ -101,4 +104,7 @@ class ExactEvaluator(ClassificationEvaluator):
         return self._backend.predict(masks)
 
     def _counts(self, masks: BoolArray) -> IntArray:
-        return self._backend.counts(masks)
+        return self._backend.counts(masks, range(self.folds.n_folds))
+
+    def _part_counts(self, masks: BoolArray, folds: range) -> IntArray:
+        return self._backend.counts(masks, folds)

@@ -62,6 +62,7 @@ class Evaluator(ABC):
 
     takes_splits: ClassVar[bool] = False  # whether test sets may overlap or omit events
     takes_nan = False  # whether values may be NaN
+    counts_errors = False  # whether an error is that of counted events
     folds: Folds
 
     def __init__(self, X: ArrayLike, folds: Any, *, scaling: Scaling = "once", n_jobs: int | None = None) -> None:
@@ -201,6 +202,8 @@ class ClassificationEvaluator(Evaluator):
         The sorted labels; `labels` holds positions in it.
     """
 
+    counts_errors = True
+
     def __init__(self, X: ArrayLike, y: ArrayLike, folds: Folds, **options: Unpack[EvaluatorOptions]) -> None:
         super().__init__(X, folds, **options)
         self.classes, self.labels = check_evaluator_labels(y, self.n_events)
@@ -218,17 +221,31 @@ class ClassificationEvaluator(Evaluator):
         """Misclassified events of each fold for each non-empty mask: shape (m, n_folds)."""
         return self.count_errors(self._predict(masks))
 
-    def count_errors(self, predicted: IntArray) -> IntArray:
-        """Return the misclassified events of each fold, (m, n_folds), for predicted positions in `classes`, (m, n)."""
+    def _part_counts(self, masks: BoolArray, folds: range) -> IntArray:
+        """The counts of some consecutive folds: shape (m, k). A derived class that leaves out the others saves time."""
+        return self._counts(masks)[:, folds.start : folds.stop]
+
+    def count_errors(self, predicted: IntArray, folds: range | None = None) -> IntArray:
+        """Return the misclassified events of all folds, or of some, for predicted positions in `classes`, (m, n)."""
         from pqswarm.evaluation.count_kernels import count_errors
 
-        found = np.empty((len(predicted), self.folds.n_folds), dtype=np.int64)
-        count_errors(predicted, self.row_labels, self.folds.row_folds, found)
+        folds = range(self.folds.n_folds) if folds is None else folds
+        found = np.empty((len(predicted), len(folds)), dtype=np.int64)
+        count_errors(predicted, self.row_labels, self.folds.row_folds, folds.start, found)
         return found
 
-    def error_counts(self, masks: ArrayLike) -> IntArray:
-        """Return the misclassified events of each fold, shape (m, n_folds); all events for an empty subset."""
-        return self._evaluate(masks, self.folds.sizes, self._counts)
+    def error_counts(self, masks: ArrayLike, folds: range | None = None) -> IntArray:
+        """Return the misclassified events of each fold, shape (m, n_folds); all events for an empty subset.
+
+        `folds` are consecutive ones to which the counts are limited, shape (m, len(folds)), in which the estimator may
+        refuse a subset: its counts are then -1.
+        """
+        if folds is None:
+            return self._evaluate(masks, self.folds.sizes, self._counts)
+        if not (0 <= folds.start < folds.stop <= self.folds.n_folds and folds.step == 1):
+            raise PqswarmError(f"folds must be consecutive ones of the {self.folds.n_folds}, not {folds}.")
+        sizes = self.folds.sizes[folds.start : folds.stop]
+        return self._evaluate(masks, sizes, lambda some: self._part_counts(some, folds))
 
     def errors(self, masks: ArrayLike) -> FloatArray:
         """Return the error of each subset: the mean over the folds of the fold's error rate, 1 for an empty one."""

@@ -4,12 +4,14 @@ from pqswarm._kernels.compiling import njit
 
 
 @njit(cache=True, nogil=True)
-def count_errors(predicted, labels, folds, counts):
-    """Set counts[m, f] to the number of events of fold f that predicted[m] misclassifies."""
+def count_errors(predicted, labels, folds, first, counts):
+    """Set counts[m, f] to the number of events of fold first + f that predicted[m] misclassifies."""
     counts[:, :] = 0
     for row in range(predicted.shape[0]):
         for event in range(labels.size):
-            counts[row, folds[event]] += predicted[row, event] != labels[event]
+            fold = folds[event] - first
+            if 0 <= fold < counts.shape[1]:
+                counts[row, fold] += predicted[row, event] != labels[event]
 
 
 @njit(cache=True, nogil=True)

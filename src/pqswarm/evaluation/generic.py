@@ -90,11 +90,11 @@ class GenericEvaluator(ClassificationEvaluator):
         if isinstance(scoring, list | tuple | set | dict):
             raise PqswarmError(f"scoring must be one score, not several: {scoring!r}.")
         self._fit_params, self._score_params = dict(fit_params or {}), dict(score_params or {})
-        self._counts_errors = (
+        self.counts_errors = (
             self._classifies and not several and scoring is None and sample_weight is None and not self._score_params
         )
         wanted = "accuracy" if self._classifies and not several and scoring is None else scoring
-        self._scorer = None if self._counts_errors else check_scoring(estimator, wanted)
+        self._scorer = None if self.counts_errors else check_scoring(estimator, wanted)
         if sample_weight is not None:
             weights = check_estimator_weights(sample_weight, self.n_events)
             self._fit_params[weights_key(estimator)] = self._score_params["sample_weight"] = weights
@@ -112,7 +112,7 @@ class GenericEvaluator(ClassificationEvaluator):
 
     def errors(self, masks: ArrayLike) -> FloatArray:
         """Return the error of each subset, as :class:`GenericEvaluator` defines it."""
-        if self._counts_errors:
+        if self.counts_errors:
             return super().errors(masks)
 
         def mean(masks: BoolArray) -> FloatArray:
@@ -123,7 +123,7 @@ class GenericEvaluator(ClassificationEvaluator):
 
     def fold_errors(self, masks: ArrayLike) -> FloatArray:
         """Return the error of each subset in each fold, shape (m, n_folds)."""
-        if self._counts_errors:
+        if self.counts_errors:
             return super().fold_errors(masks)
 
         def each(masks: BoolArray) -> FloatArray:
@@ -161,11 +161,11 @@ class GenericEvaluator(ClassificationEvaluator):
         self.in_threads(work, list(range(len(masks))))
         return found
 
-    def error_counts(self, masks: ArrayLike) -> IntArray:
+    def error_counts(self, masks: ArrayLike, folds: range | None = None) -> IntArray:
         """Return the misclassified events of each fold; only for classifiers without scoring and weights."""
-        if not self._counts_errors:
+        if not self.counts_errors:
             raise PqswarmError("error counts exist only for classifiers without scoring: use errors.")
-        return super().error_counts(masks)
+        return super().error_counts(masks, folds)
 
     def predictions(self, mask: ArrayLike) -> AnyArray:
         """Return the prediction for each event when its fold is tested; only if each is tested once."""
@@ -177,13 +177,17 @@ class GenericEvaluator(ClassificationEvaluator):
             found[self.folds.rows(fold)] = values
         return self._by_event(found)
 
-    def _fit_folds(self, mask: BoolArray, use: Callable[[Any, FloatArray, IntArray], Any]) -> Iterator[Any]:
+    def _fit_folds(
+        self, mask: BoolArray, use: Callable[[Any, FloatArray, IntArray], Any], folds: range | None = None
+    ) -> Iterator[Any]:
         """Yield `use` of each fold's fitted model, the features of its test events, and their indices."""
         from sklearn.base import clone
 
-        for number, (train, test) in enumerate(self.folds.split()):
-            if number < len(self._views):
-                data = take_table(self._views[number], np.flatnonzero(mask), axis=1)
+        data = None
+        for number in range(self.folds.n_folds) if folds is None else folds:
+            train, test = self.folds.train(number), self.folds.test(number)
+            if data is None or number < len(self._views):
+                data = take_table(self._views[number % len(self._views)], np.flatnonzero(mask), axis=1)
             params = take_params(self._fit_params, self.n_events, train, mask)
             try:
                 model = clone(self.estimator).fit(take_table(data, train), self.target[train], **params)
@@ -212,7 +216,7 @@ class GenericEvaluator(ClassificationEvaluator):
             return False
         return True
 
-    def _labels_of_folds(self, mask: BoolArray) -> Iterator[tuple[IntArray, IntArray]]:
+    def _labels_of_folds(self, mask: BoolArray, folds: range | None = None) -> Iterator[tuple[IntArray, IntArray]]:
         """Yield the test events of each fold and their predicted positions in `classes`."""
 
         def predict(model: Any, X: FloatArray, test: IntArray) -> tuple[IntArray, IntArray]:
@@ -223,18 +227,19 @@ class GenericEvaluator(ClassificationEvaluator):
                 raise PqswarmError(f"it predicts {unknown.tolist()[0]!r}, which is not a label of y.")
             return test, places
 
-        return self._fit_folds(mask, predict)
+        return self._fit_folds(mask, predict, folds)
 
     def _counts(self, masks: BoolArray) -> IntArray:
-        counts = np.empty((len(masks), self.folds.n_folds), dtype=np.int64)
+        counts = self._part_counts(masks, range(self.folds.n_folds))
+        return np.where(counts < 0, self.folds.sizes, counts)
+
+    def _part_counts(self, masks: BoolArray, folds: range) -> IntArray:
+        counts = np.empty((len(masks), len(folds)), dtype=np.int64)
 
         def work(row: int) -> None:
-            found = self._attempt(lambda mask: list(self._labels_of_folds(mask)), masks[row])
-            counts[row] = (
-                self.folds.sizes
-                if found is None
-                else [np.count_nonzero(places != self.labels[test]) for test, places in found]
-            )
+            found = self._attempt(lambda mask: list(self._labels_of_folds(mask, folds)), masks[row])
+            wrong = (np.count_nonzero(places != self.labels[test]) for test, places in found or ())
+            counts[row] = -1 if found is None else list(wrong)
 
         self.in_threads(work, list(range(len(masks))))
         return counts

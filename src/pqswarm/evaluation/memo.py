@@ -100,14 +100,24 @@ class Memo:
             self._recent, self._older = {}, self._recent
         self._recent.update(new if len(new) <= half else list(new.items())[-half:])
 
-    def error_counts(self, masks: ArrayLike) -> IntArray:
-        """Return the misclassified events of each fold, not cached; only if errors are counted."""
+    def error_counts(self, masks: ArrayLike, folds: range | None = None) -> IntArray:
+        """Return the misclassified events of each fold, or of some, not cached; only if errors are counted."""
         counted: Any = self.evaluator
-        return np.asarray(counted.error_counts(masks))
+        return np.asarray(counted.error_counts(masks, folds))
 
     def fold_errors(self, masks: ArrayLike) -> FloatArray:
         """Return the error of each subset in each fold, not cached; see :meth:`Evaluator.fold_errors`."""
         return self.evaluator.fold_errors(masks)
+
+    @property
+    def folds(self) -> Any:
+        """The cross-validation."""
+        return self.evaluator.folds
+
+    @property
+    def counts_errors(self) -> bool:
+        """Whether an error is that of counted events."""
+        return self.evaluator.counts_errors
 
     @property
     def is_loss(self) -> bool:

@@ -46,19 +46,25 @@ class RepeatedEvaluator(Evaluator):
         data = parts[0].data if X is None else X
         super().__init__(data, splits, scaling=parts[0].scaling, n_jobs=parts[0].n_jobs)
         self.parts = tuple(parts)
+        self.counts_errors = all(part.counts_errors for part in parts)
 
     @property
     def is_loss(self) -> bool:
         """Whether the error is a loss rather than one minus a score."""
         return self.parts[0].is_loss
 
-    def error_counts(self, masks: ArrayLike) -> IntArray:
-        """Return the misclassified events of each fold, shape (m, n_folds); all events for an empty subset."""
-        counts = []
+    def error_counts(self, masks: ArrayLike, folds: range | None = None) -> IntArray:
+        """Return the misclassified events of each fold, or of some; see :class:`ClassificationEvaluator`."""
+        counts, start = [], 0
         for part in self.parts:
             if not isinstance(part, ClassificationEvaluator):
                 raise PqswarmError("error counts exist only for classifiers: use errors.")
-            counts.append(part.error_counts(masks)[:, self._first :])
+            first, n = self._first, part.folds.n_folds - self._first
+            if folds is None:
+                counts.append(part.error_counts(masks)[:, first:])
+            elif inside := range(max(folds.start - start, 0) + first, min(folds.stop - start, n) + first):
+                counts.append(part.error_counts(masks, inside))
+            start += n
         return np.concatenate(counts, axis=1)
 
     def errors(self, masks: ArrayLike) -> FloatArray:

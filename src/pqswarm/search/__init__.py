@@ -15,7 +15,6 @@ from pqswarm.search.gpso2d import GPSO2D
 from pqswarm.search.learning2d import Learning2D, Learning2DParameters, SocialLearning2D, SocialParameters
 from pqswarm.search.lpso2d import LPSO2D, LPSO2DParameters
 from pqswarm.search.merit import Merit, MeritParameters
-from pqswarm.search.mosaic import Mosaic, MosaicParameters
 from pqswarm.search.progress import ProgressBar
 from pqswarm.search.ranking import Ranking, RankingParameters, filter_of
 from pqswarm.search.registry import ALGORITHMS
@@ -30,7 +29,7 @@ __all__ = [
     "ACO", "ALGORITHMS", "BPSO", "CLPSO2D", "GA", "GPSO2D", "LPSO2D", "SFFS", "UMDA", "UPSO2D", "ACOParameters",
     "BPSOParameters", "CLPSO2DParameters", "CatfishBPSO", "CatfishParameters", "ChaoticBPSO", "ChaoticParameters",
     "DistinctSearch", "GAParameters", "LPSO2DParameters", "Learning2D", "Learning2DParameters", "Merit",
-    "MeritParameters", "Mosaic", "MosaicParameters", "Progress", "ProgressBar", "Ranking", "RankingParameters", "Run",
+    "MeritParameters", "Progress", "ProgressBar", "Ranking", "RankingParameters", "Run",
     "SFFSParameters", "Search", "SearchParameters", "SearchResult", "Seen", "SocialLearning2D", "SocialParameters",
     "SparseGA", "SparseGAParameters", "Swarm", "SwarmParameters", "UMDAParameters", "UPSO2DParameters",
     "VelocityParameters", "VelocitySwarm", "filter_of", "minimize", "minimize_many", "option", "parameters", "step",

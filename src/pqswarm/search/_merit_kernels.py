@@ -1,4 +1,4 @@
-"""The model of MERIT and its candidates, with sums in the order of the formulas.
+"""The model of MERIT, with sums in the order of the formulas.
 
 Subsets are lists of features: `places` holds those of all subsets, subset r from `ends[r]` up to `ends[r + 1]`.
 """
@@ -12,7 +12,7 @@ from pqswarm._kernels.compiling import njit
 def fit_slopes(places, ends, rows, errors, slopes, shrinkage, steps):
     """Improve the slopes of a ridge regression of errors on features by some steps of conjugate gradients.
 
-    Good subsets weigh more. Return the standard deviation of the residuals, and that of each slope.
+    Good subsets weigh more. Return the standard deviation of the residuals.
     """
     n, m = slopes.size, rows.size
     weights, y, low, mean = np.empty(m), np.empty(m), np.inf, 0.0
@@ -82,77 +82,14 @@ def fit_slopes(places, ends, rows, errors, slopes, shrinkage, steps):
             again = now / before * direction[j] if step > 0 else 0.0
             direction[j] = residual[j] / (diagonal[j] + ridge) + again
         before = now
-    noise = np.sqrt(squares / total)
-    for j in range(n):
-        diagonal[j] = noise / np.sqrt(diagonal[j] + ridge)
-    return noise, diagonal
-
-
-@njit(cache=True, nogil=True)
-def _first_of(scores, mask, inside):
-    """The feature with the highest finite score among those inside or outside of the subset; -1 if there is none."""
-    best, highest = -1, -np.inf
-    for j in range(mask.size):
-        score = scores[j] if mask[j] == inside else -np.inf  # selected without a branch, which could not be predicted
-        if score > highest:
-            best, highest = j, score
-    return best
-
-
-@njit(cache=True, nogil=True)
-def _take_step(mask, scores, kind, size):
-    """Add, drop or exchange the features with the highest scores, once each; return the size."""
-    come = _first_of(scores, mask, False) if kind < 0.3 or kind >= 0.6 or size < 2 else -1
-    gone = _first_of(scores, mask, True) if kind >= 0.3 and (size > 1 or come >= 0) else -1
-    if come >= 0:
-        mask[come], scores[come], size = True, -np.inf, size + 1
-    if gone >= 0:
-        mask[gone], scores[gone], size = False, -np.inf, size - 1
-    return size
-
-
-@njit(cache=True, nogil=True)
-def breed_candidates(elites, likely, slopes, deviations, draws, picks):
-    """Return candidates, four per row of `draws`.
-
-    They are drawn by frequencies; crossed from two elites with one random step; one to three random steps from an
-    elite; one to three steps from an elite that are best by slopes drawn from their distribution.
-    """
-    rows, n = draws.shape
-    count = elites.shape[0]
-    out, scores = np.empty((4 * rows, n), np.bool_), np.empty(n)
-    for c in range(4 * rows):
-        draw, pick, mask, kind = draws[c % rows], picks[c], out[c], c // rows
-        one = elites[np.int64(min(pick[0], pick[1]) * count)]
-        other = elites[np.int64(min(pick[2], pick[3]) * count)]
-        size = 0
-        for j in range(n):
-            u = draw[j]
-            if kind == 0:
-                mask[j] = u < likely[j]
-            elif kind == 1:
-                second = u >= 0.5
-                mask[j] = (second & other[j]) | ((not second) & one[j])
-                scores[j] = u - 0.5 * second
-            elif kind == 2:
-                mask[j], scores[j] = one[j], u
-            else:
-                value = slopes[j] + deviations[j] * (u - 0.5) * 3.4641016151377544
-                mask[j], scores[j] = one[j], value * (2.0 * one[j] - 1.0)
-            size += mask[j]
-        steps = 0 if kind == 0 else (1 if kind == 1 else 1 + np.int64(3 * pick[4]))
-        for step in range(steps):
-            size = _take_step(mask, scores, pick[5 + step], size)
-    return out
+    return np.sqrt(squares / total)
 
 
 @njit(cache=True, nogil=True)
 def predict_errors(masks, slopes):
-    """Return the sums of the slopes of each subset, and its size."""
-    sums, sizes = np.zeros(masks.shape[0]), np.zeros(masks.shape[0])
+    """Return the sum of the slopes of each subset."""
+    sums = np.zeros(masks.shape[0])
     for i in range(masks.shape[0]):
         for j in range(masks.shape[1]):
-            if masks[i, j]:
-                sums[i] += slopes[j]
-                sizes[i] += 1.0
-    return sums, sizes
+            sums[i] += slopes[j] if masks[i, j] else 0.0
+    return sums

@@ -12,14 +12,13 @@ from pqswarm.search.ga_sparse import SparseGA
 from pqswarm.search.gpso2d import GPSO2D
 from pqswarm.search.lpso2d import LPSO2D
 from pqswarm.search.merit import Merit
-from pqswarm.search.mosaic import Mosaic
 from pqswarm.search.ranking import Ranking
 from pqswarm.search.sffs import SFFS
 from pqswarm.search.umda import UMDA
 from pqswarm.search.upso2d import UPSO2D
 
 _OURS: tuple[type[Search], ...] = (
-    UPSO2D, GPSO2D, LPSO2D, CLPSO2D, GA, ACO, BPSO, CatfishBPSO, ChaoticBPSO, SFFS, Ranking, Merit, Mosaic, SparseGA,
+    UPSO2D, GPSO2D, LPSO2D, CLPSO2D, GA, ACO, BPSO, CatfishBPSO, ChaoticBPSO, SFFS, Ranking, Merit, SparseGA,
     UMDA,
 )  # fmt: skip
 

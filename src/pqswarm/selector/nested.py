@@ -30,6 +30,8 @@ class OuterEstimate:
     score: float  # their mean
     interval: tuple[float, float]  # of 95 %
     method: str  # how the interval was computed, as a sentence
+    optimism: float  # mean score of the searches minus `score`
+    optimism_interval: tuple[float, float]  # of 95 %, by the variance of Nadeau and Bengio
     supports: BoolArray = field(repr=False)
 
 
@@ -65,7 +67,7 @@ def estimate_outer(
     """Repeat the whole selection in each outer training set, and score it on the test set; None if Ctrl-C ended it."""
     estimator, scoring = task.estimator, next(iter(named_scorings(selector.scoring, selector.refit).values()))
     scorer = check_scoring(estimator, scoring)
-    scores, supports = [], []
+    scores, searched, supports = [], [], []
     for number, (train, test) in enumerate(splits):
         seen, new = data.take(train), data.take(test)
         selection = search_and_choose(selector, seen, derived_seed(task.seed, (2**31 + 1, number)), interrupts)
@@ -76,6 +78,7 @@ def estimate_outer(
         if model is None:
             return None
         scores.append(new.score(scorer, model, support))
+        searched.append(selection.chosen.score)
         supports.append(support)
     n_train, n_test = (np.array([len(split[part]) for split in splits]) for part in (0, 1))
     tests = np.concatenate([test for _, test in splits])
@@ -88,4 +91,7 @@ def estimate_outer(
     else:
         interval = nested_mean_interval(scores, n_train.mean(), n_test.mean())
         method = f"t interval of the mean over {len(splits)} test sets, with the variance of Nadeau and Bengio."
-    return OuterEstimate(np.array(scores), float(np.mean(scores)), interval, method, np.array(supports))
+    excess = np.subtract(searched, scores)
+    spread = nested_mean_interval(excess, n_train.mean(), n_test.mean())
+    score = float(np.mean(scores))
+    return OuterEstimate(np.array(scores), score, interval, method, float(excess.mean()), spread, np.array(supports))

@@ -1,8 +1,7 @@
 """Prefilter wide data before the search.
 
-Filtering on all events makes cross-validation optimistic; with few events the search then finds nothing else. The
-filter is therefore also applied inside each split; if the error is much higher there, only as many features are kept as
-give the lowest such error, within one standard error.
+Filtering on all events makes cross-validation optimistic, the more so the more features are kept; with few events the
+search then finds nothing else. How many are kept is therefore decided with the filter inside each split.
 """
 
 from collections.abc import Callable
@@ -24,7 +23,7 @@ WIDE = 300
 
 _SIZES = (5, 10, 20, 50, 100, 200)
 _SPLITS = 10  # maximum number of splits used
-_OPTIMISM = 0.75  # ratio of the errors with the filter outside and inside; below it the filter misleads (our choice)
+_ROOM = 3  # features kept for each that the filter alone needs
 
 
 @dataclass(frozen=True)
@@ -67,18 +66,16 @@ def keep_features(
     if isinstance(given, str):
         sizes = [*(size for size in _SIZES if minimum <= size < most), most]
         rank = partial(rank_by_filter, name, continuous=continuous)
-        inside, outside = _filtered_errors(rank, estimator, (X, numbers, ranked), y, splits, sizes, options)
-        means, whole = inside.mean(axis=0), outside.mean()
-        if len(inside) > 1:
-            doubts = inside.std(axis=0, ddof=1) / np.sqrt(len(inside))
-            misled = whole < _OPTIMISM * means[-1] and means[-1] - whole > 2 * doubts[-1]
-            best = means.argmin()
-            keep = sizes[int(np.argmax(means <= means[best] + doubts[best]))] if misled else most
-        if keep < most:
-            why = (
-                f" {most} would mislead the search: their error is {whole:.2g} if the filter sees the test events, "
-                f"and {means[-1]:.2g} if it does not."
-            )
+        errors = _filtered_errors(rank, estimator, X, numbers, y, splits, sizes, options)
+        means, doubt = errors.mean(axis=0), 0.0
+        if len(errors) > 1:
+            doubt = errors[:, means.argmin()].std(ddof=1) / np.sqrt(len(errors))
+        needed = int(np.argmax(means <= means.min() + doubt))
+        keep = min(most, _ROOM * sizes[needed])
+        why = (
+            f" Inside the splits, {sizes[needed]} by this filter have an error of {means[needed]:.2g}. The score of "
+            "the search is also better because the filter has seen all events."
+        )
     mask[:] = False
     mask[ranked[:keep]] = True
     sentence = f"Kept the best {keep} of {mask.size} features by {FILTERS[name].title}.{why}"
@@ -105,21 +102,13 @@ def rank_by_filter(name: str, X: Any, y: AnyArray, *, continuous: bool) -> list[
 
 
 def _filtered_errors(
-    rank: Callable[[FloatArray, AnyArray], list[int]], estimator: Any, data: tuple[Any, FloatArray, list[int]],
-    y: AnyArray, splits: Splits, sizes: list[int], options: Any,
-) -> tuple[FloatArray, FloatArray]:  # fmt: skip
-    """Errors in some splits of the features ranked first: by training events, for each size, and by all events."""
-    X, numbers, ranked = data
-    masks = np.arange(sizes[-1]) < np.array(sizes)[:, np.newaxis]
-
-    def errors(order: list[int], split: Splits, masks: BoolArray) -> FloatArray:
-        first = take_table(X, np.array(order[: sizes[-1]]), axis=1)
-        return choose_evaluator(estimator, first, y, split, **options).evaluator.errors(masks)
-
-    pairs = list(splits.split())
-    inside, outside = [], []
+    rank: Callable[[FloatArray, AnyArray], list[int]], estimator: Any, X: Any, numbers: FloatArray, y: AnyArray,
+    splits: Splits, sizes: list[int], options: Any,
+) -> FloatArray:  # fmt: skip
+    """Errors of the features that rank first by the training events, in some splits, for each size."""
+    masks, pairs, errors = np.arange(sizes[-1]) < np.array(sizes)[:, np.newaxis], list(splits.split()), []
     for train, test in pairs[:: -(-len(pairs) // _SPLITS)]:
+        first = take_table(X, np.array(rank(numbers[train], y[train])[: sizes[-1]]), axis=1)
         split = Splits([(train, test)], len(y))
-        inside.append(errors(rank(numbers[train], y[train]), split, masks))
-        outside.append(errors(ranked, split, masks[-1:])[0])
-    return np.array(inside), np.array(outside)
+        errors.append(choose_evaluator(estimator, first, y, split, **options).evaluator.errors(masks))
+    return np.array(errors)

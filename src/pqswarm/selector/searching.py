@@ -15,6 +15,7 @@ from pqswarm._base.random import stream
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.evaluation import EvaluatorChoice, Memo
 from pqswarm.search import Progress, Run, step
+from pqswarm.selector.rescoring import Pool
 
 if TYPE_CHECKING:
     from pqswarm.selector.task import SelectionTask
@@ -86,16 +87,16 @@ def has_found(run: Run) -> bool:
 
 
 def drive_selector_searches(
-    runs: Sequence[Run], task: "SelectionTask", limits: Limits, interrupts: "Interrupts",
+    runs: Sequence[Run], task: "SelectionTask", pool: Pool, limits: Limits, interrupts: "Interrupts",
     callbacks: Sequence[Callable[[Progress], object]] = (), save: Callable[[], object] | None = None,
 ) -> StopReason:  # fmt: skip
     """Advance all runs in lockstep to their ends, and return why they ended.
 
     Time and Ctrl-C stop them after any evaluation, once there is a subset to return; `save` is called after each step,
-    and the callbacks after each batch.
+    and the callbacks after each batch. `pool` receives the subsets.
     """
     began, total = time.monotonic(), sum(run.max_evaluations for run in runs)
-    stoppable = _StoppableEvaluator(task, runs, limits, interrupts)
+    stoppable = _StoppableEvaluator(task, runs, pool, limits, interrupts)
     while active := [run for run in runs if not run.done and not limits.is_stalled(run)]:
         step(active, stoppable, whole=False)
         if save is not None:
@@ -119,7 +120,10 @@ def drive_selector_searches(
 class _StoppableEvaluator:
     """Evaluates a batch in parts, and returns the errors known so far when the time is over or Ctrl-C was pressed."""
 
-    def __init__(self, task: "SelectionTask", runs: Sequence[Run], limits: Limits, interrupts: "Interrupts") -> None:
+    def __init__(
+        self, task: "SelectionTask", runs: Sequence[Run], pool: Pool, limits: Limits, interrupts: "Interrupts"
+    ) -> None:
+        self._pool = pool
         self._memo = Memo(task.evaluator)
         self.n_features = self._memo.n_features
         self._limits, self._interrupts, self._jobs = limits, interrupts, task.n_jobs
@@ -136,6 +140,7 @@ class _StoppableEvaluator:
             errors = self._evaluate(part)
             if errors is not None:
                 found.append(errors)
+                self._pool.add(part, errors)
                 done += len(part)
                 sizes = part.sum(axis=1)
                 self._found |= bool((sizes > 0 if self._size is None else sizes == self._size).any())

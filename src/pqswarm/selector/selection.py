@@ -14,6 +14,7 @@ from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.search import Progress, ProgressBar, Run, SearchResult
 from pqswarm.selector.front import FrontPoint, choose_point, merge_fronts
+from pqswarm.selector.rescoring import Pool, rescore
 from pqswarm.selector.searching import (
     Interrupts,
     Limits,
@@ -38,6 +39,7 @@ class Selection:
     stop_reason: StopReason
     front: list[FrontPoint]
     chosen: FrontPoint
+    how: str  # the chosen point was found, as a sentence
     scores: dict[str, FloatArray]  # of each front point and split, by name; the optimised score first
     saved: Saved
 
@@ -56,20 +58,20 @@ def select(
         again = saved is not None and selector.random_state is None
         seed = int(saved.identity["random_state"]) if again and saved else seed_of(selector.random_state)
         task = interrupts.insist(make_task, selector, data, seed)
-        runs = task.make_runs(selector.n_runs)
+        runs, pool = task.make_runs(selector.n_runs), task.make_pool()
         if saved is not None:
-            saved.restore(runs, task.identity, where, remedy)
+            saved.restore(runs, pool, task.identity, where, remedy)
         if selector.max_time is None and not selector.verbose:
             left = sum(run.max_evaluations - run.n_evaluations for run in runs if not run.done)
             whole = sum(run.max_evaluations for run in runs)
             interrupts.attempt(warn_if_search_is_slow, task.choice, left + repetitions * whole, task.n_jobs)
-        saver = None if path is None else Saver(path, task.identity, runs)
+        saver = None if path is None else Saver(path, task.identity, runs, pool)
         try:
-            reason = _run_selection_searches(selector, task, runs, saver, began, interrupts)
+            reason = _run_selection_searches(selector, task, runs, pool, saver, began, interrupts)
         finally:
             if saver is not None:
                 saver.save()
-    return _make_selection(selector, task, runs, reason, interrupts)
+    return _make_selection(selector, task, runs, pool, reason, interrupts)
 
 
 def search_and_choose(
@@ -80,9 +82,9 @@ def search_and_choose(
     task = interrupts.attempt(make_task, selector, data, seed)
     if task is None:
         return None
-    runs = task.make_runs(selector.n_runs)
-    reason = _run_selection_searches(selector, task, runs, None, began, interrupts)
-    return None if interrupts.pressed else _make_selection(selector, task, runs, reason, interrupts)
+    runs, pool = task.make_runs(selector.n_runs), task.make_pool()
+    reason = _run_selection_searches(selector, task, runs, pool, None, began, interrupts)
+    return None if interrupts.pressed else _make_selection(selector, task, runs, pool, reason, interrupts)
 
 
 def _selection_storage_path(storage: Any) -> Path:
@@ -92,7 +94,7 @@ def _selection_storage_path(storage: Any) -> Path:
 
 
 def _run_selection_searches(
-    selector: "SwarmSelector", task: SelectionTask, runs: Sequence[Run], saver: Saver | None, began: float,
+    selector: "SwarmSelector", task: SelectionTask, runs: Sequence[Run], pool: Pool, saver: Saver | None, began: float,
     interrupts: Interrupts,
 ) -> StopReason:  # fmt: skip
     """Drive the runs to their end, with an optional progress bar."""
@@ -100,9 +102,9 @@ def _run_selection_searches(
     limits = Limits(began, selector.max_time, selector.patience)
     save = None if saver is None else saver.save_if_due
     if not selector.verbose:
-        return drive_selector_searches(runs, task, limits, interrupts, callbacks, save)
+        return drive_selector_searches(runs, task, pool, limits, interrupts, callbacks, save)
     with ProgressBar(task.search.name) as bar:
-        return drive_selector_searches(runs, task, limits, interrupts, [bar, *callbacks], save)
+        return drive_selector_searches(runs, task, pool, limits, interrupts, [bar, *callbacks], save)
 
 
 def check_callbacks(given: Any) -> list[Callable[[Progress], object]]:
@@ -114,8 +116,9 @@ def check_callbacks(given: Any) -> list[Callable[[Progress], object]]:
 
 
 def _make_selection(
-    selector: "SwarmSelector", task: SelectionTask, runs: Sequence[Run], reason: StopReason, interrupts: Interrupts
-) -> Selection:
+    selector: "SwarmSelector", task: SelectionTask, runs: Sequence[Run], pool: Pool, reason: StopReason,
+    interrupts: Interrupts,
+) -> Selection:  # fmt: skip
     """Build the selection from the results of the runs, by the selector's rule."""
     results = [task.groups.expand_result(run.result()) for run in runs if has_found(run)]
     masks, errors = merge_fronts(results or [task.groups.expand_result(runs[0].result())])
@@ -148,15 +151,31 @@ def _make_selection(
         FrontPoint(int(size), task.score(float(error)), float(std), mask)
         for size, error, std, mask in zip(sizes, errors, stds, masks, strict=True)
     ]
+    point, how = front[chosen], f"It is chosen from the front by rule={selector.rule!r}."
+    if selector.rule == "rescored" and not in_haste:
+        done = sum(run.n_evaluations for run in runs)
+        better = interrupts.attempt(rescore, pool, task.partitions(), task.errors_in, done)
+        how = "It has the best score; nothing was rescored."
+        if better is not None:
+            point, how = _point_of(task, task.widen(better[0])), better[1]
     return Selection(
         task=task,
         results=results,
         stop_reason="interrupted" if interrupts.pressed and reason != "max_time" else reason,
         front=front,
-        chosen=front[chosen],
+        chosen=point,
+        how=how,
         scores=scores,
-        saved=Saved(task.identity, [run.state() for run in runs]),
+        saved=Saved(task.identity, [run.state() for run in runs], pool.state()),
     )
+
+
+def _point_of(task: SelectionTask, mask: BoolArray) -> FrontPoint:
+    """A subset, on the front or not, with its score."""
+    evaluator, used = task.choice.evaluator, mask[np.newaxis, task.groups.used]
+    folds = evaluator.fold_errors(used)[0]
+    std = float(folds.std(ddof=1)) if folds.size > 1 else float("nan")
+    return FrontPoint(int(mask.sum()), task.score(float(evaluator.errors(used)[0])), std, mask)
 
 
 def _with_fixed_alone(task: SelectionTask, masks: BoolArray, errors: FloatArray) -> tuple[BoolArray, FloatArray]:

@@ -69,8 +69,7 @@ class ShownMixin:
 
         def draw(axes: Any, look: Any) -> None:
             axes.errorbar(sizes, scores, np.nan_to_num(stds), color=look.WAVE, marker="o", ms=4, elinewidth=0.8)
-            chosen = sizes == self.n_features_
-            axes.plot(sizes[chosen], scores[chosen], "o", ms=10, mfc="none", mec=look.BAND, mew=1.8)
+            axes.plot(self.n_features_, self.best_score_, "o", ms=10, mfc="none", mec=look.BAND, mew=1.8)
             axes.set_title(f"selected: {self.n_features_} features", fontsize=10)
             axes.set(xlabel="features", ylabel=self._score_name())
             axes.xaxis.get_major_locator().set_params(integer=True)
@@ -138,7 +137,7 @@ class ShownMixin:
         across = 45 + 300 * (sizes - sizes[0]) / max(1, sizes[-1] - sizes[0])
         up = 105 - 90 * (scores - scores[0]) / (float(np.ptp(scores)) or 1.0)
         for point, x, y in zip(self.front_, across, up, strict=True):
-            chosen = " (selected)" if point.size == self.n_features_ else ""
+            chosen = " (selected)" if np.array_equal(point.support, self.support_) else ""
             features = ", ".join(escape(str(names[place])) for place in np.flatnonzero(point.support).tolist())
             label = f"{point.size}: {point.score:.4g}{chosen}"
             rows.append(f"<details><summary>{label}</summary>{features}</details>")
@@ -164,6 +163,18 @@ class ShownMixin:
         if "text/html" in bundle:
             bundle["text/html"] += self._front_html()
         return bundle
+
+
+def show_selection(selector: Any) -> None:
+    """Print to standard error which features were searched, how the subset was selected, and the optimism if known."""
+    from rich.console import Console
+
+    score = f"{selector.n_features_} of {selector.n_features_in_} features, score {selector.best_score_:.4g}."
+    lines = [selector.prefilter_, f"Selected {score} {selector.rule_}"]
+    if hasattr(selector, "outer_optimism_"):
+        by = "{:.3g} ({:.3g} to {:.3g}, 95 %)".format(selector.outer_optimism_, *selector.outer_optimism_interval_)
+        lines.append(f"On events that the search never saw, the score is {selector.outer_score_:.4g}, lower by {by}.")
+    Console(stderr=True).print(*filter(None, lines), sep="\n", highlight=False)
 
 
 def _draw_into(ax: Any, draw: Callable[[Any, Any], None]) -> "Figure":

@@ -20,6 +20,7 @@ from pqswarm._base.files import write_atomically
 from pqswarm._base.typing import AnyArray
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.search import Run
+from pqswarm.selector.rescoring import Pool
 
 NO_SHARING = " (clones, as in GridSearchCV or cross_val_score, cannot share one: set storage=None there)"
 """What a message about storage says to those whose clones share a file."""
@@ -35,8 +36,9 @@ class Saved:
 
     identity: Mapping[str, str]
     states: Sequence[Mapping[str, AnyArray]]
+    pool: Mapping[str, AnyArray]  # the best subsets of all runs
 
-    def restore(self, runs: Sequence[Run], identity: Mapping[str, str], where: str, remedy: str) -> None:
+    def restore(self, runs: Sequence[Run], pool: Pool, identity: Mapping[str, str], where: str, remedy: str) -> None:
         """Restore the runs; if the task differs, raise an error that says what differs, `where`, and a `remedy`."""
         keys = sorted(self.identity.keys() | identity.keys())
         for key in keys:
@@ -48,6 +50,7 @@ class Saved:
                 raise PqswarmError(f"{where} is of another search with different {what}: {remedy}.")
         for run, state in zip(runs, self.states, strict=True):
             run.restore(state)
+        pool.restore(self.pool)
         done = max(run.n_evaluations for run in runs)
         if any(done > run.max_evaluations for run in runs):
             raise PqswarmError(
@@ -64,8 +67,8 @@ _DIGESTS = {
 class Saver:
     """Saves the states of runs to a file at intervals, atomically."""
 
-    def __init__(self, path: Path, identity: Mapping[str, str], runs: Sequence[Run]) -> None:
-        self._path, self._identity, self._runs = path, identity, runs
+    def __init__(self, path: Path, identity: Mapping[str, str], runs: Sequence[Run], pool: Pool) -> None:
+        self._path, self._identity, self._runs, self._pool = path, identity, runs, pool
         self._due = time.monotonic() + _PAUSE
 
     def save_if_due(self) -> None:
@@ -78,6 +81,7 @@ class Saver:
         began = time.monotonic()
         texts = {"format": _FORMAT, "version": _VERSION, "runs": len(self._runs), "identity": dict(self._identity)}
         arrays = {f"{n}.{name}": array for n, run in enumerate(self._runs) for name, array in run.state().items()}
+        arrays |= {f"pool.{name}": array for name, array in self._pool.state().items()}
         manifest = {"manifest.json": json.dumps(texts, indent=1)}
         write_atomically(self._path, lambda file: write_arrays(file, arrays, manifest, zipfile.ZIP_DEFLATED))
         ended = time.monotonic()
@@ -99,7 +103,8 @@ def read_saved(path: Path) -> Saved | None:
                 number, dot, name = key.partition(".")
                 if dot and number.isdigit():
                     states[int(number)][name] = arrays[key]
-        return Saved({str(key): str(value) for key, value in manifest["identity"].items()}, states)
+            pool = {name: arrays[f"pool.{name}"] for name in ("masks", "errors")}
+        return Saved({str(key): str(value) for key, value in manifest["identity"].items()}, states, pool)
     except FileNotFoundError:
         return None
     except OSError as error:

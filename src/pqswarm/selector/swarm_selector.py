@@ -24,19 +24,19 @@ from pqswarm.selector.nested import estimate_outer, outer_splits
 from pqswarm.selector.predicting import PredictorMixin
 from pqswarm.selector.searching import Interrupts
 from pqswarm.selector.selection import Selection, check_callbacks, rank_features, select
-from pqswarm.selector.showing import ShownMixin
+from pqswarm.selector.showing import ShownMixin, show_selection
 from pqswarm.selector.task import check_task_rule, default_estimator
 
 if TYPE_CHECKING:
     from pqswarm.search import Progress, SearchResult
     from pqswarm.selector.front import FrontPoint
 
-DEFAULT_ALGORITHM = "mosaic"
+DEFAULT_ALGORITHM = "merit"
 """The default algorithm of a selector."""
 
 
 class SwarmSelector(PredictorMixin, ShownMixin, SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """Select the features that minimise the cross-validated error of an estimator, by MOSAIC, 2D swarms or others.
+    """Select the features that minimise the cross-validated error of an estimator, by MERIT, 2D swarms or others.
 
     The error of a subset is the mean over the splits. k-nearest neighbours, Gaussian and kernel naive Bayes, linear and
     quadratic discriminant analysis, the nearest centroid, and k-NN, linear and ridge regression have exact evaluators,
@@ -55,7 +55,7 @@ class SwarmSelector(PredictorMixin, ShownMixin, SelectorMixin, MetaEstimatorMixi
         A scikit-learn classifier or regressor; it is cloned, not fitted itself. None is the paper's classifier: three
         nearest neighbours by Manhattan distance, with features scaled to [0, 1].
     algorithm : str or type
-        A name in :data:`pqswarm.search.ALGORITHMS`, such as ``"mosaic"``, ``"2d-upso"`` or ``"sffs"``, or a
+        A name in :data:`pqswarm.search.ALGORITHMS`, such as ``"merit"``, ``"2d-upso"`` or ``"sffs"``, or a
         subclass of :class:`pqswarm.search.Search`.
     cv : int, splitter, iterable or None
         Cross-validation, as in scikit-learn; None is 10 folds with an exact evaluator, else 5.
@@ -81,23 +81,25 @@ class SwarmSelector(PredictorMixin, ShownMixin, SelectorMixin, MetaEstimatorMixi
         `features`, `mask` and `elapsed` [s]; it prints as a sentence. The search stops if one returns True. They are
         not pickled.
     verbose : int
-        0 is silent, 1 shows a progress bar.
+        0 is silent, 1 shows a progress bar, and how the subset was selected.
     max_time : float or None
         Seconds after which `fit` stops the search, within the time of one evaluation; at least one subset is evaluated.
     patience : int or None
         Number of evaluations without improvement after which a run stops.
-    rule : {"best", "1se"} or int
-        Which subset on the front of size and score is selected: the best; the smallest within one standard error of the
-        best; or the best of at most that many features.
+    rule : {"rescored", "best", "1se"} or int
+        Which subset is selected. ``"rescored"``, against overfitting to the folds: of the best 20 (one per 300
+        evaluations, if fewer), the one with the best mean score over the given folds and ten other partitions of the
+        events; it adds a thirtieth to the evaluations. If `cv` is not a plain k-fold, or the search ran out of time, it
+        is ``"best"``: the best score. ``"1se"``: the smallest on the front of size and score within one standard error
+        of the best. An int: the best of at most that many features.
     outer_cv : int, splitter, iterable or None
         An outer cross-validation for an unbiased estimate: the whole selection, with its limits and callback, is
         repeated in each of its training sets and scored on its test set. See `outer_score_`.
     prefilter : "auto", int, str or None
-        Search only the features ranked first by a filter. ``"auto"`` keeps 300 by ANOVA's F if there are more, a name
-        in :data:`pqswarm.evaluation.FILTERS` 300 by that filter. Fewer are kept if the error of these 300 is more than
-        a quarter, and two standard errors, below that with the filter inside the splits: the number with the lowest
-        such error, within one standard error. An int keeps exactly that many, None all. Algorithms with a parameter
-        `order` receive the ranking.
+        Search only the features ranked first by a filter, if there are more than 300: ``"auto"`` by ANOVA's F, a name
+        in :data:`pqswarm.evaluation.FILTERS` by that filter. It keeps three times as many, at most 300, as the
+        filter alone needs for an error within one standard error of its lowest, if it is applied inside each split. An
+        int keeps exactly that many, None all. Algorithms with a parameter `order` receive the ranking.
     storage : str, Path or None
         A file that stores the state of the search every few seconds and at its end. `fit` resumes from it, also with a
         larger `max_evaluations`, with the same result as without interruption. Different data or parameters are an
@@ -119,7 +121,9 @@ class SwarmSelector(PredictorMixin, ShownMixin, SelectorMixin, MetaEstimatorMixi
     support_ : ndarray of bool, shape (n_features_in_,)
         The selected features.
     best_score_ : float
-        Their mean score over the splits. It was optimised: expect less on new data.
+        Their mean score over the splits. It was optimised: expect less on new data, by `outer_optimism_`.
+    rule_ : str
+        How the subset was selected, as a sentence.
     n_features_ : int
         Number of selected features.
     ranking_ : ndarray of int, shape (n_features_in_,)
@@ -156,6 +160,9 @@ class SwarmSelector(PredictorMixin, ShownMixin, SelectorMixin, MetaEstimatorMixi
     outer_interval_, outer_interval_method_ : tuple of float, str
         A 95 % interval of that score, and its method: Wilson's interval of the proportion of correct predictions if
         each event is tested once and accuracy is scored, else a t interval with the variance of Nadeau and Bengio.
+    outer_optimism_, outer_optimism_interval_ : float, tuple of float
+        How much better the scores of the searches in the training sets of `outer_cv` are than those of their test sets,
+        on average, and a 95 % t interval with the variance of Nadeau and Bengio.
     outer_supports_ : ndarray of bool, shape (n_splits, n_features)
         The features selected in each training set of `outer_cv`.
     n_features_in_, feature_names_in_
@@ -192,7 +199,7 @@ class SwarmSelector(PredictorMixin, ShownMixin, SelectorMixin, MetaEstimatorMixi
         *,
         max_time: float | None = None,
         patience: int | None = None,
-        rule: Any = "best",
+        rule: Any = "rescored",
         outer_cv: Any = None,
         prefilter: Any = "auto",
         storage: Any = None,
@@ -293,6 +300,9 @@ class SwarmSelector(PredictorMixin, ShownMixin, SelectorMixin, MetaEstimatorMixi
             self.outer_scores_, self.outer_score_ = outer.scores, outer.score
             self.outer_interval_, self.outer_interval_method_ = outer.interval, outer.method
             self.outer_supports_ = outer.supports
+            self.outer_optimism_, self.outer_optimism_interval_ = outer.optimism, outer.optimism_interval
+        if self.verbose:
+            show_selection(self)
         self.interrupted_ = interrupts.pressed
         if self.interrupted_:
             done = sum(result.n_evaluations for result in self.history_)
@@ -317,6 +327,7 @@ class SwarmSelector(PredictorMixin, ShownMixin, SelectorMixin, MetaEstimatorMixi
         self.stop_reason_ = selection.stop_reason
         self.evaluator_name_ = task.choice.reason
         self.prefilter_ = task.prefilter
+        self.rule_ = selection.how
         self._is_loss = bool(task.choice.evaluator.is_loss)
         self._saved = selection.saved if self.warm_start else None
 

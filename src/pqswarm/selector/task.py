@@ -3,7 +3,7 @@
 import dataclasses
 import json
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from sklearn.preprocessing import MinMaxScaler
 
 from pqswarm._base.checks import check_name, is_integer
 from pqswarm._base.random import derived_seed
-from pqswarm._base.typing import AnyArray, BoolArray, IntArray
+from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation import EvaluatorChoice, FeatureGroups, GroupedEvaluator, Splits, choose_evaluator
 from pqswarm.evaluation.choose import explain_fitting
@@ -26,12 +26,13 @@ from pqswarm.evaluation.tables import take_params, take_table
 from pqswarm.search import Run, Search, filter_of
 from pqswarm.search.registry import search_class
 from pqswarm.selector.prefiltering import keep_features, rank_by_filter
+from pqswarm.selector.rescoring import Pool, other_partitions
 from pqswarm.selector.storage import describe_for_storage, digest_for_storage
 
 if TYPE_CHECKING:
     from pqswarm.selector.swarm_selector import SwarmSelector
 
-RULES = ("best", "1se")
+RULES = ("rescored", "best", "1se")
 _FOLDS, _EVALUATIONS = 5, 600  # defaults where the estimator is fitted
 _MANY_CLASSES = 50  # numbers as labels, above which they may be quantities
 
@@ -82,7 +83,7 @@ class SelectionTask:
     """A search to run.
 
     `estimator` is seeded; `choice` evaluates features, `evaluator` bits of the search, whose features `groups` states;
-    `prefilter` is None if it keeps all.
+    `prefilter` is None if it keeps all. `partitions` are other ones of the events, `choose_in` evaluates in them.
     """
 
     seed: int
@@ -97,6 +98,8 @@ class SelectionTask:
     groups: FeatureGroups
     prefilter: str | None
     scorings: Mapping[str, Callable[[], EvaluatorChoice]]
+    partitions: Callable[[], Iterator[Splits]]
+    choose_in: Callable[[Splits], EvaluatorChoice]
     identity: dict[str, str]
 
     def make_runs(self, count: int) -> list[Run]:
@@ -104,6 +107,14 @@ class SelectionTask:
         seeds = [derived_seed(self.seed, (run,)) for run in range(count)]
         bits, budget = self.groups.n_bits, self.max_evaluations
         return [Run(self.search(bits, seed, self.parameters), budget) for seed in seeds]
+
+    def make_pool(self) -> Pool:
+        """Return a pool for the best subsets of the runs."""
+        return Pool(self.groups.n_bits, self.search(self.groups.n_bits, 0, self.parameters).size)
+
+    def errors_in(self, splits: Splits, bits: BoolArray) -> FloatArray:
+        """Return the errors of bits in another partition."""
+        return np.asarray(self.choose_in(splits).evaluator.errors(self.widen(bits)[:, self.groups.used]))
 
     def widen(self, bits: BoolArray) -> BoolArray:
         """Return bits of the search as masks over all features."""
@@ -185,6 +196,8 @@ def make_task(selector: "SwarmSelector", data: SelectorData, seed: int) -> Selec
         groups=groups,
         prefilter=kept.sentence,
         scorings=choices,
+        partitions=partial(other_partitions, selector.cv, splits, y, classifies=classifies, seed=seed),
+        choose_in=partial(choose_evaluator, estimator, used, y, scoring=wanted, **options),
         identity=identity,
     )
 
@@ -262,7 +275,7 @@ def check_task_rule(rule: Any, n_features_to_select: Any) -> None:
         check_name("rule", rule, RULES)
     else:
         if not (is_integer(rule) and rule >= 1):
-            raise PqswarmError(f"rule must be 'best', '1se' or a number of features, not {rule!r}.")
+            raise PqswarmError(f"rule must be 'rescored', 'best', '1se' or a number of features, not {rule!r}.")
         if n_features_to_select is not None:
             raise PqswarmError("give n_features_to_select or a number of features as rule, not both.")
 

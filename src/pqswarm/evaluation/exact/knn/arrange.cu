@@ -181,16 +181,16 @@ void choose_keys(const float* __restrict__ keys, const double* __restrict__ mome
     chosen[(long long)mask * n_padded + i] = i < n ? keys[i * KEYS] : INFINITY;
 }
 
-// The positions of the events of one fold, ascending. One block per mask.
+// The positions of the events of the folds from low up to high, ascending. One block per mask.
 extern "C" __global__ __launch_bounds__(1024)
-void list_places(const int* __restrict__ order, int n, int n_padded, const int* __restrict__ folds, int fold,
-                 int* __restrict__ places)
+void list_places(const int* __restrict__ order, int n, int n_padded, const int* __restrict__ folds, int low,
+                 int high, int* __restrict__ places)
 {
     __shared__ int before[1025];
     order += (long long)blockIdx.x * n_padded;
     const int run = (n + blockDim.x - 1) / blockDim.x, first = threadIdx.x * run, last = min(n, first + run);
     int count = 0;
-    for (int i = first; i < last; i++) count += folds[order[i]] == fold;
+    for (int i = first; i < last; i++) count += folds[order[i]] >= low && folds[order[i]] < high;
     before[threadIdx.x + 1] = count;
     if (threadIdx.x == 0) before[0] = 0;
     __syncthreads();
@@ -199,7 +199,7 @@ void list_places(const int* __restrict__ order, int n, int n_padded, const int* 
     __syncthreads();
     int at = before[threadIdx.x];
     for (int i = first; i < last; i++)
-        if (folds[order[i]] == fold) places[(long long)blockIdx.x * n + at++] = i;
+        if (folds[order[i]] >= low && folds[order[i]] < high) places[(long long)blockIdx.x * n + at++] = i;
 }
 
 // Events of other folds near each event by all features: guesses of its neighbours under any mask. One block per event;

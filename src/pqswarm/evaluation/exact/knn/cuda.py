@@ -47,14 +47,14 @@ def knn_cuda_grid(columns: Any, metric: int) -> tuple[np.float32, np.float32, np
 class _ViewOnGpu:
     """A view of the data in GPU memory."""
 
-    def __init__(self, cp: Any, view: "FoldView", n_padded: int, tested: int, metric: int) -> None:
+    def __init__(self, cp: Any, view: "FoldView", n_padded: int, metric: int) -> None:
         self.columns = cp.zeros((view.columns.shape[0], n_padded), dtype=cp.float32)
         self.columns[:, : view.columns.shape[1]] = cp.asarray(view.columns)
         self.data = cp.asarray(view.data)
         self.exponents = cp.asarray(view.exponents.astype(np.int32))
         self.variances = view.columns.var(axis=1, dtype=np.float64) * 4.0 ** np.maximum(view.exponents, -500)
         self.grid = knn_cuda_grid(view.columns, metric)
-        self.fold, self.tested = view.fold, tested
+        self.tested = view.tested
 
 
 class KNNOnCuda(CudaBackend["KNNEvaluator"]):
@@ -66,11 +66,7 @@ class KNNOnCuda(CudaBackend["KNNEvaluator"]):
         self._n, self._n_padded = n, -(-n // _SIDE) * _SIDE
         self._slab = min(self._n_padded, max(1, _SLAB // (16 * self._n_padded)) * _SIDE)
         self._keys = 1 if self._metric == 2 else _KEYS
-        sizes = evaluator.folds.sizes
-        self._views = [
-            _ViewOnGpu(cp, view, self._n_padded, n if view.fold < 0 else int(sizes[view.fold]), self._metric)
-            for view in evaluator.views
-        ]
+        self._views = [_ViewOnGpu(cp, view, self._n_padded, self._metric) for view in evaluator.views]
         self._pivots = cp.asarray(evaluator.pivots[:_KEYS].astype(np.int32))
         n_guesses = max(12, 2 * evaluator.n_neighbors)
         options = ("--std=c++14", f"-DK={evaluator.n_neighbors}", f"-DMETRIC={self._metric}", f"-DGUESSES={n_guesses}")
@@ -102,22 +98,26 @@ class KNNOnCuda(CudaBackend["KNNEvaluator"]):
         each = self._n_padded * (20 * words + 8 * self._keys + 28 + _REACH) + self._slab * self._n_padded // 8
         return max(each, 1 << 17)  # a CUDA grid holds at most 65535 subsets
 
-    def _compute(self, masks: BoolArray, predicted: bool) -> IntArray:
+    def _compute(self, masks: BoolArray, predicted: bool, folds: range) -> IntArray:
         cp, m = self._cp, len(masks)
         counts = cp.zeros((m, self.evaluator.folds.n_folds), dtype=cp.int32)
         labels = cp.empty((m, self._n), dtype=cp.int16) if predicted else None
         selected, sizes, widest = self._packer.pack(masks)
         for view in self._views:
-            self._test(view, masks, (selected, sizes, widest), counts, labels)
-        return np.asarray(cp.asnumpy(counts if labels is None else labels), dtype=np.int64)
+            if tested := view.tested(folds):
+                self._test(view, tested, masks, (selected, sizes, widest), counts, labels)
+        found = counts[:, folds.start : folds.stop] if labels is None else labels
+        return np.asarray(cp.asnumpy(found), dtype=np.int64)
 
     def _test(
-        self, view: _ViewOnGpu, masks: BoolArray, subsets: tuple[Any, Any, int], counts: Any, labels: Any
+        self, view: _ViewOnGpu, folds: range, masks: BoolArray, subsets: tuple[Any, Any, int], counts: Any, labels: Any
     ) -> None:
-        """Test the events of a view under each subset."""
+        """Test the events of some folds, scaled as in the view, under each subset."""
         cp, m, i32, k = self._cp, len(masks), np.int32, self._kernels
         selected, sizes, widest = subsets
-        n, n_padded, words, tested = i32(self._n), i32(self._n_padded), i32(-(-widest // 4)), i32(view.tested)
+        n, n_padded, words = i32(self._n), i32(self._n_padded), i32(-(-widest // 4))
+        n_tested = int(self.evaluator.folds.sizes[folds.start : folds.stop].sum())
+        tested, edges = i32(n_tested), (i32(folds.start), i32(folds.stop))
         scales, errors = cp.empty((m, widest), dtype=cp.float32), cp.empty((m, 2), dtype=cp.float32)
         k["scale_features"](
             (-(-m // 4),), (128,), (selected, sizes, i32(m), i32(widest), view.exponents, scales, errors)
@@ -136,21 +136,21 @@ class KNNOnCuda(CudaBackend["KNNEvaluator"]):
         reaches = cp.empty((m, self._n_padded, _REACH), dtype=cp.uint8)
         arranged = (rows, n, n_padded, sizes, words, order, sorted_keys, blurs, most_blur, most_key, errors)
         placed, placed_keys = cp.empty((m, self._n_padded, 2), dtype=cp.int32), cp.empty_like(keys)
-        known = (self._guesses, self._folds, i32(view.fold), keys, packed, placed, placed_keys, reaches)
+        known = (self._guesses, self._folds, *edges, keys, packed, placed, placed_keys, reaches)
         k["limit"]((self._n_padded // 64, m), (256,), (*arranged, *view.grid, *known))
         listed: Any = 0
-        if view.fold >= 0:
+        if n_tested < self._n:
             listed = cp.empty((m, self._n), dtype=cp.int32)
-            k["list_places"]((m,), (1024,), (order, n, n_padded, self._folds, i32(view.fold), listed))
+            k["list_places"]((m,), (1024,), (order, n, n_padded, self._folds, *edges, listed))
         places = cp.empty((m, self._n), dtype=cp.int32)
-        k["group_rows"]((-(-view.tested // _GROUP), m), (_GROUP,), (reaches, listed, tested, n, n_padded, places))
+        k["group_rows"]((-(-n_tested // _GROUP), m), (_GROUP,), (reaches, listed, tested, n, n_padded, places))
 
-        slab = min(self._slab, -(-view.tested // _SIDE) * _SIDE)
+        slab = min(self._slab, -(-n_tested // _SIDE) * _SIDE)
         bits = cp.empty((m, slab, self._n_padded // 8), dtype=cp.uint8)
         exact = (rows, view.data, i32(view.data.shape[1]), n, n_padded, selected, sizes, i32(widest), words, errors)
         out = (self._labels, i32(counts.shape[1]), counts, 0 if labels is None else labels)
-        for first in range(0, view.tested, slab):
-            here, at = min(slab, view.tested - first), (i32(first), i32(slab), bits)
+        for first in range(0, n_tested, slab):
+            here, at = min(slab, n_tested - first), (i32(first), i32(slab), bits)
             filtered = (packed, n_padded, sizes, words, reaches, places, tested, n, *at)
             k["filter"]((-(-here // _SIDE), m), (256,), filtered)
             k["decide"](

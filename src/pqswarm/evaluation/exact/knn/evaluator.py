@@ -135,23 +135,25 @@ class KNNOnCpu(Backend[KNNEvaluator]):
 
     def _search(
         self, view: int, arranged: tuple[Any, ...], selected: IntArray, guesses: _Indices, k: int,
-        part: tuple[int, int], predicted: IntArray, neighbours: _Indices,
+        part: tuple[int, int], predicted: IntArray, neighbours: _Indices, folds: range | None = None,
     ) -> None:  # fmt: skip
         from pqswarm.evaluation.exact.knn.kernels import predict
 
         e = self.evaluator
-        events = (e.folds.test_fold, e.views[view].fold, e.labels)
+        tested = e.views[view].tested(folds or range(e.folds.n_folds))
+        events = (e.folds.test_fold, (tested.start, tested.stop), e.labels)
         settings = (k, e.metric_number, *part)
         predict(arranged, e.views[view].data, selected, guesses, *events, *settings, predicted, neighbours)
 
-    def _run(self, selected: IntArray, predicted: IntArray, neighbours: _Indices) -> None:
+    def _run(self, selected: IntArray, predicted: IntArray, neighbours: _Indices, folds: range | None = None) -> None:
         e = self.evaluator
-        for view in range(len(e.views)):
-            arranged = self._arrange(view, selected)
-            part = (0, len(e.data))
-            self._search(view, arranged, selected, self._guesses, e.n_neighbors, part, predicted, neighbours)
+        for number, view in enumerate(e.views):
+            if view.tested(folds or range(e.folds.n_folds)):
+                arranged = self._arrange(number, selected)
+                search = (number, arranged, selected, self._guesses, e.n_neighbors, (0, len(e.data)))
+                self._search(*search, predicted, neighbours, folds)
 
-    def predict(self, masks: BoolArray) -> IntArray:
+    def predict(self, masks: BoolArray, folds: range | None = None) -> IntArray:
         """Return the labels of every event for each mask; see :class:`Backend`."""
         e = self.evaluator
         predicted = np.empty((len(masks), len(e.data)), dtype=np.int64)
@@ -159,7 +161,7 @@ class KNNOnCpu(Backend[KNNEvaluator]):
         _ = self._guesses  # before threads use them
 
         def work(row: int) -> None:
-            self._run(np.flatnonzero(masks[row]), predicted[row], nothing)
+            self._run(np.flatnonzero(masks[row]), predicted[row], nothing, folds)
 
         e.in_threads(work, list(range(len(masks))))
         return predicted
@@ -184,4 +186,8 @@ class FoldView:
         self.exponents = np.where(half > 0, np.frexp(half)[1], -2000).astype(np.int64)
         centred = data - (low / 2 + high / 2)
         self.columns = np.ascontiguousarray(np.ldexp(centred, -np.maximum(self.exponents, -1000)).T, dtype=np.float32)
-        self.fold = fold
+        self.fold = fold  # -1 for all
+
+    def tested(self, folds: range) -> range:
+        """Return those of consecutive folds that this view tests."""
+        return folds if self.fold < 0 else range(max(folds.start, self.fold), min(folds.stop, self.fold + 1))

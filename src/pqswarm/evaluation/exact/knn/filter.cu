@@ -12,7 +12,7 @@ extern "C" __global__ __launch_bounds__(256)
 void limit(const float4* __restrict__ rows, int n, int n_padded, const int* __restrict__ sizes, int words,
            const int* __restrict__ order, const float* __restrict__ keys, const float* __restrict__ blurs,
            const int* __restrict__ most_blur, const int* __restrict__ most_key, const Error* __restrict__ errors, float span, float step, float levels,
-           const int* __restrict__ guesses, const int* __restrict__ folds, int fold, const float* __restrict__ all_keys,
+           const int* __restrict__ guesses, const int* __restrict__ folds, int low, int high, const float* __restrict__ all_keys,
            unsigned* __restrict__ packed, Place* __restrict__ placed, float* __restrict__ placed_keys,
            Reach* __restrict__ reaches)
 {
@@ -52,7 +52,7 @@ void limit(const float4* __restrict__ rows, int n, int n_padded, const int* __re
         keep_smallest(other.x >= 0 ? to_one : INFINITY, best);
         keep_smallest(other.y >= 0 ? to_two : INFINITY, best);
     }
-    if (event < 0 || lane > 0 || (fold >= 0 && folds[event] != fold)) return;
+    if (event < 0 || lane > 0 || folds[event] < low || folds[event] >= high) return;
     const Error error = errors[mask];
     const bool known = best[K - 1] < INFINITY;
     Reach reach;

@@ -198,8 +198,8 @@ def _test_knn_blocks(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def predict(arranged, data, selected, guesses, folds, fold, labels, k, metric, first, last, predicted, neighbours):
-    """Predict the label of every event of `fold` (of all events if it is negative) into `predicted`, int64[n].
+def predict(arranged, data, selected, guesses, folds, tested, labels, k, metric, first, last, predicted, neighbours):
+    """Predict the label of every event of the folds from `tested[0]` up to `tested[1]` into `predicted`, int64[n].
 
     `arranged` is the result of `arrange`; events `first` to `last` in its order are predicted. `data`, float64[n, p],
     are the events; `selected`, int64[q], the features, ascending, at least one; `guesses`, int32[n, m], likely
@@ -246,7 +246,7 @@ def predict(arranged, data, selected, guesses, folds, fold, labels, k, metric, f
         n_events = 0
         while n_events < BLOCK and first < last:
             events[n_events] = first
-            n_events += fold < 0 or own_folds[first] == fold
+            n_events += tested[0] <= own_folds[first] < tested[1]
             first += 1
         for t in range(n_events):
             kept[t] = 0

@@ -69,23 +69,34 @@ class FoldwiseEvaluator(ClassificationEvaluator):
     def _winners(self, fold: int, selected: IntArray) -> IntArray | None:
         """The labels of the fold's test events, or None if rounding could decide, or scikit-learn refuses."""
 
-    def _predict(self, masks: BoolArray) -> IntArray:
+    def _predict(self, masks: BoolArray, folds: range | None = None) -> IntArray:
         import scipy.linalg  # noqa: F401  # before its threads are limited
 
-        predicted = np.empty((len(masks), self._foldwise.n_rows), dtype=np.int64)
+        predicted = np.zeros((len(masks), self._foldwise.n_rows), dtype=np.int64)
 
         def work(row: int) -> None:
             selected = np.flatnonzero(masks[row])
             try:
-                for fold, places in enumerate(self._foldwise.rows):
+                for fold in range(self.folds.n_folds) if folds is None else folds:
                     found = self._winners(fold, selected)
-                    predicted[row, places] = self._foldwise.fit(fold, selected) if found is None else found
+                    found = self._foldwise.fit(fold, selected) if found is None else found
+                    predicted[row, self._foldwise.rows[fold]] = found
             except SubsetError:
                 predicted[row] = -1
 
         with one_blas_thread():
             self.in_threads(work, list(range(len(masks))))
         return predicted
+
+    def _part_counts(self, masks: BoolArray, folds: range) -> IntArray:
+        return foldwise_counts(self, self._predict(masks, folds), folds)
+
+
+def foldwise_counts(evaluator: ClassificationEvaluator, predicted: IntArray, folds: range) -> IntArray:
+    """Return the counts of some folds, -1 for subsets that were refused, whose labels are all -1."""
+    counts = evaluator.count_errors(predicted, folds)
+    counts[(predicted < 0).all(axis=1)] = -1
+    return counts
 
 
 class FoldwiseProducts:
@@ -99,16 +110,16 @@ class FoldwiseProducts:
                 matrix = columns(part, slice(None))
                 np.matmul(matrix.T, matrix, out=products)
 
-    def all(self, selected: IntArray, scale: FloatArray) -> FloatArray:
-        """Return the products of the selected columns of each matrix, times its `scale`."""
+    def all(self, selected: IntArray, scale: FloatArray, first: int = 0) -> FloatArray:
+        """Return the products of the selected columns of each matrix from `first` on, times its `scale`."""
         from pqswarm.evaluation.exact.linear.kernels import gather
 
         found = np.empty((scale.size, selected.size, selected.size))
         if self._table is not None:
-            gather(self._table, selected, scale, found)
+            gather(self._table[first : first + scale.size], selected, scale, found)
         else:
             for part in range(scale.size):
-                found[part] = self.of(part, selected) * scale[part]
+                found[part] = self.of(first + part, selected) * scale[part]
         return found
 
     def of(self, part: int, selected: IntArray) -> FloatArray:

@@ -1,5 +1,6 @@
 """The exact error of linear discriminant analysis."""
 
+from copy import copy
 from functools import cache
 from typing import Unpack
 
@@ -17,6 +18,7 @@ from pqswarm.evaluation.exact.linear.foldwise import (
     Foldwise,
     FoldwiseProducts,
     can_be_solved,
+    foldwise_counts,
     foldwise_product_error,
 )
 from pqswarm.evaluation.exact.linear.solve import factorise_all
@@ -89,17 +91,20 @@ class LDAEvaluator(ClassificationEvaluator):
         own = self.hyperparameters
         return LinearDiscriminantAnalysis(solver=own.solver, shrinkage=own.shrinkage or None)
 
-    def _predict(self, masks: BoolArray) -> IntArray:
+    def _predict(self, masks: BoolArray, folds: range | None = None) -> IntArray:
         import scipy.linalg  # noqa: F401  # before BLAS threads are limited
 
-        predicted = np.empty((len(masks), self._foldwise.n_rows), dtype=np.int64)
+        predicted = np.zeros((len(masks), self._foldwise.n_rows), dtype=np.int64)
+        tested = range(self.folds.n_folds) if folds is None else folds
+        moments = self._moments if folds is None else self._moments.of(folds)
 
         def work(row: int) -> None:
             selected = np.flatnonzero(masks[row])
-            best, sure = self._decide(selected)
+            best, sure = self._decide(selected, moments, tested.start)
             try:
-                for fold, rows in enumerate(self._foldwise.rows):
-                    found = best[fold, : rows.size] if sure[fold] else self._foldwise.fit(fold, selected)
+                for place, fold in enumerate(tested):
+                    rows = self._foldwise.rows[fold]
+                    found = best[place, : rows.size] if sure[place] else self._foldwise.fit(fold, selected)
                     predicted[row, rows] = found
             except SubsetError:
                 predicted[row] = -1
@@ -108,14 +113,17 @@ class LDAEvaluator(ClassificationEvaluator):
             self.in_threads(work, list(range(len(masks))))
         return predicted
 
+    def _part_counts(self, masks: BoolArray, folds: range) -> IntArray:
+        return foldwise_counts(self, self._predict(masks, folds), folds)
+
     def class_scores(self, selected: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return the discriminants of each prediction and class, and bounds on the rounding of their differences."""
         n, moments = self._foldwise.n_rows, self._moments
         scores, errors = np.empty((n, self.classes.size)), np.full(n, np.inf)
         if can_be_solved(self.folds.n_folds, selected.size):
             with one_blas_thread():
-                used, constants, doubt, sure = self._discriminants(selected)
-            rates, offsets = doubt.largest(self._reach(selected))
+                used, constants, doubt, sure = self._discriminants(selected, moments, 0)
+            rates, offsets = doubt.largest(moments.reach(selected))
             for fold in np.flatnonzero(sure):
                 rows = self._foldwise.rows[fold]
                 events = moments.events[fold, selected, : rows.size]
@@ -123,18 +131,17 @@ class LDAEvaluator(ClassificationEvaluator):
                 errors[rows] = rates[fold] * np.sqrt(np.square(events).sum(axis=0)) + offsets[fold]
         return scores, errors
 
-    def _reach(self, selected: IntArray) -> FloatArray:
-        """The largest length of a class mean in each fold."""
-        return np.asarray(np.sqrt(np.square(self._moments.means[:, selected]).sum(axis=1).max(axis=1)))
-
-    def _discriminants(self, selected: IntArray) -> tuple[FloatArray, FloatArray, "_LDAScoreErrors", BoolArray]:
+    def _discriminants(
+        self, selected: IntArray, moments: "_LDAMoments", first: int
+    ) -> tuple[FloatArray, FloatArray, "_LDAScoreErrors", BoolArray]:
         """The slopes and constants of each fold, (folds, features, classes) and (folds, classes), and their errors.
 
-        The last is where rounding cannot change which directions scikit-learn keeps.
+        The last is where rounding cannot change which directions scikit-learn keeps. `moments` are those of the folds
+        from `first` on.
         """
-        moments, by_svd = self._moments, self.hyperparameters.solver == "svd"
+        by_svd = self.hyperparameters.solver == "svd"
         error = np.full(len(moments.n), foldwise_product_error(len(self.data), selected.size))
-        systems = self._systems(selected, float(error[0]))
+        systems = self._systems(selected, float(error[0]), moments, first)
         sure = systems.sure & np.logical_not(moments.unsure[:, selected].any(axis=1))
         if not by_svd:  # the other solvers do not centre the events, and round relative to their size
             sure &= (moments.sizes[:, selected] < _FAR).all(axis=1)
@@ -157,15 +164,14 @@ class LDAEvaluator(ClassificationEvaluator):
         constants = moments.log_priors - 0.5 * np.einsum("fkk->fk", squares)
         return used, constants, _LDAScoreErrors(systems, slopes, parts, error, moments.shifts[:, selected]), sure
 
-    def _decide(self, selected: IntArray) -> tuple[IntArray, BoolArray]:
+    def _decide(self, selected: IntArray, moments: "_LDAMoments", first: int) -> tuple[IntArray, BoolArray]:
         """The labels of each fold's test events, and the folds in which rounding cannot change them."""
         from pqswarm.evaluation.exact.linear.kernels import find_linear_winners
 
         if not can_be_solved(self.folds.n_folds, selected.size):
             return np.empty((self.folds.n_folds, 0), dtype=np.int64), np.zeros(self.folds.n_folds, dtype=np.bool_)
-        moments = self._moments
-        used, constants, doubt, sure = self._discriminants(selected)
-        rates, offsets = doubt.largest(self._reach(selected))
+        used, constants, doubt, sure = self._discriminants(selected, moments, first)
+        rates, offsets = doubt.largest(moments.reach(selected))
         best, doubtful = np.empty(moments.shape, dtype=np.int64), np.empty(moments.shape, dtype=np.bool_)
         sizes = np.where(sure, moments.tested, 0)
         if find_linear_winners(moments.events, selected, used, constants, sizes, rates, offsets, best, doubtful):
@@ -182,14 +188,15 @@ class LDAEvaluator(ClassificationEvaluator):
                 sure[folds[(gaps <= doubt.bounds(folds, among, near)).any(axis=1)]] = False
         return best, sure
 
-    def _systems(self, selected: IntArray, error: float) -> Systems:
+    def _systems(self, selected: IntArray, error: float, moments: "_LDAMoments", first: int) -> Systems:
         """The within-class covariances, ready to solve."""
-        moments, own = self._moments, self.hyperparameters
+        own = self.hyperparameters
         spread = moments.spread[:, selected]
         if own.solver == "svd":
-            within = self._products.all(selected, 1.0 / (moments.n - _lda_lost_freedom() * moments.n_classes))
+            freedom = moments.n - _lda_lost_freedom() * moments.n_classes
+            within = self._products.all(selected, 1.0 / freedom, first)
             return Systems.without_small(within, _RANK, error, spread)
-        within = self._products.all(selected, (1.0 - own.shrinkage) / moments.n)
+        within = self._products.all(selected, (1.0 - own.shrinkage) / moments.n, first)
         variances = np.square(spread)
         diagonals = np.einsum("fii->fi", within)  # a view
         if own.shrinkage:
@@ -248,6 +255,19 @@ class _LDAMoments:
         # Errors of means, and of scores far from the origin, in these units.
         self.sizes[fold] = largest / spread
         self.shifts[fold] = 4.0 * EPSILON * np.sqrt(train.size) * self.sizes[fold]
+
+    def reach(self, selected: IntArray) -> FloatArray:
+        """Return the largest length of a class mean in each fold."""
+        return np.asarray(np.sqrt(np.square(self.means[:, selected]).sum(axis=1).max(axis=1)))
+
+    def of(self, folds: range) -> "_LDAMoments":
+        """Return those of some consecutive folds, without copies."""
+        part, places = copy(self), slice(folds.start, folds.stop)
+        part.shape = len(folds), self.shape[1]
+        for name, each in vars(self).items():
+            if isinstance(each, np.ndarray) and name != "_labels":
+                setattr(part, name, each[places])
+        return part
 
     def within(self, fold: int, which: Columns) -> FloatArray:
         """Deviations of training events from their class mean, in units of their standard deviation."""

@@ -127,13 +127,14 @@ def count_subset_errors(table, shape, span, fold_starts, sizes, highest, tree, l
 
     `table`, flat float32 of shape (blocks, features + 1, classes, events), holds the terms of each event, followed by
     its log prior; the first class is the event's own; terms are at least -1e30, priors at least -3e38. `shape` are the
-    last three sizes and the number of events, which are ordered by fold from `fold_starts`, int64[folds + 1]. `span` is
-    the range of blocks. `sizes`, int64[m], are those of the subsets; no term exceeds `highest`, which is not negative.
+    last three sizes, the number of events, which are ordered by fold from `fold_starts`, int64[folds + 1], and the
+    range of those that count. `span` is the range of blocks. `sizes`, int64[m], are those of the subsets; no term
+    exceeds `highest`, which is not negative.
     `tree` is what :func:`plan_nb_table_sums` fills and returns. Where rounding could change whether an event is an
     error, it is not counted, and subset * n + event goes to `doubtful`, int32, which must be large enough.
     """
     parents, slots, starts, subsets, features, n_nodes, n_slots = tree
-    n_rows, n_classes, events, n = shape
+    n_rows, n_classes, events, n, start_event, end_event = shape
     width, per_class, classes = uint64(n_classes * events), uint64(events), uint64(n_classes)
     sums = np.empty(n_slots * n_classes * events, np.float32)
     most = np.empty(events, np.float32)
@@ -147,8 +148,8 @@ def count_subset_errors(table, shape, span, fold_starts, sizes, highest, tree, l
         for k in range(features.size):
             rows[k] = start + uint64(features[k]) * width
         first = block * events
-        last = min(n, first + events)
-        while fold_starts[fold + 1] <= first:
+        begin, last = max(first, start_event), min(end_event, first + events)
+        while fold_starts[fold + 1] <= begin:
             fold += 1
         prior = start + uint64(n_rows - 1) * width
         for j in range(width):
@@ -188,9 +189,9 @@ def count_subset_errors(table, shape, span, fold_starts, sizes, highest, tree, l
                             missed[0, subset, f, label] += 1
                             missed[1, subset, f, 0 if place[j] == label else place[j]] += 1
             in_doubt = np.int32(0)
-            for j in range(last - first):
+            for j in range(begin - first, last - first):
                 in_doubt += unsure[j]
-            low, f = first, fold
+            low, f = begin, fold
             while low < last:
                 high = min(last, fold_starts[f + 1])
                 errors = np.int32(0)
@@ -199,7 +200,7 @@ def count_subset_errors(table, shape, span, fold_starts, sizes, highest, tree, l
                 counts[subset, f] += errors
                 low, f = high, f + 1
             if in_doubt:
-                for j in range(last - first):
+                for j in range(begin - first, last - first):
                     if unsure[j]:
                         doubtful[n_doubtful] = subset * n + first + j
                         n_doubtful += 1

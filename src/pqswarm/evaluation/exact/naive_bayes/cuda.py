@@ -28,10 +28,13 @@ class KernelNBOnCuda(CudaBackend["KernelNBEvaluator"]):
 
     def __init__(self, evaluator: "KernelNBEvaluator") -> None:
         super().__init__(evaluator)
-        cp = self._cp
-        self._table = cp.asarray(evaluator.table)
-        self._priors = cp.asarray(evaluator.priors)
-        self._table32 = cp.asarray(evaluator.table32.reshape(len(evaluator.table32), -1))
+        cp, folds = self._cp, evaluator.folds
+        self._by_fold = np.argsort(folds.test_fold, kind="stable")  # some folds are then a slice of the events
+        self._starts = np.concatenate([[0], np.cumsum(folds.sizes)])
+        self._table = cp.asarray(evaluator.table[:, self._by_fold])
+        self._priors = cp.asarray(evaluator.priors[self._by_fold])
+        self._table32 = cp.asarray(evaluator.table32[:, self._by_fold].reshape(len(evaluator.table32), -1))
+        self._folds, self._labels = self._folds[self._by_fold], self._labels[self._by_fold]
         options = ("--std=c++14", f"-DMAX_CLASSES={evaluator.classes.size}")
         module = cp.RawModule(code=cuda_source(__package__, "kernel.cu"), options=options)
         self._decide, self._exactly = module.get_function("decide"), module.get_function("decide_exactly")
@@ -40,30 +43,38 @@ class KernelNBOnCuda(CudaBackend["KernelNBEvaluator"]):
     def _bytes_each(self, masks: BoolArray) -> int:  # noqa: ARG002
         return 4 * len(self.evaluator.data) * (self.evaluator.classes.size + 2)
 
-    def _compute(self, masks: BoolArray, predicted: bool) -> IntArray:
+    def _compute(self, masks: BoolArray, predicted: bool, folds: range) -> IntArray:
         cp, e, number = self._cp, self.evaluator, np.int32
-        n, n_classes, n_folds = len(e.data), e.classes.size, e.folds.n_folds
+        n_classes, n_folds = e.classes.size, e.folds.n_folds
+        first, last = self._starts[folds.start], self._starts[folds.stop]
+        n = int(last - first)
         subsets = cp.asarray(masks)
         weights = cp.ones((len(masks), masks.shape[1] + 1), dtype=cp.float32)
         weights[:, :-1] = subsets
-        scores = weights @ self._table32
+        scores = weights @ self._table32[:, first * n_classes : last * n_classes]
         sizes = subsets.sum(axis=1, dtype=cp.int32)
         counts = cp.zeros((len(masks), n_folds), dtype=cp.int32)
         labels = cp.empty((len(masks), n), dtype=cp.int16) if predicted else None
         doubtful, n_doubtful = cp.empty(len(masks) * n, dtype=cp.int32), cp.zeros(1, dtype=cp.int32)
-        shared = (self._folds, self._labels, number(n_folds), counts, labels if labels is not None else 0)
+        tested = (self._folds[first:], self._labels[first:], number(n_folds))
+        shared = (*tested, counts, labels if labels is not None else 0)
         numbers = (number(n), number(n_classes))
         self._decide(
             (-(-len(masks) * n // _THREADS),),
             (_THREADS,),
             (scores, sizes, np.float64(e.highest), *numbers, number(len(masks)), *shared, doubtful, n_doubtful),
         )
+        given = (self._table[:, first:], self._priors[first:])
         self._exactly(
             (self._blocks,),
             (_THREADS,),
-            (self._table, self._priors, subsets, number(masks.shape[1]), *numbers, *shared, doubtful, n_doubtful),
+            (*given, subsets, number(masks.shape[1]), number(len(e.data)), *numbers, *shared, doubtful, n_doubtful),
         )
-        return np.asarray(cp.asnumpy(counts if labels is None else labels), dtype=np.int64)
+        if labels is None:
+            return np.asarray(cp.asnumpy(counts[:, folds.start : folds.stop]), dtype=np.int64)
+        found = np.empty((len(masks), len(e.data)), dtype=np.int64)
+        found[:, self._by_fold[first:last]] = cp.asnumpy(labels)
+        return found
 
 
 class GaussianNBOnCuda(GaussianNBOnCpu):
@@ -89,34 +100,34 @@ class GaussianNBOnCuda(GaussianNBOnCpu):
         module = cp.RawModule(code=cuda_source(__package__, "gaussian.cu"), options=options)
         self._constants, self._winners = module.get_function("constants"), module.get_function("winners")
 
-    def predict(self, masks: BoolArray) -> IntArray:
+    def predict(self, masks: BoolArray, folds: range | None = None) -> IntArray:
         """Return the labels of every event for each mask; see :class:`Backend`."""
         predicted = np.empty((len(masks), len(self.evaluator.data)), dtype=np.int64)
         rest, parts = self._divide(masks)
         if rest.size:
-            predicted[rest] = super().predict(masks[rest])
+            predicted[rest] = super().predict(masks[rest], folds)
         for rows in parts:
-            _, winners, doubtful = self._compute(masks[rows], True)
+            _, winners, doubtful = self._compute(masks[rows], True, folds or range(self.evaluator.folds.n_folds))
             predicted[rows[:, np.newaxis], self.evaluator.by_fold] = winners
             for row, events in _nb_cuda_pairs_by_row(doubtful, winners.shape[1]):
                 places = self.evaluator.by_fold[events]
                 self.evaluator.decide_as_scikit_learn(masks[rows[row]], places, predicted[rows[row]])
         return predicted
 
-    def counts(self, masks: BoolArray) -> IntArray:
-        """Return the misclassified events of each fold for each mask; see :class:`Backend`."""
+    def counts(self, masks: BoolArray, folds: range) -> IntArray:
+        """Return the misclassified events of consecutive folds for each mask; see :class:`Backend`."""
         e = self.evaluator
-        counts = np.empty((len(masks), e.folds.n_folds), dtype=np.int64)
+        counts = np.empty((len(masks), len(folds)), dtype=np.int64)
         rest, parts = self._divide(masks)
         if rest.size:
-            counts[rest] = super().counts(masks[rest])
+            counts[rest] = super().counts(masks[rest], folds)
         for rows in parts:
-            counts[rows], _, doubtful = self._compute(masks[rows], False)
+            counts[rows], _, doubtful = self._compute(masks[rows], False, folds)
             for row, events in _nb_cuda_pairs_by_row(doubtful, len(e.data)):
                 places, winners = e.by_fold[events], e.labels.copy()
                 e.decide_as_scikit_learn(masks[rows[row]], places, winners)
                 wrong = winners[places] != e.labels[places]
-                np.add.at(counts[rows[row]], e.folds.test_fold[places[wrong]], 1)
+                np.add.at(counts[rows[row]], e.folds.test_fold[places[wrong]] - folds.start, 1)
         return counts
 
     def _divide(self, masks: BoolArray) -> tuple[IntArray, list[IntArray]]:
@@ -129,8 +140,8 @@ class GaussianNBOnCuda(GaussianNBOnCpu):
             rows[part] for part in cut_cuda_batch(masks[rows], max(each, 1 << 17), self._memory)
         ]
 
-    def _compute(self, masks: BoolArray, predicted: bool) -> tuple[IntArray, IntArray, IntArray]:
-        """Errors of each fold, the winner of each event if requested, and the numbers of the doubtful pairs."""
+    def _compute(self, masks: BoolArray, predicted: bool, folds: range) -> tuple[IntArray, IntArray, IntArray]:
+        """Errors of some folds, the winner of each event if requested, and the numbers of the doubtful pairs."""
         cp, number = self._cp, np.int32
         n_folds, n_features, n_classes = self._means.shape
         n, m = self._columns.shape[1], len(masks)
@@ -148,12 +159,12 @@ class GaussianNBOnCuda(GaussianNBOnCpu):
         doubtful, n_doubtful = cp.empty(m * n, dtype=cp.int64), cp.zeros(1, dtype=cp.int32)
         events = (self._columns, self._starts, self._labels, self._means, constant, weights, largest)
         found = (counts, winners if winners is not None else 0, doubtful, n_doubtful)
-        numbers = (number(n), number(n_folds), number(n_features))
-        self._winners((n_folds, m), (128,), (*events, *subsets, *numbers, *found))
+        numbers = (number(n), number(n_folds), number(n_features), number(folds.start))
+        self._winners((len(folds), m), (128,), (*events, *subsets, *numbers, *found))
         doubts = cp.asnumpy(doubtful[: int(n_doubtful[0])])
         none = np.empty((0, n), dtype=np.int64)
         return (
-            np.asarray(cp.asnumpy(counts), dtype=np.int64),
+            np.asarray(cp.asnumpy(counts[:, folds.start : folds.stop]), dtype=np.int64),
             none if winners is None else np.asarray(cp.asnumpy(winners), dtype=np.int64),
             np.sort(doubts),
         )

@@ -192,27 +192,29 @@ class KernelNBOnCpu(Backend[KernelNBEvaluator]):
         e.in_threads(work, list(range(e.n_features + 1)))
         return blocks
 
-    def counts(self, masks: BoolArray) -> IntArray:
-        """Return the misclassified events of each fold for each mask; see :class:`Backend`."""
-        return self._count(masks, 0)[0]
+    def counts(self, masks: BoolArray, folds: range) -> IntArray:
+        """Return the misclassified events of consecutive folds for each mask; see :class:`Backend`."""
+        return self._count(masks, folds, 0)[0]
 
     def missed(self, masks: BoolArray) -> IntArray:
         """Return the misclassified events by true and by predicted class, shape (2, m, n_folds, n_classes)."""
-        return self._count(masks, self.evaluator.classes.size)[1]
+        return self._count(masks, range(self.evaluator.folds.n_folds), self.evaluator.classes.size)[1]
 
-    def _count(self, masks: BoolArray, n_classes: int) -> tuple[IntArray, IntArray]:
-        """The errors of each fold, and by class unless `n_classes` is 0."""
-        counts = np.empty((len(masks), self.evaluator.folds.n_folds), dtype=np.int64)
+    def _count(self, masks: BoolArray, folds: range, n_classes: int) -> tuple[IntArray, IntArray]:
+        """The errors of consecutive folds, and by class unless `n_classes` is 0."""
+        counts = np.empty((len(masks), len(folds)), dtype=np.int64)
         missed = np.empty((2, *counts.shape, n_classes), dtype=np.int64)
         order = _order_nb_evaluator_masks(masks)
         step = min(_MASKS, max(1, _DOUBTFUL // len(self.evaluator.data)))
         for first in range(0, len(masks), step):
             rows = order[first : first + step]
-            counts[rows], missed[:, rows] = self._counts_of(masks[rows], n_classes)
+            all_counts, all_missed = self._counts_of(masks[rows], folds, n_classes)
+            counts[rows] = all_counts[:, folds.start : folds.stop]
+            missed[:, rows] = all_missed[:, :, folds.start : folds.stop]
         return counts, missed
 
-    def _counts_of(self, masks: BoolArray, n_classes: int) -> tuple[IntArray, IntArray]:
-        """The counts of a limited number of masks, ordered by similarity."""
+    def _counts_of(self, masks: BoolArray, folds: range, n_classes: int) -> tuple[IntArray, IntArray]:
+        """The counts of a limited number of masks, ordered by similarity; those of other folds are 0."""
         from pqswarm.evaluation.exact.naive_bayes.count_kernels import (
             count_doubtful,
             count_subset_errors,
@@ -225,7 +227,8 @@ class KernelNBOnCpu(Backend[KernelNBEvaluator]):
         features = np.empty(sizes.sum(), dtype=np.int64)
         shared = plan_nb_table_sums(masks, parents, slots, starts, subsets, features)
         tree = (parents, slots, starts, subsets, features[: starts[shared[0]]], *shared)
-        shape = (*self._table.shape[1:], n)
+        first, last = int(self._fold_starts[folds.start]), int(self._fold_starts[folds.stop])
+        shape = (*self._table.shape[1:], n, first, last)
         found: list[tuple[IntArray, IntArray]] = []
         labels = e.labels[self._by_fold]
 
@@ -241,12 +244,13 @@ class KernelNBOnCpu(Backend[KernelNBEvaluator]):
                 count_doubtful(e.table, e.priors, masks, doubtful[:some], *exact, counts, missed)
             found.append((counts, missed))
 
-        jobs = min(effective_jobs(e.n_jobs), 1 + self._table[:, 0].size * len(tree[4]) // _TERMS)
-        edges = [len(self._table) * job // jobs for job in range(jobs + 1)]
+        blocks = range(first // self._events, -(-last // self._events))
+        jobs = min(effective_jobs(e.n_jobs), 1 + self._table[0, 0].size * len(blocks) * len(tree[4]) // _TERMS)
+        edges = [blocks.start + len(blocks) * job // jobs for job in range(jobs + 1)]
         e.in_threads(work, list(pairwise(edges)))
         return np.sum([one for one, _ in found], axis=0), np.sum([one for _, one in found], axis=0)
 
-    def predict(self, masks: BoolArray) -> IntArray:
+    def predict(self, masks: BoolArray, folds: range | None = None) -> IntArray:  # noqa: ARG002
         """Return the labels of every event for each mask; see :class:`Backend`."""
         from pqswarm.evaluation.exact.naive_bayes.kernels import decide_exactly
 

@@ -135,11 +135,13 @@ class GaussianNBEvaluator(ExactEvaluator):
 class GaussianNBOnCpu(Backend[GaussianNBEvaluator]):
     """Gaussian naive Bayes on the CPU, by the compiled code of ``kernels.py``."""
 
-    def predict(self, masks: BoolArray) -> IntArray:
+    def predict(self, masks: BoolArray, folds: range | None = None) -> IntArray:
         """Return the labels of every event for each mask; see :class:`Backend`."""
         from pqswarm.evaluation.exact.naive_bayes.kernels import gaussian_winners
 
         e = self.evaluator
+        part = slice(None) if folds is None else slice(folds.start, folds.stop)
+        starts = e.starts if folds is None else e.starts[folds.start : folds.stop + 1]
         predicted = np.empty((len(masks), e.by_fold.size), dtype=np.int64)
 
         def work(row: int) -> None:
@@ -149,12 +151,13 @@ class GaussianNBOnCpu(Backend[GaussianNBEvaluator]):
                 columns, means, variances, spread = e.single(int(selected[0]))
                 selected = np.zeros(1, dtype=np.int64)
             # A fraction of the largest variance of a selected feature, in each fold.
-            smoothing = e.var_smoothing * spread[:, selected].max(axis=1)
+            smoothing = e.var_smoothing * spread[part, selected].max(axis=1)
             winners = np.empty(e.by_fold.size, dtype=np.int64)
-            doubtful = np.ones(e.by_fold.size, dtype=np.bool_)
+            doubtful = np.zeros(e.by_fold.size, dtype=np.bool_)
+            doubtful[starts[0] : starts[-1]] = True
             if (smoothing > 0).all():
-                moments = (means, variances, smoothing, e.log_priors)
-                gaussian_winners(columns, e.starts, selected, *moments, winners, doubtful)
+                moments = (means[part], variances[part], smoothing, e.log_priors[part])
+                gaussian_winners(columns, starts, selected, *moments, winners, doubtful)
             predicted[row, e.by_fold] = winners
             if doubtful.any():
                 e.decide_as_scikit_learn(mask, e.by_fold[doubtful], predicted[row])

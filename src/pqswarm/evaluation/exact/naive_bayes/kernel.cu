@@ -36,10 +36,11 @@ void decide(const float* __restrict__ scores, const int* __restrict__ sizes, dou
     if (predicted != nullptr) predicted[item] = (short)winner;
 }
 
-// The same in double precision, the first of equals, for doubtful events.
+// The same in double precision, the first of equals, for doubtful events. The table holds n_all events, of which n are
+// tested.
 extern "C" __global__
 void decide_exactly(const double* __restrict__ table, const double* __restrict__ priors,
-                    const bool* __restrict__ masks, int n_features, int n, int n_classes, const int* __restrict__ folds,
+                    const bool* __restrict__ masks, int n_features, int n_all, int n, int n_classes, const int* __restrict__ folds,
                     const int* __restrict__ labels, int n_folds, int* __restrict__ counts, short* __restrict__ predicted,
                     const int* __restrict__ doubtful, const int* __restrict__ n_doubtful)
 {
@@ -52,7 +53,7 @@ void decide_exactly(const double* __restrict__ table, const double* __restrict__
             if (total > -INFINITY)
                 for (int f = 0; f < n_features; f++) {
                     if (!selected[f]) continue;
-                    double term = table[((long long)f * n + event) * n_classes + c];
+                    double term = table[((long long)f * n_all + event) * n_classes + c];
                     total = __dadd_rn(total, term);
                     absolute = __dadd_rn(absolute, fabs(term));
                 }

@@ -25,7 +25,11 @@ Edges = Sequence[tuple[float, float]]
 
 
 def plot_feature_map(
-    frequency: FloatArray, bands: Sequence[str], functions: Sequence[str], edges: Edges | None = None, *,
+    frequency: FloatArray,
+    bands: Sequence[str],
+    functions: Sequence[str],
+    edges: Edges | None = None,
+    *,
     narrow: bool = False,
 ) -> Figure:
     """Draw the share of the runs that selected each feature, as a map of wavelet bands by functions, in percent."""

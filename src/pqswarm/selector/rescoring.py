@@ -1,0 +1,83 @@
+"""Rescore the best subsets of a search on other partitions of the events, against overfitting to the given folds.
+
+The lowest of thousands of errors is low also by luck, which is gone on other partitions of the same events.
+"""
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from pqswarm._base.checks import is_integer
+from pqswarm._base.random import derived_seed
+from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
+from pqswarm.errors import PqswarmError
+from pqswarm.evaluation import Splits
+
+PARTITIONS, MOST = 10, 20  # other partitions; rescored subsets at most
+_EACH = 300  # evaluations of the search for each rescored subset: rescoring costs at most a thirtieth of them
+
+
+class Pool:
+    """The best subsets that were evaluated, as bits of the search: by error, then size, then bits."""
+
+    def __init__(self, n_bits: int, size: int | None) -> None:
+        self.masks: BoolArray = np.zeros((0, n_bits), dtype=np.bool_)
+        self.errors: FloatArray = np.empty(0)
+        self._size = size
+
+    def add(self, masks: BoolArray, errors: FloatArray) -> None:
+        """Consider evaluated subsets; the order does not matter."""
+        sizes = masks.sum(axis=1)
+        good = (sizes > 0 if self._size is None else sizes == self._size) & ~np.isnan(errors)
+        if len(self.errors) == MOST:
+            good &= errors <= self.errors[-1]
+        if not good.any():
+            return
+        masks, errors = np.vstack([self.masks, masks[good]]), np.append(self.errors, errors[good])
+        kept, first = np.unique(masks, axis=0, return_index=True)
+        order = np.lexsort((kept.sum(axis=1), errors[first]))[:MOST]  # stable: of equals the first bits
+        self.masks, self.errors = kept[order], errors[first[order]]
+
+    def state(self) -> dict[str, AnyArray]:
+        """Return the subsets and their errors as arrays."""
+        return {"masks": self.masks, "errors": self.errors}
+
+    def restore(self, state: Mapping[str, AnyArray]) -> None:
+        """Resume from a :meth:`state`, which is not trusted."""
+        masks, errors = (np.asarray(state.get(name, [])) for name in ("masks", "errors"))
+        if masks.shape != (len(errors), self.masks.shape[1]) or masks.dtype != np.bool_ or errors.dtype.kind != "f":
+            raise PqswarmError("the state is not that of a selection of these features.")
+        self.add(masks, errors)
+
+
+def other_partitions(cv: Any, splits: Splits, y: AnyArray, *, classifies: bool, seed: int) -> Iterator[Splits]:
+    """Yield other partitions of the events into as many folds; none if `cv` is not a plain k-fold cross-validation."""
+    from sklearn.model_selection import KFold, StratifiedKFold
+
+    if cv is None or is_integer(cv):
+        kind = StratifiedKFold if classifies and y.ndim == 1 else KFold
+    elif type(cv) in (KFold, StratifiedKFold):
+        kind = type(cv)
+    else:
+        return
+    for number in range(PARTITIONS):
+        folds = kind(splits.n_folds, shuffle=True, random_state=derived_seed(seed, (2**31 + 2, number)) % 2**32)
+        with warnings.catch_warnings(action="ignore"):  # of small classes the first partition has warned
+            other = Splits.from_cv(folds, y, y)
+        yield other
+
+
+def rescore(
+    pool: Pool, partitions: Iterator[Splits], evaluate: Callable[[Splits, BoolArray], FloatArray], evaluations: int
+) -> tuple[BoolArray, str] | None:
+    """Return the bits with the lowest mean error over all partitions, and a sentence; None if nothing is rescored."""
+    count = min(len(pool.errors), evaluations // _EACH)
+    errors = [evaluate(splits, pool.masks[:count]) for splits in partitions] if count > 1 else []
+    if not errors:
+        return None
+    means = np.mean([pool.errors[:count], *errors], axis=0)
+    best: IntArray = np.lexsort((pool.masks[:count].sum(axis=1), means))
+    over = f"over the given folds and {len(errors)} other partitions of the events"
+    return pool.masks[best[0]], f"Of the {count} best subsets, it has the best mean score {over}."

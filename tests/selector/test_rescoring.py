@@ -1,0 +1,78 @@
+"""Rescoring on other partitions: the pool of the best subsets, the choice, and when there is none."""
+
+import numpy as np
+import pytest
+from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, cross_val_score
+from sklearn.naive_bayes import GaussianNB
+
+from pqswarm._base.random import derived_seed
+from pqswarm.errors import PqswarmError
+from pqswarm.selector.rescoring import MOST, PARTITIONS, Pool
+from tests.selector.problems import WINE, quick
+
+
+def test_a_pool_keeps_the_best_in_any_order():
+    rng = np.random.default_rng(0)
+    masks = rng.random((400, 7)) < 0.5  # with repetitions, and empty ones
+    errors = np.round(masks @ rng.random(7), 1)  # with ties
+    masks[0] = False
+    distinct = {tuple(mask.tolist()): error for mask, error in zip(masks, errors, strict=True) if mask.any()}
+    expected = sorted(distinct, key=lambda mask: (distinct[mask], sum(mask), mask))[:MOST]
+    for order in (np.arange(400), rng.permutation(400)):
+        pool = Pool(7, None)
+        for part in np.array_split(order, 23):
+            pool.add(masks[part], errors[part])
+        assert [tuple(mask) for mask in pool.masks.tolist()] == expected
+        assert pool.errors.tolist() == [distinct[mask] for mask in expected]
+    sized = Pool(7, 3)
+    sized.add(masks, errors)
+    assert (sized.masks.sum(axis=1) == 3).all()
+    for state in ({}, {"masks": masks, "errors": errors[1:]}, {"masks": masks[:, 1:], "errors": errors}):
+        with pytest.raises(PqswarmError, match="not that of a selection"):
+            Pool(7, None).restore(state)
+
+
+@pytest.mark.parametrize("cv", [3, KFold(4), StratifiedKFold(3, shuffle=True, random_state=1)])
+def test_chooses_the_best_mean_over_all_partitions(cv):
+    X, y = WINE
+    selector = quick(cv=cv, max_evaluations=900, warm_start=True, random_state=3).fit(X, y)
+    masks, errors = selector._saved.pool["masks"][:3], selector._saved.pool["errors"][:3]
+    kind, folds = (KFold, 4) if type(cv) is KFold else (StratifiedKFold, 3)
+    scores = []
+    for mask, error in zip(masks, errors, strict=True):
+        assert 1 - error == pytest.approx(cross_val_score(GaussianNB(), X[:, mask], y, cv=cv).mean())
+        others = [
+            kind(folds, shuffle=True, random_state=derived_seed(3, (2**31 + 2, number)) % 2**32)
+            for number in range(PARTITIONS)
+        ]
+        values = [cross_val_score(GaussianNB(), X[:, mask], y, cv=other).mean() for other in others]
+        scores.append(np.mean([1 - error, *values]))
+    np.testing.assert_array_equal(selector.support_, masks[int(np.argmax(scores))])
+    assert selector.best_score_ == pytest.approx(1 - errors[int(np.argmax(scores))])
+    assert "3 best" in selector.rule_
+
+
+def test_without_other_partitions_the_best_score_counts():
+    X, y = WINE
+    for options in ({"max_evaluations": 500}, {"cv": ShuffleSplit(3, random_state=0)}, {"max_time": 1e-9}):
+        given = {"max_evaluations": 900} | options
+        selector, best = quick(**given).fit(X, y), quick(rule="best", **given).fit(X, y)
+        np.testing.assert_array_equal(selector.support_, best.support_)
+
+
+def test_a_resumed_search_rescores_the_same_subsets(tmp_path):
+    X, y = WINE
+    whole = quick(max_evaluations=900, warm_start=True).fit(X, y)
+    file = tmp_path / "search.npz"
+    quick(max_evaluations=900, storage=file, callback=lambda progress: progress.n_evaluations > 300).fit(X, y)
+    resumed = quick(max_evaluations=900, storage=file, warm_start=True).fit(X, y)
+    np.testing.assert_array_equal(resumed.support_, whole.support_)
+    for name, array in whole._saved.pool.items():
+        np.testing.assert_array_equal(resumed._saved.pool[name], array)
+
+
+def test_verbose_says_how_the_subset_was_selected(capsys):
+    selector = quick(max_evaluations=900, verbose=1, outer_cv=2).fit(*WINE)
+    shown = " ".join(capsys.readouterr().err.split())
+    assert selector.rule_ in shown
+    assert f"{selector.outer_optimism_:.3g}" in shown
