@@ -5,14 +5,14 @@ import pytest
 from sklearn.datasets import load_diabetes
 
 from pqswarm.evaluation import CLASSIFIERS, REGRESSORS, Folds
+from pqswarm.evaluation.exact.centroid.definition import nearest_centroid_labels
+from pqswarm.evaluation.exact.knn.definition import knn_labels, knn_neighbours
+from pqswarm.evaluation.exact.linear.definition import lda_labels, linear_predictions, qda_labels
 from pqswarm.evaluation.exact.linear.lda import _lda_lost_freedom
 from pqswarm.evaluation.exact.linear.qda import _qda_lost_freedom
+from pqswarm.evaluation.exact.naive_bayes.definition import gaussian_nb_labels, kernel_nb_labels
 from tests.evaluation.data import dataset, random_masks
-from tests.reference.centroid_definition import nearest_centroid_labels
 from tests.reference.classifiers import predictions
-from tests.reference.knn_definition import knn_labels, knn_neighbours
-from tests.reference.linear_definition import lda_labels, linear_predictions, qda_labels
-from tests.reference.naive_bayes_definition import gaussian_nb_labels, kernel_nb_labels
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,10 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import METRICS, Folds, KNNEvaluator, scaled
+from pqswarm.evaluation.exact.knn.definition import knn_distances
 from tests.depth import DEPTH
 from tests.evaluation.data import dataset, random_masks
 from tests.reference import classifiers as slow
-from tests.reference.knn_definition import knn_distances
 
 
 def scikit_learn(X, y, folds, mask, k, metric):

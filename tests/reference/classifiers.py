@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from tests.reference.knn_definition import knn_neighbours, knn_vote
-from tests.reference.naive_bayes_definition import kernel_nb_labels
+from pqswarm.evaluation.exact.knn.definition import knn_neighbours, knn_vote
+from pqswarm.evaluation.exact.naive_bayes.definition import kernel_nb_labels
 
 
 def scaled(data, train, scaling):

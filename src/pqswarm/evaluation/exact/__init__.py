@@ -1,3 +1,3 @@
-"""Exact evaluators; each package holds the evaluator and its kernels."""
+"""Exact evaluators; each package holds the evaluator, its kernels and its plain definition."""
 
 __all__: list[str] = []

@@ -1,3 +1,3 @@
-"""Nearest centroid: evaluator and kernel."""
+"""Nearest centroid: definition, evaluator and kernel."""
 
 __all__: list[str] = []

@@ -1,3 +1,3 @@
-"""Naive Bayes, Gaussian, kernel and discrete: evaluators, CPU and CUDA kernels."""
+"""Naive Bayes, Gaussian, kernel and discrete: definitions, evaluators, CPU and CUDA kernels."""
 
 __all__: list[str] = []
