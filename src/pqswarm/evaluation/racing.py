@@ -135,7 +135,7 @@ def race(evaluator: Evaluator, masks: ArrayLike, limit: float = np.inf) -> Race:
     test(np.arange(m), edges[0])
     bounds = folds.mean_rates(counts)
     if n > edges[0]:
-        test(bounds.argmin(keepdims=True), n)
+        test(np.array([bounds.argmin()]), n)
     for edge in edges[1:]:
         bounds = folds.mean_rates(counts)
         lowest = min(limit, float(bounds[done == n].min(initial=np.inf)))
