@@ -41,7 +41,7 @@ def train(
         str,
         option(
             "PRESET",
-            "broad, paper, paper-stepped, paper-printed, field, one of a plugin, or a TOML file.",
+            "broad, paper, paper-stepped, paper-printed, field, field-16, one of a plugin, or a TOML file.",
             autocompletion=complete_preset,
         ),
     ] = "broad",

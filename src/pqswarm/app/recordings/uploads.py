@@ -51,7 +51,9 @@ def clean_name(given: str) -> str:
 
 def clean_folder(given: str) -> Path:
     """Return the folder of an upload in the visitor's own, from that of a dropped folder."""
-    names = ("".join(x if x.isalnum() or x in "-_ ." else "_" for x in one).strip(". ")[:50] for one in given.split("/"))
+    names = (
+        "".join(x if x.isalnum() or x in "-_ ." else "_" for x in one).strip(". ")[:50] for one in given.split("/")
+    )
     return Path(*[f"_{name}" if name.casefold() in _RESERVED else name for name in names if name][-_MAX_DEPTH:])
 
 
@@ -132,7 +134,11 @@ class Upload:
             if not any(Path(name).stem == own.stem.casefold() for name in here):
                 return before or folder / own
             same = here.get(self.name.casefold())
-            if same is not None and own.suffix.casefold() not in _PAIRED and filecmp.cmp(same, self._part, shallow=False):
+            if (
+                same is not None
+                and own.suffix.casefold() not in _PAIRED
+                and filecmp.cmp(same, self._part, shallow=False)
+            ):
                 return same
             before, number = None if same else folder / own, number + 1
 
