@@ -10,7 +10,7 @@ from pqswarm._base.toml import to_toml, toml_key
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.events.broad import BROAD_CLASSES
 from pqswarm.identify.archive.queries import recording_id
-from pqswarm.identify.archive.records import NOT_AN_EVENT, from_microseconds
+from pqswarm.identify.archive.records import NOT_AN_EVENT, event_rows, from_microseconds
 from pqswarm.identify.archive.store import ArchiveStore
 from pqswarm.identify.folder.batch import check_site
 from pqswarm.identify.training.corrections import Correction
@@ -138,7 +138,13 @@ class Archive(ArchiveStore):
                 "INSERT INTO corrections VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (content, place, what, label, by.strip(), _now(), note.strip(), record),
             )
-            self.pack(database, recording, self.read_verdict(database, recording))
+            verdict = self.read_verdict(database, recording)
+            rows = [] if verdict is None else event_rows(verdict, self.read_corrections(database, content, place))
+            database.executemany(
+                "UPDATE events SET class = ?, cause = ?, hidden = ? WHERE recording = ? AND position = ?",
+                [(row.label, row.cause, int(row.hidden), recording, i) for i, row in enumerate(rows)],
+            )
+            self.pack(database, recording, rows)
 
     def correction_log(self, owner: str = "") -> list[dict[str, Any]]:
         """Return all corrections, the newest first: of what, by whom, when, and what the verdict was."""
