@@ -150,7 +150,7 @@ class Archive(ArchiveStore):
         """Return all corrections, the newest first: of what, by whom, when, and what the verdict was."""
         query = (
             "SELECT number, corrections.content, corrections.position, what, label, author, at, note, "
-            "corrections.record, coalesce(recordings.name, ''), recordings.id FROM corrections LEFT JOIN recordings "
+            "corrections.record, coalesce(recordings.name, ''), coalesce(owner, '') FROM corrections LEFT JOIN recordings "
             "ON recordings.content = corrections.content AND recordings.position = corrections.position "
             "WHERE coalesce(recordings.owner, '') IN ('', ?) ORDER BY number DESC LIMIT 10000"
         )
@@ -159,10 +159,11 @@ class Archive(ArchiveStore):
                 "number": number,
                 "recording": recording_id(content, position),
                 "path": name,
+                "upload": bool(owned),
                 **{"what": what, "label": label, "by": by, "at": at, "note": note},
                 **{key: event.get(key) for key in ("kind", "start", "channels", "class", "rule_class", "sentence")},
             }
-            for number, content, position, what, label, by, at, note, record, name, _ in self.database.rows(query, owner)
+            for number, content, position, what, label, by, at, note, record, name, owned in self.database.rows(query, owner)
             for event in [json.loads(record)]
         ]
 
@@ -260,15 +261,15 @@ class Archive(ArchiveStore):
             values = (text.strip(), by.strip(), _now(), station)
             database.execute("UPDATE stations SET site = ?, author = ?, at = ? WHERE id = ?", values)
 
-    def ask_again_for(self, station: int | None = None, other_than: Sequence[str] | None = None) -> int:
-        """Let the recordings of a station, or all, be analysed again; return how many files."""
+    def ask_again_for(self, station: int | None = None) -> list[str]:
+        """Let the recordings of a station, or all, be analysed again; return their contents."""
         query = (
             "SELECT DISTINCT content FROM recordings JOIN contents ON digest = content WHERE owner = '' "
             "AND ? IN (station, 0) AND state != 'waiting' AND content IN (SELECT content FROM files)"
         )
         found = [content for (content,) in self.database.rows(query, station or 0)]
         self.ask_again(found)
-        return len(found)
+        return found
 
 
 def _site_text(values: Mapping[str, Any]) -> str:

@@ -520,7 +520,7 @@ def default_archive(folder: str | Path) -> Path:
     return Path(home) / "pqswarm" / "archives" / name
 
 
-def check_writable_archive(folder: Path, inside: Path) -> None:
+def check_outside(folder: Path, inside: Path) -> None:
     """Raise an error if an archive would lie in the folder of recordings, which nothing may change."""
     if Path(os.path.abspath(folder)).is_relative_to(os.path.abspath(inside)):  # noqa: PTH100
         raise PqswarmError(f"{file_text(folder)} is inside the folder of recordings: name another with --archive.")
