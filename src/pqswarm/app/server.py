@@ -23,7 +23,7 @@ from pqswarm._base.threads import one_blas_thread
 from pqswarm.app.access import AccessControl, PasswordQueue, is_loopback
 from pqswarm.app.events import routes as events
 from pqswarm.app.handlers import Base, Login, Missing, NotFound, PageUpdatesHandler
-from pqswarm.app.recordings import correction_routes, upload_routes
+from pqswarm.app.recordings import archive_routes, upload_routes
 from pqswarm.app.recordings import routes as recordings
 from pqswarm.app.recordings.section import RecordingsSection
 from pqswarm.app.studies import routes as studies
@@ -86,7 +86,7 @@ def make_application(workbench: Workbench, access: AccessControl) -> Application
         (r"/api/updates/([0-9a-f]{32})", PageUpdatesHandler),
         *recordings.ROUTES,
         *upload_routes.ROUTES,
-        *correction_routes.ROUTES,
+        *archive_routes.ROUTES,
         *studies.ROUTES,
         *events.ROUTES,
     ]
@@ -100,7 +100,7 @@ def make_application(workbench: Workbench, access: AccessControl) -> Application
         "styles": STYLES,
     }
     return Application(
-        routes, default_handler_class=NotFound, compress_response=False, log_function=lambda _: None, **settings
+        routes, default_handler_class=NotFound, compress_response=True, log_function=lambda _: None, **settings
     )
 
 

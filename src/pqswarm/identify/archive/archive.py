@@ -10,7 +10,7 @@ from pqswarm._base.toml import to_toml, toml_key
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.events.broad import BROAD_CLASSES
 from pqswarm.identify.archive.queries import recording_id
-from pqswarm.identify.archive.records import NOT_AN_EVENT, from_microseconds
+from pqswarm.identify.archive.records import NOT_AN_EVENT, event_rows, from_microseconds
 from pqswarm.identify.archive.store import ArchiveStore
 from pqswarm.identify.folder.batch import check_site
 from pqswarm.identify.training.corrections import Correction
@@ -138,13 +138,19 @@ class Archive(ArchiveStore):
                 "INSERT INTO corrections VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (content, place, what, label, by.strip(), _now(), note.strip(), record),
             )
-            self.pack(database, recording, self.read_verdict(database, recording))
+            verdict = self.read_verdict(database, recording)
+            rows = [] if verdict is None else event_rows(verdict, self.read_corrections(database, content, place))
+            database.executemany(
+                "UPDATE events SET class = ?, cause = ?, hidden = ? WHERE recording = ? AND position = ?",
+                [(row.label, row.cause, int(row.hidden), recording, i) for i, row in enumerate(rows)],
+            )
+            self.pack(database, recording, rows)
 
     def correction_log(self, owner: str = "") -> list[dict[str, Any]]:
         """Return all corrections, the newest first: of what, by whom, when, and what the verdict was."""
         query = (
             "SELECT number, corrections.content, corrections.position, what, label, author, at, note, "
-            "corrections.record, coalesce(recordings.name, ''), recordings.id FROM corrections LEFT JOIN recordings "
+            "corrections.record, coalesce(recordings.name, ''), coalesce(owner, '') FROM corrections LEFT JOIN recordings "
             "ON recordings.content = corrections.content AND recordings.position = corrections.position "
             "WHERE coalesce(recordings.owner, '') IN ('', ?) ORDER BY number DESC LIMIT 10000"
         )
@@ -153,10 +159,11 @@ class Archive(ArchiveStore):
                 "number": number,
                 "recording": recording_id(content, position),
                 "path": name,
+                "upload": bool(owned),
                 **{"what": what, "label": label, "by": by, "at": at, "note": note},
                 **{key: event.get(key) for key in ("kind", "start", "channels", "class", "rule_class", "sentence")},
             }
-            for number, content, position, what, label, by, at, note, record, name, _ in self.database.rows(query, owner)
+            for number, content, position, what, label, by, at, note, record, name, owned in self.database.rows(query, owner)
             for event in [json.loads(record)]
         ]
 
@@ -254,15 +261,15 @@ class Archive(ArchiveStore):
             values = (text.strip(), by.strip(), _now(), station)
             database.execute("UPDATE stations SET site = ?, author = ?, at = ? WHERE id = ?", values)
 
-    def ask_again_for(self, station: int | None = None, other_than: Sequence[str] | None = None) -> int:
-        """Let the recordings of a station, or all, be analysed again; return how many files."""
+    def ask_again_for(self, station: int | None = None) -> list[str]:
+        """Let the recordings of a station, or all, be analysed again; return their contents."""
         query = (
             "SELECT DISTINCT content FROM recordings JOIN contents ON digest = content WHERE owner = '' "
             "AND ? IN (station, 0) AND state != 'waiting' AND content IN (SELECT content FROM files)"
         )
         found = [content for (content,) in self.database.rows(query, station or 0)]
         self.ask_again(found)
-        return len(found)
+        return found
 
 
 def _site_text(values: Mapping[str, Any]) -> str:

@@ -217,6 +217,14 @@ class ArchiveDatabase:
         except OSError as error:
             raise PqswarmError(f"cannot use {file_text(self.folder)} as archive: {error.strerror or error}.") from error
 
+    def close_thread(self) -> None:
+        """Close the connection of this thread, which is about to end."""
+        found: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if found is not None:
+            self._local.connection = None
+            self._all.remove(found)
+            found.close()
+
     def close(self) -> None:
         """Close all connections."""
         while self._all:

@@ -17,6 +17,8 @@ from pqswarm.errors import PqswarmError
 from pqswarm.identify.archive import records
 from pqswarm.identify.archive.records import BELOW_ITIC, BELOW_SEMI, HIDDEN, KIND_NAMES, NO_TIME, PACKED
 from pqswarm.identify.show.page.indices import AGGREGATION
+from pqswarm.identify.show.rows import plain_curve_point
+from pqswarm.identify.verdict import EventVerdict
 
 if TYPE_CHECKING:
     from pqswarm.identify.archive.store import ArchiveStore
@@ -181,6 +183,25 @@ class ArchiveQueries:
             "kinds": self.kinds(table, mask),
             "rows": [rows[number] for number in numbers if number in rows],
         }
+
+    def numbers(self, chosen: Selection, size: int = _SOME) -> Iterator[list[int]]:
+        """Yield the numbers of the selected events, the newest first, some at a time."""
+        table = self.table()
+        places = table.newest[self.mask(table, chosen)[table.newest]]
+        for start in range(0, places.size, size):
+            yield [int(one) for one in table.events["number"][places[start : start + size]]]
+
+    def event(self, number: int) -> EventVerdict:
+        """Return an event by its number."""
+        rows = self.archive.database.rows("SELECT record FROM event_records WHERE number = ?", number)
+        try:
+            return EventVerdict.of(json.loads(rows[0][0]))
+        except (ValueError, IndexError) as error:
+            raise self.archive.database.damaged(error) from error
+
+    def rows_of(self, recording: int) -> list[dict[str, Any]]:
+        """Return the rows of all events of a recording, also hidden ones and that of one without events."""
+        return list(EventReader(self.archive).read(f"recordings.id = {int(recording)} ORDER BY events.position"))
 
     def kinds(self, table: _Table, mask: BoolArray) -> dict[str, int]:
         """Return the number of events of each kind."""
@@ -392,14 +413,14 @@ class EventReader:
         """Return the rows of events: the keys of COLUMNS, their place, what was corrected, and values for lists."""
         found: dict[int, dict[str, Any]] = {}
         for start in range(0, len(numbers), _SOME):
-            for row in self._read(f"number IN ({','.join(map(str, map(int, numbers[start : start + _SOME])))})"):
+            for row in self.read(f"number IN ({','.join(map(str, map(int, numbers[start : start + _SOME])))})"):
                 found[row["number"]] = row
-        return found
+        return {number: found[number] for number in numbers if number in found}
 
     def all(self, where: str = "owner = '' AND kind != 'none'") -> Iterator[dict[str, Any]]:
         """Yield the rows of all events in order of their numbers."""
         last = 0
-        while rows := list(self._read(f"number > {last} AND {where} ORDER BY number LIMIT {_SOME}")):
+        while rows := list(self.read(f"number > {last} AND {where} ORDER BY number LIMIT {_SOME}")):
             yield from rows
             last = rows[-1]["number"]
 
@@ -421,7 +442,8 @@ class EventReader:
                 }
         return found
 
-    def _read(self, where: str) -> Iterator[dict[str, Any]]:
+    def read(self, where: str) -> Iterator[dict[str, Any]]:
+        """Yield the rows of the events of a condition in SQL."""
         query = (
             "SELECT number, key, refers, events.position, events.incident, events.class, events.cause, hidden, "
             "severity, tier, event_records.record, recordings.id, content, recordings.position, recordings.record, "
@@ -463,6 +485,7 @@ class EventReader:
             "end": plain["end"],
             "when": None if not row["date"] else f"{row['date']}T{row['time']}",
             "severity": severity if tier == 2 else None,
+            "point": plain_curve_point(plain),
             "upload": bool(owner),
             "hidden": bool(hidden),
             "effective_class": label,

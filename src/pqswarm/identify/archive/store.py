@@ -23,10 +23,12 @@ from pqswarm.identify.archive.database import ArchiveDatabase
 from pqswarm.identify.folder.batch import Failure
 from pqswarm.identify.folder.scan import Candidate
 from pqswarm.identify.show.lines import json_text
-from pqswarm.identify.verdict import Verdict
+from pqswarm.identify.verdict import COLUMNS, Verdict
 
 LEASE = 120.0
 """Time after which the claim of a worker that gives no sign of life is taken over [s]."""
+_MAX_SKIPPED = 1000
+"""Events of other folders that are looked at again."""
 _MAX_PATHS = 500
 """Files that are looked up at a time."""
 
@@ -156,6 +158,14 @@ class ArchiveStore:
         high = b"\xff" if below is None else low[:-1] + bytes([low[-1] + 1])
         return {one.path: one for one in self._files("path >= ? AND path < ?", low, high)}
 
+    def file(self, path: Path) -> KnownFile | None:
+        """Return what is known of a file."""
+        return next(self._files("path = ?", os.fsencode(path)), None)
+
+    def waiting(self, owner: str = "", limit: int = -1) -> list[KnownFile]:
+        """Return the files whose content waits to be analysed, public or of an owner."""
+        return list(self._files("contents.state = 'waiting' AND owner IN ('', ?)", owner, limit=limit))
+
     def files_of(self, contents: Sequence[str]) -> dict[str, list[KnownFile]]:
         """Return the files that hold some contents."""
         found: dict[str, list[KnownFile]] = {}
@@ -165,13 +175,13 @@ class ArchiveStore:
                 found.setdefault(one.content, []).append(one)
         return found
 
-    def _files(self, where: str, *values: Any) -> Iterator[KnownFile]:
+    def _files(self, where: str, *values: Any, limit: int = -1) -> Iterator[KnownFile]:
         query = (
             "SELECT path, name, stamp, content, owner, coalesce(nullif(files.state, ''), contents.state, ''), "
             "CASE files.state WHEN '' THEN coalesce(contents.reason, '') ELSE files.reason END "
-            f"FROM files LEFT JOIN contents ON digest = content WHERE {where} ORDER BY path"  # noqa: S608
+            f"FROM files LEFT JOIN contents ON digest = content WHERE {where} ORDER BY path LIMIT ?"  # noqa: S608
         )
-        for path, *rest in self.database.rows(query, *values):
+        for path, *rest in self.database.rows(query, *values, limit):
             yield KnownFile(Path(os.fsdecode(path)), *rest)
 
     # Claims
@@ -306,7 +316,7 @@ class ArchiveStore:
             "INSERT INTO recordings VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, x'', 0)",
             (*values, n_channels, reason, head),
         )
-        recording, told = int(made.lastrowid or 0), 0
+        recording, told, rows = int(made.lastrowid or 0), 0, []
         if isinstance(result, Verdict):
             said = self.read_corrections(database, file.content, position)
             for number, incident in enumerate(result.incidents):
@@ -318,7 +328,8 @@ class ArchiveStore:
                     ),
                 )
             old = [one for one in before if one["place"] == position]
-            for place, row in enumerate(records.event_rows(result, said)):
+            rows = records.event_rows(result, said)
+            for place, row in enumerate(rows):
                 same = next((one for one in old if records.is_same_event(one["record"], row.found)), None)
                 if same is not None:
                     old.remove(same)
@@ -333,9 +344,7 @@ class ArchiveStore:
                     f"INSERT INTO events VALUES ({marks})", (number, key, refers, recording, place, *row.columns())
                 )
                 database.execute("INSERT INTO event_records VALUES (?, ?)", (added.lastrowid, row.record))
-            self.pack(database, recording, result)
-        else:
-            self.pack(database, recording, None)
+        self.pack(database, recording, rows)
         return serial, told
 
     def find_station(self, database: sqlite3.Connection, name: str) -> int:
@@ -366,30 +375,22 @@ class ArchiveStore:
         with self.database.explained():
             return self.read_corrections(self.database.connection, content, position)
 
-    def pack(self, database: sqlite3.Connection, recording: int, verdict: Verdict | None) -> None:
+    def pack(self, database: sqlite3.Connection, recording: int, rows: Sequence[records.EventRow]) -> None:
         """Write what queries need of the events of a recording, and a new revision."""
-        query = "SELECT content, position, owner, station FROM recordings WHERE id = ?"
-        content, position, owner, station = database.execute(query, (recording,)).fetchone()
-        packed, n_events = b"", 0
-        if verdict is not None:
-            rows = records.event_rows(verdict, self.read_corrections(database, content, position))
-            numbers = database.execute(
-                "SELECT number FROM events WHERE recording = ? ORDER BY position", (recording,)
-            ).fetchall()
-            texts = {t for row in rows for t in (row.label, row.cause, file_text(row.found.event.system))}
-            words = self._words(database, {*texts, owner})
-            values = []
-            for (number,), row in zip(numbers, rows, strict=True):
-                database.execute(
-                    "UPDATE events SET class = ?, cause = ?, hidden = ? WHERE number = ?",
-                    (row.label, row.cause, int(row.hidden), number),
-                )
-                if row.found.event.kind != "none":
-                    values.append(row.pack(number, recording, words[owner], station, words))
-            packed, n_events = np.array(values, dtype=records.PACKED).tobytes(), len(values)
+        query = "SELECT owner, station FROM recordings WHERE id = ?"
+        owner, station = database.execute(query, (recording,)).fetchone()
+        query = "SELECT number FROM events WHERE recording = ? ORDER BY position"
+        numbers = [number for (number,) in database.execute(query, (recording,))]
+        texts = {t for row in rows for t in (row.label, row.cause, file_text(row.found.event.system))}
+        words = self._words(database, {*texts, owner})
+        values = [
+            row.pack(number, recording, words[owner], station, words)
+            for number, row in zip(numbers, rows, strict=True)
+            if row.found.event.kind != "none"
+        ]
         database.execute(
             "UPDATE recordings SET packed = ?, n_events = ?, revision = ? WHERE id = ?",
-            (packed, n_events, self._next_revision(database), recording),
+            (np.array(values, records.PACKED).tobytes(), len(values), self._next_revision(database), recording),
         )
 
     def _next_revision(self, database: sqlite3.Connection) -> int:
@@ -447,9 +448,17 @@ class ArchiveStore:
             "files.content = recordings.content AND path >= ? AND path < ?) ORDER BY number LIMIT ?"
         )
         last = self.progress(receiver)[0]
+        top = self.database.rows("SELECT coalesce(max(number), 0) FROM events")[0][0]
         found = self.database.rows(query, last, low, low[:-1] + bytes([low[-1] + 1]), limit)
+        if not found and top - last > _MAX_SKIPPED:  # those of other folders are not looked at again
+            with self.database.transaction() as database:
+                database.execute(
+                    "INSERT INTO receivers VALUES (?, ?, NULL) ON CONFLICT DO UPDATE SET last = excluded.last",
+                    (receiver, top),
+                )
         rows = EventReader(self).rows([number for number, *_ in found])
-        return [Entry(number, key, refers, rows[number]) for number, key, refers in found]
+        told = (*COLUMNS, "recording", "event")
+        return [Entry(number, key, refers, {name: rows[number][name] for name in told}) for number, key, refers in found]
 
     def delivered(self, receiver: str, last: int, length: int = 0) -> None:
         """Record that a receiver has all events up to this number, and the length of its file [byte]."""
@@ -511,7 +520,7 @@ def default_archive(folder: str | Path) -> Path:
     return Path(home) / "pqswarm" / "archives" / name
 
 
-def check_writable_archive(folder: Path, inside: Path) -> None:
+def check_outside(folder: Path, inside: Path) -> None:
     """Raise an error if an archive would lie in the folder of recordings, which nothing may change."""
     if Path(os.path.abspath(folder)).is_relative_to(os.path.abspath(inside)):  # noqa: PTH100
         raise PqswarmError(f"{file_text(folder)} is inside the folder of recordings: name another with --archive.")

@@ -39,11 +39,16 @@ def row_curve_point(found: "EventVerdict") -> tuple[float, float] | None:
 
     A transient is placed at its decay time and the peak of the voltage, if that is above 100 %.
     """
-    event, details = found.event, found.event.details
-    if event.kind in RMS:
-        seconds, percent = round(event.duration, 3), round(100 * event.magnitude, 1)
-    elif event.kind == "transient":
-        seconds, percent = details.get("decay", nan), 100 * details.get("peak_voltage", nan)
+    return plain_curve_point(vars(found.event))
+
+
+def plain_curve_point(event: Mapping[str, Any]) -> tuple[float, float] | None:
+    """Return the same from the attributes of an event."""
+    details = event["details"]
+    if event["kind"] in RMS and event["magnitude"] is not None:
+        seconds, percent = round(event["duration"], 3), round(100 * event["magnitude"], 1)
+    elif event["kind"] == "transient":
+        seconds, percent = details.get("decay") or nan, 100 * (details.get("peak_voltage") or nan)
         percent = percent if percent > 100 else nan
     else:
         return None
