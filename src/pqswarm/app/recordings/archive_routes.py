@@ -12,13 +12,9 @@ from pqswarm.identify.archive.export import DECIMALS, SEPARATORS, csv_table
 from pqswarm.identify.archive.queries import ORDERS, EventReader
 from pqswarm.identify.archive.records import NOT_AN_EVENT
 from pqswarm.identify.show.curves import ITIC, SEMI, Curve
-from pqswarm.identify.show.page.charts import draw_charts
-from pqswarm.identify.show.rows import event_sentence
 
 _MAX_PAGE = 500
 """Maximum number of rows of a page."""
-_MAX_DRAWN = 500
-"""Maximum number of events on the drawn curves: the worst."""
 
 
 class ArchiveHandler(RecordingHandler):
@@ -139,28 +135,6 @@ class EventTable(ArchiveHandler):
             return csv_table(rows, separator, decimal)
 
         await self.send_text(make, "text/csv", "events.csv")
-
-
-class ToleranceCurves(ArchiveHandler):
-    """The worst of the selected events on voltage-tolerance curves."""
-
-    async def get(self) -> None:
-        """Send the charts."""
-        section = self.section
-
-        def draw() -> list[dict[str, Any]]:
-            rows = section.named(section.queries.page(self.selection(), "worst", limit=_MAX_DRAWN)["rows"])
-            drawn = [(row, section.queries.event(row["number"])) for row in rows]
-            charts = draw_charts(
-                [found for _, found in drawn],
-                [f"{event_sentence(one)}, {row['date']} {row['time']}, {row['station'] or row['path']}" for row, one in drawn],
-                [f"#/recordings/{row['recording']}?event={row['event']}" for row, _ in drawn],
-                [f"{row['recording']}:{row['event']}" for row, _ in drawn],
-            )
-            names = ("name", "caption", "note", "counts")
-            return [{"svg": str(one.picture), **{key: getattr(one, key) for key in names}} for one in charts]
-
-        self.send_json({"charts": await self.work(draw)})
 
 
 class Stations(ArchiveHandler):
@@ -300,7 +274,6 @@ ROUTES: list[tuple[str, type[Base]]] = [
     (rf"/api/recordings/({ID})/others", OtherMeters),
     (rf"/api/recordings/({ID})/notes", Notes),
     (r"/api/table.csv", EventTable),
-    (r"/api/curves", ToleranceCurves),
     (r"/api/stations", Stations),
     (r"/api/stations/([0-9]{1,9})", Stations),
     (r"/api/again", AnalyseAgain),

@@ -201,12 +201,12 @@ class RecordingFiles:
 
     def _without_cfg(self, visitor: str, complete: Iterable[Path]) -> Iterator[RecordingFile]:
         """Data files whose configuration the visitor may still be sending."""
-        stems = {path.stem.casefold() for path in complete if path.suffix.casefold() == ".cfg"}
+        stems = {(path.parent, path.stem.casefold()) for path in complete if path.suffix.casefold() == ".cfg"}
         home = self.uploads_of(visitor)
         with suppress(OSError):
-            for path in sorted(home.iterdir()):
-                if path.suffix.casefold() in COMPANIONS and path.stem.casefold() not in stems and path.is_file():
-                    name = f"uploads/{file_text(path.name)}"
+            for path in sorted(one for one in home.rglob("*") if one.suffix.casefold() in COMPANIONS):
+                if (path.parent, path.stem.casefold()) not in stems and path.is_file():
+                    name = f"uploads/{file_text(path.relative_to(home).as_posix())}"
                     file_id = path_id(path)
                     yield RecordingFile(file_id, name, (path,), "", 0, home, visitor, "waiting for its .cfg")
 

@@ -21,7 +21,7 @@ from pqswarm.app.recordings.queue import AnalysisQueue
 from pqswarm.app.recordings.uploads import clean_parts
 from pqswarm.app.workbench import Workbench, make_private_workbench_folder, remove_unused_workbench_files
 from pqswarm.errors import PqswarmError
-from pqswarm.identify import Archive, ArchiveQueries, Selection
+from pqswarm.identify import Archive, ArchiveQueries
 from pqswarm.identify.archive.analyser import ArchiveAnalyser
 from pqswarm.identify.archive.archive import KNOWN_CAUSES
 from pqswarm.identify.archive.records import NOT_AN_EVENT
@@ -153,7 +153,7 @@ class RecordingsSection:
     def name_of(self, path: str, is_upload: bool) -> str:
         """Return the name of a file as pages show it: no folders but those in the folder of recordings."""
         if is_upload:
-            return f"uploads/{Path(path).name}"
+            return f"uploads/{path.removeprefix(file_text(self.files.uploads)).lstrip('/').partition('/')[2]}"
         home = file_text(self.files.folder).rstrip("/") + "/"
         return path.removeprefix(home) if path.startswith(home) else Path(path).name
 
@@ -167,13 +167,12 @@ class RecordingsSection:
         return [] if found is None else self.named(self.queries.rows_of(found["number"]))
 
     def summary(self, visitor: str) -> dict[str, Any]:
-        """Return the state of the section, what can be selected, and the newest recordings and events."""
+        """Return the state of the section, what can be selected, and the newest recordings."""
         from pqswarm.events.broad import BROAD_CLASSES
         from pqswarm.identify.agreement import in_words
         from pqswarm.measure.event import KINDS
 
         owner = upload_folder_name(visitor)
-        page = self.queries.page(Selection(owner=owner), limit=_MAX_ROWS)
         waiting = self.queue.waiting(visitor)
         listed = self.archive.recordings(owner=owner, limit=_MAX_ROWS)["recordings"]
         shown = {one["id"].partition("-")[0] for one in listed}
@@ -183,7 +182,6 @@ class RecordingsSection:
         return {
             "folder": file_text(self.workbench.folder.name),
             "archive": file_text(self.workbench.archive.name),
-            "total": page["total"],
             "waiting": len(waiting),
             "revision": self.queries.table().revision,
             "analysing": self.queue.is_busy,
@@ -196,7 +194,6 @@ class RecordingsSection:
             "facets": self.queries.facets(owner),
             "counts": self.archive.counts(),
             "recordings": [*entries, *map(self.listed, listed)],
-            "rows": self.named(page["rows"]),
         }
 
     async def _publish_result(self, file: RecordingFile) -> None:
@@ -208,14 +205,12 @@ class RecordingsSection:
 
     def _result_message(self, file: RecordingFile) -> dict[str, Any]:
         places = self.recordings_in(file)
-        rows = [row for place in places[:_MAX_MESSAGE_ROWS] for row in self.rows(place, file.visitor)]
         return {
             "about": "recordings",
             "id": file.id,
             **self.state_of(places[0]),
             "urms": places[0].key in self.queue.verdicts,
             "recordings": [self.entry(place) for place in places[:_MAX_MESSAGE_ROWS]],
-            "rows": rows if max(len(rows), len(places)) <= _MAX_MESSAGE_ROWS else None,
             "revision": self.archive.revision(),
         }
 
