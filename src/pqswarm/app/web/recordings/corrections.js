@@ -135,6 +135,7 @@
           { key: "label", title: "By hand", text: (one) => label(one.label) },
           { key: "note", title: "Note" },
         ] });
+      this.table.caption.classList.add("spoken");
       this.load();
       title.focus({ preventScroll: true });
     }

@@ -61,7 +61,8 @@
       this.filters = new pq.Filters(this.holder, { path: "", order: true });
       this.fault = pq.el("div");
       this.holder.append(this.fault);
-      const columns = pq.recordings.columns.map((column) => (column.key === "kind" ? { ...column, show: (row) => [column.show(row), this.opener(row)] } : column));
+      const more = { kind: (row) => this.opener(row), class: (row) => (row.correction?.label ? "" : pq.el("span", { class: /^disagree/.test(row.agreement) ? "disagree" : "soft", title: row.agreement }, ` ${Number.isFinite(row.probability) ? pq.percent(row.probability, 0) : ""}${/^disagree/.test(row.agreement) ? " ≠" : ""}`)) };
+      const columns = pq.recordings.columns.filter((column) => !["probability", "agreement"].includes(column.key)).map((column) => (more[column.key] ? { ...column, show: (row) => [column.show(row), more[column.key](row)] } : column));
       this.table = new pq.Table(this.holder, { caption: "Events", columns, rows: [], key, empty: LOADING,
         rowClass: (row) => [row.under ? "under" : "", row.hidden ? "struck" : ""].join(" ").trim(), isHidden: (row) => row.under && !this.open.has(row.under),
         onsort: (column) => this.sort(column), onmore: () => this.load({ more: true }), onclick: (row) => pq.app.go("recordings", row.recording, { event: row.event }) });

@@ -24,6 +24,7 @@
           { key: "site", title: "Site", text: (one) => one.site.split("\n").filter((line) => line.trim() && !line.startsWith("#")).join("; ") || "–" },
           { key: "by", title: "Edited", text: (one) => (one.by ? `${one.by}, ${moment(one.at)}` : "") },
         ] });
+      this.table.caption.classList.add("spoken");
       this.form = pq.el("section", { class: "card site", "aria-label": "Site", hidden: true });
       this.holder.append(this.form);
       this.load();

@@ -9,10 +9,23 @@
   const HIGHEST = 200; // percent, top of the chart of magnitudes
   const SHORTEST = 1e-4, LONGEST = 1e3; // seconds, its ends
 
-  const monthName = (month) => `${MONTHS[Number(month.slice(5)) - 1]} ${month.slice(0, 4)}`;
-  const nextMonth = (month) => {
-    const [year, number] = month.split("-").map(Number);
-    return number === 12 ? `${year + 1}-01` : `${year}-${String(number + 1).padStart(2, "0")}`;
+  const MOST_MONTHS = 72; // beyond, years are counted
+
+  // A period is a month, 2026-03, or a year, 2026.
+  const periodName = (period) => (period.length > 4 ? `${MONTHS[Number(period.slice(5)) - 1]} ${period.slice(0, 4)}` : period);
+  const nextPeriod = (period) => {
+    const [year, month] = period.split("-").map(Number);
+    return !month ? String(year + 1) : month === 12 ? `${year + 1}-01` : `${year}-${String(month + 1).padStart(2, "0")}`;
+  };
+  const byYear = (months) => {
+    const years = new Map();
+    for (const { month, total, kinds } of months) {
+      const year = years.get(month.slice(0, 4)) ?? { month: month.slice(0, 4), total: 0, kinds: {} };
+      years.set(year.month, year);
+      year.total += total;
+      for (const [kind, n] of Object.entries(kinds)) year.kinds[kind] = (year.kinds[kind] ?? 0) + n;
+    }
+    return [...years.values()];
   };
   const number = (n) => n.toLocaleString("en");
   const onKeys = (act) => (event) => {
@@ -68,34 +81,35 @@
   // Events of each month, stacked by kind; a month is a button.
   class Months extends Figure {
     constructor(holder, onmonth) {
-      super(holder, "months", "Events per month", "Click a month to select it, and again for all months. Events of recorders without a clock are in no month.");
+      super(holder, "months", "Events per month", "Click a bar to select its time, and again for all times. Beyond six years, years are shown. Events of recorders without a clock are left out.");
       this.onmonth = onmonth;
     }
 
     picture(width) {
-      const { months, from, to } = this.data;
+      const { from, to } = this.data;
+      const months = this.data.months.length > MOST_MONTHS ? byYear(this.data.months) : this.data.months;
       const height = 240, left = 48, right = width - 8, top = 10, bottom = height - 34;
       const most = Math.max(1, ...months.map((one) => one.total));
       const wide = (right - left) / Math.max(months.length, 1);
       const y = (n) => bottom - ((bottom - top) * n) / most;
       const ticks = pq.ticks(0, most, 5).filter(Number.isInteger);
       const grid = ticks.flatMap((n) => [pq.svg("line", { class: "grid", x1: left, x2: right, y1: y(n), y2: y(n) }), pq.svg("text", { x: left - 6, y: y(n) + 4, "text-anchor": "end" }, number(n))]);
-      const every = Math.max(1, Math.ceil(52 / wide));
-      const isChosen = (month) => !from && !to ? true : (!from || nextMonth(month) > from) && (!to || month < to);
+      const every = Math.max(1, Math.ceil(62 / wide));
+      const isChosen = (month) => !from && !to ? true : (!from || nextPeriod(month) > from) && (!to || month < to);
       const bars = months.map((one, i) => {
         let under = 0;
         const parts = Object.keys(store.kinds).filter((kind) => one.kinds[kind]).map((kind) => {
           const [low, high] = [y(under), y((under += one.kinds[kind]))];
           return pq.svg("rect", { x: left + i * wide + 0.1 * wide, y: high, width: 0.8 * wide, height: low - high, style: { fill: pq.kindColour(kind) } });
         });
-        const press = () => this.onmonth(one.month, nextMonth(one.month));
-        const words = [`${monthName(one.month)}: ${count(one.total, "event")}`, ...Object.entries(one.kinds).map(([kind, n]) => `${kindTitle({ kind })} ${number(n)}`)].join("\n");
+        const press = () => this.onmonth(one.month, nextPeriod(one.month));
+        const words = [`${periodName(one.month)}: ${count(one.total, "event")}`, ...Object.entries(one.kinds).map(([kind, n]) => `${kindTitle({ kind })} ${number(n)}`)].join("\n");
         return this.tip(pq.svg("g", { class: isChosen(one.month) ? "month" : "month off", role: "button", tabindex: one.total ? 0 : -1, "data-name": one.month, on: { click: press, keydown: onKeys(press) } },
           pq.svg("rect", { class: "reach", x: left + i * wide, y: top, width: wide, height: bottom - top }), parts), words);
       });
-      const names = months.flatMap((one, i) => (i % every ? [] : [pq.svg("text", { x: left + (i + 0.5) * wide, y: bottom + 15, "text-anchor": "middle" }, wide * every > 68 || months.length < 13 ? one.month : one.month.slice(2))]));
+      const names = months.flatMap((one, i) => (i % every ? [] : [pq.svg("text", { x: left + (i + 0.5) * wide, y: bottom + 15, "text-anchor": "middle" }, one.month)]));
       const total = months.reduce((sum, one) => sum + one.total, 0);
-      this.count.textContent = months.length ? `${count(total, "event")} in ${count(months.length, "month")}` : "No event has a time.";
+      this.count.textContent = months.length ? `${count(total, "event")} in ${count(this.data.months.length, "month")}` : "No event has a time.";
       return pq.svg("svg", { class: "plot", viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "Events per month" }, grid, bars, names, pq.svg("path", { class: "axis", d: `M${left} ${top}V${bottom}H${right}` }));
     }
   }
@@ -122,9 +136,9 @@
       const clip = (v, low, high) => Math.min(Math.max(v, low), high);
       const x = (s) => left + ((right - left) * Math.log10(clip(s, SHORTEST, LONGEST) / SHORTEST)) / Math.log10(LONGEST / SHORTEST);
       const y = (p) => bottom - ((bottom - top) * clip(p, 0, HIGHEST)) / HIGHEST;
-      const times = { "1e-4": "0.1 ms", "1e-3": "1 ms", "1e-2": "10 ms", "1e-1": "0.1 s", 1: "1 s", 10: "10 s", 100: "100 s", 1e3: "1000 s" };
-      const grid = [...Object.entries(times).flatMap(([s, text], i) => [pq.svg("line", { class: "grid", x1: x(Number(s)), x2: x(Number(s)), y1: top, y2: bottom }),
-        width < 420 && i % 2 ? "" : pq.svg("text", { x: x(Number(s)), y: bottom + 16, "text-anchor": i === 7 ? "end" : "middle" }, text)]),
+      const times = ["0.1 ms", "1 ms", "10 ms", "0.1 s", "1 s", "10 s", "100 s", "1000 s"].map((text, i) => [10 ** (i - 4), text]);
+      const grid = [...times.flatMap(([s, text], i) => [pq.svg("line", { class: "grid", x1: x(s), x2: x(s), y1: top, y2: bottom }),
+        width < 420 && i % 2 ? "" : pq.svg("text", { x: x(s), y: bottom + 16, "text-anchor": i === 7 ? "end" : "middle" }, text)]),
       ...[0, 50, 100, 150, 200].flatMap((p) => [pq.svg("line", { class: "grid", x1: left, x2: right, y1: y(p), y2: y(p) }), pq.svg("text", { x: left - 6, y: y(p) + 4, "text-anchor": "end" }, `${p} %`)])];
       const lines = curves.map((curve, i) => {
         let at = SHORTEST;
@@ -136,7 +150,7 @@
         const upper = curve.upper.map(([s, p], k) => `${k ? "L" : "M"}${x(s ?? LONGEST).toFixed(1)} ${y(p).toFixed(1)}`).join("");
         return pq.svg("g", { class: `curve curve-${i}` }, pq.svg("path", { d: lower + upper }));
       });
-      const legend = curves.map((curve, i) => [pq.svg("path", { class: `curve curve-${i}`, d: `M${left + 10} ${top + 12 + 17 * i}h26` }), pq.svg("text", { x: left + 42, y: top + 16 + 17 * i }, curve.title.split(",")[0])]);
+      const legend = curves.map((curve, i) => [pq.svg("path", { class: `curve curve-${i}`, d: `M${right - 150} ${top + 12 + 17 * i}h26` }), pq.svg("text", { x: right - 118, y: top + 16 + 17 * i }, curve.title.split(",")[0])]);
       const most = Math.max(1, ...bins.map((one) => one.n));
       const range = (one) => `${pq.seconds(one.seconds[0])} to ${pq.seconds(one.seconds[1])}, ${pq.fixed(one.percent[0], 0)} to ${pq.fixed(one.percent[1], 0)} %`;
       const marks = [...bins.map((one) => this.tip(pq.svg("rect", { class: "bin", role: "img", x: x(one.seconds[0]), y: y(one.percent[1]), width: Math.max(x(one.seconds[1]) - x(one.seconds[0]), 1), height: Math.max(y(one.percent[0]) - y(one.percent[1]), 1),
@@ -205,7 +219,7 @@
           ask("events", `${query}&limit=1`, (found) => this.filters.show(this.given, found)),
           ask("scatter", query, (found) => this.tolerance.take(found)),
           ask("hours", query, (found) => this.drawHours(found.hours)),
-          ask("sarfi", query, (found) => this.sarfi.update(found.rows)),
+          ask("sarfi", query, (found) => this.sarfi.update(found.rows.sort((a, b) => pq.compare(a.station, b.station) || a.year - b.year))),
         ]);
         this.fault.replaceChildren();
       } catch (error) {
@@ -230,6 +244,8 @@
 
     changed() {
       this.filters.show(this.given);
+      this.months.draw();
+      this.tolerance.draw();
     }
 
     refresh() {
