@@ -8,8 +8,8 @@
   pq.Around = class {
     constructor(holder, page) {
       Object.assign(this, { page, notes: [] });
-      this.others = pq.el("section", { class: "others", "aria-labelledby": "others-title" });
-      this.said = pq.el("section", { class: "card notes", "aria-labelledby": "notes-title" });
+      this.others = pq.el("section", { class: "around", "aria-labelledby": "others-title" });
+      this.said = pq.el("details", { class: "notes" });
       holder.append(this.others, this.said);
       this.loadOthers(5);
       this.load();
@@ -44,7 +44,9 @@
 
     async load(change = () => this.page.api("/notes")) {
       try {
+        const known = this.notes.length;
         this.notes = (await change()).notes;
+        this.said.open ||= this.notes.length > known;
         this.drawNotes();
       } catch (error) {
         pq.app.fail(error, this.said);
@@ -60,7 +62,7 @@
         this.load(() => this.page.api("/notes", { method: "POST", json: { text: text.value.trim(), by: by.value.trim() } }));
       };
       const remove = (one) => this.load(() => this.page.api(`/notes?${new URLSearchParams({ number: one.number, by: pq.recordings.name || one.by })}`, { method: "DELETE" }));
-      this.said.replaceChildren(pq.el("h2", { id: "notes-title" }, this.notes.length ? count(this.notes.length, "note") : "Notes"),
+      this.said.replaceChildren(pq.el("summary", {}, this.notes.length ? `${count(this.notes.length, "note")} by hand` : "Add a note"),
         pq.el("ul", {}, this.notes.map((one) => pq.el("li", {}, pq.el("p", {}, one.text), pq.el("span", { class: "soft" }, `${one.by}, ${moment(one.at)} `), pq.el("button", { class: "small", "aria-label": `Remove the note of ${one.by}`, on: { click: () => remove(one) } }, "Remove")))),
         pq.el("form", { on: { submit: add } }, pq.el("label", { class: "wide" }, "Note on this recording", text), pq.el("label", {}, "Your name", by), pq.el("button", { type: "submit" }, "Add note")));
     }

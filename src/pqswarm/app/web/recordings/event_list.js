@@ -227,7 +227,7 @@
   pq.RecordingTable = class {
     constructor(holder, signal) {
       Object.assign(this, { signal, rows: [], next: "", words: "", state: "" });
-      this.element = pq.el("section", { class: "sources", "aria-label": "All recordings" });
+      this.element = pq.el("div", { class: "sources" });
       holder.append(this.element);
       const input = pq.el("input", { type: "search", placeholder: "Search", "aria-label": "Search recordings", on: { change: () => { this.words = input.value.trim(); this.load(); } } });
       const state = pq.el("select", { "aria-label": "Result", on: { change: () => { this.state = state.value; this.load(); } } },

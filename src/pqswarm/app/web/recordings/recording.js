@@ -45,7 +45,7 @@
       this.holder.append(pq.el("div", { class: "recording" },
         pq.el("div", { class: "title" }, pq.el("div", { class: "row" }, pq.el("a", { class: "back", href: pq.recordings.kept.link }, "← All events"), this.title),
           pq.el("div", { class: "row" }, this.facts, this.tools), this.notes, this.progress),
-        this.events, this.side, this.stage, this.below, this.instruments, (this.foot = pq.el("div", { class: "around columns" }))));
+        this.events, this.side, this.stage, this.below, this.instruments));
     }
 
     async open() {
@@ -64,7 +64,7 @@
       this.cursors = new pq.CursorReadings(this.instruments, this.id);
       this.bands = new pq.Bands(this.below, this);
       this.verdict = new pq.VerdictCard(this.side, this);
-      this.around = new pq.Around(this.foot, this);
+      this.around = new pq.Around(this.events, this);
       this.waves = new pq.Waves(this.stage, this.header, (from, to, points, signal) => this.view(from, to, points, signal),
         { range: place.range ?? undefined, cursors: place.cursors, onchange: (state) => this.moved(state), onevent: (index) => this.choose(index, false) });
       this.cursors.show(this.waves.cursors);
