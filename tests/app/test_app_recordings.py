@@ -65,9 +65,9 @@ def test_the_list_is_that_of_identify(listed, verdict):
 
 
 def test_several_recordings_of_a_file_have_ids_of_their_own(listed, app):
-    found = [one for one in listed["recordings"] if one["name"].startswith("two.cfg")]
+    found = sorted((one for one in listed["recordings"] if one["name"].startswith("two.cfg")), key=lambda one: one["id"])
     assert len(found) == 2
-    assert sorted(one["id"][24:] for one in found) == ["", "-2"]
+    assert [one["id"][24:] for one in found] == ["", "-2"]
     header = get(app, f"/api/recordings/{found[1]['id']}")
     assert header["siblings"] == [one["id"] for one in found]
     assert header["name"] == found[1]["name"] != found[0]["name"]

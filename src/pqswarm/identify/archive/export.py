@@ -47,14 +47,15 @@ def csv_parts(rows: Iterable[Mapping[str, Any]], separator: str = ",", decimal: 
     writer.writerow(EXPORTED)
     for row in rows:
         full = export_row(row)
-        writer.writerow([_csv_cell(full[name], decimal) for name in EXPORTED])
+        writer.writerow([table_cell(full[name], decimal) for name in EXPORTED])
         yield stream.getvalue()
         stream.seek(0)
         stream.truncate()
     yield stream.getvalue()
 
 
-def _csv_cell(value: Any, decimal: str) -> Any:
+def table_cell(value: Any, decimal: str) -> Any:
+    """Return a value as a cell of CSV."""
     if value is None or isinstance(value, bool):
         return "" if value is None else int(value)
     if isinstance(value, float):
@@ -131,12 +132,12 @@ def run_query(archive: "Archive", statement: str, seconds: float) -> Iterator[tu
         connection.set_authorizer(None)
 
 
-def check_archive(archive: "Archive") -> Iterator[str]:
-    """Yield what is wrong with an archive, a sentence each: damage, missing files, failures, refused events."""
+def check_archive(archive: "Archive") -> Iterator[tuple[bool, str]]:
+    """Yield what is wrong with an archive, and whether that is damage: missing files, failures, refused events are not."""
     rows = archive.database.rows
     for (text,) in rows("PRAGMA integrity_check(20)"):
         if text != "ok":
-            yield f"the file is damaged: {file_text(text)}."
+            yield True, f"{file_text(text)}."
     checks = {
         "events without a record": "SELECT count(*) FROM events LEFT JOIN event_records USING (number) WHERE record IS NULL",
         "events without a recording": "SELECT count(*) FROM events WHERE recording NOT IN (SELECT id FROM recordings)",
@@ -145,18 +146,20 @@ def check_archive(archive: "Archive") -> Iterator[str]:
     }
     for what, query in checks.items():
         if count := rows(query)[0][0]:
-            yield f"{count} {what}."
-    number = 0
+            yield True, f"{count} {what}."
     for (number,) in rows("SELECT id FROM recordings WHERE record != ''"):
-        archive.verdict(number)  # raises an error if it is damaged
+        try:
+            archive.verdict(number)
+        except PqswarmError as error:
+            yield True, f"recording {number}: {error}"
     missing = [one for one in archive.files().values() if one.content and not one.path.exists()]
     elsewhere = archive.files_of(sorted({one.content for one in missing}))
     for one in missing:
         if not any(other.path.exists() for other in elsewhere.get(one.content, ())):
-            yield f"{one.name}: the file is not there; its events are kept."
+            yield False, f"{one.name}: the file is not there; its events are kept."
     for name, reason in rows("SELECT name, reason FROM recordings WHERE reason != '' ORDER BY name"):
-        yield f"{name}: {reason}"
+        yield False, f"{name}: {reason}"
     for receiver, key, reason in archive.refused():
-        yield f"{receiver}: event {key} was set aside: {reason}."
+        yield False, f"{receiver}: event {key} was set aside: {reason}."
     if waiting := len(archive.waiting()):
-        yield f"{count_text(waiting, 'file')} wait to be analysed."
+        yield False, f"{count_text(waiting, 'file')} wait to be analysed."

@@ -17,7 +17,6 @@ import numpy as np
 
 from pqswarm._base.files import file_writer_is_alive
 from pqswarm._base.text import file_text
-from pqswarm.errors import PqswarmError
 from pqswarm.identify.archive import records
 from pqswarm.identify.archive.database import ArchiveDatabase
 from pqswarm.identify.folder.batch import Failure
@@ -123,6 +122,15 @@ class ArchiveStore:
                     "INSERT OR IGNORE INTO contents VALUES (?, 'waiting', ?, '', '', ?, 0)",
                     (one.content, one.grown_from, one.size),
                 )
+                self._rename(database, one)
+
+    def _rename(self, database: sqlite3.Connection, file: SeenFile) -> None:
+        """Show recordings under the new name of their file if it was moved."""
+        query = "SELECT path FROM files WHERE content = ? AND path != ?"
+        others = database.execute(query, (file.content, os.fsencode(file.path))).fetchall()
+        if others and not any(os.path.lexists(path) for (path,) in others):
+            values = (file_text(file.path), self._next_revision(database), file.content)
+            database.execute("UPDATE recordings SET name = ?, revision = ? WHERE content = ?", values)
 
     def set_aside(self, path: Path, stamp: str, state: str, reason: str) -> None:
         """Note a file that is not analysed, such as a table written by pqswarm."""
@@ -501,8 +509,8 @@ def _has_ended(worker: str) -> bool:
 def look_at(candidate: Candidate, before: KnownFile | None = None, owner: str = "") -> SeenFile:
     """Return a file with the key of its content; `before` is what the archive knows of it. Raises OSErrors."""
     digest, size = candidate.digest(), sum(int(one.partition(":")[0]) for one in candidate.stamp.split())
-    if owner:  # uploads are private: the same content is analysed for each visitor
-        digest = hashlib.sha256(f"{owner} {digest}".encode()).hexdigest()
+    if owner:  # uploads are private: the same content is analysed for each visitor, and each name
+        digest = hashlib.sha256(f"{owner} {candidate.name} {digest}".encode()).hexdigest()
     grown = ""
     if before is not None and before.content not in ("", digest) and not owner:
         grown = before.content if candidate.has_grown(before.stamp, before.content) else ""
@@ -519,8 +527,3 @@ def default_archive(folder: str | Path) -> Path:
     name = hashlib.sha256(os.fsencode(whole)).hexdigest()[:16]
     return Path(home) / "pqswarm" / "archives" / name
 
-
-def check_outside(folder: Path, inside: Path) -> None:
-    """Raise an error if an archive would lie in the folder of recordings, which nothing may change."""
-    if Path(os.path.abspath(folder)).is_relative_to(os.path.abspath(inside)):  # noqa: PTH100
-        raise PqswarmError(f"{file_text(folder)} is inside the folder of recordings: name another with --archive.")
