@@ -117,7 +117,7 @@
       }
     }
 
-    // Put the events of an incident below its main event, or below the first of them that is loaded.
+    // Put the events of an incident below its main event; in the order of severity, below the worst.
     folded() {
       const groups = new Map();
       for (const row of this.rows) {
@@ -126,7 +126,7 @@
         else groups.set(incident(row), [row]);
       }
       return [...groups.values()].flatMap((rows) => {
-        const head = rows.find((row) => row.cause) ?? rows[0];
+        const head = (this.given.order !== "worst" && rows.find((row) => row.cause)) || rows[0];
         return [head, ...rows.filter((row) => row !== head)].map((row) => Object.assign(row, { under: row === head ? "" : key(head), others: row === head ? rows.length - 1 : 0 }));
       });
     }

@@ -78,16 +78,21 @@
     }
   }
 
-  // Events of each month, stacked by kind; a month is a button.
+  // Events of each month, stacked by kind, or of each year if there are many; a bar is a button. A selected year shows its months.
   class Months extends Figure {
     constructor(holder, onmonth) {
-      super(holder, "months", "Events per month", "Click a bar to select its time, and again for all times. Beyond six years, years are shown. Events of recorders without a clock are left out.");
+      super(holder, "months", "Events per month", "Click a bar to select its time. Beyond six years, years are shown, and the months of a selected one. Events of recorders without a clock are left out.");
       this.onmonth = onmonth;
+      this.all = pq.el("button", { "data-act": "all-times", on: { click: () => onmonth("", "") } }, "All times");
+      this.element.querySelector(".tools").prepend(this.all);
     }
 
     picture(width) {
       const { from, to } = this.data;
-      const months = this.data.months.length > MOST_MONTHS ? byYear(this.data.months) : this.data.months;
+      const all = this.data.months;
+      const near = all.filter(({ month }) => (!from || month >= from.slice(0, 4)) && (!to || month < nextPeriod(to.slice(0, 4))));
+      const months = all.length <= MOST_MONTHS ? all : (from || to) && near.length <= MOST_MONTHS ? near : byYear(all);
+      this.all.hidden = !from && !to;
       const height = 240, left = 48, right = width - 8, top = 10, bottom = height - 34;
       const most = Math.max(1, ...months.map((one) => one.total));
       const wide = (right - left) / Math.max(months.length, 1);
@@ -108,8 +113,8 @@
           pq.svg("rect", { class: "reach", x: left + i * wide, y: top, width: wide, height: bottom - top }), parts), words);
       });
       const names = months.flatMap((one, i) => (i % every ? [] : [pq.svg("text", { x: left + (i + 0.5) * wide, y: bottom + 15, "text-anchor": "middle" }, one.month)]));
-      const total = months.reduce((sum, one) => sum + one.total, 0);
-      this.count.textContent = months.length ? `${count(total, "event")} in ${count(this.data.months.length, "month")}` : "No event has a time.";
+      const total = all.reduce((sum, one) => sum + one.total, 0);
+      this.count.textContent = months.length ? `${count(total, "event")} in ${count(all.length, "month")}` : "No event has a time.";
       return pq.svg("svg", { class: "plot", viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "Events per month" }, grid, bars, names, pq.svg("path", { class: "axis", d: `M${left} ${top}V${bottom}H${right}` }));
     }
   }
@@ -172,7 +177,7 @@
       this.holder.append(this.head);
       this.filters = new pq.Filters(this.holder, { path: "statistics" });
       this.fault = pq.el("div");
-      this.months = new Months(this.holder, (from, to) => this.filters.set(this.given.from === from && this.given.to === to ? { from: "", to: "" } : { from, to }));
+      this.months = new Months(this.holder, (from, to) => this.filters.set({ from, to }));
       const both = pq.el("div", { class: "columns" });
       this.tolerance = new Tolerance(both);
       this.hours = pq.el("figure", { class: "card hours", "data-chart": "hours" });
