@@ -65,7 +65,9 @@ def test_the_list_is_that_of_identify(listed, verdict):
 
 
 def test_several_recordings_of_a_file_have_ids_of_their_own(listed, app):
-    found = sorted((one for one in listed["recordings"] if one["name"].startswith("two.cfg")), key=lambda one: one["id"])
+    found = sorted(
+        (one for one in listed["recordings"] if one["name"].startswith("two.cfg")), key=lambda one: one["id"]
+    )
     assert len(found) == 2
     assert [one["id"][24:] for one in found] == ["", "-2"]
     header = get(app, f"/api/recordings/{found[1]['id']}")

@@ -70,7 +70,9 @@ def test_others_do_not_see_it(app, pair):
         upload(app, "more.cfg", pair[0])
         upload(app, "others.cfg", pair[0], visitor=OTHER)
         assert page.wait(lambda message: True) == {"about": "recordings", "id": "", "state": "changed"}
-        assert [one["name"] for one in get(app, "/api/recordings", OTHER)["recordings"] if one["upload"]] == ["others.cfg"]
+        assert [one["name"] for one in get(app, "/api/recordings", OTHER)["recordings"] if one["upload"]] == [
+            "others.cfg"
+        ]
 
 
 def test_an_upload_can_be_removed(app, state, pair):

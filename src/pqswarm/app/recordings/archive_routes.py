@@ -9,7 +9,8 @@ from pqswarm.app.recordings.routes import RecordingHandler
 from pqswarm.app.recordings.section import CHANGED, ID
 from pqswarm.identify import EventVerdict, Selection, possible_labels
 from pqswarm.identify.archive.export import DECIMALS, SEPARATORS, csv_table
-from pqswarm.identify.archive.queries import ORDERS, EventReader
+from pqswarm.identify.archive.queries import ORDERS
+from pqswarm.identify.archive.reader import EventReader
 from pqswarm.identify.archive.records import NOT_AN_EVENT
 from pqswarm.identify.show.curves import ITIC, SEMI, Curve
 from pqswarm.identify.show.page.charts import draw_charts
@@ -135,7 +136,9 @@ class EventTable(ArchiveHandler):
 
         def make() -> str:
             numbers = section.queries.numbers(self.selection())
-            rows = (row for part in numbers for row in section.named(list(EventReader(section.archive).rows(part).values())))
+            rows = (
+                row for part in numbers for row in section.named(list(EventReader(section.archive).rows(part).values()))
+            )
             return csv_table(rows, separator, decimal)
 
         await self.send_text(make, "text/csv", "events.csv")
@@ -153,7 +156,10 @@ class ToleranceCurves(ArchiveHandler):
             drawn = [(row, section.queries.event(row["number"])) for row in rows]
             charts = draw_charts(
                 [found for _, found in drawn],
-                [f"{event_sentence(one)}, {row['date']} {row['time']}, {row['station'] or row['path']}" for row, one in drawn],
+                [
+                    f"{event_sentence(one)}, {row['date']} {row['time']}, {row['station'] or row['path']}"
+                    for row, one in drawn
+                ],
                 [f"#/recordings/{row['recording']}?event={row['event']}" for row, _ in drawn],
                 [f"{row['recording']}:{row['event']}" for row, _ in drawn],
             )
@@ -250,7 +256,7 @@ class Corrections(ArchiveHandler):
         if what == "class" and label not in ("", NOT_AN_EVENT, *_possible(verdict, index)):
             raise HTTPRefusal("That class contradicts the measurements.", 400)
         section.archive.correct(found["number"], index, label, by, note, what=what)
-        return section.rows(place, self.visitor)[index]
+        return section.rows(place)[index]
 
 
 def _possible(verdict: Any, index: int) -> "tuple[str, ...]":
