@@ -155,9 +155,9 @@ class Archive(ArchiveStore):
     def correction_log(self, owner: str = "") -> list[dict[str, Any]]:
         """Return all corrections, the newest first: of what, by whom, when, and what the verdict was."""
         query = (
-            "SELECT number, corrections.content, corrections.position, what, label, author, at, note, "
+            "SELECT number, content, position, what, label, author, at, note, "
             "corrections.record, coalesce(recordings.name, ''), coalesce(owner, '') FROM corrections "
-            "LEFT JOIN recordings ON recordings.content = corrections.content AND recordings.position = corrections.position "
+            "LEFT JOIN recordings USING (content, position) "
             "WHERE coalesce(recordings.owner, '') IN ('', ?) ORDER BY number DESC LIMIT 10000"
         )
         rows = self.database.rows(query, owner)
@@ -190,9 +190,10 @@ class Archive(ArchiveStore):
         for content, name, source, label, by, at, note, record in rows:
             paths = [one.path for one in files.get(content, ())]
             path = next((one for one in paths if one.is_file()), paths[0] if paths else name)
-            one = Correction(str(path), content, source, EventVerdict.of(json.loads(record)), label, by, at, note)
+            event, label = EventVerdict.of(json.loads(record)), "" if label == NOT_AN_EVENT else label
+            one = Correction(str(path), content, source, event, label, by, at, note)
             found[one.key] = one
-        return [one for _, one in sorted(found.items()) if one.label not in ("", NOT_AN_EVENT)]
+        return [one for _, one in sorted(found.items()) if one.label]
 
     # Notes
 
