@@ -7,10 +7,10 @@ import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
+from pqswarm.identify.folder.journal import Journal
 from tests.identify.watching import Place
 
 from pqswarm.errors import PqswarmError
-from pqswarm.identify.folder.journal import Journal
 from pqswarm.identify.folder.receivers import JsonLines, StreamReceiver, Webhook
 from pqswarm.identify.folder.watch import JOURNAL, Watcher
 

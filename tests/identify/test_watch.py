@@ -15,7 +15,7 @@ from tests.identify.watching import Place, analysed, found_in
 
 from pqswarm.errors import FileFormatError
 from pqswarm.identify import Archive, Failure
-from pqswarm.identify.archive.store import look_at
+from pqswarm.identify.archive.files import look_at
 from pqswarm.identify.folder import watch
 from pqswarm.identify.folder.batch import failure_of
 from pqswarm.identify.folder.scan import Candidate, find_candidate, scan
@@ -178,7 +178,7 @@ def test_what_ended_the_process_comes_last(place):
             archive.register([file])
             for _ in range(times):
                 archive.claim(file.content)
-                archive.release(file.content)
+                archive.release([file.content])
     place.look()
     assert place.analyse.asked == ["c.csv", "b.csv", "a.csv"]
 

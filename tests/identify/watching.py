@@ -48,7 +48,9 @@ class Place:
 
     def watcher(self, archive, *receivers, settle=0.0):
         chosen = receivers or (JsonLines(self.lines),)
-        return Watcher(self.folder, archive, lambda path: self.analyse(path), chosen, settle=settle, say=self.said.append)
+        return Watcher(
+            self.folder, archive, lambda path: self.analyse(path), chosen, settle=settle, say=self.said.append
+        )
 
     def look(self, *receivers, settle=0.0, times=1):
         with Archive(self.home) as archive:

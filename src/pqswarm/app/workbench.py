@@ -118,7 +118,8 @@ class WorkbenchPage:
 class Workbench:
     """State shared by all requests, for a folder of recordings and studies, where nothing is written.
 
-    `state` is the folder for uploads, `archive` that of the archive, `max_bytes` the maximum size of an upload; `model` and `site` are those of :func:`pqswarm.identify.identify_file`.
+    `state` is the folder for uploads, `archive` that of the archive, `max_bytes` the maximum size of an upload; `model`
+    and `site` are those of :func:`pqswarm.identify.identify_file`.
     """
 
     folder: Path

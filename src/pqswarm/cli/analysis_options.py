@@ -28,7 +28,8 @@ Nominal = Annotated[str | None, option("VOLTS", "Nominal voltage (RMS) of the re
 Rate = Annotated[float | None, option("HZ", "Sampling rate in Hz; overrides that of the file.")]
 Frequency = Annotated[float | None, option("HZ", "Nominal frequency in Hz; overrides that of the file.")]
 ArchiveFolder = Annotated[
-    Path | None, option("DIR", "Folder of the archive (one SQLite file).", "--archive", show_default="next to the folder")
+    Path | None,
+    option("DIR", "Folder of the archive (one SQLite file).", "--archive", show_default="next to the folder"),
 ]
 SiteFile = Annotated[Path | None, option("FILE", "Site file (TOML); `pqswarm site FILE` prints one to edit.")]
 MaxMegabytes = Annotated[

@@ -54,7 +54,7 @@ def app(
         raise PqswarmError("the workbench needs Tornado: pip install 'pqswarm[app]', or make app.") from None
     from pqswarm.app.workbench import Workbench, state_folder
     from pqswarm.identify import load_model, load_site
-    from pqswarm.identify.archive.store import default_archive
+    from pqswarm.identify.archive.files import default_archive
 
     if not 0 <= port <= 65535:
         raise PqswarmError(f"--port must be 0 to 65535, not {port}.")

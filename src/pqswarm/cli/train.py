@@ -67,7 +67,8 @@ def train(
         str, option("DB,...", "Noise levels in dB, separated by commas, assigned to the events in turn.")
     ] = "20,inf,25,40,30,60,35,inf,50",
     archive: Annotated[
-        list[Path] | None, option("DIR", "Archive with corrected events to learn from; repeatable.", show_default="none")
+        list[Path] | None,
+        option("DIR", "Archive with corrected events to learn from; repeatable.", show_default="none"),
     ] = None,
     site: Annotated[
         Path | None, option("FILE", "Site file with which the corrected recordings were analysed.", show_default="none")

@@ -52,7 +52,7 @@ def watch(
 
     from pqswarm.identify import Archive
     from pqswarm.identify.archive.analyser import ArchiveAnalyser
-    from pqswarm.identify.archive.store import default_archive
+    from pqswarm.identify.archive.files import default_archive
     from pqswarm.identify.folder.watch import Watcher
 
     if not folder.is_dir():
@@ -88,7 +88,9 @@ def watch(
                     _print_watch_message(f"{said}.")
                     return
     except Timeout:
-        raise PqswarmError(f"another process watches {folder} with the archive {home}: stop it, or omit this.") from None
+        raise PqswarmError(
+            f"another process watches {folder} with the archive {home}: stop it, or omit this."
+        ) from None
     except OSError as error:
         raise PqswarmError(f"cannot watch {folder}: {error.strerror or error}.") from error
     if not delivered:

@@ -9,7 +9,8 @@ from pqswarm.app.recordings.routes import RecordingHandler
 from pqswarm.app.recordings.section import CHANGED, ID
 from pqswarm.identify import EventVerdict, Selection, possible_labels
 from pqswarm.identify.archive.export import DECIMALS, SEPARATORS, csv_table
-from pqswarm.identify.archive.queries import ORDERS, EventReader
+from pqswarm.identify.archive.queries import ORDERS
+from pqswarm.identify.archive.reader import EventReader
 from pqswarm.identify.archive.records import NOT_AN_EVENT
 from pqswarm.identify.show.curves import ITIC, SEMI, Curve
 
@@ -131,7 +132,9 @@ class EventTable(ArchiveHandler):
 
         def make() -> str:
             numbers = section.queries.numbers(self.selection())
-            rows = (row for part in numbers for row in section.named(list(EventReader(section.archive).rows(part).values())))
+            rows = (
+                row for part in numbers for row in section.named(list(EventReader(section.archive).rows(part).values()))
+            )
             return csv_table(rows, separator, decimal)
 
         await self.send_text(make, "text/csv", "events.csv")
@@ -173,6 +176,7 @@ class AnalyseAgain(ArchiveHandler):
             raise HTTPRefusal("Name a station or a recording.", 400)
         contents = await self.work(self._ask, station, name)
         self.section.queue.ask_again(contents)
+        self.section.files.forget_scans()
         await self.work(self.section.update, self.visitor)
         self.section.queue.wake()
         self.workbench.publish(CHANGED)
@@ -224,7 +228,7 @@ class Corrections(ArchiveHandler):
         if what == "class" and label not in ("", NOT_AN_EVENT, *_possible(verdict, index)):
             raise HTTPRefusal("That class contradicts the measurements.", 400)
         section.archive.correct(found["number"], index, label, by, note, what=what)
-        return section.rows(place, self.visitor)[index]
+        return section.rows(place)[index]
 
 
 def _possible(verdict: Any, index: int) -> "tuple[str, ...]":

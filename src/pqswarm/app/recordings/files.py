@@ -14,7 +14,7 @@ from pqswarm._base.files import opening_only_inside
 from pqswarm._base.text import file_text
 from pqswarm.app.workbench import is_inside, mark_workbench_file_used, workbench_id
 from pqswarm.errors import PqswarmError
-from pqswarm.identify.archive.store import KnownFile, SeenFile, look_at
+from pqswarm.identify.archive.files import KnownFile, SeenFile, look_at
 from pqswarm.identify.folder.scan import Candidate, is_ours, scan
 from pqswarm.recordings.files import COMPANIONS
 
@@ -139,6 +139,10 @@ class RecordingFiles:
                 del self._files[other], self._scanned[other]
             return changed
 
+    def forget_scans(self) -> None:
+        """Look at all files again at the next update, whenever that is."""
+        self._scanned.clear()
+
     def visible_to(self, visitor: str) -> list[RecordingFile]:
         """Return the files that a visitor may see, as of the last scan."""
         return [*self._files.get("", {}).values(), *self._files.get(visitor, {}).values()]
@@ -230,11 +234,8 @@ def _recording_file(
     if known is None:
         return RecordingFile(path_id(parts[0]), name, parts, "", 0, home, visitor, problem)
     modified = max((int(part.partition(":")[2]) for part in stamp.split()), default=0)
-    seen = known
-    if isinstance(known, KnownFile):
-        size = sum(int(part.partition(":")[0]) for part in stamp.split())
-        seen = SeenFile(known.path, stamp, known.content, size, known.owner)
     waits = not isinstance(known, KnownFile) or known.state == "waiting"
+    seen = known if isinstance(known, SeenFile) else SeenFile(known.path, stamp, known.content, known.owner)
     return RecordingFile(known.content[:24], name, parts, stamp, modified, home, visitor, "", seen, waits)
 
 

@@ -169,14 +169,14 @@ class AnalysisQueue:
                 with heartbeat(self.archive, [file.content]):
                     found = analyse_file(self.workbench, self.archive, file, progress)
             except BaseException:
-                self.archive.release(file.content)
+                self.archive.release([file.content])
                 raise
             for number, verdict in enumerate(found.results):
                 if isinstance(verdict, Verdict) and verdict.characterisation is not None:
                     size = verdict.characterisation.require_series().nbytes
                     self.verdicts.put((file.id, number, file.stamp), verdict, size)
             if found.is_retryable:
-                self.archive.release(file.content)
+                self.archive.release([file.content])
                 reasons = [one.reason for one in found.results if isinstance(one, Failure)]
                 self.failed[file.id, file.stamp] = reasons[0]
             elif claim == "mine" and file.seen is not None:
@@ -197,5 +197,7 @@ def analyse_file(
     analyser = ArchiveAnalyser.of(archive, {"model": workbench.model or default_model(), "site": workbench.site})
     with opening_only_inside(file.home):
         found = analyser.analyse(file.path, progress=progress, keep_series=True)
-    reasons = (replace(one, reason=one.reason.rstrip(".") + ".") if isinstance(one, Failure) else one for one in found.results)
+    reasons = (
+        replace(one, reason=one.reason.rstrip(".") + ".") if isinstance(one, Failure) else one for one in found.results
+    )
     return replace(found, results=tuple(reasons))

@@ -4,7 +4,6 @@ import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 from urllib.parse import quote
 
 from pqswarm._base.text import file_text
@@ -150,7 +149,7 @@ class Analysis(RecordingHandler):
             lists = ("events", "incidents", "references", "channels", "caveats", "notes")
             empty: dict[str, list[str]] = {name: [] for name in lists}
             return json_text(state | empty | {"thresholds": None, "frequency": None, "text": "", "station": ""})
-        rows = section.rows(place, self.visitor)
+        rows = section.rows(place)
         events = [
             one.as_dict()
             | {"possible": possible_labels(verdict, one)}
@@ -208,7 +207,9 @@ class RecordingPageDownload(RecordingHandler):
         known = self.section.queue.verdicts.get(place.key)
         verdict = await self.work(self._analyse, place) if known is None else known
         name = f"{place.file.path.stem}.html"
-        await self.send_text(lambda: page_html([replace(verdict, path=place.file.name)], find=lambda _: opened.source), "text/html", name)
+        await self.send_text(
+            lambda: page_html([replace(verdict, path=place.file.name)], find=lambda _: opened.source), "text/html", name
+        )
 
     def _analyse(self, place: RecordingInFile) -> Verdict:
         found = analyse_file(self.workbench, self.section.archive, place.file, self.job.check).results

@@ -104,7 +104,9 @@ class RecordingsSection:
             if known is None:
                 raise Missing("There is no such recording.")
             problem = "its file is not in the folder that this workbench shows"
-            file = RecordingFile(base, self.name_of(known["name"], False), (), "", 0, self.files.folder, problem=problem)
+            file = RecordingFile(
+                base, self.name_of(known["name"], False), (), "", 0, self.files.folder, problem=problem
+            )
         return RecordingInFile(file, number)
 
     def recordings(self, visitor: str) -> list[RecordingInFile]:
@@ -161,7 +163,7 @@ class RecordingsSection:
         """Return rows of events with names as pages show them, and their points on tolerance curves."""
         return [row | {"path": self.name_of(row["path"], row["upload"])} for row in rows]
 
-    def rows(self, place: RecordingInFile, visitor: str) -> list[dict[str, Any]]:
+    def rows(self, place: RecordingInFile) -> list[dict[str, Any]]:
         """Return the rows of a recording, also that of one without events."""
         found = self.analysis(place)
         return [] if found is None else self.named(self.queries.rows_of(found["number"]))

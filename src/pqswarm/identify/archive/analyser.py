@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pqswarm import __version__
 from pqswarm._base.text import file_text
 from pqswarm.errors import PqswarmError
-from pqswarm.identify.archive.store import LEASE, SeenFile
+from pqswarm.identify.archive.files import LEASE, SeenFile
 from pqswarm.identify.folder.batch import Failure, failure_of, identify_file
 from pqswarm.identify.model import Model, default_model
 from pqswarm.identify.verdict import Verdict
@@ -84,9 +84,10 @@ class ArchiveAnalyser:
                 after(source, verdict)
 
         site = self.site_of(path)
-        results: list[Verdict | Failure] = []
-        for one in identify_file(path, **{**self.options, "site": site}, after=count, progress=progress):
-            results.append(replace(one, characterisation=None) if isinstance(one, Verdict) and not keep_series else one)
+        results = [
+            replace(one, characterisation=None) if isinstance(one, Verdict) and not keep_series else one
+            for one in identify_file(path, **{**self.options, "site": site}, after=count, progress=progress)
+        ]
         numbers = iter(counts)
         channels = tuple(next(numbers, None) if isinstance(one, Verdict) else None for one in results)
         return Analysed(tuple(results), channels, self.digest(site))
@@ -129,7 +130,10 @@ def heartbeat(archive: "Archive", contents: Iterable[str]) -> Iterator[None]:
 
 
 def analyse_into(
-    archive: "Archive", file: SeenFile, analyse: "Callable[[Path], Analysed]", is_current: Callable[[], bool] = lambda: True
+    archive: "Archive",
+    file: SeenFile,
+    analyse: "Callable[[Path], Analysed]",
+    is_current: Callable[[], bool] = lambda: True,
 ) -> tuple[Analysed, int | None]:
     """Analyse a claimed file and write the result; return it, and the number of new events or None.
 
@@ -141,9 +145,9 @@ def analyse_into(
     except Exception as error:  # noqa: BLE001 (any error is this file's failure)
         found = Analysed((failure_of(error, file.path, ""),), (None,), "")
     except BaseException:
-        archive.release(file.content)
+        archive.release([file.content])
         raise
     if found.is_retryable or not is_current():
-        archive.release(file.content)
+        archive.release([file.content])
         return found, None
     return found, archive.finish(file, found.results, analyser=found.analyser, n_channels=found.n_channels)

@@ -9,7 +9,7 @@ from pqswarm._base.text import file_text
 from pqswarm._base.toml import to_toml, toml_key
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.events.broad import BROAD_CLASSES
-from pqswarm.identify.archive.queries import recording_id
+from pqswarm.identify.archive.reader import recording_id
 from pqswarm.identify.archive.records import NOT_AN_EVENT, event_rows, from_microseconds
 from pqswarm.identify.archive.store import ArchiveStore
 from pqswarm.identify.folder.batch import check_site
@@ -18,7 +18,14 @@ from pqswarm.identify.verdict import EventVerdict, Verdict
 from pqswarm.measure.incidents.record import CAUSES
 from pqswarm.recordings import Site
 
-KNOWN_CAUSES = (*(one for one in CAUSES if one != "unknown"), "lightning", "ripple control", "animal", "tree", "unknown")
+KNOWN_CAUSES = (
+    *(one for one in CAUSES if one != "unknown"),
+    "lightning",
+    "ripple control",
+    "animal",
+    "tree",
+    "unknown",
+)
 """Causes to choose from; any other text is allowed, too."""
 _LONGEST = {"author": 200, "note": 2000, "cause": 100, "site": 100_000}
 """Maximum number of characters."""
@@ -73,8 +80,7 @@ class Archive(ArchiveStore):
             where.append("(recordings.name LIKE ? OR stations.name LIKE ?)")
             values += [f"%{word}%"] * 2
         total = self.database.rows(
-            "SELECT count(*) FROM recordings JOIN stations ON stations.id = station WHERE "  # noqa: S608 (constants)
-            + " AND ".join(where),
+            "SELECT count(*) FROM recordings JOIN stations ON stations.id = station WHERE " + " AND ".join(where),
             *values,
         )[0][0]
         if after:
@@ -149,21 +155,26 @@ class Archive(ArchiveStore):
     def correction_log(self, owner: str = "") -> list[dict[str, Any]]:
         """Return all corrections, the newest first: of what, by whom, when, and what the verdict was."""
         query = (
-            "SELECT number, corrections.content, corrections.position, what, label, author, at, note, "
-            "corrections.record, coalesce(recordings.name, ''), coalesce(owner, '') FROM corrections LEFT JOIN recordings "
-            "ON recordings.content = corrections.content AND recordings.position = corrections.position "
+            "SELECT number, content, position, what, label, author, at, note, "
+            "corrections.record, coalesce(recordings.name, ''), coalesce(owner, '') FROM corrections "
+            "LEFT JOIN recordings USING (content, position) "
             "WHERE coalesce(recordings.owner, '') IN ('', ?) ORDER BY number DESC LIMIT 10000"
         )
+        rows = self.database.rows(query, owner)
         return [
             {
                 "number": number,
                 "recording": recording_id(content, position),
                 "path": name,
                 "upload": bool(owned),
-                **{"what": what, "label": label, "by": by, "at": at, "note": note},
+                "what": what,
+                "label": label,
+                "by": by,
+                "at": at,
+                "note": note,
                 **{key: event.get(key) for key in ("kind", "start", "channels", "class", "rule_class", "sentence")},
             }
-            for number, content, position, what, label, by, at, note, record, name, owned in self.database.rows(query, owner)
+            for number, content, position, what, label, by, at, note, record, name, owned in rows
             for event in [json.loads(record)]
         ]
 
@@ -179,9 +190,10 @@ class Archive(ArchiveStore):
         for content, name, source, label, by, at, note, record in rows:
             paths = [one.path for one in files.get(content, ())]
             path = next((one for one in paths if one.is_file()), paths[0] if paths else name)
-            one = Correction(str(path), content, source, EventVerdict.of(json.loads(record)), label, by, at, note)
+            event, label = EventVerdict.of(json.loads(record)), "" if label == NOT_AN_EVENT else label
+            one = Correction(str(path), content, source, event, label, by, at, note)
             found[one.key] = one
-        return [one for _, one in sorted(found.items()) if one.label not in ("", NOT_AN_EVENT)]
+        return [one for _, one in sorted(found.items()) if one.label]
 
     # Notes
 
@@ -223,7 +235,7 @@ class Archive(ArchiveStore):
     # Stations
 
     def stations(self) -> list[dict[str, Any]]:
-        """Return the stations: ID, name, numbers of recordings and events, site file as text, and who edited it when."""
+        """Return the stations: ID, name, numbers of recordings and events, site as TOML, and who edited it when."""
         query = (
             "SELECT stations.id, stations.name, site, author, at, count(recordings.id), coalesce(sum(n_events), 0), "
             "min(recordings.start), max(recordings.start) FROM stations LEFT JOIN recordings ON station = stations.id "
@@ -236,7 +248,9 @@ class Archive(ArchiveStore):
     def sites(self) -> dict[str, Site]:
         """Return the sites of the stations that have one, by the name of the station."""
         rows = self.database.rows("SELECT name, site FROM stations WHERE site != ''")
-        return {name: check_site(Site.read(site, f"the site of {name or 'the unnamed station'}")) for name, site in rows}
+        return {
+            name: check_site(Site.read(site, f"the site of {name or 'the unnamed station'}")) for name, site in rows
+        }
 
     def set_site(self, name: str, site: str | Mapping[str, Any], by: str) -> None:
         """Set the site of a station, in TOML or as plain values; recordings are analysed again only on demand.
@@ -275,7 +289,9 @@ class Archive(ArchiveStore):
 def _site_text(values: Mapping[str, Any]) -> str:
     """Plain values as TOML; anything else is refused when the text is read."""
     try:
-        return "\n".join(f"{toml_key(str(key))} = {to_toml(value)}" for key, value in values.items() if value is not None)
+        return "\n".join(
+            f"{toml_key(str(key))} = {to_toml(value)}" for key, value in values.items() if value is not None
+        )
     except (TypeError, ValueError, PqswarmError) as error:
         raise PqswarmError(f"not the values of a site: {error}") from None
 

@@ -13,7 +13,7 @@ from pqswarm._base.text import file_text
 from pqswarm._base.threads import one_blas_thread
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.archive.analyser import Analysed, ArchiveAnalyser, heartbeat
-from pqswarm.identify.archive.store import SeenFile, look_at
+from pqswarm.identify.archive.files import SeenFile, look_at
 from pqswarm.identify.folder.batch import Failure, failure_of
 from pqswarm.identify.folder.scan import find_candidate
 from pqswarm.identify.model_file import load_model
@@ -85,7 +85,7 @@ def identify_many(
         pool = None if jobs == 1 and cluster is None else stack.enter_context(worker_pool(jobs, cluster))
         if archive is not None:
             stack.enter_context(heartbeat(archive, claimed))
-            stack.callback(lambda: [archive.release(content) for content in claimed])
+            stack.callback(archive.release, claimed)
         ahead = 1 if pool is None else _AHEAD * pool.slots
         while True:
             while len(pending) < ahead and (path := next(rest, None)) is not None:
@@ -98,7 +98,7 @@ def identify_many(
             if not pending:
                 return
             one = pending.popleft()
-            results, remark = _results(archive, one, lambda path: analyser.analyse(path, after), again)
+            results, remark = _results(archive, one, lambda path: analyser.analyse(path, after))
             if one.file is not None and one.file.content in claimed:
                 claimed.remove(one.file.content)
             yield one.path, results, remark
@@ -112,7 +112,7 @@ def _take(archive: "Archive | None", path: Path, again: bool) -> _BacklogFile:
         candidate = find_candidate(path)
         before = archive.file(Path(path).absolute())
         if before is not None and before.stamp == candidate.stamp != "" and before.content:
-            file = SeenFile(before.path, before.stamp, before.content, 0)
+            file = SeenFile(before.path, before.stamp, before.content)
         else:
             file = look_at(candidate, before)
             archive.register([file])
@@ -122,7 +122,7 @@ def _take(archive: "Archive | None", path: Path, again: bool) -> _BacklogFile:
 
 
 def _results(
-    archive: "Archive | None", one: _BacklogFile, analyse: Callable[[Path], Analysed], again: bool
+    archive: "Archive | None", one: _BacklogFile, analyse: Callable[[Path], Analysed]
 ) -> "tuple[tuple[Verdict | Failure, ...], str]":
     """The results of a file, waiting for whoever analyses it."""
     if one.failure is not None:
@@ -136,7 +136,7 @@ def _results(
     if archive is None or one.file is None:
         return found.results, ""
     if found.is_retryable:
-        archive.release(one.file.content)
+        archive.release([one.file.content])
         return found.results, ""
     written = archive.finish(one.file, found.results, analyser=found.analyser, n_channels=found.n_channels)
     return found.results, "" if written is not None else "analysed by another process"

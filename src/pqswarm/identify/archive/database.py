@@ -36,7 +36,7 @@ CREATE TABLE files (
 CREATE INDEX files_by_content ON files (content);
 CREATE TABLE contents (
     digest TEXT PRIMARY KEY, state TEXT NOT NULL, reason TEXT NOT NULL, analyser TEXT NOT NULL, at TEXT NOT NULL,
-    size INTEGER NOT NULL, serial INTEGER NOT NULL) WITHOUT ROWID;
+    serial INTEGER NOT NULL) WITHOUT ROWID;
 CREATE INDEX contents_by_state ON contents (state);
 CREATE TABLE claims (
     digest TEXT PRIMARY KEY, worker TEXT NOT NULL, until REAL NOT NULL, times INTEGER NOT NULL) WITHOUT ROWID;

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pqswarm._base.files import write_atomically
 from pqswarm._base.text import count_text, disarm, file_text
 from pqswarm.errors import PqswarmError
-from pqswarm.identify.archive.queries import EventReader
+from pqswarm.identify.archive.reader import EventReader
 from pqswarm.identify.verdict import COLUMNS
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _write_parquet(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
 
     def plain(row: Mapping[str, Any]) -> dict[str, Any]:
         full = export_row(row)
-        return {name: None if full[name] == "" and not types[name] == pyarrow.string() else full[name] for name in EXPORTED}
+        return {name: None if full[name] == "" and types[name] != pyarrow.string() else full[name] for name in EXPORTED}
 
     def write(file: Any) -> None:
         with pyarrow.parquet.ParquetWriter(file, schema) as writer:
@@ -112,7 +112,7 @@ def _write_parquet(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
 
 
 def run_query(archive: "Archive", statement: str, seconds: float) -> Iterator[tuple[Any, ...]]:
-    """Yield the names of the columns and then the rows of a query in SQL, which can only read and is stopped in time."""
+    """Yield the names of the columns, then the rows of a query in SQL, which can only read and is stopped in time."""
     connection = archive.database.connection
     end = monotonic() + seconds
     allowed = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE)
@@ -124,7 +124,9 @@ def run_query(archive: "Archive", statement: str, seconds: float) -> Iterator[tu
         yield from found
     except sqlite3.Error as error:
         if "interrupted" in str(error):
-            raise PqswarmError(f"the query took longer than {seconds:g} s and was stopped: --seconds allows more.") from None
+            raise PqswarmError(
+                f"the query took longer than {seconds:g} s and was stopped: --seconds allows more."
+            ) from None
         raise PqswarmError(f"the query cannot be run: {file_text(str(error))}.") from None
     except sqlite3.Warning as error:
         raise PqswarmError(f"the query cannot be run: {error}") from None
@@ -133,18 +135,20 @@ def run_query(archive: "Archive", statement: str, seconds: float) -> Iterator[tu
 
 
 def check_archive(archive: "Archive") -> Iterator[tuple[bool, str]]:
-    """Yield what is wrong with an archive, and whether that is damage: missing files, failures, refused events are not."""
+    """Yield what is wrong with an archive, and whether it is damage; missing files and failures are not."""
     rows = archive.database.rows
     for (text,) in rows("PRAGMA integrity_check(20)"):
         if text != "ok":
             yield True, f"{file_text(text)}."
+    joined = "SELECT 1 FROM recordings LEFT JOIN events ON recording = recordings.id AND kind != 'none'"
     checks = {
-        "events without a record": "SELECT count(*) FROM events LEFT JOIN event_records USING (number) WHERE record IS NULL",
-        "events without a recording": "SELECT count(*) FROM events WHERE recording NOT IN (SELECT id FROM recordings)",
-        "recordings whose count of events is wrong": "SELECT count(*) FROM (SELECT 1 FROM recordings LEFT JOIN events ON "
-        "recording = recordings.id AND kind != 'none' GROUP BY recordings.id HAVING count(number) != n_events)",
+        "events have no record": "number NOT IN (SELECT number FROM event_records)",
+        "events have no recording": "recording NOT IN (SELECT id FROM recordings)",
     }
-    for what, query in checks.items():
+    counts = {what: f"SELECT count(*) FROM events WHERE {where}" for what, where in checks.items()}
+    grouped = f"{joined} GROUP BY recordings.id HAVING count(number) != n_events"
+    counts["recordings have another number of events"] = f"SELECT count(*) FROM ({grouped})"
+    for what, query in counts.items():
         if count := rows(query)[0][0]:
             yield True, f"{count} {what}."
     for (number,) in rows("SELECT id FROM recordings WHERE record != ''"):

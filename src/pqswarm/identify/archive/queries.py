@@ -4,7 +4,7 @@ All events are held in memory as one NumPy table (64 bytes each), read in one pa
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from threading import Lock
@@ -15,9 +15,9 @@ import numpy as np
 from pqswarm._base.typing import BoolArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.archive import records
+from pqswarm.identify.archive.reader import EventReader
 from pqswarm.identify.archive.records import BELOW_ITIC, BELOW_SEMI, HIDDEN, KIND_NAMES, NO_TIME, PACKED
 from pqswarm.identify.show.page.indices import AGGREGATION
-from pqswarm.identify.show.rows import plain_curve_point
 from pqswarm.identify.verdict import EventVerdict
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class ArchiveQueries:
 
     def _word_ids(self, texts: Sequence[str]) -> list[int]:
         marks = ",".join("?" * len(texts))
-        found = self.archive.database.rows(f"SELECT id FROM words WHERE text IN ({marks})", *texts)  # noqa: S608
+        found = self.archive.database.rows(f"SELECT id FROM words WHERE text IN ({marks})", *texts)
         return [number for (number,) in found] + [0] * ("" in texts)
 
     def _has_word(self, events: Any, word: str) -> BoolArray:
@@ -249,7 +249,9 @@ class ArchiveQueries:
         """
         events = self._timed(chosen)
         kinds = events["kind"]
-        events = events[(kinds == KIND_NAMES.index("sag")) | (kinds == KIND_NAMES.index("interruption")) | _swells(events)]
+        events = events[
+            (kinds == KIND_NAMES.index("sag")) | (kinds == KIND_NAMES.index("interruption")) | _swells(events)
+        ]
         events = events[np.lexsort((events["start"], events["system"], events["station"]))]
         groups = _aggregate(events)
         starts = np.flatnonzero(np.diff(groups, prepend=-1))
@@ -329,7 +331,8 @@ class ArchiveQueries:
         numbers = [int(one) for one in near["number"]]
         rows = EventReader(self.archive).rows(numbers)
         return [
-            rows[int(one["number"])] | {"same_station": bool(one["station"] == station), "delay": (int(one["start"]) - start) / _SECOND}
+            rows[int(one["number"])]
+            | {"same_station": bool(one["station"] == station), "delay": (int(one["start"]) - start) / _SECOND}
             for one in near
             if int(one["number"]) in rows
         ]
@@ -343,11 +346,15 @@ class ArchiveQueries:
         table = self.table()
         events = table.events[self.mask(table, Selection(owner=owner))]
         words = dict(self.archive.database.rows("SELECT id, text FROM words"))
-        answer: dict[str, Any] = {"total": int(events.size), "kinds": self.kinds(table, self.mask(table, Selection(owner=owner)))}
+        answer: dict[str, Any] = {
+            "total": int(events.size),
+            "kinds": self.kinds(table, self.mask(table, Selection(owner=owner))),
+        }
         names = self.stations_by_id()
         numbers = np.bincount(events["station"], minlength=1) if events.size else np.zeros(1, int)
         answer["stations"] = [
-            {"id": i, "name": name, "n": int(numbers[i]) if i < numbers.size else 0} for i, name in sorted(names.items(), key=lambda one: one[1])
+            {"id": i, "name": name, "n": int(numbers[i]) if i < numbers.size else 0}
+            for i, name in sorted(names.items(), key=lambda one: one[1])
         ]
         for name, key in (("classes", "class"), ("causes", "cause")):
             ids, counts = np.unique(events[key], return_counts=True)
@@ -375,7 +382,11 @@ def _swells(events: Any) -> BoolArray:
 
 
 def _month(name: Any, line: IntArray) -> dict[str, Any]:
-    return {"month": str(name), "total": int(line.sum()), "kinds": {k: int(n) for k, n in zip(KIND_NAMES, line, strict=True) if n}}
+    return {
+        "month": str(name),
+        "total": int(line.sum()),
+        "kinds": {k: int(n) for k, n in zip(KIND_NAMES, line, strict=True) if n},
+    }
 
 
 def _aggregate(events: Any) -> IntArray:
@@ -401,104 +412,3 @@ def read_moment(text: str) -> int:
     except ValueError:
         raise PqswarmError(f"{text[:40]!r} is not a date such as 2026-03-02.") from None
     return found or 0
-
-
-class EventReader:
-    """Reads events of an archive by their numbers."""
-
-    def __init__(self, archive: "ArchiveStore") -> None:
-        self.archive = archive
-
-    def rows(self, numbers: Sequence[int]) -> dict[int, dict[str, Any]]:
-        """Return the rows of events: the keys of COLUMNS, their place, what was corrected, and values for lists."""
-        found: dict[int, dict[str, Any]] = {}
-        for start in range(0, len(numbers), _SOME):
-            for row in self.read(f"number IN ({','.join(map(str, map(int, numbers[start : start + _SOME])))})"):
-                found[row["number"]] = row
-        return {number: found[number] for number in numbers if number in found}
-
-    def all(self, where: str = "owner = '' AND kind != 'none'") -> Iterator[dict[str, Any]]:
-        """Yield the rows of all events in order of their numbers."""
-        last = 0
-        while rows := list(self.read(f"number > {last} AND {where} ORDER BY number LIMIT {_SOME}")):
-            yield from rows
-            last = rows[-1]["number"]
-
-    def places(self, numbers: Sequence[int]) -> dict[int, dict[str, Any]]:
-        """Return the recording, position and sentence of events, for points of charts."""
-        found = {}
-        for start in range(0, len(numbers), _SOME):
-            some = ",".join(map(str, map(int, numbers[start : start + _SOME])))
-            query = (
-                "SELECT number, content, recordings.position, events.position, stations.name, events.start, category "
-                "FROM events JOIN recordings ON recordings.id = recording JOIN stations ON stations.id = station "
-                f"WHERE number IN ({some})"  # noqa: S608 (integers)
-            )
-            for number, content, place, position, station, moment, category in self.archive.database.rows(query):
-                found[number] = {
-                    "recording": recording_id(content, place),
-                    "event": position,
-                    "label": ", ".join(filter(None, (category, station, records.from_microseconds(moment)))),
-                }
-        return found
-
-    def read(self, where: str) -> Iterator[dict[str, Any]]:
-        """Yield the rows of the events of a condition in SQL."""
-        query = (
-            "SELECT number, key, refers, events.position, events.incident, events.class, events.cause, hidden, "
-            "severity, tier, event_records.record, recordings.id, content, recordings.position, recordings.record, "
-            "recordings.name, owner, title, probability, incidents.record "
-            "FROM events JOIN event_records USING (number) JOIN recordings ON recordings.id = events.recording "
-            "LEFT JOIN incidents ON incidents.recording = events.recording AND incidents.position = events.incident "
-            f"WHERE {where}"  # noqa: S608 (integers and constants)
-        )
-        heads: dict[int, Mapping[str, Any]] = {}
-        said: dict[int, list[dict[str, Any]]] = {}
-        try:
-            for row in self.archive.database.rows(query):
-                yield self._row(heads, said, *row)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise self.archive.database.damaged(error) from error
-
-    def _row(
-        self, heads: dict[int, Mapping[str, Any]], said: dict[int, list[dict[str, Any]]], *values: Any
-    ) -> dict[str, Any]:
-        number, key, refers, position, incident, label, cause, hidden, severity, tier, record, recording = values[:12]
-        content, place, head, name, owner, title, probability, about = values[12:]
-        if recording not in heads:
-            heads[recording] = json.loads(head)
-            said[recording] = self.archive.corrections_of(content, place)
-        plain = json.loads(record)
-        of = None
-        if about is not None:
-            of = {"number": incident + 1, "title": title, "probability": probability}
-            of["is_main"] = json.loads(about)["event_numbers"][0] == position
-        row = records.stored_row({**heads[recording], "path": name}, plain, of)
-        current = {what: _said(one) for what, one in records.match_corrections(plain, said[recording]).items()}
-        return row | {
-            "number": number,
-            "key": key,
-            "refers_to": refers,
-            "recording": recording_id(content, place),
-            "event": position,
-            "start": plain["start"],
-            "end": plain["end"],
-            "when": None if not row["date"] else f"{row['date']}T{row['time']}",
-            "severity": severity if tier == 2 else None,
-            "point": plain_curve_point(plain),
-            "upload": bool(owner),
-            "hidden": bool(hidden),
-            "effective_class": label,
-            "effective_cause": cause,
-            "correction": current.get("class"),
-            "cause_correction": current.get("cause"),
-        }
-
-
-def _said(one: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: one[name] for name in ("label", "by", "at", "note")}
-
-
-def recording_id(content: str, position: int) -> str:
-    """Return the ID of a recording in URLs: of its content, followed by its place in the file from the second on."""
-    return content[:24] if not position else f"{content[:24]}-{position + 1}"

@@ -31,8 +31,8 @@ PACKED = np.dtype(
         *(("seconds", "<f4"), ("percent", "<f4"), ("severity", "<f4"), ("kind", "u1"), ("tier", "u1"), ("flags", "u1")),
     ]
 )
-"""What queries need of an event: times [us], IDs of words, magnitude, duration [s], point on a tolerance curve (duration
-[s] and voltage [%]), severity."""
+"""What queries need of an event: its start [us], IDs of words, magnitude, duration [s], severity, and its point on a
+tolerance curve: duration [s] and voltage [%]."""
 HIDDEN, BELOW_ITIC, BELOW_SEMI, IS_MAIN = 1, 2, 4, 8
 """Bits of ``flags``: not an event by a person; below a tolerance curve; the main event of its incident."""
 _HALF_CYCLE = 0.5
@@ -154,7 +154,9 @@ def incident_record(incident: Incident) -> str:
     return json_text({key: value for key, value in incident.as_dict().items() if key != "events"})
 
 
-def stored_row(head: Mapping[str, Any], record: Mapping[str, Any], incident: Mapping[str, Any] | None) -> dict[str, Any]:
+def stored_row(
+    head: Mapping[str, Any], record: Mapping[str, Any], incident: Mapping[str, Any] | None
+) -> dict[str, Any]:
     """Return the row of a stored event, with the keys of :data:`pqswarm.identify.COLUMNS`, for strict JSON."""
     row: dict[str, Any] = json.loads(json_text(plain_event_row(head, record, incident)))
     return row

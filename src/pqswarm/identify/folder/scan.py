@@ -54,8 +54,11 @@ class Candidate:
 
     @property
     def is_incomplete(self) -> bool:
-        """Whether its ``.dat`` has fewer samples than its ``.cfg`` says, and was written to in the last five minutes."""
-        if len(self.parts) < 2 or time.time_ns() - max(int(one.partition(":")[2]) for one in self.stamp.split()) > _DONE:
+        """Whether its ``.dat`` has fewer samples than its ``.cfg`` says, and has changed in the last five minutes."""
+        if (
+            len(self.parts) < 2
+            or time.time_ns() - max(int(one.partition(":")[2]) for one in self.stamp.split()) > _DONE
+        ):
             return False
         return count_missing_samples(self.parts[0]) > 0
 

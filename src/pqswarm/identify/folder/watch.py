@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 from pqswarm._base.text import count_text, file_text
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.archive.analyser import analyse_into
-from pqswarm.identify.archive.store import look_at
+from pqswarm.identify.archive.files import look_at
 from pqswarm.identify.folder.batch import Failure
 from pqswarm.identify.folder.receivers import RefusedError
 from pqswarm.identify.folder.scan import Candidate, is_ours, scan, scanned_file_stamp
@@ -18,7 +18,7 @@ from pqswarm.identify.verdict import Verdict
 if TYPE_CHECKING:
     from pqswarm.identify.archive.analyser import Analysed
     from pqswarm.identify.archive.archive import Archive
-    from pqswarm.identify.archive.store import SeenFile
+    from pqswarm.identify.archive.files import SeenFile
     from pqswarm.identify.folder.receivers import Receiver
 
 _MAX_WAIT = 60.0
@@ -233,4 +233,3 @@ class _WatchRetry:
 
     def is_due(self, now: bool) -> bool:
         return self.times < _FILE_TRIES and (now or time.monotonic() >= self.again)
-

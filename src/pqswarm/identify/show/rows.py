@@ -145,7 +145,7 @@ def incident_lines(verdict: "Verdict", below: Sequence[str]) -> list[str]:
 def event_row(verdict: "Verdict", position: int) -> dict[str, Any]:
     """Return an event of a verdict as a plain dict with the keys of :data:`pqswarm.identify.COLUMNS`."""
     incident = verdict.incident_of(position)
-    of = None
+    of: dict[str, Any] | None = None
     if incident is not None:
         of = {"number": verdict.incidents.index(incident) + 1, "is_main": incident.events[0] == position}
         of |= {"title": incident.title, "probability": incident.probability}

@@ -14,6 +14,7 @@ from pqswarm.identify.show.lines import json_text
 from pqswarm.identify.training.correction_checks import find_correction_problem
 from pqswarm.identify.verdict import EventVerdict, Verdict
 
+
 @dataclass(frozen=True)
 class Correction:
     """The class of an event according to a person; :meth:`of` makes one.

@@ -73,7 +73,7 @@ def open_comtrade(path: Path, options: Options) -> list[RawSource]:
 
 
 def count_missing_samples(path: Path) -> int:
-    """Return how many samples the ``.dat`` of a ``.cfg`` lacks, as when it is still being written; 0 if that is unknown."""
+    """Return how many samples the ``.dat`` of a ``.cfg`` lacks, as while it is being written; 0 if unknown."""
     try:
         text, content, _ = _comtrade_contents(path, Options())
         config = parse_configuration(decode(text, None)[0])
