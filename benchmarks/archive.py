@@ -72,7 +72,10 @@ def copy_rows(archive: Archive, wanted: int) -> None:
     database.execute("PRAGMA synchronous = OFF")
     database.execute("PRAGMA cache_size = -400000")
     have = database.execute("SELECT count(*) FROM recordings").fetchone()[0]
-    recordings = database.execute("SELECT * FROM recordings WHERE n_events > 0").fetchall()
+    recordings = database.execute(
+        "SELECT recordings.*, record, packed FROM recordings JOIN recording_records ON recording = id "
+        "WHERE n_events > 0"
+    ).fetchall()
     events = {}
     for row in database.execute("SELECT events.*, record FROM events JOIN event_records USING (number)"):
         events.setdefault(row[3], []).append(row)
@@ -89,7 +92,7 @@ def copy_rows(archive: Archive, wanted: int) -> None:
         station = 1 + int(random.integers(STATIONS))
         top, revision = top + 1, revision + 1
         shift = int(random.uniform(-3e14, 3e14))
-        packed = np.frombuffer(old[13], PACKED)
+        packed = np.frombuffer(old[14], PACKED)
         n = max(1, int(random.poisson(EVENTS)))
         copies = packed[random.integers(packed.size, size=n)].copy()
         offsets = np.sort(random.integers(0, 3600_000_000, n))
@@ -97,16 +100,11 @@ def copy_rows(archive: Archive, wanted: int) -> None:
         copies["recording"], copies["station"] = top, station
         copies["number"] = np.arange(number + 1, number + n + 1)
         wanted_kinds = [events[old[0]][int(i)] for i in random.integers(len(events[old[0]]), size=n)]
-        values = [*old]
+        values = [*old[:13]]
         values[0], values[1], values[4] = top, content, f"/archive/{station}/{made}.cfg"
-        values[6], values[7], values[10], values[13], values[14] = (
-            station,
-            old[7] + shift,
-            n,
-            copies.tobytes(),
-            revision,
-        )
-        database.execute(f"INSERT INTO recordings VALUES ({','.join('?' * 15)})", values)  # noqa: S608
+        values[6], values[7], values[10], values[12] = station, old[7] + shift, n, revision
+        database.execute(f"INSERT INTO recordings VALUES ({','.join('?' * 13)})", values)  # noqa: S608
+        database.execute("INSERT INTO recording_records VALUES (?, ?, ?)", (top, old[13], copies.tobytes()))
         database.execute("INSERT INTO contents VALUES (?, 'done', '', '', '2026-01-01T00:00:00+00:00', 1)", (content,))
         for i, one in enumerate(wanted_kinds):
             row = [*one[:-1]]

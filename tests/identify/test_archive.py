@@ -380,10 +380,10 @@ def test_what_is_not_of_pqswarm_is_refused(tmp_path, statement, read_only):
 
 
 DAMAGED = [
-    "UPDATE recordings SET packed = x'00'",
-    f"UPDATE recordings SET packed = x'{PACKED.itemsize * 'ff'}'",
-    "UPDATE recordings SET record = '{}'",
-    "UPDATE recordings SET record = '['",
+    "UPDATE recording_records SET packed = x'00'",
+    f"UPDATE recording_records SET packed = x'{PACKED.itemsize * 'ff'}'",
+    "UPDATE recording_records SET record = '{}'",
+    "UPDATE recording_records SET record = '['",
     "UPDATE event_records SET record = '{\"start\": 1}'",
     "UPDATE event_records SET record = 'null'",
     "UPDATE incidents SET record = '[]'",
@@ -462,6 +462,23 @@ def test_parquet_needs_its_package(filled, tmp_path):
         return
     count = export_archive(filled[0], tmp_path / "events.parquet")
     assert pyarrow.parquet.read_table(tmp_path / "events.parquet").num_rows == count
+
+
+def test_recordings_are_listed_in_pages(filled):
+    archive, found = filled
+    listed, after = [], ""
+    while True:
+        page = archive.recordings(limit=13, after=after)
+        listed += page["recordings"]
+        after = page["next"]
+        if not after:
+            break
+    assert page["total"] == len({one["number"] for one in listed}) == len(listed) == len(found)
+    starts = [one["start"] or "" for one in listed]
+    assert starts == sorted(starts, reverse=True)
+    assert {one["name"] for one in archive.recordings(text="7.cfg", limit=200)["recordings"]} == {
+        name for name in found if name.endswith("7.cfg")
+    }
 
 
 def test_an_event_can_be_read_alone(filled):

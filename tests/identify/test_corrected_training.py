@@ -12,16 +12,17 @@ from pqswarm.errors import PqswarmError
 from pqswarm.events import get_preset
 from pqswarm.identify import (
     BANDWIDTHS,
+    Archive,
     Correction,
-    CorrectionFile,
     compute_features,
-    corrections_path,
     identify,
     identify_file,
     possible_labels,
     train,
 )
+from pqswarm.identify.archive.files import look_at
 from pqswarm.identify.features.compute import FEATURES
+from pqswarm.identify.folder.scan import find_candidate
 from pqswarm.identify.training.corrected import CorrectedEvent, find_corrected, make_corrected
 from pqswarm.identify.training.specs import TRAINING_SNR, make_training_events
 from pqswarm.recordings import Channel, Recording, read, write_comtrade
@@ -58,16 +59,15 @@ def verdict(june):
 
 
 @pytest.fixture
-def correct(june, verdict, tmp_path):
-    """Writes corrections, and gives their file."""
-
-    def write(*corrections):
-        file = CorrectionFile(tmp_path / corrections_path(june).name)
-        for one in corrections or (Correction.of(verdict, verdict.events[0], "oscillatory_transient", "Eve"),):
-            file.add(one)
-        return file.path
-
-    return write
+def archive(june, verdict, tmp_path):
+    """The folder of an archive with one correction."""
+    file = look_at(find_candidate(june / "ripple.cfg"))
+    with Archive(tmp_path / "archive") as made:
+        made.register([file])
+        made.claim(file.content)
+        made.finish(file, [verdict])
+        made.correct(1, 0, "oscillatory_transient", "Eve")
+    return tmp_path / "archive"
 
 
 @cache
@@ -83,9 +83,9 @@ def small(corrections):
 
 
 @pytest.mark.slow
-def test_a_corrected_event_is_followed_and_others_like_it_are_too(verdict, correct):
+def test_a_corrected_event_is_followed_and_others_like_it_are_too(verdict, archive):
     assert verdict.events[0].label != "oscillatory_transient"
-    model = train(get_preset("field").with_classes(FEW), 10, corrections=correct(), n_jobs=1)
+    model = train(get_preset("field").with_classes(FEW), 10, corrections=archive, n_jobs=1)
     assert model.origin["corrections"] == model.origin["corrections_followed"] == 1
     (event, *_) = identify(telegram(), model).events
     assert event.label == "oscillatory_transient"
@@ -125,7 +125,7 @@ def test_how_much_a_corrected_event_weighs(verdict, monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_same_corrections_in_any_order_give_the_same_model(verdict, correct, tmp_path):
+def test_the_same_corrections_in_any_order_give_the_same_model(verdict, tmp_path):
     first, second = (Correction.of(verdict, one, "oscillatory_transient", "Eve") for one in verdict.events[:2])
     withdrawn = [replace(second, label="pure_sinusoid"), replace(second, at="2026-06-30T12:00:00+00:00", by="Ann")]
 
@@ -134,12 +134,12 @@ def test_the_same_corrections_in_any_order_give_the_same_model(verdict, correct,
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # whether they are followed is not asked here
-        once = content(correct(first, second))
+        once = content([first, second])
         assert content([*withdrawn, first]) == once
         assert content(first) != once
 
 
-def test_what_cannot_be_used_is_named_and_the_rest_is_trained(june, verdict, correct, tmp_path):
+def test_what_cannot_be_used_is_named_and_the_rest_is_trained(june, verdict):
     used = Correction.of(verdict, verdict.events[0], "oscillatory_transient", "Eve")
     gone = replace(used, path=str(june / "gone\x1b[2J.cfg"), digest=64 * "0")
     changed = replace(used, digest=64 * "1")
@@ -147,7 +147,7 @@ def test_what_cannot_be_used_is_named_and_the_rest_is_trained(june, verdict, cor
     measured = replace(used, found=verdict.events[1], label="sag")
     elsewhere = replace(used, source="ripple.cfg, observation 3")
     with pytest.warns(UserWarning, match="left out") as said:
-        model = small(correct(used, gone, changed, moved, measured, elsewhere))
+        model = small([used, gone, changed, moved, measured, elsewhere])
     assert model.origin["corrections"] == 1
     texts = [str(one.message).removeprefix(str(june)).lstrip("/") for one in said]
     left_out = sorted(text.removesuffix("; left out of the training.") for text in texts if "left out" in text)
@@ -163,7 +163,7 @@ def test_what_cannot_be_used_is_named_and_the_rest_is_trained(june, verdict, cor
     with pytest.warns(UserWarning, match="has no class 'notching'"), pytest.raises(PqswarmError, match="none of the"):
         small(replace(used, label="notching"))
     with pytest.raises(PqswarmError, match="no corrections to train with"):
-        small(correct(*(replace(one, label="") for one in (used, changed, moved, measured, elsewhere, gone))))
+        small([replace(one, label="") for one in (used, changed, moved, measured, elsewhere, gone)])
 
 
 def test_whatever_happens_with_a_recording_is_named(verdict, monkeypatch):

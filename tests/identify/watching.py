@@ -58,6 +58,12 @@ class Place:
             waiting = [watcher.look() for _ in range(times)]
             return waiting[-1]
 
+    def key(self, receiver):
+        return f"{receiver.name} of {self.folder}"
+
+    def pending(self, archive, receiver):
+        return archive.pending(self.key(receiver), self.folder)
+
     def files(self):
         with Archive(self.home, read_only=True) as archive:
             found = archive.files(self.folder).values()

@@ -1,6 +1,7 @@
 """An archive with what people say about it: corrections, causes, notes, and the sites of stations."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -9,6 +10,7 @@ from pqswarm._base.text import file_text
 from pqswarm._base.toml import to_toml, toml_key
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.events.broad import BROAD_CLASSES
+from pqswarm.identify.archive.database import reading
 from pqswarm.identify.archive.reader import recording_id
 from pqswarm.identify.archive.records import NOT_AN_EVENT, event_rows, from_microseconds
 from pqswarm.identify.archive.store import ArchiveStore
@@ -53,6 +55,7 @@ class Archive(ArchiveStore):
 
     # Recordings
 
+    @reading
     def find(self, name: str, owner: str = "") -> dict[str, Any] | None:
         """Return a recording by its ID in URLs, if it is public or of an owner."""
         start, _, place = name.partition("-")
@@ -66,16 +69,17 @@ class Archive(ArchiveStore):
         rows = self.database.rows(query, start, f"{start}g", position, owner)
         return _recording(rows[0]) if len(rows) == 1 else None
 
+    @reading
     def recordings(
         self, *, owner: str = "", after: str = "", limit: int = 100, state: str = "", station: int = 0, text: str = ""
     ) -> dict[str, Any]:
         """Return a page of recordings, the newest first, and the key of the next page."""
-        where, values = ["owner IN ('', ?)"], [owner]
+        where, values = ["owner IN ('', ?)"], list[Any]([owner])
         if state in ("failed", "done"):
             where.append("recordings.reason != ''" if state == "failed" else "recordings.reason = ''")
         if station:
             where.append("station = ?")
-            values.append(str(station))
+            values.append(station)
         for word in text.split():
             where.append("(recordings.name LIKE ? OR stations.name LIKE ?)")
             values += [f"%{word}%"] * 2
@@ -85,28 +89,30 @@ class Archive(ArchiveStore):
         )[0][0]
         if after:
             start, _, number = after.rpartition(".")
-            if not (number.isdigit() and start.removeprefix("-").isdigit()):
+            if not re.fullmatch(r"(-?[0-9]+)?\.[0-9]+", after):
                 raise PqswarmError("The list has changed: load it again.")
-            where.append("(coalesce(recordings.start, -1e18), recordings.id) < (?, ?)")
-            values += [start, number]
+            below = "((recordings.start, recordings.id) < (?, ?) OR recordings.start IS NULL)"
+            where.append(below if start else "recordings.start IS NULL AND recordings.id < ?")
+            values += [int(start), int(number)] if start else [int(number)]
         query = (
             "SELECT recordings.id, content, position, source, recordings.name, owner, stations.name, recordings.start, "
             "seconds, n_channels, n_events, recordings.reason, contents.state, analyser, contents.at FROM recordings "
             "JOIN stations ON stations.id = station JOIN contents ON digest = content "
-            f"WHERE {' AND '.join(where)} ORDER BY coalesce(recordings.start, -1e18) DESC, recordings.id DESC LIMIT ?"
+            f"WHERE {' AND '.join(where)} ORDER BY recordings.start DESC, recordings.id DESC LIMIT ?"
         )
         rows = self.database.rows(query, *values, limit + 1)
         last = rows[limit - 1] if len(rows) > limit else None
-        following = "" if last is None else f"{-(10**18) if last[7] is None else last[7]}.{last[0]}"
+        following = "" if last is None else f"{'' if last[7] is None else last[7]}.{last[0]}"
         return {"total": int(total), "next": following, "recordings": [_recording(row) for row in rows[:limit]]}
 
+    @reading
     def verdict(self, recording: int) -> Verdict | None:
         """Return the verdict on a recording; None if it failed."""
-        with self.database.explained():
-            return self.read_verdict(self.database.connection, recording)
+        return self.read_verdict(self.database.connection, recording)
 
     # Corrections
 
+    @reading
     def correct(
         self, recording: int, position: int, label: str, by: str, note: str = "", *, what: str = "class"
     ) -> None:
@@ -152,6 +158,7 @@ class Archive(ArchiveStore):
             )
             self.pack(database, recording, rows)
 
+    @reading
     def correction_log(self, owner: str = "") -> list[dict[str, Any]]:
         """Return all corrections, the newest first: of what, by whom, when, and what the verdict was."""
         query = (
@@ -178,6 +185,7 @@ class Archive(ArchiveStore):
             for event in [json.loads(record)]
         ]
 
+    @reading
     def class_corrections(self) -> list[Correction]:
         """Return the corrected classes in force, to train with; uploads and what is no event are left out."""
         query = (
@@ -216,6 +224,7 @@ class Archive(ArchiveStore):
         with self.database.transaction() as database:
             database.execute("UPDATE notes SET removed = ? WHERE number = ?", (f"{_now()} {by.strip()}", number))
 
+    @reading
     def notes(self, recording: int) -> list[dict[str, Any]]:
         """Return the notes of a recording."""
         query = (
@@ -234,6 +243,7 @@ class Archive(ArchiveStore):
 
     # Stations
 
+    @reading
     def stations(self) -> list[dict[str, Any]]:
         """Return the stations: ID, name, numbers of recordings and events, site as TOML, and who edited it when."""
         query = (
@@ -245,6 +255,7 @@ class Archive(ArchiveStore):
         found = [dict(zip(names, row, strict=True)) for row in self.database.rows(query)]
         return [one | {key: from_microseconds(one[key]) for key in ("first", "last")} for one in found]
 
+    @reading
     def sites(self) -> dict[str, Site]:
         """Return the sites of the stations that have one, by the name of the station."""
         rows = self.database.rows("SELECT name, site FROM stations WHERE site != ''")

@@ -5,12 +5,13 @@ A rollback journal, not a write-ahead log: the latter does not work on network s
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
 from threading import local
 from time import monotonic
-from typing import Any
+from typing import Any, TypeVar, cast
 from urllib.parse import quote
 
 from pqswarm._base.files import file_identity
@@ -43,8 +44,9 @@ CREATE TABLE claims (
 CREATE TABLE recordings (
     id INTEGER PRIMARY KEY AUTOINCREMENT, content TEXT NOT NULL, position INTEGER NOT NULL, source TEXT NOT NULL,
     name TEXT NOT NULL, owner TEXT NOT NULL, station INTEGER NOT NULL, start INTEGER, seconds REAL,
-    n_channels INTEGER, n_events INTEGER NOT NULL, reason TEXT NOT NULL, record TEXT NOT NULL,
-    packed BLOB NOT NULL, revision INTEGER NOT NULL, UNIQUE (content, position));
+    n_channels INTEGER, n_events INTEGER NOT NULL, reason TEXT NOT NULL, revision INTEGER NOT NULL,
+    UNIQUE (content, position));
+CREATE TABLE recording_records (recording INTEGER PRIMARY KEY, record TEXT NOT NULL, packed BLOB NOT NULL);
 CREATE INDEX recordings_by_revision ON recordings (revision);
 CREATE INDEX recordings_by_start ON recordings (start);
 CREATE INDEX recordings_by_station ON recordings (station);
@@ -76,6 +78,21 @@ CREATE TABLE refused (
 CREATE TABLE revisions (last INTEGER NOT NULL);
 INSERT INTO revisions VALUES (0);
 """
+_STRANGE = (TypeError, ValueError, KeyError, AttributeError, IndexError, OverflowError, RecursionError)
+"""Errors about values that a damaged file has, and no column can exclude."""
+_Read = TypeVar("_Read", bound=Callable[..., Any])
+
+
+def reading(method: _Read) -> _Read:
+    """Let a method of an archive, or of its queries, explain what a damaged file does to it."""
+
+    @wraps(method)
+    def read(self: Any, *arguments: Any, **options: Any) -> Any:
+        database = self.database if hasattr(self, "database") else self.archive.database
+        with database.explained():
+            return method(self, *arguments, **options)
+
+    return cast("_Read", read)
 
 
 class ArchiveDatabase:
@@ -199,6 +216,8 @@ class ArchiveDatabase:
         name = file_text(self.path)
         try:
             yield
+        except PqswarmError:
+            raise
         except sqlite3.OperationalError as error:
             text, safe = str(error), "what was written before is safe"
             if "full" in text:
@@ -212,7 +231,7 @@ class ArchiveDatabase:
             else:
                 text = f"{name} cannot be used ({text}): check the disk and the permissions of its folder."
             raise PqswarmError(text) from error
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, *_STRANGE) as error:
             raise self.damaged(error) from None
         except OSError as error:
             raise PqswarmError(f"cannot use {file_text(self.folder)} as archive: {error.strerror or error}.") from error
@@ -235,4 +254,4 @@ class ArchiveDatabase:
 def _objects(connection: sqlite3.Connection) -> set[tuple[str, str, str]]:
     """Type, name and definition of all tables and indexes."""
     found = connection.execute("SELECT type, name, coalesce(sql, '') FROM sqlite_master WHERE name != 'sqlite_stat1'")
-    return {(kind, name, " ".join(text.split())) for kind, name, text in found}
+    return {(kind, name, " ".join(str(text).split())) for kind, name, text in found}

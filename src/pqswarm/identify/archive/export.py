@@ -151,7 +151,7 @@ def check_archive(archive: "Archive") -> Iterator[tuple[bool, str]]:
     for what, query in counts.items():
         if count := rows(query)[0][0]:
             yield True, f"{count} {what}."
-    for (number,) in rows("SELECT id FROM recordings WHERE record != ''"):
+    for (number,) in rows("SELECT recording FROM recording_records WHERE record != ''"):
         try:
             archive.verdict(number)
         except PqswarmError as error:

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from pqswarm._base.files import file_writer_is_alive
 from pqswarm._base.text import file_text
-from pqswarm.identify.archive.database import ArchiveDatabase
+from pqswarm.identify.archive.database import ArchiveDatabase, reading
 from pqswarm.identify.folder.scan import Candidate
 
 LEASE = 120.0
@@ -68,6 +68,7 @@ class ArchiveFiles:
         """Close the file."""
         self.database.close()
 
+    @reading
     def counts(self) -> dict[str, int]:
         """Return the numbers of files, recordings and events, and of contents that wait or failed."""
         rows = self.database.rows(
@@ -78,6 +79,7 @@ class ArchiveFiles:
         )
         return dict(zip(("files", "recordings", "events", "waiting", "failed"), rows[0], strict=True))
 
+    @reading
     def revision(self) -> int:
         """Return a number that grows whenever a recording or correction is written."""
         return int(self.database.rows("SELECT last FROM revisions")[0][0])
@@ -135,20 +137,24 @@ class ArchiveFiles:
                     database.execute(f"DELETE FROM {table} WHERE content = ?", (one,))
             self.next_revision(database)
 
+    @reading
     def files(self, below: Path | None = None) -> dict[Path, KnownFile]:
         """Return the known files, or those below a folder."""
         low = b"" if below is None else os.fsencode(below) + os.sep.encode()
         high = b"\xff" if below is None else low[:-1] + bytes([low[-1] + 1])
         return {one.path: one for one in self._files("path >= ? AND path < ?", low, high)}
 
+    @reading
     def file(self, path: Path) -> KnownFile | None:
         """Return what is known of a file."""
         return next(self._files("path = ?", os.fsencode(path)), None)
 
+    @reading
     def waiting(self, owner: str = "", limit: int = -1) -> list[KnownFile]:
         """Return the files whose content waits to be analysed, public or of an owner."""
         return list(self._files("contents.state = 'waiting' AND owner IN ('', ?)", owner, limit=limit))
 
+    @reading
     def files_of(self, contents: Sequence[str]) -> dict[str, list[KnownFile]]:
         """Return the files that hold some contents."""
         found: dict[str, list[KnownFile]] = {}
@@ -215,7 +221,7 @@ class ArchiveFiles:
             f"DELETE FROM event_records WHERE number IN (SELECT number FROM events WHERE recording IN ({own}))",
             (content,),
         )
-        for table in ("events", "incidents"):
+        for table in ("events", "incidents", "recording_records"):
             database.execute(f"DELETE FROM {table} WHERE recording IN ({own})", (content,))
         database.execute("DELETE FROM recordings WHERE content = ?", (content,))
         database.execute("DELETE FROM contents WHERE digest = ?", (content,))

@@ -5,8 +5,9 @@ All events are held in memory as one NumPy table (64 bytes each), read in one pa
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ import numpy as np
 from pqswarm._base.typing import BoolArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.archive import records
+from pqswarm.identify.archive.database import reading
 from pqswarm.identify.archive.reader import EventReader
 from pqswarm.identify.archive.records import BELOW_ITIC, BELOW_SEMI, HIDDEN, KIND_NAMES, NO_TIME, PACKED
 from pqswarm.identify.show.page.indices import AGGREGATION
@@ -30,8 +32,12 @@ _SECOND = 1_000_000
 """Microseconds."""
 _SOME = 500
 """Rows that are looked up at a time."""
-_LEVELS = (90, 80, 70, 50, 10)
-_HIGH_LEVELS = (110, 120, 140)
+_SWELL = KIND_NAMES.index("swell")
+"""Kinds up to this one have an RMS voltage."""
+_DAYS = (-25_567, 84_005)
+"""From 1900 to 2199, in days since 1970."""
+_LONGEST = 3600
+"""Events that began earlier are not looked for when others saw something [s]."""
 _COLUMNS, _ROWS = 72, 48
 """Bins of durations, twelve for each decade from 0.1 ms to 100 s, and of voltages, 5 % each."""
 
@@ -58,15 +64,31 @@ class Selection:
     recording: int = 0
 
 
-@dataclass
-class _Table:
-    """All events, ordered by time and by severity, as of a revision."""
+class EventColumns:
+    """All events of an archive as columns of PACKED, as of a revision, and the names of files by recording."""
 
-    events: Any = field(default_factory=lambda: np.empty(0, PACKED))
-    newest: IntArray = field(default_factory=lambda: np.empty(0, np.int64))
-    worst: IntArray = field(default_factory=lambda: np.empty(0, np.int64))
-    revision: int = -1
-    deleted: int = 0
+    def __init__(self, packed: Any, names: dict[int, str], revision: int) -> None:
+        self.packed, self.names, self.revision, self.size = packed, names, revision, packed.size
+        self._columns = {name: np.ascontiguousarray(packed[name]) for name in PACKED.names or ()}
+
+    def __getitem__(self, name: str) -> Any:
+        return self._columns[name]
+
+    @cached_property
+    def newest(self) -> IntArray:
+        """Places of the events, the newest first."""
+        return np.argsort(self["start"], kind="stable")[::-1]
+
+    @cached_property
+    def worst(self) -> IntArray:
+        """Places of the events, the worst first."""
+        return np.argsort(1e6 * self["tier"] + np.clip(self["severity"], 0, 9e5), kind="stable")[::-1]
+
+    @cached_property
+    def by_site(self) -> IntArray:
+        """Places of sags, interruptions and swells with a time, by station, system and time."""
+        places = np.flatnonzero((self["kind"] <= _SWELL) & (self["start"] != NO_TIME))
+        return places[np.lexsort([self[name][places] for name in ("start", "system", "station")])]
 
 
 class ArchiveQueries:
@@ -75,44 +97,37 @@ class ArchiveQueries:
     def __init__(self, archive: "ArchiveStore") -> None:
         self.archive = archive
         self._lock = Lock()
-        self._table = _Table()
+        self._table = EventColumns(np.empty(0, PACKED), {}, -1)
 
-    def table(self) -> _Table:
+    @reading
+    def table(self) -> EventColumns:
         """Return all events, up to date."""
         with self._lock:
             database, known = self.archive.database, self._table
             revision = self.archive.revision()
             if revision == known.revision:
                 return known
-            query = "SELECT id, packed FROM recordings WHERE revision > ? ORDER BY id"
+            query = (
+                "SELECT id, name, packed FROM recordings JOIN recording_records ON recording = id "
+                "WHERE revision > ? ORDER BY id"
+            )
             changed = database.rows(query, known.revision)
-            parts = []
-            for number, packed in changed:
-                if len(packed) % PACKED.itemsize:
-                    raise database.damaged(f"the events of recording {number} have a wrong length")
-                parts.append(packed)
-            new = np.frombuffer(b"".join(parts), PACKED)
+            new = np.frombuffer(b"".join([packed for *_, packed in changed]), PACKED)
             if new.size and (new["kind"].max() >= len(KIND_NAMES) or min(new[n].min() for n in _IDS) < 0):
                 raise database.damaged("an event has values that are none")
-            events = np.concatenate([self._without(known, {number for number, _ in changed}), new])
-            newest = np.lexsort((events["number"], events["start"]))[::-1]
-            worst = np.lexsort((events["number"], events["severity"], events["tier"]))[::-1]
-            self._table = _Table(events, newest, worst, revision)
+            kept = known.packed
+            if known.size:
+                present = {number for (number,) in database.rows("SELECT id FROM recordings")}
+                present -= {number for number, *_ in changed}
+                kept = kept[np.isin(kept["recording"], np.fromiter(present, np.int64))]
+            names = known.names | {number: name.casefold() for number, name, _ in changed}
+            self._table = EventColumns(np.concatenate([kept, new]) if kept.size else new, names, revision)
             return self._table
-
-    def _without(self, known: _Table, changed: set[int]) -> Any:
-        """The known events without those of changed or removed recordings."""
-        if known.revision < 0:
-            return known.events
-        present = self.archive.database.rows("SELECT id FROM recordings")
-        kept = np.setdiff1d(np.fromiter((n for (n,) in present), np.int64), np.fromiter(changed, np.int64))
-        return known.events[np.isin(known.events["recording"], kept)]
 
     # Selections
 
-    def mask(self, table: _Table, chosen: Selection) -> BoolArray:
+    def mask(self, events: EventColumns, chosen: Selection) -> BoolArray:
         """Return which events are selected."""
-        events = table.events
         mask: BoolArray = np.ones(events.size, bool)
         owners = [0, *self._word_ids([chosen.owner])] if chosen.owner else [0]
         mask &= np.isin(events["owner"], owners)
@@ -144,12 +159,12 @@ class ArchiveQueries:
         found = self.archive.database.rows(f"SELECT id FROM words WHERE text IN ({marks})", *texts)
         return [number for (number,) in found] + [0] * ("" in texts)
 
-    def _has_word(self, events: Any, word: str) -> BoolArray:
+    def _has_word(self, events: EventColumns, word: str) -> BoolArray:
         like = "%" + word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
         rows = self.archive.database.rows
         words = rows("SELECT id FROM words WHERE replace(text, '_', ' ') LIKE ? ESCAPE '\\'", like)
         stations = rows("SELECT id FROM stations WHERE name LIKE ? ESCAPE '\\'", like)
-        named = rows("SELECT id FROM recordings WHERE name LIKE ? ESCAPE '\\'", like)
+        named = [(number,) for number, name in events.names.items() if word in name]
         kinds = [number for number, kind in enumerate(KIND_NAMES) if word in kind.casefold()]
         found: BoolArray = np.isin(events["kind"], kinds)
         for name, ids in (("class", words), ("cause", words), ("station", stations), ("recording", named)):
@@ -159,6 +174,7 @@ class ArchiveQueries:
 
     # Answers
 
+    @reading
     def page(self, chosen: Selection, order: str = "newest", after: str = "", limit: int = 100) -> dict[str, Any]:
         """Return a page of the events: their rows, the total, the numbers by kind, and the key of the next page."""
         table = self.table()
@@ -168,12 +184,12 @@ class ArchiveQueries:
         first = 0
         if after:
             number = int(after) if after.isdigit() else -1
-            at = np.flatnonzero(table.events["number"][places] == number)
+            at = np.flatnonzero(table["number"][places] == number)
             if not at.size:
                 raise PqswarmError("The list has changed: load it again.")
             first = int(at[0]) + 1
         shown = places[first : first + limit]
-        numbers = [int(one) for one in table.events["number"][shown]]
+        numbers = [int(one) for one in table["number"][shown]]
         rows = EventReader(self.archive).rows(numbers)
         more = first + limit < places.size
         return {
@@ -189,127 +205,122 @@ class ArchiveQueries:
         table = self.table()
         places = table.newest[self.mask(table, chosen)[table.newest]]
         for start in range(0, places.size, size):
-            yield [int(one) for one in table.events["number"][places[start : start + size]]]
+            yield [int(one) for one in table["number"][places[start : start + size]]]
 
+    @reading
     def event(self, number: int) -> EventVerdict:
         """Return an event by its number."""
         rows = self.archive.database.rows("SELECT record FROM event_records WHERE number = ?", number)
-        try:
-            return EventVerdict.of(json.loads(rows[0][0]))
-        except (ValueError, IndexError) as error:
-            raise self.archive.database.damaged(error) from error
+        return EventVerdict.of(json.loads(rows[0][0]))
 
+    @reading
     def rows_of(self, recording: int) -> list[dict[str, Any]]:
         """Return the rows of all events of a recording, also hidden ones and that of one without events."""
         return list(EventReader(self.archive).read(f"recordings.id = {int(recording)} ORDER BY events.position"))
 
-    def kinds(self, table: _Table, mask: BoolArray) -> dict[str, int]:
+    def kinds(self, table: EventColumns, mask: BoolArray) -> dict[str, int]:
         """Return the number of events of each kind."""
-        counts = np.bincount(table.events["kind"][mask], minlength=len(KIND_NAMES))
+        counts = np.bincount(table["kind"][mask], minlength=len(KIND_NAMES))
         return {kind: int(n) for kind, n in zip(KIND_NAMES, counts, strict=True) if n}
 
+    @reading
     def months(self, chosen: Selection) -> list[dict[str, Any]]:
-        """Return the number of events of each month, by kind; months without events between others are included."""
-        events = self._timed(chosen)
-        if not events.size:
+        """Return the number of events of each month, by kind; months without events between others are included.
+
+        Times before 1900 and after 2199 are of clocks that were never set, and are left out.
+        """
+        start, kind = self._timed(chosen)
+        days = start // (86_400 * _SECOND)
+        usual = (days >= _DAYS[0]) & (days < _DAYS[1])
+        days, kind = days[usual], kind[usual]
+        if not days.size:
             return []
-        months = events["start"].astype("M8[us]").astype("M8[M]").astype(np.int64)
-        first, n_kinds = int(months.min()), len(KIND_NAMES)
-        if int(months.max()) - first > 12 * 200:  # a clock that was never set
-            months, first = np.unique(months, return_inverse=True)[1], 0
-            return self._sparse_months(events, months)
-        counts = np.bincount((months - first) * n_kinds + events["kind"])
-        counts = np.pad(counts, (0, -counts.size % n_kinds)).reshape(-1, n_kinds)
-        return [_month(np.datetime64(first + i, "M"), line) for i, line in enumerate(counts)]
+        first, n_kinds = int(days.min()), len(KIND_NAMES)
+        counts = np.bincount((days - first) * n_kinds + kind, minlength=(int(days.max()) - first + 1) * n_kinds)
+        months = (np.arange(first, int(days.max()) + 1).astype("M8[D]")).astype("M8[M]")
+        edges = np.flatnonzero(np.diff(months.astype(np.int64), prepend=-(10**6)))
+        lines = np.add.reduceat(counts.reshape(-1, n_kinds), edges)
+        return [
+            {"month": str(month), "total": int(line.sum())}
+            | {"kinds": {kind: int(n) for kind, n in zip(KIND_NAMES, line, strict=True) if n}}
+            for month, line in zip(months[edges], lines, strict=True)
+        ]
 
-    def _sparse_months(self, events: Any, places: IntArray) -> list[dict[str, Any]]:
-        names = np.unique(events["start"].astype("M8[us]").astype("M8[M]"))
-        n_kinds = len(KIND_NAMES)
-        counts = np.bincount(places * n_kinds + events["kind"], minlength=names.size * n_kinds).reshape(-1, n_kinds)
-        return [_month(name, line) for name, line in zip(names, counts, strict=True)]
-
+    @reading
     def hours(self, chosen: Selection) -> list[list[int]]:
         """Return the number of events by weekday (Monday first) and hour of the day, 7 lists of 24."""
-        events = self._timed(chosen)
-        hours = events["start"] // (3600 * _SECOND)
-        weekday = (hours // 24 + 3) % 7  # 1970-01-01 was a Thursday
-        counts = np.bincount(weekday * 24 + hours % 24, minlength=168).reshape(7, 24)
-        found: list[list[int]] = counts.tolist()
-        return found
+        hours = self._timed(chosen)[0] // (3600 * _SECOND)
+        found: list[list[int]] = np.bincount((hours + 3 * 24) % 168, minlength=168).reshape(7, 24).tolist()
+        return found  # 1970-01-01 was a Thursday
 
-    def _timed(self, chosen: Selection) -> Any:
+    def _timed(self, chosen: Selection) -> tuple[Any, Any]:
+        """Start and kind of the selected events that have a time."""
         table = self.table()
-        events = table.events[self.mask(table, chosen)]
-        return events[events["start"] != NO_TIME]
+        mask = self.mask(table, chosen) & (table["start"] != NO_TIME)
+        return table["start"][mask], table["kind"][mask]
 
+    @reading
     def sarfi(self, chosen: Selection) -> list[dict[str, Any]]:
-        """Return SARFI counts after IEEE 1564 of each station and year, with the stations without events.
+        """Return SARFI counts after IEEE 1564 of each station and year.
 
         Events of a three-phase system of a station that start within a minute of the first count as one.
         """
-        events = self._timed(chosen)
-        kinds = events["kind"]
-        events = events[
-            (kinds == KIND_NAMES.index("sag")) | (kinds == KIND_NAMES.index("interruption")) | _swells(events)
-        ]
-        events = events[np.lexsort((events["start"], events["system"], events["station"]))]
-        groups = _aggregate(events)
-        starts = np.flatnonzero(np.diff(groups, prepend=-1))
-        if not events.size:
+        table = self.table()
+        places = table.by_site[self.mask(table, chosen)[table.by_site]]
+        if not places.size:
             return []
-        percent = np.where(np.isnan(events["percent"]), 100 * events["magnitude"], events["percent"])
-        high = _swells(events)
-        lowest = np.minimum.reduceat(np.where(high, np.inf, percent), starts)
-        highest = np.maximum.reduceat(np.where(high, percent, -np.inf), starts)
-        flags = np.bitwise_or.reduceat(events["flags"], starts)
-        first = events[starts]
-        years = first["start"].astype("M8[us]").astype("M8[Y]").astype(np.int64) + 1970
-        columns = {"events": np.ones(starts.size, bool)}
-        columns |= {f"SARFI-{level}": lowest < level for level in _LEVELS}
-        columns |= {f"SARFI-{level}": highest > level for level in _HIGH_LEVELS}
+        start, station = table["start"][places], table["station"][places]
+        begins = _begin_groups(start, station, table["system"][places])
+        groups = np.flatnonzero(begins)
+        percent = table["percent"][places]
+        percent = np.where(np.isnan(percent), 100 * table["magnitude"][places], percent)
+        high = table["kind"][places] == _SWELL
+        lowest = np.minimum.reduceat(np.where(high, np.inf, percent), groups)
+        highest = np.maximum.reduceat(np.where(high, percent, -np.inf), groups)
+        flags = np.bitwise_or.reduceat(table["flags"][places], groups)
+        columns = {"events": np.ones(groups.size, bool)}
+        columns |= {f"SARFI-{level}": lowest < level for level in (90, 80, 70, 50, 10)}
+        columns |= {f"SARFI-{level}": highest > level for level in (110, 120, 140)}
         columns |= {"SARFI-ITIC": flags & BELOW_ITIC > 0, "SARFI-SEMI": flags & BELOW_SEMI > 0}
-        keys, places = np.unique(np.stack([first["station"].astype(np.int64), years], 1), axis=0, return_inverse=True)
-        counted = {name: np.bincount(places.ravel(), values, len(keys)) for name, values in columns.items()}
+        days, day = np.unique(start[groups] // (86_400 * _SECOND), return_inverse=True)
+        years = days.astype("M8[D]").astype("M8[Y]").astype(np.int64)[day] + 1970
+        keys, which = np.unique(station[groups] * 100_000 + years, return_inverse=True)
+        counted = {name: np.bincount(which, values, keys.size) for name, values in columns.items()}
         names = self.stations_by_id()
         return [
-            {"station": names.get(int(station), ""), "station_id": int(station), "year": int(year)}
-            | {name: int(values[i]) for name, values in counted.items()}
-            for i, (station, year) in enumerate(keys)
+            {"station": names.get(int(key) // 100_000, ""), "station_id": int(key) // 100_000}
+            | {"year": int(key) % 100_000, **{name: int(values[i]) for name, values in counted.items()}}
+            for i, key in enumerate(keys)
         ]
 
+    @reading
     def scatter(self, chosen: Selection) -> dict[str, Any]:
         """Return duration [s] against voltage [%] of the selected events: as points, or if they are many as bins."""
         table = self.table()
-        events = table.events[self.mask(table, chosen)]
-        events = events[~np.isnan(events["seconds"])]
-        answer: dict[str, Any] = {"total": int(events.size), "points": [], "bins": []}
-        if events.size <= MAX_POINTS:
-            numbers = [int(one) for one in events["number"]]
+        places = np.flatnonzero(self.mask(table, chosen) & ~np.isnan(table["seconds"]))
+        seconds, percent, kind = (table[name][places] for name in ("seconds", "percent", "kind"))
+        answer: dict[str, Any] = {"total": int(places.size), "points": [], "bins": []}
+        if places.size <= MAX_POINTS:
+            numbers = [int(one) for one in table["number"][places]]
             rows = EventReader(self.archive).places(numbers)
             answer["points"] = [
-                {"seconds": round(float(one["seconds"]), 6), "percent": round(float(one["percent"]), 2)}
-                | {"kind": KIND_NAMES[one["kind"]], **rows[int(one["number"])]}
-                for one in events
-                if int(one["number"]) in rows
+                {"seconds": round(float(x), 6), "percent": round(float(y), 2), "kind": KIND_NAMES[k], **rows[number]}
+                for x, y, k, number in zip(seconds, percent, kind, numbers, strict=True)
+                if number in rows
             ]
             return answer
-        x = np.clip(np.floor(12 * (np.log10(np.maximum(events["seconds"], 1e-9)) + 4)), 0, _COLUMNS - 1).astype(int)
-        y = np.clip(events["percent"] // 5, 0, _ROWS - 1).astype(int)
+        column = np.clip(np.floor(12 * np.log10(np.maximum(seconds, 1e-9)) + 48), 0, _COLUMNS - 1).astype(np.int64)
+        row = np.clip(percent // 5, 0, _ROWS - 1).astype(np.int64)
         n_kinds = len(KIND_NAMES)
-        counts = np.bincount((x * _ROWS + y) * n_kinds + events["kind"], minlength=_COLUMNS * _ROWS * n_kinds)
-        for place in np.flatnonzero(counts.reshape(-1, n_kinds).any(1)):
-            here = counts.reshape(-1, n_kinds)[place]
-            column, row = divmod(int(place), _ROWS)
-            answer["bins"].append(
-                {
-                    "seconds": [10 ** (column / 12 - 4), 10 ** ((column + 1) / 12 - 4)],
-                    "percent": [5 * row, 5 * row + 5],
-                    "n": int(here.sum()),
-                    "kind": KIND_NAMES[int(here.argmax())],
-                }
-            )
+        counts = np.bincount((column * _ROWS + row) * n_kinds + kind, minlength=_COLUMNS * _ROWS * n_kinds)
+        for place, here in enumerate(counts.reshape(-1, n_kinds)):
+            if total := int(here.sum()):
+                x, y = divmod(place, _ROWS)
+                edges = {"seconds": [10 ** (x / 12 - 4), 10 ** ((x + 1) / 12 - 4)], "percent": [5 * y, 5 * y + 5]}
+                answer["bins"].append({**edges, "n": total, "kind": KIND_NAMES[int(here.argmax())]})
         return answer
 
+    @reading
     def others(self, recording: int, seconds: float = 5.0, owner: str = "", limit: int = 200) -> list[dict[str, Any]]:
         """Return the events of other recordings that overlap a recording, or are at most so many seconds away.
 
@@ -322,47 +333,47 @@ class ArchiveQueries:
         start, length, station = own[0]
         low, high = start - int(seconds * _SECOND), start + int((length + seconds) * _SECOND)
         table = self.table()
-        events = table.events
-        mask = (events["start"] <= high) & (events["start"] + (events["duration"] * _SECOND).astype(np.int64) >= low)
-        mask &= (events["start"] != NO_TIME) & (events["recording"] != recording)
-        mask &= self.mask(table, Selection(owner=owner))
-        near = events[mask]
-        near = near[np.lexsort((near["start"], near["station"] == station))][:limit]
-        numbers = [int(one) for one in near["number"]]
-        rows = EventReader(self.archive).rows(numbers)
+        first, last = np.searchsorted(table["start"][table.newest[::-1]], [low - _LONGEST * _SECOND, high + 1])
+        places = table.newest[::-1][first:last]
+        ends = table["start"][places] + (np.nan_to_num(table["duration"][places]) * _SECOND).astype(np.int64)
+        near = (ends >= low) & (table["recording"][places] != recording) & (table["start"][places] != NO_TIME)
+        places = places[near & self.mask(table, Selection(owner=owner))[places]]
+        is_same = table["station"][places] == station
+        places = places[np.argsort(is_same, kind="stable")][:limit]
+        rows = EventReader(self.archive).rows([int(one) for one in table["number"][places]])
+        about = zip(table["number"][places], table["station"][places], table["start"][places], strict=True)
         return [
-            rows[int(one["number"])]
-            | {"same_station": bool(one["station"] == station), "delay": (int(one["start"]) - start) / _SECOND}
-            for one in near
-            if int(one["number"]) in rows
+            rows[int(number)] | {"same_station": bool(where == station), "delay": (int(at) - start) / _SECOND}
+            for number, where, at in about
+            if int(number) in rows
         ]
 
+    @reading
     def stations_by_id(self) -> dict[int, str]:
         """Return the names of the stations."""
         return dict(self.archive.database.rows("SELECT id, name FROM stations"))
 
+    @reading
     def facets(self, owner: str = "") -> dict[str, Any]:
         """Return what can be selected: stations, kinds, classes and causes with their numbers of events, and dates."""
         table = self.table()
-        events = table.events[self.mask(table, Selection(owner=owner))]
+        mask = self.mask(table, Selection(owner=owner))
         words = dict(self.archive.database.rows("SELECT id, text FROM words"))
-        answer: dict[str, Any] = {
-            "total": int(events.size),
-            "kinds": self.kinds(table, self.mask(table, Selection(owner=owner))),
-        }
-        names = self.stations_by_id()
-        numbers = np.bincount(events["station"], minlength=1) if events.size else np.zeros(1, int)
-        answer["stations"] = [
-            {"id": i, "name": name, "n": int(numbers[i]) if i < numbers.size else 0}
-            for i, name in sorted(names.items(), key=lambda one: one[1])
-        ]
-        for name, key in (("classes", "class"), ("causes", "cause")):
-            ids, counts = np.unique(events[key], return_counts=True)
-            answer[name] = {words.get(int(i), ""): int(n) for i, n in zip(ids, counts, strict=True)}
-        timed = events["start"][events["start"] != NO_TIME]
+        names = sorted(self.stations_by_id().items(), key=lambda one: one[1])
+        counts = {name: np.bincount(table[name][mask]) for name in ("station", "class", "cause")}
+        own = counts["station"]
+        timed = table["start"][mask & (table["start"] != NO_TIME)]
         edges = (int(timed.min()), int(timed.max())) if timed.size else (None, None)
-        answer["first"], answer["last"] = map(records.from_microseconds, edges)
-        return answer
+        first, last = map(records.from_microseconds, edges)
+        return {
+            "total": int(mask.sum()),
+            "kinds": self.kinds(table, mask),
+            "stations": [{"id": i, "name": name, "n": int(own[i]) if i < own.size else 0} for i, name in names],
+            "classes": {words.get(i, ""): int(n) for i, n in enumerate(counts["class"]) if n},
+            "causes": {words.get(i, ""): int(n) for i, n in enumerate(counts["cause"]) if n},
+            "first": first,
+            "last": last,
+        }
 
 
 _IDS = ("recording", "owner", "station", "class", "cause", "system")
@@ -376,32 +387,17 @@ def _is_one_of(values: Any, ids: IntArray) -> BoolArray:
     return found
 
 
-def _swells(events: Any) -> BoolArray:
-    found: BoolArray = events["kind"] == KIND_NAMES.index("swell")
-    return found
-
-
-def _month(name: Any, line: IntArray) -> dict[str, Any]:
-    return {
-        "month": str(name),
-        "total": int(line.sum()),
-        "kinds": {k: int(n) for k, n in zip(KIND_NAMES, line, strict=True) if n},
-    }
-
-
-def _aggregate(events: Any) -> IntArray:
-    """Number of the group of each event, in order of site and time; a group lasts a minute from its first event."""
-    start, minute = events["start"], int(AGGREGATION * _SECOND)
-    same_site = (np.diff(events["station"]) == 0) & (np.diff(events["system"]) == 0)
-    begins = np.concatenate([[True], ~same_site | (np.diff(start) >= minute)])[: start.size]
+def _begin_groups(start: Any, station: Any, system: Any) -> BoolArray:
+    """Whether each event, in order of site and time, begins a group, which lasts a minute."""
+    minute = int(AGGREGATION * _SECOND)
+    same_site = (np.diff(station) == 0) & (np.diff(system) == 0)
+    begins: BoolArray = np.concatenate([[True], ~same_site | (np.diff(start) >= minute)])
     edges = np.append(np.flatnonzero(begins), start.size)
-    spans = start[edges[1:] - 1] - start[edges[:-1]] if start.size else np.empty(0, np.int64)
-    for i in np.flatnonzero(spans >= minute):  # events that follow each other for longer than a minute
+    for i in np.flatnonzero(start[edges[1:] - 1] - start[edges[:-1]] >= minute):  # they follow each other for longer
         first, last = int(edges[i]), int(edges[i + 1])
         while (first := first + int(np.searchsorted(start[first:last], start[first] + minute))) < last:
             begins[first] = True
-    numbers: IntArray = np.cumsum(begins)
-    return numbers
+    return begins
 
 
 def read_moment(text: str) -> int:

@@ -56,20 +56,19 @@ class EventReader:
     def read(self, where: str) -> Iterator[dict[str, Any]]:
         """Yield the rows of the events of a condition in SQL."""
         query = (
-            "SELECT number, key, refers, events.position, events.incident, events.class, events.cause, hidden, "
-            "severity, tier, event_records.record, recordings.id, content, recordings.position, recordings.record, "
+            "SELECT number, key, refers, events.position, events.incident, events.class, events.cause, hidden, severity, "
+            "tier, event_records.record, recordings.id, content, recordings.position, recording_records.record, "
             "recordings.name, owner, title, probability, incidents.record "
             "FROM events JOIN event_records USING (number) JOIN recordings ON recordings.id = events.recording "
+            "JOIN recording_records ON recording_records.recording = recordings.id "
             "LEFT JOIN incidents ON incidents.recording = events.recording AND incidents.position = events.incident "
             f"WHERE {where}"
         )
         heads: dict[int, Mapping[str, Any]] = {}
         said: dict[int, list[dict[str, Any]]] = {}
-        try:
+        with self.archive.database.explained():
             for row in self.archive.database.rows(query):
                 yield self._row(heads, said, *row)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise self.archive.database.damaged(error) from error
 
     def _row(
         self, heads: dict[int, Mapping[str, Any]], said: dict[int, list[dict[str, Any]]], *values: Any

@@ -13,6 +13,7 @@ import numpy as np
 
 from pqswarm._base.text import file_text
 from pqswarm.identify.archive import records
+from pqswarm.identify.archive.database import reading
 from pqswarm.identify.archive.files import ArchiveFiles, SeenFile
 from pqswarm.identify.archive.reader import EventReader
 from pqswarm.identify.folder.batch import Failure
@@ -93,7 +94,7 @@ class ArchiveStore(ArchiveFiles):
             "JOIN events ON recording = recordings.id JOIN event_records USING (number) WHERE content = ?"
         )
         return [
-            {"number": number, "key": key, "refers": refers, "place": place, "record": self._json(record)}
+            {"number": number, "key": key, "refers": refers, "place": place, "record": json.loads(record)}
             for number, key, refers, place, record in database.execute(query, (content,))
         ]
 
@@ -116,10 +117,11 @@ class ArchiveStore(ArchiveFiles):
         name = file_text(file.path)
         values = (file.content, position, file_text(result.source), name, file.owner, station, start, seconds)
         made = database.execute(
-            "INSERT INTO recordings VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, x'', 0)",
-            (*values, n_channels, reason, head),
+            "INSERT INTO recordings VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 0)",
+            (*values, n_channels, reason),
         )
         recording, told, rows = int(made.lastrowid or 0), 0, []
+        database.execute("INSERT INTO recording_records VALUES (?, ?, x'')", (recording, head))
         if isinstance(result, Verdict):
             said = self.read_corrections(database, file.content, position)
             for number, incident in enumerate(result.incidents):
@@ -173,12 +175,12 @@ class ArchiveStore(ArchiveFiles):
         )
         names = ("number", "what", "label", "by", "at", "note", "record")
         rows = database.execute(query, (content, position)).fetchall()
-        return [dict(zip(names, (*row[:-1], self._json(row[-1])), strict=True)) for row in rows]
+        return [dict(zip(names, (*row[:-1], json.loads(row[-1])), strict=True)) for row in rows]
 
+    @reading
     def corrections_of(self, content: str, position: int) -> list[dict[str, Any]]:
         """Return the corrections of a recording in order, also withdrawn ones, as plain values."""
-        with self.database.explained():
-            return self.read_corrections(self.database.connection, content, position)
+        return self.read_corrections(self.database.connection, content, position)
 
     def pack(self, database: sqlite3.Connection, recording: int, rows: Sequence[records.EventRow]) -> None:
         """Write what queries need of the events of a recording, and a new revision."""
@@ -193,14 +195,17 @@ class ArchiveStore(ArchiveFiles):
             for number, row in zip(numbers, rows, strict=True)
             if row.found.event.kind != "none"
         ]
+        content = np.array(values, records.PACKED).tobytes()
+        database.execute("UPDATE recording_records SET packed = ? WHERE recording = ?", (content, recording))
         database.execute(
-            "UPDATE recordings SET packed = ?, n_events = ?, revision = ? WHERE id = ?",
-            (np.array(values, records.PACKED).tobytes(), len(values), self.next_revision(database), recording),
+            "UPDATE recordings SET n_events = ?, revision = ? WHERE id = ?",
+            (len(values), self.next_revision(database), recording),
         )
 
     def read_verdict(self, database: sqlite3.Connection, recording: int) -> Verdict | None:
         """Return the verdict on a recording; None if it failed."""
-        head, name = database.execute("SELECT record, name FROM recordings WHERE id = ?", (recording,)).fetchone()
+        query = "SELECT record, name FROM recordings JOIN recording_records ON recording = id WHERE id = ?"
+        head, name = database.execute(query, (recording,)).fetchone()
         if not head:
             return None
         events = database.execute(
@@ -208,37 +213,28 @@ class ArchiveStore(ArchiveFiles):
             (recording,),
         )
         incidents = database.execute("SELECT record FROM incidents WHERE recording = ? ORDER BY position", (recording,))
-        try:
-            return records.read_verdict(head, [one for (one,) in events], [one for (one,) in incidents], name)
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise self.database.damaged(error) from error
+        return records.read_verdict(head, [one for (one,) in events], [one for (one,) in incidents], name)
 
-    def _json(self, text: str) -> Any:
-        try:
-            return json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise self.database.damaged(error) from error
-
+    @reading
     def results(self, content: str, path: str = "") -> list[Verdict | Failure]:
         """Return the stored analysis of a content: a verdict or failure for each recording; `path` replaces its own."""
         query = "SELECT id, name, source, reason FROM recordings WHERE content = ? ORDER BY position"
         found: list[Verdict | Failure] = []
-        with self.database.explained():
-            for recording, name, source, reason in self.database.rows(query, content):
-                verdict = self.read_verdict(self.database.connection, recording)
-                if verdict is None:
-                    found.append(Failure(path or name, source, reason))
-                else:
-                    found.append(replace(verdict, path=path or name))
+        for recording, name, source, reason in self.database.rows(query, content):
+            verdict = self.read_verdict(self.database.connection, recording)
+            failure = Failure(path or name, source, reason)
+            found.append(failure if verdict is None else replace(verdict, path=path or name))
         return found
 
     # Receivers
 
+    @reading
     def progress(self, receiver: str) -> tuple[int, int | None]:
         """Return the number of the last event delivered to a receiver, and the length of its file [byte] or None."""
         rows = self.database.rows("SELECT last, length FROM receivers WHERE name = ?", receiver)
         return (int(rows[0][0]), rows[0][1]) if rows else (0, None)
 
+    @reading
     def pending(self, receiver: str, below: Path, limit: int = 200) -> list[Entry]:
         """Return the next events to deliver to a receiver, of files below a folder."""
         low = os.fsencode(below) + os.sep.encode()
@@ -285,6 +281,7 @@ class ArchiveStore(ArchiveFiles):
                 )
         return enough
 
+    @reading
     def refused(self) -> list[tuple[str, str, str]]:
         """Return the events that receivers refused: receiver, key and reason."""
         query = (
