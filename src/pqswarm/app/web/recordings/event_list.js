@@ -47,6 +47,7 @@
       this.watcher.disconnect();
       this.uploads.destroy();
       this.filters.destroy();
+      this.sources.watcher.disconnect();
     }
 
     build(route) {
@@ -243,6 +244,14 @@
           { key: "upload", title: "Upload", show: (one) => (one.upload ? this.remover(one) : "") },
         ] });
       this.table.tools.append(input, state);
+      // Loaded when it comes into sight, so that the events come first.
+      this.watcher = new IntersectionObserver((seen) => seen.some((one) => one.isIntersecting) && this.begin());
+      this.watcher.observe(this.element);
+    }
+
+    begin() {
+      this.watcher.disconnect();
+      this.begun = true;
       this.load();
     }
 
@@ -258,7 +267,7 @@
     }
 
     refresh() {
-      this.load("", Math.min(Math.max(this.rows.length, PAGE), MOST));
+      if (this.begun) this.load("", Math.min(Math.max(this.rows.length, PAGE), MOST));
     }
 
     // Files that wait, are analysed or failed come first: they are not in the archive yet.
@@ -266,8 +275,8 @@
       const pending = this.words || this.state === "done" ? [] : store.recordings.filter((one) => one.state === "failed" || (!this.state && one.state !== "analysed"));
       const listed = new Set(pending.map((one) => one.id));
       const rows = [...pending, ...this.rows.filter((one) => !listed.has(one.id))];
-      this.table.options.empty = store.known ? (this.words || this.state ? "No recording matches." : EMPTY) : LOADING;
-      this.element.hidden = store.known && !rows.length && !this.words && !this.state;
+      this.table.options.empty = store.known && this.begun ? (this.words || this.state ? "No recording matches." : EMPTY) : LOADING;
+      this.element.hidden = store.known && !store.counts.files && !rows.length;
       this.table.show("", rows, this.next ? `${this.rows.length.toLocaleString("en")} of ${this.total.toLocaleString("en")} recordings shown. ` : "");
     }
 
