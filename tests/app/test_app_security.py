@@ -107,7 +107,7 @@ def test_steps_up_lead_nowhere(app, path, method):
 
 
 def test_a_query_may_have_any_text(app):
-    assert ask(app, "/api/curves?text=A/../B%2f..")[0] == 200
+    assert ask(app, "/api/events?text=A/../B%2f..")[0] == 200
 
 
 @pytest.mark.parametrize("path", ["/nothing", "/assets/server.py", "/api/recordings/0123456789abcdef", "/api/nothing"])
