@@ -56,9 +56,9 @@ class EventReader:
     def read(self, where: str) -> Iterator[dict[str, Any]]:
         """Yield the rows of the events of a condition in SQL."""
         query = (
-            "SELECT number, key, refers, events.position, events.incident, events.class, events.cause, hidden, severity, "
-            "tier, event_records.record, recordings.id, content, recordings.position, recording_records.record, "
-            "recordings.name, owner, title, probability, incidents.record "
+            "SELECT number, key, refers, events.position, events.incident, events.class, events.cause, hidden, "
+            "severity, tier, event_records.record, recordings.id, content, recordings.position, "
+            "recording_records.record, recordings.name, owner, title, probability, incidents.record "
             "FROM events JOIN event_records USING (number) JOIN recordings ON recordings.id = events.recording "
             "JOIN recording_records ON recording_records.recording = recordings.id "
             "LEFT JOIN incidents ON incidents.recording = events.recording AND incidents.position = events.incident "
