@@ -33,16 +33,8 @@ from pqswarm.errors import PqswarmError
 _WEB = files("pqswarm.app") / "web"
 _SECTION_SCRIPTS = {
     "recordings": (
-        *(
-            "recordings.js",
-            "uploads.js",
-            "filters.js",
-            "event_list.js",
-            "statistics.js",
-            "stations.js",
-            "corrections.js",
-        ),
-        *("cursor_readings.js", "wavelet_bands.js", "around.js", "recording.js"),
+        *("recordings.js", "uploads.js", "filters.js", "event_list.js", "statistics.js", "stations.js"),
+        *("corrections.js", "cursor_readings.js", "wavelet_bands.js", "around.js", "recording.js"),
     ),
     "studies": ("study.js", "study_tables.js", "studies.js"),
     "events": ("figures.js", "fields.js", "events.js"),

@@ -180,9 +180,7 @@ _BUILT_IN = (
         needs=_IMPULSE,
         seed_word=14,
     ),
-    EventClass(
-        "voltage_change", "Rapid voltage change", single.voltage_change, family="rapid voltage change", seed_word=15
-    ),
+    EventClass("voltage_change", "Rapid voltage change", single.sag, family="rapid voltage change", seed_word=15),
 )
 
 EVENT_CLASSES: Registry[EventClass] = Registry("event class", "pqswarm.event_classes", EventClass, _BUILT_IN)

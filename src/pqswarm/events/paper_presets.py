@@ -278,7 +278,7 @@ def field_preset() -> Preset:
 
 
 def field_16_preset() -> Preset:
-    """Return the preset of the field with two more classes: impulsive transients and rapid voltage changes."""
+    """Return the preset of the field with two more classes: impulses, and changes too small for a sag."""
     field = field_preset()
     impulse: Ranges = {
         "transient_amplitude": LogUniform(0.1, 2.0),

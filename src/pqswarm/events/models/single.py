@@ -1,4 +1,4 @@
-"""Events with one disturbance: the models v1 to v9 of the paper's Table 1, impulses and rapid voltage changes."""
+"""Events with one disturbance: the models v1 to v9 of the paper's Table 1, and impulses."""
 
 import numpy as np
 
@@ -233,24 +233,3 @@ def impulsive_transient(
 
     impulse: FloatArray = exponentials(-transient_damping * np.maximum(t - transient_onset, 0.0))
     return grid.wave(t) + transient_amplitude * impulse * (t > transient_onset)
-
-
-@documented
-def voltage_change(
-    t: FloatArray, *, depth: float, start: float, duration: float, grid: Grid = TABLE_GRID
-) -> FloatArray:
-    r"""Rapid voltage change: the model of a sag with :math:`\alpha < 0.1`; not in Table 1.
-
-    Parameters
-    ----------
-    depth : float
-        :math:`\alpha` [pu].
-    start, duration : float
-        :math:`t_1` and :math:`t_2 - t_1` [s].
-
-    Examples
-    --------
-    >>> voltage_change(np.array([0.005, 0.105]), depth=0.05, start=0.1, duration=0.1).round(3).tolist()
-    [1.0, 0.95]
-    """
-    return sag(t, depth=depth, start=start, duration=duration, grid=grid)
