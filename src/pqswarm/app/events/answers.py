@@ -35,7 +35,7 @@ _THUMBNAIL = 160
 
 
 def describe_classes(preset: str) -> dict[str, Any]:
-    """Return the classes of a preset, then those of others, each with a thumbnail, and the names of all presets."""
+    """Return the classes of a preset, then the rest, each with a thumbnail, and the names of all presets."""
     order = (preset, *(name for name in PRESETS if name != preset))
     owners = {name: one for one in reversed(order) for name in PRESETS.find(one).classes if name in EVENT_CLASSES}
     classes = [

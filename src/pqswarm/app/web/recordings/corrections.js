@@ -84,7 +84,7 @@
       const form = pq.el("form", { on: { submit } }, pq.el("label", {}, "Class ", labels), pq.el("label", {}, "Cause ", cause), pq.el("datalist", { id: "causes" }, store.causes.map((one) => pq.el("option", { value: one }))),
         pq.el("label", {}, "Your name ", by), pq.el("label", {}, "Note ", note), pq.el("button", { type: "submit" }, "Save"));
       this.form = pq.el("details", { class: "correct" }, pq.el("summary", {}, "Correct this verdict"), form,
-        pq.el("p", { class: "note" }, "Corrections are stored in the archive, with name and time (", pq.el("a", { href: pq.app.link("recordings", "log") }, "all corrections"), "); recordings are never changed. pqswarm train --corrections trains a model with them."));
+        pq.el("p", { class: "note" }, "Corrections are stored in the archive, with name and time (", pq.el("a", { href: pq.app.link("recordings", "log") }, "all corrections"), "); recordings are never changed. pqswarm train --archive trains a model with them."));
       this.fault = pq.el("p", { class: "error", role: "alert", hidden: true });
       box.append(this.form, this.fault);
       return box;
@@ -125,7 +125,7 @@
       this.fault = pq.el("div");
       this.holder.append(pq.el("div", { class: "row head" }, title, pq.recordings.rooms("log")), this.fault);
       this.table = new pq.Table(this.holder, { caption: "Log of corrections", rows: [], key: (one) => one.number, limit: 300, empty: "Loading …", onclick: (one) => pq.app.go("recordings", one.recording),
-        note: "Newest first. The last entry about an event holds. pqswarm train --corrections trains a model with the classes.", columns: [
+        note: "Newest first. The last entry about an event holds. pqswarm train --archive trains a model with the classes.", columns: [
           { key: "at", title: "When", text: (one) => moment(one.at) },
           { key: "by", title: "By" },
           { key: "path", title: "Recording" },
