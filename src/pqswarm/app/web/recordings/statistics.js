@@ -93,7 +93,7 @@
       const near = all.filter(({ month }) => (!from || month >= from.slice(0, 4)) && (!to || month < nextPeriod(to.slice(0, 4))));
       const months = all.length <= MOST_MONTHS ? all : (from || to) && near.length <= MOST_MONTHS ? near : byYear(all);
       this.all.hidden = !from && !to;
-      const height = 240, left = 48, right = width - 8, top = 10, bottom = height - 34;
+      const height = Math.round(Math.min(Math.max(width * 0.55, 220), 340)), left = 48, right = width - 8, top = 10, bottom = height - 34;
       const most = Math.max(1, ...months.map((one) => one.total));
       const wide = (right - left) / Math.max(months.length, 1);
       const y = (n) => bottom - ((bottom - top) * n) / most;
@@ -177,12 +177,11 @@
       this.holder.append(this.head);
       this.filters = new pq.Filters(this.holder, { path: "statistics" });
       this.fault = pq.el("div");
-      this.months = new Months(this.holder, (from, to) => this.filters.set({ from, to }));
       const both = pq.el("div", { class: "columns" });
+      this.months = new Months(both, (from, to) => this.filters.set({ from, to }));
       this.tolerance = new Tolerance(both);
       this.hours = pq.el("figure", { class: "card hours", "data-chart": "hours" });
-      both.append(this.hours);
-      this.holder.append(this.fault, both);
+      this.holder.append(this.fault, both, this.hours);
       const chosen = (row) => pq.app.go("recordings", "", { ...this.given, station: String(row.station_id), from: String(row.year), to: String(row.year + 1), kind: ["sag", "interruption", "swell"] });
       this.sarfi = new pq.Table(this.holder, { caption: "SARFI of each station and year", rows: [], key: (row) => `${row.station_id}-${row.year}`, limit: 200, empty: "No sag, interruption or swell with a time.", onclick: chosen,
         note: "IEEE 1564, numbers of events, not rates: a recorder keeps only what triggers it. SARFI-90 counts residual voltages below 90 %, SARFI-110 voltages above 110 %; SARFI-ITIC and SARFI-SEMI what lies below these curves. Events of a system within a minute count as one.",
