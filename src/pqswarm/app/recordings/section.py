@@ -53,6 +53,7 @@ class RecordingsSection:
         self.archive = Archive(workbench.archive)
         self.queries = ArchiveQueries(self.archive)
         self.files = RecordingFiles(workbench.folder, workbench.state / "uploads", self.archive)
+        self.files.is_stopping = lambda: workbench.jobs.is_closed
         clean_parts(self.files.uploads)
         remove_unused_workbench_files(workbench.state)
         for one in self.archive.files(self.files.uploads).values():
