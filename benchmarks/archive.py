@@ -73,8 +73,8 @@ def copy_rows(archive: Archive, wanted: int) -> None:
     database.execute("PRAGMA cache_size = -400000")
     have = database.execute("SELECT count(*) FROM recordings").fetchone()[0]
     recordings = database.execute(
-        "SELECT recordings.*, record, packed FROM recordings JOIN recording_records ON recording = id "
-        "WHERE n_events > 0"
+        "SELECT recordings.*, record, packed FROM recordings JOIN recording_records AS r ON r.recording = id "
+        "JOIN recording_events AS e ON e.recording = id WHERE n_events > 0"
     ).fetchall()
     events = {}
     for row in database.execute("SELECT events.*, record FROM events JOIN event_records USING (number)"):
@@ -104,7 +104,8 @@ def copy_rows(archive: Archive, wanted: int) -> None:
         values[0], values[1], values[4] = top, content, f"/archive/{station}/{made}.cfg"
         values[6], values[7], values[10], values[12] = station, old[7] + shift, n, revision
         database.execute(f"INSERT INTO recordings VALUES ({','.join('?' * 13)})", values)  # noqa: S608
-        database.execute("INSERT INTO recording_records VALUES (?, ?, ?)", (top, old[13], copies.tobytes()))
+        database.execute("INSERT INTO recording_records VALUES (?, ?)", (top, old[13]))
+        database.execute("INSERT INTO recording_events VALUES (?, ?)", (top, copies.tobytes()))
         database.execute("INSERT INTO contents VALUES (?, 'done', '', '', '2026-01-01T00:00:00+00:00', 1)", (content,))
         for i, one in enumerate(wanted_kinds):
             row = [*one[:-1]]

@@ -380,8 +380,8 @@ def test_what_is_not_of_pqswarm_is_refused(tmp_path, statement, read_only):
 
 
 DAMAGED = [
-    "UPDATE recording_records SET packed = x'00'",
-    f"UPDATE recording_records SET packed = x'{PACKED.itemsize * 'ff'}'",
+    "UPDATE recording_events SET packed = x'00'",
+    f"UPDATE recording_events SET packed = x'{PACKED.itemsize * 'ff'}'",
     "UPDATE recording_records SET record = '{}'",
     "UPDATE recording_records SET record = '['",
     "UPDATE event_records SET record = '{\"start\": 1}'",

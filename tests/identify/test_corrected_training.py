@@ -1,5 +1,6 @@
 """Corrected events are found again, learned, and followed."""
 
+import json
 import warnings
 from dataclasses import replace
 from functools import cache
@@ -14,6 +15,7 @@ from pqswarm.identify import (
     BANDWIDTHS,
     Archive,
     Correction,
+    EventVerdict,
     compute_features,
     identify,
     identify_file,
@@ -23,12 +25,19 @@ from pqswarm.identify import (
 from pqswarm.identify.archive.files import look_at
 from pqswarm.identify.features.compute import FEATURES
 from pqswarm.identify.folder.scan import find_candidate
+from pqswarm.identify.show.lines import json_text
 from pqswarm.identify.training.corrected import CorrectedEvent, find_corrected, make_corrected
 from pqswarm.identify.training.specs import TRAINING_SNR, make_training_events
 from pqswarm.recordings import Channel, Recording, read, write_comtrade
 
 RATE = 25_000.0
 FEW = ("pure_sinusoid", "sag", "harmonics", "oscillatory_transient")
+
+
+def correction_of(verdict, event, label, by):
+    digest = find_candidate(verdict.path).digest()
+    found = EventVerdict.of(json.loads(json_text(event.as_dict())))  # as it is read back
+    return Correction(verdict.path, digest, verdict.source, found, label, by, "2026-06-30T12:00:00+00:00")
 
 
 def telegram(start=0.2, amplitude=0.15, phase=0.0):
@@ -95,7 +104,7 @@ def test_a_corrected_event_is_followed_and_others_like_it_are_too(verdict, archi
 
 
 def test_features_are_those_of_identify(verdict, june):
-    (one,) = find_corrected([Correction.of(verdict, verdict.events[0], "harmonics", "Eve")], FEW)
+    (one,) = find_corrected([correction_of(verdict, verdict.events[0], "harmonics", "Eve")], FEW)
     recording = read(june / "ripple.cfg")
     first, stop = (round(moment * RATE) for moment in verdict.events[0].window)
     result = verdict.references[0]
@@ -108,7 +117,7 @@ def test_features_are_those_of_identify(verdict, june):
 
 
 def test_how_much_a_corrected_event_weighs(verdict, monkeypatch):
-    (one,) = find_corrected([Correction.of(verdict, verdict.events[0], "harmonics", "Eve")], FEW)
+    (one,) = find_corrected([correction_of(verdict, verdict.events[0], "harmonics", "Eve")], FEW)
     monkeypatch.setattr(CorrectedEvent, "features", lambda *args, **_: np.zeros((args[2], len(FEATURES))))
 
     def count(events, bandwidth, learned=(0, 1, 2, 3)):
@@ -126,7 +135,7 @@ def test_how_much_a_corrected_event_weighs(verdict, monkeypatch):
 
 @pytest.mark.slow
 def test_the_same_corrections_in_any_order_give_the_same_model(verdict, tmp_path):
-    first, second = (Correction.of(verdict, one, "oscillatory_transient", "Eve") for one in verdict.events[:2])
+    first, second = (correction_of(verdict, one, "oscillatory_transient", "Eve") for one in verdict.events[:2])
     withdrawn = [replace(second, label="pure_sinusoid"), replace(second, at="2026-06-30T12:00:00+00:00", by="Ann")]
 
     def content(corrections):
@@ -140,7 +149,7 @@ def test_the_same_corrections_in_any_order_give_the_same_model(verdict, tmp_path
 
 
 def test_what_cannot_be_used_is_named_and_the_rest_is_trained(june, verdict):
-    used = Correction.of(verdict, verdict.events[0], "oscillatory_transient", "Eve")
+    used = correction_of(verdict, verdict.events[0], "oscillatory_transient", "Eve")
     gone = replace(used, path=str(june / "gone\x1b[2J.cfg"), digest=64 * "0")
     changed = replace(used, digest=64 * "1")
     moved = replace(used, found=replace(used.found, event=replace(used.found.event, start=0.5)))
@@ -168,7 +177,7 @@ def test_what_cannot_be_used_is_named_and_the_rest_is_trained(june, verdict):
 
 def test_whatever_happens_with_a_recording_is_named(verdict, monkeypatch):
     monkeypatch.setattr("pqswarm.identify.training.corrected._find_in_recording", lambda *_: 1 / 0)
-    used = Correction.of(verdict, verdict.events[0], "oscillatory_transient", "Eve")
+    used = correction_of(verdict, verdict.events[0], "oscillatory_transient", "Eve")
     with (
         pytest.warns(UserWarning, match=r"ripple\.cfg: could not be analysed: ZeroDivisionError"),
         pytest.raises(PqswarmError, match="none of the corrections can be used"),

@@ -176,7 +176,7 @@ class AnalyseAgain(ArchiveHandler):
             raise HTTPRefusal("Name a station or a recording.", 400)
         contents = await self.work(self._ask, station, name)
         self.section.queue.ask_again(contents)
-        self.section.files.forget_scans()
+        self.section.files.look_again()
         await self.work(self.section.update, self.visitor)
         self.section.queue.wake()
         self.workbench.publish(CHANGED)

@@ -1,7 +1,7 @@
 """Recording files: those of the folder, and the uploads of each visitor."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
@@ -95,7 +95,8 @@ class RecordingFiles:
         self.folder, self.uploads, self.archive = folder, uploads, archive
         self._files: dict[str, dict[str, RecordingFile]] = {}
         self._scanned: dict[str, float] = {}
-        self._scanning = Lock()
+        self._scanning = {False: Lock(), True: Lock()}  # of the folder, and of uploads
+        self.is_stopping: Callable[[], bool] = lambda: False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="scan")
         self._scan_of_folder: Future[bool] | None = None
         self._took = 0.0
@@ -118,11 +119,15 @@ class RecordingFiles:
         changed, self._has_changed = changed or self._has_changed, False
         return changed
 
+    def look_again(self) -> None:
+        """Scan the folder with the next update, whenever the last one was."""
+        self._scanned.pop("", None)
+
     def _interval(self) -> float:
         return max(_SCAN_INTERVAL, _SCAN_SHARE * self._took)
 
     def _scan(self, owner: str, interval: float) -> bool:
-        with self._scanning:
+        with self._scanning[bool(owner)]:
             if monotonic() - self._scanned.get(owner, -interval) < interval:
                 return False
             began = monotonic()
@@ -138,10 +143,6 @@ class RecordingFiles:
             for other in [one for one, at in self._scanned.items() if one and monotonic() - at > _FORGET_AFTER]:
                 del self._files[other], self._scanned[other]
             return changed
-
-    def forget_scans(self) -> None:
-        """Look at all files again at the next update, whenever that is."""
-        self._scanned.clear()
 
     def visible_to(self, visitor: str) -> list[RecordingFile]:
         """Return the files that a visitor may see, as of the last scan."""
@@ -176,6 +177,8 @@ class RecordingFiles:
         """Yield candidates with what the archive knows of them; new ones are noted there."""
         known, new = self.archive.files(home), list[SeenFile]()
         for one in candidates:
+            if self.is_stopping():
+                return
             before = known.get(one.parts[0])
             is_known = before is not None and before.stamp == one.stamp != ""
             if is_known and before is not None and before.state == "ours":

@@ -3,9 +3,9 @@
 import asyncio
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import Lock
+from threading import Lock, Thread
 from time import monotonic
 from typing import Any
 from weakref import WeakValueDictionary
@@ -53,11 +53,13 @@ class RecordingsSection:
         self.archive = Archive(workbench.archive)
         self.queries = ArchiveQueries(self.archive)
         self.files = RecordingFiles(workbench.folder, workbench.state / "uploads", self.archive)
+        self.files.is_stopping = lambda: workbench.jobs.is_closed
         clean_parts(self.files.uploads)
         remove_unused_workbench_files(workbench.state)
         for one in self.archive.files(self.files.uploads).values():
             if not one.path.exists():
                 self.archive.remove_owned(one.owner, one.content)
+        Thread(target=self._load, name="load", daemon=True).start()  # a million events take a second
         self.queue = AnalysisQueue(workbench, self.files, self.archive)
         self.queue.on_analysed.append(self._publish_result)
         self._open: ByteCache[tuple[str, int, str], OpenRecording] = ByteCache(_MAX_OPEN)
@@ -69,6 +71,11 @@ class RecordingsSection:
         self._told = self.archive.revision()
         self._following: asyncio.Task[None] | None = None
         workbench.on_open += [self.queue.wake, self._follow]
+
+    def _load(self) -> None:
+        with suppress(PqswarmError):  # the first request reports it
+            self.queries.table().newest  # noqa: B018 (kept for all requests)
+        self.archive.database.close_thread()
 
     def _follow(self) -> None:
         """Tell pages when another process has written to the archive."""

@@ -31,6 +31,10 @@ KNOWN_CAUSES = (
 """Causes to choose from; any other text is allowed, too."""
 _LONGEST = {"author": 200, "note": 2000, "cause": 100, "site": 100_000}
 """Maximum number of characters."""
+_SELECT = """
+SELECT recordings.id, content, position, source, recordings.name, owner, stations.name, recordings.start, seconds,
+n_channels, n_events, recordings.reason, contents.state, analyser, contents.at
+FROM recordings JOIN stations ON stations.id = station JOIN contents ON digest = content"""
 
 
 class Archive(ArchiveStore):
@@ -59,12 +63,7 @@ class Archive(ArchiveStore):
     def find(self, name: str, owner: str = "") -> dict[str, Any] | None:
         """Return a recording by its ID in URLs, if it is public or of an owner."""
         start, _, place = name.partition("-")
-        query = (
-            "SELECT recordings.id, content, position, source, recordings.name, owner, stations.name, recordings.start, "
-            "seconds, n_channels, n_events, recordings.reason, contents.state, analyser, contents.at FROM recordings "
-            "JOIN stations ON stations.id = station JOIN contents ON digest = content "
-            "WHERE content >= ? AND content < ? AND position = ? AND owner IN ('', ?)"
-        )
+        query = f"{_SELECT} WHERE content >= ? AND content < ? AND position = ? AND owner IN ('', ?)"
         position = int(place) - 1 if place.isdigit() else 0
         rows = self.database.rows(query, start, f"{start}g", position, owner)
         return _recording(rows[0]) if len(rows) == 1 else None
@@ -94,12 +93,7 @@ class Archive(ArchiveStore):
             below = "((recordings.start, recordings.id) < (?, ?) OR recordings.start IS NULL)"
             where.append(below if start else "recordings.start IS NULL AND recordings.id < ?")
             values += [int(start), int(number)] if start else [int(number)]
-        query = (
-            "SELECT recordings.id, content, position, source, recordings.name, owner, stations.name, recordings.start, "
-            "seconds, n_channels, n_events, recordings.reason, contents.state, analyser, contents.at FROM recordings "
-            "JOIN stations ON stations.id = station JOIN contents ON digest = content "
-            f"WHERE {' AND '.join(where)} ORDER BY recordings.start DESC, recordings.id DESC LIMIT ?"
-        )
+        query = f"{_SELECT} WHERE {' AND '.join(where)} ORDER BY recordings.start DESC, recordings.id DESC LIMIT ?"
         rows = self.database.rows(query, *values, limit + 1)
         last = rows[limit - 1] if len(rows) > limit else None
         following = "" if last is None else f"{'' if last[7] is None else last[7]}.{last[0]}"
@@ -247,9 +241,10 @@ class Archive(ArchiveStore):
     def stations(self) -> list[dict[str, Any]]:
         """Return the stations: ID, name, numbers of recordings and events, site as TOML, and who edited it when."""
         query = (
-            "SELECT stations.id, stations.name, site, author, at, count(recordings.id), coalesce(sum(n_events), 0), "
-            "min(recordings.start), max(recordings.start) FROM stations LEFT JOIN recordings ON station = stations.id "
-            "AND owner = '' GROUP BY stations.id ORDER BY stations.name"
+            "SELECT id, name, site, author, at, coalesce(n, 0), coalesce(events, 0), first, last FROM stations "
+            "LEFT JOIN (SELECT station, count(*) AS n, sum(n_events) AS events, min(start) AS first, "
+            "max(start) AS last FROM recordings NOT INDEXED WHERE owner = '' GROUP BY station) "
+            "ON station = id ORDER BY name"
         )
         names = ("id", "name", "site", "by", "at", "n_recordings", "n_events", "first", "last")
         found = [dict(zip(names, row, strict=True)) for row in self.database.rows(query)]

@@ -55,26 +55,10 @@ def identify_many(
     again: bool = False,
     after: Callable[[RecordingSource, Verdict], object] | None = None,
 ) -> "Iterator[tuple[Path, tuple[Verdict | Failure, ...], str]]":
-    """Analyse files and yield their results in order, each with a remark.
+    """Analyse files with the options of identify_file, and yield their results in order, each with a remark.
 
-    Parameters
-    ----------
-    paths : iterable of Path
-        The files.
-    options : mapping
-        Arguments of :func:`pqswarm.identify.identify_file`.
-    model_path : Path, optional
-        File of the model, which workers load; by default the bundled model.
-    archive : Archive, optional
-        Holds what was analysed before, and the results.
-    jobs : int
-        Processes.
-    cluster : str, optional
-        Address of a Dask scheduler; its workers must see the files under the same names.
-    again : bool
-        Whether to analyse also what is in the archive.
-    after : callable, optional
-        Called with each recording and its verdict; only in this process.
+    `model_path` is what workers load instead of the model of the options; those of a `cluster` must see the files under
+    the same names. `after` is called with each recording and its verdict, only without workers.
     """
     analyser = ArchiveAnalyser(options, {}) if archive is None else ArchiveAnalyser.of(archive, options)
     plain = {name: value for name, value in options.items() if name != "model"}

@@ -46,7 +46,8 @@ CREATE TABLE recordings (
     name TEXT NOT NULL, owner TEXT NOT NULL, station INTEGER NOT NULL, start INTEGER, seconds REAL,
     n_channels INTEGER, n_events INTEGER NOT NULL, reason TEXT NOT NULL, revision INTEGER NOT NULL,
     UNIQUE (content, position));
-CREATE TABLE recording_records (recording INTEGER PRIMARY KEY, record TEXT NOT NULL, packed BLOB NOT NULL);
+CREATE TABLE recording_records (recording INTEGER PRIMARY KEY, record TEXT NOT NULL);
+CREATE TABLE recording_events (recording INTEGER PRIMARY KEY, packed BLOB NOT NULL);
 CREATE INDEX recordings_by_revision ON recordings (revision);
 CREATE INDEX recordings_by_start ON recordings (start);
 CREATE INDEX recordings_by_station ON recordings (station);

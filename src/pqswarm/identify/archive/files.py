@@ -221,7 +221,7 @@ class ArchiveFiles:
             f"DELETE FROM event_records WHERE number IN (SELECT number FROM events WHERE recording IN ({own}))",
             (content,),
         )
-        for table in ("events", "incidents", "recording_records"):
+        for table in ("events", "incidents", "recording_records", "recording_events"):
             database.execute(f"DELETE FROM {table} WHERE recording IN ({own})", (content,))
         database.execute("DELETE FROM recordings WHERE content = ?", (content,))
         database.execute("DELETE FROM contents WHERE digest = ?", (content,))

@@ -86,8 +86,9 @@ class EventColumns:
 
     @cached_property
     def by_site(self) -> IntArray:
-        """Places of sags, interruptions and swells with a time, by station, system and time."""
-        places = np.flatnonzero((self["kind"] <= _SWELL) & (self["start"] != NO_TIME))
+        """Places of sags, interruptions and swells of 1900 to 2199, by station, system and time."""
+        first, last = (day * 86_400 * _SECOND for day in _DAYS)
+        places = np.flatnonzero((self["kind"] <= _SWELL) & (self["start"] >= first) & (self["start"] < last))
         return places[np.lexsort([self[name][places] for name in ("start", "system", "station")])]
 
 
@@ -108,7 +109,7 @@ class ArchiveQueries:
             if revision == known.revision:
                 return known
             query = (
-                "SELECT id, name, packed FROM recordings JOIN recording_records ON recording = id "
+                "SELECT id, name, packed FROM recordings JOIN recording_events ON recording = id "
                 "WHERE revision > ? ORDER BY id"
             )
             changed = database.rows(query, known.revision)
@@ -282,15 +283,14 @@ class ArchiveQueries:
         columns |= {f"SARFI-{level}": lowest < level for level in (90, 80, 70, 50, 10)}
         columns |= {f"SARFI-{level}": highest > level for level in (110, 120, 140)}
         columns |= {"SARFI-ITIC": flags & BELOW_ITIC > 0, "SARFI-SEMI": flags & BELOW_SEMI > 0}
-        days, day = np.unique(start[groups] // (86_400 * _SECOND), return_inverse=True)
-        years = days.astype("M8[D]").astype("M8[Y]").astype(np.int64)[day] + 1970
-        keys, which = np.unique(station[groups] * 100_000 + years, return_inverse=True)
-        counted = {name: np.bincount(which, values, keys.size) for name, values in columns.items()}
+        years = np.arange(*_DAYS).astype("M8[D]").astype("M8[Y]").astype(np.int64) + 1970
+        keys = station[groups] * 1000 + years[start[groups] // (86_400 * _SECOND) - _DAYS[0]] - 1900
+        counted = {name: np.bincount(keys, values) for name, values in columns.items()}
         names = self.stations_by_id()
         return [
-            {"station": names.get(int(key) // 100_000, ""), "station_id": int(key) // 100_000}
-            | {"year": int(key) % 100_000, **{name: int(values[i]) for name, values in counted.items()}}
-            for i, key in enumerate(keys)
+            {"station": names.get(int(key) // 1000, ""), "station_id": int(key) // 1000}
+            | {"year": 1900 + int(key) % 1000, **{name: int(values[key]) for name, values in counted.items()}}
+            for key in np.flatnonzero(counted["events"])
         ]
 
     @reading

@@ -121,7 +121,7 @@ class ArchiveStore(ArchiveFiles):
             (*values, n_channels, reason),
         )
         recording, told, rows = int(made.lastrowid or 0), 0, []
-        database.execute("INSERT INTO recording_records VALUES (?, ?, x'')", (recording, head))
+        database.execute("INSERT INTO recording_records VALUES (?, ?)", (recording, head))
         if isinstance(result, Verdict):
             said = self.read_corrections(database, file.content, position)
             for number, incident in enumerate(result.incidents):
@@ -196,7 +196,7 @@ class ArchiveStore(ArchiveFiles):
             if row.found.event.kind != "none"
         ]
         content = np.array(values, records.PACKED).tobytes()
-        database.execute("UPDATE recording_records SET packed = ? WHERE recording = ?", (content, recording))
+        database.execute("INSERT OR REPLACE INTO recording_events VALUES (?, ?)", (recording, content))
         database.execute(
             "UPDATE recordings SET n_events = ?, revision = ? WHERE id = ?",
             (len(values), self.next_revision(database), recording),

@@ -1,23 +1,16 @@
 """Corrections of verdicts, to train with; an archive holds them."""
 
-import json
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from pqswarm._base.text import file_text
-from pqswarm.errors import PqswarmError
-from pqswarm.identify.folder.scan import find_candidate
-from pqswarm.identify.show.lines import json_text
-from pqswarm.identify.training.correction_checks import find_correction_problem
-from pqswarm.identify.verdict import EventVerdict, Verdict
+from pqswarm.identify.verdict import EventVerdict
 
 
 @dataclass(frozen=True)
 class Correction:
-    """The class of an event according to a person; :meth:`of` makes one.
+    """The class of an event according to a person; :meth:`pqswarm.identify.Archive.correct` stores one.
 
     Attributes
     ----------
@@ -47,62 +40,6 @@ class Correction:
     by: str
     at: str
     note: str = ""
-
-    def __post_init__(self) -> None:
-        problem = find_correction_problem(vars(self))
-        if problem:
-            raise PqswarmError(f"a correction's {problem}.")
-
-    @classmethod
-    def of(
-        cls,
-        verdict: Verdict,
-        event: EventVerdict,
-        label: str,
-        by: str,
-        note: str = "",
-        *,
-        path: str | Path | None = None,
-        digest: str | None = None,
-    ) -> "Correction":
-        """Correct the class of an event.
-
-        Parameters
-        ----------
-        verdict : Verdict
-            On the recording, by :func:`pqswarm.identify.identify_file`.
-        event : EventVerdict
-            One of its events.
-        label : str
-            The class of the event; empty to withdraw an earlier correction.
-        by, note : str
-            Author and reason.
-        path : str or Path, optional
-            The file, if it differs from that of the verdict, which holds names that are not UTF-8 as text only.
-        digest : str, optional
-            SHA-256 of the file, if known; by default the file is read.
-
-        Returns
-        -------
-        Correction
-            For :func:`pqswarm.identify.train`.
-        """
-        own = verdict.path if path is None else path
-        if digest is None:
-            try:
-                digest = find_candidate(own).digest()
-            except OSError as error:
-                raise PqswarmError(f"cannot read {file_text(own)}: {error.strerror or error}.") from error
-        return cls(
-            path=os.path.abspath(own),  # noqa: PTH100 (links stay what they are)
-            digest=digest,
-            source=file_text(verdict.source),
-            found=EventVerdict.of(json.loads(json_text(event.as_dict()))),  # as it is read back
-            label=label,
-            by=by,
-            at=datetime.now(UTC).isoformat(timespec="seconds"),
-            note=note,
-        )
 
     @property
     def place(self) -> str:
