@@ -45,8 +45,8 @@ def test_style_of_figures_imports_no_study():
 
 
 def test_figures_of_recordings_need_no_study():
-    """`identify --plot` must not need the dependencies of studies."""
-    assert not {name for name in loaded_by("pqswarm.identify.show.figures") if name.startswith("pqswarm.study")}
+    """`identify --pdf` must not need the dependencies of studies."""
+    assert not {name for name in loaded_by("pqswarm.identify.show.sheet") if name.startswith("pqswarm.study")}
 
 
 def test_contributing_ends_with_the_module_index():

@@ -178,10 +178,7 @@ EXPECTED = (
     ),
     Expected(
         "sel421/fa01a.cfg",
-        (
-            Find("interruption|sag", "C", near(0.07), where="VCY"),
-            Find("sag", "C", near(0.10, 0.02), near(49, 3), "VCY", "end"),
-        ),
+        (Find("sag", "C", near(0.07), near(51, 3), "VCY", "end"),),
         ignored=("VBZ", "VCZ"),
         headline="VCY",
     ),

@@ -125,7 +125,15 @@ def test_wrong_views(app, sag, query):
 def test_the_cursor_is_measured_by_the_library(app, sag, source):
     found = get(app, f"/api/recordings/{sag}/cursor?t=0.55&t2=0.9")["moments"]
     for moment, one in zip((0.55, 0.9), found, strict=True):
-        assert one == json.loads(json.dumps(measure_at(source, moment, side="before").as_dict()))
+        measured = json.loads(json.dumps(measure_at(source, moment, side="before").as_dict()))
+        for own, other in zip(one.pop("channels"), measured.pop("channels"), strict=True):
+            spectrum, whole = own.pop("spectrum"), other.pop("spectrum")
+            assert own == other
+            assert spectrum["thd"] == whole["thd"]
+            assert spectrum["orders"] == pytest.approx(whole["orders"], rel=1e-3)
+        assert one == measured
+    (few,) = get(app, f"/api/recordings/{sag}/cursor?t=0.55&channels=1,3")["moments"]
+    assert [own["name"] for own in few["channels"]] == ["UB", "IA"]
     assert "error" in get(app, f"/api/recordings/{sag}/cursor?t=99")["moments"][0]
 
 
@@ -256,3 +264,19 @@ def is_idle(process):
 def cpu_seconds(process):
     with open(f"/proc/{process}/stat") as file:  # noqa: PTH123
         return sum(map(int, file.read().rpartition(")")[2].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_a_view_has_the_channels_that_are_asked_for(app, sag):
+    whole = get(app, f"/api/recordings/{sag}/view?points=500")
+    found = get(app, f"/api/recordings/{sag}/view?points=500&channels=3,0")
+    assert [one["index"] for one in found["channels"]] == [0, 3]
+    assert found["channels"][1] == whole["channels"][3]
+    assert [one["index"] for one in found["urms"]["channels"]] == [0]
+    for wrong in ("4", "x", "-1"):
+        assert ask(app, f"/api/recordings/{sag}/view?channels={wrong}")[0] == 400
+
+
+def test_the_sheet_of_an_incident(app, sag):
+    status, content = ask(app, f"/api/recordings/{sag}/sheet.pdf?event=0")
+    assert (status, content[:5]) == (200, b"%PDF-")
+    assert ask(app, f"/api/recordings/{sag}/sheet.pdf?event=99")[0] == 404

@@ -371,7 +371,7 @@ def test_exports(start):
         f"Promise.all({json.dumps(links)}.map(link => fetch(link).then("
         "answer => [answer.status, answer.headers.get('Content-Disposition').split(';')[0]])))"
     )
-    assert answers == [[200, "attachment"]] * 3
+    assert answers == [[200, "attachment"]] * 4
 
 
 def test_hostile_names_do_nothing(start):
@@ -415,6 +415,81 @@ def test_looks(tab, app, browser, width, scheme):
         assert found["background"] == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 30)"}[scheme]
     finally:
         other.close()
+
+
+def test_what_1_pu_is_and_both_durations(start):
+    open_event(start, "South", "interruption")
+    assert start.text("[data-read=references]").startswith("1 pu: 11.55 kV (")
+    assert start.text(".verdict [data-read=reference]").startswith("11.55 kV (")
+    durations = start.text(".verdict [data-read=durations]")
+    assert "by Urms(1/2)" in durations
+    assert "on the waveform" in durations
+    assert start.text(".own-events td[data-column=magnitude]").endswith("V)")
+
+
+def test_back_goes_to_the_zoom_before(start):
+    open_event(start, "South", "interruption")
+    start.until("pq.app.parse().query.has('a')")
+    before = seen(start)
+    start.evaluate("document.querySelector('.waves').focus()")
+    start.press("+")
+    start.until(f"pq.app.parse().query.get('span') < {0.6 * (before[1] - before[0])}")
+    start.evaluate("history.back()")
+    start.until(f"pq.app.parse().query.get('span') > {0.9 * (before[1] - before[0])}")
+    start.until(READY)
+    assert seen(start) == pytest.approx(before)
+
+
+def test_two_recordings_on_one_axis(start):
+    known = "pq.recordings.store.recordings.filter(one => one.n_events && one.n_channels > 3).map(one => one.id)"
+    one, other = start.evaluate(known)[:2]
+    start.evaluate(f"location.hash = '#/recordings/{one}?with={other}'")
+    start.until(f"{READY} && document.querySelectorAll('.instruments[data-asked]').length === 2")
+    panels = start.evaluate(
+        "[...document.querySelectorAll('.waves-panel:not([hidden]) > svg')].map(p => p.dataset.panel)"
+    )
+    assert panels[:4] == ["voltage", "urms"] * 2
+    assert (
+        start.evaluate(
+            "document.querySelectorAll('.waves-panel:not([hidden]) path.line, path.swing, path.band').length"
+        )
+        > 8
+    )
+    at = "[...document.querySelectorAll('.waves-panel:not([hidden]) svg[data-panel=voltage]')].length"
+    assert start.evaluate(at) == 2
+    start.evaluate(
+        "(box => { box.value = 100; box.dispatchEvent(new Event('change')); })"
+        "(document.querySelector('input[aria-label^=\"Shift of\"]'))"
+    )
+    start.until("pq.app.parse().query.get('shift') === '0.1'")
+    start.until(f"{READY} && document.querySelectorAll('.instruments[data-asked]').length === 2")
+
+
+def test_recordings_leave_nothing_behind(start):
+    ids = start.evaluate("pq.recordings.store.recordings.filter(one => one.n_events).map(one => one.id)")
+    for name in ids[:4] * 2:
+        start.evaluate(f"location.hash = '#/recordings/{name}'")
+        start.until(READY)
+    start.evaluate("location.hash = '#/recordings'")
+    start.until(f"document.querySelectorAll('{ROWS}').length >= 5")
+    start.call("HeapProfiler.collectGarbage")
+    prototype = start.call("Runtime.evaluate", expression="pq.Waves.prototype")["result"]["objectId"]
+    found = start.call("Runtime.queryObjects", prototypeObjectId=prototype)["objects"]["objectId"]
+    count = {"objectId": found, "functionDeclaration": "function() { return this.length; }", "returnByValue": True}
+    assert start.call("Runtime.callFunctionOn", **count)["result"]["value"] <= 1
+    start.call("Runtime.releaseObject", objectId=found)
+
+
+def test_a_picture_as_png(start):
+    open_event(start, "South", "interruption")
+    start.evaluate(
+        "window.links = {}; window.kept = pq.saveLink; pq.saveLink = (name, link) => { links[name] = link; }"
+    )
+    start.click(".title .tools button[data-save=png]")
+    link = start.until("links['interruption.cfg.png']")
+    assert link.startswith("data:image/png;base64,iVBOR")
+    assert len(link) > 20_000
+    start.evaluate("pq.saveLink = kept")
 
 
 def test_a_phone_shows_magnitude_and_duration(app, browser, tab):

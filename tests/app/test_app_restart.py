@@ -12,7 +12,7 @@ STATE = "document.getElementById('state').textContent"
 
 
 def sag_of(percent):
-    return f"document.querySelector('.own-events [data-column=magnitude]:not(th)')?.innerText === '{percent} %'"
+    return f"document.querySelector('.own-events [data-column=magnitude]:not(th)')?.innerText.startsWith('{percent} %')"
 
 
 def test_after_a_kill_all_rows_are_there_at_once(tmp_path):

@@ -171,3 +171,76 @@ def test_names_that_mean_harm_on_all_screens(browser, tmp_path, width, scheme):
     assert tab.measure()["problems"] == []
     assert tab.problems() == []
     tab.close()
+
+
+def test_status_channels_that_never_change_do_not_stop_the_viewer(tab):
+    still = "[{ name: '52a', changes: [[0, 0]] }, { name: '52b', changes: [[0, 1]] }]"
+    made = f"new pq.Waves(document.body, {{ ...header, status: {still} }}, view, {{}})"
+    tab.evaluate(f"window.other = {made}; 0")
+    tab.until("other.root.dataset.state === 'ready'")
+    assert "show 2 constant" in tab.evaluate("other.root.innerText")
+    tab.evaluate("other.destroy()")
+
+
+def test_half_a_cycle_per_column_makes_no_beat(tab):
+    tab.evaluate("viewer.show(3.5, 9.5)")  # about half a cycle of a steady voltage in each column
+    settle(tab)
+    assert 0.25 < tab.evaluate("+viewer.root.dataset.step * 50") < 1
+    path = "document.querySelector('svg[data-panel=voltage] path.band[data-channel=UC]').getAttribute('d')"
+    heights = "[...PATH.matchAll(/[ M](-?[\\d.]+) (-?[\\d.]+)/g)].map(pair => +pair[2])".replace("PATH", path)
+    high, low = (f"{heights}.slice({part})" for part in ("5, -1).slice(0, 200", "-200, -5"))
+    for edge in (high, low):
+        assert tab.evaluate(f"(values => Math.max(...values) - Math.min(...values))({edge})") < 4  # of 190 pixels
+
+
+def test_the_zoom_before(tab):
+    tab.evaluate("viewer.root.focus(); viewer.movedAt = -1e9; viewer.centre(2.2, 1)")
+    tab.evaluate("viewer.movedAt = -1e9; viewer.centre(2.2, 0.2)")
+    tab.press("Backspace")
+    assert span(tab) == pytest.approx(1)
+    tab.click("button[aria-label^='Previous zoom']")
+    assert span(tab) == pytest.approx(10)
+    assert tab.evaluate("viewer.undo.disabled")
+
+
+def test_groups_of_channels_are_shown_on_demand(tab):
+    more = "[1, 2, 3, 4].flatMap(k => header.channels.slice(0, 3).map(one => ({ ...one, name: `F${k} ${one.name}` })))"
+    note = "(...args) => (window.args = args, view(...args))"
+    tab.evaluate(f"window.other = new pq.Waves(document.body, {{ ...header, channels: {more} }}, {note}, {{}}); 0")
+    tab.until("other.root.dataset.state === 'ready'")
+    assert tab.evaluate("other.shownGroups()") == [0, 1, 2]
+    assert tab.evaluate("args[4]") == list(range(9))  # what is hidden is not requested
+    assert "Channels: 9 of 12" in tab.evaluate("other.chooser.textContent")
+    tab.evaluate("other.reveal(['F4 UB'])")
+    assert tab.evaluate("other.groups[3].title") == "Voltage F4"
+    assert tab.evaluate("other.groups[3].panels[0].box.hidden") is False
+    tab.evaluate("other.setGroups([1])")
+    assert tab.evaluate("other.wantedChannels()") == [3, 4, 5]
+    tab.evaluate("other.destroy()")
+
+
+def test_colours_of_phases_by_convention(tab):
+    stroke = "getComputedStyle(document.querySelector('path[data-channel=UA]')).stroke"
+    choose = "(name => { const one = document.querySelector('select.phases'); one.value = name; "
+    choose += "one.dispatchEvent(new Event('change')); })"
+    usual = tab.evaluate(stroke)
+    tab.evaluate(f"{choose}('iec')")
+    assert tab.evaluate(stroke) == "rgb(123, 74, 18)"  # brown
+    assert tab.evaluate("localStorage.getItem('pqswarm-phases')") == "iec"
+    tab.evaluate(f"{choose}('')")
+    assert tab.evaluate(stroke) == usual
+
+
+def test_paper_is_narrower_than_the_screen(tab):
+    width = "Number(document.querySelector('svg[data-panel=voltage]').getAttribute('viewBox')?.split(' ')[2] ?? 0)"
+    tab.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert 600 < tab.evaluate(width) < 900  # scaled to the page, with all of the interval
+    assert tab.evaluate("viewer.width") < 850
+    tab.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert tab.evaluate(width) == 0
+
+
+def test_angles_stay_within_half_a_turn(tab):
+    tab.evaluate("viewer.setCursor('A', 2.0); viewer.setCursor('B', 2.0395)")
+    settle(tab)
+    assert read(tab, "angle") == "\N{MINUS SIGN}9.0°"

@@ -58,7 +58,7 @@ def test_recordings_are_cleaned_where_they_come_in(hostile_folder):
 def test_what_identify_writes(hostile_folder, tmp_path, pqswarm):
     names = {option: tmp_path / f"out{option}" for option in (".csv", ".html", ".steady.csv")}
     files = ("--csv", names[".csv"], "--html", names[".html"], "--steady", names[".steady.csv"])
-    done = pqswarm("identify", hostile_folder, *files, "--plot", tmp_path / "figures")
+    done = pqswarm("identify", hostile_folder, *files, "--pdf", tmp_path / "out.pdf")
     assert done.returncode == 1  # one file is no recording
     assert "sag" in done.stdout
     assert_steers_nothing(done.stdout)
@@ -71,7 +71,7 @@ def test_what_identify_writes(hostile_folder, tmp_path, pqswarm):
     assert_steers_nothing(page)
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert" in page
-    assert len(list((tmp_path / "figures").iterdir())) == 1
+    assert (tmp_path / "out.pdf").read_bytes().startswith(b"%PDF-")
 
 
 def test_json_is_strict(hostile_folder, pqswarm):

@@ -95,30 +95,29 @@ def test_what_cannot_be_told_is_the_files_failure(folder, tmp_path, monkeypatch)
 
 
 @pytest.mark.slow
-def test_json_and_figures(folder, tmp_path):
+def test_json_and_sheets(folder, tmp_path):
     (tmp_path / "bad.csv").write_text("nothing to read here\n")
-    result = run("identify", folder, tmp_path, "--json", "--plot", tmp_path / "figures", code=1)
+    result = run("identify", folder, tmp_path, "--json", "--pdf", tmp_path / "all.pdf", code=1)
     content = json.loads(result.stdout, parse_constant=pytest.fail)
     assert [len(one["characterisation"]["channels"]) for one in content["recordings"]] == [3, 1]
     assert [one["path"] for one in content["failures"]] == [str(tmp_path / "bad.csv")]
-    assert len(list((tmp_path / "figures").glob("*.png"))) == 2
+    incidents = sum(len(one["incidents"]) for one in content["recordings"])
+    assert (tmp_path / "all.pdf").read_bytes().count(b"/Type /Page ") == incidents > 1
 
 
 @pytest.mark.slow
-def test_steady_quantities_and_figures_are_not_overwritten(folder, tmp_path):
+def test_steady_quantities_and_sheets_are_not_overwritten(folder, tmp_path):
     sag = read(folder / "fault.cfg")
     write_comtrade(replace(sag, start=datetime(2026, 3, 2, 10, 15)), tmp_path / "in/dated.cfg")
-    steady, figures = tmp_path / "steady.csv", tmp_path / "figures"
-    options = ("-c", "UA", "--steady", steady, "--plot", figures)
+    steady, sheets = tmp_path / "steady.csv", tmp_path / "sheets.pdf"
+    options = ("-c", "UA", "--steady", steady, "--pdf", sheets)
     run("identify", tmp_path / "in/dated.cfg", *options)
-    for path in (steady, tmp_path / "steady-10min.csv"):
-        heading, first = path.read_text().splitlines()[:2]
-        assert heading.startswith("time,start [s],end [s],")
-        assert first.startswith("2026-03-02T10:15:00.000,")
+    heading, first = steady.read_text().splitlines()[:2]
+    assert heading.startswith("time,start [s],end [s],")
+    assert first.startswith("2026-03-02T10:15:00.000,")
+    assert "steady.csv exists" in refused("identify", tmp_path / "in/dated.cfg", *options)
     steady.unlink()
-    assert "steady-10min.csv exists" in refused("identify", tmp_path / "in/dated.cfg", *options)
-    (tmp_path / "steady-10min.csv").unlink()
-    assert "001-dated.cfg.png exists" in run("identify", tmp_path / "in/dated.cfg", *options, code=1).stderr
+    assert "sheets.pdf exists" in refused("identify", tmp_path / "in/dated.cfg", *options)
     run("identify", tmp_path / "in/dated.cfg", *options, "--overwrite")
 
 

@@ -49,9 +49,9 @@ def test_pairs_and_folders_are_found_once(folder):
     for name in ("two/.hidden.csv", "README.txt", "two/requirements.txt", "two/dev-requirements.txt", "LICENSE.txt"):
         (folder / name).write_text("x\n")
     series = characterise(sag()).series.steady
-    for name, per in (("s.csv", "window"), ("s-10min.csv", "10 min"), ("s.npz", "window")):
-        series.write(folder / name, per=per)
-        series.write(folder / f"dated-{name}", per=per, start=datetime(2026, 3, 2))
+    for name in ("s.csv", "s.npz"):
+        series.write(folder / name)
+        series.write(folder / f"dated-{name}", start=datetime(2026, 3, 2))
     found, failures = find_recordings([folder, folder / "one/fault.dat", folder / "two/alone.dat", folder / "none.cfg"])
     names = [path.relative_to(folder).as_posix() for path in found]
     assert names == ["one/fault.cfg", "two/fault.cfg", "two/upper.CSV", "two/alone.dat", "none.cfg"]

@@ -4,11 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 from tests.identify.invented import event, recording, renamed, verdict
 
 from pqswarm.identify.show import fonts
 from pqswarm.identify.show.figures import plot_verdict
+from pqswarm.identify.show.sheet import SheetBook, draw_sheet
+from pqswarm.measure import Incident, Stage
 
 SAG = event(magnitude=0.62, start=0.4, duration=0.08)
 
@@ -85,18 +88,15 @@ def test_thinning_keeps_the_peaks_whatever_the_block(monkeypatch):
         np.testing.assert_array_equal(line.get_ydata(), other.get_ydata())
 
 
-def test_two_busbars_share_no_colour_and_an_event_shows_its_own():
+def test_an_event_shows_its_own_busbar():
     systems = ("bus 1", "bus 2")
     of = recording(systems)
     one, two = (event(system=system, phases="A") for system in systems)
     verdict_on = verdict(one, two, of=of, systems=systems)
-    figure = verdict_on.plot(of)
-    assert len(figure.axes) == 4
-    assert not colours(figure.axes[0]) & colours(figure.axes[1])
     alone = [verdict_on.plot(of, found) for found in verdict_on.events]
     assert [len(figure.axes) for figure in alone] == [3, 3]
-    assert not colours(alone[0].axes[0]) & colours(alone[1].axes[0])
     assert [text.get_text() for text in legends(alone[1])][:3] == ["bus 2 UA", "bus 2 UB", "bus 2 UC"]
+    assert len(colours(alone[1].axes[0])) == 3
 
 
 @pytest.mark.filterwarnings("ignore:Glyph .* missing")  # where no font has Chinese letters, their boxes are as wide
@@ -162,3 +162,34 @@ def test_a_short_record_is_shown_whole():
     of = recording(seconds=0.2)
     begin, end = verdict(event(start=0.1, duration=0.02), of=of).plot(of).axes[0].get_xlim()
     assert (begin, end) == pytest.approx((-100, 100))
+
+
+@pytest.mark.parametrize("systems", [("",), ("Bus 1", "Umspannwerk Süd, Sammelschiene 2, 110 kV", "B3", "B4")])
+def test_a_sheet_holds_everything(systems):
+    of = recording(systems, currents=len(systems) == 1)
+    names = {one.name: f"{one.name} with a very long name of a channel" for one in of.channels}
+    of = renamed(of, **names) if len(systems) > 1 else of
+    found = [
+        event(phases="ABC", system=systems[-1] if len(systems) > 1 else "", start=0.4 + 0.01 * k) for k in range(8)
+    ]
+    said = verdict(*found, of=of, systems=systems, station="Umspannwerk mit einem sehr langen Namen " * 4)
+    stages = tuple(Stage(0.1 * k, 0.1 * k + 0.1, "fault: low on A " * 9, {"A": 0.5, "B": 1.0}) for k in range(9))
+    incident = Incident(
+        "fault", 0.97, ("evidence " * 40,) * 9, stages, tuple(range(8)), 0.4, 0.6, phases="AG", feeder="F" * 90
+    )
+    figure = draw_sheet(of, replace(said, incidents=(incident,)), incident)
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    boxes = [(text.get_text(), text.get_window_extent(renderer)) for text in figure.texts if text.get_text().strip()]
+    for text, box in boxes:
+        assert box.x0 >= 0, text
+        assert box.x1 <= figure.bbox.width, text
+        assert box.y0 >= 0, text
+    lines = {round(box.y0, 1) for _, box in boxes}
+    assert len(lines) > 20
+    for i, (text, box) in enumerate(boxes):  # no text covers another
+        inner = box.shrunk(0.9, 0.5)
+        assert not any(inner.overlaps(other.shrunk(0.9, 0.5)) for _, other in boxes[:i]), text
+    assert any("11.55 kV" in text for text, _ in boxes)  # 1 pu
+    book = SheetBook()
+    book.add(of, said, [incident])
+    assert book.finish().count(b"/FontFile2") >= 2  # TrueType

@@ -1,6 +1,7 @@
 """The page about many recordings: what it says, where its points are, its counts; nothing from outside gets in."""
 
 import base64
+import gzip
 import hashlib
 import json
 import re
@@ -271,7 +272,6 @@ def test_files_of_one_name_without_a_date_are_two():
 def test_a_long_list_says_where_it_ends(monkeypatch):
     monkeypatch.setattr("pqswarm.identify.show.page.html._MAX_RECORDINGS", 2)
     text = Page(plain([verdict(SAG)] * 3)).text
-    assert "The CSV of this page has the events of the first 2 of 3 recordings" in text
     assert "3 recordings, of which the first 2 are listed" in text
     assert "of which the first" not in Page(plain([verdict(SAG)] * 2)).text
 
@@ -290,3 +290,15 @@ def test_how_many_figures_there_are_is_said_plainly():
     assert _page_html_figures_note(20, 31).startswith(
         "Figures of 20 of the 31 events, the worst of each recording first"
     )
+
+
+def test_of_many_events_the_worst_are_rows_and_all_are_packed(monkeypatch):
+    monkeypatch.setattr("pqswarm.identify.show.page.html._MAX_ROWS", 2)
+    events = [event("sag", level, 0.1, start=0.1 * k) for k, level in enumerate((0.8, 0.3, 0.7, 0.2), 1)]
+    text = page_html([verdict(*events)], find=lambda _: None)
+    assert re.findall(r'<tr id="event-(\d)"', text) == ["2", "4"]
+    found = {name: re.search(rf'id="packed-{name}">([^<]+)<', text)[1] for name in ("events", "csv")}
+    rows, csv = (gzip.decompress(base64.b64decode(packed)).decode() for packed in found.values())
+    assert re.findall(r'<tr id="event-(\d)"', rows) == ["1", "2", "3", "4"]
+    assert "0.30\u00a0pu (3.464\u00a0kV)" in rows
+    assert len(csv.splitlines()) == 5

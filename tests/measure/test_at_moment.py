@@ -256,3 +256,14 @@ def test_power_of_a_feeder(between):
     assert power.reactive == pytest.approx(truth.imag, rel=1e-3)
     assert power.apparent == pytest.approx(abs(truth), rel=1e-3)
     assert power.power_factor == pytest.approx(truth.real / abs(truth), rel=1e-3)
+
+
+def test_thd_is_what_the_bars_show():
+    rng = np.random.default_rng(3)
+    t = np.arange(3200) / 3200
+    wave = np.sin(2 * np.pi * 50 * t) + rng.normal(0, 0.1, t.size)  # noise is not subtracted (IEC 61000-4-7)
+    for cycles in (1, 10):
+        (one,) = measure_at(Recording((Channel("U", "V", "A", wave),), 3200.0, 50.0), 0.5, cycles=cycles).channels
+        assert one.spectrum.thd == pytest.approx(np.sqrt(np.sum(np.square(one.spectrum.harmonics))))
+        assert one.spectrum.thd > 0.01
+        assert one.spectrum.thd_above_noise < one.spectrum.thd

@@ -268,3 +268,15 @@ def test_harmonics_in_part_of_two_seconds_are_on_all_phases():
 def test_what_is_left_of_an_interruption_has_no_harmonics():
     found = characterise(record(with_level(sine(10), 0.04, 0.17, 0.0)))
     assert [event.kind for event in found.events] == ["interruption"]
+
+
+def test_a_dip_below_ten_percent_on_one_phase_is_one_dip():
+    waves = three(cycles=60)
+    deep = with_level(with_level(waves[0], 0.2, 0.3, 0.5), 0.3, 0.7, 0.03)  # a fault, then its phase is open
+    (event,) = characterise(record(deep, *waves[1:])).events
+    assert (event.kind, event.phases) == ("sag", ("A",))  # the other phases are live (IEC 61000-4-30, 5.5)
+    assert event.magnitude == pytest.approx(0.03, abs=0.01)
+    assert event.duration == pytest.approx(0.5, abs=0.02)
+    assert len(event.parts) == 1
+    (alone,) = characterise(record(deep)).events[-1:]
+    assert alone.kind == "interruption"

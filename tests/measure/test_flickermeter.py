@@ -4,7 +4,7 @@ from tests.measure.flicker_tables import RECTANGLES, SEVERITY, SINES
 from tests.reference.steady import flicker_sensation
 
 from pqswarm.errors import PqswarmError
-from pqswarm.measure.steady import Flickermeter, long_term_severity, short_term_severity
+from pqswarm.measure.steady import Flickermeter, short_term_severity
 
 
 def fluctuating(seconds, rate, carrier, hertz, change, *, rectangular):
@@ -77,12 +77,6 @@ def test_steady_voltage_does_not_flicker(rate, frequency):
     found = Flickermeter(rate, 50.0, 2, frequency=frequency).feed(np.stack([wave, 0 * wave]))
     assert found[0].max() < 0.01  # not at its begin, and not by aliases of the 25th harmonic
     assert found[1].max() < 1e-12
-
-
-def test_long_term_severity():
-    assert long_term_severity(np.full(12, 0.7)) == pytest.approx(0.7)
-    assert np.isnan(long_term_severity(np.array([1.0, np.nan])))
-    assert np.isnan(short_term_severity(np.array([np.nan])))
 
 
 def test_bad_arguments():

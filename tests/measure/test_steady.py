@@ -147,24 +147,6 @@ def test_notches(noise):
     assert np.isnan(measure(supply(0.4, 2500.0), 2500.0).notches).all()
 
 
-def test_ten_minutes():
-    rate = 400.0
-    volts = supply(640, rate)
-    volts[0, : round(300 * rate)] *= 0.95
-    series = measure(volts, rate)
-    rows = series.ten_minutes(quiet=[(10.0, 11.0)])
-    assert [(row["start"], row["channel"], row["flagged"]) for row in rows] == [
-        *((0.0, f"U{phase}", True) for phase in PHASES),
-        *((600.0, f"U{phase}", False) for phase in PHASES),
-    ]
-    assert rows[0]["rms"] == pytest.approx(230 * np.sqrt((0.95**2 + 1) / 2), rel=1e-3)
-    assert (rows[0]["rms_min"], rows[0]["rms_max"]) == pytest.approx((218.5, 230), rel=1e-3)
-    assert rows[0]["unbalance"] == pytest.approx(100 * np.sqrt(np.mean(series.unbalance[0, :3000] ** 2)))
-    assert rows[0]["windows"] == 3000
-    assert rows[0]["pst"] > 0.5 > 0.05 > rows[1]["pst"]  # one step, and none
-    assert np.isnan(rows[3]["pst"])  # 40 s are no ten minutes
-
-
 def test_files(tmp_path):
     series = measure(supply(1.0, 2000.0), 2000.0)
     with np.load(series.write(tmp_path / "a.npz"), allow_pickle=False) as stored:
@@ -175,20 +157,12 @@ def test_files(tmp_path):
     assert len(lines) == 6
     assert float(first[head.index("UA rms [V]")]) == pytest.approx(230, rel=1e-5)
     assert "UC h18 [%]" in head
-    table = series.write(tmp_path / "b.csv", per="10 min").read_text().splitlines()
-    assert len(table) == 4
-    assert table[0].startswith("start [s],end [s],channel")
-    with np.load(tmp_path / "a.npz", allow_pickle=False) as stored:
-        assert stored["ten_minutes_rms"].tolist() == [row["rms"] for row in series.ten_minutes()]
     series = replace(series, channels=tuple(replace(one, name=f"=cmd|{one.name}") for one in series.channels))
-    for per in ("window", "10 min"):  # no cell is a formula
-        cells = ",".join(series.write(tmp_path / "c.csv", per=per).read_text().splitlines()).split(",")
-        assert any(cell.startswith("'=cmd|UA") for cell in cells)
-        assert not any(cell.startswith("=") for cell in cells)
+    cells = ",".join(series.write(tmp_path / "c.csv").read_text().splitlines()).split(",")  # no cell is a formula
+    assert any(cell.startswith("'=cmd|UA") for cell in cells)
+    assert not any(cell.startswith("=") for cell in cells)
     with pytest.raises(PqswarmError, match=r"\.csv or \.npz"):
         series.write(tmp_path / "a.xlsx")
-    with pytest.raises(PqswarmError, match="10 min"):
-        series.write(tmp_path / "a.csv", per="10 mins")
 
 
 def test_memory_is_bounded_by_the_window():
@@ -207,7 +181,6 @@ def test_memory_is_bounded_by_the_window():
 
 def test_short_dead_and_slow():
     assert measure(supply(0.1, 2000.0), 2000.0).n_windows == 0
-    assert measure(supply(0.1, 2000.0), 2000.0).ten_minutes() == []
     series = measure(np.zeros((3, 4000)), 2000.0)
     assert (series.rms == 0).all()
     assert np.isnan(series.thd).all()
@@ -238,6 +211,5 @@ def test_absurd_input_is_survived():
         series = measure(volts, 2000.0)
         assert np.isfinite(series.rms[0]).any()
         assert not np.isfinite(series.thd[1]).any()
-        series.ten_minutes()
     noise = measure(rng.normal(size=base.shape), 2000.0)
     assert np.isnan(noise.thd).all()  # there is no fundamental to relate it to

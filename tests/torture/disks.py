@@ -44,7 +44,18 @@ def make_cases(prepared):
     recordings = prepared["recordings"]
     two = [part for parts in recordings[:2] for part in parts if part.suffix == ".cfg"]
     report = ("report", ran, "--out")
-    identify = ("identify", *two, "--html", page, "--csv", table, "--steady", Path("steady.csv"))
+    identify = (
+        "identify",
+        *two,
+        "--html",
+        page,
+        "--csv",
+        table,
+        "--pdf",
+        Path("events.pdf"),
+        "--steady",
+        Path("steady.csv"),
+    )
     training = ("train", "--out", model, "--preset", "paper", "--no-search", "--events-per-class", 10, "--jobs", 1)
     data = ("dataset", "--out", Path("d.npz"), "--csv", Path("d.csv"), "--events-per-class", 1, "--snr", "inf,20")
     return {
@@ -62,11 +73,8 @@ def make_cases(prepared):
         "report csv": Case((*report, Path("tables"), "--format", "csv"), ("tables",), has_old=False),
         "identify": Case(
             (*identify, "--overwrite"),
-            ("events.html", "events.csv", "steady.csv", "steady-10min.csv", "steady-2.csv", "steady-2-10min.csv"),
+            ("events.html", "events.csv", "events.pdf", "steady.csv", "steady-2.csv"),
             frozenset({1, 2}),
-        ),
-        "identify --plot": Case(
-            ("identify", two[0], "--plot", Path("figures")), ("figures",), frozenset({1, 2}), None, False
         ),
         "compare": Case(("compare", prepared["runs"], "--out", Path("c.txt"), "--overwrite"), ("c.txt",)),
         "watch": Case((), ("incoming",), frozenset({1, 2}), watch_outcome, has_old=False),

@@ -41,7 +41,7 @@
       }
       this.tools.append(
         pq.el("button", { "data-save": "csv", on: { click: () => pq.saveText(`${this.options.name || "chart"}.csv`, this.csv(), "text/csv") } }, "CSV"),
-        pq.el("button", { "data-save": "svg", on: { click: () => pq.saveSvg(`${this.options.name || "chart"}.svg`, this.svg) } }, "SVG"));
+        ...pq.savers(() => this.options.name || "chart", (name) => pq.saveSvg(name, this.svg)));
       this.svg.addEventListener("pointermove", (event) => this.point(event));
       this.svg.addEventListener("pointerleave", () => this.leave());
       this.watcher = new ResizeObserver(() => this.available !== this.width && this.draw());
@@ -277,7 +277,7 @@
       this.note = pq.el("p", { class: "note" });
       this.tools = pq.el("div", { class: "tools" },
         pq.el("button", { "data-save": "csv", on: { click: () => pq.saveText(`${this.options.name}.csv`, pq.csv(this.options.csv()), "text/csv") } }, "CSV"),
-        pq.el("button", { "data-save": "svg", on: { click: () => pq.saveSvg(`${this.options.name}.svg`, this.frame.querySelector("svg")) } }, "SVG"));
+        pq.savers(() => this.options.name, (name) => pq.saveSvg(name, this.frame.querySelector("svg"))));
       this.element = pq.el("figure", { class: "chart features" }, this.caption, this.choices, this.frame, this.note, this.tools);
       this.frame.addEventListener("pointermove", (event) => {
         const cell = event.target.closest("[data-cell]");

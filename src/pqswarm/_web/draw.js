@@ -84,6 +84,30 @@ window.pq = window.pq || {};
     const known = { A: "a", B: "b", C: "c", N: "n", AB: "a", BC: "b", CA: "c" }[phase];
     return `var(--phase-${known || ["a", "b", "c", "d", "e", "f"][index % 6]})`;
   };
+  // A swatch with the line style of a phase.
+  pq.dashed = ({ colour, dash }) => pq.svg("svg", { class: "swatch-line", width: 22, height: 8, "aria-hidden": "true" },
+    pq.svg("path", { d: "M1 4h20", style: { stroke: colour, strokeDasharray: dash } }));
+  // Colours of the phases by convention; the choice is kept, and all pages of this browser follow it.
+  const PHASES = "pqswarm-phases";
+  const CONVENTIONS = { "": "Phases: safe for colour blindness", iec: "IEC 60445: brown, black, grey", us: "US 208 V: black, red, blue", "us-high": "US 480 V: brown, orange, yellow", ryb: "Red, yellow, blue", ygr: "Yellow, green, red" };
+  const applyPhases = (name) => {
+    document.documentElement.dataset.phases = name;
+    document.querySelectorAll("select.phases").forEach((one) => { one.value = name; });
+  };
+  try {
+    const kept = localStorage.getItem(PHASES);
+    if (kept in CONVENTIONS) applyPhases(kept);
+  } catch { /* storage is disabled */ }
+  pq.phaseChooser = () => {
+    const chooser = pq.el("select", { class: "phases", "aria-label": "Colours of the phases", on: { change: () => {
+      applyPhases(chooser.value);
+      try {
+        localStorage.setItem(PHASES, chooser.value);
+      } catch { /* storage is disabled */ }
+    } } }, Object.entries(CONVENTIONS).map(([value, text]) => pq.el("option", { value }, text)));
+    chooser.value = document.documentElement.dataset.phases ?? "";
+    return chooser;
+  };
   pq.kindColour = (kind) => `var(--kind-${String(kind).toLowerCase().replace(/^rapid /, "").replace(/[^a-z]+/g, "-")}, var(--kind-none))`;
 
   // Tooltip near the pointer.
@@ -143,23 +167,42 @@ window.pq = window.pq || {};
     copy.setAttribute("height", box.height);
     return copy;
   };
-  pq.saveDrawing = (name, copy) => {
+  const drawingText = (copy) => {
     if (!copy.hasAttribute("style")) copy.setAttribute("style", `background: ${getComputedStyle(document.body).backgroundColor}`);
-    pq.saveText(name, new XMLSerializer().serializeToString(copy) + "\n", "image/svg+xml");
+    return new XMLSerializer().serializeToString(copy);
   };
-  // Save one figure, or several figures of a box as one.
-  pq.saveSvg = (name, drawing) => pq.saveDrawing(name, styled(drawing));
-  pq.saveSvgs = (name, box, drawings) => {
+  pq.saveDrawing = (name, copy) => pq.saveText(name, `${drawingText(copy)}\n`, "image/svg+xml");
+  // A drawing as a PNG of twice its size on the screen.
+  const savePng = async (name, copy) => {
+    const picture = new Image();
+    picture.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(drawingText(copy))}`;
+    await picture.decode();
+    const [width, height] = ["width", "height"].map((side) => Math.ceil(2 * Number.parseFloat(copy.getAttribute(side))));
+    const canvas = pq.el("canvas", { width, height });
+    canvas.getContext("2d").drawImage(picture, 0, 0, width, height);
+    pq.saveLink(name, canvas.toDataURL("image/png"));
+  };
+  const save = (name, copy) => (name.endsWith(".png") ? savePng(name, copy) : pq.saveDrawing(name, copy));
+  // Save one figure, or several figures of a box and its texts as one: SVG or PNG, by the name.
+  pq.saveSvg = (name, drawing) => save(name, styled(drawing));
+  pq.saveSvgs = (name, box, drawings, texts = []) => {
     const frame = box.getBoundingClientRect();
     const whole = pq.svg("svg", { width: frame.width, height: frame.height, viewBox: `0 0 ${frame.width} ${frame.height}` });
-    for (const drawing of drawings) {
-      const place = drawing.getBoundingClientRect();
-      if (!place.width || !place.height) continue;
-      const copy = styled(drawing);
+    const placed = (element, copy) => {
+      const place = element.getBoundingClientRect();
+      if (!place.width || !place.height) return;
       copy.setAttribute("x", place.x - frame.x);
       copy.setAttribute("y", place.y - frame.y);
       whole.append(copy);
+    };
+    for (const drawing of drawings) placed(drawing, styled(drawing));
+    for (const text of texts) {
+      const { color, fontSize, fontFamily, fontWeight } = getComputedStyle(text);
+      const after = text.querySelector("svg")?.getBoundingClientRect().right ?? text.getBoundingClientRect().left;
+      placed(text, pq.svg("svg", { overflow: "visible" }, pq.svg("text", { x: after - text.getBoundingClientRect().left + 5, y: Number.parseFloat(fontSize) * 1.25, fill: color, "font-size": fontSize, "font-family": fontFamily, "font-weight": fontWeight }, text.textContent)));
     }
-    pq.saveDrawing(name, whole);
+    return save(name, whole);
   };
+  // Buttons that save a picture as SVG and as PNG.
+  pq.savers = (name, act) => ["svg", "png"].map((kind) => pq.el("button", { "data-save": kind, on: { click: () => act(`${typeof name === "function" ? name() : name}.${kind}`) } }, kind.toUpperCase()));
 })();

@@ -13,9 +13,19 @@ window.pq = window.pq || {};
 
   // Phasors of voltages and currents, each kind with its own scale: the largest voltage reaches the outer circle, the
   // largest current an inner one. json: result of pqswarm.measure.measure_at; angles are relative to the first voltage.
-  pq.phasors = (holder, json) => {
+  // groups: [{title, members: [channel]}], a diagram for each pair of voltages and currents; without them one of all.
+  pq.phasors = (holder, json, groups = null) => {
     const channels = json.channels.map((one, index) => ({ ...one, index, kind: { V: "voltage", A: "current" }[one.unit], size: one.fundamental?.rms, angle: one.fundamental?.relative }))
       .filter((one) => one.kind && Number.isFinite(one.size));
+    const of = (group) => channels.filter((one) => group.members.some((member) => (member.plain ?? member.name) === one.name));
+    const [volts, amps] = ["voltage", "current"].map((kind) => (groups ?? []).filter((group) => group.kind === kind));
+    const sets = volts.length < 2 && amps.length < 2 ? [{ title: "", own: groups ? [...volts, ...amps].flatMap(of) : channels }] : [
+      ...(amps.length ? amps : volts).map((group, i) => ({ title: group.title, own: [...(amps.length ? of(volts[i] ?? volts[0] ?? { members: [] }) : []), ...of(group)] })),
+      ...(amps.length ? volts.slice(Math.max(amps.length, 1)) : []).map((group) => ({ title: group.title, own: of(group) }))];
+    holder.replaceChildren(...sets.map(({ title, own }) => pq.el("figure", { class: "phasor-set" }, diagram(own), title ? pq.el("figcaption", { class: "soft" }, title) : "")));
+    return holder.querySelector("svg");
+  };
+  const diagram = (channels) => {
     const drawing = pq.svg("svg", { class: "phasors", viewBox: "-138 -128 276 256", role: "img" });
     drawing.append(pq.svg("path", { class: "grid", d: [1, 0.75, 0.5, 0.25].map((share) => circle(share * RADIUS)).join("") }));
     for (let angle = 0; angle < 360; angle += 30) {
@@ -26,7 +36,7 @@ window.pq = window.pq || {};
       const [x, y] = at(RADIUS + (angle % 180 ? 12 : 18), angle);
       drawing.append(pq.svg("text", { class: "degree", x, y: y + 4.5, "text-anchor": "middle" }, `${angle > 180 ? angle - 360 : angle}°`.replace("-", "−")));
     }
-    const taken = [];
+    const taken = [0, 90, 180, 270].map((angle) => at(RADIUS + (angle % 180 ? 12 : 18), angle));
     for (const [kind, reach] of [["current", 0.62], ["voltage", 1]]) {
       const own = channels.filter((one) => one.kind === kind && Number.isFinite(one.angle));
       const most = maximum(own.map((one) => one.size));
@@ -38,7 +48,6 @@ window.pq = window.pq || {};
     }
     const words = channels.map((one) => `${one.name} ${pq.si(one.size, one.unit)} at ${degrees(one.angle)}`).join(", ");
     drawing.setAttribute("aria-label", `Phasors: ${words || "none"}`);
-    holder.replaceChildren(drawing);
     return drawing;
   };
   const at = (length, angle) => [length * Math.cos(angle * TURN), -length * Math.sin(angle * TURN)];
@@ -67,11 +76,13 @@ window.pq = window.pq || {};
   // Harmonics of several channels: grouped bars of orders 2 to 50, relative to the fundamental.
   // series: [{name, colour, shares (from order 0), thd}]
   pq.spectrum = (holder, series, { width = 760, height = 210, title = "Harmonic spectrum" } = {}) => {
-    const [left, right, top, bottom] = [46, 8, 12, 34];
+    const [right, top, bottom] = [8, 12, 34];
     const orders = maximum(series.map((one) => one.shares.length - 1));
-    const most = maximum(series.flatMap((one) => one.shares.filter((_, order) => order !== 1)));
-    const step = most > 0.0005 ? [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10].find((one) => one * 5 >= most * 1.02) || most / 4 : 0.001;
+    const most = maximum(series.flatMap((one) => one.shares.slice(2))); // a direct component may be larger: its bar is cut
+    const [zero, step] = pq.ticks(0, Math.max(most * 1.02, 0.004), 4);
     const ceiling = Math.max(step * Math.ceil((most * 1.02) / step), step);
+    const label = (share) => `${Number((100 * share).toPrecision(3))} %`;
+    const left = 14 + 6.4 * Math.max(...[zero, step, ceiling - step, ceiling].map((share) => label(share).length));
     const slot = (width - left - right) / (orders || 1);
     const place = (order) => left + (order < 1 ? 0 : order - 1) * slot; // order 0 comes first, order 1 is omitted
     const y = (share) => height - bottom - (Math.min(share, ceiling) / ceiling) * (height - top - bottom);
@@ -79,7 +90,7 @@ window.pq = window.pq || {};
       "aria-label": `${title}: ${series.map((one) => `${one.name}, THD ${pq.percent(one.thd)}`).join("; ") || "nothing"}` });
     for (let share = 0; share <= ceiling * 1.0001; share += step) {
       drawing.append(pq.svg("line", { class: "grid", x1: left, x2: width - right, y1: y(share), y2: y(share) }),
-        pq.svg("text", { x: left - 5, y: y(share) + 4, "text-anchor": "end" }, `${Number((100 * share).toPrecision(3))} %`));
+        pq.svg("text", { x: left - 5, y: y(share) + 4, "text-anchor": "end" }, label(share)));
     }
     const every = slot < 12 ? 5 : 1;
     for (let order = 0; order <= orders; order += 1) {

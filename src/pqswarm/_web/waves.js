@@ -12,6 +12,9 @@ window.pq = window.pq || {};
   const MAX_LANES = 4;
   const MAX_EVENTS = 400; // drawn at most
   const CYCLES = 12; // shown around a short event
+  const PRINT = { width: 680, height: 900 }; // of a printed page [px]
+  const GESTURE = 600; // changes closer than this are one step of the history [ms]
+  const MAX_STEPS = 100; // of the history
   const AROUND = 1.6; // interval shown around a long event, relative to its duration
 
   const button = (text, label, act, attributes = {}) =>
@@ -26,7 +29,7 @@ window.pq = window.pq || {};
 
   class Waves {
     constructor(holder, recording, view, options = {}) {
-      Object.assign(this, { recording, view, options, width: 0, left: 58, active: "A", events: [], hidden: new Set(), views: [], shown: null });
+      Object.assign(this, { recording, view, options, width: 0, left: 58, active: "A", events: [], hidden: new Set(), views: [], shown: null, past: [], end: new AbortController() });
       this.seconds = recording.seconds || recording.n_samples / recording.sampling_rate;
       this.minSpan = Math.min(this.seconds, 8 / recording.sampling_rate);
       this.range = this.clamp(...(options.range ?? [0, this.seconds]));
@@ -36,17 +39,23 @@ window.pq = window.pq || {};
       this.thresholds = options.thresholds ?? []; // of Urms [pu]
       this.movedAt = -Infinity;
       this.number = 0; // drawing counter: outdated panels are redrawn
-      this.panels = pq.panels.list(recording);
+      this.groups = pq.panels.listGroups(recording);
+      if (options.groups) this.groups.forEach((group, i) => { group.on = options.groups.includes(i); });
+      this.initial = this.shownGroups().join();
+      this.panels = this.groups.flatMap((group) => group.panels);
+      if (recording.status?.length) this.panels.push(new pq.panels.StatusPanel(recording.status));
       this.build(holder);
       this.pointer = new pq.wavesInput.Pointer(this);
       this.observer = new ResizeObserver(([entry]) => this.resize(entry.contentRect.width));
       this.observer.observe(this.stage);
+      window.addEventListener("beforeprint", () => this.print(true), { signal: this.end.signal });
+      window.addEventListener("afterprint", () => this.print(false), { signal: this.end.signal });
       this.resize(this.stage.clientWidth);
       this.load();
     }
 
     build(holder) {
-      const named = this.recording.name || this.recording.source || "the recording";
+      const named = (this.named = this.options.label || this.recording.name || this.recording.source || "the recording");
       this.background = pq.svg("svg", { class: "waves-back", "aria-hidden": "true" });
       this.overlay = pq.svg("svg", { class: "waves-over" });
       this.lanes = pq.svg("svg", { class: "waves-events", "aria-label": "Events", role: "group" });
@@ -59,10 +68,11 @@ window.pq = window.pq || {};
       this.steps = [button("‹", "Previous event (P)", () => this.goToEvent(-1)), button("›", "Next event (N)", () => this.goToEvent(1))];
       const bar = pq.el("div", { class: "waves-bar", role: "toolbar", "aria-label": "Waveforms" },
         pq.el("span", { class: "waves-set" }, button("−", "Zoom out (-)", () => this.zoom(2)), button("+", "Zoom in (+)", () => this.zoom(0.5)),
-          button("All", "Whole recording (0)", () => this.showAll()), button("A–B", "Zoom to the interval between the cursors (Z)", () => this.showBetween())),
+          button("All", "All: the whole recording (0)", () => this.showAll()), button("A–B", "A–B: the interval between the cursors (Z)", () => this.showBetween()),
+          this.undo = button("↶", "Previous zoom (Backspace)", () => this.back(), { disabled: true })),
         pq.el("span", { class: "waves-set" }, this.cursorButtons.A, this.cursorButtons.B),
         this.stepSet = pq.el("span", { class: "waves-set", hidden: true }, this.steps[0], pq.el("span", { class: "waves-word" }, "event"), this.steps[1]),
-        this.place,
+        this.place, this.chooser = this.buildChooser(), pq.phaseChooser(),
         this.help = button("?", "Keyboard shortcuts (?)", () => this.toggleKeys(), { class: "waves-help", "aria-expanded": "false" }));
       this.keys = pq.el("dl", { class: "waves-keys", hidden: true },
         pq.wavesInput.KEYS.map(([key, words]) => pq.el("div", {}, pq.el("dt", {}, key), pq.el("dd", {}, words))));
@@ -76,13 +86,63 @@ window.pq = window.pq || {};
         panel.heading.addEventListener("click", () => { panel.folded = !panel.folded; panel.write(); this.redraw(); });
         this.writeLegend(panel);
       }
+      this.applyGroups();
       this.drawCursors();
       holder.append(this.root);
     }
 
+    // The choice of systems and feeders, if there are more than two or three groups.
+    buildChooser() {
+      const words = pq.el("summary", {});
+      const boxes = this.groups.map((group, i) => pq.el("label", { "data-group": i }, pq.el("input", { type: "checkbox", on: { change: (event) => { group.on = event.target.checked; this.regroup(); } } }),
+        pq.el("strong", {}, group.title), pq.el("span", { class: "soft" }, ` ${group.members.map((channel) => channel.name).join(", ")}`)));
+      const filter = pq.el("input", { type: "search", placeholder: "Search channels", "aria-label": "Search channels", on: { input: () => {
+        const wanted = filter.value.trim().toLowerCase();
+        boxes.forEach((box) => { box.hidden = !box.textContent.toLowerCase().includes(wanted); });
+      } } });
+      const set = (on) => { this.groups.forEach((group, i) => { if (!boxes[i].hidden) group.on = on; }); this.regroup(); };
+      const list = pq.el("div", { class: "waves-groups" }, pq.el("div", { class: "row" }, filter, pq.el("button", { on: { click: () => set(true) } }, "Show these"), pq.el("button", { on: { click: () => set(false) } }, "Hide these")), boxes);
+      const chooser = pq.el("details", { class: "waves-choose", hidden: this.groups.length < 3 }, words, list);
+      this.writeChooser = () => {
+        const shown = this.groups.filter((group) => group.on).reduce((sum, group) => sum + group.members.length, 0);
+        words.textContent = `Channels: ${shown} of ${this.recording.channels.length}`;
+        boxes.forEach((box, i) => { box.firstChild.checked = this.groups[i].on; });
+      };
+      return chooser;
+    }
+    shownGroups() { return this.groups.flatMap((group, i) => (group.on ? [i] : [])); }
+    // Indices of the channels shown, of each recording; null if all are.
+    wantedChannels(source = 0) {
+      const own = this.groups.filter((group) => group.members[0].source === source);
+      return own.every((group) => group.on) ? null : own.filter((group) => group.on).flatMap((group) => group.members.map((channel) => channel.index)).sort((a, b) => a - b);
+    }
+    // Show or hide groups of channels; what was not requested yet is.
+    regroup() {
+      this.applyGroups();
+      this.refresh();
+      this.redraw();
+      this.options.ongroups?.();
+    }
+    applyGroups() {
+      for (const group of this.groups) for (const panel of group.panels) panel.box.hidden = panel.off = !group.on;
+      this.writeChooser();
+    }
+    setGroups(indices) {
+      if (indices.join() === this.shownGroups().join()) return;
+      this.groups.forEach((group, i) => { group.on = indices.includes(i); });
+      this.regroup();
+    }
+    // Show the groups of some channels too.
+    reveal(names = []) {
+      const hidden = this.groups.filter((group) => !group.on && group.members.some((channel) => names.includes(channel.name)));
+      if (!hidden.length) return;
+      hidden.forEach((group) => { group.on = true; });
+      this.regroup();
+    }
+
     writeLegend(panel) {
       const buttons = panel.channels.map((channel) => {
-        const own = button([pq.el("span", { class: "swatch", style: { background: channel.colour } }), channel.name], `Show or hide ${channel.name}`, () => this.toggle(channel.name),
+        const own = button([pq.dashed(channel), channel.name], `${channel.name}: show or hide`, () => this.toggle(channel.name),
           { class: "waves-channel", "data-channel": channel.name, "aria-pressed": String(!this.hidden.has(channel.name)) });
         return own;
       });
@@ -92,10 +152,10 @@ window.pq = window.pq || {};
     buildReadout() {
       const cell = (name, title, wide) => pq.el("div", { class: wide ? "wide" : "" }, pq.el("dt", {}, title), pq.el("dd", { "data-read": name }));
       this.values = pq.el("tbody");
-      const head = pq.el("tr", {}, ["", "A", "B", "B − A"].map((text) => pq.el("th", { scope: "col" }, text)));
-      const readout = pq.el("div", { class: "readout", role: "group", "aria-label": "At the cursors" },
+      const head = pq.el("tr", {}, ["Channel", "A", "B", "B − A"].map((text) => pq.el("th", { scope: "col" }, text)));
+      const readout = pq.el("div", { class: "readout", role: "group", "aria-label": `At the cursors, ${this.named}` },
         pq.el("dl", {}, cell("delta", "Δt"), cell("cycles", "cycles"), cell("frequency", "1/Δt"), cell("angle", "angle"), cell("A", "A", true), cell("B", "B", true)),
-        pq.el("div", { class: "waves-values", tabindex: "0", role: "region", "aria-label": "Values at the cursors" }, pq.el("table", {}, pq.el("thead", {}, head), this.values)));
+        pq.el("div", { class: "waves-values", tabindex: "0", role: "region", "aria-label": `Values at the cursors, ${this.named}` }, pq.el("table", {}, pq.el("thead", {}, head), this.values)));
       this.read = (name) => readout.querySelector(`[data-read="${name}"]`);
       this.fillValues();
       return readout;
@@ -137,6 +197,9 @@ window.pq = window.pq || {};
     show(from, to) {
       const range = this.clamp(from, to);
       if (range[0] === this.range[0] && range[1] === this.range[1]) return;
+      if (!this.returning && performance.now() - this.movedAt > GESTURE) this.past.push([...this.range]);
+      if (this.past.length > MAX_STEPS) this.past.shift();
+      this.undo.disabled = !this.past.length;
       this.range = range;
       this.root.dataset.state = "loading";
       clearTimeout(this.timer);
@@ -145,6 +208,13 @@ window.pq = window.pq || {};
       else this.load(); // the first of several changes, or the only one
       this.movedAt = now;
       this.changed();
+    }
+    back() {
+      const range = this.past.pop();
+      if (!range) return;
+      this.returning = true;
+      this.show(...range);
+      this.returning = false;
     }
     showAll() { this.show(0, this.seconds); }
     showBetween() {
@@ -212,6 +282,7 @@ window.pq = window.pq || {};
     }
     goTo(event) {
       this.lastEvent = event.index;
+      this.reveal(event.channels);
       const { t, span, a, b } = this.placeOf(event);
       this.centre(t, span);
       this.setCursor("A", a);
@@ -229,12 +300,33 @@ window.pq = window.pq || {};
       this.keys.hidden = !this.keys.hidden;
       this.help.setAttribute("aria-expanded", String(!this.keys.hidden));
     }
+    // Draw for paper: at the width of a page, smaller if the panels are higher than one.
+    print(on) {
+      this.stage.style.zoom = "";
+      this.root.classList.toggle("printing", on);
+      this.resize(on ? PRINT.width : this.stage.clientWidth);
+      this.frame();
+      const size = on ? Math.min(1, PRINT.height / this.stage.clientHeight) : 1;
+      if (size < 1) {
+        this.stage.style.zoom = size;
+        this.resize(PRINT.width / size);
+        this.frame();
+      }
+      const wide = this.left + this.width + 10, high = this.stage.clientHeight;
+      for (const drawing of this.stage.querySelectorAll(":scope > svg, .waves-panel > svg")) {
+        const isLayer = drawing === this.background || drawing === this.overlay;
+        if (!on) ["viewBox", "preserveAspectRatio"].forEach((name) => drawing.removeAttribute(name));
+        else drawing.setAttribute("viewBox", `0 0 ${wide} ${isLayer ? high : drawing.getAttribute("height")}`);
+        if (on && isLayer) drawing.setAttribute("preserveAspectRatio", "none");
+      }
+    }
     refresh() {
       this.views = [];
       this.exact = null;
       this.load();
     }
     destroy() {
+      this.end.abort();
       this.aborter?.abort();
       this.prober?.abort();
       this.observer.disconnect();

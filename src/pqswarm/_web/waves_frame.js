@@ -6,7 +6,13 @@ window.pq = window.pq || {};
   const { LANE, MAX_EVENTS, MAX_POINTS, MARGIN, KEPT, spanText: length } = pq.Waves;
 
   // Time since the first sample as an axis label.
-  const axisUnit = (to) => (to < 2e-3 ? [1e6, "µs"] : to < 2 ? [1e3, "ms"] : to < 600 ? [1, "s"] : [1, "h:min:s"]);
+  const axisUnit = (to) => (to < 2e-3 ? [1e6, "µs"] : to < 2 ? [1e3, "ms"] : to < 600 ? [1, "s"] : to < 3600 ? [1, "min:s"] : [1, "h:min:s"]);
+  const CLOCK_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 28800, 86400]; // s
+  const clockTicks = (from, to, n) => {
+    const step = CLOCK_STEPS.find((one) => one * n >= to - from);
+    if ((to - from) / n < 1 || !step) return pq.ticks(from, to, n);
+    return Array.from({ length: Math.floor(to / step) - Math.ceil(from / step) + 1 }, (_, i) => (Math.ceil(from / step) + i) * step);
+  };
   const clockLike = (t, digits) => {
     const whole = Math.round(t * 10 ** digits) / 10 ** digits;
     const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
@@ -43,7 +49,7 @@ window.pq = window.pq || {};
       }
       const aborter = (this.aborter = new AbortController());
       this.settle("loading");
-      Promise.resolve(this.view(from, to, points, aborter.signal)).then(
+      Promise.resolve(this.view(from, to, points, aborter.signal, this.wantedChannels())).then(
         (view) => !aborter.signal.aborted && !this.gone && this.accept(view),
         (error) => {
           if (aborter.signal.aborted || this.gone || error?.name === "AbortError") return;
@@ -79,7 +85,7 @@ window.pq = window.pq || {};
         const near = this.best(t, t);
         if (!near || near.exact || this.exact?.[name]?.t === t) continue;
         try {
-          const view = await this.view(Math.max(0, t - 2 * step), Math.min(this.seconds, t + 3 * step), 8, prober.signal);
+          const view = await this.view(Math.max(0, t - 2 * step), Math.min(this.seconds, t + 3 * step), 8, prober.signal, this.wantedChannels());
           if (prober.signal.aborted || this.gone) return;
           if (!view.exact) continue;
           this.exact = { ...this.exact, [name]: { t, view: pq.panels.readView(view) } };
@@ -123,7 +129,7 @@ window.pq = window.pq || {};
       if (fresh) this.shown = best;
       const [from, to] = this.range;
       for (const panel of this.panels) {
-        if (panel.kind === "urms") panel.box.hidden = !panel.channels.some((channel) => this.shown?.urms?.lines.has(channel.index));
+        if (panel.kind === "urms") panel.box.hidden = panel.off || !panel.channels.some((channel) => panel.of(this.shown)?.lines.has(channel.index));
         if (panel.folded || panel.box.hidden) continue;
         const drawn = panel.drawn;
         const moved = drawn && (drawn.range[0] !== from || drawn.range[1] !== to);
@@ -152,14 +158,14 @@ window.pq = window.pq || {};
     drawTime(height) {
       const [from, to] = this.range;
       const [scale, unit] = axisUnit(to);
-      const ticks = pq.ticks(from * scale, to * scale, Math.max(2, Math.floor(this.width / 95)));
+      const ticks = (unit.includes(":") ? clockTicks : pq.ticks)(from * scale, to * scale, Math.max(2, Math.floor(this.width / 95)));
       const step = ticks.length > 1 ? ticks[1] - ticks[0] : 1;
       let digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
       if (Math.abs((step * 10 ** digits) % 1) > 1e-6 && Math.abs(((step * 10 ** digits) % 1) - 1) > 1e-6) digits += 1;
       const x = (tick) => (this.left + this.inPlot(tick / scale)).toFixed(1);
       this.lines = ticks.map((tick) => `M${x(tick)} 0V${height - 40}`).join("");
       const texts = ticks.filter((tick) => +x(tick) > this.left + 8).map((tick) => pq.svg("text", { x: x(tick), y: 16, "text-anchor": +x(tick) > this.left + this.width - 24 ? "end" : "middle" },
-        unit === "h:min:s" ? clockLike(tick, digits) : pq.fixed(tick, digits)));
+        unit.includes(":") ? clockLike(tick, digits) : pq.fixed(tick, digits)));
       const middle = (from + to) / 2;
       const clock = pq.clock(this.recording.start, middle);
       const narrow = this.width < 420;
@@ -182,13 +188,14 @@ window.pq = window.pq || {};
         if (!whole) shades.push(pq.svg("rect", { class: "shade", x: (this.left + start).toFixed(1), y: 0, width: wide.toFixed(1), height: Math.max(0, height - 44), style: { fill: colour } }));
         const title = one.title || one.kind;
         const bar = Math.max(wide, 8), letters = Math.floor((bar - 8) / 6.6);
-        const text = letters >= 3 ? (title.length > letters ? `${title.slice(0, letters - 1)}…` : title) : "";
-        bars.push(pq.svg("g", { class: "event", "data-event": one.index, "data-kind": one.kind, role: "button", tabindex: "-1", "aria-label": title, on: { click: () => this.goTo(one) } },
-          pq.svg("title", {}, title),
+        const words = title.slice(0, Math.max(letters, 0) + 1).replace(/[\s,(]*\S*$/, "").replace(/[\s,]*\([^)]*$/, "");
+        const text = title.length <= letters ? title : /\w$/.test(words) ? words : ""; // whole words of its label
+        bars.push(pq.svg("g", { class: "event", "data-event": one.index, "data-kind": one.kind, role: "button", tabindex: "-1", "aria-label": title, on: { click: () => this.goTo(one), pointermove: (event) => pq.tip(event, title), pointerleave: pq.hideTip } },
           pq.svg("rect", { x: (this.left + start).toFixed(1), y: one.lane * LANE + 1, width: bar.toFixed(1), height: LANE - 2, rx: 3, style: { fill: colour } }),
           text ? pq.svg("text", { x: (this.left + start + 5).toFixed(1), y: one.lane * LANE + LANE - 5 }, text) : ""));
       }
       this.background.replaceChildren(pq.svg("path", { class: "grid", d: this.lines ?? "" }), ...shades);
+      pq.hideTip();
       this.lanes.replaceChildren(...bars);
     },
 
@@ -260,14 +267,15 @@ window.pq = window.pq || {};
       write("delta", length(delta), delta);
       write("cycles", `${pq.fixed(cycles, Math.abs(cycles) < 0.9995 && cycles ? 2 : 1)} cycles`, cycles);
       write("frequency", delta ? `${pq.si(1 / Math.abs(delta), "Hz")}` : "–", delta ? 1 / Math.abs(delta) : 0);
-      write("angle", Math.abs(cycles) <= 2 ? `${pq.fixed(360 * cycles, 1)}°` : "–", 360 * cycles);
+      const angle = 360 * (cycles - Math.round(cycles)); // within half a turn
+      write("angle", Math.abs(cycles) <= 2 ? `${pq.fixed(angle, 1)}°` : "–", angle);
       for (const name of ["A", "B"]) {
         const clock = pq.clock(this.recording.start, this.cursors[name]);
         write(name, `${moment(this.cursors[name])}${clock ? ` · ${clock}` : ""}`, this.cursors[name]);
       }
       for (const { panel, channel, cells, row, unit } of this.valueRows) {
         if (unit.textContent !== panel.units) unit.textContent = panel.units;
-        row.hidden = this.hidden.has(channel.name) || panel.box.hidden || (panel.kind === "urms" && !this.shown?.urms?.lines.has(channel.index));
+        row.hidden = this.hidden.has(channel.name) || panel.box.hidden || (panel.kind === "urms" && !panel.of(this.shown)?.lines.has(channel.index));
         const found = ["A", "B"].map((name) => this.valueOf(panel, channel, name));
         const whole = found.every((pair) => pair && pair[0] === pair[1]);
         const texts = channel.status ? [...found.map((state) => panel.say(state)), ""] :
@@ -283,7 +291,7 @@ window.pq = window.pq || {};
       const t = this.cursors[name];
       if (channel.status) return panel.stateAt(channel, t);
       const exact = this.exact?.[name];
-      if (panel.kind !== "urms" && exact && exact.t === this.snap(t)) return pq.panels.valueAt(exact.view.waves, channel.index, exact.t);
+      if (panel.kind !== "urms" && exact && exact.t === this.snap(t)) return pq.panels.valueAt(panel.of(exact.view), channel.index, exact.t);
       return pq.panels.valueAt(panel.of(this.best(t, t) ?? this.shown), channel.index, t);
     },
 

@@ -4,10 +4,11 @@ window.pq = window.pq || {};
 (() => {
   const pq = window.pq;
   const MAX_IN_PANEL = 6;
-  const MAX_OPEN = 3; // panels of a kind that are open initially
-  const TITLES = { voltage: "Voltage", current: "Current", other: "Other", urms: "Urms(1/2)", status: "Status" };
-  const HEIGHTS = { voltage: 190, current: 150, other: 120, urms: 120 };
+  const MAX_OPEN = 3; // groups of a kind that are shown initially
+  const TITLES = { voltage: "Voltage", direct: "DC voltage", current: "Current", other: "Other", urms: "Urms(1/2)", status: "Status" };
+  const HEIGHTS = { voltage: 190, direct: 90, current: 150, other: 120, urms: 120 };
   const PREFIXES = [[1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"]];
+  const SWING = 0.25; // cycles per column up to which the waveform is drawn, not its envelope
   const MAX_COLUMNS = 1000; // of a path
   const BEYOND = 0.2; // fraction of an interval drawn beyond each end
   const MAX_ROWS = 12; // of status channels shown initially
@@ -28,7 +29,8 @@ window.pq = window.pq || {};
     if (!known.has(view)) known.set(view, unpackView(view));
     return known.get(view);
   };
-  const unpackView = (view) => ({
+  // A view of several recordings has a part for each.
+  const unpackView = (view) => view.parts ? { ...view, parts: view.parts.map(unpackView) } : ({
     from: view.from, to: view.to, step: view.step, exact: Boolean(view.exact), share: view.share ?? 1,
     waves: track(view.from, view.step, Boolean(view.exact), view.channels),
     urms: view.urms && view.urms.channels.length
@@ -55,7 +57,7 @@ window.pq = window.pq || {};
     const found = [];
     for (const channel of channels) {
       const phase = channel.phase.slice(0, 1);
-      const open = found.findLast((group) => group[0].unit === channel.unit);
+      const open = found.findLast((group) => group[0].unit === channel.unit && group[0].source === channel.source);
       const same = open && (byUnit || (open === found.at(-1) && !(phase && open.some((other) => other.phase.slice(0, 1) === phase))));
       const fits = same && open.length < MAX_IN_PANEL;
       if (fits) open.push(channel);
@@ -64,35 +66,45 @@ window.pq = window.pq || {};
     return found;
   };
 
-  const listPanels = (recording) => {
-    const channels = recording.channels.map((channel, index) => ({ ...channel, phase: channel.phase || "", index }));
-    const panels = [];
-    for (const kind of ["voltage", "current", "other"]) {
-      const found = groups(channels.filter((channel) => channel.kind === kind), kind === "other");
+  // What the names of a group have in common, such as the feeder; empty if that says nothing.
+  const commonName = (members) => {
+    const [first, ...others] = members.map((channel) => channel.name);
+    let n = others.length ? first.length : 0;
+    while (n && !others.every((name) => name.startsWith(first.slice(0, n)))) n -= 1;
+    const text = first.slice(0, n).replace(/[\s_.:/|·([-]*(phase|ph|[uvi])?[\s_.:/|·([-]*$/i, "");
+    return text.length > 1 ? text : "";
+  };
+
+  // Groups of channels: systems, feeders, or what has one unit. The first of each kind are shown initially.
+  const listGroups = (recording) => {
+    const channels = recording.channels.map((channel, index) => ({ index, ...channel, phase: channel.phase || "", source: channel.source ?? 0 }));
+    const listed = [];
+    for (const kind of ["voltage", "direct", "current", "other"]) {
+      const found = groups(channels.filter((channel) => channel.kind === kind), kind === "other" || kind === "direct");
       found.forEach((members, number) => {
         const colours = new Set();
         members.forEach((channel, place) => {
           channel.colour = pq.phaseColour(channel.phase, place);
-          for (let next = place; colours.has(channel.colour) && next < place + 6; next += 1) {
-            channel.colour = pq.phaseColour("", next + 1);
-          }
+          for (let next = place; colours.has(channel.colour) && next < place + 6; next += 1) channel.colour = pq.phaseColour("", next + 1);
+          channel.dash = channel.colour.replace("--phase", "--dash");
           colours.add(channel.colour);
         });
-        const title = found.length > 1 ? `${TITLES[kind]} ${number + 1}` : TITLES[kind];
-        panels.push(new Panel(kind, title, members, number >= MAX_OPEN));
-        const urms = found.length > 1 ? `${TITLES.urms} ${number + 1}` : TITLES.urms;
-        if (kind === "voltage") panels.push(new Panel("urms", urms, members, number >= MAX_OPEN));
+        const own = commonName(members);
+        const many = found.length > 1 ? `${own && new Set(found.map(commonName)).size === found.length ? "" : ` ${number + 1}`}${own ? ` ${own}` : ""}` : "";
+        const panels = [new Panel(kind, `${TITLES[kind]}${many}`, members)];
+        if (kind === "voltage") panels.push(new Panel("urms", `${TITLES.urms}${many}`, members));
+        const before = found.slice(0, number).filter(([other]) => other.source === members[0].source).length;
+        listed.push({ kind, title: `${TITLES[kind]}${many}`, members, panels, on: before < (recording.sources ? 1 : MAX_OPEN) });
       });
     }
-    if (recording.status?.length) panels.push(new StatusPanel(recording.status));
-    return panels;
+    return listed;
   };
 
   class Panel {
-    constructor(kind, title, channels, folded) {
+    constructor(kind, title, channels, folded = false) {
       Object.assign(this, { kind, title, channels, folded, factor: 1, digits: 2, drawn: null });
       this.height = HEIGHTS[kind];
-      this.unit = kind === "urms" ? "pu" : channels[0].unit;
+      this.unit = kind === "urms" ? "pu" : channels[0]?.unit ?? "";
       this.heading = pq.el("button", { class: "waves-fold", "aria-expanded": String(!folded) });
       this.grid = pq.svg("path", { class: "grid" });
       this.labels = pq.svg("g", { class: "labels" });
@@ -114,7 +126,8 @@ window.pq = window.pq || {};
     }
 
     of(view) {
-      return this.kind === "urms" ? view?.urms : view?.waves;
+      const part = view?.parts ? view.parts[this.channels[0]?.source ?? 0] : view;
+      return this.kind === "urms" ? part?.urms : part?.waves;
     }
 
     format(value, digits = this.digits) {
@@ -158,7 +171,7 @@ window.pq = window.pq || {};
     // Draw the channels in an interval and somewhat beyond.
     draw(view, range, { width, left, hidden, frequency, thresholds, number }) {
       const known = this.of(view);
-      const track = known && thin(known, range);
+      const track = known && widen(thin(known, range), this.kind === "urms" ? 0 : frequency);
       const shown = this.channels.filter((channel) => !hidden.has(channel.name));
       const [low, high] = track ? this.limits(track, shown, range, thresholds) : [-1, 1];
       const height = this.height;
@@ -171,10 +184,11 @@ window.pq = window.pq || {};
       for (const channel of track ? shown : []) {
         const line = track.lines.get(channel.index);
         if (!line) continue;
-        const mode = !line.high ? "line" : cycles > 0.25 ? "band" : "swing";
+        const mode = !line.high ? "line" : cycles > SWING ? "band" : "swing";
         const d = trace(track, line, range, width, y, mode);
         const path = pq.svg("path", { class: mode, "data-channel": channel.name, d });
         path.style.setProperty("--own", channel.colour);
+        path.style.setProperty("--dash", channel.dash);
         lines.push(path);
         if (mode === "line" && track.step / (range[1] - range[0]) * width > 5) {
           const dots = pq.svg("path", { class: "dots", d: trace(track, line, range, width, y, "dots") });
@@ -234,6 +248,20 @@ window.pq = window.pq || {};
       lines.set(index, { low, high });
     }
     return { from: track.from - (track.exact ? 0.5 * track.step : 0), step: track.step * each, exact: false, n, lines };
+  };
+
+  // Columns narrower than a cycle get the extremes of the cycle around them: their own extremes would beat with the grid.
+  const widen = (track, frequency) => {
+    const cycles = track.step * frequency;
+    if (track.exact || cycles <= SWING || cycles > 1.5) return track;
+    const reach = Math.ceil(0.5 / cycles);
+    const over = (values, better) => values.map((own, i) => {
+      let best = own;
+      if (Number.isFinite(own)) for (let k = Math.max(0, i - reach); k <= Math.min(values.length - 1, i + reach); k += 1) if (better(values[k], best)) best = values[k];
+      return best;
+    });
+    const lines = new Map([...track.lines].map(([index, line]) => [index, line.high ? { low: over(line.low, (a, b) => a < b), high: over(line.high, (a, b) => a > b) } : line]));
+    return { ...track, lines };
   };
 
   // The path of a channel, at most two points per column; gaps stay gaps.
@@ -340,5 +368,5 @@ window.pq = window.pq || {};
     }
   }
 
-  pq.panels = { list: listPanels, readView, valueAt };
+  pq.panels = { listGroups, StatusPanel, readView, valueAt };
 })();

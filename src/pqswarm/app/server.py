@@ -34,7 +34,7 @@ _WEB = files("pqswarm.app") / "web"
 _SECTION_SCRIPTS = {
     "recordings": (
         *("recordings.js", "uploads.js", "filters.js", "event_list.js", "statistics.js", "stations.js"),
-        *("corrections.js", "cursor_readings.js", "wavelet_bands.js", "around.js", "recording.js"),
+        *("corrections.js", "cursor_readings.js", "wavelet_bands.js", "around.js", "recording.js", "compare.js"),
     ),
     "studies": ("study.js", "study_tables.js", "studies.js"),
     "events": ("figures.js", "fields.js", "events.js"),

@@ -1,6 +1,5 @@
 """``pqswarm identify``: identify the events in recordings."""
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from errno import EPIPE
@@ -15,13 +14,14 @@ from pqswarm._base.files import write_atomically
 from pqswarm._base.text import count_text, file_text
 from pqswarm.cli import analysis_options as analysis
 from pqswarm.cli.command import name_options
-from pqswarm.cli.options import Stopped, argument, check_ending, check_folder, check_writable, option
+from pqswarm.cli.options import Stopped, argument, check_ending, check_writable, option
 from pqswarm.cli.terminal import echo
 from pqswarm.errors import PqswarmError
 
 if TYPE_CHECKING:
     from pqswarm.identify import Failure, Verdict
     from pqswarm.identify.show.page import ListedRecording
+    from pqswarm.identify.show.sheet import SheetBook
     from pqswarm.recordings import RecordingSource, Site
 
 
@@ -32,10 +32,8 @@ def identify(
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
     csv: Annotated[Path | None, option("FILE", "Write one row per event as CSV.")] = None,
     html: Annotated[Path | None, option("FILE", "Write a self-contained page with all events.")] = None,
-    steady: Annotated[
-        Path | None, option("FILE", "Write steady-state values per 10/12 cycles and 10 minutes (.csv, .npz).")
-    ] = None,
-    plot: Annotated[Path | None, option("DIR", "Write a figure of each recording to DIR.")] = None,
+    pdf: Annotated[Path | None, option("FILE", "Write one sheet per incident, to forward.")] = None,
+    steady: Annotated[Path | None, option("FILE", "Write steady-state values per 10/12 cycles (.csv, .npz).")] = None,
     site: analysis.SiteFile = None,
     nominal: analysis.Nominal = None,
     reference: analysis.ReferenceChoice = None,
@@ -75,11 +73,11 @@ def identify(
         check_ending("--csv", csv, [".csv"])
     if html is not None:
         check_ending("--html", html, [".html", ".htm"])
-    if plot is not None:
-        check_folder(plot, "--plot")
-    wanted = [*filter(None, (csv, html, *(_steady_files_of_identify(steady).values() if steady is not None else ())))]
+    if pdf is not None:
+        check_ending("--pdf", pdf, [".pdf"])
+    wanted = [*filter(None, (csv, html, pdf, steady))]
     if len(set(map(realpath, wanted))) < len(wanted):
-        raise PqswarmError("--csv, --html and --steady must name different files.")
+        raise PqswarmError("--csv, --html, --pdf and --steady must name different files.")
     read = {realpath(name) for name in (*files, model) if name is not None}
     for path in wanted:
         if realpath(path) in read:
@@ -88,19 +86,19 @@ def identify(
     if again and archive is None:
         raise PqswarmError("--again is for what is in an archive: add --archive, or omit it.")
     workers = 1 if cluster is not None else effective_jobs(jobs)
-    if (plot is not None or steady is not None) and (workers > 1 or cluster is not None):
-        raise PqswarmError("--plot and --steady need the samples in this process: omit --jobs and --cluster.")
+    if (pdf is not None or steady is not None) and (workers > 1 or cluster is not None):
+        raise PqswarmError("--pdf and --steady need the samples in this process: omit --jobs and --cluster.")
     options = analysis.read_analysis_options(site, model, channel, state, reference, nominal, rate, frequency, max_mb)
     paths, missing = find_recordings(files)
     results = _Results(as_json, keep=html is not None, table=csv is not None)
-    exporter = _Exporter(plot, steady, overwrite, as_json)
+    exporter = _Exporter(steady, overwrite, as_json, with_sheets=pdf is not None)
     finished, stopped = 0, False
     results.start()
     book = None if archive is None else Archive(archive)
     try:
         for failure in missing:
             results.fail(failure)
-        needs_samples = plot is not None or steady is not None
+        needs_samples = pdf is not None or steady is not None
         for path, found, remark in identify_many(
             paths,
             options,
@@ -111,7 +109,7 @@ def identify(
             again=again or needs_samples,
             after=exporter.export if needs_samples else None,
         ):
-            if results.unprinted and not wanted and plot is None and book is None:
+            if results.unprinted and not wanted and book is None:
                 break
             finished += 1
             if len(paths) > 1:
@@ -126,7 +124,7 @@ def identify(
             book.close()
     results.end()
     find = _find_identified({file_text(path): path for path in paths}, options["site"], options["reading"])
-    written = list(results.write(csv, html, find))
+    written = [*results.write(csv, html, find), *(exporter.write_sheets(pdf) if pdf is not None else ())]
     for path in written:
         echo(f"wrote {file_text(path)}", err=as_json)
     if stopped:
@@ -254,50 +252,42 @@ def _text(verdict: "Verdict", rows: list[dict[str, Any]], printed: set[str]) -> 
 
 @dataclass
 class _Exporter:
-    """Writes figures and steady quantities, which need the recording."""
+    """Writes sheets and steady quantities, which need the recording."""
 
-    figures: Path | None
     steady: Path | None
     overwrite: bool
     quiet: bool
+    with_sheets: bool = False
     number: int = 0
+    book: "SheetBook | None" = None
 
     def export(self, source: "RecordingSource", verdict: "Verdict") -> None:
         self.number += 1
-        if self.figures is not None:
-            self._draw(source, verdict, self.figures)
         if self.steady is not None:
             self._write_steady(verdict, self.steady)
+        if self.with_sheets and verdict.incidents:
+            from pqswarm.identify.show.sheet import SheetBook
 
-    def _draw(self, source: "RecordingSource", verdict: "Verdict", folder: Path) -> None:
-        from pqswarm.report.style import save_figure
+            self.book = self.book or SheetBook()
+            self.book.add(source, verdict, verdict.incidents)
 
-        # Names in a file are untrusted: only letters, digits, point and dash of the last part are used.
-        last = (verdict.source or "recording").replace("\\", "/").rsplit("/", 1)[-1]
-        name = re.sub(r"[^\w.-]+", "_", last).strip("._")[:80] or "recording"
-        path = folder / f"{self.number:03d}-{name}.png"
-        check_writable(path, self.overwrite)
-        written = save_figure(verdict.plot(source), path)
-        echo(f"wrote {file_text(written)}", err=self.quiet)
+    def write_sheets(self, path: Path) -> Iterator[Path]:
+        """Write the sheets of all incidents, if there are any."""
+        if self.book is not None:
+            yield write_atomically(path, self.book.finish())
+        else:
+            echo(f"{file_text(path)} was not written: no disturbance was found.", err=True)
 
     def _write_steady(self, verdict: "Verdict", path: Path) -> None:
         found = verdict.characterisation
         series = None if found is None else found.require_series().steady
         if series is None or not series.n_windows:
             raise PqswarmError("is too short for steady quantities.")
-        number = f"-{self.number}" if self.number > 1 else ""  # from the second recording on
-        for per, one in _steady_files_of_identify(path.with_stem(f"{path.stem}{number}")).items():
-            if number:
-                check_writable(one, self.overwrite)
-            series.write(one, per=per, start=verdict.start)
-            echo(f"wrote {file_text(one)}", err=self.quiet)
-
-
-def _steady_files_of_identify(path: Path) -> dict[str, Path]:
-    """The files of a recording by time resolution; an .npz holds both."""
-    if path.suffix.lower() == ".npz":
-        return {"window": path}
-    return {"window": path, "10 min": path.with_stem(f"{path.stem}-10min")}
+        if self.number > 1:  # from the second recording on
+            path = path.with_stem(f"{path.stem}-{self.number}")
+            check_writable(path, self.overwrite)
+        series.write(path, start=verdict.start)
+        echo(f"wrote {file_text(path)}", err=self.quiet)
 
 
 def _find_identified(

@@ -102,7 +102,7 @@ def describe_agreement(
 def _agreement_reason(rule: str, label: str, result: ChannelResult, found: Characterisation) -> str:
     """The measurement behind the rule, if it bears on the difference."""
     if ("harmonics" in rule) != ("harmonics" in label) and result.spectrum is not None:
-        return f" (THD {100 * result.spectrum.thd:.1f} %)"
+        return f" (THD {100 * result.spectrum.thd_above_noise:.1f} %)"
     kinds = {class_family(rule), class_family(label)}
     if len(kinds) == 1:
         return ""

@@ -128,14 +128,16 @@ class _EventClassifier:
         first, stop = event_window(event, self.found, beside)
         rate = self.found.sampling_rate
         spectrum = result.spectrum
-        background = 0.0 if spectrum is None else spectrum.thd * spectrum.fundamental / max(result.reference, 1e-9)
+        background = (
+            0.0 if spectrum is None else spectrum.thd_above_noise * spectrum.fundamental / max(result.reference, 1e-9)
+        )
         rule = event_rule(event, beside, self.found.thresholds.thd, background)
         frequency = self.found.frequency
         cycles = (stop - first) / rate * frequency
         classes = allowed_classes(self.model.class_names, event.kind, rule, rate, frequency, cycles)
         is_bundled = self.model is default_model()
         if is_bundled:  # a model of the user's decides on additions by itself
-            thd = None if spectrum is None else spectrum.thd
+            thd = None if spectrum is None else spectrum.thd_above_noise
             if event.kind == "flicker" and thd is not None and thd > self.found.thresholds.thd:
                 rule = "flicker_with_harmonics"
             classes = measured_classes(classes, event.kind, rule, thd, self.found.thresholds.thd)

@@ -33,7 +33,7 @@ def calibrate_shares(
     proportions.
     """
     best, raw = next(iter(shares.items()))
-    thd = 0.0 if result.spectrum is None else result.spectrum.thd
+    thd = 0.0 if result.spectrum is None else result.spectrum.thd_above_noise
     noise = float(np.log10(np.clip(result.noise if result.noise == result.noise else _USUAL_NOISE, 1e-3, 0.1))) + 2
     loud = max(noise - _LOUD, 0.0)
     score = _BASE + _NARROW * (samples_per_cycle < _NARROW_SAMPLES)

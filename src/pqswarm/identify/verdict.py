@@ -314,8 +314,8 @@ class Verdict:
         Returns
         -------
         matplotlib.figure.Figure
-            A panel of waveforms for the system of the event (by default for up to three systems), one of Urms(1/2), and
-            one of the three currents that vary most, if there are any. Time is from the start of the event.
+            A panel of waveforms of the system of the event, one of Urms(1/2), and one of the three currents that vary
+            most, if there are any. Time is from the start of the event.
         """
         from pqswarm.identify.show.figures import plot_verdict
 

@@ -67,7 +67,7 @@ class Series:
     urms : ndarray of shape (n_channels, n_windows)
         Urms(1/2) [pu], in the order of :attr:`Characterisation.channels`.
     steady : SteadySeries
-        Quantities of each 10 or 12 cycles and of each ten minutes.
+        Quantities of each 10 or 12 cycles.
     """
 
     time: FloatArray

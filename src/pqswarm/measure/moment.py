@@ -169,7 +169,7 @@ def measure_at(
     *,
     frequency: float | None = None,
     cycles: int = 1,
-    channels: Sequence[str] | None = None,
+    channels: Sequence[str | int] | None = None,
     side: str = "around",
 ) -> AtMoment:
     """Measure phasors, symmetrical components and spectra of a recording at a moment.
@@ -188,8 +188,9 @@ def measure_at(
         cycles around the moment.
     cycles : int
         Length of the window, 1 to 50. At the ends of the recording it is moved inside.
-    channels : sequence of str, optional
-        Names (or phases) of the channels; by default all voltages and currents, or all, if there are none.
+    channels : sequence of str or int, optional
+        Names (or phases) of the channels, or their places; by default all voltages and currents, or all, if there are
+        none.
     side : {"around", "before"}
         Whether the moment is the middle of the window or its end. At the start of an event the cycle before is
         undisturbed, and the one around it neither that nor the event.

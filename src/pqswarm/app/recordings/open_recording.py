@@ -1,18 +1,26 @@
 """An open recording: its header, views of any interval, and measurements at a point in time."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pqswarm._base.thinning import extremes
 from pqswarm.errors import PqswarmError
 from pqswarm.recordings import Envelope
 from pqswarm.recordings.status import interruptible_status_reading
-from pqswarm.recordings.view.encode import describe_header, describe_view, encode_status_channels, encode_thinned_series
+from pqswarm.recordings.view.encode import (
+    describe_header,
+    describe_view,
+    encode_extremes,
+    encode_status_channels,
+    encode_thinned_series,
+)
 
 if TYPE_CHECKING:
+    from pqswarm._base.typing import AnyArray
     from pqswarm.identify import Verdict
     from pqswarm.recordings import RecordingSource
 
@@ -20,8 +28,8 @@ MAX_POINTS = 4000
 """Maximum number of columns of a view; no screen has more."""
 _MAX_STATUS, _MAX_CHANGES = 128, 2000
 """Maximum number of status channels sent, and of changes of each."""
-_MAX_BAND_SAMPLES, _MAX_ROWS = 100_000, 200_000
-"""Maximum number of samples for wavelet bands, and of rows of a table of samples."""
+_MAX_BAND_SAMPLES, _BAND_BLOCK, _MAX_ROWS = 5_000_000, 100_000, 200_000
+"""Maximum number of samples for wavelet bands, of a block of them, and of rows of a table of samples."""
 _BAND_MARGIN = 10.0
 """Cycles before and after an interval that are included in its wavelet transform."""
 _READ_FROM_DISK = ("COMTRADE", "CSV", "table")
@@ -74,23 +82,30 @@ class OpenRecording:
         found = sorted(self.source.status, key=lambda one: len(one.places) < 2)
         return encode_status_channels(found[:_MAX_STATUS], self.source.sampling_rate, _MAX_CHANGES)
 
-    def view(self, start: float, end: float, points: int, check: Callable[[], object]) -> dict[str, Any]:
-        """Return the waveforms of an interval [s], thinned to what can be drawn."""
+    def view(
+        self, start: float, end: float, points: int, check: Callable[[], object], channels: Sequence[int] | None = None
+    ) -> dict[str, Any]:
+        """Return the waveforms of an interval [s], thinned to what can be drawn; of some channels, or of all."""
         rate = self.source.sampling_rate
         found = self.envelope.view(floor(start * rate), ceil(end * rate), min(max(points, 1), MAX_POINTS), check)
-        return describe_view(found, rate)
+        return describe_view(found, rate, channels, at_place=True)
 
-    def measure(self, moment: float, cycles: int) -> dict[str, Any]:
+    def measure(self, moment: float, cycles: int, channels: Sequence[int] | None = None) -> dict[str, Any]:
         """Return phasors, symmetrical components and spectra just before a point in time [s], or an error."""
         from pqswarm.measure import measure_at
 
         try:
-            return measure_at(self.source, moment, cycles=cycles, side="before").as_dict()
+            found = measure_at(self.source, moment, cycles=cycles, channels=channels or None, side="before").as_dict()
         except PqswarmError as error:
             return {"moment": moment, "error": str(error)}
+        for one in found["channels"]:
+            if one["spectrum"] is not None:  # four digits of each order are what a bar shows
+                orders = [float(f"{share:.4g}") for share in one["spectrum"]["orders"]]
+                one["spectrum"] = {"thd": one["spectrum"]["thd"], "orders": orders}
+        return found
 
-    def bands(self, start: float, end: float, channel: int, points: int) -> dict[str, Any]:
-        """Return the wavelet bands of an interval [s] of a channel, thinned."""
+    def bands(self, start: float, end: float, channel: int, points: int, check: Callable[[], object]) -> dict[str, Any]:
+        """Return the wavelet bands of an interval [s] of a channel, thinned; a long one is transformed in blocks."""
         from pqswarm.features import band_waveforms
 
         rate = self.source.sampling_rate
@@ -100,11 +115,17 @@ class OpenRecording:
         if stop - first > _MAX_BAND_SAMPLES:
             raise PqswarmError(f"wavelet bands are limited to {_MAX_BAND_SAMPLES / rate:.3g} s: zoom in.")
         margin = ceil(_BAND_MARGIN * rate / self.source.nominal_frequency)  # filters reach beyond the ends
-        read_from, read_to = max(first - margin, 0), min(stop + margin, self.source.n_samples)
-        samples = self.source.read(read_from, read_to).channels[channel].samples
-        found = band_waveforms(samples, rate, self.source.nominal_frequency)
-        shown = slice(first - read_from, stop - read_from)
         step = max(ceil((stop - first) / min(max(points, 1), MAX_POINTS)), 1)
+        block = max(_BAND_BLOCK // step, 1) * step
+        pieces: list[list[AnyArray]] = []
+        for at in range(first, stop, block):
+            check()
+            read_from, until = max(at - margin, 0), min(at + block, stop)
+            samples = self.source.read(read_from, min(until + margin, self.source.n_samples)).channels[channel].samples
+            found = band_waveforms(samples, rate, self.source.nominal_frequency)
+            shown = found.values[:, at - read_from : until - read_from]
+            pieces.append([np.array(extremes(line, step) if step > 1 else (line, line)) for line in shown])
+        bands = [np.concatenate(parts, axis=1) for parts in zip(*pieces, strict=True)]
         header = self.source.channels[channel]
         return {
             "channel": channel,
@@ -116,9 +137,12 @@ class OpenRecording:
                 {
                     "name": name,
                     "edges_hz": list(map(float, edges)),
-                    **encode_thinned_series(values[shown], first / rate, 1 / rate, step),
+                    "from": first / rate,
+                    "step": step / rate,
+                    "n": low.size,
+                    **encode_extremes(low, high if step > 1 else None),
                 }
-                for name, edges, values in zip(found.names, found.edges_hz, found.values, strict=True)
+                for name, edges, (low, high) in zip(found.names, found.edges_hz, bands, strict=True)
             ],
             "note": "",
         }
@@ -144,8 +168,10 @@ class OpenRecording:
         return stream.getvalue()
 
 
-def open_recording_urms_view(verdict: "Verdict", start: float, end: float, points: int) -> dict[str, Any] | None:
-    """Return Urms(1/2) [pu] of all analysed channels in an interval [s]; None if there is none."""
+def open_recording_urms_view(
+    verdict: "Verdict", start: float, end: float, points: int, channels: Sequence[int] | None = None
+) -> dict[str, Any] | None:
+    """Return Urms(1/2) [pu] of analysed channels, all or some, in an interval [s]; None if there is none."""
     found = verdict.characterisation
     if found is None:
         return None
@@ -168,5 +194,6 @@ def open_recording_urms_view(verdict: "Verdict", start: float, end: float, point
         "channels": [
             {"index": one.number, "low": own["low"], "high": own["high"]}
             for one, own in zip(found.channels, series, strict=True)
+            if channels is None or one.number in channels
         ],
     }

@@ -15,10 +15,16 @@ from pqswarm.app.recordings.section import CHANGED, ID, RecordingsSection
 from pqswarm.identify import Verdict, possible_labels
 from pqswarm.identify.show.lines import json_text
 from pqswarm.identify.show.page import page_html
+from pqswarm.identify.show.rows import event_sentence
 
 _ENVELOPE_WAIT = 0.25
 """Seconds to wait for a better envelope before a coarse view is sent."""
 _MAX_CYCLES = 50
+
+
+def attachment(name: str) -> str:
+    """Return the header of a download with this name."""
+    return f"attachment; filename*=UTF-8''{quote(file_text(name), safe='')}"
 
 
 class RecordingHandler(Base):
@@ -45,13 +51,23 @@ class RecordingHandler(Base):
         text = self.workbench.names.hide(text)
         self.set_header("Content-Type", f"{media_type}; charset=utf-8")
         if name:
-            self.set_header("Content-Disposition", f"attachment; filename*=UTF-8''{quote(file_text(name), safe='')}")
+            self.set_header("Content-Disposition", attachment(name))
         self.finish(text.encode("utf-8", "replace"))
 
     def interval(self, opened: OpenRecording) -> tuple[float, float]:
         """Return start and end [s] of the query, limited to the recording."""
         start = min(max(self.number("from", 0.0), 0.0), opened.seconds)
         return start, min(max(self.number("to", opened.seconds), start), opened.seconds)
+
+    def channels(self, opened: OpenRecording) -> list[int] | None:
+        """Return the places of the channels that the query names, ``"0,1,5"``; None for all."""
+        text = self.get_query_argument("channels", None)
+        if text is None:
+            return None
+        found = sorted({int(one) for one in text.split(",") if one.isascii() and one.isdecimal() and len(one) < 7})
+        if any(one >= len(opened.source.channels) for one in found) or (text and not found):
+            raise HTTPRefusal(f"channels must be places from 0 to {len(opened.source.channels) - 1}.", 400)
+        return found
 
     def integer(self, name: str, default: int, low: int, high: int) -> int:
         """Return an integer of the query."""
@@ -116,15 +132,16 @@ class WaveformView(RecordingHandler):
         place, opened = await self.open(name)
         start, end = self.interval(opened)
         points = self.integer("points", 1000, 1, MAX_POINTS)
+        channels = self.channels(opened)
         building = self.section.build_envelope(place, opened)
         verdict = self.section.queue.verdicts.get(place.key)
-        found = await self.work(opened.view, start, end, points, self.job.check)
+        found = await self.work(opened.view, start, end, points, self.job.check, channels)
         if found["share"] < 1 and building is not None:  # a short interval is read directly
             await asyncio.wait({building}, timeout=_ENVELOPE_WAIT)
-            found = await self.work(opened.view, start, end, points, self.job.check)
+            found = await self.work(opened.view, start, end, points, self.job.check, channels)
 
         def write() -> str:
-            urms = None if verdict is None else open_recording_urms_view(verdict, start, end, points)
+            urms = None if verdict is None else open_recording_urms_view(verdict, start, end, points, channels)
             return json.dumps(found | {"urms": urms}, allow_nan=False, separators=(",", ":"))
 
         self.send_json_text(await self.work(write))
@@ -153,7 +170,7 @@ class Analysis(RecordingHandler):
         events = [
             one.as_dict()
             | {"possible": possible_labels(verdict, one)}
-            | {"index": row["event"], "row": row, "correction": row["correction"]}
+            | {"index": row["event"], "row": row, "correction": row["correction"], "title": event_sentence(one)}
             for one, row in zip(verdict.events, rows, strict=False)  # the file may just have been analysed again
         ]
         known = verdict.as_dict() | {"thresholds": verdict.thresholds.settings(), "text": verdict.text()}
@@ -172,8 +189,8 @@ class Cursor(RecordingHandler):
         moments = [self.number("t")]
         if self.get_query_argument("t2", None) is not None:
             moments.append(self.number("t2"))
-        cycles = self.integer("cycles", 1, 1, _MAX_CYCLES)
-        measured = await self.work(lambda: [opened.measure(moment, cycles) for moment in moments])
+        cycles, channels = self.integer("cycles", 1, 1, _MAX_CYCLES), self.channels(opened)
+        measured = await self.work(lambda: [opened.measure(moment, cycles, channels) for moment in moments])
         self.send_json_text(json_text({"moments": measured}))
 
 
@@ -185,7 +202,9 @@ class RecordingWaveletBands(RecordingHandler):
         _, opened = await self.open(name)
         start, end = self.interval(opened)
         channel, points = self.integer("channel", 0, 0, 100_000), self.integer("points", 1000, 1, MAX_POINTS)
-        await self.send_text(lambda: json_text(opened.bands(start, end, channel, points)), "application/json")
+        await self.send_text(
+            lambda: json_text(opened.bands(start, end, channel, points, self.job.check)), "application/json"
+        )
 
 
 class SampleTable(RecordingHandler):
@@ -204,12 +223,16 @@ class RecordingPageDownload(RecordingHandler):
     async def get(self, name: str) -> None:
         """Send the page as a download; analyse the recording first if necessary."""
         place, opened = await self.open(name)
-        known = self.section.queue.verdicts.get(place.key)
-        verdict = await self.work(self._analyse, place) if known is None else known
+        verdict = await self.measured(place)
         name = f"{place.file.path.stem}.html"
         await self.send_text(
             lambda: page_html([replace(verdict, path=place.file.name)], find=lambda _: opened.source), "text/html", name
         )
+
+    async def measured(self, place: RecordingInFile) -> Verdict:
+        """Return the verdict with its measurements; analyse the recording again if they were dropped."""
+        known = self.section.queue.verdicts.get(place.key)
+        return await self.work(self._analyse, place) if known is None else known
 
     def _analyse(self, place: RecordingInFile) -> Verdict:
         found = analyse_file(self.workbench, self.section.archive, place.file, self.job.check).results
@@ -225,6 +248,28 @@ def _place_in_file(place: RecordingInFile, opened: OpenRecording) -> str:
     return source.removeprefix(own) if source.startswith(own) else ""
 
 
+class SheetDownload(RecordingPageDownload):
+    """The sheets of incidents as PDF, to pass on."""
+
+    async def get(self, name: str) -> None:
+        """Send the sheet of the incident of an event, or those of all incidents, as a download."""
+        from pqswarm.identify.show.sheet import SheetBook
+
+        place, opened = await self.open(name)
+        verdict = await self.measured(place)
+        incidents = list(verdict.incidents)
+        if self.get_query_argument("event", None) is not None:
+            event = self.integer("event", 0, 0, 1_000_000)
+            incidents = [one for one in incidents if event in one.events]
+        if not incidents:
+            raise Missing("There is no such incident.")
+        book = SheetBook()
+        await self.work(book.add, opened.source, verdict, incidents)
+        self.set_header("Content-Type", "application/pdf")
+        self.set_header("Content-Disposition", attachment(f"{place.file.path.stem}.pdf"))
+        self.finish(book.finish())
+
+
 ROUTES: list[tuple[str, type[Base]]] = [
     (r"/api/recordings", RecordingList),
     (rf"/api/recordings/({ID})", OneRecording),
@@ -234,4 +279,5 @@ ROUTES: list[tuple[str, type[Base]]] = [
     (rf"/api/recordings/({ID})/bands", RecordingWaveletBands),
     (rf"/api/recordings/({ID})/raw.csv", SampleTable),
     (rf"/api/recordings/({ID})/page.html", RecordingPageDownload),
+    (rf"/api/recordings/({ID})/sheet.pdf", SheetDownload),
 ]

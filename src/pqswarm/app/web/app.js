@@ -41,11 +41,12 @@
     const text = kept.toString();
     return `#/${section}${path ? "/" + path : ""}${text ? "?" + text : ""}`;
   };
-  // Write the deep link; with replace, the section is not notified: it already shows the target.
-  const go = (section, path = "", query = {}, { replace = false } = {}) => {
+  // Write the deep link; with replace or quiet, the section is not notified: it already shows the target.
+  const go = (section, path = "", query = {}, { replace = false, quiet = false } = {}) => {
     const address = link(section, path, query);
     if (address === window.location.hash) return;
     if (replace) window.history.replaceState(null, "", address);
+    else if (quiet) window.history.pushState(null, "", address);
     else window.location.hash = address;
   };
 

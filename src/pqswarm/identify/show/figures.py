@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -22,13 +24,9 @@ from pqswarm.measure import Event
 from pqswarm.recordings.recording import ChannelHeader, RecordingSource
 from pqswarm.report.style import FAINT, STYLE
 
-_COLOURS = (
-    ("#d24b00", "#0b6fd6", "#2d9626"),
-    ("#da9e5a", "#00b4da", "#b4ac00"),
-    ("#d20869", "#9e5a9e", "#5a783c"),
-    ("#e17069", "#1e7870", "#9299a1"),
-)
-"""Colours of the phases A, B and C of each system; no two systems of a figure share one."""
+_COLOURS = ("#d1570a", "#0b6fd6", "#0f5132")
+_DASHES: tuple[Any, Any, Any] = ("solid", "solid", (0, (6, 1.5)))
+"""Colours and line styles of the phases A, B and C: A and C differ without colours, too."""
 
 _PHASES = {"A": 0, "B": 1, "C": 2, "AB": 0, "BC": 1, "CA": 2}
 _SHORT = 15.0
@@ -40,65 +38,82 @@ _BUCKETS = 500
 _BLOCK = 1 << 18
 """Samples read at a time."""
 
-_MAX_SYSTEMS, _MAX_CURRENTS = 3, 3
+_MAX_CURRENTS = 3
 _WIDTH, _LEFT, _RIGHT, _BOTTOM, _GAP = 7.5, 0.72, 1.85, 0.5, 0.16  # inches
-_LINE, _PANEL, _URMS = 0.19, 1.55, 1.3  # inches
+_LINE = 0.19  # inches
 
 
 @dataclass(frozen=True, eq=False)
 class _Line:
-    """A channel in a panel: name, colour, and samples as drawn."""
+    """A channel in a panel: name, colour, line style, and samples as drawn."""
 
     name: str
     colour: str
+    dashes: Any
     time: FloatArray
     values: FloatArray
 
 
-def plot_verdict(
-    recording: RecordingSource,
-    verdict: Verdict,
-    event: EventVerdict | None = None,
-) -> Figure:
+def plot_verdict(recording: RecordingSource, verdict: Verdict, event: EventVerdict | None = None) -> Figure:
     """Draw an event: see :meth:`pqswarm.identify.Verdict.plot`."""
     chosen = event or verdict.main
-    start, end = _find_figure_interval(chosen.event, recording.n_samples / recording.sampling_rate)
-    systems = _choose_systems(verdict, chosen.event, 1 if event else _MAX_SYSTEMS)
-    results = [result for members in systems.values() for result in members]
-    currents = [place for place, channel in enumerate(recording.channels) if channel.is_current]
-    places = [*(result.number for result in results), *currents]
-    lines = _read(recording, places, start, end, chosen.event.start)
-    groups, number = [], 0
-    for colours, members in zip(_choose_colours(verdict, list(systems)), systems.values(), strict=True):
-        group = []
-        for place, result in enumerate(members):
-            time, values = lines[number]
-            name = draw_name(result.channel, f"phase {result.phase}" if result.phase else f"channel {number + 1}")
-            colour = colours[_PHASES.get(result.phase, place) % 3]
-            group.append(_Line(name, colour, time, values))
-            number += 1
-        groups.append(group)
-    flowing = _choose_figure_currents([recording.channels[i] for i in currents], lines[number:])
+    interval = _find_figure_interval(chosen.event, recording.n_samples / recording.sampling_rate)
     with mpl.rc_context({**STYLE, "font.family": list(font_families())}):
-        title = _title(recording, verdict, chosen, start, end)
-        heights = [_PANEL] * len(groups) + [_URMS] + ([_URMS] if flowing else [])
-        figure, axes = _lay_out(heights, len(title))
-        scale, unit = (1.0, "s") if end - start > 2 else (1000.0, "ms")
-        for axis, group in zip(axes, groups, strict=False):
-            _draw_lines(axis, group, scale, "V")
-        urms = [(result, line.colour) for result, line in zip(results, sum(groups, []), strict=True)]  # noqa: RUF017
-        _draw_urms(axes[len(groups)], verdict, urms, (start, end), chosen.event.start, scale)
-        if flowing:
-            _draw_lines(axes[-1], flowing, scale, "A")
-        for axis in axes:
-            _mark_events(axis, verdict, chosen.event, results, (start, end), scale)
-        axes[-1].set_xlim(scale * (start - chosen.event.start), scale * (end - chosen.event.start))
-        origin = "recording" if chosen.event.kind == "none" else "event"
-        axes[-1].set_xlabel(f"time from the start of the {origin} [{unit}]")
+        title = _title(recording, verdict, chosen, *interval)
+        top = 0.12 + _LINE * len(title) + (0.1 if title else 0.0)
+        height = top + (4.4 if any(one.is_current for one in recording.channels) else 3.0) + _BOTTOM
+        figure = Figure(figsize=(_WIDTH, height))
+        draw_panels(figure, recording, verdict, chosen, interval, (top, height - top - _BOTTOM), (_LEFT, _RIGHT))
         if title:
-            height = float(figure.get_figheight())
             figure.text(0.1 / _WIDTH, 1 - 0.08 / height, "\n".join(title), va="top", fontsize=8.5).set_parse_math(False)
         return figure
+
+
+def draw_panels(
+    figure: Figure,
+    recording: RecordingSource,
+    verdict: Verdict,
+    chosen: EventVerdict,
+    interval: tuple[float, float],
+    place: tuple[float, float],
+    margins: tuple[float, float],
+) -> float:
+    """Draw voltages, Urms(1/2) and currents of the system of an event in an interval [s]; return where they end.
+
+    `place` is the distance from the top and the height at most, `margins` are left and right [inches].
+    """
+    (start, end), event = interval, chosen.event
+    results = _choose_references(verdict, event)
+    currents = [place for place, channel in enumerate(recording.channels) if channel.is_current]
+    read = _read(recording, [*(result.number for result in results), *currents], *interval, event.start)
+    lines = []
+    for i, (result, values) in enumerate(zip(results, read, strict=False)):
+        name = draw_name(result.channel, f"phase {result.phase}" if result.phase else f"channel {i + 1}")
+        lines.append(_Line(name, *phase_style(result.phase, i), *values))
+    flowing = _choose_figure_currents([recording.channels[i] for i in currents], read[len(results) :])
+    weights = [1.25, 1.0, 1.0] if flowing else [1.25, 1.0]
+    space = min(place[1], 1.9 * len(weights))
+    each = (space - _GAP * (len(weights) - 1)) / sum(weights)
+    axes = _lay_out(figure, [each * weight for weight in weights], place[0], *margins)
+    scale, unit = (1.0, "s") if end - start > 2 else (1000.0, "ms")
+    _draw_lines(axes[0], lines, scale, "V")
+    _draw_urms(axes[1], verdict, list(zip(results, lines, strict=True)), interval, event.start, scale)
+    if flowing:
+        _draw_lines(axes[2], flowing, scale, "A")
+    for axis in axes:
+        _mark_events(axis, verdict, event, results, interval, scale)
+        axis.yaxis.label.set_fontsize(8)
+        axis.tick_params(labelsize=8)
+    axes[-1].set_xlim(scale * (start - event.start), scale * (end - event.start))
+    axes[-1].set_xlabel(f"time from the start of the {'recording' if event.kind == 'none' else 'event'} [{unit}]")
+    figure.align_ylabels(axes)
+    return place[0] + space
+
+
+def phase_style(phase: str, place: int = 0) -> tuple[str, Any]:
+    """Return colour and line style of a phase, or of a channel by its place."""
+    number = _PHASES.get(phase, place) % 3
+    return _COLOURS[number], _DASHES[number]
 
 
 def _find_figure_interval(event: Event, length: float) -> tuple[float, float]:
@@ -109,26 +124,11 @@ def _find_figure_interval(event: Event, length: float) -> tuple[float, float]:
     return max(start, 0.0), min(end, length)
 
 
-def _choose_systems(verdict: Verdict, event: Event, most: int) -> dict[str, list[Reference]]:
-    """The channels of each system shown, that of the event first."""
-    systems: dict[str, list[Reference]] = {}
-    for one in verdict.references:
-        systems.setdefault(one.system, []).append(one)
-    worst = event.worst.channel
-    own = next((name for name, members in systems.items() if worst in [one.channel for one in members]), "")
-    own = event.system if event.system in systems else own
-    names = sorted(systems, key=lambda name: name != own)[:most]
-    return {name: systems[name] for name in names}
-
-
-def _choose_colours(verdict: Verdict, shown: Sequence[str]) -> list[tuple[str, str, str]]:
-    """Colours of each system: by its position in the recording, unless taken."""
-    order = list(dict.fromkeys(one.system for one in verdict.references))
-    taken: list[int] = []
-    for name in shown:
-        wanted = order.index(name) % len(_COLOURS)
-        taken.append(wanted if wanted not in taken else min(set(range(len(_COLOURS))) - set(taken)))
-    return [_COLOURS[i] for i in taken]
+def _choose_references(verdict: Verdict, event: Event) -> list[Reference]:
+    """The channels of the system of an event."""
+    own = next((one.system for one in verdict.references if one.channel == event.worst.channel), "")
+    own = event.system if event.system in {one.system for one in verdict.references} else own
+    return [one for one in verdict.references if one.system == own] or list(verdict.references)
 
 
 def _read(
@@ -138,6 +138,8 @@ def _read(
     rate = recording.sampling_rate
     first, stop = max(round(start * rate), 0), min(round(end * rate), recording.n_samples)
     step = max(-(-(stop - first) // _BUCKETS), 1)
+    cycle = rate / recording.nominal_frequency
+    step = ceil(cycle) if 0.25 * cycle < step < cycle else step  # extremes of half a cycle would beat with the grid
     thin = step > 2
     block = max(_BLOCK // step, 1) * step if thin else max(stop - first, 1)
     times, pieces = [], []
@@ -183,24 +185,21 @@ def _choose_figure_currents(
     for place, i in enumerate(sorted(chosen)):
         channel = channels[i]
         name = draw_name(channel.name, f"current {channel.phase or i + 1}")
-        found.append(_Line(name, _COLOURS[0][_PHASES.get(channel.phase, place) % 3], *lines[i]))
+        found.append(_Line(name, *phase_style(channel.phase, place), *lines[i]))
     return found if any(swings) else []
 
 
-def _lay_out(heights: Sequence[float], n_lines: int) -> tuple[Figure, list[Axes]]:
-    """Panels of those heights [inches] below each other, which share the axis of time."""
-    top = 0.12 + _LINE * n_lines + (0.1 if n_lines else 0.0)
-    total = top + sum(heights) + _GAP * (len(heights) - 1) + _BOTTOM
-    figure = Figure(figsize=(_WIDTH, round(total, 3)))
+def _lay_out(figure: Figure, heights: Sequence[float], top: float, left: float, right: float) -> list[Axes]:
+    """Panels of those heights below each other, which share the axis of time; all sizes in inches."""
+    width, total = map(float, figure.get_size_inches())
     axes: list[Axes] = []
-    above = top
     for height in heights:
-        box = (_LEFT / _WIDTH, 1 - (above + height) / total, 1 - (_LEFT + _RIGHT) / _WIDTH, height / total)
+        box = (left / width, 1 - (top + height) / total, 1 - (left + right) / width, height / total)
         axes.append(figure.add_axes(box, sharex=axes[0] if axes else None))
-        above += height + _GAP
+        top += height + _GAP
     for axis in axes[:-1]:
         axis.tick_params(labelbottom=False)
-    return figure, axes
+    return axes
 
 
 def _draw_lines(axis: Axes, lines: Sequence[_Line], scale: float, unit: str) -> None:
@@ -212,6 +211,7 @@ def _draw_lines(axis: Axes, lines: Sequence[_Line], scale: float, unit: str) -> 
             scale * line.time,
             line.values / factor,
             color=line.colour,
+            ls=line.dashes,
             lw=0.8,
             label=shorten_to_font_width(line.name, 18, keep=5),
         )
@@ -224,7 +224,7 @@ def _draw_lines(axis: Axes, lines: Sequence[_Line], scale: float, unit: str) -> 
 def _draw_urms(
     axis: Axes,
     verdict: Verdict,
-    shown: Sequence[tuple[Reference, str]],
+    shown: Sequence[tuple[Reference, _Line]],
     window: tuple[float, float],
     zero: float,
     scale: float,
@@ -238,9 +238,11 @@ def _draw_urms(
     step = max(int(inside.sum()) // (2 * _BUCKETS), 1)
     time = scale * (moments[inside][::step] - zero)
     lowest, highest = 0.9, 1.1
-    for result, colour in shown:
+    for result, line in shown:
         values = urms[result.number][inside][::step]
-        axis.plot(time, values, color=colour, lw=1.1, marker="." if time.size < 60 else None, ms=3.5)
+        axis.plot(
+            time, values, color=line.colour, ls=line.dashes, lw=1.1, marker="." if time.size < 60 else None, ms=3.5
+        )
         known = values[np.isfinite(values)]
         lowest, highest = min([lowest, *known.tolist()]), max([highest, *known.tolist()])
     low, high = (0.0 if lowest < 0.6 else lowest - 0.03), min(highest + 0.03, 3.0)

@@ -43,10 +43,50 @@ class EventList:
 
     def moving(self, levels: Iterable[Part], transients: Iterable[Part]) -> tuple[list[Event], list[Event]]:
         """Return the sags, swells and interruptions with the transients at their edges, and the other transients."""
-        large = [self._level(group) for group in group_overlapping(levels)]
+        large = [self._level(group) for group in group_overlapping(self._join_partial_interruptions(levels))]
         together = group_parts(transients, lambda group, part: part.start <= group[0].start + _TOGETHER)
         sharp = [self._transient(group) for group in together]
         return join_transients(large, sharp, self.supply.frequency)
+
+    def _join_partial_interruptions(self, parts: Iterable[Part]) -> list[Part]:
+        """Make an interruption of some phases a sag, with the sags of its channel beside it (IEC 61000-4-30, 5.5).
+
+        An interruption of a system needs all its phases.
+        """
+        done: list[Part] = []
+        for one in sorted(parts, key=lambda one: (one.number, one.start)):
+            part = one
+            if part.kind == "interruption" and self._is_partial(part):
+                part = replace(part, kind="sag", details={**part.details, "phase_interrupted_s": part.duration})
+            last = done[-1] if done and done[-1].number == part.number and done[-1].kind == part.kind == "sag" else part
+            gap = part.details["urms_start"] - last.details["urms_end"]
+            is_partial = "phase_interrupted_s" in {**last.details, **part.details}
+            if last is not part and is_partial and gap < 0.75 / self.supply.frequency:  # one follows the other
+                done[-1] = self._join_sags(last, part)
+                continue
+            done.append(part)
+        return done
+
+    def _join_sags(self, first: Part, second: Part) -> Part:
+        """One part of two that follow each other on a channel."""
+        details = {**first.details, **second.details, "urms_start": first.details["urms_start"]}
+        cut = first.cut_start or second.cut_end
+        urms = details["urms_end"] - details["urms_start"]
+        return replace(
+            first,
+            category=category("sag", second.end - first.start, self.supply.nominal_frequency),
+            magnitude=min(first.magnitude, second.magnitude),
+            end=second.end,
+            duration=standard_span_duration(second.end - first.start, urms, cut),
+            cut_end=second.cut_end,
+            details=details,
+        )
+
+    def _is_partial(self, part: Part) -> bool:
+        """Whether other phases of the system stay live during an interruption."""
+        own = self.supply.numbers.index(part.number)
+        members = [i for i in range(len(self.supply.numbers)) if self.supply.system_of(i) == self.supply.system_of(own)]
+        return len(members) > 1 and not self._all_phases([part], members)
 
     def steady(self, parts: Iterable[Part]) -> list[Event]:
         """Return the steady disturbances; those of several channels that overlap in time are one."""

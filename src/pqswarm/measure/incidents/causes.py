@@ -49,8 +49,9 @@ class Facts:
 
     @cached_property
     def kinds(self) -> frozenset[str]:
-        """Kinds of the events."""
-        return frozenset(event.kind for event in self.events)
+        """Kinds of the events; an interruption of some phases counts, though it is a sag of the system."""
+        partial = any("phase_interrupted_s" in part.details for event in self.events for part in event.parts)
+        return frozenset({*(event.kind for event in self.events), *(("interruption",) if partial else ())})
 
     @property
     def main(self) -> Event:
@@ -199,7 +200,7 @@ def _is_interrupted_after_fault(f: Facts) -> bool:
     trace = f.moving
     partial = trace is not None and len(trace.labels) > 1 and trace.dips.min() < 0.85  # tuned
     starts = [part.start for event in f.events if event.kind == "interruption" for part in event.parts]
-    one_after_another = trace is not None and max(starts) - min(starts) > trace.cycle
+    one_after_another = trace is not None and bool(starts) and max(starts) - min(starts) > trace.cycle
     return "sag" in f.kinds or "swell" in f.kinds or bool(partial) or one_after_another
 
 
@@ -311,7 +312,7 @@ def list_evidence(facts: Facts) -> tuple[str, ...]:
             each = ", ".join(f"{name} {100 * dip:.0f}" for name, dip in zip(trace.labels, trace.dips, strict=True))
             said.append(f"{word} dips ({each} %)")
     sag = next((one for one in facts.events if one.kind == "sag"), None)
-    if "interruption" in facts.kinds and sag is not None:
+    if sag is not None and any(one.kind == "interruption" for one in facts.events):
         said.append(f"{sag.where} at {sag.magnitude:.2f} pu beside the interruption")
     if facts.repeats > _MOST_SHOTS:
         said.append(f"{facts.repeats} dips one after another")

@@ -1,6 +1,6 @@
-"""Steady quantities: harmonics, unbalance and flicker in windows of 10 or 12 cycles, and per ten minutes."""
+"""Steady quantities: harmonics, unbalance and flicker in windows of 10 or 12 cycles."""
 
-from pqswarm.measure.steady.flickermeter import Flickermeter, long_term_severity, short_term_severity
+from pqswarm.measure.steady.flickermeter import Flickermeter, short_term_severity
 from pqswarm.measure.steady.meter import SteadyMeter
 from pqswarm.measure.steady.parts import find_steady
 from pqswarm.measure.steady.series import SteadySeries
@@ -10,6 +10,5 @@ __all__ = [
     "SteadyMeter",
     "SteadySeries",
     "find_steady",
-    "long_term_severity",
     "short_term_severity",
 ]

@@ -252,24 +252,3 @@ def short_term_severity(sensation: FloatArray) -> float:
     groups = ((0.1,), (0.7, 1.0, 1.5), (2.2, 3.0, 4.0), (6.0, 8.0, 10.0, 13.0, 17.0), (30.0, 50.0, 80.0))
     levels = [float(np.mean(np.percentile(known, 100 - np.array(group)))) for group in groups]
     return float(np.sqrt(np.dot([0.0314, 0.0525, 0.0657, 0.28, 0.08], levels)))
-
-
-def long_term_severity(severities: FloatArray) -> float:
-    """Flicker severity Plt: cube root of the mean cube of Pst; the standard takes twelve of ten minutes.
-
-    Parameters
-    ----------
-    severities : ndarray of shape (n_intervals,)
-        Pst of each interval.
-
-    Returns
-    -------
-    float
-        Plt; NaN if any value is.
-
-    Examples
-    --------
-    >>> round(long_term_severity(np.array([1.0] * 11 + [2.0])), 3)
-    1.166
-    """
-    return float(np.cbrt(np.mean(severities**3))) if severities.size else float("nan")

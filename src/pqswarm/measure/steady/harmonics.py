@@ -9,8 +9,6 @@ from pqswarm._base.typing import AnyArray, FloatArray
 
 _MAX_ORDERS = 50
 _MAX_SAMPLES = 20_000
-_CERTAIN = 5.0
-"""Standard deviations of noise beyond which a quantity is not noise."""
 _STEADY = 0.03  # tuned
 """Maximum variation of the RMS in a steady stretch; up to three times that if noise alone varies it more."""
 
@@ -26,13 +24,13 @@ class Spectrum:
     harmonics : tuple of float
         Amplitude of the orders 2, 3, ... over that of the fundamental.
     thd : float
-        Total harmonic distortion: root of the sum of their squares, less what noise has on average.
+        Total harmonic distortion: root of the sum of their squares (IEC 61000-4-7).
     dc : float
         Direct component [V].
     start, cycles : float
         Start [s] and number of the cycles.
-    least_thd, least_dc : float
-        THD and direct component [V] that noise alone may cause.
+    noise_thd : float
+        THD that noise alone has on average.
     """
 
     fundamental: float
@@ -41,8 +39,12 @@ class Spectrum:
     dc: float
     start: float
     cycles: int
-    least_thd: float = 0.0
-    least_dc: float = 0.0
+    noise_thd: float = 0.0
+
+    @property
+    def thd_above_noise(self) -> float:
+        """THD less what noise has on average: the distortion of the supply, for decisions about its class."""
+        return float(np.sqrt(max(self.thd**2 - self.noise_thd**2, 0.0)))
 
     def as_dict(self) -> dict[str, Any]:
         """Return the attributes as plain values."""
@@ -81,16 +83,14 @@ def make_spectrum(direct: float, sizes: FloatArray, noise: float, start: float, 
     """The spectrum of cycles that start at `start` [s], from the results of :func:`fit_harmonics`."""
     relative = sizes[1:] / sizes[0]
     by_noise = 4 * (noise / sizes[0]) ** 2  # mean square of an amplitude that only noise makes
-    square = float(np.sum(relative**2)) - by_noise * relative.size
     return Spectrum(
         fundamental=float(sizes[0] / np.sqrt(2)),
         harmonics=tuple(relative.tolist()),
-        thd=float(np.sqrt(max(square, 0.0))),
+        thd=float(np.sqrt(np.sum(relative**2))),
         dc=direct,
         start=start,
         cycles=cycles,
-        least_thd=float(np.sqrt(_CERTAIN * np.sqrt(relative.size) * by_noise)),
-        least_dc=_CERTAIN * noise,
+        noise_thd=float(np.sqrt(by_noise * relative.size)),
     )
 
 

@@ -5,31 +5,24 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.measure.detect.urms import known_median
 from pqswarm.measure.event import Part, PartMaker
-from pqswarm.measure.steady.flickermeter import long_term_severity
 from pqswarm.measure.steady.modulation import measure_modulation
 from pqswarm.measure.steady.unbalance import measure_unbalance
 from pqswarm.measure.steady.windows import WindowValues
 from pqswarm.recordings.recording import ChannelHeader
 
 INTERVAL = 600.0
-"""Seconds over which values are aggregated."""
-_LIVE = 0.1
-"""Windows below this fraction of the usual fundamental are left out of relative aggregates."""
-_LONG = 12
-"""Intervals of the long-term flicker severity."""
+"""Seconds of a value of Pst."""
 
 
 @dataclass(frozen=True, eq=False)
 class SteadySeries:
-    """Steady quantities of a recording in windows of 10 or 12 cycles, and per ten minutes.
+    """Steady quantities of a recording in windows of 10 or 12 cycles.
 
     Fractions are relative to the fundamental of the window; 0.05 is 5 %. Values of windows with missing samples are
     NaN. The first axis are channels (or systems), the second windows.
@@ -149,77 +142,13 @@ class SteadySeries:
             marked |= (self.edges[:-1] <= end) & (self.edges[1:] >= start)
         return marked
 
-    def ten_minutes(self, quiet: BoolArray | Sequence[tuple[float, float]] = ()) -> list[dict[str, Any]]:
-        """Aggregate the windows of each ten minutes, by root mean square (IEC 61000-4-30, 4.5).
-
-        Parameters
-        ----------
-        quiet : ndarray of bool of shape (n_windows,), or sequence of (start, end)
-            Windows, or times [s], of sags, swells and interruptions: their ten minutes are flagged, as the standard
-            wants it, but not left out.
-
-        Returns
-        -------
-        list of dict
-            One for each ten minutes and channel: ``start``, ``end`` [s], ``channel``, ``phase``, ``system``,
-            ``windows`` (known ones), ``frequency`` [Hz] (mean), ``rms``, ``rms_min``, ``rms_max``, ``dc`` [V],
-            ``thd``, ``h2``, ``h3``, ..., ``unbalance``, ``zero_sequence`` [%], ``pst``, ``plt``
-            for the last of each two hours, and ``flagged``. What is not known is NaN. Windows without a fundamental
-            are left out of the shares.
-        """
-        rows: list[dict[str, Any]] = []
-        intervals, marked = self.intervals, self.quiet_windows(quiet)
-        usual = np.array([[known_median(row)] for row in self.fundamental])
-        dead = ~(self.fundamental > _LIVE * usual)
-        for interval in np.unique(intervals).tolist():
-            inside = intervals == interval
-            places = np.flatnonzero(inside)
-            start, end = float(self.edges[places[0]]), float(self.edges[places[-1] + 1])
-            for c, channel in enumerate(self.channels):
-                part = places[~dead[c, places]]
-                group = next((g for g, members in enumerate(self.groups) if c in members), None)
-                shares = {"thd": self.thd[c, part]}
-                shares |= {f"h{k + 2}": self.harmonics[c, part, k] for k in range(self.harmonics.shape[2])}
-                nothing = np.full(1, np.nan)
-                shares["unbalance"] = nothing if group is None else self.unbalance[group, part]
-                shares["zero_sequence"] = nothing if group is None else self.zero_sequence[group, part]
-                known = self.rms[c, places][np.isfinite(self.rms[c, places])]
-                rows.append(
-                    {
-                        "start": start,
-                        "end": end,
-                        "channel": channel.name,
-                        "phase": channel.phase,
-                        "system": self.systems[c],
-                        "windows": int(known.size),
-                        "frequency": _steady_series_mean(self.frequency[places]),
-                        "rms": _steady_series_rms(self.rms[c, places]),
-                        "rms_min": float(known.min(initial=np.inf)) if known.size else float("nan"),
-                        "rms_max": float(known.max(initial=0.0)) if known.size else float("nan"),
-                        "dc": _steady_series_mean(self.dc[c, places]),
-                        **{name: 100 * _steady_series_rms(values) for name, values in shares.items()},
-                        "pst": float(self.severity[c, interval]) if interval < self.severity.shape[1] else np.nan,
-                        "plt": self._long_severity(c, interval),
-                        "flagged": bool(marked[places].any()),
-                    }
-                )
-        return rows
-
-    def _long_severity(self, channel: int, interval: int) -> float:
-        whole = (interval + 1) % _LONG == 0 and interval < self.severity.shape[1]
-        return (
-            long_term_severity(self.severity[channel, interval + 1 - _LONG : interval + 1]) if whole else float("nan")
-        )
-
-    def write(self, path: str | Path, *, per: str = "window", start: datetime | None = None) -> Path:
-        """Write the values to a file: ``.csv``, or ``.npz`` with everything, of windows and of ten minutes.
+    def write(self, path: str | Path, *, start: datetime | None = None) -> Path:
+        """Write the values to a file: ``.csv`` with a row for each window, or ``.npz`` with everything.
 
         Parameters
         ----------
         path : str or Path
             Its suffix says the format.
-        per : {"window", "10 min"}
-            What a row of the CSV holds.
         start : datetime, optional
             Time of the first sample, for a column of times.
 
@@ -230,7 +159,7 @@ class SteadySeries:
         """
         from pqswarm.measure.steady.writing import write_series
 
-        return write_series(self, Path(path), per, start)
+        return write_series(self, Path(path), start)
 
 
 def steady_series_interval(start: FloatArray) -> IntArray:
@@ -290,13 +219,3 @@ def build_series(
         zero_sequence=zero,
         severity=severity,
     )
-
-
-def _steady_series_mean(values: FloatArray) -> float:
-    known = values[np.isfinite(values)]
-    return float(known.mean()) if known.size else float("nan")
-
-
-def _steady_series_rms(values: AnyArray) -> float:
-    known = values[np.isfinite(values)].astype(np.float64)
-    return float(np.sqrt(np.mean(known**2))) if known.size else float("nan")

@@ -11,25 +11,21 @@ import numpy as np
 
 from pqswarm._base.files import write_atomically
 from pqswarm._base.text import disarm
-from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.errors import PqswarmError
 from pqswarm.measure.steady.series import SteadySeries
 
-_PER = ("window", "10 min")
 _SHARES = ("thd", "thd_without_notches", "notch_depth", "noise", "modulation")
 
 
-def write_series(series: SteadySeries, path: Path, per: str, start: datetime | None) -> Path:
+def write_series(series: SteadySeries, path: Path, start: datetime | None) -> Path:
     """Write a series as CSV or npz, by the suffix of `path`."""
-    if per not in _PER:
-        raise unknown_name("per", per, _PER)
     suffix = path.suffix.lower()
     if suffix == ".npz":
         arrays = _series_arrays(series, start)
         return write_atomically(path, lambda file: np.savez_compressed(file, **arrays))
     if suffix != ".csv":
         raise PqswarmError(f"steady quantities are written as .csv or .npz, not as {path.name!r}.")
-    rows = _window_rows(series, start) if per == "window" else _interval_rows(series, start)
-    return write_atomically(path, lambda file: _write_series_rows(file, rows))
+    return write_atomically(path, lambda file: _write_series_rows(file, _window_rows(series, start)))
 
 
 def _write_series_rows(file: BinaryIO, rows: Iterator[list[str]]) -> None:
@@ -42,11 +38,8 @@ def _write_series_rows(file: BinaryIO, rows: Iterator[list[str]]) -> None:
 def _series_arrays(series: SteadySeries, start: datetime | None) -> dict[str, Any]:
     """Everything as arrays that need no pickle."""
     plain = {name: value for name, value in vars(series).items() if isinstance(value, np.ndarray)}
-    rows = series.ten_minutes()
-    intervals = {f"ten_minutes_{name}": np.array([row[name] for row in rows]) for name in (rows[0] if rows else ())}
     return {
         **plain,
-        **intervals,
         "channel": np.array([one.name for one in series.channels]),
         "phase": np.array([one.phase for one in series.channels]),
         "system": np.array(series.systems),
@@ -79,22 +72,6 @@ def _window_rows(series: SteadySeries, start: datetime | None) -> Iterator[list[
     for row in np.column_stack(columns):
         values = [f"{value:.6f}" for value in row[:2]] + ["" if value != value else f"{value:.6g}" for value in row[2:]]
         yield values if start is None else [_series_time_text(start, float(row[0])), *values]
-
-
-def _interval_rows(series: SteadySeries, start: datetime | None) -> Iterator[list[str]]:
-    """One row for each ten minutes and channel."""
-    rows = series.ten_minutes()
-    units = {"start": " [s]", "end": " [s]", "frequency": " [Hz]", "windows": "", "pst": "", "plt": "", "flagged": ""}
-    units |= {"channel": "", "phase": "", "system": "", **dict.fromkeys(("rms", "rms_min", "rms_max", "dc"), " [V]")}
-    if rows:
-        head = [f"{name}{units.get(name, ' [%]')}" for name in rows[0]]
-        yield head if start is None else ["time", *head]
-    for row in rows:
-        values = [
-            str(disarm(value)) if isinstance(value, str) else "" if value != value else f"{value:.6g}"
-            for value in row.values()
-        ]
-        yield values if start is None else [_series_time_text(start, row["start"]), *values]
 
 
 def _series_time_text(start: datetime, seconds: float) -> str:

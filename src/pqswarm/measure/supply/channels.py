@@ -129,9 +129,11 @@ def select_channels(
     return tuple(replace(one, system=systems[id(one)]) for one in kept), states, frequency
 
 
-def named_channels(recording: Recording, names: Sequence[str]) -> list[Channel]:
-    """Return the channels with these names or phases, each once."""
-    chosen = list(dict.fromkeys(recording.channel(name) for name in names))
+def named_channels(recording: Recording, names: Sequence[str | int]) -> list[Channel]:
+    """Return the channels with these names, phases or places, each once."""
+    chosen = list(
+        dict.fromkeys(recording.channels[one] if isinstance(one, int) else recording.channel(one) for one in names)
+    )
     if not chosen:
         raise PqswarmError("channels must name at least one channel.")
     return chosen
@@ -143,6 +145,9 @@ def check_waveform(recording: RecordingSource) -> None:
     cycle = recording.sampling_rate / recording.nominal_frequency
     if not recording.n_samples:
         raise PqswarmError(f"{source} has no samples.")
+    if cycle < 1:
+        pause = f"one every {1 / recording.sampling_rate:.4g} s"
+        raise PqswarmError(f"{source} is a log of RMS values, {pause}, and not a waveform: export the waveforms.")
     if cycle < MIN_SAMPLES:
         raise PqswarmError(
             f"{source} has {cycle:.3g} samples per cycle ({frequency_text(recording.sampling_rate)}), and a "

@@ -8,7 +8,7 @@ import numpy as np
 
 from pqswarm._base.thinning import extremes
 from pqswarm._base.typing import AnyArray
-from pqswarm.recordings.recording import RecordingSource
+from pqswarm.recordings.recording import ChannelHeader, RecordingSource
 from pqswarm.recordings.status import StatusChannel
 from pqswarm.recordings.view.envelope import EnvelopeView
 
@@ -30,6 +30,7 @@ def describe_header(
 ) -> dict[str, Any]:
     """Describe a recording without its samples: times [s], rates [Hz] and channels; `text` makes names safe to show."""
     shown = range(len(source.channels)) if channels is None else channels
+    direct = _direct_voltages(source)
     return {
         "start": None if source.start is None else source.start.isoformat(),
         "seconds": source.n_samples / source.sampling_rate,
@@ -41,11 +42,28 @@ def describe_header(
                 "name": text(one.name),
                 "unit": text(one.unit),
                 "phase": one.phase,
-                "kind": "voltage" if one.is_voltage else "current" if one.is_current else "other",
+                "kind": "direct" if place in direct else _kind_of_channel(one),
             }
-            for one in (source.channels[place] for place in shown)
+            for place, one in ((place, source.channels[place]) for place in shown)
         ],
     }
+
+
+def _kind_of_channel(one: ChannelHeader) -> str:
+    return "voltage" if one.is_voltage else "current" if one.is_current else "other"
+
+
+def _direct_voltages(source: RecordingSource) -> set[int]:
+    """The channels of voltages that hardly alternate in the first cycles, such as a station battery."""
+    if not source.n_samples:
+        return set()
+    first = source.read(0, min(source.n_samples, round(10 * source.sampling_rate / source.nominal_frequency)))
+    found = set()
+    for place, one in enumerate(first.channels):
+        known = one.samples[np.isfinite(one.samples)] if one.is_voltage else np.empty(0)
+        if known.size and abs(known.mean()) > (2 if one.phase else 1) * known.std():
+            found.add(place)
+    return found
 
 
 def encode_status_channels(
@@ -66,8 +84,10 @@ def describe_view(
     sampling_rate: float,
     channels: Sequence[int] | None = None,
     encode: Encode = encode_extremes,
+    *,
+    at_place: bool = False,
 ) -> dict[str, Any]:
-    """Return part of a recording as it is drawn; times in s."""
+    """Return part of a recording as it is drawn; times in s. Channels are numbered as given, or by their place."""
     shown = range(len(view.low)) if channels is None else channels
     return {
         "from": view.first / sampling_rate,
@@ -77,7 +97,7 @@ def describe_view(
         "exact": view.exact,
         "share": view.share,
         "channels": [
-            {"index": i, **encode(view.low[place], None if view.exact else view.high[place])}
+            {"index": place if at_place else i, **encode(view.low[place], None if view.exact else view.high[place])}
             for i, place in enumerate(shown)
         ],
     }

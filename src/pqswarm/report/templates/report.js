@@ -81,7 +81,7 @@
     const download = () => {
       if (svg) pq.saveDrawing(file, standalone(svg));
       else if (image) pq.saveLink(file, image.src);
-      else pq.saveText(file, figure.dataset.csv, "text/csv");
+      else Promise.resolve(figure.csvText?.() ?? figure.dataset.csv).then((text) => pq.saveText(file, text, "text/csv"));
     };
     caption.after(pq.el("div", { class: "tools" }, series.size > 1 ? [...series].map(([name, mark]) => seriesButton(name, mark)) : [],
       pq.el("button", { class: "download", "aria-label": `Download ${caption.textContent.split(".")[0]} as ${kind}`, on: { click: download } }, kind)));
@@ -92,7 +92,7 @@
     const text = row.cells[column].dataset.value ?? row.cells[column].textContent.trim();
     return text === "" || text === "–" ? null : Number.isNaN(Number(text)) ? text : Number(text);
   };
-  for (const table of all("figure.table table")) {
+  for (const table of all("figure.table:not(.events) table")) { // that of events has more rows than the document
     const body = table.tBodies[0];
     const groups = [];
     for (const row of body.rows) {

@@ -29,9 +29,10 @@
       const ranked = Object.entries(event.probabilities ?? {});
       const shown = event.class === "unknown" ? "unknown: unlike any event the model was trained on" : className(event.class) || "not applied";
       this.holder.replaceChildren(...[
-        pq.el("h2", { class: "sentence" }, swatch(event.kind), event.sentence),
+        pq.el("h2", { class: "sentence" }, swatch(event.kind), event.title),
         ...this.incident(event, analysis),
         pq.el("dl", { class: "facts" },
+          ...this.measured(event, fact),
           fact(event.agreement === "measured" ? "Class" : "Model", "class", shown, Number.isFinite(event.probability) ? `, ${pq.percent(event.probability, 0)}` : "",
             ranked[1] ? pq.el("span", { class: "soft", "data-read": "runner-up" }, ` (then ${className(ranked[1][0])}, ${pq.percent(ranked[1][1], 0)})`) : ""),
           fact("Rules", "rule", className(event.rule_class) || "–"),
@@ -40,6 +41,19 @@
         this.correction(event),
       ].filter(Boolean));
       if (open && this.form) this.form.open = true;
+    }
+
+    // The numbers of a sag, swell or interruption: each phase in pu and volts, 1 pu, the type, both durations with their names.
+    measured(event, fact) {
+      const isLevel = ["sag", "swell", "interruption"].includes(event.kind);
+      const span = (event.end ?? event.start) - event.start;
+      return [
+        event.unit === "pu" ? fact("1 pu", "reference", `${pq.si(event.reference, "V")} (${event.reference_source})`) : null,
+        isLevel && event.parts.length > 1 ? fact("Phases", "parts", event.parts.map((part) => `${part.phase || part.channel} ${pq.fixed(part.magnitude, 2)} pu, ${pq.seconds(part.duration)}`).join("; ")) : null,
+        isLevel ? fact("Duration", "durations", `${pq.seconds(event.duration)} by Urms(1/2) (IEC 61000-4-30), ${pq.seconds(span)} on the waveform, between the cursors`) : null,
+        event.sag_type ? fact("Sag type", "sag-type", event.sag_type) : null,
+        event.also?.length ? fact("Also on", "also", event.also.join(", ")) : null,
+      ].filter(Boolean);
     }
 
     // The cause of the incident, its evidence and its stages.

@@ -6,8 +6,9 @@
   const NAMES = ["A", "B"];
 
   pq.CursorReadings = class {
-    constructor(holder, id) {
-      Object.assign(this, { id, holder, moments: [], asked: "" });
+    // waves: the viewer, whose groups of channels are measured; offset: of the recording on its axis [s].
+    constructor(holder, id, waves, { source = 0, offset = () => 0, seconds = 0, title = "At the cursors" } = {}) {
+      Object.assign(this, { id, holder, waves, source, offset, seconds, moments: [], asked: "", end: new AbortController() });
       this.cycles = pq.el("select", { "aria-label": "Length of the window", on: { change: () => this.ask() } },
         pq.el("option", { value: "1" }, "1 cycle"), pq.el("option", { value: "10" }, "10 cycles"));
       this.cards = NAMES.map((name) => this.card(name));
@@ -15,9 +16,9 @@
       this.legend = pq.el("div", { class: "legend" });
       this.plot = pq.el("div", { class: "frame" });
       this.fault = pq.el("p", { class: "error", role: "alert", hidden: true });
-      const save = pq.el("button", { on: { click: () => this.plot.firstElementChild && pq.saveSvg("spectrum.svg", this.plot.firstElementChild) } }, "Save SVG");
+      const save = pq.savers("spectrum", (name) => this.plot.firstElementChild && pq.saveSvg(name, this.plot.firstElementChild));
       holder.append(
-        pq.el("div", { class: "row heading" }, pq.el("h2", {}, "At the cursors"), pq.el("label", { class: "soft" }, "measured over the ", this.cycles, " before each cursor")),
+        pq.el("div", { class: "row heading" }, pq.el("h2", {}, title), pq.el("label", { class: "soft" }, "measured over the ", this.cycles, " before each cursor")),
         this.fault, pq.el("div", { class: "columns" }, this.cards.map((card) => card.root)),
         pq.el("figure", { class: "card harmonics" },
           pq.el("div", { class: "row heading" }, pq.el("figcaption", {}, "Harmonics"), this.which, this.legend, pq.el("div", { class: "tools" }, save)), this.plot));
@@ -25,6 +26,13 @@
         if (this.plot.clientWidth !== this.drawn) this.drawSpectrum();
       });
       this.observer.observe(this.plot);
+      this.ended = new AbortController();
+      window.addEventListener("beforeprint", () => this.drawSpectrum(680), { signal: this.ended.signal });
+      window.addEventListener("afterprint", () => this.drawSpectrum(), { signal: this.ended.signal });
+    }
+
+    groups() {
+      return this.waves.groups.filter((group) => group.on && group.members[0].source === this.source);
     }
 
     card(name) {
@@ -41,7 +49,8 @@
     destroy() {
       this.gone = true;
       clearTimeout(this.timer);
-      this.end?.abort();
+      this.end.abort();
+      this.ended.abort();
       this.observer.disconnect();
     }
 
@@ -53,9 +62,10 @@
 
     async ask() {
       if (!this.at || this.gone) return;
-      const query = new URLSearchParams({ t: this.at.A, t2: this.at.B, cycles: this.cycles.value }).toString();
+      const chosen = this.waves.wantedChannels(this.source);
+      const query = new URLSearchParams({ t: this.at.A - this.offset(), t2: this.at.B - this.offset(), cycles: this.cycles.value, ...(chosen ? { channels: chosen } : {}) }).toString();
       if (query === this.asked) return;
-      this.end?.abort();
+      this.end.abort();
       this.asked = query;
       const end = (this.end = new AbortController());
       try {
@@ -76,12 +86,14 @@
     }
 
     draw(name, card, moment) {
+      const inside = (t) => t >= 0 && t <= this.seconds;
+      if (moment?.error && this.seconds && !inside(moment.moment)) moment = { ...moment, error: "Not recorded at this time." };
       const failed = !moment || moment.error;
       card.moment.textContent = moment ? `${pq.fixed(moment.moment, 5)} s${failed ? "" : ` · ${pq.fixed(moment.frequency, 3)} Hz`}` : "";
       card.diagram.hidden = card.table.hidden = card.systems.hidden = Boolean(failed);
       card.note.textContent = failed ? moment?.error ?? "" : moment.notes.join(" ");
       if (failed) return;
-      pq.phasors(card.diagram, moment);
+      pq.phasors(card.diagram, moment, this.groups());
       card.values.replaceChildren(...moment.channels.map((one, i) => {
         const cell = (read, text, value) => pq.el("td", { class: "number", "data-read": read, "data-channel": one.name, "data-cursor": name, "data-value": value ?? null }, text);
         const { fundamental, spectrum } = one;
@@ -131,13 +143,16 @@
       };
       if (kind === "channel") return NAMES.map((name, i) => made(this.moments[i], Number(which), name, i === 1)).filter(Boolean);
       const moment = this.moments[NAMES.indexOf(which)];
-      return (moment?.channels ?? []).map((one, i) => (one.unit === kind ? made(moment, i, one.name) : null)).filter(Boolean);
+      // A direct voltage, or noise, has no harmonics.
+      const alternates = (one) => one.unit === kind && one.fundamental?.rms > 0.1 * one.rms;
+      return (moment?.channels ?? []).map((one, i) => (alternates(one) ? made(moment, i, one.name) : null)).filter(Boolean);
     }
 
-    drawSpectrum() {
-      this.drawn = this.plot.clientWidth;
+    drawSpectrum(width = this.plot.clientWidth) {
+      this.drawn = width;
       if (!this.moments.length || !this.drawn) return;
       const series = this.series();
+      this.plot.closest("figure").hidden = !series.length;
       pq.spectrum(this.plot, series, { width: Math.max(this.drawn, 280), height: 200 });
       this.legend.replaceChildren(...series.map((one) => pq.el("span", { "data-thd": one.thd }, pq.el("span", { class: "swatch", style: { background: one.colour, opacity: one.faint ? 0.45 : 1 } }),
         `${one.name} THD ${pq.percent(one.thd)}`)));

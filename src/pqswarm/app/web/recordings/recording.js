@@ -34,6 +34,7 @@
     build() {
       this.title = pq.el("h1", { tabindex: "-1" }, "…");
       this.facts = pq.el("p", { class: "soft facts" });
+      this.references = pq.el("p", { class: "soft references", "data-read": "references" });
       this.tools = pq.el("div", { class: "tools", role: "group", "aria-label": "Export" });
       this.progress = pq.el("div", { class: "row analysing", role: "status", hidden: true });
       this.notes = pq.el("details", { class: "note", hidden: true });
@@ -44,7 +45,7 @@
       this.below = pq.el("section", { class: "bands", "aria-label": "Wavelet bands" });
       this.holder.append(pq.el("div", { class: "recording" },
         pq.el("div", { class: "title" }, pq.el("div", { class: "row" }, pq.el("a", { class: "back", href: pq.recordings.kept.link }, "← All events"), this.title),
-          pq.el("div", { class: "row" }, this.facts, this.tools), this.notes, this.progress),
+          pq.el("div", { class: "row" }, this.facts, this.tools), this.references, this.notes, this.others = pq.el("details", { class: "note others", hidden: true }), this.progress),
         this.events, this.side, this.stage, this.below, this.instruments));
     }
 
@@ -61,18 +62,40 @@
       window.scrollTo(0, 0);
       this.buildTable();
       const place = this.place(this.route.query);
-      this.cursors = new pq.CursorReadings(this.instruments, this.id);
       this.bands = new pq.Bands(this.below, this);
       this.verdict = new pq.VerdictCard(this.side, this);
       this.around = new pq.Around(this.events, this);
-      this.waves = new pq.Waves(this.stage, this.header, (from, to, points, signal) => this.view(from, to, points, signal),
-        { range: place.range ?? undefined, cursors: place.cursors, onchange: (state) => this.moved(state), onevent: (index) => this.choose(index, false) });
+      this.waves = new pq.Waves(this.stage, this.header, (...asked) => this.view(...asked), { range: place.range ?? undefined, cursors: place.cursors, groups: place.groups,
+        onchange: (state) => this.moved(state), onevent: (index) => this.choose(index, false), ongroups: () => this.moved(this.waves) });
+      this.cursors = new pq.CursorReadings(this.instruments, this.id, this.waves);
       this.cursors.show(this.waves.cursors);
+      this.changed();
       await this.loadAnalysis();
     }
 
-    view(from, to, points, signal) {
-      return this.api(`/view?${new URLSearchParams({ from, to, points })}`, { signal });
+    async view(from, to, points, signal, channels) {
+      const found = await this.api(`/view?${new URLSearchParams({ from, to, points, ...(channels ? { channels } : {}) })}`, { signal });
+      this.hasUrms = Boolean(found.urms);
+      this.writeUrms();
+      return found;
+    }
+
+    // After a restart Urms(1/2) is measured again: until then say so.
+    writeUrms() {
+      if (this.analysis?.state === "analysed" && this.progress.hidden !== (this.hasUrms || !this.analysis.references.length)) {
+        this.progress.hidden = this.hasUrms || !this.analysis.references.length;
+        this.progress.replaceChildren(pq.el("progress", { "aria-label": "Urms(1/2)" }), "Urms(1/2) is being measured; it appears below the voltages.");
+      }
+    }
+
+    // What others recorded at that time, each with a link to both on one time axis.
+    async loadOthers() {
+      const { events } = await this.api("/others?seconds=5").catch(() => ({ events: [] }));
+      const first = [...new Map(events.filter((row) => row.recording !== this.id).map((row) => [row.recording, row])).values()];
+      if (!first.length || this.end.signal.aborted) return;
+      this.others.hidden = false;
+      this.others.replaceChildren(pq.el("summary", {}, `${first.length} other ${first.length === 1 ? "recording" : "recordings"} at that time`),
+        pq.el("ul", {}, first.map((row) => pq.el("li", {}, pq.el("a", { href: pq.app.link("recordings", this.id, { with: row.recording }) }, `${row.station || row.source}: ${kindTitle(row)} ${row.phases} ${magnitudeText(row)}`), ` ${pq.fixed(row.delay, 3)} s after the start of this one`))));
     }
 
     writeHeader() {
@@ -89,8 +112,8 @@
         const [from, to] = this.waves.range;
         samples.href = `/api/recordings/${this.id}/raw.csv?${new URLSearchParams({ from, to })}`;
       });
-      const picture = pq.el("button", { on: { click: () => this.saveWaves() } }, "Waveforms (SVG)");
-      this.tools.replaceChildren(link("Page (HTML)", "/page.html", "A single file that works offline"), table, samples, picture);
+      this.sheet = link("Sheet (PDF)", "/sheet.pdf", "One page for the chosen incident, or for each incident, to forward");
+      this.tools.replaceChildren(this.sheet, link("Page (HTML)", "/page.html", "A single file that works offline"), table, samples, pq.el("span", { class: "soft" }, "Waveforms:"), ...pq.savers(name.replace(/[^\w.-]+/g, "_"), (file) => this.saveWaves(file)));
       this.name();
     }
 
@@ -109,6 +132,9 @@
       const kept = ["kind", "phases", "magnitude", "duration", "cause", "class", "probability", "agreement"];
       const columns = kept.map((key) => pq.recordings.columns.find((column) => column.key === key));
       const moment = (row) => `${pq.fixed(row.start, 4)} s`;
+      const volts = (row) => `${magnitudeText(row)}${Number.isFinite(row.volts) ? ` (${pq.si(row.volts, "V")})` : ""}`;
+      const at = columns.findIndex((column) => column.key === "magnitude");
+      columns.splice(at, 1, { ...columns[at], text: volts, help: "In percent of 1 pu and in volts: residual or maximum RMS, or peak" }, { key: "sag_type", title: "Type", help: "Type of a sag after Bollen" });
       this.table = new pq.Table(this.events, { caption: "Events", rows: [], key: (row) => row.event, limit: 200, empty: "Not analysed yet.", onclick: (row) => this.choose(row.event),
         columns: [{ key: "start", title: "Start", number: true, text: moment, help: "Time since the first sample" }, ...columns] });
     }
@@ -141,6 +167,9 @@
       }
       const { state, events, reason, thresholds } = this.analysis;
       this.writeProgress(state, this.analysis.share, reason);
+      this.writeReferences();
+      this.writeUrms();
+      if (state === "analysed" && !this.analysis.incidents.length) this.sheet.remove();
       const rows = events.map((one) => one.row);
       const found = rows.filter((row) => row.kind !== "none");
       this.table.options.empty = state === "analysed" ? "No disturbance found." : state === "failed" ? reason : "Not analysed yet.";
@@ -148,9 +177,20 @@
       this.writeNotes();
       if (thresholds) this.waves.setThresholds(thresholds);
       this.waves.setEvents(events.filter((one) => one.kind !== "none").map((one) => ({ start: one.start, end: one.end, kind: one.kind, index: one.index,
-        title: [kindTitle(one), one.phases?.filter(Boolean).join(""), magnitudeText(one.row)].filter(Boolean).join(" ") })));
+        channels: one.channels, title: [kindTitle(one), [...new Set(one.phases ?? [])].join(""), one.system, magnitudeText(one.row)].filter(Boolean).join(" ") })));
       this.flush();
       if (state === "analysed") this.apply(this.route, true);
+    }
+
+    // What 1 pu is, and where that comes from.
+    writeReferences() {
+      const groups = new Map();
+      for (const one of this.analysis.references) {
+        const words = `${pq.si(one.volts, "V")} (${one.source})`;
+        groups.set(words, [...(groups.get(words) ?? []), one.channel]);
+      }
+      const said = [...groups].map(([words, names]) => (groups.size > 1 ? `${names.join(", ")} ${words}` : words));
+      this.references.textContent = said.length ? `1 pu: ${said.slice(0, 6).join("; ")}${said.length > 6 ? `; and ${said.length - 6} more` : ""}` : "";
     }
 
     writeProgress(state, share, reason) {
@@ -186,12 +226,19 @@
     place(query) {
       const [t, span, a, b] = ["t", "span", "a", "b"].map((name) => given(query, name));
       const cursors = { ...(a === null ? {} : { A: a }), ...(b === null ? {} : { B: b }) };
-      return { range: t !== null && span > 0 ? [t - span / 2, t + span / 2] : null, cursors, event: given(query, "event") };
+      const groups = query.has("groups") ? query.get("groups").split(",").filter(Boolean).map(Number) : null;
+      return { range: t !== null && span > 0 ? [t - span / 2, t + span / 2] : null, cursors, event: given(query, "event"), groups };
     }
 
     placeOf(event) {
       const { t, span, a, b } = this.waves.placeOf(event);
-      return { t: round(t), span: round(span), event: event.index, a: round(a), b: round(b) };
+      return { t: round(t), span: round(span), event: event.index, a: round(a), b: round(b), groups: this.groups() };
+    }
+
+    // The choice of channels for the address, unless it is the initial one.
+    groups() {
+      const shown = this.waves.shownGroups().join();
+      return shown === this.waves.initial && !this.route.query.has("groups") ? null : shown;
     }
 
     apply(route, first = false) {
@@ -200,8 +247,10 @@
       this.route = route;
       this.name();
       if (!this.waves) return;
-      const { range, cursors, event } = this.place(route.query);
+      const { range, cursors, event, groups } = this.place(route.query);
       const found = event === null ? null : this.analysis?.events[event] ?? null;
+      if (groups) this.waves.setGroups(groups);
+      else if (found) this.waves.reveal(found.channels);
       if (range) this.waves.show(...range);
       else if (found) {
         const place = this.placeOf(found);
@@ -215,6 +264,7 @@
     select(event) {
       this.event = event?.index ?? null;
       this.table.select(this.event);
+      this.sheet.href = `/api/recordings/${this.id}/sheet.pdf${event ? `?event=${event.index}` : ""}`;
       this.side.hidden = !this.analysis?.events.length;
       this.verdict.show(event, this.analysis);
     }
@@ -245,8 +295,10 @@
       if (now.section !== "recordings" || now.path !== this.id || !this.waves) return;
       const [from, to] = this.waves.range;
       const whole = to - from >= this.waves.seconds - 1e-9;
-      const query = { ...(whole && this.event === null ? {} : { t: round((from + to) / 2), span: round(to - from) }), event: this.event, a: round(this.waves.cursors.A), b: round(this.waves.cursors.B) };
-      pq.app.go("recordings", this.id, query, { replace: true });
+      const query = { ...(whole && this.event === null ? {} : { t: round((from + to) / 2), span: round(to - from) }), event: this.event, a: round(this.waves.cursors.A), b: round(this.waves.cursors.B), groups: this.groups() };
+      // A new zoom is a new entry of the browser's history; a moved cursor is not.
+      const isZoom = now.query.has("a") && ["t", "span"].some((name) => (now.query.get(name) ?? "") !== String(query[name] ?? ""));
+      pq.app.go("recordings", this.id, query, { replace: !isZoom, quiet: true });
       this.route = pq.app.parse();
     }
 
@@ -256,10 +308,16 @@
       this.write();
     }
 
-    changed() {}
+    // The state of all recordings is known, or has changed.
+    changed() {
+      if (!this.header || this.asked || pq.recordings.store.archive === undefined) return;
+      this.asked = true;
+      this.loadOthers();
+    }
 
-    saveWaves() {
-      pq.saveSvgs(`${this.header.name.replace(/[^\w.-]+/g, "_")}.svg`, this.waves.stage, this.waves.stage.querySelectorAll("svg"));
+    saveWaves(file) {
+      const { stage } = this.waves;
+      pq.saveSvgs(file, stage, stage.querySelectorAll(":scope > svg, .waves-panel > svg, .swatch-line"), stage.querySelectorAll(".waves-fold, .waves-channel"));
     }
   };
 })();

@@ -96,6 +96,7 @@
   let holder = null;
   let page = null;
   let shown = null; // the path: a room, a recording, "" for the list
+  let beside = ""; // the recording on the same axis
   let end = new AbortController();
   let loading = null;
   let timer = 0;
@@ -113,17 +114,18 @@
   };
 
   const show = (route) => {
-    if (page && shown === route.path) {
+    const other = route.query.get("with") ?? "";
+    if (page && shown === route.path && beside === other) {
       page.apply(route);
       return;
     }
     page?.destroy();
     const from = shown;
-    shown = route.path;
+    [shown, beside] = [route.path, other];
     holder.replaceChildren();
     pq.hideTip();
     const Room = { "": pq.EventList, statistics: pq.Statistics, stations: pq.Stations, log: pq.CorrectionLog }[shown];
-    page = Room ? new Room(holder, route, from) : new pq.RecordingPage(holder, shown, route);
+    page = Room ? new Room(holder, route, from) : beside ? new pq.ComparePage(holder, shown, route) : new pq.RecordingPage(holder, shown, route);
   };
 
   pq.recordings.reopen = () => {

@@ -41,7 +41,7 @@
       this.count = pq.el("p", { class: "count soft", role: "status" });
       this.frame = pq.el("div", { class: "frame" });
       this.element = pq.el("figure", { class: "card chart", "data-chart": name }, pq.el("figcaption", {}, caption), this.count, this.frame,
-        pq.el("div", { class: "tools" }, pq.el("button", { on: { click: () => pq.saveSvg(`${name}.svg`, this.frame.querySelector("svg")) } }, "Save SVG")), pq.el("p", { class: "note" }, note));
+        pq.el("div", { class: "tools" }, pq.savers(name, (file) => pq.saveSvg(file, this.frame.querySelector("svg")))), pq.el("p", { class: "note" }, note));
       holder.append(this.element);
       this.watcher = new ResizeObserver(() => this.frame.clientWidth !== this.drawn && this.draw());
       this.watcher.observe(this.frame);

@@ -22,14 +22,14 @@
         path += `${path ? "L" : "M"}${x} ${y(low[j])}`;
         if (high) path += `L${x} ${y(high[j])}`;
       }
-      return pq.svg("svg", { class: "band", width: whole, height: STRIP, role: "img", "data-band": one.name, "aria-label": `Band ${one.name}, ${one.range}, peak ${pq.si(peak, unit)}` },
+      return pq.svg("svg", { class: "band", width: whole, height: STRIP, viewBox: `0 0 ${whole} ${STRIP}`, role: "img", "data-band": one.name, "aria-label": `Band ${one.name}, ${one.range}, peak ${pq.si(peak, unit)}` },
         pq.svg("path", { class: "grid", d: `M${left} ${STRIP / 2}H${left + width}${ticks.map(([x]) => `M${x} 0V${STRIP}`).join("")}` }),
         pq.svg("path", { class: "wave", d: path, style: { stroke: colour(i) } }),
         pq.svg("text", { class: "name", x: left - 6, y: STRIP / 2 - 3, "text-anchor": "end" }, one.name),
         pq.svg("text", { class: "soft", x: left - 6, y: STRIP / 2 + 11, "text-anchor": "end" }, `±${pq.number(peak, 2)}`),
         pq.svg("text", { class: "soft", x: left + 5, y: 11 }, one.range));
     });
-    const below = axis ? [pq.svg("svg", { class: "band-axis", width: whole, height: 34, "aria-hidden": "true" }, ticks.map(([x, text]) => pq.svg("text", { x, y: 14, "text-anchor": "middle" }, text)),
+    const below = axis ? [pq.svg("svg", { class: "band-axis", width: whole, height: 34, viewBox: `0 0 ${whole} 34`, "aria-hidden": "true" }, ticks.map(([x, text]) => pq.svg("text", { x, y: 14, "text-anchor": "middle" }, text)),
       pq.svg("text", { class: "soft", x: left, y: 30 }, "time [ms]"))] : [];
     holder.replaceChildren(...strips, ...below);
   };
@@ -43,7 +43,8 @@
         channels.map(([one, i]) => pq.el("option", { value: i }, one.name)));
       this.words = pq.el("span", { class: "soft", role: "status" });
       this.plot = pq.el("div", { class: "strips" });
-      holder.append(pq.el("div", { class: "row heading" }, this.button, this.channel, this.words), this.plot);
+      this.tools = pq.el("span", { class: "tools", hidden: true }, pq.savers("bands", (name) => pq.saveSvgs(name, this.plot, this.plot.querySelectorAll("svg"))));
+      holder.append(pq.el("div", { class: "row heading" }, this.button, this.channel, this.tools, this.words), this.plot);
     }
 
     destroy() {
@@ -55,7 +56,7 @@
     toggle() {
       this.isOpen = !this.isOpen;
       this.button.setAttribute("aria-expanded", String(this.isOpen));
-      this.channel.hidden = !this.isOpen;
+      this.channel.hidden = this.tools.hidden = !this.isOpen;
       this.words.textContent = "";
       this.plot.replaceChildren();
       this.asked = "";

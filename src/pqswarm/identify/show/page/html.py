@@ -1,6 +1,7 @@
 """One self-contained HTML file for many verdicts."""
 
 import base64
+import gzip
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -42,7 +43,8 @@ if TYPE_CHECKING:
     from pqswarm.recordings.recording import RecordingSource
     from pqswarm.report.tables import Table
 
-_MAX_ROWS, _MAX_RECORDINGS, _MAX_SITES = 3000, 1000, 40
+_MAX_ROWS, _MAX_PACKED, _MAX_RECORDINGS, _MAX_SITES = 300, 50_000, 1000, 40
+"""Rows as HTML, rows that the page can show, recordings with their facts, and sites."""
 _SIZE = "\ue000"
 """Placeholder for the size of the page."""
 
@@ -86,11 +88,17 @@ def page_html(
     events = [one for one in listed if one.found.event.kind != "none"]
     waveforms = read_waveforms(listed, find)
     figures = _list_figures(waveforms)
-    worst = sorted(listed, key=lambda one: rows.row_severity(one.found), reverse=True)[:_MAX_ROWS]
-    shown = sorted(worst, key=lambda one: one.number)
+    worst = sorted(listed, key=lambda one: rows.row_severity(one.found), reverse=True)[:_MAX_PACKED]
+    drawn = {figure.listed.number for figure in figures}
+    csv = csv_lines(
+        (row for one in kept for row in one.verdict.rows()),
+        [name for name in COLUMNS if name not in ("path", "caveats")],
+    )
+    packed = sorted(worst, key=lambda one: one.number) if len(worst) > _MAX_ROWS else []
+    shown = sorted(worst[:_MAX_ROWS], key=lambda one: one.number)
     loader = ChoiceLoader([PackageLoader("pqswarm.identify.show.page"), PackageLoader("pqswarm.report")])
     environment = Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"bind": _bind_page_html_units, "keep": _keep_page_html_together}
+    environment.filters |= {"bind": _bind_page_html_units, "keep": _keep_page_html_together, "pack": _pack_page_html}
     scripts = [
         read_scripts(*VIEWER) if figures else read_scripts("draw.js"),
         _read_page_html_template("pqswarm.report", "report.js"),
@@ -113,14 +121,12 @@ def page_html(
         kinds=[(kind, KINDS[kind], COLOURS[kind], number) for kind, number in count_kinds(listed).items()],
         show=rows,
         rows=shown,
-        n_left_out=len(listed) - len(shown),
-        csv=csv_lines(
-            (row for one in kept[:_MAX_RECORDINGS] for row in one.verdict.rows()),
-            [name for name in COLUMNS if name not in ("path", "caveats")],
-        ),
+        n_events=len(listed),
+        csv=csv,
+        packed=packed,
         figures=figures,
         waveforms=[one.json for one in waveforms],
-        drawn={figure.listed.number for figure in figures},
+        drawn=drawn,
         figures_note=_page_html_figures_note(len(figures), len(events)),
         charts=_charts(events),
         sarfi=_page_html_sarfi_table(listed, kept),
@@ -135,6 +141,11 @@ def page_html(
     written = text.encode("utf-8", "replace")  # file names may hold bytes that are not text
     before, _, after = written.decode("utf-8").rpartition(_SIZE)
     return f"{before}{max(len(written) / 1e6, 0.1):.1f} MB{after}"
+
+
+def _pack_page_html(text: str) -> str:
+    """Return a text as base64 of gzip: a script unpacks it."""
+    return base64.b64encode(gzip.compress(text.encode("utf-8", "replace"), mtime=0)).decode("ascii")
 
 
 def _read_page_html_template(package: str, name: str) -> str:

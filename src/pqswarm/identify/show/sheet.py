@@ -1,0 +1,343 @@
+"""One A4 sheet per incident, to forward: waveforms, Urms(1/2), phasors, numbers, cause and evidence, as PDF."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from io import BytesIO
+from math import isfinite
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_pdf import PdfPages
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
+from matplotlib.textpath import text_to_path
+
+from pqswarm import __version__
+from pqswarm._base.text import count_text
+from pqswarm._base.units import frequency_text, unit_text, voltage_text
+from pqswarm.errors import PqswarmError
+from pqswarm.identify.show import rows
+from pqswarm.identify.show.curves import ITIC, RMS, SEMI
+from pqswarm.identify.show.figures import draw_panels, phase_style
+from pqswarm.identify.show.fonts import draw_name, font_families, shorten_to_font_width
+from pqswarm.identify.show.words import duration_text, magnitude_text
+from pqswarm.identify.verdict import EventVerdict, Verdict
+from pqswarm.measure import Event, measure_at
+from pqswarm.measure.incidents.record import Incident
+from pqswarm.measure.moment import AtMoment, ChannelAtMoment
+from pqswarm.recordings.recording import RecordingSource
+from pqswarm.report.style import FAINT, INK, STYLE
+
+_WIDTH, _HEIGHT, _MARGIN = 8.27, 11.69, 0.6  # inches: A4
+_RIGHT = _WIDTH - _MARGIN
+_SOFT = "#5b6776"
+_MAX_EVENTS, _MAX_STAGES, _MAX_EVIDENCE, _MAX_ROWS = 4, 4, 4, 8
+_VOLTAGE_WORDS = {"sag": "Residual voltage", "interruption": "Residual voltage", "swell": "Maximum voltage"}
+
+
+class SheetBook:
+    """A PDF to which sheets are added; the same sheets give the same bytes."""
+
+    def __init__(self) -> None:
+        self._file = BytesIO()
+        self._pages: Any = PdfPages(self._file, metadata={"CreationDate": None, "Creator": f"pqswarm {__version__}"})
+
+    def add(self, recording: RecordingSource, verdict: Verdict, incidents: Sequence[Incident]) -> None:
+        """Add a sheet for each of some incidents of a recording."""
+        for incident in incidents:
+            figure = draw_sheet(recording, verdict, incident)
+            with mpl.rc_context({**STYLE, "font.family": list(font_families())}):
+                self._pages.savefig(figure)
+
+    def finish(self) -> bytes:
+        """Return the PDF; nothing can be added any more."""
+        with mpl.rc_context(STYLE):  # fonts are written here
+            self._pages.close()
+        return self._file.getvalue()
+
+
+def draw_sheet(recording: RecordingSource, verdict: Verdict, incident: Incident) -> Figure:
+    """Draw the sheet of an incident: an A4 page, portrait. Of the recording only the part shown is read."""
+    if verdict.characterisation is None:
+        raise PqswarmError("the measurements of this verdict were dropped: analyse the recording again.")
+    main = verdict.events[incident.events[0]]
+    with mpl.rc_context({**STYLE, "font.family": list(font_families())}):
+        page = _SheetPage(Figure(figsize=(_WIDTH, _HEIGHT)))
+        _draw_heading(page, verdict, incident, main)
+        _draw_numbers(page, main)
+        moments = _measure_before_and_during(recording, verdict, incident, main.event)
+        below = list(_sheet_texts(verdict, incident))
+        used = sum(0.28 + 0.155 * len(lines) for _, lines in below) + (1.95 if moments else 0.0) + 1.25
+        interval, place = _sheet_interval(verdict, incident), (page.y, _HEIGHT - page.y - used)
+        page.y = draw_panels(page.figure, recording, verdict, main, interval, place, (1.1, 2.05)) + 0.5
+        if moments:
+            _draw_moments(page, verdict, moments)
+        for heading, lines in below:
+            page.write(heading, size=9, weight="bold", step=0.19)
+            for line in lines:
+                page.write(line, size=8, step=0.155)
+            page.y += 0.09
+        _draw_footer(page, recording, verdict)
+        return page.figure
+
+
+@dataclass
+class _SheetPage:
+    """A page that is filled from the top; positions are in inches from its upper left corner."""
+
+    figure: Figure
+    y: float = _MARGIN
+
+    def text(self, x: float, y: float, text: str, **style: Any) -> None:
+        """Put a text, by its baseline."""
+        style = {"fontsize": 8.5, "color": INK, **style}
+        self.figure.text(x / _WIDTH, 1 - y / _HEIGHT, draw_name(text), va="baseline", **style).set_parse_math(False)
+
+    def write(self, text: str, *, size: float, step: float, **style: Any) -> None:
+        """Write a line at the left margin, below what is there."""
+        self.y += step
+        self.text(_MARGIN, self.y, text, fontsize=size, **style)
+
+    def rule(self, y: float, x0: float = _MARGIN, x1: float = _RIGHT, colour: str = FAINT) -> None:
+        """Draw a horizontal line."""
+        places = [x0 / _WIDTH, x1 / _WIDTH], [1 - y / _HEIGHT] * 2
+        self.figure.add_artist(Line2D(*places, color=colour, lw=0.6))
+
+    def axes(self, x: float, y: float, width: float, height: float) -> Axes:
+        """Add axes by their upper left corner."""
+        return self.figure.add_axes((x / _WIDTH, 1 - (y + height) / _HEIGHT, width / _WIDTH, height / _HEIGHT))
+
+
+@lru_cache(maxsize=4096)
+def _text_width(text: str, size: float, *, is_bold: bool) -> float:
+    """Width of a text as drawn [inches]."""
+    font = FontProperties(family=list(font_families()), size=size, weight="bold" if is_bold else "normal")
+    return float(text_to_path.get_text_width_height_descent(draw_name(text), font, ismath=False)[0]) / 72
+
+
+def _fit(text: str, size: float, width: float, *, keep: int = 0, is_bold: bool = False) -> str:
+    """A text shortened to a width [inches], keeping its end to the width of `keep` letters."""
+    low, high = keep + 1, len(text) + 1
+    if _text_width(text, size, is_bold=is_bold) <= width:
+        return text
+    while high - low > 1:  # letters that fit
+        middle = (low + high) // 2
+        fits = _text_width(shorten_to_font_width(text, middle, keep=keep), size, is_bold=is_bold) <= width
+        low, high = (middle, high) if fits else (low, middle)
+    return shorten_to_font_width(text, low, keep=keep)
+
+
+def _wrap(text: str, size: float, width: float, n_lines: int, *, is_bold: bool = False) -> list[str]:
+    """Break a text at spaces into lines of a width [inches]; the last one is shortened."""
+    lines: list[str] = []
+    rest = " ".join(text.split())
+    while rest and len(lines) < n_lines:
+        line = _fit(rest, size, width, is_bold=is_bold)
+        if line != rest and len(lines) < n_lines - 1:
+            place = rest.rfind(" ", 0, len(line))
+            line = rest[:place] if place > 0 else line[:-1]
+        lines.append(line)
+        rest = rest[len(line) :].lstrip()
+    return lines
+
+
+def _draw_heading(page: _SheetPage, verdict: Verdict, incident: Incident, main: EventVerdict) -> None:
+    """What happened, how sure that is, where and when."""
+    sure = "" if incident.cause == "unknown" else f", {100 * incident.probability:.0f} %"
+    title = f"{incident.title}{sure}" if incident.stages else rows.event_sentence(main)
+    top = page.y
+    for line in _wrap(title[:1].upper() + title[1:], 15, _RIGHT - _MARGIN - 0.2, 2, is_bold=True):
+        page.y += 0.27
+        page.text(_MARGIN + 0.18, page.y, line, fontsize=15, fontweight="bold")
+    length = duration_text(incident.end - incident.start, verdict.nominal_frequency).partition(" (")[0]
+    is_longer = incident.end - incident.start > 1.5 * main.event.duration > 0
+    said = (verdict.station, rows.row_moment(main, verdict.start), f"{length} in all" if is_longer else "")
+    for line in _wrap("  ·  ".join(filter(None, said)), 10, _RIGHT - _MARGIN - 0.2, 2):
+        page.y += 0.22
+        page.text(_MARGIN + 0.18, page.y, line, fontsize=10, color=_SOFT)
+    bar = (_MARGIN / _WIDTH, 1 - (page.y + 0.04) / _HEIGHT), 0.06 / _WIDTH, (page.y + 0.02 - top) / _HEIGHT
+    page.figure.add_artist(Rectangle(*bar, color=rows.row_colour(main), lw=0))
+    page.y += 0.2
+
+
+def _draw_numbers(page: _SheetPage, main: EventVerdict) -> None:
+    """The main event in numbers, in volts and pu, with what 1 pu is."""
+    event = main.event
+    cells = [(_VOLTAGE_WORDS.get(event.kind, "Magnitude"), *_split_brackets(magnitude_text(event)))]
+    if duration := rows.row_duration(main):
+        cells.append(("Duration, Urms(1/2)" if event.kind in RMS else "Duration", *_split_brackets(duration)))
+    phases, _, system = rows.row_phases(main).partition(" of ")
+    kind = f"{rows.row_title(main)}, type {event.sag_type}" if event.sag_type else rows.row_title(main)
+    cells.append((kind, phases, f"of {system}" if system else ""))
+    cells.append(("1 pu", voltage_text(event.reference), main.reference_source))
+    if (point := rows.row_curve_point(main)) is not None:
+        places = (curve.place(point[1], point[0]) for curve in (ITIC, SEMI))
+        cells.append(("ITIC, SEMI F47", ", ".join(places), "the tolerance curves"))
+    width = (_RIGHT - _MARGIN) / len(cells)
+    page.rule(page.y)
+    for i, (title, large, small) in enumerate(cells):
+        x = _MARGIN + i * width
+        page.text(x, page.y + 0.19, _fit(title[:1].upper() + title[1:], 7.5, width - 0.1), fontsize=7.5, color=_SOFT)
+        size = next((one for one in (11.5, 10, 8.5) if _text_width(large, one, is_bold=True) < width - 0.1), 7.5)
+        bold = _fit(large, size, width - 0.1, is_bold=True)
+        page.text(x, page.y + 0.4, bold, fontsize=size, fontweight="bold")
+        page.text(x, page.y + 0.56, _fit(small, 7.5, width - 0.1), fontsize=7.5, color=_SOFT)
+    page.y += 0.66
+    page.rule(page.y)
+    page.y += 0.12
+
+
+def _split_brackets(text: str) -> tuple[str, str]:
+    """A text and what is in its brackets."""
+    large, _, small = text.partition(" (")
+    return large, small.removesuffix(")")
+
+
+def _sheet_interval(verdict: Verdict, incident: Incident) -> tuple[float, float]:
+    """What is shown of an incident [s]: all of it with a margin, or the usual part of a steady one."""
+    first, length = verdict.events[min(incident.events)].event, verdict.duration
+    if not incident.stages:
+        start, end = rows.shown_interval(verdict.events[incident.events[0]].event)
+    else:
+        begin, last = min(incident.start, first.start), max(incident.end, incident.start)
+        lead = max(3 / verdict.nominal_frequency, min(0.25 * (last - begin), 1.0))
+        start, end = begin - lead, min(last + lead, begin - lead + rows.LONGEST_SHOWN)
+    return max(start, 0.0), min(end, length)
+
+
+def _measure_before_and_during(
+    recording: RecordingSource, verdict: Verdict, incident: Incident, event: Event
+) -> list[AtMoment]:
+    """One cycle before the incident, and the worst one of its main event; empty if there is no such cycle."""
+    if event.kind not in RMS or verdict.characterisation is None:
+        return []
+    cycle, series = 1 / verdict.frequency, verdict.characterisation.require_series()
+    number = [one.number for one in verdict.references].index(event.worst.number)
+    inside = np.flatnonzero((series.time >= event.worst.start) & (series.time <= event.worst.end))
+    urms = series.urms[number, inside]
+    if not np.isfinite(urms).any():
+        return []
+    worst = float(series.time[inside[np.nanargmax(urms) if event.kind == "swell" else np.nanargmin(urms)]])
+    before = max(min(incident.start, event.start) - 0.5 * cycle, cycle)
+    volts = [one.number for one in verdict.references if one.system == verdict.references[number].system]
+    amps = [i for i, one in enumerate(recording.channels) if one.is_current and one.phase]
+    if len(amps) > 4:  # those of the feeder
+        amps = [i for i in amps if incident.feeder and incident.feeder in recording.channels[i].name][:4]
+    try:
+        return [
+            measure_at(recording, moment, frequency=verdict.frequency, channels=[*volts, *amps], side=side)
+            for moment, side in ((before, "before"), (worst, "around"))
+        ]
+    except PqswarmError:  # less than a cycle
+        return []
+
+
+def _draw_moments(page: _SheetPage, verdict: Verdict, moments: Sequence[AtMoment]) -> None:
+    """Two phasor diagrams, before and during, and their values in volts and pu."""
+    top, side = page.y, 1.6
+    for i, (moment, title) in enumerate(zip(moments, ("Before", "During (worst cycle)"), strict=True)):
+        x = _MARGIN + i * (side + 0.1)
+        page.text(x, top + 0.12, title, fontsize=9, fontweight="bold")
+        _draw_phasors(page.axes(x, top + 0.17, side, side), moment, verdict)
+    volts = {one.channel: one.volts for one in verdict.references}
+    x, right = _MARGIN + 2 * side + 0.3, _RIGHT
+    places = [right - 1.98, right - 1.49, right - 0.91, right - 0.42, right]
+    y = top + 0.12
+    for place, word in zip((*places[:4:2], places[4]), ("before", "during", "turned"), strict=True):
+        page.text(place, y, word, fontsize=7.5, ha="right", color=_SOFT)
+    for one, other in list(zip(*(moment.channels for moment in moments), strict=True))[:_MAX_ROWS]:
+        y += 0.2
+        page.rule(y - 0.135, x, right)
+        name = _fit(draw_name(one.name, one.phase), 8, places[0] - 0.55 - x, keep=3)
+        page.text(x, y, name, fontsize=8)
+        for i, value in enumerate((one, other)):
+            text = "?" if value.rms is None else unit_text(value.rms, value.unit)
+            page.text(places[2 * i], y, text, fontsize=8, ha="right")
+            if value.rms is not None and volts.get(value.name, 0) > 0:
+                page.text(places[2 * i + 1], y, f"{value.rms / volts[value.name]:.2f} pu", fontsize=8, ha="right")
+        page.text(places[4], y, _turned(one, other), fontsize=8, ha="right")
+    page.text(x, y + 0.2, "RMS of one cycle; angles relative to the first voltage", fontsize=7, color=_SOFT)
+    page.y = max(top + 0.17 + side, y + 0.33) + 0.05
+
+
+def _turned(before: ChannelAtMoment, during: ChannelAtMoment) -> str:
+    """By how much the angle of a fundamental changes."""
+    angles = [None if one.fundamental is None else one.fundamental.relative for one in (before, during)]
+    if angles[0] is None or angles[1] is None:
+        return ""
+    return f"{round((angles[1] - angles[0] + 180) % 360 - 180):+d}°"
+
+
+def _draw_phasors(axis: Axes, moment: AtMoment, verdict: Verdict) -> None:
+    """Voltages in pu, currents relative to the largest; the outer circle is 1 pu, or the largest voltage."""
+    volts = {one.channel: one.volts for one in verdict.references}
+    known = [(one, one.fundamental.rms, one.fundamental.relative) for one in moment.channels if one.fundamental]
+    largest = max((rms for one, rms, _ in known if one.unit != "V"), default=0.0) or 1.0
+    sizes = {}
+    for one, rms, _ in known:
+        base = volts.get(one.name, 0.0) if one.unit == "V" else largest / 0.6
+        sizes[one.name] = rms / base if base > 0 else 0.0
+    outer = max(1.0, *sizes.values())
+    angle = np.linspace(0, 2 * np.pi, 181)
+    for radius in (0.5, 1.0):
+        axis.plot(radius * np.cos(angle), radius * np.sin(angle), color=FAINT, lw=0.5)
+    for turn in np.arange(0, 360, 30):
+        axis.plot([0, outer * np.cos(np.radians(turn))], [0, outer * np.sin(np.radians(turn))], color="#e4e8ec", lw=0.5)
+    for place, (one, _, relative) in enumerate(known):
+        turn = np.radians(0.0 if relative is None else relative)
+        x, y = sizes[one.name] * np.cos(turn), sizes[one.name] * np.sin(turn)
+        colour, _ = phase_style(one.phase, place)
+        style = "solid" if one.unit == "V" else (0, (2, 1))
+        arrow = {"arrowstyle": "-|>", "color": colour, "lw": 1.4 if one.unit == "V" else 0.9, "ls": style}
+        axis.annotate("", (x, y), (0, 0), arrowprops={**arrow, "shrinkA": 0, "shrinkB": 0, "mutation_scale": 8})
+        if np.hypot(x, y) < 0.12 * outer:
+            continue  # its label would cover others
+        name = ("U" if one.unit == "V" else "I") + (one.phase or str(place + 1))
+        reach = 1 + 0.16 * outer / max(float(np.hypot(x, y)), 0.25 * outer)
+        axis.text(x * reach, y * reach, name, fontsize=7, color=colour, ha="center", va="center").set_parse_math(False)
+    axis.set_xlim(-1.22 * outer, 1.22 * outer)
+    axis.set_ylim(-1.22 * outer, 1.22 * outer)
+    axis.set_aspect("equal")
+    axis.axis("off")
+
+
+def _sheet_texts(verdict: Verdict, incident: Incident) -> Iterator[tuple[str, list[str]]]:
+    """Headings with their lines: cause and evidence, stages, events."""
+    width = _RIGHT - _MARGIN
+    if incident.stages and incident.evidence:
+        sure = "" if incident.cause == "unknown" else f" ({100 * incident.probability:.0f} %)"
+        lines = [line for text in incident.evidence[:_MAX_EVIDENCE] for line in _wrap(f"•  {text}", 8, width, 2)]
+        yield _fit(f"Cause: {incident.title}{sure}", 9, width, keep=len(sure), is_bold=True), lines
+    if len(incident.stages) > 1:
+        lines = []
+        for stage in incident.stages[:_MAX_STAGES]:
+            levels = ", ".join(f"{name} {level:.2f}" for name, level in stage.levels.items() if isfinite(level))
+            text = f"{stage.start:.3f} to {stage.end:.3f} s:  {stage.name}" + (f"  ({levels} pu)" if levels else "")
+            lines += _wrap(text, 8, width, 1)
+        rest = len(incident.stages) - _MAX_STAGES
+        yield (
+            "Stages, from the first sample",
+            [*lines, *([f"and {count_text(rest, 'more stage')}"] if rest > 0 else [])],
+        )
+    found = [verdict.events[i] for i in sorted(incident.events)]
+    lines = []
+    for one in found[:_MAX_EVENTS]:
+        said = f"; class {rows.row_model_class(one)}, {rows.row_agreement(one)}" if one.label else ""
+        lines += _wrap(f"{rows.row_clock(one, verdict.start)}  {rows.event_sentence(one)}{said}", 8, width, 2)
+    rest = len(found) - _MAX_EVENTS
+    yield ("Events" if len(found) > 1 else "Event"), [*lines, *([f"and {rest} more"] if rest > 0 else [])]
+
+
+def _draw_footer(page: _SheetPage, recording: RecordingSource, verdict: Verdict) -> None:
+    """The recording, and what made the sheet."""
+    name = verdict.source.replace("\\", "/").rsplit("/", 1)[-1] or "recording"
+    facts = f"{name}; {frequency_text(recording.sampling_rate)}; {verdict.frequency:.3f} Hz; {verdict.duration:.4g} s"
+    y = _HEIGHT - 0.42
+    page.rule(y - 0.16)
+    page.text(_MARGIN, y, _fit(facts, 7, _RIGHT - _MARGIN - 1, keep=30), fontsize=7, color=_SOFT)
+    page.text(_RIGHT, y, f"pqswarm {__version__}", fontsize=7, color=_SOFT, ha="right")
