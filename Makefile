@@ -78,6 +78,7 @@ bench: $(VENV)/.installed-dev ## measure speed and compare it with the last rele
 
 torture: $(VENV)/.installed-dev ## kill studies and watchers KILLS=1000 times, fill disks, compare machines, in about an hour
 	$(BIN)/python -m tests.torture --kills $(KILLS)
+	$(BIN)/python -m tests.torture.archive --kills 60
 
 docs: $(VENV)/.installed-docs ## build the documentation with its gallery, in about two minutes: docs/_build/html/index.html
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html

@@ -24,13 +24,13 @@ HOSTILE_CHANNEL = "<img src=x onerror=alert(1)>\u202e=1+1"
 
 @contextmanager
 def served(tmp_path_factory, *options):
-    """A server on an empty folder, with `folder`, `state` and `corrections`."""
+    """A server on an empty folder, with `folder`, `state` and `archive`."""
     folder = tmp_path_factory.mktemp("private") / "grid"
     folder.mkdir()
     state = tmp_path_factory.mktemp("state")
     with running_app(folder, *options, state=state) as process:
         process.folder, process.state = folder, state
-        process.corrections = folder.with_name("grid.corrections.jsonl")
+        process.archive = folder.with_name("grid.archive")
         yield process
 
 

@@ -12,7 +12,7 @@ from tests.app import requests
 
 from pqswarm.app.events.request import EventRequest, read_request
 from pqswarm.errors import PqswarmError
-from pqswarm.events import EVENT_CLASSES, add_noise, generate, noise_stream
+from pqswarm.events import EVENT_CLASSES, PRESETS, add_noise, generate, noise_stream
 from pqswarm.identify import identify
 from pqswarm.recordings import Channel, Recording, read
 
@@ -33,7 +33,8 @@ def floats(text):
 
 def test_the_classes_have_titles_and_pictures(app):
     answer = get(app, "classes", preset="field")
-    assert [one["name"] for one in answer["classes"]] == list(EVENT_CLASSES)[:14]
+    assert [one["name"] for one in answer["classes"]] == list(EVENT_CLASSES)
+    assert [one["preset"] for one in answer["classes"]] == ["field"] * 14 + ["field-16"] * 2
     assert answer["presets"][:4] == ["paper", "paper-stepped", "paper-printed", "field"]
     assert all(np.isfinite(floats(one["low"])).all() for one in answer["classes"])
     sources = {one["name"]: one["sources"] for one in answer["classes"]}
@@ -62,11 +63,11 @@ def test_an_event_is_what_the_library_makes(app):
     assert urms.min() == pytest.approx(0.6, abs=1e-3)
 
 
-@pytest.mark.parametrize("preset", ["paper", "paper-stepped", "paper-printed", "field"])
+@pytest.mark.parametrize("preset", ["paper", "paper-stepped", "paper-printed", "field-16"])
 def test_every_class_has_fields_that_hold_its_values(preset):
     from pqswarm.app.events.answers import describe_event
 
-    for name in list(EVENT_CLASSES)[:14]:
+    for name in PRESETS[preset].classes:
         answer = describe_event(EventRequest(name, preset, seed=2), None, None, 100)
         json.dumps(answer, allow_nan=False)
         for one in answer["fields"]:

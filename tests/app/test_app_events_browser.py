@@ -105,7 +105,7 @@ def test_phone_and_dark(app, tab, browser, width, scheme):
     assert measured["problems"] == []
     assert tab.problems() == []
     assert (measured["background"] == "rgb(20, 24, 30)") == (scheme == "dark")
-    assert tab.evaluate("document.querySelectorAll('.strip button').length") >= 14
+    assert tab.evaluate("document.querySelectorAll('.strip button').length") >= 16
     unnamed = (
         "[...document.querySelectorAll('.bench button, .bench input, .bench select')].filter(one => "
         "!(one.ariaLabel || one.getAttribute('aria-label') || one.labels?.length || one.textContent.trim())).length"

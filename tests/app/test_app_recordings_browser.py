@@ -1,6 +1,7 @@
-"""The recordings section in a real browser: drop files, click events, drag cursors, correct verdicts."""
+"""The recordings section in a real browser: drops, filters, statistics, cursors, corrections, notes, sites."""
 
 import json
+import shutil
 from datetime import datetime
 from math import log10
 
@@ -13,7 +14,7 @@ from pqswarm.recordings import open_recordings
 
 pytestmark = needs_browser
 
-ROWS = ".events tbody tr[data-key]"
+ROWS = ".events tbody tr[data-key]:not([hidden])"
 READY = "document.querySelector('.waves')?.dataset.state === 'ready'"
 ANALYSED = f"{READY} && !!document.querySelector('.verdict [data-read=rule]')"
 
@@ -46,14 +47,27 @@ def rows(tab, column):
     return tab.evaluate(f"[...document.querySelectorAll('{ROWS}')].map(row => {cell})")
 
 
+def events(tab, query=""):
+    """The rows that the server gives."""
+    return tab.evaluate(f"pq.app.api('/api/events?limit=500&{query}').then(answer => answer.rows)")
+
+
+def find(tab, station, kind):
+    return next(row for row in events(tab) if row["station"] == station and row["kind"] == kind)
+
+
 def open_event(tab, station, kind):
-    key = tab.evaluate(
-        f"(row => row.recording + ':' + row.event)"
-        f"(pq.recordings.store.rows.find(row => row.station === '{station}' && row.kind === '{kind}'))"
-    )
-    tab.click(f'.events tr[data-key="{key}"]')
+    row = find(tab, station, kind)
+    tab.evaluate(f"location.hash = '#/recordings/{row['recording']}?event={row['event']}'")
     tab.until(ANALYSED)
-    return tab.evaluate(f"pq.recordings.store.rows.find(row => row.recording + ':' + row.event === '{key}')")
+    return row
+
+
+def choose(tab, selector, value):
+    tab.evaluate(
+        f"(box => {{ box.value = {json.dumps(value)}; box.dispatchEvent(new Event('change', {{bubbles: true}})); }})"
+        f"(document.querySelector({json.dumps(selector)}))"
+    )
 
 
 def cursors(tab):
@@ -78,11 +92,36 @@ def settle(tab):
 
 
 def test_dropped_files_are_listed_with_their_events(start):
-    assert set(rows(start, "kind")) >= {"sag", "swell"} or any("sag" in one for one in rows(start, "kind"))
     assert "East" in rows(start, "station")
-    assert start.text(".uploads") == ""
+    assert "fault.cfg" in start.text(".uploads")
+    link = start.evaluate("document.querySelector('.uploads a').hash")
+    assert link == f"#/recordings/{find(start, 'East', 'sag')['recording']}"
     listed = start.text(".sources")
     assert all(word in listed for word in ("quiet.cfg", "no events", "broken.csv", "Remove"))
+    start.click(".uploads button")
+    assert start.text(".uploads") == ""
+
+
+def test_a_dropped_folder_with_two_files_of_one_name(start, fault, recordings, tmp_path):
+    for name, source in (("day 1", fault), ("day 2", recordings / "swell.cfg")):
+        (tmp_path / "meter" / name).mkdir(parents=True)
+        for suffix in (".cfg", ".dat"):
+            shutil.copy(source.with_suffix(suffix), tmp_path / "meter" / name / f"WAVE0001{suffix}")
+    (tmp_path / "meter" / "notes.pdf").write_text("not a recording")
+    start.drop(".drop", tmp_path / "meter")
+    start.until("document.querySelectorAll('.uploads li[data-state=analysed]').length === 2")
+    said = start.text(".uploads")
+    assert "day 1/WAVE0001.cfg" in said
+    assert "day 2/WAVE0001.cfg" in said
+    assert start.text(".uploads").count("event") == 2
+    for _ in range(2):
+        start.click(".uploads button")
+        start.until("document.querySelector('.sources [aria-label*=WAVE0001]') !== null")
+        start.evaluate("document.querySelector('.sources [aria-label*=WAVE0001]').click()")
+        start.until(
+            "document.querySelectorAll('.sources [aria-label*=WAVE0001]').length === "
+            "document.querySelectorAll('.uploads li').length"
+        )
 
 
 def test_a_file_that_is_too_large_is_not_sent(start, tmp_path):
@@ -95,54 +134,86 @@ def test_a_file_that_is_too_large_is_not_sent(start, tmp_path):
 
 
 def test_filters_and_order(start):
+    total = len(events(start))
     start.click('.chip[data-kind="swell"]')
     start.until("location.hash.includes('kind=swell')")
-    stations = rows(start, "station")
-    assert sorted(stations) == ["East", "North"]
-    events = start.evaluate("pq.recordings.store.rows.filter(row => row.kind !== 'none').length")
-    assert start.text(".filters .count") == f"2 of {events} events"
-    start.until("document.querySelectorAll('[data-chart=itic] .point').length === 2")
-    start.evaluate("document.querySelector('.filters input').focus()")
+    start.until(f"document.querySelector('.filters .count').innerText === '2 of {total} events'")
+    assert sorted(rows(start, "station")) == ["East", "North"]
+    start.evaluate("document.querySelector('.filters [name=text]').focus()")
     start.type("north")
     start.until(f"document.querySelectorAll('{ROWS}').length === 1")
-    start.until("document.querySelectorAll('[data-chart=itic] .point:not(.off)').length === 1")
     start.reload()
     start.until(f"document.querySelectorAll('{ROWS}').length === 1")
     assert rows(start, "station") == ["North"]
-    start.evaluate("location.hash = '#/recordings'")
+    start.click("[data-act=clear]")
     start.until(f"document.querySelectorAll('{ROWS}').length >= 5")
-    start.click("th[data-column=magnitude] button")
-    sizes = [float(text.split()[0]) for text in rows(start, "magnitude")]
-    assert sizes == sorted(sizes)
-    start.click("th[data-column=magnitude] button")
-    assert [float(text.split()[0]) for text in rows(start, "magnitude")] == sizes[::-1]
-    start.click("th[data-column=magnitude] button")
-    start.evaluate("document.querySelector('.filters select').value = 'South'")
-    start.evaluate("document.querySelector('.filters select').dispatchEvent(new Event('change'))")
-    assert set(rows(start, "station")) == {"South"}
+    assert "?" not in start.evaluate("location.hash")
+    shown = rows(start, "time")
+    dated = [text for text in shown if text.startswith("20")]
+    assert dated == sorted(dated, reverse=True)
+    start.click("th[data-column=severity] button")
+    start.until("location.hash.includes('order=worst')")
+    start.until("document.querySelector('th[data-column=severity]').getAttribute('aria-sort') === 'descending'")
+    sizes = [float(text) for text in rows(start, "severity") if text]
+    assert len(sizes) >= 4
+    assert sizes == sorted(sizes, reverse=True)
+    south = start.evaluate("pq.recordings.store.facets.stations.find(one => one.name === 'South').id")
+    choose(start, ".filters [name=station]", str(south))
+    start.until(
+        f"[...document.querySelectorAll('{ROWS} [data-column=station]')].every(one => one.innerText === 'South')"
+    )
+    choose(start, ".filters [name=to]", "2026-03-01")
+    start.until("document.querySelector('.events .empty')?.innerText.includes('No event matches')")
+    assert "to=2026-03-02" in start.evaluate("location.hash")
 
 
-def test_the_point_of_an_event_is_where_it_belongs(start):
-    row = start.evaluate("pq.recordings.store.rows.find(row => row.station === 'East' && row.kind === 'sag')")
-    key = f"{row['recording']}:{row['event']}"
-    point = f'[data-chart=itic] .point[data-row="{key}"]'
+def test_an_incident_is_folded(start):
+    main = next(row for row in events(start) if row["station"] == "East" and row["cause"])
+    key = f"{main['recording']}:{main['event']}"
+    others = f"document.querySelectorAll('.events tr.under[data-under=\"{key}\"]')"
+    n = len([row for row in events(start) if row["recording"] == main["recording"]]) - 1
+    assert start.evaluate(f"[{others}.length, [...{others}].filter(row => row.hidden).length].join()") == f"{n},{n}"
+    start.click(f'.events tr[data-key="{key}"] .others')
+    assert start.evaluate(f"[...{others}].every(row => !row.hidden)")
+
+
+def test_statistics(start):
+    known = [row for row in events(start) if row["when"]]
+    start.evaluate("location.hash = '#/recordings/statistics'")
+    start.until("document.querySelectorAll('.month').length && document.querySelectorAll('.hours td').length === 168")
+    assert start.evaluate("document.querySelector('.month').dataset.name") == min(row["when"][:4] for row in known)
+    hours = start.evaluate(
+        "[...document.querySelectorAll('.hours td')].reduce((sum, one) => sum + Number(one.innerText), 0)"
+    )
+    assert hours == len(known)
+    sag = find(start, "East", "sag")
+    point = f'.point[data-name="{sag["recording"]}:{sag["event"]}"]'
     start.until(f"!!document.querySelector('{point}')")
     seconds, percent, x, y = start.evaluate(
-        f"(point => [...[point.dataset.seconds, point.dataset.percent].map(Number), "
+        "(point => [...[point.dataset.seconds, point.dataset.percent].map(Number), "
         "...['cx', 'cy'].map(name => Number(point.querySelector('circle').getAttribute(name)))])"
         f"(document.querySelector('{point}'))"
     )
-    assert seconds == pytest.approx(row["duration_s"], abs=6e-4)
-    assert percent == pytest.approx(100 * row["magnitude"], abs=0.06)
-    grid = start.evaluate("document.querySelector('[data-chart=itic] .grid').getAttribute('d')")
-    uprights = [float(part.split()[0]) for part in grid.split("M")[1:] if "V" in part]  # 0.1 ms, 1 ms, ...
-    levels = [float(part.split()[1].partition("H")[0]) for part in grid.split("M")[1:] if "H" in part]  # 0, 50, ... %
+    assert seconds == pytest.approx(sag["duration_s"], abs=6e-4)
+    assert percent == pytest.approx(100 * sag["magnitude"], abs=0.06)
+    lines = "[...document.querySelectorAll('[data-chart=tolerance] .grid')]"
+    grid = start.evaluate(f"{lines}.map(one => ['x1', 'y1', 'x2'].map(name => Number(one.getAttribute(name))))")
+    uprights = [x1 for x1, _, x2 in grid if x1 == x2]  # 0.1 ms, 1 ms, ...
+    levels = [y1 for x1, y1, x2 in grid if x1 != x2]  # 0, 50, ... %
     assert x == pytest.approx(uprights[0] + (uprights[1] - uprights[0]) * (log10(seconds) + 4), abs=0.3)
     assert y == pytest.approx(levels[0] + (levels[1] - levels[0]) * percent / 50, abs=0.3)
-    start.evaluate(f"document.querySelector('{point}').focus()")
-    assert "sag" in start.text(".tip")
+    years = start.evaluate("[...document.querySelectorAll('.sarfi tbody tr')].map(row => row.innerText.split('\\t'))")
+    assert ["South", "2026", "1"] in [row[:3] for row in years]
+
+    start.click('.month[data-name="2026"]')  # one recorder has no clock, so years are shown
+    start.until("location.hash.includes('from=2026&to=2027')")
+    start.until("document.querySelector('.month').dataset.name > '2026-'")
+    start.click('.month[data-name="2026-03"]')
+    start.until("location.hash.includes('from=2026-03&to=2026-04')")
+    here = sum(row["when"].startswith("2026-03") for row in known)
+    start.until(f"document.querySelector('.filters .count').innerText.startsWith('{here} of ')")
     start.click(f"{point} circle")
-    start.until(f"location.hash.startsWith('#/recordings/{row['recording']}?') && !!document.querySelector('.waves')")
+    start.until(f"location.hash.startsWith('#/recordings/{sag['recording']}?') && !!document.querySelector('.waves')")
 
 
 def test_an_event_is_shown_in_the_middle_and_measured(start, fault):
@@ -218,40 +289,75 @@ def test_wavelet_bands(start):
     assert "L" in start.evaluate("document.querySelector('svg.band .wave').getAttribute('d')")
 
 
-def test_a_verdict_is_corrected_and_the_correction_withdrawn(start, app):
+def test_a_verdict_is_corrected_and_the_correction_withdrawn(start):
     row = open_event(start, "North", "swell")
     start.click(".correct summary")
     labels = start.evaluate("[...document.querySelector('.correct select').options].map(one => one.value)")
-    assert {"", "swell"} < set(labels)
-    label = next(one for one in labels if one not in ("", row["class"]))
-    start.evaluate(f"document.querySelector('.correct select').value = '{label}'")
-    start.evaluate("document.querySelector('.correct [name=by]').focus()")
-    start.type("Eve <b>")
-    start.evaluate("document.querySelector('.correct [name=note]').focus()")
-    start.type("seen at the meter")
+    assert {"", "swell", "not an event"} < set(labels)
+    start.evaluate("document.querySelector('.correct select').value = 'not an event'")
+    for name, text in (("cause", "ripple control"), ("by", "Eve <b>"), ("note", "seen at the meter")):
+        start.evaluate(f"document.querySelector('.correct [name={name}]').focus()")
+        start.type(text)
     start.click(".correct [type=submit]")
-    start.until("!!document.querySelector('[data-read=correction]')")
+    start.until("!!document.querySelector('[data-read=cause-by-hand]')")
     said = start.text("[data-read=correction]")
-    assert all(word in said for word in ("Eve <b>", "seen at the meter", label.replace("_", " ")))
-    lines = [json.loads(line) for line in app.corrections.read_text().splitlines()]
-    (stored,) = [line for line in lines if line.get("by") == "Eve <b>"]
-    assert stored["label"] == label
-    assert datetime.fromisoformat(stored["at"]).year >= 2024
+    assert all(word in said for word in ("Eve <b>", "seen at the meter", "not an event"))
+    assert "ripple control" in start.text("[data-read=cause-by-hand]")
     assert "✎" in start.text(".own-events tr[aria-selected=true]")
+    assert (row["recording"], row["event"]) not in [(one["recording"], one["event"]) for one in events(start)]
+    hidden = [one for one in events(start, "hidden=1") if one["hidden"]]
+    assert [(one["recording"], one["event"]) for one in hidden] == [(row["recording"], row["event"])]
+
+    start.evaluate("location.hash = '#/recordings/log'")
+    start.until("document.querySelectorAll('.log tr[data-key]').length >= 2")
+    log = start.text(".log")
+    assert all(word in log for word in ("Eve <b>", "not an event", "ripple control", "swell.cfg"))
+    stored = start.evaluate("pq.app.api('/api/corrections').then(answer => answer.corrections[0].at)")
+    assert datetime.fromisoformat(stored).year >= 2024
+
+    open_event_again(start, row)
     start.click('[data-act="withdraw"]')
     start.until("!document.querySelector('[data-read=correction]')")
-    assert "✎" not in start.text(".own-events")
+    start.click('[data-act="withdraw-cause"]')
+    start.until("!document.querySelector('[data-read=cause-by-hand]')")
+    assert "✎" not in start.text(".own-events tr[aria-selected=true]")
     assert start.evaluate("localStorage.getItem('pqswarm-name')") == "Eve <b>"
 
 
+def open_event_again(tab, row):
+    tab.evaluate(f"location.hash = '#/recordings/{row['recording']}?event={row['event']}'")
+    tab.until(ANALYSED)
+
+
+def test_other_meters_and_notes(start):
+    open_event(start, "North", "swell")
+    start.until("!!document.querySelector('.around tbody')")
+    assert "South" not in start.text(".around")
+    choose(start, ".around select", "3600")
+    start.until("document.querySelector('.around').innerText.includes('South')")
+    assert "with=" in start.evaluate("document.querySelector('.around td a').hash")
+    start.click(".notes summary")
+    for name, text in (("text", "a storm <b>"), ("by", "Eve")):
+        start.evaluate(f"document.querySelector('.notes [name={name}]').value = ''")
+        start.evaluate(f"document.querySelector('.notes [name={name}]').focus()")
+        start.type(text)
+    start.click(".notes [type=submit]")
+    start.until("document.querySelector('.notes li')?.innerText.includes('a storm <b>')")
+    start.click(".notes li button")
+    start.until("!document.querySelector('.notes li')")
+
+
 def test_exports(start):
+    start.click('.chip[data-kind="swell"]')
+    start.until("document.querySelector('.events .tools a').href.includes('kind=swell')")
+    plain, german = start.evaluate(
+        "Promise.all([...document.querySelectorAll('.events .tools a')].map("
+        "one => pq.app.api(one.getAttribute('href'), {text: true})))"
+    )
+    assert len(plain.splitlines()) == len(german.splitlines()) == 3
+    assert german.splitlines()[0] == plain.splitlines()[0].replace(",", ";")
+    assert "1,2" in german
     start.evaluate("window.saved = {}; pq.saveText = (name, text) => { window.saved[name] = text; }")
-    start.click(".filters > button")
-    lines = start.evaluate("saved['events.csv']").splitlines()
-    assert len(lines) == 1 + len(rows(start, "kind"))
-    served = start.evaluate("pq.app.api('/api/table.csv', { text: true })").splitlines()
-    assert lines[0] == served[0]
-    assert {line.partition(",")[0] for line in lines} <= {line.partition(",")[0] for line in served}
     open_event(start, "South", "interruption")
     start.click(".title .tools button")
     drawing = start.evaluate("saved['interruption.cfg.svg']")
@@ -292,13 +398,16 @@ def test_by_keyboard(start):
 
 @pytest.mark.parametrize(("width", "scheme"), [(PHONE, "light"), (PHONE, "dark"), (DESKTOP, "dark")])
 def test_looks(tab, app, browser, width, scheme):
-    row = tab.evaluate("pq.recordings.store.rows.find(row => row.station === 'East' && row.kind === 'sag')")
+    row = find(tab, "East", "sag")
     link = f"#/recordings/{row['recording']}?event={row['event']}"
     other = browser.tab(app.address, width=width, scheme=scheme)
     try:
-        other.until("document.querySelectorAll('.tolerance').length === 2")
-        found = other.measure()
-        assert (found["problems"], found["width"]) == ([], width)
+        other.until(f"document.querySelectorAll('{ROWS}').length >= 5")
+        for room in ("", "/statistics", "/stations", "/log"):
+            other.evaluate(f"location.hash = '#/recordings{room}'")
+            other.until("document.querySelectorAll('.recordings .table tbody tr').length > 0")
+            found = other.measure()
+            assert (found["problems"], found["width"]) == ([], width), room
         other.evaluate(f"location.hash = '{link}'")
         other.until(f"{READY} && !!document.querySelector('.spectrum')")
         found = other.measure()
@@ -381,3 +490,42 @@ def test_a_picture_as_png(start):
     assert link.startswith("data:image/png;base64,iVBOR")
     assert len(link) > 20_000
     start.evaluate("pq.saveLink = kept")
+
+
+def test_a_phone_shows_magnitude_and_duration(app, browser, tab):
+    phone = browser.tab(app.home, width=PHONE)
+    try:
+        phone.until(f"document.querySelectorAll('{ROWS}').length >= 5")
+        seen = "(box => box.width > 20 && box.left >= 0 && box.right <= innerWidth)"
+        for column in ("kind", "magnitude", "duration", "time", "station"):
+            cell = f"document.querySelector('{ROWS} [data-column={column}]').getBoundingClientRect()"
+            assert phone.evaluate(f"{seen}({cell})"), column
+    finally:
+        phone.close()
+
+
+def test_the_site_of_a_station(start):
+    start.evaluate("location.hash = '#/recordings/stations'")
+    start.until("document.querySelectorAll('.stations tr[data-key]').length >= 3")
+    start.evaluate(
+        "[...document.querySelectorAll('.stations tr[data-key]')].find(row => row.innerText.includes('South')).click()"
+    )
+    for name, text in (("voltage", "20 apples"), ("by", "Eve")):
+        start.evaluate(f"document.querySelector('.site [name={name}]').value = ''")
+        start.evaluate(f"document.querySelector('.site [name={name}]').focus()")
+        start.type(text)
+    start.click(".site [type=submit]")
+    start.until("document.querySelector('.site .error:not([hidden])')?.innerText.includes('20 apples')")
+    start.evaluate("document.querySelector('.site [name=voltage]').select()")
+    start.type("20 kV")
+    site = start.evaluate("document.querySelector('.site textarea').value")
+    assert site.strip() == 'nominal_voltage = { line_to_line = "20 kV" }'
+    start.click(".site [type=submit]")
+    start.until("document.querySelector('.site [role=status]').innerText.startsWith('Saved')")
+    start.until("document.querySelector('.stations .table').innerText.includes('20 kV')")
+    start.click(".site [data-act=again]")
+    start.until("document.querySelector('.site [role=status]').innerText.startsWith('1 file')")
+    start.until(
+        "pq.app.api('/api/events?text=south').then(answer => answer.rows.some(row => row.reference === 'nominal'))"
+    )
+    start.reload()  # forgets the refusal, which the browser reports

@@ -29,7 +29,7 @@ from pqswarm.recordings import RecordingError, read
 def make_workbench(tmp_path):
     home = tmp_path / "grid"
     home.mkdir()
-    return Workbench(home, tmp_path / "state", home.with_name("grid.corrections.jsonl"), 1_000_000)
+    return Workbench(home, tmp_path / "state", home.with_name("grid.archive"), 1_000_000)
 
 
 def test_texts_lose_the_names_of_folders_and_nothing_else():
@@ -60,7 +60,7 @@ def test_what_becomes_a_link_that_leads_out_is_not_opened(tmp_path):
     home = section.workbench.folder
     write_pair(tmp_path / "outside.cfg")
     for name in ("a.cfg", "b.cfg"):
-        write_pair(home / name)
+        write_pair(home / name, station=name)
     section.update(ONE)
     by_name = {place.file.name: place for place in section.recordings(ONE)}
     opened = section.open(Job(), by_name["b.cfg"])
@@ -71,7 +71,7 @@ def test_what_becomes_a_link_that_leads_out_is_not_opened(tmp_path):
         (home / name).symlink_to(tmp_path / "outside.dat")
     with pytest.raises(RecordingError, match="leads out of the folder"):
         section.open(Job(), by_name["a.cfg"])
-    ((found, _),) = analyse_file(section.workbench, by_name["a.cfg"].file, lambda *_: None)
+    (found,) = analyse_file(section.workbench, section.archive, by_name["a.cfg"].file, lambda *_: None).results
     assert "leads out of the folder" in found.reason
     with pytest.raises(RecordingError, match="has changed since it was opened"):
         opened.source.read()

@@ -17,7 +17,7 @@ from pqswarm.cli.options import Stopped
 from pqswarm.cli.train import train
 from pqswarm.errors import PqswarmError
 from pqswarm.events import generate
-from pqswarm.identify import Correction, CorrectionFile, identify_file
+from pqswarm.identify import Archive
 from pqswarm.recordings import Channel, Recording, read, write_comtrade, write_csv
 
 app = typer.Typer()
@@ -180,7 +180,7 @@ def test_interrupt_says_what_was_done_and_writes_it(folder, tmp_path, monkeypatc
         return found
 
     found = [*batch.identify_file(folder / "fault.cfg")]
-    monkeypatch.setattr("pqswarm.identify.identify_file", analyse)
+    monkeypatch.setattr("pqswarm.identify.archive.analyser.identify_file", analyse)
     result = CliRunner().invoke(app, ["identify", str(folder), "--csv", str(tmp_path / "rows.csv"), "--json"])
     assert isinstance(result.exception, Stopped)
     assert "stopped after 1 of 2 files: 1 event, 0 failures" in str(result.exception)
@@ -195,15 +195,15 @@ def test_train_then_identify(folder, tmp_path):
     model = tmp_path / "model.npz"
     (tmp_path / "few.toml").write_text('extends = "field"\nclasses = ["pure_sinusoid", "sag", "harmonics"]\n')
     small = ("--preset", tmp_path / "few.toml", "--events-per-class", 12, "--jobs", 1)
-    (verdict,) = identify_file(folder / "fault.cfg")
-    file = CorrectionFile(tmp_path / "mine.jsonl")
-    file.add(Correction.of(verdict, verdict.events[0], "sag", "Eve"))
-    said = run("train", "--out", model, "--subset", names, "--corrections", file.path, *small).output
+    run("identify", folder / "fault.cfg", "--archive", tmp_path / "archive")
+    with Archive(tmp_path / "archive") as archive:
+        archive.correct(1, 0, "sag", "Eve")
+    said = run("train", "--out", model, "--subset", names, "--archive", tmp_path / "archive", *small).output
     assert "wrote" in said
     assert "1 corrected event learned, 1 classified as corrected" in said
-    missing = ("--overwrite", "--out", model, "--corrections", tmp_path / "none.jsonl")
-    assert "none.jsonl does not exist" in refused("train", *missing, *small)
-    assert "--corrections" in refused("train", "--overwrite", "--out", model, "--site", tmp_path / "site.toml")
+    missing = ("--overwrite", "--out", model, "--archive", tmp_path / "none")
+    assert "there is no archive" in refused("train", *missing, *small)
+    assert "--archive" in refused("train", "--overwrite", "--out", model, "--site", tmp_path / "site.toml")
     assert " sag " in run("identify", folder / "fault.cfg", "--model", model).output
     assert "exists" in refused("train", "--out", model, *small)
     run("train", "--out", model, "--overwrite", "--search", "--evaluations", 30, "--classifier", "k-nn", *small)

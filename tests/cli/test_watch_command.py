@@ -1,7 +1,9 @@
 """``pqswarm watch`` and ``pqswarm site``, as a person uses them."""
 
 import csv
+import hashlib
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -39,7 +41,7 @@ def folder(tmp_path):
     return folder
 
 
-def test_once_then_list(folder, tmp_path):
+def test_once_then_the_archive(folder, tmp_path):
     lines = tmp_path / "events.jsonl"
     first = run("watch", folder, "--once", "--settle", 0, "--jsonl", lines)
     assert "fault.cfg: 1 event" in first.stderr
@@ -47,11 +49,18 @@ def test_once_then_list(folder, tmp_path):
     assert run("watch", folder, "--once", "--settle", 0, "--jsonl", lines).stderr == ""
     (event,) = [json.loads(line) for line in lines.read_text().splitlines()]
     assert (event["kind"], event["phases"], event["path"]) == ("sag", "A", str(folder / "fault.cfg"))
-    listed = run("watch", folder, "--list").stdout
-    assert "instantaneous sag" in listed
-    assert f"{folder / 'bad.csv'}: failed:" in listed
-    (row,) = csv.DictReader(run("watch", folder, "--list", "--csv").stdout.splitlines())
-    assert row["kind"] == "sag"
+    home = folder.with_name("incoming.archive")
+    table = tmp_path / "events.csv"
+    assert "1 event" in run("archive", "export", home, "--out", table, "--separator", "semicolon").stdout
+    (row,) = csv.DictReader(table.read_text().splitlines(), delimiter=";")
+    assert (row["kind"], row["key"]) == ("sag", event["key"])
+    asked = run(
+        "archive", "query", home, "SELECT kind, magnitude FROM events", "--decimal", "comma", "--separator", "tab"
+    )
+    assert asked.stdout.splitlines()[1].startswith("sag\t0,5")
+    checked = run("archive", "check", home).stdout
+    assert f"{folder / 'bad.csv'}: " in checked
+    assert "2 files, 2 recordings, 1 event; 0 waiting, 1 failed" in checked
     # Another receiver gets what it does not have.
     assert json.loads(run("watch", folder, "--once").stdout)["key"] == event["key"]
     assert run("watch", folder, "--once").stdout == ""
@@ -61,10 +70,13 @@ def test_what_is_refused(folder, tmp_path):
     assert "is not a folder" in refused("watch", tmp_path / "none")
     assert "--interval must be" in refused("watch", folder, "--interval", -1)
     assert "--webhook must be" in refused("watch", folder, "--webhook", "somewhere")
-    assert "no journal" in refused("watch", folder, "--list")
-    journal = tmp_path / "journal.sqlite"
-    with FileLock(f"{journal}.lock"):
-        assert "another process" in refused("watch", folder, "--once", "--journal", journal)
+    assert "there is no archive" in refused("archive", "check", tmp_path / "none")
+    assert "--separator" in refused("archive", "query", tmp_path / "none", "SELECT 1", "--decimal", "comma")
+    home = tmp_path / "home"
+    home.mkdir()
+    place = hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:16]
+    with FileLock(home / f"watch-{place}.lock"):
+        assert "another process" in refused("watch", folder, "--once", "--archive", home)
 
 
 def test_a_webhook_that_fails_is_told_by_the_exit_code(folder, monkeypatch):
@@ -118,3 +130,18 @@ def test_site_prints_a_file_to_edit(folder):
     site = Site.read(text)
     assert "UA" in site.channels
     assert "does not exist" in refused("site", folder / "none.cfg")
+
+
+def test_identify_and_watch_share_an_archive(folder, tmp_path):
+    home = tmp_path / "home"
+    first = run("identify", folder, "--archive", home, "--jobs", 2, "--csv", tmp_path / "a.csv", code=1)
+    again = run("identify", folder, "--archive", home, "--csv", tmp_path / "b.csv", code=1)
+    assert again.stderr.count("(analysed before)") == 2
+    assert again.stdout.replace("b.csv", "a.csv") == first.stdout
+    run("identify", folder, "--csv", tmp_path / "c.csv", code=1)
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes() == (tmp_path / "c.csv").read_bytes()
+    told = run("watch", folder, "--once", "--settle", 0, "--archive", home)
+    assert json.loads(told.stdout)["kind"] == "sag"
+    assert "events" not in told.stderr  # nothing was analysed again
+    assert "(analysed before)" not in run("identify", folder, "--archive", home, "--again", code=1).stderr
+    assert "--archive" in refused("identify", folder, "--again")

@@ -109,7 +109,6 @@ def write_materials(folder):
     text("lonely.cfg", (folder / "fault.cfg").read_text())
     (folder / "noise.dat").write_bytes(bytes(range(256)))
     (folder / "broken.pqd").write_bytes(b"no PQDIF" * 20)
-    text("station.corrections.jsonl", "not json\n")
 
 
 LINES = [

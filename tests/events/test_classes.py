@@ -19,7 +19,6 @@ from pqswarm.events import (
     class_family,
     class_title,
     generate,
-    load_preset,
 )
 from pqswarm.events.broad import record_event
 from pqswarm.events.classes import visible_classes
@@ -171,11 +170,3 @@ def test_families_and_capture_needs():
     assert visible_classes(names, 12_800, 50.0, 10.0) == set(names)
     assert visible_classes(names, 12_800, 50.0, 4.0) == set(names) - {"flicker_with_harmonics"}
     assert visible_classes(names, 1_000, 50.0, 10.0) == set(names) - {"oscillatory_transient", "notching"}
-
-
-def test_classes_that_no_preset_can_draw(tmp_path):
-    (tmp_path / "mine.toml").write_text('extends = "paper"\n[impulsive_transient]\nduration = 1\n')
-    with pytest.raises(PqswarmError, match="unknown key or event class 'impulsive_transient'"):
-        load_preset(tmp_path / "mine.toml")
-    with pytest.raises(PqswarmError, match="'voltage_change' has no model"):
-        generate("voltage_change", 0, replace(PRESETS["paper"], models={"voltage_change": {}}))

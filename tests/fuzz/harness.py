@@ -27,7 +27,7 @@ from tests.fuzz.seeds import CORPUS, make_seeds, read_case, write_case
 from tests.fuzz.targets import EVERYTHING, READERS, TARGETS, Outcome, Shares, examine
 
 WEIGHTS = {"comtrade": 30, "pqdif": 20, "csv": 18, "npz": 12, "sel": 8, "mat": 6, "zip": 6, "site": 5}
-WEIGHTS |= {"corrections": 3, "samples": 3, "model": 2}
+WEIGHTS |= {"archive": 3, "samples": 3, "model": 2}
 """Weights of the targets; 1 for all others."""
 
 RECYCLED = 20_000

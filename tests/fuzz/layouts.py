@@ -299,14 +299,6 @@ def mutate_lines(files, rng):
     return {name: mutate(content, rng, mutate_text) for name, content in files.items()}
 
 
-def mutate_json_lines(files, rng):
-    name, content = next(iter(files.items()))
-    lines = content.split(b"\n")
-    at = rng.randrange(max(len(lines) - 1, 1))
-    lines[at] = mutate(lines[at], rng, mutate_json)
-    return {name: b"\n".join(lines)}
-
-
 def mutate_samples(files, rng):
     return mutate_npz(files, rng) if "case.npz" in files else mutate_lines(files, rng)
 
@@ -330,7 +322,9 @@ def mutate_store(files, rng):
 
 def change_row(database, rng):
     """Another value in a row of a table."""
-    table = rng.choice(("findings", "findings", "runs"))
+    names = [row[0] for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    full = [name for name in names if list(database.execute(f"SELECT 1 FROM {name} LIMIT 1"))]
+    table = rng.choice([name for name in full if name != "sqlite_sequence"])
     columns = [row[1] for row in database.execute(f"PRAGMA table_info({table})")]
     rows = list(database.execute(f"SELECT * FROM {table}"))
     row = rng.choice(rows)
@@ -367,7 +361,7 @@ MUTATORS = {
     "dataset": mutate_npz,
     "samples": mutate_samples,
     "model": mutate_npz,
-    "corrections": mutate_json_lines,
+    "archive": mutate_store,
     "store": mutate_store,
 }
 """Mutators by target."""

@@ -6,15 +6,16 @@ studies, lies in ``corpus/seeds``: ``python -m tests.fuzz.seeds`` writes it agai
 
 import base64
 import contextlib
-import json
 import sqlite3
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from tests.identify import invented
 from tests.recordings import builders, vendor_files
 from tests.reference import pqdif
 
+from pqswarm.measure.incidents.record import Incident, Stage
 from pqswarm.recordings.files import find_partner
 
 CORPUS = Path(__file__).with_name("corpus")
@@ -48,15 +49,6 @@ common = { frequency = 60 }
 sag = { depth = { uniform = [0.1, 0.5] } }
 """
 SAMPLES = "a,b,c,class\n" + "".join(f"{i % 7},{i * i % 5}.5,{i % 3}e-2,{'xyz'[i % 3]}\n" for i in range(12))
-CORRECTION = {
-    "path": "a.cfg",
-    "digest": 64 * "0",
-    "source": "a.cfg",
-    "label": "sag_with_harmonics",
-    "by": "Eve",
-    "at": "2026-06-30T12:00:00+00:00",
-    "note": "",
-}
 PLAN = """
 title = "small"
 runs = 2
@@ -98,10 +90,6 @@ def make_seeds(samples=None):
     packed = [pqdif.example(packed=packed)[0] for packed in (False, True)]
     three = [{"case.cff": builders.cff(*pairs[i], kind)} for i, kind in ((0, "ASCII"), (1, "BINARY"), (3, "FLOAT32"))]
     three.append({"case.cff": builders.cff(pairs[1][0], base64.encodebytes(pairs[1][1]), "BINARY BASE64")})
-    events = [
-        {**CORRECTION, "label": label, "found": invented.with_label(invented.event(start=start)).as_dict()}
-        for label, start in (("sag", 0.1), ("", 0.2), ("sag_with_transient", 1.0))
-    ]
     seeds = {
         "comtrade": [*({"case.cfg": config, "case.dat": data} for config, data in pairs), *three],
         "csv": [
@@ -119,11 +107,33 @@ def make_seeds(samples=None):
         "plan": [{"case.toml": PLAN.encode()}],
         "preset": [{"case.toml": PRESET.encode()}],
         "samples": [{"case.csv": SAMPLES.encode()}],
-        "corrections": [{"case.jsonl": "".join(json.dumps(event) + "\n" for event in events).encode()}],
+        "archive": [{"archive.sqlite": archive_seed()}],
     }
     for folder in sorted(CORPUS.glob("seeds/*/*")):
         seeds.setdefault(folder.parent.name, []).append(read_case(folder))
     return seeds if samples is None else seeds | read_samples(Path(samples))
+
+
+def archive_seed():
+    """A small archive with a correction, a note and a site."""
+    from pqswarm.identify import Archive
+    from pqswarm.identify.archive.files import SeenFile
+
+    incident = Incident("fault", 0.8, ("because",), (Stage(0, 1, "x"),), (0, 1), 0, 1)
+    found = replace(invented.verdict(invented.event(), invented.event("swell", 1.2)), incidents=(incident,))
+    with tempfile.TemporaryDirectory() as name:
+        with Archive(name) as archive:
+            file = SeenFile(Path("/data/a.cfg"), "1:1", 64 * "a")
+            archive.register([file])
+            archive.claim(file.content)
+            archive.finish(file, [found])
+            archive.correct(1, 0, "sag_with_harmonics", "Eve")
+            archive.add_note(1, "a tree", "Eve")
+            archive.set_site("North", "nominal_frequency = 50", "Eve")
+            for table in ("contents", "corrections", "notes", "stations"):  # the same bytes each time
+                archive.database.connection.execute(f"UPDATE {table} SET at = '2026-06-30T12:00:00+00:00'")
+        shrink(Path(name, "archive.sqlite"))
+        return Path(name, "archive.sqlite").read_bytes()
 
 
 def read_samples(folder):

@@ -236,15 +236,19 @@ def try_model(folder, rng, shares):
         analyse(Recording((Channel("U2", "V", "B", 325 * sag.signal),), 25_000, 50), draw=False, model=model)
 
 
-def try_corrections(folder, rng, shares):
-    from pqswarm.identify import load_corrections
+def try_archive(folder, rng, shares):
+    from pqswarm.identify import Archive, ArchiveQueries, Selection
+    from pqswarm.identify.archive.export import check_archive
 
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*cut off.*")
-        corrections = load_corrections(find_main(folder))
-    yield
-    for correction in corrections:
-        str(correction)
+    with Archive(folder, read_only=True) as archive:
+        yield
+        queries = ArchiveQueries(archive)
+        for ask in (queries.page, queries.months, queries.hours, queries.sarfi, queries.scatter):
+            ask(Selection())
+        queries.facets()
+        archive.class_corrections()
+        archive.sites()
+        list(check_archive(archive))
 
 
 def try_store(folder, rng, shares):
@@ -270,7 +274,7 @@ OTHERS = {
     "dataset": try_dataset,
     "samples": try_samples,
     "model": try_model,
-    "corrections": try_corrections,
+    "archive": try_archive,
     "store": try_store,
 }
 TARGETS = (*READERS, *OTHERS)

@@ -214,7 +214,7 @@ def test_lines_of_text_csv_and_json(folder, small):
     assert json.loads(json_text(verdict.as_dict()), parse_constant=pytest.fail)
 
 
-def test_what_a_journal_does_not_know_has_no_words():
+def test_what_is_not_known_has_no_words():
     row = dict.fromkeys(COLUMNS, "") | {"kind": "transient", "magnitude": None, "unit": "pu", "volts": None}
     (line,) = text_lines([row | {"duration_s": None, "cycles": None, "offset_s": None}])
     assert line == "+0.000 s  transient"

@@ -1,5 +1,6 @@
 """Corrected events are found again, learned, and followed."""
 
+import json
 import warnings
 from dataclasses import replace
 from functools import cache
@@ -12,22 +13,31 @@ from pqswarm.errors import PqswarmError
 from pqswarm.events import get_preset
 from pqswarm.identify import (
     BANDWIDTHS,
+    Archive,
     Correction,
-    CorrectionFile,
+    EventVerdict,
     compute_features,
-    corrections_path,
     identify,
     identify_file,
     possible_labels,
     train,
 )
+from pqswarm.identify.archive.files import look_at
 from pqswarm.identify.features.compute import FEATURES
+from pqswarm.identify.folder.scan import find_candidate
+from pqswarm.identify.show.lines import json_text
 from pqswarm.identify.training.corrected import CorrectedEvent, find_corrected, make_corrected
 from pqswarm.identify.training.specs import TRAINING_SNR, make_training_events
 from pqswarm.recordings import Channel, Recording, read, write_comtrade
 
 RATE = 25_000.0
 FEW = ("pure_sinusoid", "sag", "harmonics", "oscillatory_transient")
+
+
+def correction_of(verdict, event, label, by):
+    digest = find_candidate(verdict.path).digest()
+    found = EventVerdict.of(json.loads(json_text(event.as_dict())))  # as it is read back
+    return Correction(verdict.path, digest, verdict.source, found, label, by, "2026-06-30T12:00:00+00:00")
 
 
 def telegram(start=0.2, amplitude=0.15, phase=0.0):
@@ -58,16 +68,15 @@ def verdict(june):
 
 
 @pytest.fixture
-def correct(june, verdict, tmp_path):
-    """Writes corrections, and gives their file."""
-
-    def write(*corrections):
-        file = CorrectionFile(tmp_path / corrections_path(june).name)
-        for one in corrections or (Correction.of(verdict, verdict.events[0], "oscillatory_transient", "Eve"),):
-            file.add(one)
-        return file.path
-
-    return write
+def archive(june, verdict, tmp_path):
+    """The folder of an archive with one correction."""
+    file = look_at(find_candidate(june / "ripple.cfg"))
+    with Archive(tmp_path / "archive") as made:
+        made.register([file])
+        made.claim(file.content)
+        made.finish(file, [verdict])
+        made.correct(1, 0, "oscillatory_transient", "Eve")
+    return tmp_path / "archive"
 
 
 @cache
@@ -83,9 +92,9 @@ def small(corrections):
 
 
 @pytest.mark.slow
-def test_a_corrected_event_is_followed_and_others_like_it_are_too(verdict, correct):
+def test_a_corrected_event_is_followed_and_others_like_it_are_too(verdict, archive):
     assert verdict.events[0].label != "oscillatory_transient"
-    model = train(get_preset("field").with_classes(FEW), 10, corrections=correct(), n_jobs=1)
+    model = train(get_preset("field").with_classes(FEW), 10, corrections=archive, n_jobs=1)
     assert model.origin["corrections"] == model.origin["corrections_followed"] == 1
     (event, *_) = identify(telegram(), model).events
     assert event.label == "oscillatory_transient"
@@ -95,7 +104,7 @@ def test_a_corrected_event_is_followed_and_others_like_it_are_too(verdict, corre
 
 
 def test_features_are_those_of_identify(verdict, june):
-    (one,) = find_corrected([Correction.of(verdict, verdict.events[0], "harmonics", "Eve")], FEW)
+    (one,) = find_corrected([correction_of(verdict, verdict.events[0], "harmonics", "Eve")], FEW)
     recording = read(june / "ripple.cfg")
     first, stop = (round(moment * RATE) for moment in verdict.events[0].window)
     result = verdict.references[0]
@@ -108,7 +117,7 @@ def test_features_are_those_of_identify(verdict, june):
 
 
 def test_how_much_a_corrected_event_weighs(verdict, monkeypatch):
-    (one,) = find_corrected([Correction.of(verdict, verdict.events[0], "harmonics", "Eve")], FEW)
+    (one,) = find_corrected([correction_of(verdict, verdict.events[0], "harmonics", "Eve")], FEW)
     monkeypatch.setattr(CorrectedEvent, "features", lambda *args, **_: np.zeros((args[2], len(FEATURES))))
 
     def count(events, bandwidth, learned=(0, 1, 2, 3)):
@@ -125,8 +134,8 @@ def test_how_much_a_corrected_event_weighs(verdict, monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_same_corrections_in_any_order_give_the_same_model(verdict, correct, tmp_path):
-    first, second = (Correction.of(verdict, one, "oscillatory_transient", "Eve") for one in verdict.events[:2])
+def test_the_same_corrections_in_any_order_give_the_same_model(verdict, tmp_path):
+    first, second = (correction_of(verdict, one, "oscillatory_transient", "Eve") for one in verdict.events[:2])
     withdrawn = [replace(second, label="pure_sinusoid"), replace(second, at="2026-06-30T12:00:00+00:00", by="Ann")]
 
     def content(corrections):
@@ -134,20 +143,20 @@ def test_the_same_corrections_in_any_order_give_the_same_model(verdict, correct,
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # whether they are followed is not asked here
-        once = content(correct(first, second))
+        once = content([first, second])
         assert content([*withdrawn, first]) == once
         assert content(first) != once
 
 
-def test_what_cannot_be_used_is_named_and_the_rest_is_trained(june, verdict, correct, tmp_path):
-    used = Correction.of(verdict, verdict.events[0], "oscillatory_transient", "Eve")
+def test_what_cannot_be_used_is_named_and_the_rest_is_trained(june, verdict):
+    used = correction_of(verdict, verdict.events[0], "oscillatory_transient", "Eve")
     gone = replace(used, path=str(june / "gone\x1b[2J.cfg"), digest=64 * "0")
     changed = replace(used, digest=64 * "1")
     moved = replace(used, found=replace(used.found, event=replace(used.found.event, start=0.5)))
     measured = replace(used, found=verdict.events[1], label="sag")
     elsewhere = replace(used, source="ripple.cfg, observation 3")
     with pytest.warns(UserWarning, match="left out") as said:
-        model = small(correct(used, gone, changed, moved, measured, elsewhere))
+        model = small([used, gone, changed, moved, measured, elsewhere])
     assert model.origin["corrections"] == 1
     texts = [str(one.message).removeprefix(str(june)).lstrip("/") for one in said]
     left_out = sorted(text.removesuffix("; left out of the training.") for text in texts if "left out" in text)
@@ -163,12 +172,12 @@ def test_what_cannot_be_used_is_named_and_the_rest_is_trained(june, verdict, cor
     with pytest.warns(UserWarning, match="has no class 'notching'"), pytest.raises(PqswarmError, match="none of the"):
         small(replace(used, label="notching"))
     with pytest.raises(PqswarmError, match="no corrections to train with"):
-        small(correct(*(replace(one, label="") for one in (used, changed, moved, measured, elsewhere, gone))))
+        small([replace(one, label="") for one in (used, changed, moved, measured, elsewhere, gone)])
 
 
 def test_whatever_happens_with_a_recording_is_named(verdict, monkeypatch):
     monkeypatch.setattr("pqswarm.identify.training.corrected._find_in_recording", lambda *_: 1 / 0)
-    used = Correction.of(verdict, verdict.events[0], "oscillatory_transient", "Eve")
+    used = correction_of(verdict, verdict.events[0], "oscillatory_transient", "Eve")
     with (
         pytest.warns(UserWarning, match=r"ripple\.cfg: could not be analysed: ZeroDivisionError"),
         pytest.raises(PqswarmError, match="none of the corrections can be used"),

@@ -2,7 +2,6 @@
 
 import json
 import os
-import sqlite3
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
@@ -10,9 +9,8 @@ import pytest
 from tests.identify.watching import Place
 
 from pqswarm.errors import PqswarmError
-from pqswarm.identify.folder.journal import Journal
+from pqswarm.identify import Archive
 from pqswarm.identify.folder.receivers import JsonLines, StreamReceiver, Webhook
-from pqswarm.identify.folder.watch import JOURNAL, Watcher
 
 
 @pytest.fixture
@@ -27,9 +25,9 @@ def test_half_written_lines_are_completed(place, left):
     place.look()
     before = place.lines.read_bytes()
     (place.folder / "b.csv").write_text("swell transient")
-    with Journal(place.folder / JOURNAL) as journal:
-        Watcher(place.folder, journal, place.analyse, (), settle=0.0).look()
-        entries = journal.pending(JsonLines(place.lines).name)
+    with Archive(place.home) as archive:
+        place.watcher(archive, JsonLines(place.folder.parent / "other")).look()
+        entries = place.pending(archive, JsonLines(place.lines))
     rest = "".join(f"{entry.line()}\n" for entry in entries).encode()
     place.lines.write_bytes(before + (rest if left == "all" else rest[:left]))
     place.look()
@@ -82,16 +80,14 @@ def server():
 def test_a_webhook_that_fails_gets_everything_in_the_end(place, server):
     hook = Webhook(f"http://127.0.0.1:{server.server_port}/events", timeout=60)
     (place.folder / "a.csv").write_text("sag swell transient")
-    with Journal(place.folder / JOURNAL) as journal:
-        watcher = Watcher(
-            place.folder, journal, place.analyse, (hook, JsonLines(place.lines)), settle=0, say=place.said.append
-        )
+    with Archive(place.home) as archive:
+        watcher = place.watcher(archive, hook, JsonLines(place.lines))
         watcher.look()
         assert len(place.keys()) == 3  # one that fails does not hinder another
         assert len(server.posts) == 1
         watcher.look()
         assert len(server.posts) == 1  # not at once
-        while journal.pending(hook.name):
+        while place.pending(archive, hook):
             watcher.deliver(now=True)
     assert list(dict.fromkeys(server.posts)) == place.keys()
     assert len(server.posts) == 9
@@ -116,8 +112,8 @@ def test_a_redirection_is_no_delivery(place, server, code):
     hook = Webhook(f"http://127.0.0.1:{server.server_port}/secret", timeout=60)
     (place.folder / "a.csv").write_text("sag")
     place.look(hook)
-    with Journal(place.folder / JOURNAL) as journal:
-        assert len(journal.pending(hook.name)) == 1
+    with Archive(place.home) as archive:
+        assert len(place.pending(archive, hook)) == 1
     assert f"answered {code}" in place.said[-1]
     assert f"redirects to http://127.0.0.1:{server.server_port}:" in place.said[-1]
     assert "secret" not in " ".join(place.said)
@@ -142,9 +138,9 @@ def test_an_event_that_is_refused_for_good_is_set_aside(place, server):
         place.look(hook)
     assert len(server.posts) == 7  # the second one five times
     assert sum("set aside" in text for text in place.said) == 1
-    with Journal(place.folder / JOURNAL, read_only=True) as journal:
-        ((name, key, reason),) = journal.set_aside()
-    assert (name, key) == (hook.name, server.posts[1])
+    with Archive(place.home, read_only=True) as archive:
+        ((name, key, reason),) = archive.refused()
+    assert (name, key) == (place.key(hook), server.posts[1])
     assert "400" in reason
 
 
@@ -163,11 +159,11 @@ def test_lines_are_found_again_among_those_of_others(place):
     place.lines.write_bytes(b"x" * 1000 + b"\n")
     (place.folder / "a.csv").write_text("sag swell")
     lines = JsonLines(place.lines)
-    with Journal(place.folder / JOURNAL) as journal:
-        Watcher(place.folder, journal, place.analyse, (), settle=0.0).look()
-        for last, length in lines.send(journal.pending(lines.name), None):
+    with Archive(place.home) as archive:
+        place.watcher(archive, JsonLines(place.folder.parent / "other")).look()
+        for last, length in lines.send(place.pending(archive, lines), None):
             if last == 0:
-                journal.delivered(lines.name, last, length)  # the note before writing; the one after it is lost
+                archive.delivered(place.key(lines), last, length)  # the note before writing; the one after it is lost
                 with place.lines.open("ab") as other:
                     other.write(b"before\n")
         with place.lines.open("ab") as other:
@@ -186,28 +182,3 @@ def test_a_pipe_that_nobody_reads_ends_the_watch(place):
         place.look(StreamReceiver(stream))
     place.look()
     assert len(place.keys()) == 1
-
-
-def test_a_strangers_database_stays_what_it_is(tmp_path):
-    path = tmp_path / "journal.sqlite"
-    with sqlite3.connect(path) as database:
-        database.execute("CREATE TABLE theirs (x)")
-    database.close()
-    before = path.read_bytes()
-    with pytest.raises(PqswarmError, match="not a journal"):
-        Journal(path)
-    assert path.read_bytes() == before
-    with Journal(tmp_path / "ours.sqlite") as journal:
-        assert sorted(one.name for one in tmp_path.iterdir()) == ["journal.sqlite", "ours.sqlite"]  # no write-ahead log
-        journal.close()
-        with pytest.raises(PqswarmError, match=r"ours\.sqlite cannot be used"):
-            journal.start("a.csv")
-
-
-def test_what_is_no_journal(tmp_path):
-    path = tmp_path / "journal.sqlite"
-    with pytest.raises(PqswarmError, match="no journal"):
-        Journal(path, read_only=True)
-    path.write_text("something else, and long enough to be looked at" * 50)
-    with pytest.raises(PqswarmError, match="cannot be used as a journal"):
-        Journal(path)

@@ -9,16 +9,16 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from tests.identify.watching import Place, found_in
+from tests.app.recordings import write_pair
+from tests.identify.invented import event, verdict
+from tests.identify.watching import Place, analysed, found_in
 
 from pqswarm.errors import FileFormatError
-from pqswarm.identify import Failure
+from pqswarm.identify import Archive, Failure
+from pqswarm.identify.archive.files import look_at
 from pqswarm.identify.folder import watch
 from pqswarm.identify.folder.batch import failure_of
-from pqswarm.identify.folder.journal import Journal
-from pqswarm.identify.folder.receivers import JsonLines
 from pqswarm.identify.folder.scan import Candidate, find_candidate, scan
-from pqswarm.identify.folder.watch import JOURNAL, Watcher
 from pqswarm.recordings.files import find_partner
 
 
@@ -53,7 +53,8 @@ def test_content_tells_copies_and_changes_apart(place):
     (place.folder / "renamed.csv").write_text("sag")
     place.look()
     assert place.analyse.asked == ["a.csv"]
-    assert place.files() == {"a.csv": "done", "renamed.csv": "copy"}
+    assert place.files() == {"a.csv": "done", "renamed.csv": "done"}
+    assert any(line.startswith("renamed.csv: copy") for line in place.said)
     path.write_text("swell sag")
     place.look()
     assert place.analyse.asked == ["a.csv", "a.csv"]
@@ -92,8 +93,8 @@ def test_a_file_is_waited_for_until_it_rests(place):
     path = place.folder / "a.csv"
     path.write_text("")
     assert place.look(settle=0.0) == 1  # empty: it is only begun
-    with Journal(place.folder / JOURNAL) as journal:
-        watcher = Watcher(place.folder, journal, place.analyse, settle=0.05)
+    with Archive(place.home) as archive:
+        watcher = place.watcher(archive, settle=0.05)
         for part in ("sag", "sag swell", "sag swell"):
             path.write_text(part)
             assert watcher.look() == 1
@@ -139,9 +140,10 @@ def test_parts_that_are_no_files_are_not_opened(place):
         Candidate("b.csv", (pipe,), "1:1").digest()
 
 
-def test_a_journal_is_not_made_behind_a_link(place):
-    (place.folder / JOURNAL).symlink_to(place.folder / "elsewhere")
-    with pytest.raises(FileFormatError, match=r"is a link: .* --journal"):
+def test_an_archive_is_not_made_behind_a_link(place):
+    place.home.mkdir()
+    (place.home / "archive.sqlite").symlink_to(place.folder / "elsewhere")
+    with pytest.raises(FileFormatError, match="is not a regular file"):
         place.look()
     assert not (place.folder / "elsewhere").exists()
 
@@ -150,14 +152,17 @@ def test_a_file_that_changes_while_it_is_judged_is_judged_again(place):
     path = place.folder / "a.csv"
     path.write_text("sag")
 
-    def analyse(one):
-        place.analyse.asked.append(one.name)
-        if len(place.analyse.asked) == 1:
-            path.write_text("sag swell")
-        return [found_in(one)]
+    asked = []
 
-    with Journal(place.folder / JOURNAL) as journal:
-        watcher = Watcher(place.folder, journal, analyse, (JsonLines(place.lines),), settle=0.0)
+    def analyse(one):
+        asked.append(one.name)
+        if len(asked) == 1:
+            path.write_text("sag swell")
+        return analysed(found_in(one))
+
+    place.analyse = analyse
+    with Archive(place.home) as archive:
+        watcher = place.watcher(archive)
         watcher.look()
         assert not place.lines.exists()
         watcher.look()
@@ -167,12 +172,82 @@ def test_a_file_that_changes_while_it_is_judged_is_judged_again(place):
 def test_what_ended_the_process_comes_last(place):
     for name in "abc":
         (place.folder / f"{name}.csv").write_text(f"sag {name}")
-    with Journal(place.folder / JOURNAL) as journal:
-        journal.start("a.csv")
-        journal.start("a.csv")
-        journal.start("b.csv")
+    with Archive(place.home) as archive:
+        for name, times in (("a", 2), ("b", 1)):
+            file = look_at(find_candidate(place.folder / f"{name}.csv"))
+            archive.register([file])
+            for _ in range(times):
+                archive.claim(file.content)
+                archive.release([file.content])
     place.look()
     assert place.analyse.asked == ["c.csv", "b.csv", "a.csv"]
+
+
+def test_what_vanishes_before_it_is_analysed_is_forgotten(place):
+    path = place.folder / "a.csv"
+    path.write_text("sag")
+    with Archive(place.home) as archive:
+        file = look_at(find_candidate(path))
+        archive.register([file])
+        archive.claim(file.content)
+        path.unlink()
+        place.watcher(archive).look()
+        assert (archive.begun(), archive.files(), archive.waiting()) == ({}, {}, [])
+
+
+def test_what_another_process_analyses_is_left_to_it(place, monkeypatch):
+    (place.folder / "a.csv").write_text("sag")
+    file = look_at(find_candidate(place.folder / "a.csv"))
+    with Archive(place.home) as archive, Archive(place.home) as other:
+        other.register([file])
+        assert other.claim(file.content) == "mine"
+        watcher = place.watcher(archive)
+        watcher.look()
+        assert place.analyse.asked == []
+        monkeypatch.setattr(watch.time, "sleep", lambda _: None)
+        assert not watcher.run_once()  # it is not done
+        other.finish(file, [found_in(place.folder / "a.csv")])
+        assert watcher.run_once()
+    assert place.analyse.asked == []
+    assert [one["kind"] for one in place.told()] == ["sag"]  # told, whoever analysed it
+
+
+def test_an_event_that_was_cut_is_told_again_when_its_file_is_complete(place):
+    path = place.folder / "log.csv"
+    path.write_text("1")
+
+    def analyse(one):
+        whole = len(one.read_text()) > 1
+        sag = event("sag", 0.5, 0.8 if whole else 0.2, 0.5, cut_end=not whole)
+        return analysed(verdict(sag, event("swell", 1.2, 0.1, 0.1), path=one.name))
+
+    place.analyse = analyse
+    place.look()
+    path.write_text("12")
+    place.look()
+    told = place.told()
+    assert [(one["kind"], one["duration_s"]) for one in told] == [("sag", 0.2), ("swell", 0.1), ("sag", 0.8)]
+    assert told[2]["refers_to"] == told[0]["key"] != told[2]["key"]
+    assert "refers_to" not in told[0]
+    with Archive(place.home) as archive:
+        assert archive.counts()["events"] == 2
+        assert archive.counts()["recordings"] == 1
+
+
+def test_a_dat_that_is_shorter_than_its_cfg_says_is_waited_for(place):
+    whole = write_pair(place.folder / "a.cfg", seconds=0.5)
+    data = whole.with_suffix(".dat")
+    content = data.read_bytes()
+    data.write_bytes(content[: len(content) // 2])
+    assert place.look() == 1
+    assert place.analyse.asked == []
+    os.utime(data, (1, 1))  # nobody will complete it
+    os.utime(whole, (1, 1))
+    place.analyse = lambda path: analysed(verdict(event("sag", 0.5, 0.1, 0.1), path=path.name))
+    assert place.look() == 0
+    data.write_bytes(content)
+    assert place.look() == 0
+    assert place.files() == {"a.cfg": "done"}
 
 
 def test_names_that_are_no_text(place):
@@ -186,7 +261,7 @@ def test_nothing_about_a_file_stops_the_watch(place):
     def analyse(path):
         if path.name == "a.csv":
             raise RuntimeError("something new")
-        return [found_in(path)]
+        return analysed(found_in(path))
 
     place.analyse = analyse
     (place.folder / "a.csv").write_text("sag")
@@ -201,21 +276,21 @@ def test_what_passes_is_tried_again(place, error, monkeypatch):
 
     def analyse(path):
         tries.append(path)
-        return [failure_of(error, path, "")] if len(tries) < 4 else [found_in(path)]
+        return analysed(failure_of(error, path, "") if len(tries) < 4 else found_in(path))
 
     (place.folder / "a.csv").write_text("sag")
     monkeypatch.setattr(watch, "_FILE_TRIES", 3)
-    with Journal(place.folder / JOURNAL) as journal:
-        watcher = Watcher(place.folder, journal, analyse, settle=0, say=place.said.append)
+    place.analyse = analyse
+    with Archive(place.home) as archive:
+        watcher = place.watcher(archive)
         for _ in range(5):
             watcher.look()
         assert len(tries) == 1  # not at once
         for _ in range(5):
             watcher.look(now=True)
         assert len(tries) == 3  # bounded
-        assert not journal.files()
+        assert [one.state for one in archive.files().values()] == ["waiting"]
     assert len(place.said) == 2
-    place.analyse = analyse
     place.look()
     assert place.files() == {"a.csv": "done"}
 
@@ -223,8 +298,8 @@ def test_what_passes_is_tried_again(place, error, monkeypatch):
 def test_what_is_waited_for_is_named_once(place, monkeypatch):
     (place.folder / "a.cfg").write_text("x")
     (place.folder / "b.csv").write_text("")
-    with Journal(place.folder / JOURNAL) as journal:
-        watcher = Watcher(place.folder, journal, place.analyse, settle=0, say=place.said.append)
+    with Archive(place.home) as archive:
+        watcher = place.watcher(archive)
         watcher.look()
         assert place.said == []
         monkeypatch.setattr(watch, "_PATIENCE", 0.0)
@@ -232,7 +307,7 @@ def test_what_is_waited_for_is_named_once(place, monkeypatch):
         watcher.look()
         assert len(place.said) == 2
         assert "a.cfg: waiting: its .dat is missing." in place.said
-        again = Watcher(place.folder, journal, place.analyse, settle=0, say=place.said.append)
+        again = place.watcher(archive)
         monkeypatch.undo()
         assert again.run_once()
     assert len(place.said) == 4
@@ -240,7 +315,7 @@ def test_what_is_waited_for_is_named_once(place, monkeypatch):
 
 def test_a_file_that_failed_is_named_once(place):
     (place.folder / "a.csv").write_text("sag")
-    place.analyse = lambda path: [Failure(str(path), "a.csv", "is broken.")]
+    place.analyse = lambda path: analysed(Failure(str(path), "a.csv", "is broken."))
     place.look()
     assert place.said == ["a.csv: failed; is broken."]
 
@@ -248,36 +323,38 @@ def test_a_file_that_failed_is_named_once(place):
 def test_a_new_time_keeps_the_reason(place):
     path = place.folder / "a.csv"
     path.write_text("sag")
-    place.analyse = lambda path: [found_in(path), Failure(str(path), "a.csv, 2", "is broken.")]
+    place.analyse = lambda path: analysed(found_in(path), Failure(str(path), "a.csv, 2", "is broken."))
     place.look()
     os.utime(path, (1, 1))
     place.look()
-    with Journal(place.folder / JOURNAL, read_only=True) as journal:
-        assert "is broken" in journal.files()["a.csv"].reason
+    with Archive(place.home, read_only=True) as archive:
+        assert "is broken" in archive.files()[path].reason
 
 
 KILLING = """
-import os, random, signal, sys, time
+import os, random, signal, sys, tempfile, time
 from pathlib import Path
-from pqswarm.identify.folder.journal import Journal
-from pqswarm.identify.folder.receivers import JsonLines
-from pqswarm.identify.folder.watch import JOURNAL, Watcher
-from tests.identify.watching import found_in
+from pqswarm.identify import Archive
+from tests.app.recordings import write_pair
+from tests.identify.invented import event, verdict
+from tests.identify.watching import Place
 
-folder, draw = Path(sys.argv[1]), random.Random(int(sys.argv[2]))
-
-def analyse(path):
-    yield found_in(path)
+place, draw = Place(Path(sys.argv[1])), random.Random(int(sys.argv[2]))
+folder = place.folder
+with tempfile.TemporaryDirectory() as other:  # load what the children need
+    warm = Place(Path(other))
+    (warm.folder / "a.csv").write_text("sag")
+    warm.look()
 
 def watch():
-    with Journal(folder / JOURNAL) as journal:
-        Watcher(folder, journal, analyse, (JsonLines(folder / "events.jsonl"),), settle=0).run(0.001)
+    with Archive(place.home) as archive:
+        place.watcher(archive).run(0.001)
 
 def die_at_line(left):
     def trace(frame, event, argument):
         nonlocal left
         code = frame.f_code
-        if code.co_filename.endswith(("journal.py", "receivers.py")) or code.co_name in ("_take", "_note", "deliver"):
+        if "identify/archive/" in code.co_filename or code.co_filename.endswith(("watch.py", "receivers.py")):
             left -= event == "line"
             if left < 0:
                 os.kill(os.getpid(), signal.SIGKILL)
@@ -289,16 +366,16 @@ for number in range(36):
     child = os.fork()
     if not child:
         if number % 3:
-            die_at_line(draw.randrange(500))
+            die_at_line(draw.randrange(3000))
         watch()
     if number % 3 == 0:
-        time.sleep(draw.random() * 0.06)
+        time.sleep(draw.random() * 0.3)
         os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     draw.random()
-with Journal(folder / JOURNAL) as journal:
-    print(len(journal.files()))
-    Watcher(folder, journal, analyse, (JsonLines(folder / "events.jsonl"),), settle=0).look()
+with Archive(place.home) as archive:
+    print(archive.counts()["recordings"])
+    place.watcher(archive).look()
 """
 
 
@@ -313,8 +390,8 @@ def test_killed_at_any_moment(tmp_path):
     lines = [json.loads(line) for line in (tmp_path / "events.jsonl").read_text().splitlines()]
     expected = {(f"{k}.csv", kind) for k in range(36) for kind in ("sag", "swell", "flicker" if k else "") if kind}
     assert len(lines) == len(expected) == 107
-    assert {(line["path"], line["kind"]) for line in lines} == expected
+    assert {(Path(line["path"]).name, line["kind"]) for line in lines} == expected
     assert len({line["key"] for line in lines}) == 107
-    with Journal(tmp_path / JOURNAL, read_only=True) as journal:
-        assert len(list(journal.events())) == 107
-        assert {record.state for record in journal.files().values()} == {"done"}
+    with Archive(tmp_path / "archive", read_only=True) as archive:
+        assert archive.counts() == {"files": 36, "recordings": 36, "events": 107, "waiting": 0, "failed": 0}
+        assert archive.begun() == {}

@@ -5,10 +5,10 @@ from math import nan
 
 from tests.identify.invented import event, verdict
 
-from pqswarm.identify import Failure
-from pqswarm.identify.folder.journal import Journal
+from pqswarm.identify import Archive, Failure
+from pqswarm.identify.archive.analyser import Analysed
 from pqswarm.identify.folder.receivers import JsonLines
-from pqswarm.identify.folder.watch import JOURNAL, Watcher
+from pqswarm.identify.folder.watch import Watcher
 from pqswarm.measure.event import KINDS
 
 
@@ -22,6 +22,10 @@ def words(path):
     return path.read_text().split()
 
 
+def analysed(*results):
+    return Analysed(results, (None,) * len(results), "test")
+
+
 class Analyser:
     def __init__(self):
         self.asked = []
@@ -29,27 +33,44 @@ class Analyser:
     def __call__(self, path):
         self.asked.append(path.name)
         if "broken" in path.read_text():
-            return [Failure(str(path), "", "is broken.")]
-        return [found_in(path)]
+            return analysed(Failure(str(path), "", "is broken."))
+        return analysed(found_in(path))
 
 
 class Place:
-    """A folder, its journal and what was judged in it."""
+    """A folder, its archive and what was judged in it."""
 
     def __init__(self, folder):
-        self.folder, self.analyse, self.said = folder, Analyser(), []
+        self.folder, self.analyse, self.said = folder / "incoming", Analyser(), []
+        self.folder.mkdir()
+        self.home = folder / "archive"
         self.lines = folder / "events.jsonl"
 
+    def watcher(self, archive, *receivers, settle=0.0):
+        chosen = receivers or (JsonLines(self.lines),)
+        return Watcher(
+            self.folder, archive, lambda path: self.analyse(path), chosen, settle=settle, say=self.said.append
+        )
+
     def look(self, *receivers, settle=0.0, times=1):
-        with Journal(self.folder / JOURNAL) as journal:
-            chosen = receivers or (JsonLines(self.lines),)
-            watcher = Watcher(self.folder, journal, self.analyse, chosen, settle=settle, say=self.said.append)
+        with Archive(self.home) as archive:
+            watcher = self.watcher(archive, *receivers, settle=settle)
             waiting = [watcher.look() for _ in range(times)]
             return waiting[-1]
 
+    def key(self, receiver):
+        return f"{receiver.name} of {self.folder}"
+
+    def pending(self, archive, receiver):
+        return archive.pending(self.key(receiver), self.folder)
+
     def files(self):
-        with Journal(self.folder / JOURNAL, read_only=True) as journal:
-            return {name: record.state for name, record in journal.files().items()}
+        with Archive(self.home, read_only=True) as archive:
+            found = archive.files(self.folder).values()
+            return {one.name.removeprefix(f"{self.folder}/"): one.state for one in found}
+
+    def told(self):
+        return [json.loads(line) for line in self.lines.read_text().splitlines()]
 
     def keys(self):
-        return [json.loads(line)["key"] for line in self.lines.read_text().splitlines()]
+        return [one["key"] for one in self.told()]

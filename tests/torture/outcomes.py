@@ -2,12 +2,11 @@
 
 import hashlib
 import json
-import sqlite3
 from collections import Counter
-from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pqswarm.identify import Archive
 from pqswarm.report import write_report
 from tests.study.studies import contents
 
@@ -49,7 +48,9 @@ def digest(path):
 def names(folder):
     """All files below a folder."""
     folder = Path(folder)
-    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    return {
+        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file() and path.suffix != ".lock"
+    }
 
 
 def study_outcome(folder):
@@ -67,10 +68,9 @@ def study_outcome(folder):
 def watch_outcome(folder):
     """The delivered lines, sorted, and the state of each file."""
     lines = sorted((folder / "events.jsonl").read_text().replace(f"{folder}/", "").splitlines())
-    with closing(sqlite3.connect(folder / "incoming" / ".pqswarm-watch.sqlite")) as database:
-        files = sorted(database.execute("SELECT path, digest, state, reason FROM files").fetchall())
-        begun = database.execute("SELECT path FROM begun").fetchall()
-    return {"lines": lines, "files": files, "begun": begun}
+    with Archive(folder / "incoming.archive", read_only=True) as archive:
+        files = sorted((path.name, one.content, one.state, one.reason) for path, one in archive.files().items())
+        return {"lines": lines, "files": files, "begun": archive.begun(), "counts": archive.counts()}
 
 
 def file_outcome(paths):

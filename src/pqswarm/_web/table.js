@@ -4,7 +4,9 @@
   const pq = window.pq;
 
   // new pq.Table(holder, {caption, columns: [{key, title, number, text, value, show, help}], rows, key, onclick, note, empty, limit}):
-  // at first `limit` rows are drawn, the rest on demand.
+  // at first `limit` rows are drawn, the rest on demand. If the server orders the rows, `onsort(column)` is called for columns with
+  // `orders: {name: "ascending" or "descending"}`, and show(order, rows, text) draws a page of them; `onmore` loads the next.
+  // rowClass(row) and isHidden(row) describe a row.
   pq.Table = class {
     constructor(holder, options) {
       this.options = { key: (row) => row.id, empty: "Nothing yet.", ...options };
@@ -21,8 +23,10 @@
       this.element = pq.el("figure", { class: "table" }, this.caption, this.tools, this.scroll, this.note);
       holder.append(this.element);
       this.options.columns.forEach((column, i) => {
-        const button = pq.el("button", { title: column.help || null, on: { click: () => this.sort(i) } }, column.title);
-        this.head.append(pq.el("th", { scope: "col", class: column.number ? "number" : null, "data-column": column.key }, button));
+        const { onsort } = this.options;
+        const act = !onsort ? () => this.sort(i) : column.orders ? () => onsort(column) : null;
+        const content = act ? pq.el("button", { title: column.help || null, on: { click: act } }, column.title) : column.title;
+        this.head.append(pq.el("th", { scope: "col", class: column.number ? "number" : null, title: act ? null : column.help || null, "data-column": column.key }, content));
       });
       this.body.addEventListener("click", (event) => this.#choose(event.target));
       this.body.addEventListener("keydown", (event) => this.#key(event));
@@ -56,7 +60,9 @@
       this.rows = rows;
       const focus = this.body.contains(document.activeElement) ? document.activeElement.dataset.key : null;
       this.head.querySelectorAll("th").forEach((cell, i) => {
-        cell.setAttribute("aria-sort", this.order?.[0] !== i ? "none" : this.order[1] ? "descending" : "ascending");
+        const { onsort, columns } = this.options;
+        const given = onsort ? columns[i].orders?.[this.given] : this.order?.[0] === i && (this.order[1] ? "descending" : "ascending");
+        if (!onsort || columns[i].orders) cell.setAttribute("aria-sort", given || "none");
       });
       this.body.replaceChildren(...this.sorted().slice(0, this.limit).map((row) => {
         const key = String(this.options.key(row));
@@ -65,7 +71,8 @@
           return pq.el(i ? "td" : "th", { class: column.number ? "number" : null, "data-column": column.key, scope: i ? null : "row" }, content);
         });
         const can = Boolean(this.options.onclick);
-        return pq.el("tr", { "data-key": key, tabindex: can ? 0 : null, class: can ? "link" : null, "aria-selected": can ? String(key === this.chosen) : null }, cells);
+        const look = [can ? "link" : "", this.options.rowClass?.(row) ?? ""].join(" ").trim();
+        return pq.el("tr", { "data-key": key, tabindex: can ? 0 : null, class: look || null, hidden: Boolean(this.options.isHidden?.(row)), "aria-selected": can ? String(key === this.chosen) : null }, cells);
       }));
       if (!rows.length) {
         this.body.append(pq.el("tr", { class: "empty" }, pq.el("td", { colspan: this.options.columns.length }, this.options.empty)));
@@ -75,7 +82,15 @@
         this.body.append(pq.el("tr", { class: "empty" }, pq.el("td", { colspan: this.options.columns.length },
           `${this.limit} of ${rows.length} rows shown. `, pq.el("button", { on: { click: more } }, "Show more"))));
       }
-      if (focus !== null) this.row(focus)?.focus();
+      if (focus !== null) this.row(focus)?.focus({ preventScroll: true });
+    }
+
+    // A page of rows that the server has ordered; text says how many there are, if there are more.
+    show(order, rows, text) {
+      this.given = order;
+      this.update(rows);
+      if (!text) return;
+      this.body.append(pq.el("tr", { class: "empty more" }, pq.el("td", { colspan: this.options.columns.length }, text, pq.el("button", { on: { click: () => this.options.onmore() } }, "Show more"))));
     }
 
     row(key) {
@@ -106,7 +121,9 @@
     #key(event) {
       const row = event.target.closest("tr[data-key]");
       if (!row || event.target !== row) return;
-      const next = { ArrowDown: row.nextElementSibling, ArrowUp: row.previousElementSibling }[event.key];
+      const step = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling" }[event.key];
+      let next = step && row[step];
+      while (next?.hidden) next = next[step];
       if (next) next.focus();
       else if (event.key === "Enter" || event.key === " ") this.#choose(row);
       else return;

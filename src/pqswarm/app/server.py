@@ -26,7 +26,7 @@ from pqswarm._base.threads import one_blas_thread
 from pqswarm.app.access import AccessControl, PasswordQueue, StoredAccess, Tickets, is_loopback
 from pqswarm.app.events import routes as events
 from pqswarm.app.handlers import Base, Frame, Login, Missing, NotFound, PageUpdatesHandler, TicketHandler
-from pqswarm.app.recordings import correction_routes, upload_routes
+from pqswarm.app.recordings import archive_routes, upload_routes
 from pqswarm.app.recordings import routes as recordings
 from pqswarm.app.recordings.section import RecordingsSection
 from pqswarm.app.studies import routes as studies
@@ -36,8 +36,8 @@ from pqswarm.errors import PqswarmError
 _WEB = files("pqswarm.app") / "web"
 _SECTION_SCRIPTS = {
     "recordings": (
-        *("recordings.js", "uploads.js", "event_list.js", "corrections.js", "cursor_readings.js"),
-        *("wavelet_bands.js", "recording.js", "compare.js"),
+        *("recordings.js", "uploads.js", "filters.js", "event_list.js", "statistics.js", "stations.js"),
+        *("corrections.js", "cursor_readings.js", "wavelet_bands.js", "around.js", "recording.js", "compare.js"),
     ),
     "studies": ("study.js", "study_tables.js", "studies.js"),
     "events": ("figures.js", "fields.js", "events.js"),
@@ -83,7 +83,7 @@ def make_application(workbench: Workbench, access: AccessControl) -> Application
         (r"/api/updates/([0-9a-f]{32})", PageUpdatesHandler),
         *recordings.ROUTES,
         *upload_routes.ROUTES,
-        *correction_routes.ROUTES,
+        *archive_routes.ROUTES,
         *studies.ROUTES,
         *events.ROUTES,
     ]
@@ -98,7 +98,7 @@ def make_application(workbench: Workbench, access: AccessControl) -> Application
         "styles": STYLES,
     }
     return Application(
-        routes, default_handler_class=NotFound, compress_response=False, log_function=lambda _: None, **settings
+        routes, default_handler_class=NotFound, compress_response=True, log_function=lambda _: None, **settings
     )
 
 

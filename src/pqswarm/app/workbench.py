@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 _MAX_MESSAGES = 1000
 _DAY = 86_400.0
 _MAX_UNUSED = 30 * _DAY
-"""Uploads and analyses that were not used for this long are removed [s]."""
+"""Uploads that were not used for this long are removed [s]."""
 
 
 def state_folder(folder: Path) -> Path:
-    """Return where uploads and analyses of a folder are stored; never in the folder itself."""
+    """Return where uploads of a folder are stored; never in the folder itself."""
     home = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     return Path(home) / "pqswarm" / "app" / workbench_id(folder.resolve().as_posix())
 
@@ -47,8 +47,8 @@ def mark_workbench_file_used(path: Path) -> None:
 
 
 def remove_unused_workbench_files(state: Path) -> None:
-    """Remove uploads and analyses that were not used for 30 days."""
-    for kind in ("uploads", "verdicts"):
+    """Remove uploads that were not used for 30 days."""
+    for kind in ("uploads",):
         with suppress(OSError):
             for path in sorted((state / kind).iterdir()):
                 with suppress(OSError):
@@ -60,9 +60,9 @@ def remove_unused_workbench_files(state: Path) -> None:
                         path.unlink()
 
 
-def workbench_id(name: str) -> str:
+def workbench_id(name: str, length: int = 16) -> str:
     """Return the ID of a path in URLs; it is the same after a restart."""
-    return hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:length]
 
 
 def is_inside(folder: Path, path: Path) -> bool:
@@ -118,13 +118,13 @@ class WorkbenchPage:
 class Workbench:
     """State shared by all requests, for a folder of recordings and studies, where nothing is written.
 
-    `state` is the folder for uploads and analyses, `corrections` the file of corrections, `max_bytes` the maximum size
-    of an upload; `model` and `site` are those of :func:`pqswarm.identify.identify_file`.
+    `state` is the folder for uploads, `archive` that of the archive, `max_bytes` the maximum size of an upload; `model`
+    and `site` are those of :func:`pqswarm.identify.identify_file`.
     """
 
     folder: Path
     state: Path
-    corrections: Path
+    archive: Path
     max_bytes: int
     model: "Model | None" = None
     site: "Site | None" = None
@@ -136,7 +136,7 @@ class Workbench:
     """Called whenever a page is opened."""
 
     def __post_init__(self) -> None:
-        folders = (self.folder, self.folder.parent, self.corrections.parent)
+        folders = (self.folder, self.folder.parent, self.archive.parent)
         self.names = FolderNames((*folders, self.state, self.state / "uploads"))
         """Names that no page may show."""
         if not self.folder.is_dir():

@@ -27,6 +27,10 @@ ReferenceChoice = Annotated[
 Nominal = Annotated[str | None, option("VOLTS", "Nominal voltage (RMS) of the recorded channels, such as 230 or 20kV.")]
 Rate = Annotated[float | None, option("HZ", "Sampling rate in Hz; overrides that of the file.")]
 Frequency = Annotated[float | None, option("HZ", "Nominal frequency in Hz; overrides that of the file.")]
+ArchiveFolder = Annotated[
+    Path | None,
+    option("DIR", "Folder of the archive (one SQLite file).", "--archive", show_default="next to the folder"),
+]
 SiteFile = Annotated[Path | None, option("FILE", "Site file (TOML); `pqswarm site FILE` prints one to edit.")]
 MaxMegabytes = Annotated[
     float | None, option("MB", "Maximum memory for the samples of a file, in MB.", show_default="512")

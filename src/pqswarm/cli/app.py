@@ -12,8 +12,8 @@ from typing import Annotated
 import typer
 
 from pqswarm._base.files import read_regular
-from pqswarm.cli.analysis_options import ModelFile, SiteFile
-from pqswarm.cli.options import argument, check_no_folder, option
+from pqswarm.cli.analysis_options import ArchiveFolder, ModelFile, SiteFile
+from pqswarm.cli.options import argument, option
 from pqswarm.cli.terminal import say
 from pqswarm.errors import PqswarmError, how_to_install
 
@@ -38,9 +38,7 @@ def app(
     ] = False,
     model: ModelFile = None,
     site: SiteFile = None,
-    corrections: Annotated[
-        Path | None, option("FILE", "File of corrections.", show_default="DIR.corrections.jsonl")
-    ] = None,
+    archive: ArchiveFolder = None,
     max_mb: Annotated[float, option("MB", "Maximum size of a file dropped on the page, in MB.")] = 500.0,
     open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open a browser.")] = True,
 ) -> None:
@@ -58,7 +56,8 @@ def app(
             raise
         raise PqswarmError(f"the workbench needs Tornado: {how_to_install('app')}.") from None
     from pqswarm.app.workbench import Workbench, state_folder
-    from pqswarm.identify import corrections_path, load_model, load_site
+    from pqswarm.identify import Archive, load_model, load_site
+    from pqswarm.identify.archive.files import default_archive
 
     if not 0 <= port <= 65535:
         raise PqswarmError(f"--port must be 0 to 65535, not {port}.")
@@ -66,16 +65,14 @@ def app(
         raise PqswarmError(f"--max-mb must be above 0 and below 1,000,000, not {max_mb:g}.")
     if not folder.is_dir():
         raise PqswarmError(f"{folder} is not a folder.")
-    if corrections is not None:
-        check_no_folder(corrections, "--corrections the name of a file")
     password = choose_password(password, password_file, needed=not is_loopback(host))
     home = folder.resolve()
-    if corrections is None and home == home.parent:
-        raise PqswarmError(f"{home} has no parent folder for the file of corrections: name one with --corrections.")
+    place = default_archive(folder) if archive is None else archive.absolute()
+    Archive(place).close()  # refused before the server starts
     workbench = Workbench(
         folder=home,
         state=state_folder(home),
-        corrections=corrections_path(folder) if corrections is None else corrections.absolute(),
+        archive=place,
         max_bytes=int(max_mb * 1e6),
         model=None if model is None else load_model(model),
         site=None if site is None else load_site(site),
@@ -84,7 +81,7 @@ def app(
     with browser_opener(workbench.state) as open_address:
 
         def ready(address: str) -> None:
-            typer.echo(f"pqswarm shows {home} at\n\n    {address}\n\nPress Ctrl-C to stop.")
+            typer.echo(f"pqswarm shows {home} (archive: {place}) at\n\n    {address}\n\nPress Ctrl-C to stop.")
             if not is_loopback(host):
                 typer.echo("The connection is not encrypted: outside a trusted network use a TLS proxy or SSH.")
             if open_browser:

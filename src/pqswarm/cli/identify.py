@@ -43,6 +43,14 @@ def identify(
     rate: analysis.Rate = None,
     frequency: analysis.Frequency = None,
     max_mb: analysis.MaxMegabytes = None,
+    archive: Annotated[
+        Path | None, option("DIR", "Keep the results in this archive; what is in it is not analysed again.")
+    ] = None,
+    again: Annotated[bool, typer.Option("--again", help="Analyse also what is in the archive.")] = False,
+    jobs: Annotated[int, option("N", "Processes; -1 uses all cores.", "--jobs", "-j")] = 1,
+    cluster: Annotated[
+        str | None, option("ADDRESS", "Analyse on the Dask cluster of this scheduler, which sees the same files.")
+    ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")] = False,
 ) -> None:
     """Identify the events in recordings, one line per event.
@@ -52,7 +60,9 @@ def identify(
 
     Example: pqswarm identify fault.cfg --html fault.html
     """
-    from pqswarm.identify import find_recordings, identify_file
+    from pqswarm._base.threads import effective_jobs
+    from pqswarm.identify import Archive, find_recordings
+    from pqswarm.identify.archive.backlog import identify_many
 
     for name in files if as_json else ():
         if name.lower().endswith(".json"):
@@ -73,25 +83,45 @@ def identify(
         if realpath(path) in read:
             raise PqswarmError(f"{path} is an input: choose another output file.")
         check_writable(path, overwrite)
+    if again and archive is None:
+        raise PqswarmError("--again is for what is in an archive: add --archive, or omit it.")
+    workers = 1 if cluster is not None else effective_jobs(jobs)
+    if (pdf is not None or steady is not None) and (workers > 1 or cluster is not None):
+        raise PqswarmError("--pdf and --steady need the samples in this process: omit --jobs and --cluster.")
     options = analysis.read_analysis_options(site, model, channel, state, reference, nominal, rate, frequency, max_mb)
     paths, missing = find_recordings(files)
     results = _Results(as_json, keep=html is not None, table=csv is not None)
     exporter = _Exporter(steady, overwrite, as_json, with_sheets=pdf is not None)
     finished, stopped = 0, False
     results.start()
+    book = None if archive is None else Archive(archive)
     try:
         for failure in missing:
             results.fail(failure)
-        for path in paths:
-            if results.unprinted and not wanted:
+        needs_samples = pdf is not None or steady is not None
+        for path, found, remark in identify_many(
+            paths,
+            options,
+            model_path=model,
+            archive=book,
+            jobs=workers,
+            cluster=cluster,
+            again=again or needs_samples,
+            after=exporter.export if needs_samples else None,
+        ):
+            if results.unprinted and not wanted and book is None:
                 break
-            if len(paths) > 1:
-                echo(f"[{finished + 1}/{len(paths)}] {file_text(path)}", err=True)
-            for found in identify_file(path, **options, after=exporter.export):
-                results.add(found)
             finished += 1
+            if len(paths) > 1:
+                said = f" ({remark})" if remark else ""
+                echo(f"[{finished}/{len(paths)}] {file_text(path)}{said}", err=True)
+            for one in found:
+                results.add(one)
     except KeyboardInterrupt:
         stopped = True
+    finally:
+        if book is not None:
+            book.close()
     results.end()
     find = _find_identified({file_text(path): path for path in paths}, options["site"], options["reading"])
     written = [*results.write(csv, html, find), *(exporter.write_sheets(pdf) if pdf is not None else ())]

@@ -12,6 +12,7 @@ from pqswarm import __version__
 from pqswarm._base.text import file_text
 from pqswarm._kernels.compile_times import call_when_compiling
 from pqswarm.cli.app import app as workbench
+from pqswarm.cli.archive import app as archive
 from pqswarm.cli.command import Command, CommandGroup
 from pqswarm.cli.compare import compare
 from pqswarm.cli.dataset import dataset
@@ -43,6 +44,7 @@ app = typer.Typer(
 for _command in (study, report, compare, identify, watch, site, sample, train, dataset, features, plot):
     app.command(cls=Command)(_command)
 app.command("app", cls=Command)(workbench)
+app.add_typer(archive, name="archive")
 app.add_typer(plan, name="plan")
 app.add_typer(preset, name="preset")
 

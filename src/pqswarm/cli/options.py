@@ -63,7 +63,7 @@ Preset = Annotated[
     str,
     option(
         "PRESET",
-        "paper, paper-stepped, paper-printed, field, a plugin's preset, or a TOML file.",
+        "paper, paper-stepped, paper-printed, field, field-16, a plugin's preset, or a TOML file.",
         autocompletion=complete_preset,
     ),
 ]

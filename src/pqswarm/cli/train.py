@@ -41,7 +41,7 @@ def train(
         str,
         option(
             "PRESET",
-            "broad, paper, paper-stepped, paper-printed, field, one of a plugin, or a TOML file.",
+            "broad, paper, paper-stepped, paper-printed, field, field-16, one of a plugin, or a TOML file.",
             autocompletion=complete_preset,
         ),
     ] = "broad",
@@ -66,8 +66,9 @@ def train(
     snr: Annotated[
         str, option("DB,...", "Noise levels in dB, separated by commas, assigned to the events in turn.")
     ] = "20,inf,25,40,30,60,35,inf,50",
-    corrections: Annotated[
-        list[Path] | None, option("FILE", "File of corrected verdicts to learn from; repeatable.", show_default="none")
+    archive: Annotated[
+        list[Path] | None,
+        option("DIR", "Archive with corrected events to learn from; repeatable.", show_default="none"),
     ] = None,
     site: Annotated[
         Path | None, option("FILE", "Site file with which the corrected recordings were analysed.", show_default="none")
@@ -85,7 +86,7 @@ def train(
 
     Reproduce the bundled model: pqswarm train
 
-    Learn from corrected verdicts: pqswarm train --corrections june.corrections.jsonl
+    Learn from corrected verdicts: pqswarm train --archive june.archive
     """
     from pqswarm.identify import load_site
     from pqswarm.identify import train as train_model
@@ -94,8 +95,8 @@ def train(
     check_writable(out, overwrite)
     if evaluations < 1:
         raise PqswarmError(f"--evaluations must be at least 1, not {evaluations}.")
-    if site is not None and not corrections:
-        raise PqswarmError("--site is for corrected recordings: add --corrections, or omit it.")
+    if site is not None and not archive:
+        raise PqswarmError("--site is for corrected recordings: add --archive, or omit it.")
     place = None if site is None else load_site(site)
     names = None if subset is None else _read_train_features(subset)
     levels, chosen = read_levels(snr), preset if preset == "broad" else _find_train_preset(preset)
@@ -109,7 +110,7 @@ def train(
                 algorithm if (chosen == "broad" if search is None else search) else None,
                 max_evaluations=evaluations,
                 snr=levels,
-                corrections=corrections or None,
+                corrections=archive or None,
                 site=place,
                 seed=seed,
                 n_jobs=jobs,

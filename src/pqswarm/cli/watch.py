@@ -1,9 +1,10 @@
 """``pqswarm watch``: analyse each new recording of a folder once."""
 
+import hashlib
+import os
 import signal
 import sys
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +14,7 @@ from pqswarm._base.text import count_text, file_text
 from pqswarm.cli import analysis_options as analysis
 from pqswarm.cli.command import name_options
 from pqswarm.cli.options import Stopped, argument, check_no_folder, option
-from pqswarm.errors import FileFormatError, PqswarmError
+from pqswarm.errors import PqswarmError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,14 +27,10 @@ def watch(
     webhook: Annotated[str | None, option("URL", "Post each event as JSON to this address.")] = None,
     jsonl: Annotated[Path | None, option("FILE", "Append a line of JSON per event.")] = None,
     once: Annotated[bool, typer.Option("--once", help="Process existing files and exit (for cron).")] = False,
-    show: Annotated[bool, typer.Option("--list", help="Print the contents of the journal and exit.")] = False,
-    as_csv: Annotated[bool, typer.Option("--csv", help="With --list: one row per event as CSV.")] = False,
     interval: Annotated[float, option("SECONDS", "Time between two scans of the folder.")] = 5.0,
     settle: Annotated[float, option("SECONDS", "Time without changes after which a file is analysed.")] = 2.0,
     timeout: Annotated[float, option("SECONDS", "Timeout of one post to the webhook.")] = 10.0,
-    journal: Annotated[
-        Path | None, option("FILE", "Journal file (SQLite).", show_default="DIR/.pqswarm-watch.sqlite")
-    ] = None,
+    archive: analysis.ArchiveFolder = None,
     site: analysis.SiteFile = None,
     nominal: analysis.Nominal = None,
     reference: analysis.ReferenceChoice = None,
@@ -46,22 +43,18 @@ def watch(
 ) -> None:
     """Watch a folder and analyse each new recording once.
 
-    Each event is printed or delivered as a line of JSON. A journal records the analysed files. Stop the command at any
-    time and rerun it to resume: no event is lost or duplicated.
+    Each event is printed or delivered as a line of JSON. An archive holds the analysed files and their events, also
+    for `pqswarm app`. Stop the command at any time and rerun it to resume: no event is lost or duplicated.
 
     Example: pqswarm watch incoming --site north.toml --jsonl events.jsonl
     """
     from filelock import FileLock, Timeout
 
-    from pqswarm.identify import identify_file
-    from pqswarm.identify.folder.journal import Journal
-    from pqswarm.identify.folder.watch import JOURNAL, Watcher
+    from pqswarm.identify import Archive
+    from pqswarm.identify.archive.analyser import ArchiveAnalyser
+    from pqswarm.identify.archive.files import default_archive
+    from pqswarm.identify.folder.watch import Watcher
 
-    path = folder / JOURNAL if journal is None else journal
-    check_no_folder(path, "--journal the name of a file")
-    if show or as_csv:
-        _print(path, folder, as_csv)
-        return
     if not folder.is_dir():
         raise PqswarmError(f"{folder} is not a folder.")
     limits = (("--interval", interval, 0.01), ("--settle", settle, 0.0), ("--timeout", timeout, 0.1))
@@ -70,12 +63,17 @@ def watch(
             raise PqswarmError(f"{name} must be {minimum:g} to 1000000 seconds, not {value:g}.")
     receivers = _receivers(webhook, jsonl, timeout)
     options = analysis.read_analysis_options(site, model, channel, state, reference, nominal, rate, frequency, max_mb)
-    lock = Path(f"{path}.lock")
-    is_new = not lock.exists()
+    home = default_archive(folder) if archive is None else archive
+    place = hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:16]
     try:
-        with FileLock(lock, timeout=0), Journal(path) as book:
+        with Archive(home) as book, FileLock(book.folder / f"watch-{place}.lock", timeout=0):
             watcher = Watcher(
-                folder, book, partial(identify_file, **options), receivers, settle=settle, say=_print_watch_message
+                folder,
+                book,
+                lambda path: ArchiveAnalyser.of(book, options).analyse(path),  # a site may be edited meanwhile
+                receivers,
+                settle=settle,
+                say=_print_watch_message,
             )
             with _stoppable():
                 try:
@@ -84,17 +82,15 @@ def watch(
                     delivered = watcher.run_once()
                 except KeyboardInterrupt:
                     analysed = count_text(watcher.n_analysed, "file")
-                    said = f"stopped; {analysed} analysed, the journal {file_text(path)} is complete"
+                    said = f"stopped; {analysed} analysed, the archive {file_text(home)} is complete"
                     if once:
                         raise Stopped(f"{said}, but not all files were seen: the next run resumes.") from None
                     _print_watch_message(f"{said}.")
                     return
-    except FileFormatError:  # not a journal: leave no lock file
-        if is_new:
-            lock.unlink(missing_ok=True)
-        raise
     except Timeout:
-        raise PqswarmError(f"another process uses the journal {path}: name another with --journal.") from None
+        raise PqswarmError(
+            f"another process watches {folder} with the archive {home}: stop it, or omit this."
+        ) from None
     except OSError as error:
         raise PqswarmError(f"cannot watch {folder}: {error.strerror or error}.") from error
     if not delivered:
@@ -131,23 +127,3 @@ def _stoppable() -> "Iterator[None]":
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def _print(path: Path, folder: Path, as_csv: bool) -> None:
-    """Print the events of the journal and the files that failed."""
-    from pqswarm.identify.folder.journal import Journal
-    from pqswarm.identify.show.lines import csv_lines, line_heading, text_lines
-
-    with Journal(path, read_only=True) as book:
-        rows = [entry.row for entry in book.events()]
-        failed = [record for record in book.files().values() if record.state == "failed" or record.reason]
-        refused = book.set_aside()
-    if as_csv:
-        typer.echo(csv_lines(rows), nl=False)
-        return
-    for line, row in zip(text_lines(rows), rows, strict=True):
-        typer.echo(f"{line}  {line_heading(dict(row, date=''))}")
-    for record in failed:
-        typer.echo(f"{file_text(folder / record.path)}: {record.state}: {record.reason}")
-    for name, key, reason in refused:
-        typer.echo(f"{name}: event {key} set aside: {reason}")

@@ -49,10 +49,9 @@ class EventClass:
     ----------
     name, title : str
         Lower-case letters, digits and underscores; the name as shown to people.
-    model : callable or None
+    model : callable
         ``model(t, *, grid, **parameters)`` returns the voltage [pu] at the times `t` [s] on the supply `grid`, a
-        :class:`Grid`. It draws nothing. None: no preset can draw the class, only
-        :func:`pqswarm.events.broad.record_event`.
+        :class:`Grid`. It draws nothing.
     parameters : mapping of str to Parameter
         The parameters of the model that are not in :data:`PARAMETERS`.
     family : str
@@ -74,7 +73,7 @@ class EventClass:
 
     name: str
     title: str
-    model: Callable[..., FloatArray] | None = field(repr=False)
+    model: Callable[..., FloatArray] = field(repr=False)
     parameters: Mapping[str, Parameter] = field(default_factory=dict, repr=False)
     family: str = ""
     needs: Needs = field(default=Needs(), repr=False)
@@ -173,8 +172,15 @@ _BUILT_IN = (
         needs=_TRANSIENT,
         seed_word=13,
     ),
-    EventClass("impulsive_transient", "Impulsive transient", None, family="transient", needs=_IMPULSE, seed_word=14),
-    EventClass("voltage_change", "Rapid voltage change", None, family="rapid voltage change", seed_word=15),
+    EventClass(
+        "impulsive_transient",
+        "Impulsive transient",
+        single.impulsive_transient,
+        family="transient",
+        needs=_IMPULSE,
+        seed_word=14,
+    ),
+    EventClass("voltage_change", "Rapid voltage change", single.sag, family="rapid voltage change", seed_word=15),
 )
 
 EVENT_CLASSES: Registry[EventClass] = Registry("event class", "pqswarm.event_classes", EventClass, _BUILT_IN)

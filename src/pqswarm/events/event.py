@@ -153,10 +153,8 @@ def synthesise(
             run_bench(n_samples, sampling_rate, grid=grid, nominal_frequency=frequency, **circuit).voltages[0].copy()
         )
     else:
-        known = EVENT_CLASSES.find(event_class)
-        if known.model is None:
-            raise PqswarmError(f"event class {event_class!r} has no model: only record_event draws it.")
-        signal = np.asarray(known.model(np.arange(n_samples) / sampling_rate, grid=grid, **disturbance), np.float64)
+        model = EVENT_CLASSES.find(event_class).model
+        signal = np.asarray(model(np.arange(n_samples) / sampling_rate, grid=grid, **disturbance), np.float64)
         if signal.shape != (n_samples,):
             raise PqswarmError(
                 f"the model of event class {event_class!r} must return one voltage for each of the {n_samples} times, "

@@ -1,5 +1,6 @@
 """Presets: several readings of the paper's Table 1, and one for field recordings."""
 
+from dataclasses import replace
 from math import pi, sqrt
 from typing import Literal
 
@@ -270,4 +271,18 @@ def field_preset() -> Preset:
         ),
         # The record must hold the fault, its clearing and a later switching.
         bench=_paper_bench_ranges({"cycles": Uniform(12.0, 30.0)}),
+    )
+
+
+def field_16_preset() -> Preset:
+    """Return the preset of the field with two more classes: impulses, and changes too small for a sag."""
+    field = field_preset()
+    impulse: Ranges = {
+        "transient_amplitude": LogUniform(0.1, 2.0),
+        "transient_damping": LogUniform(500.0, 20_000.0),
+        "transient_onset": Uniform(0.03, 0.95, "record"),
+    }
+    change: Ranges = {**field.models["sag"], "depth": Uniform(0.02, 0.09)}
+    return replace(
+        field, name="field-16", models={**field.models, "impulsive_transient": impulse, "voltage_change": change}
     )

@@ -165,7 +165,7 @@ class _PresetTableWithClasses(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _check_keys(cls, given: Any) -> Any:
-        known = (*cls.model_fields, *(name for name in EVENT_CLASSES if EVENT_CLASSES[name].model is not None))
+        known = (*cls.model_fields, *EVENT_CLASSES)
         for key in given if isinstance(given, Mapping) else ():
             if key not in known:
                 raise unknown_name("key or event class", key, known)

@@ -267,7 +267,7 @@ def _preset_file_keywords(function: Callable[..., object]) -> tuple[tuple[str, .
 def _preset_file_class_parameters(label: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Required and possible parameters of the model of a class."""
     event_class = EVENT_CLASSES[label]
-    required, taken = _preset_file_keywords(event_class.model) if event_class.model is not None else ((), ())
+    required, taken = _preset_file_keywords(event_class.model)
     taken = tuple(dict.fromkeys((*taken, *event_class.parameters)))
     return required, (*taken, "spectrum") if set(HARMONICS) <= set(taken) else taken
 

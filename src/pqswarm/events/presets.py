@@ -3,7 +3,7 @@
 from os import PathLike, fspath
 
 from pqswarm._base.registry import Registry
-from pqswarm.events.paper_presets import field_preset, paper_preset, stepped_preset
+from pqswarm.events.paper_presets import field_16_preset, field_preset, paper_preset, stepped_preset
 from pqswarm.events.preset import Preset
 
 _PRINTED = paper_preset(
@@ -11,7 +11,7 @@ _PRINTED = paper_preset(
 )
 
 PRESETS: Registry[Preset] = Registry(
-    "preset", "pqswarm.presets", Preset, (paper_preset(), stepped_preset(), _PRINTED, field_preset())
+    "preset", "pqswarm.presets", Preset, (paper_preset(), stepped_preset(), _PRINTED, field_preset(), field_16_preset())
 )
 """Presets by name: built-in ones and plugins."""
 

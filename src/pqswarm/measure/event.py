@@ -188,10 +188,7 @@ class Event:
 
     def at(self, first_sample: datetime | None) -> datetime | None:
         """Return the start as a time, given that of the first sample; None if it is unknown."""
-        try:
-            return None if first_sample is None else first_sample + timedelta(milliseconds=round(1000 * self.start, 3))
-        except OverflowError:
-            return None
+        return event_time(first_sample, self.start)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the attributes as plain values in full precision, None for NaN; :meth:`of` is the inverse."""
@@ -224,6 +221,14 @@ PartMaker: TypeAlias = Callable[..., Part]
 
 any_channel: PartMaker = partial(Part, number=0, channel="", phase="")
 """Makes parts of a signal that is not a channel of a recording."""
+
+
+def event_time(first_sample: datetime | None, offset: float) -> datetime | None:
+    """Return the time at an offset [s] from the first sample; None if that is unknown."""
+    try:
+        return None if first_sample is None else first_sample + timedelta(milliseconds=round(1000 * offset, 3))
+    except OverflowError:
+        return None
 
 
 def name_parts(parts: Iterable[Part], system: str = "") -> str:

@@ -35,17 +35,18 @@ _THUMBNAIL = 160
 
 
 def describe_classes(preset: str) -> dict[str, Any]:
-    """Return the classes of a preset, each with a thumbnail, and the names of all presets."""
-    chosen = PRESETS.find(preset)
+    """Return the classes of a preset, then the rest, each with a thumbnail, and the names of all presets."""
+    order = (preset, *(name for name in PRESETS if name != preset))
+    owners = {name: one for one in reversed(order) for name in PRESETS.find(one).classes if name in EVENT_CLASSES}
     classes = [
         {
             "name": name,
             "title": class_title(name),
-            "sources": [source for source in SOURCES if source == "model" or name in chosen.bench],
-            **_thumbnail(name, preset),
+            "preset": owners[name],
+            "sources": [one for one in SOURCES if one == "model" or name in PRESETS.find(owners[name]).bench],
+            **_thumbnail(name, owners[name]),
         }
-        for name in chosen.classes
-        if name in EVENT_CLASSES
+        for name in sorted(owners, key=lambda name: (owners[name] != preset, list(EVENT_CLASSES).index(name)))
     ]
     return {"preset": preset, "presets": sorted(PRESETS, key=list(PRESETS).index), "classes": classes}
 

@@ -1,35 +1,44 @@
 """Recording files: those of the folder, and the uploads of each visitor."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from threading import Lock
 from time import monotonic
+from typing import TYPE_CHECKING
 
+from pqswarm._base.files import opening_only_inside
 from pqswarm._base.text import file_text
 from pqswarm.app.workbench import is_inside, mark_workbench_file_used, workbench_id
-from pqswarm.identify.folder.scan import Candidate, is_ours, scan, scanned_file_stamp
+from pqswarm.errors import PqswarmError
+from pqswarm.identify.archive.files import KnownFile, SeenFile, look_at
+from pqswarm.identify.folder.scan import Candidate, is_ours, scan
 from pqswarm.recordings.files import COMPANIONS
 
-MAX_FILES = 10_000
-"""Maximum number of files listed from a folder."""
+if TYPE_CHECKING:
+    from pqswarm.identify import Archive
+
 _FORGET_AFTER = 3600.0
 """Seconds after which the uploads of an inactive visitor are dropped from memory."""
-_SCAN_INTERVAL = 1.0
-"""Minimum time between two scans of a folder [s]."""
+_SCAN_INTERVAL, _SCAN_SHARE = 1.0, 20.0
+"""Minimum time between two scans of a folder [s], and as a multiple of the duration of a scan."""
+_SCAN_WAIT = 0.5
+"""Time that a request waits for a scan [s]."""
+_BATCH = 100
+"""Files that are noted in the archive at a time."""
 
 
 @dataclass(frozen=True)
 class RecordingFile:
     """A file with one or more recordings.
 
-    The ID survives restarts of the server. The name is the path relative to the folder, as text; uploads start with
-    ``uploads/`` and belong to a visitor. The stamp holds sizes and modification times of its parts; it is empty while
-    parts are missing, and `problem` says why. The path is never shown; `modified` is the time of the last change [ns];
-    nothing outside `home` may be opened.
+    The ID is of its content, and so survives restarts and new names. The name is the path relative to the folder, as
+    text; uploads start with ``uploads/`` and belong to a visitor. The stamp holds sizes and modification times of its
+    parts; it is empty while parts are missing, and `problem` says why. The path is never shown; `modified` is the time
+    of the last change [ns]; nothing outside `home` may be opened. `seen` is what the archive is told of it.
     """
 
     id: str
@@ -40,11 +49,18 @@ class RecordingFile:
     home: Path
     visitor: str = ""
     problem: str = ""
+    seen: SeenFile | None = None
+    is_waiting: bool = False
 
     @property
     def path(self) -> Path:
         """The file that represents all of them."""
         return self.parts[0]
+
+    @property
+    def content(self) -> str:
+        """Key of its content in the archive; empty if it is not known yet."""
+        return "" if self.seen is None else self.seen.content
 
     def is_visible_to(self, visitor: str) -> bool:
         """Whether a visitor may see it."""
@@ -70,47 +86,67 @@ class RecordingInFile:
 
 
 class RecordingFiles:
-    """Finds the files of a folder and of visitors; scans again on request, at most once a second.
+    """Finds the files of a folder and of visitors, and notes them in the archive; scans again on request.
 
     Links that point outside the folder are skipped; `uploads` has a folder for each visitor.
     """
 
-    def __init__(self, folder: Path, uploads: Path) -> None:
-        self.folder, self.uploads = folder, uploads
-        self.has_more = False
+    def __init__(self, folder: Path, uploads: Path, archive: "Archive") -> None:
+        self.folder, self.uploads, self.archive = folder, uploads, archive
         self._files: dict[str, dict[str, RecordingFile]] = {}
         self._scanned: dict[str, float] = {}
-        self._ours: dict[tuple[Path, str], bool] = {}
-        self._scanning = Lock()
+        self._scanning = {False: Lock(), True: Lock()}  # of the folder, and of uploads
+        self.is_stopping: Callable[[], bool] = lambda: False
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="scan")
+        self._scan_of_folder: Future[bool] | None = None
+        self._took = 0.0
+        self._has_changed = False
 
     def uploads_of(self, visitor: str) -> Path:
         """Return the upload folder of a visitor."""
         return self.uploads / upload_folder_name(visitor)
 
     def update(self, visitor: str, *, now: bool = False) -> bool:
-        """Scan the folder and the uploads of a visitor if a second has passed; return whether anything changed.
+        """Scan the folder and the uploads of a visitor if it is time; return whether anything changed.
 
-        With `now`, uploads are scanned in any case; the folder, which may be large, is not.
+        With `now`, uploads are scanned in any case. A folder that takes long is scanned in a thread.
         """
-        with self._scanning:
-            changed = False
-            for owner in ("", visitor):
-                if not (now and owner) and monotonic() - self._scanned.get(owner, -_SCAN_INTERVAL) < _SCAN_INTERVAL:
-                    continue
+        changed = self._scan(visitor, 0.0 if now else _SCAN_INTERVAL)
+        if self._scan_of_folder is None or self._scan_of_folder.done():
+            self._scan_of_folder = self._thread.submit(self._scan, "", self._interval())
+        if not now:
+            wait([self._scan_of_folder], _SCAN_WAIT)
+        changed, self._has_changed = changed or self._has_changed, False
+        return changed
+
+    def look_again(self) -> None:
+        """Scan the folder with the next update, whenever the last one was."""
+        self._scanned.pop("", None)
+
+    def _interval(self) -> float:
+        return max(_SCAN_INTERVAL, _SCAN_SHARE * self._took)
+
+    def _scan(self, owner: str, interval: float) -> bool:
+        with self._scanning[bool(owner)]:
+            if monotonic() - self._scanned.get(owner, -interval) < interval:
+                return False
+            began = monotonic()
+            try:
                 found = {one.id: one for one in (self._uploads(owner) if owner else self._in_folder())}
-                changed |= found != self._files.get(owner, found)
-                self._files[owner], self._scanned[owner] = found, monotonic()
-            for owner in [one for one, at in self._scanned.items() if one and monotonic() - at > _FORGET_AFTER]:
-                del self._files[owner], self._scanned[owner]
+            except (OSError, PqswarmError):  # of the archive: the answer tells
+                return False
+            changed = found != self._files.get(owner, found)
+            self._files[owner], self._scanned[owner] = found, monotonic()
+            if not owner:
+                self._took = monotonic() - began
+                self._has_changed |= changed
+            for other in [one for one, at in self._scanned.items() if one and monotonic() - at > _FORGET_AFTER]:
+                del self._files[other], self._scanned[other]
             return changed
 
     def visible_to(self, visitor: str) -> list[RecordingFile]:
         """Return the files that a visitor may see, as of the last scan."""
         return [*self._files.get("", {}).values(), *self._files.get(visitor, {}).values()]
-
-    def ids(self) -> set[str]:
-        """Return the IDs of all files, as of the last scan."""
-        return {name for found in list(self._files.values()) for name in found}
 
     def find(self, name: str, visitor: str) -> RecordingFile | None:
         """Return a file by its ID, if the visitor may see it and it is still inside its folder."""
@@ -124,35 +160,61 @@ class RecordingFiles:
         return self._files.get("", {}).get(name) or self._files.get(visitor, {}).get(name)
 
     def _in_folder(self) -> Iterator[RecordingFile]:
-        candidates = list(islice(scan(self.folder), MAX_FILES + 1))
-        self.has_more = len(candidates) > MAX_FILES
-        known, self._ours = self._ours, {}
-        for one in candidates[:MAX_FILES]:
-            key = (one.parts[0], one.stamp)
-            self._ours[key] = known[key] if key in known else is_ours(one.parts[0])
-            leads_outside = any(part.is_symlink() and not is_inside(self.folder, part) for part in one.parts)
-            if not self._ours[key] and not leads_outside:  # linked folders are not scanned
-                file_id = workbench_id(one.parts[0].relative_to(self.folder).as_posix())
-                yield _recording_file(one, file_id, one.name, self.folder)
+        for one, known in self._noted(self.folder, scan(self.folder), ""):
+            yield _recording_file(one, known, one.name, self.folder)
 
     def _uploads(self, visitor: str) -> Iterator[RecordingFile]:
         home = self.uploads_of(visitor)
         mark_workbench_file_used(home)
         found = list(scan(home)) if home.is_dir() else []
-        for one in found:
-            file_id = uploaded_file_id(visitor, one.parts[0].name)
-            yield _recording_file(one, file_id, f"uploads/{one.name}", home, visitor)
+        for one, known in self._noted(home, found, upload_folder_name(visitor)):
+            yield _recording_file(one, known, f"uploads/{one.name}", home, visitor)
         yield from self._without_cfg(visitor, (one.parts[0] for one in found))
+
+    def _noted(
+        self, home: Path, candidates: Iterable[Candidate], owner: str
+    ) -> Iterator[tuple[Candidate, KnownFile | SeenFile | None]]:
+        """Yield candidates with what the archive knows of them; new ones are noted there."""
+        known, new = self.archive.files(home), list[SeenFile]()
+        for one in candidates:
+            if self.is_stopping():
+                return
+            before = known.get(one.parts[0])
+            is_known = before is not None and before.stamp == one.stamp != ""
+            if is_known and before is not None and before.state == "ours":
+                continue
+            leads_outside = any(part.is_symlink() and not is_inside(home, part) for part in one.parts)
+            if leads_outside:  # linked folders are not scanned
+                continue
+            if is_known or not one.stamp:
+                yield one, before if is_known else None
+                continue
+            if not owner and is_ours(one.parts[0]):
+                self.archive.set_aside(one.parts[0], one.stamp, "ours", "a table written by pqswarm.")
+                continue
+            try:
+                with opening_only_inside(home):
+                    seen = look_at(one, before, owner)
+            except OSError:
+                yield one, None
+                continue
+            new.append(seen)
+            if len(new) >= _BATCH:
+                self.archive.register(new)
+                new = []
+            yield one, seen
+        if new:
+            self.archive.register(new)
 
     def _without_cfg(self, visitor: str, complete: Iterable[Path]) -> Iterator[RecordingFile]:
         """Data files whose configuration the visitor may still be sending."""
-        stems = {path.stem.casefold() for path in complete if path.suffix.casefold() == ".cfg"}
+        stems = {(path.parent, path.stem.casefold()) for path in complete if path.suffix.casefold() == ".cfg"}
         home = self.uploads_of(visitor)
         with suppress(OSError):
-            for path in sorted(home.iterdir()):
-                if path.suffix.casefold() in COMPANIONS and path.stem.casefold() not in stems and path.is_file():
-                    name = f"uploads/{file_text(path.name)}"
-                    file_id = uploaded_file_id(visitor, path.name)
+            for path in sorted(one for one in home.rglob("*") if one.suffix.casefold() in COMPANIONS):
+                if (path.parent, path.stem.casefold()) not in stems and path.is_file():
+                    name = f"uploads/{file_text(path.relative_to(home).as_posix())}"
+                    file_id = path_id(path)
                     yield RecordingFile(file_id, name, (path,), "", 0, home, visitor, "waiting for its .cfg")
 
 
@@ -161,18 +223,23 @@ def upload_folder_name(visitor: str) -> str:
     return workbench_id(f"visitor/{visitor}")
 
 
-def uploaded_file_id(visitor: str, name: str) -> str:
-    """Return the ID of an upload."""
-    return workbench_id(f"upload/{visitor}/{name}")
+def path_id(path: Path) -> str:
+    """Return the ID of a file whose content is not known yet."""
+    return workbench_id(f"path/{os.fspath(path)}", 24)
 
 
-def _recording_file(candidate: Candidate, file_id: str, name: str, home: Path, visitor: str = "") -> RecordingFile:
-    parts = candidate.parts
-    stamp = scanned_file_stamp(parts) if candidate.stamp else ""
+def _recording_file(
+    candidate: Candidate, known: KnownFile | SeenFile | None, name: str, home: Path, visitor: str = ""
+) -> RecordingFile:
+    parts, stamp = candidate.parts, "" if known is None else candidate.stamp
     is_alone = len(parts) == 1 and parts[0].suffix.casefold() == ".cfg"
     problem = "" if stamp else "waiting for its .dat" if is_alone else "empty or unreadable"
+    if known is None:
+        return RecordingFile(path_id(parts[0]), name, parts, "", 0, home, visitor, problem)
     modified = max((int(part.partition(":")[2]) for part in stamp.split()), default=0)
-    return RecordingFile(file_id, name, parts, stamp, modified, home, visitor, problem)
+    waits = not isinstance(known, KnownFile) or known.state == "waiting"
+    seen = known if isinstance(known, SeenFile) else SeenFile(known.path, stamp, known.content, known.owner)
+    return RecordingFile(known.content[:24], name, parts, stamp, modified, home, visitor, "", seen, waits)
 
 
 def remove_uploaded_file(file: RecordingFile) -> list[str]:

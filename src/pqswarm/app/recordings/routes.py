@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
 from urllib.parse import quote
 
 from pqswarm._base.text import file_text
@@ -13,11 +13,9 @@ from pqswarm.app.recordings.open_recording import MAX_POINTS, OpenRecording, ope
 from pqswarm.app.recordings.queue import analyse_file
 from pqswarm.app.recordings.section import CHANGED, ID, RecordingsSection
 from pqswarm.identify import Verdict, possible_labels
-from pqswarm.identify.show.lines import csv_lines, json_text
+from pqswarm.identify.show.lines import json_text
 from pqswarm.identify.show.page import page_html
-from pqswarm.identify.show.page.charts import draw_charts
-from pqswarm.identify.show.rows import event_sentence, row_moment
-from pqswarm.identify.verdict import COLUMNS
+from pqswarm.identify.show.rows import event_sentence
 
 _ENVELOPE_WAIT = 0.25
 """Seconds to wait for a better envelope before a coarse view is sent."""
@@ -103,7 +101,7 @@ class OneRecording(RecordingHandler):
         header = await self.work(opened.header, self.job.check)
         known = {
             "id": place.id,
-            "name": self.section.name_of(place, opened.source.source),
+            "name": place.file.name.removeprefix("uploads/") + _place_in_file(place, opened),
             "path": place.file.name,
             "upload": bool(place.file.visitor),
             "siblings": [RecordingInFile(place.file, number).id for number in range(opened.n_recordings)],
@@ -120,8 +118,8 @@ class OneRecording(RecordingHandler):
             removed = await self.work(remove_uploaded_file, place.file)
         except OSError as error:
             raise HTTPRefusal(f"The file cannot be removed: {error.strerror or type(error).__name__}.", 400) from None
-        await self.work(lambda: self.section.update(self.visitor, now=True))
         await self.section.queue.forget(place.file)
+        await self.work(lambda: self.section.update(self.visitor, now=True))
         self.workbench.publish(CHANGED, self.visitor)
         self.send_json({"removed": removed})
 
@@ -155,28 +153,31 @@ class Analysis(RecordingHandler):
     async def get(self, name: str) -> None:
         """Send the verdict in full."""
         place = await self.find(name)
-        found = self.section.analysis(place)
+        self.send_json_text(await self.work(self._describe, place))
+
+    def _describe(self, place: RecordingInFile) -> str:
+        section = self.section
+        found = section.analysis(place)
         if found is None and place.number:
             raise Missing("There is no such recording, or its file was not read yet.")
-        self.send_json_text(await self.work(self._describe, place, None if found is None else found.verdict))
-
-    def _describe(self, place: RecordingInFile, verdict: Verdict | None) -> str:
-        state = {"id": place.id, **self.section.state_of(place)}
-        if verdict is None:
+        verdict = None if found is None else section.archive.verdict(found["number"])
+        state = {"id": place.id, **section.state_of(place, found)}
+        if found is None or verdict is None:
             lists = ("events", "incidents", "references", "channels", "caveats", "notes")
             empty: dict[str, list[str]] = {name: [] for name in lists}
-            return json_text(state | empty | {"thresholds": None, "frequency": None, "text": ""})
-        rows = self.section.rows([place])
+            return json_text(state | empty | {"thresholds": None, "frequency": None, "text": "", "station": ""})
+        rows = section.rows(place)
         events = [
-            found.as_dict()
-            | {"possible": possible_labels(verdict, found)}
-            | {"index": row["event"], "row": row, "correction": row["correction"], "title": event_sentence(found)}
-            for found, row in zip(verdict.events, rows, strict=False)  # the file may just have been analysed again
+            one.as_dict()
+            | {"possible": possible_labels(verdict, one)}
+            | {"index": row["event"], "row": row, "correction": row["correction"], "title": event_sentence(one)}
+            for one, row in zip(verdict.events, rows, strict=False)  # the file may just have been analysed again
         ]
         known = verdict.as_dict() | {"thresholds": verdict.thresholds.settings(), "text": verdict.text()}
-        names = ("thresholds", "frequency", "references", "channels", "caveats", "notes", "text")
-        incidents = [one.as_dict() | {"title": one.title} for one in verdict.incidents]
-        return json_text(state | {name: known[name] for name in names} | {"events": events, "incidents": incidents})
+        names = ("thresholds", "frequency", "references", "channels", "caveats", "notes", "text", "station")
+        more = {"events": events, "incidents": [one.as_dict() | {"title": one.title} for one in verdict.incidents]}
+        more |= {"again": found["again"], "analysed": found["analysed"]}
+        return json_text(state | {name: known[name] for name in names} | more)
 
 
 class Cursor(RecordingHandler):
@@ -224,7 +225,9 @@ class RecordingPageDownload(RecordingHandler):
         place, opened = await self.open(name)
         verdict = await self.measured(place)
         name = f"{place.file.path.stem}.html"
-        await self.send_text(lambda: page_html([verdict], find=lambda _: opened.source), "text/html", name)
+        await self.send_text(
+            lambda: page_html([replace(verdict, path=place.file.name)], find=lambda _: opened.source), "text/html", name
+        )
 
     async def measured(self, place: RecordingInFile) -> Verdict:
         """Return the verdict with its measurements; analyse the recording again if they were dropped."""
@@ -232,11 +235,17 @@ class RecordingPageDownload(RecordingHandler):
         return await self.work(self._analyse, place) if known is None else known
 
     def _analyse(self, place: RecordingInFile) -> Verdict:
-        found = [one for one, _ in analyse_file(self.workbench, place.file, self.job.check)]
+        found = analyse_file(self.workbench, self.section.archive, place.file, self.job.check).results
         one = found[place.number] if place.number < len(found) else None
         if not isinstance(one, Verdict):
             raise HTTPRefusal(f"There is no verdict: {'' if one is None else one.reason}", 400)
         return one
+
+
+def _place_in_file(place: RecordingInFile, opened: OpenRecording) -> str:
+    """Which recording of its file, to follow its name."""
+    own, source = file_text(place.file.path.name), opened.source.source
+    return source.removeprefix(own) if source.startswith(own) else ""
 
 
 class SheetDownload(RecordingPageDownload):
@@ -261,61 +270,6 @@ class SheetDownload(RecordingPageDownload):
         self.finish(book.finish())
 
 
-class EventTable(RecordingHandler):
-    """The events as CSV."""
-
-    async def get(self) -> None:
-        """Send the table as a download."""
-        section, kinds = self.section, set(self.get_query_arguments("kind"))
-        name = self.get_query_argument("recording", "")
-        await self.work(section.update, self.visitor)
-
-        def make() -> str:
-            rows = section.rows(section.recordings(self.visitor))
-            for row in rows:
-                correction = row["correction"] or {}
-                row |= {"corrected": correction.get("label", ""), "corrected_by": correction.get("by", "")}
-            chosen = (row for row in rows if name in ("", row["recording"]) and (not kinds or row["kind"] in kinds))
-            return csv_lines(chosen, (*COLUMNS, "corrected", "corrected_by"))
-
-        await self.send_text(make, "text/csv", "events.csv")
-
-
-class ToleranceCurves(RecordingHandler):
-    """Events on voltage-tolerance curves."""
-
-    async def get(self) -> None:
-        """Send the charts with the selected events."""
-        section, kinds = self.section, set(self.get_query_arguments("kind"))
-        name, station = self.get_query_argument("recording", ""), self.get_query_argument("station", None)
-        await self.work(section.update, self.visitor)
-
-        def draw() -> list[dict[str, Any]]:
-            chosen = [
-                (place, index, verdict, found)
-                for place in section.recordings(self.visitor)
-                if name in ("", place.id) and (analysis := section.analysis(place)) is not None
-                if (verdict := analysis.verdict) is not None and station in (None, verdict.station)
-                for index, found in enumerate(verdict.events)
-                if not kinds or found.event.kind in kinds
-            ]
-            charts = draw_charts(
-                [found for *_, found in chosen],
-                [f"{event_sentence(one)}, {row_moment(one, v.start)}, {v.station or v.path}" for *_, v, one in chosen],
-                [f"#/recordings/{place.id}?event={index}" for place, index, *_ in chosen],
-                [f"{place.id}:{index}" for place, index, *_ in chosen],
-            )
-            return [
-                {
-                    "svg": str(chart.picture),
-                    **{key: getattr(chart, key) for key in ("name", "caption", "note", "counts")},
-                }
-                for chart in charts
-            ]
-
-        self.send_json({"charts": await self.work(draw)})
-
-
 ROUTES: list[tuple[str, type[Base]]] = [
     (r"/api/recordings", RecordingList),
     (rf"/api/recordings/({ID})", OneRecording),
@@ -326,6 +280,4 @@ ROUTES: list[tuple[str, type[Base]]] = [
     (rf"/api/recordings/({ID})/raw.csv", SampleTable),
     (rf"/api/recordings/({ID})/page.html", RecordingPageDownload),
     (rf"/api/recordings/({ID})/sheet.pdf", SheetDownload),
-    (r"/api/table.csv", EventTable),
-    (r"/api/curves", ToleranceCurves),
 ]

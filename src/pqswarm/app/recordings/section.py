@@ -1,10 +1,11 @@
-"""State of the recordings section: files, analyses, envelopes, corrections."""
+"""State of the recordings section: the archive, files, analyses, envelopes."""
 
 import asyncio
 import re
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from threading import Lock
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Lock, Thread
 from time import monotonic
 from typing import Any
 from weakref import WeakValueDictionary
@@ -14,38 +15,33 @@ from pqswarm._base.text import file_text
 from pqswarm.app.cache import ByteCache
 from pqswarm.app.handlers import Missing
 from pqswarm.app.jobs import Cancelled, Job
-from pqswarm.app.recordings.corrections import CorrectionsByOwner, KnownCorrections
-from pqswarm.app.recordings.files import (
-    MAX_FILES,
-    RecordingFile,
-    RecordingFiles,
-    RecordingInFile,
-    upload_folder_name,
-)
+from pqswarm.app.recordings.files import RecordingFile, RecordingFiles, RecordingInFile, upload_folder_name
 from pqswarm.app.recordings.open_recording import OpenRecording
 from pqswarm.app.recordings.queue import AnalysisQueue
-from pqswarm.app.recordings.store import StoredRecordingAnalysis, VerdictStore, analyser_digest
 from pqswarm.app.recordings.uploads import clean_parts
 from pqswarm.app.workbench import Workbench, make_private_workbench_folder, remove_unused_workbench_files
 from pqswarm.errors import PqswarmError
-from pqswarm.identify import EventVerdict, default_model
+from pqswarm.identify import Archive, ArchiveQueries
+from pqswarm.identify.archive.analyser import ArchiveAnalyser
+from pqswarm.identify.archive.archive import KNOWN_CAUSES
+from pqswarm.identify.archive.records import NOT_AN_EVENT
 from pqswarm.identify.folder.batch import open_for_analysis
 from pqswarm.identify.show.curves import COLOURS
-from pqswarm.identify.show.rows import row_curve_point
-from pqswarm.identify.training.corrections import CorrectionFile, event_key
 
-ID = r"[0-9a-f]{16}(?:-[0-9]{1,6})?"
+ID = r"[0-9a-f]{24}(?:-[0-9]{1,6})?"
 """Pattern of the ID of a recording in URLs."""
 CHANGED = {"about": "recordings", "id": "", "state": "changed"}
 """Message that makes a page reload the list."""
 _MAX_OPEN = 160_000_000
 """Maximum size of the recordings held open [byte]."""
-_MAX_ROWS, _MAX_MESSAGE_ROWS = 20_000, 200
-"""Maximum number of rows of the list and of a message."""
+_MAX_ROWS, _MAX_MESSAGE_ROWS = 300, 200
+"""Maximum number of rows of the first list and of a message."""
 _CHECK_INTERVAL = 0.1
 """Seconds between two checks whether a request still waits."""
 _REQUEST_LIFETIME = 1.0
 """Seconds for which an envelope is built after a request from a visitor without an open page."""
+_POLL_INTERVAL = 2.0
+"""Seconds between two looks whether another process has written to the archive."""
 
 
 class RecordingsSection:
@@ -54,149 +50,177 @@ class RecordingsSection:
     def __init__(self, workbench: Workbench) -> None:
         self.workbench = workbench
         make_private_workbench_folder(workbench.state)
-        self.files = RecordingFiles(workbench.folder, workbench.state / "uploads")
+        self.archive = Archive(workbench.archive)
+        self.queries = ArchiveQueries(self.archive)
+        self.files = RecordingFiles(workbench.folder, workbench.state / "uploads", self.archive)
+        self.files.is_stopping = lambda: workbench.jobs.is_closed
         clean_parts(self.files.uploads)
         remove_unused_workbench_files(workbench.state)
-        store = VerdictStore(
-            workbench.state / "verdicts", lambda: analyser_digest(workbench.model or default_model(), workbench.site)
-        )
-        self.queue = AnalysisQueue(workbench, self.files, store)
+        for one in self.archive.files(self.files.uploads).values():
+            if not one.path.exists():
+                self.archive.remove_owned(one.owner, one.content)
+        Thread(target=self._load, name="load", daemon=True).start()  # a million events take a second
+        self.queue = AnalysisQueue(workbench, self.files, self.archive)
         self.queue.on_analysed.append(self._publish_result)
-        self.corrections = KnownCorrections(CorrectionFile(workbench.corrections), self.files.uploads)
         self._open: ByteCache[tuple[str, int, str], OpenRecording] = ByteCache(_MAX_OPEN)
         self.opening: WeakValueDictionary[str, Lock] = WeakValueDictionary()
         """Locks of the files being opened."""
         self._choosing_lock = Lock()
         self._envelopes: dict[tuple[str, int, str], asyncio.Task[None]] = {}
         self._requested: dict[tuple[str, int, str], float] = {}
-        workbench.on_open.append(self.queue.wake)
+        self._told = self.archive.revision()
+        self._following: asyncio.Task[None] | None = None
+        workbench.on_open += [self.queue.wake, self._follow]
+
+    def _load(self) -> None:
+        with suppress(PqswarmError):  # the first request reports it
+            self.queries.table().newest  # noqa: B018 (kept for all requests)
+        self.archive.database.close_thread()
+
+    def _follow(self) -> None:
+        """Tell pages when another process has written to the archive."""
+        if self._following is None or self._following.done():
+            self._following = asyncio.get_running_loop().create_task(self._poll())
+
+    async def _poll(self) -> None:
+        while self.workbench.pages and not self.workbench.jobs.is_closed:
+            try:
+                revision = await self.workbench.jobs.run(Job(), self.archive.revision)
+            except (PqswarmError, RuntimeError):
+                return
+            if revision != self._told and self.queue.current is None:
+                self.workbench.publish(CHANGED | {"revision": revision})
+            self._told = revision
+            await asyncio.sleep(_POLL_INTERVAL)
 
     # Listing
 
     def update(self, visitor: str, *, now: bool = False) -> bool:
-        """Scan for files and load their stored analyses; return whether anything changed."""
-        changed = self.files.update(visitor, now=now)
-        if changed:
-            self.queue.keep_only(self.files.ids())
-        self.queue.load(self.files.visible_to(visitor))
-        return changed
+        """Scan for files; return whether anything changed."""
+        return self.files.update(visitor, now=now)
 
     def find(self, name: str, visitor: str) -> RecordingInFile:
-        """Return a recording by its ID, if the visitor may see it."""
+        """Return a recording by its ID, if the visitor may see it; its file may be elsewhere."""
         base, _, position = name.partition("-")
-        file = self.files.find(base, visitor) if re.fullmatch(ID, name) else None
-        if file is None or (position and (position.startswith("0") or int(position) < 2)):
+        if not re.fullmatch(ID, name) or (position and (position.startswith("0") or int(position) < 2)):
             raise Missing("There is no such recording.")
-        self.queue.load([file])
-        return RecordingInFile(file, int(position) - 1 if position else 0)
+        number = int(position) - 1 if position else 0
+        file = self.files.find(base, visitor)
+        if file is None:
+            known = self.archive.find(name, upload_folder_name(visitor))
+            if known is None:
+                raise Missing("There is no such recording.")
+            problem = "its file is not in the folder that this workbench shows"
+            file = RecordingFile(
+                base, self.name_of(known["name"], False), (), "", 0, self.files.folder, problem=problem
+            )
+        return RecordingInFile(file, number)
 
     def recordings(self, visitor: str) -> list[RecordingInFile]:
-        """Return all recordings that a visitor may see."""
+        """Return the recordings of the files that a visitor may see; one of each file until it was analysed."""
         return [place for file in self.files.visible_to(visitor) for place in self.recordings_in(file)]
 
     def recordings_in(self, file: RecordingFile) -> list[RecordingInFile]:
         """Return the recordings of a file; one until it was analysed."""
-        found = self.queue.analysis(file)
-        return [RecordingInFile(file, number) for number in range(1 if found is None else len(found.recordings))]
+        query = "SELECT count(*) FROM recordings WHERE content = ?"
+        count = self.archive.database.rows(query, file.content)[0][0]
+        return [RecordingInFile(file, number) for number in range(max(count, 1))]
 
-    def analysis(self, place: RecordingInFile) -> StoredRecordingAnalysis | None:
-        """Return the analysis of a recording, if there is one."""
-        found = self.queue.analysis(place.file)
-        return None if found is None or place.number >= len(found.recordings) else found.recordings[place.number]
+    def analysis(self, place: RecordingInFile) -> dict[str, Any] | None:
+        """Return what the archive knows of a recording, if it was analysed."""
+        return self.archive.find(place.id, upload_folder_name(place.file.visitor) if place.file.visitor else "")
 
-    def state_of(self, place: RecordingInFile) -> dict[str, Any]:
+    def state_of(self, place: RecordingInFile, found: dict[str, Any] | None = None) -> dict[str, Any]:
         """Return the progress of the analysis."""
-        found = self.analysis(place)
-        if found is not None:
-            return {"state": "failed" if found.reason else "analysed", "share": 1.0, "reason": found.reason}
+        found = found or self.analysis(place)
         busy = self.queue.current
-        if busy is not None and busy.id == place.file.id:
+        if busy is not None and busy.id == place.file.id and (found is None or found["again"]):
             return {"state": "working", "share": round(self.queue.progress, 3), "reason": ""}
-        return {"state": "waiting", "share": 0.0, "reason": place.file.problem}
+        if found is not None:
+            return {"state": found["state"], "share": 1.0, "reason": found["reason"]}
+        reason = self.queue.failed.get((place.file.id, place.file.stamp), "")
+        state = "failed" if reason else "waiting"
+        return {"state": state, "share": float(bool(reason)), "reason": reason or place.file.problem}
 
     def entry(self, place: RecordingInFile) -> dict[str, Any]:
         """Return a recording as it is listed."""
-        found = self.analysis(place) or StoredRecordingAnalysis("")
-        verdict = found.verdict
-        return {
-            "id": place.id,
-            "name": self.name_of(place, found.source),
-            "station": "" if verdict is None else verdict.station,
-            "start": None if verdict is None or verdict.start is None else verdict.start.isoformat(),
-            "seconds": None if verdict is None else verdict.duration,
-            "n_channels": found.n_channels,
-            "upload": bool(place.file.visitor),
-            **self.state_of(place),
-            "n_events": found.n_events,
-        }
-
-    def name_of(self, place: RecordingInFile, source: str) -> str:
-        """Return the name of the file and the position in it."""
+        found = self.analysis(place)
+        if found is not None:
+            return self.listed(found) | self.state_of(place, found)
+        unknown = {"station": "", "start": None, "seconds": None, "n_channels": None, "n_events": 0, "again": False}
         name = place.file.name.removeprefix("uploads/") if place.file.visitor else place.file.name
-        own = file_text(place.file.path.name)
-        return name + (source.removeprefix(own) if source.startswith(own) else "")
+        return {"id": place.id, "name": name, "upload": bool(place.file.visitor), **unknown, **self.state_of(place)}
 
-    def rows(self, places: Iterable[RecordingInFile]) -> list[dict[str, Any]]:
-        """Return a row for each event; reads the file of corrections, so not for the event loop."""
-        known = self.corrections.read_or_none()
-        return [
-            row
-            | {
-                "recording": place.id,
-                "event": index,
-                "start": found.event.start,
-                "end": found.event.end,
-                "point": row_curve_point(found),
-                "upload": bool(place.file.visitor),
-                "correction": self.correction_of(place, found, known),
-            }
-            for place in places
-            if (analysis := self.analysis(place)) is not None
-            for index, (found, row) in enumerate(zip(analysis.events, analysis.rows, strict=True))
-        ]
+    def listed(self, found: dict[str, Any]) -> dict[str, Any]:
+        """Return a recording of the archive as it is listed."""
+        names = ("id", "station", "start", "seconds", "n_channels", "n_events", "upload", "state", "reason", "again")
+        own = Path(found["name"]).name
+        place = found["source"].removeprefix(own) if found["source"].startswith(own) else ""
+        name = self.name_of(found["name"], found["upload"]).removeprefix("uploads/") + place
+        return {key: found[key] for key in names} | {"name": name, "share": 1.0}
+
+    def name_of(self, path: str, is_upload: bool) -> str:
+        """Return the name of a file as pages show it: no folders but those in the folder of recordings."""
+        if is_upload:
+            return f"uploads/{path.removeprefix(file_text(self.files.uploads)).lstrip('/').partition('/')[2]}"
+        home = file_text(self.files.folder).rstrip("/") + "/"
+        return path.removeprefix(home) if path.startswith(home) else Path(path).name
+
+    def named(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return rows of events with names as pages show them, and their points on tolerance curves."""
+        return [row | {"path": self.name_of(row["path"], row["upload"])} for row in rows]
+
+    def rows(self, place: RecordingInFile) -> list[dict[str, Any]]:
+        """Return the rows of a recording, also that of one without events."""
+        found = self.analysis(place)
+        return [] if found is None else self.named(self.queries.rows_of(found["number"]))
 
     def summary(self, visitor: str) -> dict[str, Any]:
-        """Return everything that a visitor may see."""
+        """Return the state of the section, what can be selected, and the newest recordings."""
         from pqswarm.events.broad import BROAD_CLASSES
         from pqswarm.identify.agreement import in_words
         from pqswarm.measure.event import KINDS
 
-        places = self.recordings(visitor)
-        rows = self.rows(places)
-        notes = [f"The folder has more than {MAX_FILES:,} recordings; the rest is not listed."] * self.files.has_more
-        notes += [f"Only the first {_MAX_ROWS:,} of {len(rows):,} events are listed."] * (len(rows) > _MAX_ROWS)
-        try:
-            self.corrections.read()
-        except PqswarmError as error:
-            notes.append(str(error))
+        owner = upload_folder_name(visitor)
+        waiting = self.queue.waiting(visitor)
+        listed = self.archive.recordings(owner=owner, limit=_MAX_ROWS)["recordings"]
+        shown = {one["id"].partition("-")[0] for one in listed}
+        entries = [self.entry(RecordingInFile(file, 0)) for file in waiting[:_MAX_ROWS] if file.id not in shown]
+        failed = {key[0] for key in self.queue.failed} - shown
+        entries += [self.entry(RecordingInFile(one, 0)) for one in self.files.visible_to(visitor) if one.id in failed]
         return {
             "folder": file_text(self.workbench.folder.name),
-            "total": len(rows),
+            "archive": file_text(self.workbench.archive.name),
+            "waiting": len(waiting),
+            "revision": self.queries.table().revision,
             "analysing": self.queue.is_busy,
-            "note": " ".join(notes),
+            "note": "",
             "max_bytes": self.workbench.max_bytes,
             "kinds": {kind: {"title": title, "colour": COLOURS[kind]} for kind, title in KINDS.items()},
             "classes": {name: in_words(name) for name in BROAD_CLASSES},
-            "recordings": [self.entry(place) for place in places],
-            "rows": rows[:_MAX_ROWS],
+            "causes": list(KNOWN_CAUSES),
+            "not_an_event": NOT_AN_EVENT,
+            "facets": self.queries.facets(owner),
+            "counts": self.archive.counts(),
+            "recordings": [*entries, *map(self.listed, listed)],
         }
 
     async def _publish_result(self, file: RecordingFile) -> None:
         """Send the result of an analysis to the pages."""
         message = await self.workbench.jobs.run(Job(), self._result_message, file)
+        self._told = message.pop("revision")
         for visitor in {page.visitor for page in self.workbench.pages.values() if file.is_visible_to(page.visitor)}:
             self.workbench.publish(message, visitor)
 
     def _result_message(self, file: RecordingFile) -> dict[str, Any]:
         places = self.recordings_in(file)
-        n_rows = sum(len((self.analysis(place) or StoredRecordingAnalysis("")).events) for place in places)
         return {
             "about": "recordings",
             "id": file.id,
             **self.state_of(places[0]),
             "urms": places[0].key in self.queue.verdicts,
             "recordings": [self.entry(place) for place in places[:_MAX_MESSAGE_ROWS]],
-            "rows": self.rows(places) if max(n_rows, len(places)) <= _MAX_MESSAGE_ROWS else None,
+            "revision": self.archive.revision(),
         }
 
     # Open recordings
@@ -213,8 +237,8 @@ class RecordingsSection:
             if found is not None:
                 return found
             job.check()
-            site = self.workbench.site
             with opening_only_inside(place.file.home):
+                site = ArchiveAnalyser.of(self.archive, {"site": self.workbench.site}).site_of(place.file.path)
                 sources = open_for_analysis(place.file.path, site, None)
             if place.number >= len(sources):
                 raise Missing("There is no such recording.")
@@ -268,19 +292,3 @@ class RecordingsSection:
             self.queue.n_envelopes -= 1
             self._envelopes.pop(place.key, None)
             self._requested.pop(place.key, None)
-
-    # Corrections
-
-    def correction_of(
-        self, place: RecordingInFile, found: EventVerdict, known: CorrectionsByOwner
-    ) -> dict[str, Any] | None:
-        """Return the correction of an event; for an upload, that of its visitor comes first."""
-        if not known:
-            return None
-        analysis, source = self.queue.analysis(place.file), (self.analysis(place) or StoredRecordingAnalysis("")).source
-        position = source.removeprefix(file_text(place.file.path.name))
-        key = event_key("" if analysis is None else analysis.digest, position, found)
-        owners = (upload_folder_name(place.file.visitor), "") if place.file.visitor else ("",)
-        correction = next((known[owner][key] for owner in owners if key in known.get(owner, {})), None)
-        names = ("label", "by", "at", "note")
-        return None if correction is None else {name: getattr(correction, name) for name in names}

@@ -5,7 +5,7 @@ from typing import Any
 from tornado.web import stream_request_body
 
 from pqswarm.app.handlers import Base, HTTPRefusal, Missing
-from pqswarm.app.recordings.files import RecordingInFile, uploaded_file_id
+from pqswarm.app.recordings.files import RecordingInFile
 from pqswarm.app.recordings.routes import RecordingHandler
 from pqswarm.app.recordings.section import CHANGED
 from pqswarm.app.recordings.uploads import Upload
@@ -67,17 +67,16 @@ class UploadHandler(RecordingHandler):
             upload.drop()
         section = self.section
         await self.work(lambda: section.update(self.visitor, now=True))
-        own_id, stem = uploaded_file_id(self.visitor, path.name), path.stem.casefold()
+        own = path.with_suffix("")
         files = [file for file in section.files.visible_to(self.visitor) if file.visitor]
-        file = next((one for one in files if one.id == own_id), None)
-        file = file or next((one for one in files if one.path.stem.casefold() == stem), None)
+        file = next((one for one in files if path in one.parts), None)
+        file = file or next((one for one in files if one.path.with_suffix("") == own), None)
         if file is None:
             raise HTTPRefusal("The upload has been removed.", 400)
         self.workbench.publish(CHANGED, self.visitor)
         section.queue.wake()
         place = RecordingInFile(file, 0)
-        told = {"recording": place.id, "name": path.name, "replaced": upload.replaced}
-        self.send_json(told | section.state_of(place))
+        self.send_json({"recording": place.id, "name": path.name} | await self.work(section.state_of, place))
 
     def on_connection_close(self) -> None:
         """Remove the unfinished file."""

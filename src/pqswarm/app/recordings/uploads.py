@@ -1,5 +1,6 @@
 """Uploads: cleaned names, limited sizes, stored atomically."""
 
+import filecmp
 import os
 import secrets
 import shutil
@@ -27,6 +28,9 @@ _CHECK_INTERVAL = 16_000_000
 """Bytes between two checks of the free space."""
 _MAX_NAME = 150
 """Maximum length of a name [byte]."""
+_MAX_DEPTH = 3
+"""Maximum depth of the folders of a dropped folder; those above are left out."""
+_PAIRED = (".cfg", *COMPANIONS)
 _PARTS_FOLDER = ".parts"
 _RESERVED = {"con", "prn", "aux", "nul", *(f"{name}{i}" for name in ("com", "lpt") for i in range(10))}
 
@@ -45,6 +49,14 @@ def clean_name(given: str) -> str:
     return f"_{stem}{suffix}" if stem.partition(".")[0].casefold() in _RESERVED else f"{stem.rstrip()}{suffix}"
 
 
+def clean_folder(given: str) -> Path:
+    """Return the folder of an upload in the visitor's own, from that of a dropped folder."""
+    names = (
+        "".join(x if x.isalnum() or x in "-_ ." else "_" for x in one).strip(". ")[:50] for one in given.split("/")
+    )
+    return Path(*[f"_{name}" if name.casefold() in _RESERVED else name for name in names if name][-_MAX_DEPTH:])
+
+
 def clean_parts(uploads: Path) -> None:
     """Remove unfinished uploads of servers that no longer run."""
     with suppress(OSError):
@@ -56,15 +68,14 @@ def clean_parts(uploads: Path) -> None:
 
 
 class Upload:
-    """A file being sent by a visitor: its name as given, its announced size, and the maximum size [byte]."""
+    """A file being sent by a visitor: its path as given, its announced size, and the maximum size [byte]."""
 
     def __init__(self, uploads: Path, visitor: str, name: str, length: int | None, max_bytes: int) -> None:
-        self.name = clean_name(name)
+        self.name, self.folder = clean_name(name), clean_folder(name.rpartition("/")[0])
         self.uploads, self.home = uploads, uploads / upload_folder_name(visitor)
         self._part = uploads / _PARTS_FOLDER / f"{os.getpid()}-{secrets.token_hex(8)}"
         self.max_bytes = max_bytes
         self.size = self._checked = 0
-        self.replaced = ""  # name of an earlier upload
         if length is not None and length > max_bytes:
             raise self._too_large()
         self._check_quota(length or 0)
@@ -103,17 +114,33 @@ class Upload:
             self._file.flush()
             os.fsync(self._file.fileno())
             self._file.close()
-            self.home.mkdir(parents=True, exist_ok=True)
-            path = next((old for old in self.home.iterdir() if old.name.casefold() == self.name.casefold()), None)
-            if path is not None:
-                self.replaced = path.name
-                if path.name != self.name:
-                    path.unlink()
-            return self._part.replace(self.home / self.name)
+            path = self._place()
+            path.parent.mkdir(parents=True, exist_ok=True)
+            return self._part.replace(path)
         except OSError as error:
             raise HTTPRefusal(f"The upload cannot be stored: {error.strerror or type(error).__name__}.", 507) from None
         finally:
             self.drop()
+
+    def _place(self) -> Path:
+        """Return where to store the file. Files of one name, as meters write them, go to folders 2, 3, ... in order.
+
+        The parts of a recording that are sent one after the other stay together.
+        """
+        own, number, before = Path(self.name), 1, None
+        while True:
+            folder = self.home / self.folder / (str(number) if number > 1 else "")
+            here = {one.name.casefold(): one for one in folder.iterdir() if one.is_file()} if folder.is_dir() else {}
+            if not any(Path(name).stem == own.stem.casefold() for name in here):
+                return before or folder / own
+            same = here.get(self.name.casefold())
+            if (
+                same is not None
+                and own.suffix.casefold() not in _PAIRED
+                and filecmp.cmp(same, self._part, shallow=False)
+            ):
+                return same
+            before, number = None if same else folder / own, number + 1
 
     def drop(self) -> None:
         """Remove the unfinished file."""
@@ -131,8 +158,7 @@ class Upload:
         """Refuse files beyond the quota of the visitor, of all visitors, or of the disk."""
         sizes = {}
         with suppress(OSError):
-            sizes = {path.name: path.stat().st_size for path in self.home.iterdir()}
-        sizes.pop(self.name, None)
+            sizes = {path: path.stat().st_size for path in self.home.rglob("*") if path.is_file()}
         if len(sizes) >= _MAX_FILES:
             raise HTTPRefusal(f"You have uploaded {count_text(len(sizes), 'file')}: remove some first.", 429)
         if sum(sizes.values()) + length > _VISITOR_QUOTA * self.max_bytes:
@@ -147,7 +173,7 @@ class Upload:
         with suppress(OSError):
             for home in self.uploads.iterdir():
                 with suppress(OSError):  # just removed, or not a folder
-                    total += sum(path.stat().st_size for path in home.iterdir() if path != self._part)
+                    total += sum(path.stat().st_size for path in home.rglob("*") if path != self._part)
         return total
 
     def _check_disk(self, length: int) -> None:

@@ -105,7 +105,8 @@
   };
 
   const link = (section, path = "", query = {}) => {
-    const kept = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== ""));
+    const pairs = Object.entries(query).flatMap(([name, value]) => [value].flat().map((one) => [name, one]));
+    const kept = new URLSearchParams(pairs.filter(([, value]) => value !== null && value !== undefined && value !== ""));
     const text = kept.toString();
     return `#/${section}${path ? "/" + path : ""}${text ? "?" + text : ""}`;
   };

@@ -1,4 +1,4 @@
-r"""The fourteen parametric models of the paper's Table 1, one function per row.
+r"""Parametric models: the fourteen of the paper's Table 1, one function per row, and of impulses.
 
 Every model is a pure function of the time axis `t` [s] and of its parameters, returns a voltage in per unit [pu] and
 draws nothing. The printed formulas have :math:`\omega = 2 \pi f` and :math:`u(t) = 1` for :math:`t > 0`, else 0.
@@ -24,6 +24,7 @@ from pqswarm.events.models.single import (
     dc_offset,
     flicker,
     harmonics,
+    impulsive_transient,
     interruption,
     notching,
     oscillatory_transient,
@@ -33,7 +34,8 @@ from pqswarm.events.models.single import (
 )
 
 __all__ = [
-    "Grid", "dc_offset", "flicker", "flicker_with_harmonics", "harmonics", "interruption", "notching",
+    "Grid", "dc_offset", "flicker", "flicker_with_harmonics", "harmonics", "impulsive_transient",
+    "interruption", "notching",
     "oscillatory_transient", "pure_sinusoid", "sag", "sag_with_harmonics", "sag_with_transient", "swell",
     "swell_with_harmonics", "swell_with_transient",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Events with one disturbance: the models v1 to v9 of the paper's Table 1."""
+"""Events with one disturbance: the models v1 to v9 of the paper's Table 1, and impulses."""
 
 import numpy as np
 
@@ -208,3 +208,28 @@ def oscillatory_transient(
     """
     burst = transient(t, transient_amplitude, transient_damping, transient_frequency, transient_onset)
     return grid.wave(t) + burst
+
+
+@documented
+def impulsive_transient(
+    t: FloatArray, *, transient_amplitude: float, transient_damping: float, transient_onset: float,
+    grid: Grid = TABLE_GRID,
+) -> FloatArray:  # fmt: skip
+    r"""Impulsive transient: :math:`v(t) = \sin(\omega t) + u(t-t_1) \beta e^{-\gamma (t-t_1)}`; not in Table 1.
+
+    Parameters
+    ----------
+    transient_amplitude, transient_damping, transient_onset : float
+        :math:`\beta` [pu], negative for an impulse downwards; :math:`\gamma` [1/s]; :math:`t_1` [s].
+
+    Examples
+    --------
+    >>> t = np.array([0.005, 0.105, 0.106])
+    >>> v = impulsive_transient(t, transient_amplitude=1.0, transient_damping=1000.0, transient_onset=0.1049)
+    >>> v.round(2).tolist()
+    [1.0, 1.9, 1.28]
+    """
+    from pqswarm._kernels.math import exponentials
+
+    impulse: FloatArray = exponentials(-transient_damping * np.maximum(t - transient_onset, 0.0))
+    return grid.wave(t) + transient_amplitude * impulse * (t > transient_onset)

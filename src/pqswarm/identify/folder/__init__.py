@@ -1,1 +1,1 @@
-"""Analyse many files: scan folders, watch them, keep a journal."""
+"""Analyse many files: scan folders, watch them, deliver their events."""

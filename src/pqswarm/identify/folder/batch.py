@@ -113,11 +113,15 @@ def load_site(path: str | Path) -> Site:
     Site
         See :class:`pqswarm.recordings.Site`.
     """
-    site = Site.load(path)
+    return check_site(Site.load(path))
+
+
+def check_site(site: Site) -> Site:
+    """Return a site, or raise an error if its thresholds cannot be used."""
     try:
         Thresholds.of(site.thresholds)
     except PqswarmError as error:
-        raise PqswarmError(f"{path}: thresholds: {error}") from None
+        raise PqswarmError(f"{site.source}: thresholds: {error}") from None
     return site
 
 

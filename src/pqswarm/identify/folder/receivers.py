@@ -16,7 +16,7 @@ from pqswarm._base.text import file_text
 from pqswarm.errors import PqswarmError
 
 if TYPE_CHECKING:
-    from pqswarm.identify.folder.journal import Entry
+    from pqswarm.identify.archive.store import Entry
 
 _RETRYABLE = (401, 407, 408, 425, 429)
 """Client errors about time or credentials, not about the event."""
@@ -48,7 +48,7 @@ class Webhook:
 
     An event is repeated until the receiver answers with success (2xx). After a crash it may arrive twice, with the same
     header ``Idempotency-Key``, the ``key`` of the event. Redirects are not followed: they would drop the event. As the
-    address may hold a secret, messages and the journal show only its host and part of its SHA-256.
+    address may hold a secret, messages and the archive show only its host and part of its SHA-256.
     """
 
     def __init__(self, url: str, timeout: float = 10.0) -> None:
@@ -122,7 +122,7 @@ def _explain_webhook_error(error: urllib.error.HTTPError, number: int) -> OSErro
 class JsonLines:
     """Appends a line of JSON per event to a file, each exactly once.
 
-    The journal records the length of the file before lines are written. After a crash, lines found beyond that length
+    The archive records the length of the file before lines are written. After a crash, lines found beyond that length
     are not written again, and a torn one is completed. Lines of other programs are left alone.
     """
 
@@ -187,6 +187,6 @@ class StreamReceiver:
                 with suppress(OSError), open(os.devnull, "wb") as nowhere:  # noqa: PTH123 (for the rest of the buffer)
                     os.dup2(nowhere.fileno(), self.stream.fileno())
                 raise PqswarmError(
-                    f"the {self.name} was closed: the journal keeps the remaining events for the next run."
+                    f"the {self.name} was closed: the archive keeps the remaining events for the next run."
                 ) from None
             yield entry.number, length or 0

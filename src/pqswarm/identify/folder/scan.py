@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import time
 import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -12,12 +13,15 @@ from zipfile import BadZipFile, ZipFile
 from pqswarm._base.files import open_regular
 from pqswarm._base.text import file_text
 from pqswarm.errors import PqswarmError
+from pqswarm.recordings.comtrade.reader import count_missing_samples
 from pqswarm.recordings.files import find_partner, is_document, sort_partners
 from pqswarm.recordings.readers import list_suffixes
 
 _BLOCK = 1 << 20
 """Bytes that are read at a time."""
 
+_DONE = 300 * 10**9
+"""Time after which a file that was not written to is taken for complete [ns]."""
 _OURS = (b"source,path,station,", b"file,kind,phases,", b"start [s],end [s],", b"time,start [s],end [s],")
 """First bytes of tables written by pqswarm: events, true disturbances of samples, steady quantities."""
 _OUR_ARCHIVES = (
@@ -44,9 +48,19 @@ class Candidate:
     def lack(self) -> str:
         """Why it is not analysed yet."""
         if self.stamp:
-            return "it still changes"
+            return "its .dat is not complete" if self.is_incomplete else "it still changes"
         alone = len(self.parts) == 1 and self.parts[0].suffix.casefold() == ".cfg"
         return "its .dat is missing" if alone else "it is empty or cannot be accessed"
+
+    @property
+    def is_incomplete(self) -> bool:
+        """Whether its ``.dat`` has fewer samples than its ``.cfg`` says, and has changed in the last five minutes."""
+        if (
+            len(self.parts) < 2
+            or time.time_ns() - max(int(one.partition(":")[2]) for one in self.stamp.split()) > _DONE
+        ):
+            return False
+        return count_missing_samples(self.parts[0]) > 0
 
     def digest(self) -> str:
         """Return the SHA-256 of the content."""

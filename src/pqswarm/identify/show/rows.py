@@ -1,17 +1,16 @@
 """An event as text, table, page and JSON show it: plain functions of its verdict."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from math import isfinite, nan
 from typing import TYPE_CHECKING, Any
 
 from pqswarm.identify.agreement import in_words
 from pqswarm.identify.show.curves import COLOURS, RMS, rank_event
 from pqswarm.identify.show.words import clock_text, duration_text, magnitude_text, time_text, to_milliseconds
-from pqswarm.measure.event import KINDS
+from pqswarm.measure.event import KINDS, event_time
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from pqswarm.identify.verdict import EventVerdict, Verdict
     from pqswarm.measure import Event
     from pqswarm.measure.incidents.record import Incident
@@ -40,11 +39,16 @@ def row_curve_point(found: "EventVerdict") -> tuple[float, float] | None:
 
     A transient is placed at its decay time and the peak of the voltage, if that is above 100 %.
     """
-    event, details = found.event, found.event.details
-    if event.kind in RMS:
-        seconds, percent = round(event.duration, 3), round(100 * event.magnitude, 1)
-    elif event.kind == "transient":
-        seconds, percent = details.get("decay", nan), 100 * details.get("peak_voltage", nan)
+    return plain_curve_point(vars(found.event))
+
+
+def plain_curve_point(event: Mapping[str, Any]) -> tuple[float, float] | None:
+    """Return the same from the attributes of an event."""
+    details = event["details"]
+    if event["kind"] in RMS and event["magnitude"] is not None:
+        seconds, percent = round(event["duration"], 3), round(100 * event["magnitude"], 1)
+    elif event["kind"] == "transient":
+        seconds, percent = details.get("decay") or nan, 100 * (details.get("peak_voltage") or nan)
         percent = percent if percent > 100 else nan
     else:
         return None
@@ -140,41 +144,58 @@ def incident_lines(verdict: "Verdict", below: Sequence[str]) -> list[str]:
 
 def event_row(verdict: "Verdict", position: int) -> dict[str, Any]:
     """Return an event of a verdict as a plain dict with the keys of :data:`pqswarm.identify.COLUMNS`."""
-    found, incident = verdict.events[position], verdict.incident_of(position)
-    is_main = incident is not None and incident.events[0] == position
-    event, when = found.event, to_milliseconds(found.event.at(verdict.start))
-    second, second_probability = found.runner_up
+    incident = verdict.incident_of(position)
+    of: dict[str, Any] | None = None
+    if incident is not None:
+        of = {"number": verdict.incidents.index(incident) + 1, "is_main": incident.events[0] == position}
+        of |= {"title": incident.title, "probability": incident.probability}
+    head = {**vars(verdict), "start": None if verdict.start is None else verdict.start.isoformat()}
+    return plain_event_row(head, verdict.events[position].as_dict(), of)
+
+
+def plain_event_row(
+    head: Mapping[str, Any], found: Mapping[str, Any], incident: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """Return the row of an event from stored values: of its verdict, of itself, and of its incident."""
+    first = None if head["start"] is None else datetime.fromisoformat(head["start"])
+    when = to_milliseconds(event_time(first, found["start"]))
+    ranked = list(found["probabilities"].items())
+    second, second_probability = ranked[1] if len(ranked) > 1 else ("", 0.0)
+    is_main = incident is not None and incident["is_main"]
+    magnitude, reference, unit = found["magnitude"], found["reference"], found["unit"]
+    peak = 2**0.5 if found["kind"] == "transient" else 1.0
+    has_volts = unit == "pu" and magnitude is not None and reference is not None
     return {
-        "source": verdict.source,
-        "path": verdict.path,
-        "station": verdict.station,
+        "source": head["source"],
+        "path": head["path"],
+        "station": head["station"],
         "date": "" if when is None else f"{when:%Y-%m-%d}",
         "time": "" if when is None else when.isoformat(timespec="milliseconds")[11:],
-        "offset_s": round(event.start, 6),
-        "incident": "" if incident is None else verdict.incidents.index(incident) + 1,
-        "cause": incident.title if incident is not None and is_main else "",
-        "cause_probability": round(incident.probability, 3) if incident is not None and is_main else "",
-        "kind": event.kind,
-        "category": event.category,
-        "phases": " ".join(dict.fromkeys(event.phases)).strip(),
-        "channels": "; ".join(dict.fromkeys(event.channels)),
-        "system": "; ".join((event.system, *event.also)),
-        "magnitude": float(f"{event.magnitude:.4g}"),
-        "unit": event.unit,
-        "volts": float(f"{event.volts:.6g}") if event.volts == event.volts else "",
-        "duration_s": round(event.duration, 6),
-        "cycles": round(event.cycles, 2),
-        "sag_type": event.sag_type,
-        "class": found.label,
-        "probability": round(found.probability, 3) if found.probabilities and found.known else "",
+        "offset_s": round(found["start"], 6),
+        "incident": "" if incident is None else incident["number"],
+        "cause": incident["title"] if incident is not None and is_main else "",
+        "cause_probability": round(incident["probability"], 3) if incident is not None and is_main else "",
+        "kind": found["kind"],
+        "category": found["category"],
+        "phases": " ".join(dict.fromkeys(found["phases"])).strip(),
+        "channels": "; ".join(dict.fromkeys(found["channels"])),
+        "system": "; ".join((found["system"], *found["also"])),
+        "magnitude": nan if magnitude is None else float(f"{magnitude:.4g}"),
+        "unit": unit,
+        "volts": float(f"{magnitude * reference * peak:.6g}") if has_volts else "",
+        "duration_s": nan if found["duration"] is None else round(found["duration"], 6),
+        "cycles": nan if found["cycles"] is None else round(found["cycles"], 2),
+        "sag_type": found["sag_type"],
+        "class": found["class"] or "",
+        "probability": "" if found["probability"] is None else round(found["probability"], 3),
         "runner_up": second,
         "runner_up_probability": round(second_probability, 3) if second else "",
-        "rule_class": found.rule,
-        "agreement": found.agreement,
-        "sentence": event.sentence,
-        "reference_volts": float(f"{event.reference:.6g}"),
-        "reference": found.reference_source,
-        "frequency": round(verdict.frequency, 3),
-        "sampling_rate": float(f"{verdict.sampling_rate:.8g}"),
-        "caveats": " ".join(verdict.caveats),
+        "rule_class": found["rule_class"],
+        "agreement": found["agreement"],
+        "sentence": found["sentence"],
+        "reference_volts": nan if reference is None else float(f"{reference:.6g}"),
+        "reference": found["reference_source"],
+        "frequency": round(head["frequency"], 3),
+        "sampling_rate": float(f"{head['sampling_rate']:.8g}"),
+        "caveats": " ".join(head["caveats"]),
     }

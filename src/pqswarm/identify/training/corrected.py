@@ -29,7 +29,7 @@ from pqswarm.identify.features.compute import (
 from pqswarm.identify.folder.batch import Failure, failure_of, identify_file
 from pqswarm.identify.folder.scan import find_candidate
 from pqswarm.identify.model import Model
-from pqswarm.identify.training.corrections import Correction, load_corrections, merge_corrections
+from pqswarm.identify.training.corrections import Correction, merge_corrections
 from pqswarm.identify.training.specs import Progress
 from pqswarm.identify.verdict import EventVerdict, Verdict
 from pqswarm.identify.windows import read_window_samples
@@ -103,16 +103,22 @@ class CorrectedEvent:
 def read_corrections(
     given: str | Path | Correction | Iterable[str | Path | Correction] | None,
 ) -> tuple[Correction, ...]:
-    """Return the corrections in force of some files; the last one of an event applies."""
+    """Return the corrections in force of some archives; the last one of an event applies."""
     if given is None:
         return ()
+    from pqswarm.identify.archive.archive import Archive
+
     listed = [given] if isinstance(given, str | Path | Correction) else list(given)
     found: list[Correction] = []
     for one in listed:
-        found += [one] if isinstance(one, Correction) else load_corrections(one)
+        if isinstance(one, Correction):
+            found.append(one)
+            continue
+        with Archive(one, read_only=True) as archive:
+            found += archive.class_corrections()
     holding = merge_corrections(found)
     if listed and not holding:
-        raise PqswarmError("there are no corrections to train with: the files are empty, or all were withdrawn.")
+        raise PqswarmError("there are no corrections to train with: nothing was corrected, or all was withdrawn.")
     return holding
 
 

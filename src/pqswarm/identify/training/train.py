@@ -86,9 +86,9 @@ def train(
     snr : sequence of float
         Noise levels [dB], assigned to the events in turn; empty for those of the preset.
     corrections : str, Path, Correction, or an iterable of these, optional
-        Files (:class:`pqswarm.identify.CorrectionFile`) or single corrections; the last one of an event applies. Each
-        corrected event is added, with variants, as 5 % of `events_per_class` at the bandwidth of its recording and as
-        2 % at narrower ones; all of a class as at most 50 %. Everything else is chosen without them. A warning names
+        Folders of archives (:class:`pqswarm.identify.Archive`) or single corrections; the last one of an event applies.
+        Each corrected event is added, with variants, as 5 % of `events_per_class` at the bandwidth of its recording and
+        as 2 % at narrower ones; all of a class as at most 50 %. Everything else is chosen without them. A warning names
         each correction that cannot be used.
     site : Site, optional
         Site file with which the corrected recordings were analysed.

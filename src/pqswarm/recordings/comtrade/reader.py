@@ -72,6 +72,17 @@ def open_comtrade(path: Path, options: Options) -> list[RawSource]:
     return sources
 
 
+def count_missing_samples(path: Path) -> int:
+    """Return how many samples the ``.dat`` of a ``.cfg`` lacks, as while it is being written; 0 if unknown."""
+    try:
+        text, content, _ = _comtrade_contents(path, Options())
+        config = parse_configuration(decode(text, None)[0])
+        announced = max((last for _, last in config.rates), default=0)
+        return max(announced - open_rows(content, config).n_rows, 0) if announced else 0
+    except (OSError, ValueError):  # what cannot be read is not waited for
+        return 0
+
+
 def _comtrade_contents(path: Path, options: Options) -> tuple[bytes, StoredBytes, str]:
     """Configuration, data, and the name of the file that represents both."""
     limit = 4 * options.max_bytes if options.whole else None

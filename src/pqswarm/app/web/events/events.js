@@ -125,8 +125,8 @@
         const answer = await api(`/api/events/classes?${new URLSearchParams({ preset: this.state.preset })}`);
         this.presets.replaceChildren(...answer.presets.map((name) => pq.el("option", { value: name }, name)));
         this.classes = answer.classes;
-        this.strip.replaceChildren(...answer.classes.map((one) => pq.el("button", { "data-class": one.name, on: { click: () => this.set({ class: one.name, source: "model" }, true) } },
-          pq.bench.thumbnail(one), pq.el("span", {}, one.title))));
+        this.strip.replaceChildren(...answer.classes.map((one) => pq.el("button", { "data-class": one.name, title: one.preset === answer.preset ? null : `of the preset ${one.preset}`,
+          on: { click: () => this.set({ class: one.name, source: "model", preset: one.preset }, true) } }, pq.bench.thumbnail(one), pq.el("span", {}, one.title))));
         this.shownPreset = answer.preset;
         this.mark();
       } catch (error) {

@@ -1,22 +1,9 @@
-// The verdict on an event, and the form to correct it.
+// The verdict on an event, the form to correct its class or cause, and the log of all corrections.
 "use strict";
 (() => {
   const pq = window.pq;
-  const { className, swatch } = pq.recordings;
-  const NAME = "pqswarm-name";
-  const kept = () => {
-    try {
-      return localStorage.getItem(NAME) ?? "";
-    } catch {
-      return "";
-    }
-  };
-  const keep = (name) => {
-    try {
-      localStorage.setItem(NAME, name);
-    } catch { /* storage is disabled */ }
-  };
-  const when = (iso) => String(iso ?? "").replace("T", " ").slice(0, 16);
+  const { className, kindTitle, moment, swatch, store } = pq.recordings;
+  const label = (text) => className(text) || "withdrawn";
 
   pq.VerdictCard = class {
     constructor(holder, page) {
@@ -87,40 +74,108 @@
       return [pq.el("details", { class: "note" }, pq.el("summary", {}, `${said.length} ${said.length === 1 ? "caveat" : "caveats"}`), pq.el("ul", {}, said.map((text) => pq.el("li", {}, text))))];
     }
 
+    // What was said by hand, and the form to say it: class ("not an event" included) and cause.
     correction(event) {
-      if (!event.possible?.length) return null;
-      const current = event.correction;
       const box = pq.el("div", { class: "correction" });
-      if (current?.label) {
-        box.append(pq.el("p", { class: "corrected", "data-read": "correction" }, "Corrected to ", pq.el("strong", {}, className(current.label)), ` by ${current.by}, ${when(current.at)}`, current.note ? `: ${current.note}` : ".", " "),
-          pq.el("button", { class: "small", "data-act": "withdraw", on: { click: () => this.send("", current.by, "") } }, "Withdraw"));
+      const now = { class: event.correction, cause: event.row.cause_correction };
+      for (const [what, current] of Object.entries(now)) {
+        if (!current?.label) continue;
+        box.append(pq.el("p", { class: "corrected", "data-read": what === "class" ? "correction" : "cause-by-hand" }, what === "class" ? "Corrected to " : "Cause by hand: ", pq.el("strong", {}, label(current.label)), ` by ${current.by}, ${moment(current.at)}`, current.note ? `: ${current.note}` : ".", " "),
+          pq.el("button", { class: "small", "data-act": what === "class" ? "withdraw" : "withdraw-cause", on: { click: () => this.send([[what, ""]], current.by, "") } }, what === "class" ? "Withdraw" : "Withdraw the cause"));
       }
-      const label = pq.el("select", { required: true, name: "label" }, pq.el("option", { value: "" }, "choose a class"), event.possible.map((one) => pq.el("option", { value: one, selected: one === current?.label }, className(one))));
-      const by = pq.el("input", { name: "by", required: true, maxlength: 80, autocomplete: "name", value: kept() });
+      const option = (value, text) => pq.el("option", { value, selected: Boolean(value) && value === now.class?.label }, text);
+      const labels = pq.el("select", { name: "label" }, pq.el("option", { value: "" }, "as it is"), option(store.not_an_event, store.not_an_event), (event.possible ?? []).map((one) => option(one, className(one))));
+      const cause = pq.el("input", { name: "cause", maxlength: 100, list: "causes", placeholder: "as found", value: now.cause?.label ?? "" });
+      const by = pq.el("input", { name: "by", required: true, maxlength: 80, autocomplete: "name", value: pq.recordings.name });
       const note = pq.el("input", { name: "note", maxlength: 500, placeholder: "why (optional)" });
-      const form = pq.el("form", { on: { submit: (submitted) => { submitted.preventDefault(); keep(by.value.trim()); this.send(label.value, by.value.trim(), note.value.trim()); } } },
-        pq.el("label", {}, "Class ", label), pq.el("label", {}, "Your name ", by), pq.el("label", {}, "Note ", note), pq.el("button", { type: "submit" }, "Save"));
+      const submit = (submitted) => {
+        submitted.preventDefault();
+        pq.recordings.name = by.value.trim();
+        const changed = [["class", labels.value], ["cause", cause.value.trim()]].filter(([what, text]) => text !== (now[what]?.label ?? ""));
+        if (changed.length) this.send(changed, by.value.trim(), note.value.trim());
+        else this.fail(new Error("Choose a class or a cause."));
+      };
+      const form = pq.el("form", { on: { submit } }, pq.el("label", {}, "Class ", labels), pq.el("label", {}, "Cause ", cause), pq.el("datalist", { id: "causes" }, store.causes.map((one) => pq.el("option", { value: one }))),
+        pq.el("label", {}, "Your name ", by), pq.el("label", {}, "Note ", note), pq.el("button", { type: "submit" }, "Save"));
       this.form = pq.el("details", { class: "correct" }, pq.el("summary", {}, "Correct this verdict"), form,
-        pq.el("p", { class: "note" }, "Corrections are saved in a file next to the folder; recordings are never changed. pqswarm train --corrections trains a model with them."));
+        pq.el("p", { class: "note" }, "Corrections are stored in the archive, with name and time (", pq.el("a", { href: pq.app.link("recordings", "log") }, "all corrections"), "); recordings are never changed. pqswarm train --archive trains a model with them."));
       this.fault = pq.el("p", { class: "error", role: "alert", hidden: true });
       box.append(this.form, this.fault);
       return box;
     }
 
-    async send(label, by, note) {
+    fail(error) {
+      if (error.name === "AbortError") return;
+      this.fault.hidden = false;
+      this.fault.textContent = error.message;
+    }
+
+    // Send what was said: pairs of "class" or "cause" and the label, empty to withdraw it.
+    async send(changed, by, note) {
       const { event, analysis } = this;
       try {
-        const { correction } = await pq.app.api("/api/corrections", { method: "POST", json: { recording: this.page.id, event: event.index, label, by, note }, signal: this.end.signal });
+        for (const [what, text] of changed) {
+          const { correction } = await pq.app.api("/api/corrections", { method: "POST", json: { recording: this.page.id, event: event.index, label: text, by, note, what }, signal: this.end.signal });
+          this.page.message({ about: "recordings", id: this.page.id, state: "corrected", event: event.index, what, correction });
+        }
         this.form.open = false;
-        this.page.message({ about: "recordings", id: this.page.id, state: "corrected", event: event.index, correction });
         if (this.event !== event) return;
         this.show(event, analysis);
-        this.holder.querySelector(correction ? '[data-act="withdraw"]' : "summary")?.focus();
+        this.holder.querySelector("[data-act], summary")?.focus();
       } catch (error) {
-        if (error.name === "AbortError") return;
-        this.fault.hidden = false;
-        this.fault.textContent = error.message;
+        this.fail(error);
       }
+    }
+  };
+
+  // The log: every correction that was made, also those withdrawn.
+  pq.CorrectionLog = class {
+    constructor(holder) {
+      this.end = new AbortController();
+      this.holder = pq.el("div", { class: "recordings log" });
+      holder.append(this.holder);
+      document.title = "Corrections · pqswarm";
+      const title = pq.el("h1", { tabindex: "-1" }, "Corrections");
+      this.fault = pq.el("div");
+      this.holder.append(pq.el("div", { class: "row head" }, title, pq.recordings.rooms("log")), this.fault);
+      this.table = new pq.Table(this.holder, { caption: "Log of corrections", rows: [], key: (one) => one.number, limit: 300, empty: "Loading …", onclick: (one) => pq.app.go("recordings", one.recording),
+        note: "Newest first. The last entry about an event holds. pqswarm train --archive trains a model with the classes.", columns: [
+          { key: "at", title: "When", text: (one) => moment(one.at) },
+          { key: "by", title: "By" },
+          { key: "path", title: "Recording" },
+          { key: "kind", title: "Event", show: (one) => [swatch(one.kind), `${kindTitle(one)} at ${pq.fixed(one.start, 3)} s`] },
+          { key: "what", title: "What" },
+          { key: "found", title: "Found", text: (one) => (one.what === "class" ? className(one.class) : ""), value: (one) => one.class },
+          { key: "label", title: "By hand", text: (one) => label(one.label) },
+          { key: "note", title: "Note" },
+        ] });
+      this.table.caption.classList.add("spoken");
+      this.load();
+      title.focus({ preventScroll: true });
+    }
+
+    destroy() {
+      this.end.abort();
+    }
+
+    apply() {}
+
+    async load() {
+      try {
+        const { corrections } = await pq.app.api("/api/corrections", { signal: this.end.signal });
+        this.table.options.empty = "Nothing was corrected.";
+        this.table.update(corrections);
+      } catch (error) {
+        pq.app.fail(error, this.fault);
+      }
+    }
+
+    changed() {
+      this.table.update(this.table.rows);
+    }
+
+    refresh() {
+      this.load();
     }
   };
 })();

@@ -1,33 +1,31 @@
-// The list: all events in a table and on tolerance curves, and all recordings.
+// The list: a page of events at a time, as the filters select them, and the recordings of the archive.
 "use strict";
 (() => {
   const pq = window.pq;
-  const { className, kindTitle, magnitude, magnitudeText, durationText, when, agreementWord, swatch, stateText, store } = pq.recordings;
-  const MAX_ROWS = 300; // drawn initially
+  const { className, count, kindTitle, magnitude, magnitudeText, durationText, when, agreementWord, swatch, stateText, askFor, isFiltered, readFilters, kept, store } = pq.recordings;
+  const PAGE = 100; // rows of a request
+  const MOST = 500; // rows that are loaded again after a change
   const EMPTY = "No recordings yet. Drop files here, or start pqswarm app with a folder of recordings; pqswarm sample writes some to try.";
   const LOADING = "Loading …";
-  // The columns of /api/table.csv.
-  const EXPORTED = ["source", "path", "station", "date", "time", "offset_s", "incident", "cause", "cause_probability", "kind", "category", "phases", "channels", "system", "magnitude", "unit", "volts", "duration_s", "cycles",
-    "sag_type", "class", "probability", "runner_up", "runner_up_probability", "rule_class", "agreement", "sentence", "reference_volts", "reference", "frequency", "sampling_rate", "caveats",
-    "corrected", "corrected_by"];
-
-  const kept = (pq.recordings.kept = { order: null, link: pq.app.link("recordings") }); // order and filters of the list, for the way back
 
   const fileName = (row) => row.path || row.source || "";
   const key = (row) => `${row.recording}:${row.event}`;
-  const label = (row) => row.correction?.label || row.class;
+  const incident = (row) => (row.incident ? `${row.recording}/${row.incident}` : key(row));
+  const said = (row, correction, text) => pq.el("span", { class: "corrected", title: `${text}, by ${correction.by}` }, `${text} ✎`);
 
   pq.recordings.columns = [
+    { key: "time", title: "Time", text: when, value: (row) => row.when ?? row.offset_s, orders: { newest: "descending", oldest: "ascending" } },
     { key: "station", title: "Station", text: (row) => row.station || "–" },
-    { key: "time", title: "Time", text: when, value: (row) => (row.date ? `${row.date} ${row.time}` : row.offset_s) },
     { key: "kind", title: "Kind", value: kindTitle, show: (row) => [swatch(row.kind), row.category && row.category !== row.kind && row.category.length < 28 ? row.category : kindTitle(row)] },
     { key: "phases", title: "Phases", help: "Phases, or channels if the phases are unknown", text: (row) => row.phases || row.channels },
     { key: "magnitude", title: "Magnitude", number: true, help: "Residual, maximum or peak voltage as a percentage of the reference", text: magnitudeText, value: magnitude },
     { key: "duration", title: "Duration", number: true, help: "From Urms(1/2) as in IEC 61000-4-30: up to one cycle longer than on the waveform", text: durationText, value: (row) => row.duration_s },
-    { key: "cause", title: "Cause", help: "Of the incident, at its main event; ↳ marks other events of an incident", value: (row) => row.cause,
-      show: (row) => pq.el("span", { title: row.cause }, row.cause.startsWith("cause unknown") ? "unknown" : row.cause ? `${row.cause}, ${pq.percent(row.cause_probability, 0)}` : row.incident ? `↳ incident ${row.incident}` : "") },
-    { key: "class", title: "Class", help: "By the model; a pencil marks a corrected class", value: (row) => className(label(row)),
-      show: (row) => (row.correction?.label ? pq.el("span", { class: "corrected", title: `Corrected by ${row.correction.by}` }, `${className(label(row))} ✎`) : className(row.class)) },
+    { key: "severity", title: "Severity", number: true, help: "After IEEE 1564: 1 is on the SEMI F47 curve, larger is worse", text: (row) => (Number.isFinite(row.severity) ? pq.fixed(row.severity, 2) : ""), orders: { worst: "descending" } },
+    { key: "cause", title: "Cause", help: "Of the incident, at its main event; a pencil marks a cause by hand", value: (row) => row.cause_correction?.label || row.cause,
+      show: (row) => (row.cause_correction?.label ? said(row, row.cause_correction, row.cause_correction.label)
+        : pq.el("span", { title: row.cause || null }, row.cause.startsWith("cause unknown") ? "unknown" : row.cause ? `${row.cause}, ${pq.percent(row.cause_probability, 0)}` : row.incident ? `↳ incident ${row.incident}` : "")) },
+    { key: "class", title: "Class", help: "By the model; a pencil marks a corrected class", value: (row) => className(row.correction?.label || row.class),
+      show: (row) => (row.correction?.label ? said(row, row.correction, className(row.correction.label)) : className(row.class)) },
     { key: "probability", title: "Prob.", number: true, help: "Probability of the class, by the model", text: (row) => (Number.isFinite(row.probability) ? pq.percent(row.probability, 0) : "") },
     { key: "agreement", title: "Agreement", help: "Whether rules and model agree", value: agreementWord,
       show: (row) => pq.el("span", { class: /^agree/.test(agreementWord(row)) ? "agree" : /^disagree/.test(agreementWord(row)) ? "disagree" : "soft", title: row.agreement }, agreementWord(row)) },
@@ -38,236 +36,266 @@
     constructor(holder, route, from) {
       this.holder = pq.el("div", { class: "recordings" });
       holder.append(this.holder);
-      this.end = new AbortController();
-      this.from = from;
-      this.kinds = new Set();
-      this.all = [];
-      this.build();
+      Object.assign(this, { end: new AbortController(), from, rows: [], next: "", open: new Set(), found: null });
+      this.build(route);
       this.apply(route);
     }
 
     destroy() {
       this.end.abort();
-      this.curves?.abort();
-      clearTimeout(this.timer);
-      clearTimeout(this.linking);
+      this.asked?.abort();
+      this.watcher.disconnect();
       this.uploads.destroy();
-      Object.assign(kept, { order: this.table.order, link: this.link() });
+      this.filters.destroy();
+      this.sources.watcher.disconnect();
     }
 
-    link() {
-      return pq.app.link("recordings", "", this.query());
-    }
-
-    query() {
-      return { kind: [...this.kinds].join(","), station: this.wanted, text: this.words.value.trim() };
-    }
-
-    build() {
+    build(route) {
       this.summary = pq.el("p", { class: "soft summary" });
-      this.holder.append(pq.el("div", { class: "row head" }, pq.el("h1", { tabindex: "-1" }, "Recordings"), this.summary));
-      this.uploads = new pq.Uploads(this.holder, { limit: () => store.limit, ondone: () => {} });
+      this.holder.append(pq.el("div", { class: "row head" }, pq.el("h1", { tabindex: "-1" }, "Recordings"), (this.rooms = pq.recordings.rooms("", readFilters(route.query))), this.summary));
+      this.uploads = new pq.Uploads(this.holder, { limit: () => store.limit, onanalysed: (one) => this.jump(one) });
       this.bar = pq.el("progress", { max: 1, value: 0, "aria-label": "Analysis" });
       this.progressWords = pq.el("span", { role: "status" });
       this.progress = pq.el("div", { class: "row analysing", hidden: true }, this.bar, this.progressWords);
       this.note = pq.el("p", { class: "note" });
-      this.chips = pq.el("div", { class: "chips", role: "group", "aria-label": "Kinds of events" });
-      this.station = pq.el("select", { "aria-label": "Station", on: { change: () => this.filter() } });
-      this.words = pq.el("input", { type: "search", placeholder: "Search", "aria-label": "Search events", on: { input: () => this.filter() } });
-      this.count = pq.el("span", { class: "soft count", role: "status" });
-      this.save = pq.el("button", { on: { click: () => this.export() } }, "Export CSV");
-      this.filters = pq.el("div", { class: "row filters", role: "search" }, this.chips, this.station, this.words, this.count, this.save);
-      this.holder.append(this.progress, this.note, this.filters);
-      this.table = new pq.Table(this.holder, { caption: "Events", columns: pq.recordings.columns, rows: [], key, empty: LOADING, limit: MAX_ROWS,
-        onclick: (row) => pq.app.go("recordings", row.recording, { event: row.event }) });
-      this.table.order = kept.order;
+      this.holder.append(this.progress, this.note);
+      this.filters = new pq.Filters(this.holder, { path: "", order: true });
+      this.fault = pq.el("div");
+      this.holder.append(this.fault);
+      const more = { kind: (row) => this.opener(row), class: (row) => (row.correction?.label ? "" : pq.el("span", { class: /^disagree/.test(row.agreement) ? "disagree" : "soft", title: row.agreement }, ` ${Number.isFinite(row.probability) ? pq.percent(row.probability, 0) : ""}${/^disagree/.test(row.agreement) ? " ≠" : ""}`)) };
+      const columns = pq.recordings.columns.filter((column) => !["probability", "agreement"].includes(column.key)).map((column) => (more[column.key] ? { ...column, show: (row) => [column.show(row), more[column.key](row)] } : column));
+      this.table = new pq.Table(this.holder, { caption: "Events", columns, rows: [], key, empty: LOADING,
+        rowClass: (row) => [row.under ? "under" : "", row.hidden ? "struck" : ""].join(" ").trim(), isHidden: (row) => row.under && !this.open.has(row.under),
+        onsort: (column) => this.sort(column), onmore: () => this.load({ more: true }), onclick: (row) => pq.app.go("recordings", row.recording, { event: row.event }) });
       this.table.element.classList.add("events");
       this.table.caption.classList.add("spoken");
-      this.charts = pq.el("div", { class: "columns curves" });
-      this.others = pq.el("section", { class: "sources" });
-      this.holder.append(this.charts, this.others);
-      this.list = new pq.Table(this.others, { caption: "All recordings", rows: [], key: (one) => one.id, limit: MAX_ROWS, empty: LOADING,
+      this.exports = pq.el("div", { class: "tools", role: "group", "aria-label": "Export" });
+      this.table.element.append(this.exports);
+      this.watcher = new IntersectionObserver((seen) => seen.some((one) => one.isIntersecting) && this.next && this.load({ more: true }), { root: this.table.scroll, rootMargin: "400px" });
+      this.sources = new pq.RecordingTable(this.holder, this.end.signal);
+    }
+
+    apply(route) {
+      this.given = readFilters(route.query);
+      kept.link = pq.app.link("recordings", "", this.given);
+      this.open.clear();
+      this.rooms.replaceWith((this.rooms = pq.recordings.rooms("", this.given)));
+      const query = askFor({ ...this.given, order: "", text: this.given.text });
+      const save = (text, more, title) => pq.el("a", { class: "button", href: `/api/table.csv?${[query, more].filter(Boolean).join("&")}`, download: true, title }, text);
+      this.exports.replaceChildren(save("Export CSV", "", "All selected events, with commas and points"), save("CSV with ; and ,", askFor({ separator: ";", decimal: "," }), "All selected events, for a spreadsheet with decimal commas"));
+      this.filters.show(this.given);
+      this.load();
+    }
+
+    sort({ orders }) {
+      const names = Object.keys(orders);
+      const now = this.given.order || "newest";
+      const order = names[(names.indexOf(now) + 1) % names.length];
+      this.filters.set({ order: order === "newest" || order === now ? "" : order });
+    }
+
+    // Load the first page, the next one, or as much as is shown again.
+    async load({ more = false, again = false } = {}) {
+      if (more && this.loading) return;
+      this.asked?.abort();
+      const end = (this.asked = new AbortController());
+      this.loading = true;
+      const limit = again ? Math.min(Math.max(this.rows.length, PAGE), MOST) : PAGE;
+      try {
+        const answer = await pq.app.api(`/api/events?${askFor(this.given, { limit, after: more ? this.next : "" })}`, { signal: end.signal });
+        if (end.signal.aborted) return;
+        this.fault.replaceChildren();
+        const first = more ? this.rows.length : 0;
+        this.rows = [...this.rows.slice(0, first), ...answer.rows];
+        Object.assign(this, { next: answer.next, found: answer });
+        this.draw(first, again);
+      } catch (error) {
+        if (error.name === "AbortError") return;
+        if (more && error.status === 400) this.load();
+        else pq.app.fail(error, this.fault);
+      } finally {
+        if (this.asked === end) this.loading = false;
+      }
+    }
+
+    // Put the events of an incident below its main event; in the order of severity, below the worst.
+    folded() {
+      const groups = new Map();
+      for (const row of this.rows) {
+        const group = groups.get(incident(row));
+        if (group) group.push(row);
+        else groups.set(incident(row), [row]);
+      }
+      return [...groups.values()].flatMap((rows) => {
+        const head = (this.given.order !== "worst" && rows.find((row) => row.cause)) || rows[0];
+        return [head, ...rows.filter((row) => row !== head)].map((row) => Object.assign(row, { under: row === head ? "" : key(head), others: row === head ? rows.length - 1 : 0 }));
+      });
+    }
+
+    opener(row) {
+      if (!row.others) return "";
+      const mine = key(row);
+      const press = () => {
+        if (!this.open.delete(mine)) this.open.add(mine);
+        const open = this.open.has(mine);
+        button.setAttribute("aria-expanded", String(open));
+        for (const one of this.table.body.rows) {
+          if (one.dataset.under === mine) one.hidden = !open;
+        }
+      };
+      const button = pq.el("button", { class: "small others", "aria-expanded": String(this.open.has(mine)), "aria-label": `${count(row.others, "other event")} of this incident`, title: `${count(row.others, "other event")} of this incident`, on: { click: press } }, `+${row.others}`);
+      return button;
+    }
+
+    draw(first = 0, again = false) {
+      const { total } = this.found;
+      const top = this.table.scroll.scrollTop;
+      this.table.options.empty = store.facets.total || isFiltered(this.given) ? "No event matches the filters." : !store.known ? LOADING : store.counts.files || store.recordings.length ?
+        (this.progress.hidden ? `No disturbance found.${store.counts.failed ? " Unreadable recordings are listed below, with the reason." : ""}` : "No events yet: the analysis is running.") : EMPTY;
+      this.table.show(this.given.order || "newest", this.folded(), this.next ? `${this.rows.length.toLocaleString("en")} of ${total.toLocaleString("en")} events shown. ` : "");
+      this.table.rows.forEach((row, i) => row.under && (this.table.body.rows[i].dataset.under = row.under));
+      this.table.scroll.scrollTop = first || again ? top : 0;
+      this.watcher.disconnect();
+      const more = this.table.body.querySelector("tr.more");
+      if (more) this.watcher.observe(more);
+      this.exports.hidden = !total;
+      this.filters.show(this.given, this.found);
+      this.return();
+    }
+
+    // The state of the archive has changed.
+    changed() {
+      const { counts, folder } = store;
+      this.note.textContent = store.note;
+      this.summary.textContent = counts.recordings ? `${count(store.facets.total, "event")} in ${count(counts.recordings, "recording")} in ${folder}` : folder;
+      this.uploads.settle(store.recordings);
+      this.drawProgress();
+      this.filters.show(this.given);
+      if (this.found) this.draw(this.rows.length);
+      this.sources.changed();
+    }
+
+    // Events may have come: load the visible rows again.
+    refresh() {
+      if (!this.loading) this.load({ again: true });
+      this.sources.refresh();
+    }
+
+    // On the way back from a recording, select its row.
+    return() {
+      if (!this.from || !this.rows.length) return;
+      this.choose(this.from);
+      this.from = null;
+    }
+
+    choose(recording, focus = true) {
+      const row = [...this.table.body.rows].find((one) => one.dataset.key?.startsWith(`${recording}:`) && !one.hidden);
+      if (!row) return;
+      this.table.select(row.dataset.key);
+      row.scrollIntoView({ block: "nearest" });
+      if (focus) row.focus({ preventScroll: true });
+    }
+
+    // A dropped file was analysed: its row, if it is loaded, and its line above.
+    jump(one) {
+      this.wanted = one.id;
+      this.load({ again: true }).then(() => {
+        this.choose(one.id, false);
+        this.uploads.list.scrollIntoView({ block: "center" });
+      });
+    }
+
+    progressed(one) {
+      this.drawProgress();
+      if (one) this.uploads.settle(store.recordings);
+      this.sources.progressed(one);
+    }
+
+    drawProgress() {
+      const { waiting = 0, files = 0 } = store.counts;
+      const open = store.recordings.filter((one) => one.state === "working" || (one.state === "waiting" && !one.reason));
+      this.progress.hidden = !open.length;
+      if (!open.length) return;
+      const now = open.find((one) => one.state === "working");
+      const left = Math.max(waiting, open.length);
+      const all = Math.max(files, left);
+      this.bar.value = all ? (all - left + open.reduce((sum, one) => sum + (one.share || 0), 0)) / all : 0;
+      this.progressWords.textContent = `Analysing ${(all - left + 1).toLocaleString("en")} of ${all.toLocaleString("en")}${now ? `: ${now.name}, ${Math.round(100 * (now.share || 0))} %` : ""}`;
+    }
+  };
+
+  // All recordings of the archive, newest first, a page at a time.
+  pq.RecordingTable = class {
+    constructor(holder, signal) {
+      Object.assign(this, { signal, rows: [], next: "", words: "", state: "" });
+      this.element = pq.el("div", { class: "sources" });
+      holder.append(this.element);
+      const input = pq.el("input", { type: "search", placeholder: "Search", "aria-label": "Search recordings", on: { change: () => { this.words = input.value.trim(); this.load(); } } });
+      const state = pq.el("select", { "aria-label": "Result", on: { change: () => { this.state = state.value; this.load(); } } },
+        [["", "all results"], ["done", "analysed"], ["failed", "failed"]].map(([value, text]) => pq.el("option", { value }, text)));
+      this.table = new pq.Table(this.element, { caption: "All recordings", rows: [], key: (one) => one.id, empty: LOADING, onsort: () => {}, onmore: () => this.load(this.next),
         onclick: (one) => pq.app.go("recordings", one.id), columns: [
           { key: "name", title: "Recording" },
           { key: "station", title: "Station", text: (one) => one.station || "–" },
           { key: "start", title: "Start", text: (one) => (one.start ? one.start.replace("T", " ").slice(0, 23) : "–") },
           { key: "seconds", title: "Length", number: true, text: (one) => (Number.isFinite(one.seconds) ? pq.seconds(one.seconds) : "") },
           { key: "n_channels", title: "Channels", number: true },
-          { key: "state", title: "Result", value: (one) => `${["failed", "working", "waiting", "analysed"].indexOf(one.state)} ${stateText(one)}`,
-            show: (one) => pq.el("span", { class: `state ${one.state}${one.n_events ? "" : " nothing"}` }, stateText(one)) },
-          { key: "upload", title: "Upload", value: (one) => String(one.upload), show: (one) => (one.upload ? this.remover(one) : "") },
+          { key: "state", title: "Result", show: (one) => pq.el("span", { class: `state ${one.state}${one.n_events ? "" : " nothing"}` }, stateText(one)) },
+          { key: "upload", title: "Upload", show: (one) => (one.upload ? this.remover(one) : "") },
         ] });
+      this.table.tools.append(input, state);
+      // Loaded when it comes into sight, so that the events come first.
+      this.watcher = new IntersectionObserver((seen) => seen.some((one) => one.isIntersecting) && this.begin());
+      this.watcher.observe(this.element);
     }
 
-    remover(one) {
-      const remove = async () => {
-        try {
-          await pq.app.api(`/api/recordings/${one.id}`, { method: "DELETE", signal: this.end.signal });
-        } catch (error) {
-          pq.app.fail(error, this.others);
-        }
-      };
-      return pq.el("button", { class: "small", "aria-label": `Remove ${one.name}`, title: "Remove this upload", on: { click: remove } }, "Remove");
+    begin() {
+      this.watcher.disconnect();
+      this.begun = true;
+      this.load();
     }
 
-    // Filters of the deep link: kinds, station, search words.
-    apply(route) {
-      this.kinds = new Set((route.query.get("kind") || "").split(",").filter(Boolean));
-      this.wanted = route.query.get("station") || "";
-      this.words.value = route.query.get("text") || "";
-      if (store.known) this.changed();
+    async load(after = "", limit = PAGE) {
+      try {
+        const answer = await pq.app.api(`/api/archive?${askFor({ after, limit, text: this.words, state: this.state })}`, { signal: this.signal });
+        this.rows = after ? [...this.rows, ...answer.recordings] : answer.recordings;
+        Object.assign(this, { next: answer.next, total: answer.total });
+        this.changed();
+      } catch (error) {
+        pq.app.fail(error, this.element);
+      }
     }
 
-    filter() {
-      this.wanted = this.station.value;
-      this.draw();
-      clearTimeout(this.linking);
-      this.linking = setTimeout(() => pq.app.go("recordings", "", this.query(), { replace: true }), 200);
+    refresh() {
+      if (this.begun) this.load("", Math.min(Math.max(this.rows.length, PAGE), MOST));
     }
 
-    // By time; events of recorders without a clock come last.
-    order() {
-      const moment = (row) => (row.date ? `${row.date} ${row.time}` : "without");
-      const before = (a, b) => (moment(a) === moment(b) ? a.offset_s - b.offset_s : moment(a) < moment(b) ? -1 : 1);
-      this.all = store.rows.filter((row) => row.kind !== "none").sort(before);
-    }
-
-    filtered({ kinds = true } = {}) {
-      const asked = this.words.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
-      const text = (row) => [row.station, when(row), kindTitle(row), row.category, row.phases, row.channels, className(row.class), className(row.correction?.label), row.agreement, fileName(row)].join(" ").toLowerCase();
-      return this.all.filter((row) => (!kinds || !this.kinds.size || this.kinds.has(row.kind)) && (!this.wanted || row.station === this.wanted) &&
-        (!asked.length || asked.every((word) => text(row).includes(word))));
-    }
-
+    // Files that wait, are analysed or failed come first: they are not in the archive yet.
     changed() {
-      const known = store.recordings;
-      this.order();
-      const stations = [...new Set(store.rows.map((row) => row.station).filter(Boolean))].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
-      this.station.replaceChildren(pq.el("option", { value: "" }, "all stations"), ...stations.map((name) => pq.el("option", { value: name }, name)));
-      if (this.wanted && !stations.includes(this.wanted)) this.station.append(pq.el("option", { value: this.wanted }, this.wanted));
-      this.station.value = this.wanted;
-      this.station.hidden = stations.length < 2 && !this.wanted;
-      this.note.textContent = store.note;
-      this.uploads.settle(known);
-      this.drawProgress();
-      this.draw();
-      this.list.options.empty = EMPTY;
-      this.list.update(known);
-      this.list.element.hidden = !known.length;
-      const n = this.all.length;
-      this.summary.textContent = known.length ? `${store.total > store.rows.length ? store.total : n} ${n === 1 ? "event" : "events"} in ${known.length} ${known.length === 1 ? "recording" : "recordings"} in ${store.folder}` : store.folder;
-      this.return();
+      const pending = this.words || this.state === "done" ? [] : store.recordings.filter((one) => one.state === "failed" || (!this.state && one.state !== "analysed"));
+      const listed = new Set(pending.map((one) => one.id));
+      const rows = [...pending, ...this.rows.filter((one) => !listed.has(one.id))];
+      this.table.options.empty = store.known && this.begun ? (this.words || this.state ? "No recording matches." : EMPTY) : LOADING;
+      this.element.hidden = store.known && !store.counts.files && !rows.length;
+      this.table.show("", rows, this.next ? `${this.rows.length.toLocaleString("en")} of ${this.total.toLocaleString("en")} recordings shown. ` : "");
     }
 
-    // On the way back from a recording, select its row.
-    return() {
-      if (!this.from) return;
-      const row = [...this.table.body.rows].find((one) => one.dataset.key?.startsWith(`${this.from}:`));
-      this.from = null;
-      if (!row) return;
-      this.table.select(row.dataset.key);
-      row.scrollIntoView({ block: "nearest" });
-      row.focus({ preventScroll: true });
-    }
-
-    // Progress of one analysis; only its cell is redrawn.
     progressed(one) {
-      this.drawProgress();
-      const cell = one && this.list.row(one.id)?.querySelector(".state");
+      const cell = one && this.table.row(one.id)?.querySelector(".state");
       if (!cell) return;
       cell.className = `state ${one.state}`;
       cell.textContent = stateText(one);
     }
 
-    drawProgress() {
-      const all = store.recordings;
-      const open = all.filter((one) => one.state === "working" || (one.state === "waiting" && !one.reason));
-      this.progress.hidden = !open.length;
-      if (!open.length) return;
-      const now = open.find((one) => one.state === "working");
-      this.bar.value = all.length ? (all.length - open.length + open.reduce((sum, one) => sum + (one.share || 0), 0)) / all.length : 0;
-      this.progressWords.textContent = `Analysing ${all.length - open.length + 1} of ${all.length}${now ? `: ${now.name}, ${Math.round(100 * (now.share || 0))} %` : ""}`;
-    }
-
-    draw() {
-      const among = this.filtered({ kinds: false });
-      const order = Object.keys(store.kinds);
-      const present = [...new Set(this.all.map((row) => row.kind))].sort((a, b) => order.indexOf(a) - order.indexOf(b));
-      const focused = this.chips.contains(document.activeElement) ? document.activeElement.dataset.kind : null;
-      this.chips.replaceChildren(...present.map((kind) => pq.el("button", { class: "chip", "data-kind": kind, "aria-pressed": String(this.kinds.has(kind)),
-        on: { click: () => { if (!this.kinds.delete(kind)) this.kinds.add(kind); this.filter(); } } },
-      swatch(kind), store.kinds[kind]?.title ?? kind, pq.el("span", { class: "soft" }, ` ${among.filter((row) => row.kind === kind).length}`))));
-      if (focused) this.chips.querySelector(`[data-kind="${CSS.escape(focused)}"]`)?.focus();
-      const rows = this.filtered();
-      const all = this.all.length;
-      const failed = store.recordings.filter((one) => one.state === "failed").length;
-      this.count.textContent = all ? (rows.length === all ? "" : `${rows.length} of ${all} events`) : "";
-      this.filters.hidden = !all;
-      this.save.disabled = !rows.length;
-      this.table.options.empty = all ? "No event matches the filters." : store.recordings.length ?
-        (this.progress.hidden ? `No disturbance found.${failed ? " Unreadable recordings are listed below, with the reason." : ""}` : "No events yet: the analysis is running.") : store.known ? EMPTY : LOADING;
-      this.table.update(rows);
-      clearTimeout(this.timer);
-      this.timer = setTimeout(() => this.loadCurves(rows), this.charts.childElementCount ? 300 : 0);
-    }
-
-    // Tolerance curves, drawn by the server; events that do not match the search are hidden.
-    async loadCurves(rows) {
-      this.curves?.abort();
-      const end = (this.curves = new AbortController());
-      if (!this.all.some((row) => row.point)) {
-        this.charts.replaceChildren();
-        return;
-      }
-      const query = new URLSearchParams([...[...this.kinds].map((kind) => ["kind", kind]), ...(this.wanted ? [["station", this.wanted]] : [])]).toString();
-      try {
-        const { charts } = await pq.app.api(`/api/curves${query ? `?${query}` : ""}`, { signal: end.signal });
-        if (end.signal.aborted) return;
-        const shown = new Set(rows.map(key));
-        const focused = this.charts.contains(document.activeElement) ? document.activeElement.dataset.row : null;
-        this.charts.replaceChildren(...charts.map((chart) => this.chart(chart, shown)));
-        if (focused) this.charts.querySelector(`[data-row="${CSS.escape(focused)}"]`)?.focus();
-      } catch (error) {
-        pq.app.fail(error, this.charts);
-      }
-    }
-
-    chart(chart, shown) {
-      const frame = pq.el("div", { class: "frame" });
-      frame.innerHTML = chart.svg; // SVG of the server, which escapes all texts
-      let left = 0;
-      for (const point of frame.querySelectorAll(".point")) {
-        const off = !shown.has(point.dataset.row);
-        point.classList.toggle("off", off);
-        left += off ? 0 : 1;
-        point.setAttribute("fill", pq.kindColour(point.dataset.kind));
-      }
-      const drawing = frame.querySelector("svg");
-      const total = frame.querySelectorAll(".point").length;
-      const say = (event) => {
-        const point = event.target.closest?.(".point");
-        if (point) pq.tip(event, point.getAttribute("aria-label"));
-        else pq.hideTip();
+    remover(one) {
+      const remove = async () => {
+        try {
+          await pq.app.api(`/api/recordings/${one.id}`, { method: "DELETE", signal: this.signal });
+        } catch (error) {
+          pq.app.fail(error, this.element);
+        }
       };
-      const focus = (event) => {
-        const box = event.target.getBoundingClientRect();
-        say({ target: event.target, clientX: box.right, clientY: box.bottom });
-      };
-      frame.addEventListener("pointermove", say);
-      frame.addEventListener("focusin", focus);
-      frame.addEventListener("focusout", pq.hideTip);
-      frame.addEventListener("pointerleave", pq.hideTip);
-      frame.querySelectorAll("title").forEach((title) => title.remove());
-      return pq.el("figure", { class: "card tolerance", "data-chart": chart.name },
-        pq.el("figcaption", {}, chart.caption),
-        pq.el("p", { class: "count soft" }, left < total ? `${left} of ${total} points shown.` : chart.counts), frame,
-        pq.el("div", { class: "tools" }, pq.savers(chart.name, (name) => pq.saveSvg(name, drawing))),
-        pq.el("p", { class: "note" }, chart.note));
-    }
-
-    export() {
-      const corrected = { corrected: (row) => row.correction?.label ?? "", corrected_by: (row) => row.correction?.by ?? "" };
-      pq.saveText("events.csv", this.table.csv(EXPORTED.map((name) => ({ key: name, value: corrected[name] }))), "text/csv");
+      return pq.el("button", { class: "small", "aria-label": `Remove ${one.name}`, title: "Remove this upload", on: { click: remove } }, "Remove");
     }
   };
 })();

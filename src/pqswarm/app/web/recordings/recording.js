@@ -64,6 +64,7 @@
       const place = this.place(this.route.query);
       this.bands = new pq.Bands(this.below, this);
       this.verdict = new pq.VerdictCard(this.side, this);
+      this.around = new pq.Around(this.events, this);
       this.waves = new pq.Waves(this.stage, this.header, (...asked) => this.view(...asked), { range: place.range ?? undefined, cursors: place.cursors, groups: place.groups,
         onchange: (state) => this.moved(state), onevent: (index) => this.choose(index, false), ongroups: () => this.moved(this.waves) });
       this.cursors = new pq.CursorReadings(this.instruments, this.id, this.waves);
@@ -214,7 +215,8 @@
       if (message.state === "corrected") {
         const event = this.analysis?.events[message.event];
         if (!event) return;
-        event.correction = event.row.correction = message.correction;
+        if (message.what === "cause") event.row.cause_correction = message.correction;
+        else event.correction = event.row.correction = message.correction;
         this.table.update(this.table.rows);
         if (this.event === message.event) this.verdict.show(event, this.analysis);
       }

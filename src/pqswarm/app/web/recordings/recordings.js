@@ -1,10 +1,18 @@
-// The recordings section: the state of all recordings, kept up to date, and the choice between list and recording.
+// The recordings section: what all its rooms share, and the choice between list, statistics, stations, log and one recording.
 "use strict";
 (() => {
   const pq = window.pq;
-  const WAIT = 250; // minimum time between two redraws [ms]
+  const WAIT = 250; // milliseconds before a change is drawn
+  const PAUSE = 2000; // minimum time between two reloads because of changes [ms]
+  const LISTS = ["station", "kind", "class", "cause"];
+  const WORDS = ["from", "to", "severity", "text", "hidden", "order"];
 
   const file = (id) => id.split("-")[0];
+  const day = (date, shift) => {
+    const moment = new Date(`${`${date}-01-01`.slice(0, 10)}T00:00:00Z`);
+    moment.setUTCDate(moment.getUTCDate() + shift);
+    return Number.isFinite(moment.getTime()) ? moment.toISOString().slice(0, 10) : "";
+  };
 
   pq.recordings = {
     // The title of a class.
@@ -19,63 +27,90 @@
     },
     durationText: (row) => (Number.isFinite(row.duration_s) && row.duration_s > 0 ? pq.seconds(row.duration_s) : ""),
     when: (row) => (row.date ? `${row.date} ${row.time}` : `+${pq.fixed(row.offset_s, 3)} s`),
+    moment: (iso) => String(iso ?? "").replace("T", " ").slice(0, 16),
     agreementWord: (row) => String(row.agreement || "").split(":")[0],
     swatch: (kind) => pq.el("span", { class: "swatch", style: { background: pq.kindColour(kind) } }),
+    count: (n, one, many = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`,
     stateText: (one) => ({ waiting: one.reason || "queued", working: `${Math.round(100 * (one.share || 0))} %`, failed: one.reason || "failed",
-      analysed: one.n_events ? `${one.n_events} ${one.n_events === 1 ? "event" : "events"}` : "no events" })[one.state] ?? one.state,
+      analysed: one.n_events ? pq.recordings.count(one.n_events, "event") : "no events" })[one.state] ?? one.state,
+
+    // Filters of the address: lists of stations, kinds, classes and causes, and words. `to` is exclusive, as in requests.
+    readFilters: (query) => ({ ...Object.fromEntries(LISTS.map((name) => [name, query.getAll(name)])), ...Object.fromEntries(WORDS.map((name) => [name, query.get(name) ?? ""])) }),
+    askFor(filters, more = {}) {
+      const pairs = Object.entries({ ...filters, ...more }).flatMap(([name, value]) => [value].flat().map((one) => [name, one]));
+      return new URLSearchParams(pairs.filter(([, value]) => value !== "" && value !== null && value !== undefined)).toString();
+    },
+    isFiltered: (filters) => [...LISTS, ...WORDS].some((name) => name !== "order" && filters[name].length),
+    // First and last day, for people, of limits of which the second is exclusive.
+    firstDay: (from) => (from ? day(from, 0) : ""),
+    lastDay: (to) => (to ? day(to, to.length > 10 ? 0 : -1) : ""),
+    afterDay: (last) => (last ? day(last, 1) : ""),
+
+    // The name that a person gave last, for corrections and notes.
+    get name() {
+      try {
+        return localStorage.getItem("pqswarm-name") ?? "";
+      } catch {
+        return "";
+      }
+    },
+    set name(name) {
+      try {
+        localStorage.setItem("pqswarm-name", name);
+      } catch { /* storage is disabled */ }
+    },
+    // Links between the rooms; the filters go along.
+    rooms: (here, filters = {}) => pq.el("nav", { class: "rooms", "aria-label": "Recordings" }, Object.entries({ "": "Events", statistics: "Statistics", stations: "Stations", log: "Corrections" })
+      .map(([path, title]) => pq.el("a", { href: pq.app.link("recordings", path, path in { "": 1, statistics: 1 } ? filters : {}), "aria-current": path === here ? "page" : null }, title))),
+    kept: { link: pq.app.link("recordings") }, // filters of the list, for the way back
   };
 
-  // State of all recordings; the visible page is notified of changes.
+  // What is known of the whole archive; the visible page is notified of changes.
   const store = (pq.recordings.store = {
-    recordings: [], rows: [], kinds: {}, classes: {}, folder: "", note: "", analysing: false, total: 0, known: false, limit: null,
+    recordings: [], kinds: {}, classes: {}, causes: [], facets: { total: 0, kinds: {}, stations: [], classes: {}, causes: {} }, counts: {}, folder: "", note: "", analysing: false, known: false, limit: null,
 
     async load(signal) {
       const answer = await pq.app.api("/api/recordings", { signal });
       Object.assign(store, { ...answer, limit: answer.max_bytes ?? null, known: true });
-      notifySoon.now();
+      page?.changed?.();
     },
 
+    // Take a message; return whether the archive has changed.
     take(message) {
+      const own = store.recordings.findIndex((one) => file(one.id) === file(message.id ?? ""));
       if (message.state === "working") {
-        const one = store.recordings.find((other) => other.id === message.id);
-        if (one) Object.assign(one, { state: "working", share: message.share });
-        page?.progressed?.(one);
+        if (own >= 0) Object.assign(store.recordings[own], { state: "working", share: message.share });
+        page?.progressed?.(store.recordings[own]);
         return false;
-      } else if (message.state === "analysed" || message.state === "failed") {
-        if (!message.rows || !message.recordings) return true;
-        const own = (id) => file(id) === file(message.id);
-        const place = store.recordings.findIndex((one) => own(one.id));
-        store.recordings = store.recordings.filter((one) => !own(one.id));
-        store.recordings.splice(place < 0 ? store.recordings.length : place, 0, ...message.recordings);
-        store.rows = [...store.rows.filter((row) => !own(row.recording)), ...message.rows];
-      } else if (message.state === "corrected") {
-        const row = store.rows.find((one) => one.recording === message.id && one.event === message.event);
-        if (row) row.correction = message.correction;
-      } else return true;
-      notifySoon();
-      return false;
+      }
+      if (message.recordings) {
+        const rest = store.recordings.filter((one) => file(one.id) !== file(message.id));
+        rest.splice(Math.max(own, 0), 0, ...message.recordings);
+        store.recordings = rest;
+      }
+      return true;
     },
   });
-
-  let timer = 0;
-  const notifySoon = () => {
-    timer ||= setTimeout(notifySoon.now, WAIT);
-  };
-  notifySoon.now = () => {
-    clearTimeout(timer);
-    timer = 0;
-    page?.changed?.();
-  };
 
   // The section.
   let holder = null;
   let page = null;
-  let shown = null; // the recording, "" for the list
+  let shown = null; // the path: a room, a recording, "" for the list
   let beside = ""; // the recording on the same axis
   let end = new AbortController();
   let loading = null;
+  let timer = 0;
+  let last = 0;
   const reload = () => {
+    clearTimeout(timer);
+    timer = 0;
+    last = performance.now();
     loading ??= store.load(end.signal).catch((error) => pq.app.fail(error, holder)).finally(() => { loading = null; });
+    return loading;
+  };
+  // While many files are analysed, the visible part is loaded again every few seconds, not for each of them.
+  const reloadSoon = () => {
+    timer ||= setTimeout(() => reload().then(() => page?.refresh?.()), Math.max(WAIT, last + PAUSE - performance.now()));
   };
 
   const show = (route) => {
@@ -89,7 +124,8 @@
     [shown, beside] = [route.path, other];
     holder.replaceChildren();
     pq.hideTip();
-    page = !shown ? new pq.EventList(holder, route, from) : beside ? new pq.ComparePage(holder, shown, route) : new pq.RecordingPage(holder, shown, route);
+    const Room = { "": pq.EventList, statistics: pq.Statistics, stations: pq.Stations, log: pq.CorrectionLog }[shown];
+    page = Room ? new Room(holder, route, from) : beside ? new pq.ComparePage(holder, shown, route) : new pq.RecordingPage(holder, shown, route);
   };
 
   pq.recordings.reopen = () => {
@@ -108,15 +144,17 @@
     update: show,
     close() {
       end.abort();
+      clearTimeout(timer);
+      timer = 0;
       page?.destroy();
       page = shown = null;
     },
     message(message) {
       if (message.about === "again") {
-        reload();
+        reload().then(() => page?.refresh?.());
         page?.message?.({ state: "again" });
       } else if (message.about === "recordings") {
-        if (store.take(message)) reload();
+        if (store.take(message)) reloadSoon();
         page?.message?.(message);
       }
     },

@@ -1,0 +1,285 @@
+"""Routes of the archive: lists, counts over time, other meters, stations, corrections and notes."""
+
+from typing import Any
+
+from pqswarm._base.checks import is_integer
+from pqswarm.app.handlers import Base, HTTPRefusal, Missing
+from pqswarm.app.recordings.files import RecordingInFile, upload_folder_name
+from pqswarm.app.recordings.routes import RecordingHandler
+from pqswarm.app.recordings.section import CHANGED, ID
+from pqswarm.identify import EventVerdict, Selection, possible_labels
+from pqswarm.identify.archive.export import DECIMALS, SEPARATORS, csv_table
+from pqswarm.identify.archive.queries import ORDERS
+from pqswarm.identify.archive.reader import EventReader
+from pqswarm.identify.archive.records import NOT_AN_EVENT
+from pqswarm.identify.show.curves import ITIC, SEMI, Curve
+
+_MAX_PAGE = 500
+"""Maximum number of rows of a page."""
+
+
+class ArchiveHandler(RecordingHandler):
+    """Base of the handlers of the archive."""
+
+    @property
+    def owner(self) -> str:
+        """The visitor in the archive."""
+        return upload_folder_name(self.visitor)
+
+    def selection(self) -> Selection:
+        """Return the events that the query selects."""
+        section, name = self.section, self.get_query_argument("recording", "")
+        found = section.archive.find(name, self.owner) if name else None
+        if name and found is None:
+            raise Missing("There is no such recording, or it has not been analysed yet.")
+        stations = self.get_query_arguments("station")
+        if not all(one.isdigit() and len(one) < 10 for one in stations):
+            raise HTTPRefusal("station must be the ID of a station.", 400)
+        return Selection(
+            start=self.get_query_argument("from", ""),
+            end=self.get_query_argument("to", ""),
+            stations=tuple(map(int, stations)),
+            kinds=tuple(self.get_query_arguments("kind")),
+            classes=tuple(self.get_query_arguments("class")),
+            causes=tuple(self.get_query_arguments("cause")),
+            severity=self.number("severity", 0.0),
+            text=self.get_query_argument("text", "")[:200],
+            owner=self.owner,
+            hidden=self.get_query_argument("hidden", "") == "1",
+            recording=0 if found is None else found["number"],
+        )
+
+    def choice(self, name: str, choices: "tuple[str, ...]") -> str:
+        """Return one of some words of the query, by default the first."""
+        found = self.get_query_argument(name, choices[0], strip=False)
+        if found not in choices:
+            raise HTTPRefusal(f"{name} must be one of {', '.join(choices)}.", 400)
+        return found
+
+
+class EventPage(ArchiveHandler):
+    """A page of the selected events."""
+
+    async def get(self) -> None:
+        """Send their rows."""
+        order, limit = self.choice("order", ORDERS), self.integer("limit", 100, 1, _MAX_PAGE)
+        after = self.get_query_argument("after", "")
+        section = self.section
+
+        def find() -> dict[str, Any]:
+            page = section.queries.page(self.selection(), order, after, limit)
+            return page | {"rows": section.named(page["rows"])}
+
+        self.send_json(await self.work(find))
+
+
+class ArchiveList(ArchiveHandler):
+    """A page of all recordings."""
+
+    async def get(self) -> None:
+        """Send the recordings, the newest first."""
+        station, limit = self.integer("station", 0, 0, 10**9), self.integer("limit", 100, 1, _MAX_PAGE)
+        names = ("after", "state", "text")
+        given = {name: self.get_query_argument(name, "")[:200] for name in names}
+        section = self.section
+        found = await self.work(
+            lambda: section.archive.recordings(owner=self.owner, limit=limit, station=station, **given)
+        )
+        self.send_json(found | {"recordings": [section.listed(one) for one in found["recordings"]]})
+
+
+class Counts(ArchiveHandler):
+    """Counts of the selected events: by month, by hour and weekday, SARFI, magnitude against duration."""
+
+    async def get(self, what: str) -> None:
+        """Send the counts."""
+        queries = self.section.queries
+        key = {"months": "months", "hours": "hours", "sarfi": "rows"}.get(what)
+        found = await self.work(lambda: getattr(queries, what)(self.selection()))
+        self.send_json({key: found} if key else found | {"curves": [_curve("itic", ITIC), _curve("semi", SEMI)]})
+
+
+def _curve(name: str, curve: Curve) -> dict[str, Any]:
+    def corners(given: "tuple[tuple[float, float], ...]") -> list[list[float | None]]:
+        return [[None if seconds == float("inf") else seconds, percent] for seconds, percent in given]
+
+    return {"name": name, "title": curve.title, "lower": corners(curve.lower), "upper": corners(curve.upper)}
+
+
+class OtherMeters(ArchiveHandler):
+    """What other meters saw at the time of a recording."""
+
+    async def get(self, name: str) -> None:
+        """Send their events."""
+        section, seconds = self.section, min(max(self.number("seconds", 5.0), 0.0), 86_400.0)
+
+        def find() -> list[dict[str, Any]]:
+            found = section.archive.find(name, self.owner)
+            if found is None:
+                raise Missing("There is no such recording, or it has not been analysed yet.")
+            return section.named(section.queries.others(found["number"], seconds, self.owner))
+
+        self.send_json({"events": await self.work(find)})
+
+
+class EventTable(ArchiveHandler):
+    """The selected events as CSV."""
+
+    async def get(self) -> None:
+        """Send the table as a download."""
+        separator, decimal = self.choice("separator", SEPARATORS), self.choice("decimal", DECIMALS)
+        section = self.section
+
+        def make() -> str:
+            numbers = section.queries.numbers(self.selection())
+            rows = (
+                row for part in numbers for row in section.named(list(EventReader(section.archive).rows(part).values()))
+            )
+            return csv_table(rows, separator, decimal)
+
+        await self.send_text(make, "text/csv", "events.csv")
+
+
+class Stations(ArchiveHandler):
+    """The stations and their sites."""
+
+    async def get(self) -> None:
+        """List them."""
+        self.send_json({"stations": await self.work(self.section.archive.stations)})
+
+    async def put(self, number: str) -> None:
+        """Set the site of a station."""
+        given = self.read_json()
+        site, by = given.get("site"), given.get("by")
+        if not isinstance(site, str | dict) or not isinstance(by, str):
+            raise HTTPRefusal("A station needs a site, as text or as an object, and by, your name.", 400)
+        self.send_json(await self.work(self._set, int(number), site, by))
+
+    def _set(self, number: int, site: "str | dict[str, Any]", by: str) -> dict[str, Any]:
+        archive = self.section.archive
+        names = self.section.queries.stations_by_id()
+        if number not in names:
+            raise Missing("There is no such station.")
+        archive.set_site(names[number], site, by)
+        found = next(one for one in archive.stations() if one["id"] == number)
+        return {"station": found, "recordings": found["n_recordings"]}
+
+
+class AnalyseAgain(ArchiveHandler):
+    """Analyse recordings again, with the present site, model and version."""
+
+    async def post(self) -> None:
+        """Let those of a station, or one, be analysed again."""
+        given = self.read_json()
+        station, name = given.get("station"), given.get("recording")
+        if not is_integer(station) and not isinstance(name, str):
+            raise HTTPRefusal("Name a station or a recording.", 400)
+        contents = await self.work(self._ask, station, name)
+        self.section.queue.ask_again(contents)
+        self.section.files.look_again()
+        await self.work(self.section.update, self.visitor)
+        self.section.queue.wake()
+        self.workbench.publish(CHANGED)
+        self.send_json({"files": len(contents)})
+
+    def _ask(self, station: int | None, name: str | None) -> list[str]:
+        archive = self.section.archive
+        if name is None:
+            return archive.ask_again_for(station)
+        found = archive.find(name, self.owner)
+        if found is None:
+            raise Missing("There is no such recording, or it has not been analysed yet.")
+        archive.ask_again([found["content"]])
+        return [found["content"]]
+
+
+class Corrections(ArchiveHandler):
+    """Lists and stores corrections."""
+
+    async def get(self) -> None:
+        """Send the log."""
+        section = self.section
+        found = await self.work(section.archive.correction_log, self.owner)
+        listed = [one | {"path": section.name_of(one["path"], one["upload"])} for one in found]
+        self.send_json({"corrections": listed})
+
+    async def post(self) -> None:
+        """Add a correction."""
+        given = self.read_json()
+        name, index, what = given.get("recording"), given.get("event"), given.get("what", "class")
+        texts = [given.get(key, "") for key in ("label", "by", "note")]
+        if not isinstance(name, str) or not is_integer(index) or what not in ("class", "cause"):
+            raise HTTPRefusal("A correction needs a recording, the number of an event, and what: class or cause.", 400)
+        if not all(isinstance(text, str) for text in texts):
+            raise HTTPRefusal("label, by and note must be strings.", 400)
+        place = await self.find(name)
+        row = await self.work(self._add, place, index, what, *texts)
+        correction = row["correction" if what == "class" else "cause_correction"]
+        message = {"about": "recordings", "id": place.id, "state": "corrected", "event": index, "what": what}
+        self.workbench.publish(message | {"correction": correction, "row": row}, place.file.visitor or None)
+        self.send_json({"correction": correction})
+
+    def _add(self, place: RecordingInFile, index: int, what: str, label: str, by: str, note: str) -> dict[str, Any]:
+        section = self.section
+        found = section.analysis(place)
+        verdict = None if found is None else section.archive.verdict(found["number"])
+        if found is None or verdict is None or not 0 <= index < len(verdict.events):
+            raise Missing("There is no such event, or the recording has not been analysed yet.")
+        if what == "class" and label not in ("", NOT_AN_EVENT, *_possible(verdict, index)):
+            raise HTTPRefusal("That class contradicts the measurements.", 400)
+        section.archive.correct(found["number"], index, label, by, note, what=what)
+        return section.rows(place)[index]
+
+
+def _possible(verdict: Any, index: int) -> "tuple[str, ...]":
+    event: EventVerdict = verdict.events[index]
+    return tuple(possible_labels(verdict, event))
+
+
+class Notes(ArchiveHandler):
+    """Notes on a recording."""
+
+    async def get(self, name: str) -> None:
+        """List them."""
+        self.send_json(await self.work(self._list, name))
+
+    async def post(self, name: str) -> None:
+        """Add one."""
+        given = self.read_json()
+        text, by = given.get("text"), given.get("by")
+        if not isinstance(text, str) or not isinstance(by, str):
+            raise HTTPRefusal("A note needs a text, and by, your name.", 400)
+        await self.work(lambda: self.section.archive.add_note(self._number(name), text, by))
+        self.send_json(await self.work(self._list, name))
+
+    async def delete(self, name: str) -> None:
+        """Remove one."""
+        number, by = self.integer("number", 0, 0, 2**53), self.get_query_argument("by", "")
+        notes = (await self.work(self._list, name))["notes"]
+        if number not in [one["number"] for one in notes]:
+            raise Missing("There is no such note.")
+        await self.work(self.section.archive.remove_note, number, by)
+        self.send_json(await self.work(self._list, name))
+
+    def _number(self, name: str) -> int:
+        found = self.section.archive.find(name, self.owner)
+        if found is None:
+            raise Missing("There is no such recording, or it has not been analysed yet.")
+        return int(found["number"])
+
+    def _list(self, name: str) -> dict[str, Any]:
+        return {"notes": self.section.archive.notes(self._number(name))}
+
+
+ROUTES: list[tuple[str, type[Base]]] = [
+    (r"/api/events", EventPage),
+    (r"/api/archive", ArchiveList),
+    (r"/api/(months|hours|sarfi|scatter)", Counts),
+    (rf"/api/recordings/({ID})/others", OtherMeters),
+    (rf"/api/recordings/({ID})/notes", Notes),
+    (r"/api/table.csv", EventTable),
+    (r"/api/stations", Stations),
+    (r"/api/stations/([0-9]{1,9})", Stations),
+    (r"/api/again", AnalyseAgain),
+    (r"/api/corrections", Corrections),
+]

@@ -1,0 +1,104 @@
+"""``pqswarm archive``: query, export and check an archive."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pqswarm._base.text import count_text, file_text
+from pqswarm.cli.command import Command, CommandGroup
+from pqswarm.cli.options import Overwrite, argument, check_ending, check_writable, option
+from pqswarm.cli.terminal import echo
+from pqswarm.errors import PqswarmError
+
+_SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t"}
+_DECIMALS = {"point": ".", "comma": ","}
+
+app = typer.Typer(
+    cls=CommandGroup, rich_markup_mode=None, no_args_is_help=True, help="Query, export and check an archive."
+)
+Folder = Annotated[Path, argument("DIR", "Folder of the archive.")]
+Separator = Annotated[str, option("NAME", "Separator of CSV: comma, semicolon or tab.")]
+Decimal = Annotated[str, option("NAME", "Decimal mark of CSV: point or comma.")]
+
+
+@app.command(cls=Command)
+def query(
+    folder: Folder,
+    statement: Annotated[str, argument("SQL", "A statement that reads; see the tables with: SELECT * FROM events.")],
+    separator: Separator = "comma",
+    decimal: Decimal = "point",
+    seconds: Annotated[float, option("SECONDS", "Time after which the query is stopped.")] = 60.0,
+) -> None:
+    """Run a query in SQL and print its rows as CSV; nothing is written.
+
+    Example: pqswarm archive query june.archive "SELECT kind, count(*) FROM events GROUP BY kind"
+    """
+    import csv
+
+    from pqswarm.identify import Archive
+    from pqswarm.identify.archive.export import run_query, table_cell
+
+    mark, sign = _read_format(separator, decimal)
+    if not 0 < seconds <= 1e6:
+        raise PqswarmError(f"--seconds must be above 0 and at most 1000000, not {seconds:g}.")
+    with Archive(folder, read_only=True) as found:
+        writer = csv.writer(sys.stdout, delimiter=mark, lineterminator="\n")
+        for row in run_query(found, statement, seconds):
+            writer.writerow([table_cell(value, sign) for value in row])
+
+
+@app.command(cls=Command)
+def export(
+    folder: Folder,
+    out: Annotated[Path, option("FILE", "File to write: .csv or .parquet.", "--out", "-o")] = Path("events.csv"),
+    separator: Separator = "comma",
+    decimal: Decimal = "point",
+    overwrite: Overwrite = False,
+) -> None:
+    """Write all events with their corrections to a table.
+
+    Example: pqswarm archive export june.archive --out events.csv --separator semicolon --decimal comma
+    """
+    from pqswarm.identify import Archive
+    from pqswarm.identify.archive.export import export_archive
+
+    mark, sign = _read_format(separator, decimal)
+    check_ending("--out", out, [".csv", ".parquet"])
+    check_writable(out, overwrite)
+    with Archive(folder, read_only=True) as found:
+        count = export_archive(found, out, mark, sign)
+    echo(f"wrote {file_text(out)}: {count_text(count, 'event')}")
+
+
+@app.command(cls=Command)
+def check(folder: Folder) -> None:
+    """Check an archive: damage, missing files, failures and refused events.
+
+    The exit code is 1 if the archive itself is damaged.
+
+    Example: pqswarm archive check june.archive
+    """
+    from pqswarm.identify import Archive
+    from pqswarm.identify.archive.export import check_archive
+
+    with Archive(folder, read_only=True) as found:
+        counts = found.counts()
+        problems = list(check_archive(found))
+    for is_damage, text in problems:
+        echo(f"{'damage: ' if is_damage else ''}{text}")
+    sizes = ", ".join(count_text(counts[f"{noun}s"], noun) for noun in ("file", "recording", "event"))
+    echo(f"{file_text(folder)}: {sizes}; {counts['waiting']} waiting, {counts['failed']} failed")
+    if any(is_damage for is_damage, _ in problems):
+        raise typer.Exit(1)
+
+
+def _read_format(separator: str, decimal: str) -> tuple[str, str]:
+    if separator not in _SEPARATORS:
+        raise PqswarmError(f"--separator must be comma, semicolon or tab, not {separator!r}.")
+    if decimal not in _DECIMALS:
+        raise PqswarmError(f"--decimal must be point or comma, not {decimal!r}.")
+    if _SEPARATORS[separator] == _DECIMALS[decimal]:
+        raise PqswarmError("--separator and --decimal are both a comma: choose --separator semicolon.")
+    return _SEPARATORS[separator], _DECIMALS[decimal]

@@ -1,0 +1,140 @@
+"""Analyse many files: in this process, in several, or on a Dask cluster; with an archive, each content once."""
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pqswarm._base.text import file_text
+from pqswarm._base.threads import one_blas_thread
+from pqswarm.errors import PqswarmError
+from pqswarm.identify.archive.analyser import Analysed, ArchiveAnalyser, heartbeat
+from pqswarm.identify.archive.files import SeenFile, look_at
+from pqswarm.identify.folder.batch import Failure, failure_of
+from pqswarm.identify.folder.scan import find_candidate
+from pqswarm.identify.model_file import load_model
+from pqswarm.identify.verdict import Verdict
+from pqswarm.recordings import RecordingSource, Site
+from pqswarm.study.executors import worker_pool
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from pqswarm.identify.archive.archive import Archive
+    from pqswarm.identify.model import Model
+
+_AHEAD = 4
+"""Files that are handed out for each worker."""
+_WAIT = 0.2
+"""Time between two looks at a file that another process analyses [s]."""
+
+
+@dataclass
+class _BacklogFile:
+    """A file that is being analysed, or that another process analyses."""
+
+    path: Path
+    file: SeenFile | None
+    state: str
+    future: "Future[Analysed] | None" = None
+    failure: Failure | None = None
+
+
+def identify_many(
+    paths: Iterable[Path],
+    options: Mapping[str, Any],
+    *,
+    model_path: Path | None = None,
+    archive: "Archive | None" = None,
+    jobs: int = 1,
+    cluster: str | None = None,
+    again: bool = False,
+    after: Callable[[RecordingSource, Verdict], object] | None = None,
+) -> "Iterator[tuple[Path, tuple[Verdict | Failure, ...], str]]":
+    """Analyse files with the options of identify_file, and yield their results in order, each with a remark.
+
+    `model_path` is what workers load instead of the model of the options; those of a `cluster` must see the files under
+    the same names. `after` is called with each recording and its verdict, only without workers.
+    """
+    analyser = ArchiveAnalyser(options, {}) if archive is None else ArchiveAnalyser.of(archive, options)
+    plain = {name: value for name, value in options.items() if name != "model"}
+    pending: deque[_BacklogFile] = deque()
+    claimed: list[str] = []
+    rest = iter(paths)
+    with ExitStack() as stack:
+        pool = None if jobs == 1 and cluster is None else stack.enter_context(worker_pool(jobs, cluster))
+        if archive is not None:
+            stack.enter_context(heartbeat(archive, claimed))
+            stack.callback(archive.release, claimed)
+        ahead = 1 if pool is None else _AHEAD * pool.slots
+        while True:
+            while len(pending) < ahead and (path := next(rest, None)) is not None:
+                one = _take(archive, path, again)
+                if one.state == "mine" and one.file is not None:
+                    claimed.append(one.file.content)
+                if pool is not None and one.state == "mine":
+                    one.future = pool.submit(_analyse_in_worker, plain, model_path, analyser.sites, str(path))
+                pending.append(one)
+            if not pending:
+                return
+            one = pending.popleft()
+            results, remark = _results(archive, one, lambda path: analyser.analyse(path, after))
+            if one.file is not None and one.file.content in claimed:
+                claimed.remove(one.file.content)
+            yield one.path, results, remark
+
+
+def _take(archive: "Archive | None", path: Path, again: bool) -> _BacklogFile:
+    """Claim a file in the archive."""
+    if archive is None:
+        return _BacklogFile(path, None, "mine")
+    try:
+        candidate = find_candidate(path)
+        before = archive.file(Path(path).absolute())
+        if before is not None and before.stamp == candidate.stamp != "" and before.content:
+            file = SeenFile(before.path, before.stamp, before.content)
+        else:
+            file = look_at(candidate, before)
+            archive.register([file])
+    except (OSError, PqswarmError) as error:
+        return _BacklogFile(path, None, "failed", failure=failure_of(error, path, ""))
+    return _BacklogFile(path, file, archive.claim(file.content, again=again))
+
+
+def _results(
+    archive: "Archive | None", one: _BacklogFile, analyse: Callable[[Path], Analysed]
+) -> "tuple[tuple[Verdict | Failure, ...], str]":
+    """The results of a file, waiting for whoever analyses it."""
+    if one.failure is not None:
+        return (one.failure,), ""
+    while archive is not None and one.file is not None and one.state == "busy":
+        time.sleep(_WAIT)
+        one.state = archive.claim(one.file.content)
+    if archive is not None and one.file is not None and one.state == "done":
+        return tuple(archive.results(one.file.content, file_text(one.path))), "analysed before"
+    found = analyse(one.path) if one.future is None else one.future.result()
+    if archive is None or one.file is None:
+        return found.results, ""
+    if found.is_retryable:
+        archive.release([one.file.content])
+        return found.results, ""
+    written = archive.finish(one.file, found.results, analyser=found.analyser, n_channels=found.n_channels)
+    return found.results, "" if written is not None else "analysed by another process"
+
+
+@lru_cache(maxsize=4)
+def _load_model_once(path: Path) -> "Model":
+    return load_model(path)
+
+
+def _analyse_in_worker(
+    options: Mapping[str, Any], model_path: Path | None, sites: Mapping[str, Site], path: str
+) -> Analysed:
+    """Analyse a file in a worker, which keeps its model."""
+    model = None if model_path is None else _load_model_once(model_path)
+    with one_blas_thread():
+        return ArchiveAnalyser({**options, "model": model}, sites).analyse(path)

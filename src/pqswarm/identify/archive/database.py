@@ -1,0 +1,258 @@
+"""The file of an archive: schema, opening, transactions, and errors with a remedy.
+
+A rollback journal, not a write-ahead log: the latter does not work on network shares, where archives often are.
+"""
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from pathlib import Path
+from threading import local
+from time import monotonic
+from typing import Any, TypeVar, cast
+from urllib.parse import quote
+
+from pqswarm._base.files import file_identity
+from pqswarm._base.text import file_text
+from pqswarm.errors import FileFormatError, PqswarmError, shorten
+
+FILE_NAME = "archive.sqlite"
+SCHEMA_VERSION = 1
+_APPLICATION = 0x70717361
+"""Identifies archives among SQLite files."""
+_READ_SECONDS = 60.0
+"""Time after which a query is interrupted: a foreign file must not occupy the workbench [s]."""
+_STEPS = 100_000
+"""Instructions of SQLite between two looks at the clock."""
+
+_SCHEMA = """
+CREATE TABLE stations (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, site TEXT NOT NULL, author TEXT NOT NULL, at TEXT NOT NULL);
+CREATE TABLE words (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
+CREATE TABLE files (
+    path BLOB PRIMARY KEY, name TEXT NOT NULL, stamp TEXT NOT NULL, content TEXT NOT NULL, owner TEXT NOT NULL,
+    state TEXT NOT NULL, reason TEXT NOT NULL) WITHOUT ROWID;
+CREATE INDEX files_by_content ON files (content);
+CREATE TABLE contents (
+    digest TEXT PRIMARY KEY, state TEXT NOT NULL, reason TEXT NOT NULL, analyser TEXT NOT NULL, at TEXT NOT NULL,
+    serial INTEGER NOT NULL) WITHOUT ROWID;
+CREATE INDEX contents_by_state ON contents (state);
+CREATE TABLE claims (
+    digest TEXT PRIMARY KEY, worker TEXT NOT NULL, until REAL NOT NULL, times INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE recordings (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, content TEXT NOT NULL, position INTEGER NOT NULL, source TEXT NOT NULL,
+    name TEXT NOT NULL, owner TEXT NOT NULL, station INTEGER NOT NULL, start INTEGER, seconds REAL,
+    n_channels INTEGER, n_events INTEGER NOT NULL, reason TEXT NOT NULL, revision INTEGER NOT NULL,
+    UNIQUE (content, position));
+CREATE TABLE recording_records (recording INTEGER PRIMARY KEY, record TEXT NOT NULL);
+CREATE TABLE recording_events (recording INTEGER PRIMARY KEY, packed BLOB NOT NULL);
+CREATE INDEX recordings_by_revision ON recordings (revision);
+CREATE INDEX recordings_by_start ON recordings (start);
+CREATE INDEX recordings_by_station ON recordings (station);
+CREATE TABLE incidents (
+    recording INTEGER NOT NULL, position INTEGER NOT NULL, cause TEXT NOT NULL, probability REAL NOT NULL,
+    title TEXT NOT NULL, record TEXT NOT NULL, PRIMARY KEY (recording, position)) WITHOUT ROWID;
+CREATE TABLE events (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, refers TEXT NOT NULL,
+    recording INTEGER NOT NULL, position INTEGER NOT NULL, incident INTEGER, start INTEGER, kind TEXT NOT NULL,
+    category TEXT NOT NULL, class TEXT NOT NULL, cause TEXT NOT NULL, phases TEXT NOT NULL, system TEXT NOT NULL,
+    magnitude REAL, unit TEXT NOT NULL, duration REAL, tier INTEGER NOT NULL, severity REAL NOT NULL,
+    hidden INTEGER NOT NULL);
+CREATE INDEX events_by_recording ON events (recording, position);
+CREATE INDEX events_by_start ON events (start);
+CREATE TABLE event_records (number INTEGER PRIMARY KEY, record TEXT NOT NULL);
+CREATE TABLE corrections (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, content TEXT NOT NULL, position INTEGER NOT NULL, what TEXT NOT NULL,
+    label TEXT NOT NULL, author TEXT NOT NULL, at TEXT NOT NULL, note TEXT NOT NULL, record TEXT NOT NULL);
+CREATE INDEX corrections_by_content ON corrections (content);
+CREATE TABLE notes (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, content TEXT NOT NULL, position INTEGER NOT NULL, text TEXT NOT NULL,
+    author TEXT NOT NULL, at TEXT NOT NULL, removed TEXT NOT NULL);
+CREATE INDEX notes_by_content ON notes (content);
+CREATE TABLE receivers (
+    name TEXT PRIMARY KEY, last INTEGER NOT NULL, length INTEGER) WITHOUT ROWID;
+CREATE TABLE refused (
+    name TEXT NOT NULL, number INTEGER NOT NULL, times INTEGER NOT NULL, reason TEXT NOT NULL,
+    PRIMARY KEY (name, number)) WITHOUT ROWID;
+CREATE TABLE revisions (last INTEGER NOT NULL);
+INSERT INTO revisions VALUES (0);
+"""
+_STRANGE = (TypeError, ValueError, KeyError, AttributeError, IndexError, OverflowError, RecursionError)
+"""Errors about values that a damaged file has, and no column can exclude."""
+_Read = TypeVar("_Read", bound=Callable[..., Any])
+
+
+def reading(method: _Read) -> _Read:
+    """Let a method of an archive, or of its queries, explain what a damaged file does to it."""
+
+    @wraps(method)
+    def read(self: Any, *arguments: Any, **options: Any) -> Any:
+        database = self.database if hasattr(self, "database") else self.archive.database
+        with database.explained():
+            return method(self, *arguments, **options)
+
+    return cast("_Read", read)
+
+
+class ArchiveDatabase:
+    """The SQLite file in the folder of an archive; each thread has a connection of its own.
+
+    With `read_only` nothing is written and a missing archive is an error; otherwise it is created.
+    """
+
+    def __init__(self, folder: str | Path, *, read_only: bool = False) -> None:
+        self.folder, self.read_only = Path(folder), read_only
+        self.path = self.folder / FILE_NAME
+        self._local = local()
+        self._all: list[sqlite3.Connection] = []
+        with self.explained():
+            if read_only and not self.path.exists():
+                raise PqswarmError(f"there is no archive in {file_text(self.folder)}: {FILE_NAME} is missing.")
+            if self.folder.exists() and not self.folder.is_dir():
+                raise PqswarmError(f"{file_text(self.folder)} is not a folder: give --archive the name of a folder.")
+            self._check_files()
+            if not read_only:
+                self.folder.mkdir(parents=True, exist_ok=True)
+            try:
+                self._prepare()
+            except BaseException:
+                self.close()
+                raise
+            self._identity = file_identity(self.path)
+
+    def _check_files(self) -> None:
+        """Refuse links and what is no regular file: SQLite follows links and truncates foreign journals."""
+        for ending in ("", "-journal", "-wal", "-shm"):
+            path = self.path.with_name(FILE_NAME + ending)
+            linked = path.is_symlink() and (ending or not self.read_only)
+            if linked or (path.exists() and not path.is_file()):
+                raise FileFormatError(f"{file_text(path)} is not a regular file: move it away, or use another folder.")
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The connection of this thread."""
+        found: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if found is None:
+            mode = "rw" if self.read_only or self.path.exists() else "rwc"
+            uri = f"file:{quote(os.fsencode(self.path.absolute().as_posix()))}?mode={mode}"
+            found = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=60.0, check_same_thread=False)
+            self._all.append(found)
+            self._local.connection = found
+            self._local.deadline = monotonic() + _READ_SECONDS
+            here = self._local
+            found.set_progress_handler(lambda: monotonic() > here.deadline, _STEPS)
+            found.execute("PRAGMA trusted_schema = OFF")
+            if self.read_only:
+                found.execute("PRAGMA query_only = ON")
+            else:
+                found.execute("PRAGMA journal_mode = TRUNCATE")
+                found.execute("PRAGMA synchronous = FULL")
+        return found
+
+    def _prepare(self) -> None:
+        """Create the tables of a new file; refuse one of another format or with anything that is not ours."""
+        marks = self._marks()
+        if marks == (0, 0) and not self.read_only:
+            with self.transaction() as database:  # another process may be creating it
+                if self._marks() == (0, 0) and not database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                    for statement in _SCHEMA.strip().rstrip(";").split(";"):
+                        database.execute(statement)
+                    database.execute(f"PRAGMA application_id = {_APPLICATION}")
+                    database.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            marks = self._marks()
+        name = file_text(self.path)
+        if marks[0] != _APPLICATION:
+            raise FileFormatError(f"{name} is not an archive of pqswarm and was not changed: use another folder.")
+        if marks[1] != SCHEMA_VERSION:
+            raise FileFormatError(
+                f"{name} has schema {marks[1]}, but this pqswarm uses {SCHEMA_VERSION}; it was not changed: use the "
+                "pqswarm that made it, or analyse the recordings into another folder."
+            )
+        with sqlite3.connect(":memory:") as plain:
+            plain.executescript(_SCHEMA)
+            if _objects(plain) != _objects(self.connection):
+                raise FileFormatError(f"{name} has tables, views or triggers that are not of pqswarm: it is not used.")
+        plain.close()
+
+    def _marks(self) -> tuple[int, int]:
+        names = ("application_id", "user_version")
+        application, version = (int(self.connection.execute(f"PRAGMA {name}").fetchone()[0]) for name in names)
+        return application, version
+
+    def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        """Return the rows of a query."""
+        with self.explained():
+            connection = self.connection
+            self._local.deadline = monotonic() + _READ_SECONDS
+            return connection.execute(query, values).fetchall()
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Write everything, or nothing."""
+        with self.explained():
+            identity = getattr(self, "_identity", None)
+            if identity is not None and file_identity(self.path) != identity:
+                raise PqswarmError(f"{file_text(self.path)} was removed or replaced meanwhile: start again.")
+            connection = self.connection
+            self._local.deadline = monotonic() + _READ_SECONDS
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
+    def damaged(self, why: object) -> FileFormatError:
+        """Return the error for a damaged archive, to be raised by the caller."""
+        reason = file_text(shorten(" ".join(str(why).split()), 300))
+        return FileFormatError(f"{file_text(self.path)} is damaged ({reason}): restore it from a backup.")
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """Turn database and disk errors into errors with a remedy."""
+        name = file_text(self.path)
+        try:
+            yield
+        except PqswarmError:
+            raise
+        except sqlite3.OperationalError as error:
+            text, safe = str(error), "what was written before is safe"
+            if "full" in text:
+                text = f"the disk is full: {name} could not be written; {safe}. Free some space and try again."
+            elif "interrupted" in text:
+                text = f"{name}: a query took longer than {_READ_SECONDS:g} s and was stopped."
+            elif "locked" in text:
+                text = f"{name} is locked by another program: close it and try again."
+            elif "no such" in text:
+                raise self.damaged(text) from None
+            else:
+                text = f"{name} cannot be used ({text}): check the disk and the permissions of its folder."
+            raise PqswarmError(text) from error
+        except (sqlite3.DatabaseError, *_STRANGE) as error:
+            raise self.damaged(error) from None
+        except OSError as error:
+            raise PqswarmError(f"cannot use {file_text(self.folder)} as archive: {error.strerror or error}.") from error
+
+    def close_thread(self) -> None:
+        """Close the connection of this thread, which is about to end."""
+        found: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if found is not None:
+            self._local.connection = None
+            self._all.remove(found)
+            found.close()
+
+    def close(self) -> None:
+        """Close all connections."""
+        while self._all:
+            self._all.pop().close()
+        self._local = local()
+
+
+def _objects(connection: sqlite3.Connection) -> set[tuple[str, str, str]]:
+    """Type, name and definition of all tables and indexes."""
+    found = connection.execute("SELECT type, name, coalesce(sql, '') FROM sqlite_master WHERE name != 'sqlite_stat1'")
+    return {(kind, name, " ".join(str(text).split())) for kind, name, text in found}

@@ -1,0 +1,169 @@
+"""Events of an archive as tables: CSV with a choice of separator and decimal mark, Parquet; SQL; and checks."""
+
+import csv
+import io
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from pqswarm._base.files import write_atomically
+from pqswarm._base.text import count_text, disarm, file_text
+from pqswarm.errors import PqswarmError
+from pqswarm.identify.archive.reader import EventReader
+from pqswarm.identify.verdict import COLUMNS
+
+if TYPE_CHECKING:
+    from pqswarm.identify.archive.archive import Archive
+
+SEPARATORS = (",", ";", "\t")
+DECIMALS = (".", ",")
+EXPORTED = (*COLUMNS, "key", "recording", "event", "severity", "hidden", "corrected", "corrected_by", "corrected_cause")
+"""Columns of an exported table."""
+_STEPS = 100_000
+"""Instructions of SQLite between two looks at the clock."""
+
+
+def export_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the row of an exported table."""
+    said, cause = row["correction"] or {}, row["cause_correction"] or {}
+    more = {"corrected": said.get("label", ""), "corrected_by": said.get("by") or cause.get("by", "")}
+    return {**row, **more, "corrected_cause": cause.get("label", "")}
+
+
+def csv_table(rows: Iterable[Mapping[str, Any]], separator: str = ",", decimal: str = ".") -> str:
+    """Return rows as CSV; cells that look like formulas get an apostrophe."""
+    stream = io.StringIO()
+    for text in csv_parts(rows, separator, decimal):
+        stream.write(text)
+    return stream.getvalue()
+
+
+def csv_parts(rows: Iterable[Mapping[str, Any]], separator: str = ",", decimal: str = ".") -> Iterator[str]:
+    """Yield the lines of a table."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, delimiter=separator, lineterminator="\n")
+    writer.writerow(EXPORTED)
+    for row in rows:
+        full = export_row(row)
+        writer.writerow([table_cell(full[name], decimal) for name in EXPORTED])
+        yield stream.getvalue()
+        stream.seek(0)
+        stream.truncate()
+    yield stream.getvalue()
+
+
+def table_cell(value: Any, decimal: str) -> Any:
+    """Return a value as a cell of CSV."""
+    if value is None or isinstance(value, bool):
+        return "" if value is None else int(value)
+    if isinstance(value, float):
+        return repr(value).replace(".", decimal)
+    return disarm(file_text(value)) if isinstance(value, str) else value
+
+
+def export_archive(archive: "Archive", path: Path, separator: str = ",", decimal: str = ".") -> int:
+    """Write all events to a CSV or Parquet file; return their number."""
+    count = 0
+
+    def counted() -> Iterator[dict[str, Any]]:
+        nonlocal count
+        for row in EventReader(archive).all():
+            count += 1
+            yield row
+
+    if path.suffix.lower() == ".parquet":
+        _write_parquet(path, counted())
+    else:
+        write_atomically(
+            path, lambda file: [file.write(text.encode("utf-8")) for text in csv_parts(counted(), separator, decimal)]
+        )
+    return count
+
+
+def _write_parquet(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ModuleNotFoundError:
+        raise PqswarmError("Parquet needs the package pyarrow: pip install pyarrow, or export to .csv.") from None
+    numbers = {"offset_s", "cause_probability", "magnitude", "volts", "duration_s", "cycles", "probability", "severity"}
+    numbers |= {"runner_up_probability", "reference_volts", "frequency", "sampling_rate"}
+    types = {name: pyarrow.float64() if name in numbers else pyarrow.string() for name in EXPORTED}
+    types |= {"event": pyarrow.int64(), "hidden": pyarrow.bool_(), "incident": pyarrow.int64()}
+    schema = pyarrow.schema(list(types.items()))
+
+    def plain(row: Mapping[str, Any]) -> dict[str, Any]:
+        full = export_row(row)
+        return {name: None if full[name] == "" and types[name] != pyarrow.string() else full[name] for name in EXPORTED}
+
+    def write(file: Any) -> None:
+        with pyarrow.parquet.ParquetWriter(file, schema) as writer:
+            some: list[dict[str, Any]] = []
+            for row in rows:
+                some.append(plain(row))
+                if len(some) == 10_000:
+                    writer.write_table(pyarrow.Table.from_pylist(some, schema))
+                    some = []
+            writer.write_table(pyarrow.Table.from_pylist(some, schema))
+
+    write_atomically(path, write)
+
+
+def run_query(archive: "Archive", statement: str, seconds: float) -> Iterator[tuple[Any, ...]]:
+    """Yield the names of the columns, then the rows of a query in SQL, which can only read and is stopped in time."""
+    connection = archive.database.connection
+    end = monotonic() + seconds
+    allowed = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE)
+    connection.set_authorizer(lambda action, *_: sqlite3.SQLITE_OK if action in allowed else sqlite3.SQLITE_DENY)
+    connection.set_progress_handler(lambda: monotonic() > end, _STEPS)
+    try:
+        found = connection.execute(statement)
+        yield tuple(one[0] for one in found.description or ())
+        yield from found
+    except sqlite3.Error as error:
+        if "interrupted" in str(error):
+            raise PqswarmError(
+                f"the query took longer than {seconds:g} s and was stopped: --seconds allows more."
+            ) from None
+        raise PqswarmError(f"the query cannot be run: {file_text(str(error))}.") from None
+    except sqlite3.Warning as error:
+        raise PqswarmError(f"the query cannot be run: {error}") from None
+    finally:
+        connection.set_authorizer(None)
+
+
+def check_archive(archive: "Archive") -> Iterator[tuple[bool, str]]:
+    """Yield what is wrong with an archive, and whether it is damage; missing files and failures are not."""
+    rows = archive.database.rows
+    for (text,) in rows("PRAGMA integrity_check(20)"):
+        if text != "ok":
+            yield True, f"{file_text(text)}."
+    joined = "SELECT 1 FROM recordings LEFT JOIN events ON recording = recordings.id AND kind != 'none'"
+    checks = {
+        "events have no record": "number NOT IN (SELECT number FROM event_records)",
+        "events have no recording": "recording NOT IN (SELECT id FROM recordings)",
+    }
+    counts = {what: f"SELECT count(*) FROM events WHERE {where}" for what, where in checks.items()}
+    grouped = f"{joined} GROUP BY recordings.id HAVING count(number) != n_events"
+    counts["recordings have another number of events"] = f"SELECT count(*) FROM ({grouped})"
+    for what, query in counts.items():
+        if count := rows(query)[0][0]:
+            yield True, f"{count} {what}."
+    for (number,) in rows("SELECT recording FROM recording_records WHERE record != ''"):
+        try:
+            archive.verdict(number)
+        except PqswarmError as error:
+            yield True, f"recording {number}: {error}"
+    missing = [one for one in archive.files().values() if one.content and not one.path.exists()]
+    elsewhere = archive.files_of(sorted({one.content for one in missing}))
+    for one in missing:
+        if not any(other.path.exists() for other in elsewhere.get(one.content, ())):
+            yield False, f"{one.name}: the file is not there; its events are kept."
+    for name, reason in rows("SELECT name, reason FROM recordings WHERE reason != '' ORDER BY name"):
+        yield False, f"{name}: {reason}"
+    for receiver, key, reason in archive.refused():
+        yield False, f"{receiver}: event {key} was set aside: {reason}."
+    if waiting := len(archive.waiting()):
+        yield False, f"{count_text(waiting, 'file')} wait to be analysed."

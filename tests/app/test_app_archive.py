@@ -1,0 +1,126 @@
+"""The archive over HTTP: pages, filters, counts, stations, corrections of causes, notes, and what others analysed."""
+
+import gzip
+import json
+import shutil
+
+import pytest
+from tests.app.recordings import write_pair
+from tests.app.requests import OTHER, ask, get, open_page, send
+from tests.app.serving import running_app
+from tests.waiting import wait_until
+
+from pqswarm.cli.main import app as command
+from pqswarm.identify import Archive
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """A server on an archive that another command filled; the file of one recording is elsewhere."""
+    from typer.testing import CliRunner
+
+    root = tmp_path_factory.mktemp("archive")
+    home = root / "grid"
+    for number, (station, residual) in enumerate([("North", 0.3), ("South", 0.5), ("South", 0.7)]):
+        write_pair(home / f"r{number}.cfg", seconds=0.6, sag=(0.2, 0.3), residual=residual, station=station)
+    write_pair(root / "elsewhere" / "gone.cfg", seconds=0.6, sag=(0.2, 0.3), residual=0.2, station="East")
+    archive = root / "archive"
+    arguments = ["identify", str(home), str(root / "elsewhere"), "--archive", str(archive)]
+    assert CliRunner().invoke(command, arguments).exit_code == 0
+    shutil.rmtree(root / "elsewhere")
+    with running_app(home, "--archive", str(archive), state=root / "state") as process:
+        process.archive, process.folder = archive, home
+        yield process
+
+
+def test_what_another_command_analysed_is_there_at_once(served):
+    found = get(served, "/api/recordings")
+    assert {one["name"]: one["state"] for one in found["recordings"]} == dict.fromkeys(
+        ("r0.cfg", "r1.cfg", "r2.cfg", "gone.cfg"), "analysed"
+    )
+    assert not found["analysing"]
+    assert found["facets"]["kinds"] == {"sag": 4}
+    gone = next(one for one in found["recordings"] if one["name"] == "gone.cfg")["id"]
+    assert get(served, f"/api/recordings/{gone}/analysis")["events"][0]["kind"] == "sag"
+    status, content = ask(served, f"/api/recordings/{gone}")
+    assert status == 400
+    assert "not in the folder" in json.loads(content)["error"]
+
+
+def test_pages_and_filters(served):
+    first = get(served, "/api/events?order=worst&limit=2")
+    assert (first["total"], [row["magnitude"] for row in first["rows"]]) == (4, [0.2, 0.3])
+    second = get(served, f"/api/events?order=worst&limit=2&after={first['next']}")
+    assert ([row["magnitude"] for row in second["rows"]], second["next"]) == ([0.5, 0.7], "")
+    stations = {one["name"]: one["id"] for one in get(served, "/api/recordings")["facets"]["stations"]}
+    assert get(served, f"/api/events?station={stations['South']}&station={stations['North']}")["total"] == 3
+    assert get(served, "/api/events?text=r1+south&kind=sag")["total"] == 1
+    assert get(served, "/api/events?severity=1.0")["total"] < 4
+    assert get(served, "/api/archive?text=r2")["recordings"][0]["name"] == "r2.cfg"
+    wrong = (
+        "order=best",
+        "limit=0",
+        "after=x",
+        "from=yesterday",
+        "station=x",
+        "recording=" + "0" * 24,
+        "severity=high",
+    )
+    for query in wrong:
+        assert ask(served, f"/api/events?{query}")[0] in (400, 404), query
+
+
+def test_counts(served):
+    assert sum(one["total"] for one in get(served, "/api/months")["months"]) in (0, 4)  # a recorder may have no clock
+    assert [len(line) for line in get(served, "/api/hours")["hours"]] == [24] * 7
+    assert get(served, "/api/sarfi")["rows"] is not None
+    scatter = get(served, "/api/scatter?kind=sag")
+    assert sorted(round(one["percent"]) for one in scatter["points"]) == [20, 30, 50, 70]
+    assert {one["name"] for one in scatter["curves"]} == {"itic", "semi"}
+    one = scatter["points"][0]["recording"]
+    assert isinstance(get(served, f"/api/recordings/{one}/others?seconds=3600")["events"], list)
+    lines = ask(served, "/api/table.csv?separator=;&decimal=,")[1].decode().splitlines()
+    assert len(lines) == 5
+    assert ";0,3;pu;" in "".join(lines)
+
+
+def test_answers_are_compressed(served):
+    connection_headers = {"Accept-Encoding": "gzip"}
+    status, content = ask(served, "/api/recordings", headers=connection_headers)
+    assert status == 200
+    assert len(content) < len(gzip.decompress(content)) / 3
+
+
+def test_a_site_is_used_when_it_is_asked_for(served):
+    north = next(one for one in get(served, "/api/stations")["stations"] if one["name"] == "North")
+    place = f"/api/stations/{north['id']}"
+    assert send(served, place, {"site": "nominal = 3", "by": "Eve"}, "PUT")[0] == 400
+    site = {"nominal_voltage": {"phase_to_neutral": 460}, "reference": "nominal"}
+    status, answer = send(served, place, {"site": site, "by": "Eve"}, "PUT")
+    assert (status, answer["recordings"], answer["station"]["by"]) == (200, 1, "Eve")
+    before = get(served, f"/api/events?station={north['id']}")["rows"]
+    assert before[0]["magnitude"] == 0.3  # nothing is analysed again by itself
+    assert send(served, "/api/again", {"station": north["id"]})[1] == {"files": 1}
+    with open_page(served):
+        get(served, "/api/recordings")
+        listed = f"/api/events?station={north['id']}&order=worst"
+        wait_until(lambda: get(served, listed)["rows"][0]["reference_volts"] == 460)
+
+
+def test_causes_notes_and_what_is_no_event(served):
+    row = next(one for one in get(served, "/api/events")["rows"] if one["path"] == "r1.cfg")
+    about = {"recording": row["recording"], "event": row["event"], "by": "Eve"}
+    assert send(served, "/api/corrections", {**about, "what": "cause", "label": "lightning"})[0] == 200
+    assert get(served, "/api/events?cause=lightning")["total"] == 1
+    assert send(served, "/api/corrections", {**about, "label": "not an event"})[0] == 200
+    assert "r1.cfg" not in {one["path"] for one in get(served, "/api/events")["rows"]}
+    assert "r1.cfg" in {one["path"] for one in get(served, "/api/events?hidden=1")["rows"]}
+    log = get(served, "/api/corrections", OTHER)["corrections"]
+    assert [one["label"] for one in log[:2]] == ["not an event", "lightning"]
+    assert send(served, "/api/corrections", {**about, "label": ""})[1] == {"correction": None}
+    notes = f"/api/recordings/{row['recording']}/notes"
+    (note,) = send(served, notes, {"text": "a tree", "by": "Eve"})[1]["notes"]
+    assert send(served, notes, {"text": " ", "by": "Eve"})[0] == 400
+    assert json.loads(ask(served, f"{notes}?number={note['number']}&by=Ann", "DELETE")[1]) == {"notes": []}
+    with Archive(served.archive, read_only=True) as archive:
+        assert archive.database.rows("SELECT text FROM notes") == [("a tree",)]  # the log keeps it
