@@ -8,8 +8,6 @@ import difflib
 from collections.abc import Iterable
 from pathlib import Path
 
-__all__ = ["FileFormatError", "PqswarmError", "shorten", "unknown_name"]
-
 _SHOWN = 80  # characters of a wrong value
 
 

@@ -186,19 +186,19 @@ def test_wrong_commands(words, parts, tmp_path, monkeypatch):
     assert all(part in message for part in parts)
 
 
-def test_a_password_on_the_command_line_is_warned_of(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("PQSWARM_APP_PASSWORD", "from the variable")
-    assert choose_password("from the variable", None, needed=True) == "from the variable"
-    assert capsys.readouterr().err == ""
-    assert choose_password("seen by all", None, needed=True) == "seen by all"
-    assert "other users of this machine can see --password: use --password-file" in capsys.readouterr().err
+def test_the_password_comes_from_file_variable_or_person(tmp_path, monkeypatch):
+    (tmp_path / "word").write_text("of the file \r\nmore\n")
+    assert choose_password(tmp_path / "word", needed=True) == "of the file "
     (tmp_path / "empty").write_text("\nword\n")
     with pytest.raises(PqswarmError, match="no password in its first line"):
-        choose_password("", tmp_path / "empty", needed=True)
+        choose_password(tmp_path / "empty", needed=True)
+    monkeypatch.setenv("PQSWARM_APP_PASSWORD", "of the variable")
+    assert choose_password(None, needed=True) == "of the variable"
+    monkeypatch.delenv("PQSWARM_APP_PASSWORD")
     monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True))
     monkeypatch.setattr("typer.prompt", lambda _, hide_input: f"hidden: {hide_input}")
-    assert choose_password("", None, needed=True) == "hidden: True"
-    assert choose_password("", None, needed=False) == ""
+    assert choose_password(None, needed=True) == "hidden: True"
+    assert choose_password(None, needed=False) == ""
 
 
 def test_a_port_in_use(app, tmp_path):
