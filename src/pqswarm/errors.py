@@ -8,8 +8,6 @@ import difflib
 from collections.abc import Iterable
 from pathlib import Path
 
-__all__ = ["FileFormatError", "PqswarmError", "shorten", "unknown_name"]
-
 _SHOWN = 80  # characters of a wrong value
 
 
@@ -23,12 +21,8 @@ class FileFormatError(PqswarmError):
 
 def how_to_install(extra: str) -> str:
     """Return the command that installs an extra: in a clone by make, elsewhere by pip."""
-    home = Path(__file__).parents[2]
-    return (
-        f"make {extra}"
-        if all((home / name).is_file() for name in ("Makefile", "pyproject.toml"))
-        else f"pip install 'pqswarm[{extra}]'"
-    )
+    is_clone = (Path(__file__).parents[2] / "Makefile").is_file()
+    return f"make {extra}" if is_clone else f"pip install 'pqswarm[{extra}]'"
 
 
 def shorten(value: object, limit: int = _SHOWN) -> str:

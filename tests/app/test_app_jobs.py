@@ -28,7 +28,7 @@ def test_visitors_take_turns_and_short_work_has_its_own_thread():
 
         await jobs.run(Job(), order.append, "short", owner="bob")
         waiting = [asyncio.ensure_future(jobs.run(Job(), long, owner="eve")) for _ in range(60)]
-        while jobs._pools["answer"].n_waiting("eve") != 58:
+        while len(jobs._waiting.get("eve", ())) != 58:
             await asyncio.sleep(0.001)
         assert jobs.is_busy_for("eve")
         assert not jobs.is_busy_for("bob")

@@ -17,7 +17,7 @@ from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 from typer.testing import CliRunner
 
 from pqswarm.app import server
-from pqswarm.app.access import AccessControl, PasswordQueue, StoredAccess, Tickets
+from pqswarm.app.access import AccessControl, PasswordQueue, Tickets, read_access, store_access
 from pqswarm.app.handlers import Base, HTTPRefusal
 from pqswarm.app.jobs import Cancelled
 from pqswarm.app.server import make_application
@@ -91,26 +91,21 @@ def test_tickets_expire_and_are_few(monkeypatch):
 
 def test_token_and_port_outlive_a_restart(tmp_path):
     path = tmp_path / "state" / "access.json"
-    token = StoredAccess(path).keep(8750)
-    assert StoredAccess(path).keep(8750) == token
-    assert StoredAccess(path).port == 8750
+    store_access(path, "x" * 32, 8750)
+    assert read_access(path) == ("x" * 32, 8750)
     if os.name != "nt":
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    renewed = StoredAccess(path)
-    renewed.token = ""
-    assert renewed.keep(8750) != token
-    with_password = [AccessControl.for_server("0.0.0.0", 1, word, StoredAccess(path)).token for word in ("a", "b", "a")]
-    assert len(set(with_password)) == 2
-    assert with_password[0] == with_password[2]
-    assert StoredAccess(path).token not in with_password
     for damaged in ("", "[]", '{"token": "x", "port": 1}', '{"token": 5, "port": 1}', "[" * 900, '{"port": 1}'):
         path.write_text(damaged)
-        assert (StoredAccess(path).token, StoredAccess(path).port) == ("", 0)
+        assert read_access(path) == ("", 0)
+    (tmp_path / "file").write_text("")
+    store_access(tmp_path / "file" / "access.json", "x" * 32, 8750)  # cannot be written: the token lasts for now
 
 
-def test_a_state_folder_that_cannot_be_written_gives_a_token_for_now(tmp_path):
-    (tmp_path / "state").write_text("a file")
-    assert len(StoredAccess(tmp_path / "state" / "access.json").keep(8750)) == 32
+def test_with_a_password_the_token_depends_on_both():
+    tokens = [AccessControl("::", 1, word, secret).token for word in ("a", "b") for secret in ("x", "y")]
+    assert len({*tokens, "x", "y"}) == 6
+    assert AccessControl("::", 1, "a", "x").token == tokens[0]
 
 
 @pytest.mark.parametrize("path", ["/api/recordings", "/api/studies", "/", "/assets/app.js", "/api/login"])
@@ -190,19 +185,19 @@ def test_wrong_commands(words, parts, tmp_path, monkeypatch):
     assert all(part in message for part in parts)
 
 
-def test_a_password_on_the_command_line_is_warned_of(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("PQSWARM_APP_PASSWORD", "from the variable")
-    assert choose_password("from the variable", None, needed=True) == "from the variable"
-    assert capsys.readouterr().err == ""
-    assert choose_password("seen by all", None, needed=True) == "seen by all"
-    assert "other users of this machine can see --password: use --password-file" in capsys.readouterr().err
+def test_the_password_comes_from_file_variable_or_person(tmp_path, monkeypatch):
+    (tmp_path / "word").write_text("of the file \r\nmore\n")
+    assert choose_password(tmp_path / "word", needed=True) == "of the file "
     (tmp_path / "empty").write_text("\nword\n")
     with pytest.raises(PqswarmError, match="no password in its first line"):
-        choose_password("", tmp_path / "empty", needed=True)
+        choose_password(tmp_path / "empty", needed=True)
+    monkeypatch.setenv("PQSWARM_APP_PASSWORD", "of the variable")
+    assert choose_password(None, needed=True) == "of the variable"
+    monkeypatch.delenv("PQSWARM_APP_PASSWORD")
     monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True))
     monkeypatch.setattr("typer.prompt", lambda _, hide_input: f"hidden: {hide_input}")
-    assert choose_password("", None, needed=True) == "hidden: True"
-    assert choose_password("", None, needed=False) == ""
+    assert choose_password(None, needed=True) == "hidden: True"
+    assert choose_password(None, needed=False) == ""
 
 
 def test_a_port_in_use(app, tmp_path):

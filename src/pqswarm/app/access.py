@@ -14,7 +14,7 @@ import time
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
-from ipaddress import ip_address
+from ipaddress import IPv6Address
 from pathlib import Path
 from socket import gethostname
 from urllib.parse import unquote, urlsplit
@@ -57,25 +57,20 @@ def is_loopback(host: str) -> bool:
 class AccessControl:
     """Checks the origin of requests, the token and the password.
 
-    The password is required if other machines can connect, and empty for this machine only; the token is part of the
-    printed address.
+    The password is required if other machines can connect, and empty for this machine only. The token is part of the
+    printed address; with a password, it depends on both.
     """
 
     host: str
     port: int
     password: str = ""
-    token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
+    secret: str = field(default_factory=lambda: secrets.token_urlsafe(24))
 
-    @classmethod
-    def for_server(cls, host: str, port: int, password: str, stored: "StoredAccess") -> "AccessControl":
-        """Return the access with the stored token; with a password, a token that changes with the password."""
-        token = stored.keep(port)
-        return cls(
-            host,
-            port,
-            password,
-            hmac.digest(token.encode(), password.encode("utf-8", "replace"), "sha256").hex() if password else token,
-        )
+    @property
+    def token(self) -> str:
+        """What requests must bring."""
+        word = self.password.encode("utf-8", "replace")
+        return hmac.digest(self.secret.encode(), word, "sha256").hex() if word else self.secret
 
     @property
     def address(self) -> str:
@@ -117,32 +112,23 @@ class AccessControl:
         )
 
 
-@dataclass
-class StoredAccess:
-    """Token and port of a folder's server, kept in its private state folder, so that links outlive a restart."""
+def read_access(path: Path) -> tuple[str, int]:
+    """Return the stored token and port of a folder's server; an empty token and 0 if there are none."""
+    with suppress(OSError, ValueError, TypeError, KeyError, RecursionError):  # missing or damaged: start anew
+        found = json.loads(read_regular(path, 1000))
+        if _TOKEN.fullmatch(found["token"]) and 0 < found["port"] < 65536:
+            return found["token"], int(found["port"])
+    return "", 0
 
-    path: Path
-    token: str = ""
-    port: int = 0
 
-    def __post_init__(self) -> None:
-        with suppress(OSError, ValueError, TypeError, KeyError, RecursionError):  # missing or damaged: start anew
-            found = json.loads(read_regular(self.path, 1000))
-            if _TOKEN.fullmatch(found["token"]) and 0 < found["port"] < 65536:
-                self.token, self.port = found["token"], int(found["port"])
-
-    def keep(self, port: int) -> str:
-        """Return the token, a new one if there is none, and store it with the port."""
-        self.token, known = self.token or secrets.token_urlsafe(24), (self.token, self.port)
-        if known != (self.token, port):
-            before = os.umask(0o077)
-            try:
-                write_atomically(self.path, json.dumps({"token": self.token, "port": port}))
-            except PqswarmError:  # a state folder that cannot be written: the token lasts as long as the server
-                pass
-            finally:
-                os.umask(before)
-        return self.token
+def store_access(path: Path, token: str, port: int) -> None:
+    """Store token and port in the private state folder, if it can be written, so that links outlive a restart."""
+    before = os.umask(0o077)
+    try:
+        with suppress(PqswarmError):
+            write_atomically(path, json.dumps({"token": token, "port": port}))
+    finally:
+        os.umask(before)
 
 
 class Tickets:
@@ -180,7 +166,7 @@ class PasswordQueue:
 
     async def check(self, password: str, address: str) -> bool | None:
         """Return whether the password is right; None if the sender has too many waiting."""
-        sender = _sender(address)
+        sender = IPv6Address(address).exploded[:19] if ":" in address else address
         if self._waiting[sender] >= self.max_waiting or self._waiting.total() >= self.max_all:
             return None
         self._waiting[sender] += 1
@@ -194,15 +180,6 @@ class PasswordQueue:
             self._waiting[sender] -= 1
             if not self._waiting[sender]:
                 del self._waiting[sender], self._turns[sender]
-
-
-def _sender(address: str) -> str:
-    """Return what one sender cannot change: an IPv4 address, or the network of an IPv6 address."""
-    try:
-        found = ip_address(address.partition("%")[0])
-    except ValueError:  # a Unix socket
-        return ""
-    return str(found) if found.version == 4 else found.exploded[:19]
 
 
 def visitor_id(given: str | None) -> str:

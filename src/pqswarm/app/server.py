@@ -5,6 +5,7 @@ import contextlib
 import errno
 import logging
 import os
+import secrets
 import signal
 import socket
 import sys
@@ -23,7 +24,7 @@ from tornado.web import Application
 
 from pqswarm import _web
 from pqswarm._base.threads import one_blas_thread
-from pqswarm.app.access import AccessControl, PasswordQueue, StoredAccess, Tickets, is_loopback
+from pqswarm.app.access import AccessControl, PasswordQueue, Tickets, is_loopback, read_access, store_access
 from pqswarm.app.events import routes as events
 from pqswarm.app.handlers import Base, Frame, Login, Missing, NotFound, PageUpdatesHandler, TicketHandler
 from pqswarm.app.recordings import archive_routes, upload_routes
@@ -123,10 +124,7 @@ def serve(
     new_token: bool = False,
     ready: Callable[[str], object] = print,
 ) -> None:
-    """Serve the page until Ctrl-C or SIGTERM; `ready` is called with the address once the server listens.
-
-    Token and port are those of the last time, unless `new_token` or another `port` is wanted.
-    """
+    """Serve the page until Ctrl-C or SIGTERM; `ready` is called with the address once the server listens."""
     if not is_loopback(host) and not password:
         raise PqswarmError(f"--host {host} lets other machines connect: set a password with --password-file.")
     with one_blas_thread():  # switching for every request would cost more than most requests
@@ -151,15 +149,17 @@ class _Server(HTTPServer):
 async def _serve(
     workbench: Workbench, host: str, port: int, password: str, new_token: bool, ready: Callable[[str], object]
 ) -> None:
-    stored = StoredAccess(workbench.state / "access.json")
+    secret, known_port = read_access(workbench.state / "access.json")
     try:
-        sockets = listen(host, port or stored.port)
+        sockets = listen(host, port or known_port)
     except PqswarmError:
         if port:
             raise
         sockets = listen(host, 0)  # the port of the last time is in use
-    stored.token = "" if new_token else stored.token
-    access = AccessControl.for_server(host, sockets[0].getsockname()[1], password, stored)
+    access = AccessControl(
+        host, sockets[0].getsockname()[1], password, secrets.token_urlsafe(24) if new_token or not secret else secret
+    )
+    store_access(workbench.state / "access.json", access.secret, access.port)
     server = _Server(make_application(workbench, access), **_LIMITS)
     server.add_sockets(sockets)
     workbench.on_open.append(_warm_up_once(workbench))

@@ -14,7 +14,6 @@ import typer
 from pqswarm._base.files import read_regular
 from pqswarm.cli.analysis_options import ArchiveFolder, ModelFile, SiteFile
 from pqswarm.cli.options import argument, option
-from pqswarm.cli.terminal import say
 from pqswarm.errors import PqswarmError, how_to_install
 
 _PASSWORD = "PQSWARM_APP_PASSWORD"  # noqa: S105 (the name of a variable)
@@ -26,12 +25,8 @@ def app(
     host: Annotated[
         str, option("ADDRESS", "Address to listen on; if other machines can reach it, a password is needed.")
     ] = "127.0.0.1",
-    password: Annotated[
-        str,
-        option("WORD", "Password; others can see it: prefer --password-file.", envvar=_PASSWORD, show_default="none"),
-    ] = "",
     password_file: Annotated[
-        Path | None, option("FILE", "File with the password to ask for in its first line.")
+        Path | None, option("FILE", "File with the password in its first line; else PQSWARM_APP_PASSWORD.")
     ] = None,
     new_token: Annotated[
         bool, typer.Option("--new-token", help="Draw a new token: links sent before stop working.")
@@ -65,7 +60,7 @@ def app(
         raise PqswarmError(f"--max-mb must be above 0 and below 1,000,000, not {max_mb:g}.")
     if not folder.is_dir():
         raise PqswarmError(f"{folder} is not a folder.")
-    password = choose_password(password, password_file, needed=not is_loopback(host))
+    password = choose_password(password_file, needed=not is_loopback(host))
     home = folder.resolve()
     place = default_archive(folder) if archive is None else archive.absolute()
     Archive(place).close()  # refused before the server starts
@@ -90,19 +85,21 @@ def app(
         serve(workbench, host=host, port=port, password=password, new_token=new_token, ready=ready)
 
 
-def choose_password(given: str, path: Path | None, *, needed: bool) -> str:
-    """Return the password of the file, the variable or the command line, or ask a person for a necessary one."""
-    if path is not None:
-        try:
-            given = read_regular(path, 10_000).decode("utf-8").partition("\n")[0].removesuffix("\r")
-        except (OSError, UnicodeError) as error:
-            raise PqswarmError(f"--password-file {path} cannot be read: {error}.") from error
-        if not given:
-            raise PqswarmError(f"--password-file {path} has no password in its first line.")
-    elif given and given != os.environ.get(_PASSWORD):
-        say(f"warning: other users of this machine can see --password: use --password-file or {_PASSWORD}.")
-    elif not given and needed and sys.stdin.isatty():
-        given = typer.prompt("Password for the browser", hide_input=True)
+def choose_password(path: Path | None, *, needed: bool) -> str:
+    """Return the password of the file or the variable, or ask a person for a necessary one; never a command line's."""
+    if path is None:
+        given = os.environ.get(_PASSWORD, "")
+        return (
+            typer.prompt("Password for the browser", hide_input=True)
+            if needed and not given and sys.stdin.isatty()
+            else given
+        )
+    try:
+        given = read_regular(path, 10_000).decode("utf-8").partition("\n")[0].removesuffix("\r")
+    except (OSError, UnicodeError) as error:
+        raise PqswarmError(f"--password-file {path} cannot be read: {error}.") from error
+    if not given:
+        raise PqswarmError(f"--password-file {path} has no password in its first line.")
     return given
 
 

@@ -54,11 +54,18 @@ def complete_names(module: str, collection: str) -> Callable[[str], list[str]]:
     return complete
 
 
-complete_plan = complete_names("pqswarm.study", "PLANS")
 complete_wavelet = complete_names("pqswarm.features", "WAVELETS")
 complete_border = complete_names("pqswarm.features", "BORDERS")
 
 
+PlanName = Annotated[
+    str,
+    argument(
+        "PLAN",
+        "quick, paper, paper-stepped, replication, multiverse, smoke, or a plan file.",
+        autocompletion=complete_names("pqswarm.study", "PLANS"),
+    ),
+]
 Preset = Annotated[
     str,
     option(

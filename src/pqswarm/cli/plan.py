@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from pqswarm.cli.command import Command, CommandGroup
-from pqswarm.cli.options import Changes, argument, check_no_folder, complete_plan, option
+from pqswarm.cli.options import Changes, PlanName, argument, check_no_folder, option
 
 ENOUGH_RUNS = 4
 """For two separate samples the exact Mann-Whitney test gives p = 0.1 with 3 runs each, and p = 0.029 with 4."""
@@ -21,12 +21,7 @@ app = typer.Typer(
 
 @app.command(cls=Command)
 def show(
-    name: Annotated[
-        str,
-        argument(
-            "PLAN", "quick, paper, paper-stepped, replication, multiverse or smoke.", autocompletion=complete_plan
-        ),
-    ],
+    name: PlanName,
     reading: Annotated[
         str | None, option("NAME", "Print one reading of a multiverse: a plan, a file or a study folder.")
     ] = None,

@@ -8,7 +8,7 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from pqswarm.cli.options import Changes, Jobs, Stopped, argument, check_folder, check_no_folder, complete_plan, option
+from pqswarm.cli.options import Changes, Jobs, PlanName, Stopped, check_folder, check_no_folder, option
 from pqswarm.cli.terminal import echo
 from pqswarm.errors import PqswarmError
 
@@ -23,14 +23,7 @@ _PLAIN_EVERY = 15.0  # seconds between lines where no bar can be drawn
 
 
 def study(
-    plan: Annotated[
-        str,
-        argument(
-            "PLAN",
-            "quick, paper, paper-stepped, replication, multiverse, smoke, or a plan file.",
-            autocompletion=complete_plan,
-        ),
-    ],
+    plan: PlanName,
     out: Annotated[Path | None, option("DIR", "Folder of the study.", "--out", "-o", show_default="study-PLAN")] = None,
     jobs: Jobs = -1,
     device: Annotated[str, option("DEVICE", "Where to evaluate subsets: cpu or cuda.")] = "cpu",

@@ -220,9 +220,7 @@ def _summary(store: Store, about: findings.About) -> StudySummary:
     classifiers = [_summarize_classifier(store, plan, classifier.name, records) for classifier in plan.classifiers]
     present = [classifier for classifier in classifiers if classifier is not None]
     if not present:
-        raise PqswarmError(
-            f"the study in {store.folder} has no finished run of every algorithm yet: wait, or resume it."
-        )
+        raise PqswarmError(f"{store.folder} has no finished run of every algorithm yet: wait, or resume it.")
     events, held_out = required_finding(store.find(findings.Events)), plan.held_out
     # Studies that do not store class names have those of the preset.
     generated = plan.dataset.class_names if isinstance(plan.dataset, DatasetPlan) else ()

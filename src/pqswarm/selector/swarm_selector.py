@@ -364,7 +364,7 @@ class SwarmSelector(PredictorMixin, ShownMixin, SelectorMixin, MetaEstimatorMixi
         return self.support_
 
     def transform(self, X: Any) -> Any:
-        """Return the selected features of X, (n, n_features_); a frame with columns of text stays a frame."""
+        """Return the selected features of X, ``(n, n_features_)``; a frame with columns of text stays a frame."""
         check_is_fitted(self)
         if is_table(X) and as_numbers(X) is None and hasattr(X, "columns"):
             validate_data(self, X, skip_check_array=True, reset=False)

@@ -7,6 +7,7 @@ process. SQLite is not safe on network file systems: keep studies on a local dis
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib.resources import files
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -18,24 +19,7 @@ from pqswarm.errors import FileFormatError, PqswarmError, shorten
 FILE_NAME = "study.sqlite"
 SCHEMA_VERSION = 3
 
-_SCHEMA = """
-CREATE TABLE findings (
-    dataset TEXT NOT NULL, kind TEXT NOT NULL, classifier TEXT NOT NULL, level TEXT NOT NULL,
-    value TEXT NOT NULL, digest TEXT NOT NULL,
-    PRIMARY KEY (dataset, kind, classifier, level)
-) WITHOUT ROWID;
-CREATE TABLE runs (
-    dataset TEXT NOT NULL, classifier TEXT NOT NULL, algorithm TEXT NOT NULL, run INTEGER NOT NULL,
-    seed TEXT NOT NULL, search TEXT NOT NULL, error REAL NOT NULL, mask TEXT NOT NULL, n_evaluations INTEGER NOT NULL,
-    improvements TEXT NOT NULL, front TEXT, seconds REAL NOT NULL, digest TEXT NOT NULL,
-    PRIMARY KEY (dataset, classifier, algorithm, run)
-) WITHOUT ROWID;
-CREATE TABLE checkpoints (
-    dataset TEXT NOT NULL, classifier TEXT NOT NULL, algorithm TEXT NOT NULL, run INTEGER NOT NULL,
-    n_evaluations INTEGER NOT NULL, best_error REAL NOT NULL, seconds REAL NOT NULL, state BLOB NOT NULL,
-    PRIMARY KEY (dataset, classifier, algorithm, run)
-);
-"""
+_SCHEMA = (files("pqswarm.study") / "schema.sql").read_text(encoding="utf-8")
 _TABLES = ("findings", "runs", "checkpoints")
 _READ_SECONDS = 60.0  # a foreign file must not occupy the workbench for ever
 _STEPS = 100_000  # instructions of SQLite between two looks at the clock

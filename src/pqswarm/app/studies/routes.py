@@ -5,14 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from pqswarm.app.handlers import Base, HTTPRefusal
 from pqswarm.app.studies.followed import FollowedStudies, FollowedStudy
-from pqswarm.app.studies.values import (
-    chart_values,
-    current_runs,
-    document_values,
-    read_runs,
-    run_values,
-    study_values,
-)
+from pqswarm.app.studies.values import chart_values, current_runs, document_values, read_runs, run_values, study_values
 from pqswarm.study.database import store_stamp
 
 if TYPE_CHECKING:

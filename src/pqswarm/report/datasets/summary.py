@@ -144,7 +144,6 @@ def summarize_datasets(store: Store) -> DatasetsSummary:
     members = {name: summarize(store.of(name)) for name in plan.cells() if has_runs(name)}
     if not members:
         raise PqswarmError(
-            f"the study in {store.folder} has no data set with a finished run of every algorithm yet: wait, or resume "
-            f"it."
+            f"{store.folder} has no data set with finished runs of all algorithms yet: wait, or resume it."
         )
     return DatasetsSummary(plan, about, members, tuple(name for name in plan.cells() if name not in members))

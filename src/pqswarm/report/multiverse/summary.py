@@ -128,9 +128,7 @@ def summarize_multiverse(store: Store, where: Mapping[str, str] | None = None) -
 
     whole = [reading for reading in readings if all(map(is_whole, cells[reading.name]))]
     if sum(not reading.marked for reading in whole) < 2:
-        raise PqswarmError(
-            f"the multiverse in {store.folder} has fewer than two finished readings yet: wait, or resume it."
-        )
+        raise PqswarmError(f"{store.folder} has fewer than two finished readings yet: wait, or resume it.")
     names = [cells[reading.name] for reading in whole]
     events = [[required_finding(store.of(name).find(findings.Events)).count for name in row] for row in names]
     counts = np.array(events, dtype=np.float64)
