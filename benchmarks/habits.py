@@ -82,7 +82,10 @@ def support(selector, n):
 def options_of(make, *names):
     """The first of some options that a tool's constructor has."""
     known = inspect.signature(type(make(GaussianNB())).__init__).parameters
-    return next((name for name in names if name in known), None)
+    found = next((name for name in names if name in known), None)
+    if found is None:
+        raise LookupError(f"no option {' or '.join(names)}")
+    return found
 
 
 def stays(make):
@@ -209,7 +212,7 @@ def main():
             try:
                 answer = work(tool)
                 cells.append(answer if isinstance(answer, str) else "yes" if answer else "no")
-            except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 (any failure is an answer)
+            except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - of any package
                 cells.append(f"no: {type(error).__name__}: {' '.join(str(error).split())[:60]}")
         print(f"| {habit} |", " | ".join(cells), "|", flush=True)
 

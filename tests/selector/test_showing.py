@@ -77,6 +77,8 @@ def test_notebooks_show_the_front(monkeypatch, fitted, pandas):
         assert not hasattr(fitted, "results_")
     for html in (fitted._repr_html_(), fitted._repr_mimebundle_()["text/html"]):
         assert html.count("<summary>") >= len(fitted.front_) + 1
+        assert html.count("<circle") >= len(fitted.front_)
+        assert f"<title>{fitted.front_[0].size}: {fitted.front_[0].score:.4g}" in html
         assert f"{fitted.best_score_:.4g} (selected)" in html
     assert "the front" not in quick()._repr_html_()
     assert "SwarmSelector" in make_pipeline(fitted, GaussianNB())._repr_html_()
