@@ -45,7 +45,7 @@
       this.below = pq.el("section", { class: "bands", "aria-label": "Wavelet bands" });
       this.holder.append(pq.el("div", { class: "recording" },
         pq.el("div", { class: "title" }, pq.el("div", { class: "row" }, pq.el("a", { class: "back", href: pq.recordings.kept.link }, "← All events"), this.title),
-          pq.el("div", { class: "row" }, this.facts, this.tools), this.references, this.notes, this.others = pq.el("details", { class: "note others", hidden: true }), this.progress),
+          pq.el("div", { class: "row" }, this.facts, this.tools), this.references, this.notes, this.progress),
         this.events, this.side, this.stage, this.below, this.instruments));
     }
 
@@ -86,16 +86,6 @@
         this.progress.hidden = this.hasUrms || !this.analysis.references.length;
         this.progress.replaceChildren(pq.el("progress", { "aria-label": "Urms(1/2)" }), "Urms(1/2) is being measured; it appears below the voltages.");
       }
-    }
-
-    // What others recorded at that time, each with a link to both on one time axis.
-    async loadOthers() {
-      const { events } = await this.api("/others?seconds=5").catch(() => ({ events: [] }));
-      const first = [...new Map(events.filter((row) => row.recording !== this.id).map((row) => [row.recording, row])).values()];
-      if (!first.length || this.end.signal.aborted) return;
-      this.others.hidden = false;
-      this.others.replaceChildren(pq.el("summary", {}, `${first.length} other ${first.length === 1 ? "recording" : "recordings"} at that time`),
-        pq.el("ul", {}, first.map((row) => pq.el("li", {}, pq.el("a", { href: pq.app.link("recordings", this.id, { with: row.recording }) }, `${row.station || row.source}: ${kindTitle(row)} ${row.phases} ${magnitudeText(row)}`), ` ${pq.fixed(row.delay, 3)} s after the start of this one`))));
     }
 
     writeHeader() {
@@ -312,7 +302,6 @@
     changed() {
       if (!this.header || this.asked || pq.recordings.store.archive === undefined) return;
       this.asked = true;
-      this.loadOthers();
     }
 
     saveWaves(file) {
