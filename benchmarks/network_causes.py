@@ -1,4 +1,4 @@
-"""Causes of simulated incidents: what `identify` says of those that :func:`pqswarm.events.draw_incident` draws.
+"""Causes of simulated incidents: what `identify` says of those that `network.draw_incident` draws.
 
     python benchmarks/network_causes.py                                  # 20 of each cause, seed 7, 6.4 kHz
     python benchmarks/network_causes.py --seed 1000 --count 100 --currents
@@ -11,8 +11,8 @@ import argparse
 from collections import Counter
 
 import numpy as np
+from network import INCIDENT_CAUSES, SimulatedIncident, draw_incident
 
-from pqswarm.events import INCIDENT_CAUSES, SimulatedIncident, draw_incident
 from pqswarm.identify import identify
 from pqswarm.recordings import Channel, Recording
 

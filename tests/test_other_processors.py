@@ -93,7 +93,6 @@ LIBRARY = {"exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "logaddexp",
 KNOWN = {
     "kernel.py": {"exp", "log"},  # probabilities, after the labels are decided
     "order_kernels.py": {"**", "hypot"},  # an order in which events are tried: it decides nothing
-    "_network_kernels.py": {"**"},  # a constant
 }
 
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from benchmarks.network import INCIDENT_CAUSES, draw_incident
 
 from pqswarm.errors import PqswarmError
-from pqswarm.events import INCIDENT_CAUSES, draw_incident
 
 N = 128  # samples per cycle
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from benchmarks.network import Network
 from scipy.integrate import cumulative_trapezoid, solve_ivp
 
 from pqswarm.errors import PqswarmError
-from pqswarm.events import Network
 
 FS, F0, V = 6400.0, 50.0, 230.0
 W = 2 * np.pi * F0

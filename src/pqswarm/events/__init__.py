@@ -1,12 +1,10 @@
-"""Power-quality events: the paper's models, a simulated bench and three-phase network, noise and presets."""
+"""Power-quality events: the paper's models, a simulated bench, noise and presets."""
 
 from pqswarm.events.bench import BenchRecord, run_bench
 from pqswarm.events.catalogue import PARAMETERS, Parameter
 from pqswarm.events.classes import EVENT_CLASSES, EventClass, Needs, class_family, class_title
 from pqswarm.events.event import RECORD, Event, generate
-from pqswarm.events.incidents import INCIDENT_CAUSES, SimulatedIncident, draw_incident
 from pqswarm.events.models import Grid
-from pqswarm.events.network import Network, NetworkRecord
 from pqswarm.events.noise import NOISE_LEVELS, add_noise, check_snr, noise_stream
 from pqswarm.events.paper_presets import paper_preset
 from pqswarm.events.parameters import (
@@ -27,9 +25,8 @@ from pqswarm.events.presetfile import load_preset
 from pqswarm.events.presets import PRESETS, get_preset
 
 __all__ = [
-    "EVENT_CLASSES", "INCIDENT_CAUSES", "NOISE_LEVELS", "PARAMETERS", "PRESETS", "RECORD", "SOURCES", "BenchRecord",
-    "EqualTo", "Event", "EventClass", "Fixed", "Grid", "IndexedBy", "LogUniform", "NameIndex", "Needs", "Network",
-    "NetworkRecord", "OneOf", "Parameter", "Preset", "SimulatedIncident", "Steps", "Uniform", "WithinRecord",
-    "add_noise", "check_snr", "class_family", "class_title", "draw_incident", "format_preset", "generate",
-    "get_preset", "load_preset", "noise_stream", "paper_preset", "run_bench", "spectrum_ranges",
+    "EVENT_CLASSES", "NOISE_LEVELS", "PARAMETERS", "PRESETS", "RECORD", "SOURCES", "BenchRecord", "EqualTo", "Event",
+    "EventClass", "Fixed", "Grid", "IndexedBy", "LogUniform", "NameIndex", "Needs", "OneOf", "Parameter", "Preset",
+    "Steps", "Uniform", "WithinRecord", "add_noise", "check_snr", "class_family", "class_title", "format_preset",
+    "generate", "get_preset", "load_preset", "noise_stream", "paper_preset", "run_bench", "spectrum_ranges",
 ]  # fmt: skip

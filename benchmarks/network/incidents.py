@@ -11,7 +11,8 @@ import numpy as np
 
 from pqswarm._base.checks import check_name, check_number
 from pqswarm._base.typing import FloatArray
-from pqswarm.events.network import Element, Network
+
+from .circuit import Element, Network
 
 _VISIBLE = {"fault": 0.08, "transformer energising": 0.03}  # least change of the RMS of a cycle in one phase
 Switching = list[tuple[Element, Sequence[str]]]  # elements, and what each operation of their switches means

@@ -153,7 +153,8 @@ class Network:
     def run(self, duration: float, sample_rate: float, bus: str, metered: Element) -> NetworkRecord:
         """Simulate `duration` [s] from the steady state on; record a busbar and an element at `sample_rate` [Hz]."""
         from pqswarm._kernels.math import cosine, sine
-        from pqswarm.events._network_kernels import simulate
+
+        from .kernels import simulate
 
         if not self._harmonics:
             raise PqswarmError("The network has no source: add one with source().")
