@@ -48,34 +48,18 @@ def run_bench(
     ----------
     n_samples : int
         Length of the record.
-    sampling_rate : float
-        Samples per second of the record [Hz].
-    source_inductance : float
-        Per phase [H].
-    source_x_over_r : float
-        Reactance over resistance of the source at the nominal frequency.
-    load_resistance : float
-        Linear load, per phase [ohm].
-    rectifier_ratio : float
-        Load resistance of the rectifier over the source reactance; infinity disconnects it.
-    capacitance : float or None
-        Bank, per phase [F]; None leaves it out.
-    capacitor_resistance : float
-        In series with the bank [ohm].
-    trapped_voltage : float
-        On the bank of phase a before it is closed [pu].
-    switching_angle : float
-        The bank closes when phase a first passes this angle [rad] ...
-    transient_onset : float
-        ... after this time [s].
-    fault_ratio : float or None
-        Resistance of the fault over the source's impedance; None leaves it out.
+    sampling_rate, nominal_frequency : float
+        Samples per second of the record [Hz]; frequency at which the reactances are defined [Hz].
+    source_inductance, source_x_over_r, load_resistance, capacitor_resistance, trapped_voltage : float
+        As in :data:`PARAMETERS`, which has the units.
+    rectifier_ratio, capacitance, fault_ratio : float or None
+        Likewise; infinity disconnects the rectifier, None leaves out the bank or the fault.
+    switching_angle, transient_onset : float
+        The bank closes when phase a first passes this angle [rad] after this time [s].
     start, duration : float
         Start and minimum duration of the fault [s]: it clears at the next zero of its current.
     grid : Grid, optional
         The source's voltage behind the impedance.
-    nominal_frequency : float
-        At which the reactances are defined [Hz].
     oversampling : int
         Integration steps per sample.
 
