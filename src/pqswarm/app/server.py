@@ -126,7 +126,12 @@ def serve(
 async def _serve(workbench: Workbench, host: str, port: int, password: str, ready: Callable[[str], object]) -> None:
     sockets = listen(host, port)
     access = AccessControl(host, sockets[0].getsockname()[1], password)
-    server = HTTPServer(make_application(workbench, access), **_LIMITS)
+    try:
+        server = HTTPServer(make_application(workbench, access), **_LIMITS)
+    except BaseException:
+        for one in sockets:
+            one.close()
+        raise
     server.add_sockets(sockets)
     workbench.on_open.append(_warm_up_once(workbench))
     end = asyncio.Event()
