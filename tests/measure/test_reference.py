@@ -28,7 +28,7 @@ def test_a_record_that_begins_in_a_sag():
 def test_a_faulted_phase_is_measured_by_the_others():
     found = characterise(record(sine(), sine(phase=2.4), sine(phase=4.3, volts=13.0)))
     (event,) = levels(found)
-    assert (event.kind, event.phase, event.cut_start, event.cut_end) == ("interruption", "C", True, True)
+    assert (event.kind, event.phase, event.cut_start, event.cut_end) == ("sag", "C", True, True)
 
 
 def test_given_reference_and_guess():

@@ -189,8 +189,7 @@ def measure_at(
     cycles : int
         Length of the window, 1 to 50. At the ends of the recording it is moved inside.
     channels : sequence of str or int, optional
-        Names (or phases) of the channels, or their places; by default all voltages and currents, or all, if there are
-        none.
+        Names, phases or places of the channels; by default all voltages and currents, or all, if there are none.
     side : {"around", "before"}
         Whether the moment is the middle of the window or its end. At the start of an event the cycle before is
         undisturbed, and the one around it neither that nor the event.

@@ -22,11 +22,6 @@ _ENVELOPE_WAIT = 0.25
 _MAX_CYCLES = 50
 
 
-def attachment(name: str) -> str:
-    """Return the header of a download with this name."""
-    return f"attachment; filename*=UTF-8''{quote(file_text(name), safe='')}"
-
-
 class RecordingHandler(Base):
     """Base of the handlers of this section."""
 
@@ -49,10 +44,14 @@ class RecordingHandler(Base):
         """Send a text made in a thread; with a name, as a download."""
         text = await self.work(make)
         text = self.workbench.names.hide(text)
-        self.set_header("Content-Type", f"{media_type}; charset=utf-8")
+        self.send_bytes(text.encode("utf-8", "replace"), f"{media_type}; charset=utf-8", name)
+
+    def send_bytes(self, content: bytes, media_type: str, name: str = "") -> None:
+        """Send a content; with a name, as a download."""
+        self.set_header("Content-Type", media_type)
         if name:
-            self.set_header("Content-Disposition", attachment(name))
-        self.finish(text.encode("utf-8", "replace"))
+            self.set_header("Content-Disposition", f"attachment; filename*=UTF-8''{quote(file_text(name), safe='')}")
+        self.finish(content)
 
     def interval(self, opened: OpenRecording) -> tuple[float, float]:
         """Return start and end [s] of the query, limited to the recording."""
@@ -265,9 +264,7 @@ class SheetDownload(RecordingPageDownload):
             raise Missing("There is no such incident.")
         book = SheetBook()
         await self.work(book.add, opened.source, verdict, incidents)
-        self.set_header("Content-Type", "application/pdf")
-        self.set_header("Content-Disposition", attachment(f"{place.file.path.stem}.pdf"))
-        self.finish(book.finish())
+        self.send_bytes(book.finish(), "application/pdf", f"{place.file.path.stem}.pdf")
 
 
 ROUTES: list[tuple[str, type[Base]]] = [

@@ -168,9 +168,11 @@ def _draw_heading(page: _SheetPage, verdict: Verdict, incident: Incident, main: 
 def _draw_numbers(page: _SheetPage, main: EventVerdict) -> None:
     """The main event in numbers, in volts and pu, with what 1 pu is."""
     event = main.event
-    cells = [(_VOLTAGE_WORDS.get(event.kind, "Magnitude"), *_split_brackets(magnitude_text(event)))]
+    title = _VOLTAGE_WORDS.get(event.kind, "Magnitude")
+    cells = [(title, *magnitude_text(event).removesuffix(")").partition(" (")[::2])]
     if duration := rows.row_duration(main):
-        cells.append(("Duration, Urms(1/2)" if event.kind in RMS else "Duration", *_split_brackets(duration)))
+        title = "Duration, Urms(1/2)" if event.kind in RMS else "Duration"
+        cells.append((title, *duration.removesuffix(")").partition(" (")[::2]))
     phases, _, system = rows.row_phases(main).partition(" of ")
     kind = f"{rows.row_title(main)}, type {event.sag_type}" if event.sag_type else rows.row_title(main)
     cells.append((kind, phases, f"of {system}" if system else ""))
@@ -184,18 +186,11 @@ def _draw_numbers(page: _SheetPage, main: EventVerdict) -> None:
         x = _MARGIN + i * width
         page.text(x, page.y + 0.19, _fit(title[:1].upper() + title[1:], 7.5, width - 0.1), fontsize=7.5, color=_SOFT)
         size = next((one for one in (11.5, 10, 8.5) if _text_width(large, one, is_bold=True) < width - 0.1), 7.5)
-        bold = _fit(large, size, width - 0.1, is_bold=True)
-        page.text(x, page.y + 0.4, bold, fontsize=size, fontweight="bold")
+        page.text(x, page.y + 0.4, _fit(large, size, width - 0.1, is_bold=True), fontsize=size, fontweight="bold")
         page.text(x, page.y + 0.56, _fit(small, 7.5, width - 0.1), fontsize=7.5, color=_SOFT)
     page.y += 0.66
     page.rule(page.y)
     page.y += 0.12
-
-
-def _split_brackets(text: str) -> tuple[str, str]:
-    """A text and what is in its brackets."""
-    large, _, small = text.partition(" (")
-    return large, small.removesuffix(")")
 
 
 def _sheet_interval(verdict: Verdict, incident: Incident) -> tuple[float, float]:

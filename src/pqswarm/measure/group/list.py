@@ -70,14 +70,13 @@ class EventList:
     def _join_sags(self, first: Part, second: Part) -> Part:
         """One part of two that follow each other on a channel."""
         details = {**first.details, **second.details, "urms_start": first.details["urms_start"]}
-        cut = first.cut_start or second.cut_end
         urms = details["urms_end"] - details["urms_start"]
         return replace(
             first,
             category=category("sag", second.end - first.start, self.supply.nominal_frequency),
             magnitude=min(first.magnitude, second.magnitude),
             end=second.end,
-            duration=standard_span_duration(second.end - first.start, urms, cut),
+            duration=standard_span_duration(second.end - first.start, urms, first.cut_start or second.cut_end),
             cut_end=second.cut_end,
             details=details,
         )

@@ -131,9 +131,8 @@ def select_channels(
 
 def named_channels(recording: Recording, names: Sequence[str | int]) -> list[Channel]:
     """Return the channels with these names, phases or places, each once."""
-    chosen = list(
-        dict.fromkeys(recording.channels[one] if isinstance(one, int) else recording.channel(one) for one in names)
-    )
+    given = (recording.channels[one] if isinstance(one, int) else recording.channel(one) for one in names)
+    chosen = list(dict.fromkeys(given))
     if not chosen:
         raise PqswarmError("channels must name at least one channel.")
     return chosen

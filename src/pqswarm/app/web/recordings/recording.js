@@ -82,8 +82,9 @@
 
     // After a restart Urms(1/2) is measured again: until then say so.
     writeUrms() {
-      if (this.analysis?.state === "analysed" && this.progress.hidden !== (this.hasUrms || !this.analysis.references.length)) {
-        this.progress.hidden = this.hasUrms || !this.analysis.references.length;
+      const isMeasured = this.hasUrms || !this.analysis?.references.length || this.header.seconds * this.header.nominal_frequency < 3;
+      if (this.analysis?.state === "analysed" && this.progress.hidden !== isMeasured) {
+        this.progress.hidden = isMeasured;
         this.progress.replaceChildren(pq.el("progress", { "aria-label": "Urms(1/2)" }), "Urms(1/2) is being measured; it appears below the voltages.");
       }
     }
