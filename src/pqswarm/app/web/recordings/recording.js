@@ -45,7 +45,7 @@
       this.below = pq.el("section", { class: "bands", "aria-label": "Wavelet bands" });
       this.holder.append(pq.el("div", { class: "recording" },
         pq.el("div", { class: "title" }, pq.el("div", { class: "row" }, pq.el("a", { class: "back", href: pq.recordings.kept.link }, "← All events"), this.title),
-          pq.el("div", { class: "row" }, this.facts, this.tools), this.references, this.notes, this.others = pq.el("details", { class: "note others", hidden: true }), this.progress),
+          pq.el("div", { class: "row" }, this.facts, this.tools), this.references, this.notes, this.progress),
         this.events, this.side, this.stage, this.below, this.instruments));
     }
 
@@ -87,16 +87,6 @@
         this.progress.hidden = isMeasured;
         this.progress.replaceChildren(pq.el("progress", { "aria-label": "Urms(1/2)" }), "Urms(1/2) is being measured; it appears below the voltages.");
       }
-    }
-
-    // What others recorded at that time, each with a link to both on one time axis.
-    async loadOthers() {
-      const { events } = await this.api("/others?seconds=5").catch(() => ({ events: [] }));
-      const first = [...new Map(events.filter((row) => row.recording !== this.id).map((row) => [row.recording, row])).values()];
-      if (!first.length || this.end.signal.aborted) return;
-      this.others.hidden = false;
-      this.others.replaceChildren(pq.el("summary", {}, `${first.length} other ${first.length === 1 ? "recording" : "recordings"} at that time`),
-        pq.el("ul", {}, first.map((row) => pq.el("li", {}, pq.el("a", { href: pq.app.link("recordings", this.id, { with: row.recording }) }, `${row.station || row.source}: ${kindTitle(row)} ${row.phases} ${magnitudeText(row)}`), ` ${pq.fixed(row.delay, 3)} s after the start of this one`))));
     }
 
     writeHeader() {
@@ -180,7 +170,10 @@
       this.waves.setEvents(events.filter((one) => one.kind !== "none").map((one) => ({ start: one.start, end: one.end, kind: one.kind, index: one.index,
         channels: one.channels, title: [kindTitle(one), [...new Set(one.phases ?? [])].join(""), one.system, magnitudeText(one.row)].filter(Boolean).join(" ") })));
       this.flush();
-      if (state === "analysed") this.apply(this.route, true);
+      if (state === "analysed") {
+        this.around.load();
+        this.apply(this.route, true);
+      }
     }
 
     // What 1 pu is, and where that comes from.
@@ -313,7 +306,6 @@
     changed() {
       if (!this.header || this.asked || pq.recordings.store.archive === undefined) return;
       this.asked = true;
-      this.loadOthers();
     }
 
     saveWaves(file) {
