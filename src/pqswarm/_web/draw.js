@@ -150,7 +150,7 @@ window.pq = window.pq || {};
     pq.saveLink(name, address);
     setTimeout(() => URL.revokeObjectURL(address), 10000);
   };
-  const PRESENTATION = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "opacity", "fill-opacity", "stroke-opacity",
+  const PRESENTATION = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "stroke-linecap", "paint-order", "opacity", "fill-opacity", "stroke-opacity",
     "font-size", "font-family", "font-weight", "text-anchor", "dominant-baseline", "visibility", "display"];
   // A copy of a figure with its computed styles as attributes.
   const styled = (drawing) => {
@@ -160,6 +160,7 @@ window.pq = window.pq || {};
       const style = getComputedStyle(originals[i]);
       for (const property of PRESENTATION) element.setAttribute(property, style.getPropertyValue(property));
       element.removeAttribute("class");
+      element.removeAttribute("style"); // its variables belong to the page
     });
     const box = drawing.getBoundingClientRect();
     if (!copy.getAttribute("viewBox")) copy.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`);

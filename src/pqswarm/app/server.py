@@ -160,7 +160,12 @@ async def _serve(
         host, sockets[0].getsockname()[1], password, secrets.token_urlsafe(24) if new_token or not secret else secret
     )
     store_access(workbench.state / "access.json", access.secret, access.port)
-    server = _Server(make_application(workbench, access), **_LIMITS)
+    try:
+        server = _Server(make_application(workbench, access), **_LIMITS)
+    except BaseException:
+        for one in sockets:
+            one.close()
+        raise
     server.add_sockets(sockets)
     workbench.on_open.append(_warm_up_once(workbench))
     end = asyncio.Event()

@@ -51,7 +51,7 @@ def app(
             raise
         raise PqswarmError(f"the workbench needs Tornado: {how_to_install('app')}.") from None
     from pqswarm.app.workbench import Workbench, state_folder
-    from pqswarm.identify import Archive, load_model, load_site
+    from pqswarm.identify import load_model, load_site
     from pqswarm.identify.archive.files import default_archive
 
     if not 0 <= port <= 65535:
@@ -63,7 +63,6 @@ def app(
     password = choose_password(password_file, needed=not is_loopback(host))
     home = folder.resolve()
     place = default_archive(folder) if archive is None else archive.absolute()
-    Archive(place).close()  # refused before the server starts
     workbench = Workbench(
         folder=home,
         state=state_folder(home),

@@ -6,7 +6,6 @@ All events are held in memory as one NumPy table (64 bytes each), read in one pa
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.identify.archive import records
 from pqswarm.identify.archive.database import reading
 from pqswarm.identify.archive.reader import EventReader
-from pqswarm.identify.archive.records import BELOW_ITIC, BELOW_SEMI, HIDDEN, KIND_NAMES, NO_TIME, PACKED
+from pqswarm.identify.archive.records import BELOW_ITIC, BELOW_SEMI, HIDDEN, KIND_NAMES, NO_TIME, PACKED, read_moment
 from pqswarm.identify.show.page.indices import AGGREGATION
 from pqswarm.identify.verdict import EventVerdict
 
@@ -134,12 +133,10 @@ class ArchiveQueries:
         mask &= np.isin(events["owner"], owners)
         if not chosen.hidden:
             mask &= events["flags"] & HIDDEN == 0
-        for name, text in (("start", chosen.start), ("end", chosen.end)):
-            if text:
-                moment = read_moment(text)
-                mask &= events["start"] >= moment if name == "start" else events["start"] < moment
+        if chosen.start:
+            mask &= events["start"] >= read_moment(chosen.start)
         if chosen.end:
-            mask &= events["start"] != NO_TIME
+            mask &= (events["start"] < read_moment(chosen.end)) & (events["start"] != NO_TIME)
         if chosen.stations:
             mask &= np.isin(events["station"], chosen.stations)
         if chosen.kinds:
@@ -221,8 +218,7 @@ class ArchiveQueries:
 
     def kinds(self, table: EventColumns, mask: BoolArray) -> dict[str, int]:
         """Return the number of events of each kind."""
-        counts = np.bincount(table["kind"][mask], minlength=len(KIND_NAMES))
-        return {kind: int(n) for kind, n in zip(KIND_NAMES, counts, strict=True) if n}
+        return {KIND_NAMES[i]: int(n) for i, n in enumerate(np.bincount(table["kind"][mask])) if n}
 
     @reading
     def months(self, chosen: Selection) -> list[dict[str, Any]]:
@@ -348,7 +344,6 @@ class ArchiveQueries:
             if int(number) in rows
         ]
 
-    @reading
     def stations_by_id(self) -> dict[int, str]:
         """Return the names of the stations."""
         return dict(self.archive.database.rows("SELECT id, name FROM stations"))
@@ -398,13 +393,3 @@ def _begin_groups(start: Any, station: Any, system: Any) -> BoolArray:
         while (first := first + int(np.searchsorted(start[first:last], start[first] + minute))) < last:
             begins[first] = True
     return begins
-
-
-def read_moment(text: str) -> int:
-    """Return a time of a selection, such as ``2026-03`` or ``2026-03-02T10:15``, in microseconds."""
-    try:
-        padded = f"{text}-01-01"[:10] if len(text) in (4, 7) else text
-        found = records.to_microseconds(datetime.fromisoformat(padded))
-    except ValueError:
-        raise PqswarmError(f"{text[:40]!r} is not a date such as 2026-03-02.") from None
-    return found or 0

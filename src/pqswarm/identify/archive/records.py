@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pqswarm._base.text import file_text
+from pqswarm.errors import PqswarmError
 from pqswarm.identify.folder.batch import Failure
 from pqswarm.identify.show.curves import ITIC, SEMI, rank_event
 from pqswarm.identify.show.lines import json_text
@@ -98,6 +99,16 @@ def from_microseconds(moment: int | None) -> str | None:
         return (EPOCH + timedelta(microseconds=int(moment))).isoformat(timespec="milliseconds")
     except OverflowError:
         return None
+
+
+def read_moment(text: str) -> int:
+    """Return a time of a selection, such as ``2026-03`` or ``2026-03-02T10:15``, in microseconds."""
+    try:
+        padded = f"{text}-01-01"[:10] if len(text) in (4, 7) else text
+        found = to_microseconds(datetime.fromisoformat(padded))
+    except ValueError:
+        raise PqswarmError(f"{text[:40]!r} is not a date such as 2026-03-02.") from None
+    return found or 0
 
 
 def head_record(verdict: Verdict) -> str:

@@ -44,7 +44,7 @@
         (_, value) => this.set({ noise: value === null ? String(NOISE) : String(value) }));
       this.noisy = pq.el("input", { type: "checkbox", id: "bench-noisy", on: { change: () => this.set({ noise: this.noisy.checked ? String(NOISE) : "" }) } });
       this.form = pq.el("div", { class: "fields" });
-      this.code = pq.el("pre", { class: "code", tabindex: 0, "aria-label": "Python code for this event" });
+      this.code = pq.el("pre", { class: "code", tabindex: 0, role: "region", "aria-label": "Python code for this event" });
       this.files = ["csv", "comtrade"].map((kind) => pq.el("a", { class: "button", download: "", "data-format": kind }, kind === "csv" ? "CSV" : "COMTRADE (zip)"));
       this.copied = pq.el("span", { class: "soft", role: "status" });
       const label = (name, text, control) => pq.el("label", { for: `bench-${name}` }, pq.el("span", {}, text), control);

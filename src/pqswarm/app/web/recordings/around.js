@@ -11,8 +11,12 @@
       this.others = pq.el("section", { class: "around", "aria-labelledby": "others-title" });
       this.said = pq.el("details", { class: "notes" });
       holder.append(this.others, this.said);
+    }
+
+    // The archive knows a recording once it was analysed.
+    load() {
       this.loadOthers(5);
-      this.load();
+      this.loadNotes();
     }
 
     async loadOthers(seconds) {
@@ -42,7 +46,7 @@
       }
     }
 
-    async load(change = () => this.page.api("/notes")) {
+    async loadNotes(change = () => this.page.api("/notes")) {
       try {
         const known = this.notes.length;
         this.notes = (await change()).notes;
@@ -59,9 +63,9 @@
       const add = (event) => {
         event.preventDefault();
         pq.recordings.name = by.value.trim();
-        this.load(() => this.page.api("/notes", { method: "POST", json: { text: text.value.trim(), by: by.value.trim() } }));
+        this.loadNotes(() => this.page.api("/notes", { method: "POST", json: { text: text.value.trim(), by: by.value.trim() } }));
       };
-      const remove = (one) => this.load(() => this.page.api(`/notes?${new URLSearchParams({ number: one.number, by: pq.recordings.name || one.by })}`, { method: "DELETE" }));
+      const remove = (one) => this.loadNotes(() => this.page.api(`/notes?${new URLSearchParams({ number: one.number, by: pq.recordings.name || one.by })}`, { method: "DELETE" }));
       this.said.replaceChildren(pq.el("summary", {}, this.notes.length ? `${count(this.notes.length, "note")} by hand` : "Add a note"),
         pq.el("ul", {}, this.notes.map((one) => pq.el("li", {}, pq.el("p", {}, one.text), pq.el("span", { class: "soft" }, `${one.by}, ${moment(one.at)} `), pq.el("button", { class: "small", "aria-label": `Remove the note of ${one.by}`, on: { click: () => remove(one) } }, "Remove")))),
         pq.el("form", { on: { submit: add } }, pq.el("label", { class: "wide" }, "Note on this recording", text), pq.el("label", {}, "Your name", by), pq.el("button", { type: "submit" }, "Add note")));

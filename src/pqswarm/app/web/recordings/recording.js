@@ -82,8 +82,9 @@
 
     // After a restart Urms(1/2) is measured again: until then say so.
     writeUrms() {
-      if (this.analysis?.state === "analysed" && this.progress.hidden !== (this.hasUrms || !this.analysis.references.length)) {
-        this.progress.hidden = this.hasUrms || !this.analysis.references.length;
+      const isMeasured = this.hasUrms || !this.analysis?.references.length || this.header.seconds * this.header.nominal_frequency < 3;
+      if (this.analysis?.state === "analysed" && this.progress.hidden !== isMeasured) {
+        this.progress.hidden = isMeasured;
         this.progress.replaceChildren(pq.el("progress", { "aria-label": "Urms(1/2)" }), "Urms(1/2) is being measured; it appears below the voltages.");
       }
     }
@@ -169,7 +170,10 @@
       this.waves.setEvents(events.filter((one) => one.kind !== "none").map((one) => ({ start: one.start, end: one.end, kind: one.kind, index: one.index,
         channels: one.channels, title: [kindTitle(one), [...new Set(one.phases ?? [])].join(""), one.system, magnitudeText(one.row)].filter(Boolean).join(" ") })));
       this.flush();
-      if (state === "analysed") this.apply(this.route, true);
+      if (state === "analysed") {
+        this.around.load();
+        this.apply(this.route, true);
+      }
     }
 
     // What 1 pu is, and where that comes from.
