@@ -55,7 +55,7 @@ def write_samples(folder: str | Path, *, seed: int = 0, minutes: float = 2.0) ->
     """
     folder, seed = Path(folder), checked_seed(seed)
     if not _SHORTEST <= minutes <= _LONGEST:
-        raise PqswarmError(f"minutes must be {_SHORTEST:g} to {_LONGEST:g}, not {minutes:,.0f}.")
+        raise PqswarmError(f"minutes must be {_SHORTEST:g} to {_LONGEST:g}, not {minutes:,.10g}.")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise PqswarmError(f"{folder} exists and is not empty: give the name of a new folder.")
     truth = io.StringIO()
