@@ -133,9 +133,15 @@ def generate(
 
 
 def synthesise(
-    event_class: str, parameters: Mapping[str, float], *, sampling_rate: float, frequency: float, cycles: float,
-    source: str = "model", seed: int = 0,
-) -> FloatArray:  # fmt: skip
+    event_class: str,
+    parameters: Mapping[str, float],
+    *,
+    sampling_rate: float,
+    frequency: float,
+    cycles: float,
+    source: str = "model",
+    seed: int = 0,
+) -> FloatArray:
     """Compute the waveform of an event from its parameters.
 
     Parameters

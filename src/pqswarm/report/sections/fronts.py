@@ -89,9 +89,12 @@ def _end_of_front(median: FloatArray) -> int:
 
 
 def plot_fronts(
-    attained: Mapping[str, FloatArray], all_features: tuple[int, float] | None = None, palette: Palette | None = None,
-    *, narrow: bool = False,
-) -> Figure:  # fmt: skip
+    attained: Mapping[str, FloatArray],
+    all_features: tuple[int, float] | None = None,
+    palette: Palette | None = None,
+    *,
+    narrow: bool = False,
+) -> Figure:
     """Draw the lowest error of each algorithm by maximum number of features.
 
     Parameters

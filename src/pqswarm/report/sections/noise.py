@@ -254,9 +254,13 @@ def _contrasts(found: ClassifierSummary, noise: NoiseSummary) -> list[Table]:
 
 
 def plot_robustness(
-    levels: Sequence[float], accuracy: Mapping[str, FloatArray], all_features: FloatArray,
-    palette: Palette | None = None, *, narrow: bool = False,
-) -> Figure:  # fmt: skip
+    levels: Sequence[float],
+    accuracy: Mapping[str, FloatArray],
+    all_features: FloatArray,
+    palette: Palette | None = None,
+    *,
+    narrow: bool = False,
+) -> Figure:
     """Draw accuracy against noise, and the gain or loss due to feature selection.
 
     Parameters

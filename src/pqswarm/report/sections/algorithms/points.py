@@ -19,9 +19,14 @@ _GOLDEN = 0.6180339887498949  # the fractional parts of its multiples are evenly
 
 
 def plot_error_against_size(
-    points: Points, all_features: tuple[int, float] | None = None, palette: Palette | None = None, *,
-    fronts: Points | None = None, numbers: Sequence[int] | None = None, narrow: bool = False,
-) -> Figure:  # fmt: skip
+    points: Points,
+    all_features: tuple[int, float] | None = None,
+    palette: Palette | None = None,
+    *,
+    fronts: Points | None = None,
+    numbers: Sequence[int] | None = None,
+    narrow: bool = False,
+) -> Figure:
     """Draw the error of each run against the size of its subset.
 
     Parameters
@@ -65,9 +70,13 @@ def plot_error_against_size(
 
 
 def plot_boxes(
-    points: Points, all_features: tuple[int, float] | None = None, palette: Palette | None = None, *,
-    numbers: Sequence[int] | None = None, narrow: bool = False,
-) -> Figure:  # fmt: skip
+    points: Points,
+    all_features: tuple[int, float] | None = None,
+    palette: Palette | None = None,
+    *,
+    numbers: Sequence[int] | None = None,
+    narrow: bool = False,
+) -> Figure:
     """Draw box plots of the errors and subset sizes of each algorithm.
 
     Parameters

@@ -26,9 +26,13 @@ Edges = Sequence[tuple[float, float]]
 
 
 def plot_feature_map(
-    frequency: FloatArray, bands: Sequence[str], functions: Sequence[str], edges: Edges | None = None, *,
+    frequency: FloatArray,
+    bands: Sequence[str],
+    functions: Sequence[str],
+    edges: Edges | None = None,
+    *,
     narrow: bool = False,
-) -> Figure:  # fmt: skip
+) -> Figure:
     """Draw how often each feature was selected, as a map of wavelet bands by functions.
 
     Parameters
@@ -67,9 +71,13 @@ def plot_feature_map(
 
 
 def plot_feature_maps(
-    frequencies: Mapping[str, FloatArray], bands: Sequence[str], functions: Sequence[str], edges: Edges | None = None,
-    *, narrow: bool = False,
-) -> Figure:  # fmt: skip
+    frequencies: Mapping[str, FloatArray],
+    bands: Sequence[str],
+    functions: Sequence[str],
+    edges: Edges | None = None,
+    *,
+    narrow: bool = False,
+) -> Figure:
     """Draw small maps of the selected features of several algorithms, side by side.
 
     Parameters
