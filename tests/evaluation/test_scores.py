@@ -130,10 +130,10 @@ def compare_responses(model, n_classes, n_masks):
             splits = Splits.from_cv(cv, X, y)
             for given in (None, weights) if hasattr(model, "partial_fit") else (None,):
                 tables = (X, csr_matrix(X), csc_matrix(X)) if type(model) in map(type, COUNTS) else (X,)
-                expected = GenericEvaluator(X, y, splits, model, scoring, scaling="none", sample_weight=given)
-                with warnings.catch_warnings(action="ignore"):
-                    wanted = expected.fold_errors(masks)
-                for table in tables:
+                for table in tables:  # scikit-learn adds sparse and dense ones in another order
+                    expected = GenericEvaluator(table, y, splits, model, scoring, scaling="none", sample_weight=given)
+                    with warnings.catch_warnings(action="ignore"):
+                        wanted = expected.fold_errors(masks)
                     choice = choose_evaluator(model, table, y, splits, scoring=scoring, sample_weight=given)
                     assert choice.name != "GenericEvaluator"
                     assert choice.evaluator.is_loss == expected.is_loss

@@ -176,11 +176,8 @@ class Model:
         raise PqswarmError("the sampling rate is too low for the model, which needs eight samples per cycle.")
 
     def predict(
-        self,
-        features: FloatArray,
-        usable: BoolArray | None = None,
-        classes: Collection[str] | None = None,
-    ) -> Prediction:
+        self, features: FloatArray, usable: BoolArray | None = None, classes: Collection[str] | None = None,
+    ) -> Prediction:  # fmt: skip
         """Return the probabilities of the classes.
 
         The classifier is fitted to the training events for the widest subset whose features exist.
