@@ -35,6 +35,7 @@ def render(records):
         return "No problem has been run with every method.\n"
     ours = methods.index(OURS) if OURS in methods else None
     limit = next(iter({r["limit"] for r in records}))
+    wide = any(r["suite"] == "wide" for r in records)
     splits = len({r["split"] for r in records})
     columns = {q: by_problem(records, q, methods)[1].mean(axis=0) for q in ("J", "size", "seconds", "mb")}
     rows = []
@@ -47,15 +48,18 @@ def render(records):
             versus = [f"{(gap > 0).sum()}, {(gap == 0).sum()}, {(gap < 0).sum()}", f"{p:.2g}"]
         cut = sum(r["status"] == "over" for r in mine) / len(mine)
         numbers = [f"{errors[:, k].mean():.4f}", f"{ranks[k]:.2f}", *versus, f"{columns['J'][k]:.4f}"]
-        costs = [f"{columns['size'][k]:.0f}", f"{columns['seconds'][k]:.2g}", f"{columns['mb'][k]:.0f}", f"{cut:.0%}"]
-        rows.append([METHODS[method].title, *numbers, *costs, str(sum(r["status"] == "failed" for r in mine) or "")])
+        costs = [f"{columns['size'][k]:.0f}", f"{columns['seconds'][k]:.2g}", f"{cut:.0%}"]
+        if wide:
+            costs.append(f"{columns['mb'][k]:.0f}")
+        rows.append([METHODS[method].title, *numbers, *costs])
     heads = [
         "method", "held-out error", "mean rank", "problems: ours lower, equal, higher", "p", "J", "features",
-        "CPU s", "MB", "stopped by the limit", "failed",
+        "CPU s", "stopped by the limit",
     ]  # fmt: skip
+    heads += ["MB"] if wide else []
     difference = f"{critical_difference(len(methods), len(problems)):.2f}" if len(problems) > 1 else "unknown"
     intro = (
-        f"{len(problems)} problems, {splits} split{'s' * (splits > 1)} each, {limit} s of CPU time per fit; p: "
+        f"{len(problems)} problems, {splits} split{'s' * (splits > 1)} each, {limit} s of CPU time per fit. p: "
         f"Wilcoxon over problems against SwarmSelector, unadjusted; critical difference of mean ranks {difference}."
     )
     parts = [intro, table(heads, rows), losses(methods, problems, errors), versions(records)]
