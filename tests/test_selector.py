@@ -240,7 +240,9 @@ def test_regressors_and_scorings():
     f1 = quick(GaussianNB(), scoring="f1_macro", cv=3, max_evaluations=20).fit(X, y)
     assert f1.evaluator_name_.startswith("GaussianNBEvaluator: ")
     loss = quick(GaussianNB(), scoring="neg_log_loss", cv=3, max_evaluations=5).fit(X, y)
-    assert loss.evaluator_name_.startswith("GenericEvaluator: ")
+    assert loss.evaluator_name_.startswith("GaussianNBEvaluator: ")
+    top = quick(GaussianNB(), scoring="top_k_accuracy", cv=3, max_evaluations=5).fit(X, y)
+    assert top.evaluator_name_.startswith("GenericEvaluator: ")
     accuracy = quick(GaussianNB(), scoring="accuracy", max_evaluations=40).fit(X, y)
     assert accuracy.evaluator_name_.startswith("GaussianNBEvaluator: ")
 
