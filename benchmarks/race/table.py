@@ -35,9 +35,8 @@ def render(records):
         return "No problem has been run with every method.\n"
     ours = methods.index(OURS) if OURS in methods else None
     limit = next(iter({r["limit"] for r in records}))
-    wide = any(r["suite"] == "wide" for r in records)
     splits = len({r["split"] for r in records})
-    columns = {q: by_problem(records, q, methods)[1].mean(axis=0) for q in ("J", "size", "seconds", "mb")}
+    columns = {q: by_problem(records, q, methods)[1].mean(axis=0) for q in ("J", "size", "seconds")}
     rows = []
     for k, method in enumerate(methods):
         mine = [r for r in records if r["method"] == method and r["problem"] in problems]
@@ -49,14 +48,11 @@ def render(records):
         cut = sum(r["status"] == "over" for r in mine) / len(mine)
         numbers = [f"{errors[:, k].mean():.4f}", f"{ranks[k]:.2f}", *versus, f"{columns['J'][k]:.4f}"]
         costs = [f"{columns['size'][k]:.0f}", f"{columns['seconds'][k]:.2g}", f"{cut:.0%}"]
-        if wide:
-            costs.append(f"{columns['mb'][k]:.0f}")
         rows.append([METHODS[method].title, *numbers, *costs])
     heads = [
         "method", "held-out error", "mean rank", "problems: ours lower, equal, higher", "p", "J", "features",
         "CPU s", "stopped by the limit",
     ]  # fmt: skip
-    heads += ["MB"] if wide else []
     difference = f"{critical_difference(len(methods), len(problems)):.2f}" if len(problems) > 1 else "unknown"
     intro = (
         f"{len(problems)} problems, {splits} split{'s' * (splits > 1)} each, {limit} s of CPU time per fit. p: "
