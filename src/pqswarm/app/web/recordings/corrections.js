@@ -87,7 +87,7 @@
       const form = pq.el("form", { on: { submit: (submitted) => { submitted.preventDefault(); keep(by.value.trim()); this.send(label.value, by.value.trim(), note.value.trim()); } } },
         pq.el("label", {}, "Class ", label), pq.el("label", {}, "Your name ", by), pq.el("label", {}, "Note ", note), pq.el("button", { type: "submit" }, "Save"));
       this.form = pq.el("details", { class: "correct" }, pq.el("summary", {}, "Correct this verdict"), form,
-        pq.el("p", { class: "note" }, "Corrections are saved in a file next to the folder; recordings are never changed. pqswarm train --corrections trains a model with them."));
+        pq.el("p", { class: "note" }, "Corrections are saved in the archive; recordings are never changed. pqswarm train --archive trains a model with them."));
       this.fault = pq.el("p", { class: "error", role: "alert", hidden: true });
       box.append(this.form, this.fault);
       return box;
