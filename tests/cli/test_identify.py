@@ -115,9 +115,9 @@ def test_steady_quantities_and_sheets_are_not_overwritten(folder, tmp_path):
     heading, first = steady.read_text().splitlines()[:2]
     assert heading.startswith("time,start [s],end [s],")
     assert first.startswith("2026-03-02T10:15:00.000,")
-    assert "steady.csv exists" in refused("identify", tmp_path / "in/dated.cfg", *options)
-    steady.unlink()
     assert "sheets.pdf exists" in refused("identify", tmp_path / "in/dated.cfg", *options)
+    sheets.unlink()
+    assert "steady.csv exists" in refused("identify", tmp_path / "in/dated.cfg", *options)
     run("identify", tmp_path / "in/dated.cfg", *options, "--overwrite")
 
 

@@ -65,7 +65,7 @@ def test_polyphase_interruption_needs_all_phases():
     waves = [sine(phase=-2 * np.pi * k / 3) for k in range(3)]
     two = characterise(record(*(with_level(w, 0.1, 0.2, 0.0) for w in waves[:2]), waves[2]))
     assert [(e.kind, "all_phases_s" in e.details) for e in two.events] == [("sag", False)]
-    assert two.sentences()[0].startswith("momentary interruption on phases A and B, 0.00 pu residual")
+    assert two.sentences()[0].startswith("instantaneous sag on phases A and B, 0.00 pu residual")
     three = characterise(record(*(with_level(w, 0.1, 0.2 + 0.04 * k, 0.0) for k, w in enumerate(waves))))
     (event,) = [e for e in three.events if e.kind == "interruption"]
     assert event.details["all_phases_s"] == pytest.approx(0.1, abs=0.011)

@@ -49,15 +49,14 @@ class EventList:
         return join_transients(large, sharp, self.supply.frequency)
 
     def _join_partial_interruptions(self, parts: Iterable[Part]) -> list[Part]:
-        """Make an interruption of some phases a sag, with the sags of its channel beside it (IEC 61000-4-30, 5.5).
-
-        An interruption of a system needs all its phases.
-        """
+        """Make an interruption of only some phases of a system a sag, with those beside it (IEC 61000-4-30, 5.5)."""
         done: list[Part] = []
         for one in sorted(parts, key=lambda one: (one.number, one.start)):
             part = one
             if part.kind == "interruption" and self._is_partial(part):
-                part = replace(part, kind="sag", details={**part.details, "phase_interrupted_s": part.duration})
+                named = category("sag", part.end - part.start, self.supply.nominal_frequency)
+                details = {**part.details, "phase_interrupted_s": part.duration}
+                part = replace(part, kind="sag", category=named, details=details)
             last = done[-1] if done and done[-1].number == part.number and done[-1].kind == part.kind == "sag" else part
             gap = part.details["urms_start"] - last.details["urms_end"]
             is_partial = "phase_interrupted_s" in {**last.details, **part.details}
