@@ -74,7 +74,7 @@ def export(
 
 @app.command(cls=Command)
 def check(folder: Folder) -> None:
-    """Check an archive: damage, missing files, failures and refused events.
+    """Check an archive: damage, missing files, failures, refused events.
 
     The exit code is 1 if the archive itself is damaged.
 

@@ -30,8 +30,12 @@
       try {
         const { events } = await this.page.api(`/others?${new URLSearchParams({ seconds })}`);
         this.others.replaceChildren(head);
+        if (!events.length) {
+          this.others.append(pq.el("p", { class: "note" }, "Nothing."));
+          return;
+        }
         const together = (row) => pq.el("a", { href: pq.app.link("recordings", this.page.id, { with: row.recording }), "aria-label": `Overlay with ${row.station || row.path}` }, "Overlay");
-        new pq.Table(this.others, { caption: "Events of other recordings at that time", rows: events, key: (row) => `${row.recording}:${row.event}`, empty: "Nothing.", limit: 50,
+        new pq.Table(this.others, { caption: "Events of other recordings at that time", rows: events, key: (row) => `${row.recording}:${row.event}`, limit: 50,
           onclick: (row) => pq.app.go("recordings", row.recording, { event: row.event }), columns: [
             { key: "station", title: "Station", text: (row) => `${row.station || row.path}${row.same_station ? " (the same)" : ""}` },
             { key: "delay", title: "Delay", number: true, help: "Start of the event after the start of this recording", text: (row) => delay(row.delay) },

@@ -69,7 +69,6 @@
         onchange: (state) => this.moved(state), onevent: (index) => this.choose(index, false), ongroups: () => this.moved(this.waves) });
       this.cursors = new pq.CursorReadings(this.instruments, this.id, this.waves);
       this.cursors.show(this.waves.cursors);
-      this.changed();
       await this.loadAnalysis();
     }
 
@@ -300,12 +299,6 @@
       if (!this.linking) return;
       clearTimeout(this.linking);
       this.write();
-    }
-
-    // The state of all recordings is known, or has changed.
-    changed() {
-      if (!this.header || this.asked || pq.recordings.store.archive === undefined) return;
-      this.asked = true;
     }
 
     saveWaves(file) {
