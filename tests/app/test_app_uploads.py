@@ -76,6 +76,17 @@ def test_others_do_not_see_it(app, pair):
         ]
 
 
+def test_the_station_of_an_upload_is_private(app, tmp_path):
+    path = write_pair(tmp_path / "s.cfg", station="Secret place")
+    upload(app, "s.dat", path.with_suffix(".dat").read_bytes())
+    one = upload(app, "s.cfg", path.read_bytes())[1]["recording"]
+    wait_analysed(app)
+    stations = [get(app, "/api/recordings", who)["facets"]["stations"] for who in (ONE, OTHER)]
+    assert ["Secret place" in {station["name"] for station in some} for some in stations] == [True, False]
+    assert "Secret place" not in {station["name"] for station in get(app, "/api/stations", OTHER)["stations"]}
+    assert ask(app, f"/api/recordings/{one}", "DELETE")[0] == 200
+
+
 def test_an_upload_can_be_removed(app, state, pair):
     upload(app, "gone.dat", pair[1])
     one = upload(app, "gone.cfg", pair[0])[1]["recording"]

@@ -161,7 +161,7 @@ class Stations(ArchiveHandler):
         if number not in names:
             raise Missing("There is no such station.")
         archive.set_site(names[number], site, by)
-        found = next(one for one in archive.stations() if one["id"] == number)
+        found = next((one for one in archive.stations() if one["id"] == number), {"n_recordings": 0})
         return {"station": found, "recordings": found["n_recordings"]}
 
 

@@ -244,7 +244,7 @@ class Archive(ArchiveStore):
             "SELECT id, name, site, author, at, coalesce(n, 0), coalesce(events, 0), first, last FROM stations "
             "LEFT JOIN (SELECT station, count(*) AS n, sum(n_events) AS events, min(start) AS first, "
             "max(start) AS last FROM recordings NOT INDEXED WHERE owner = '' GROUP BY station) "
-            "ON station = id ORDER BY name"
+            "ON station = id WHERE n > 0 OR site != '' ORDER BY name"  # not those of uploads, which are private
         )
         names = ("id", "name", "site", "by", "at", "n_recordings", "n_events", "first", "last")
         found = [dict(zip(names, row, strict=True)) for row in self.database.rows(query)]

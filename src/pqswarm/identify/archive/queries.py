@@ -363,7 +363,7 @@ class ArchiveQueries:
         return {
             "total": int(mask.sum()),
             "kinds": self.kinds(table, mask),
-            "stations": [{"id": i, "name": name, "n": int(own[i]) if i < own.size else 0} for i, name in names],
+            "stations": [{"id": i, "name": name, "n": int(own[i])} for i, name in names if i < own.size and own[i]],
             "classes": {words.get(i, ""): int(n) for i, n in enumerate(counts["class"]) if n},
             "causes": {words.get(i, ""): int(n) for i, n in enumerate(counts["cause"]) if n},
             "first": first,
