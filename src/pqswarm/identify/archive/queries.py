@@ -1,6 +1,6 @@
 """Queries of an archive of a million events: lists, counts over time, SARFI, magnitude against duration, other meters.
 
-All events are held in memory as one NumPy table (64 bytes each), read in one pass and kept up to date by revision.
+All events are held in memory as NumPy columns (63 bytes each, twice), read in one pass and kept up to date by revision.
 """
 
 import json
