@@ -140,7 +140,7 @@ def test_identify_and_watch_share_an_archive(folder, tmp_path):
     assert again.stdout.replace("b.csv", "a.csv") == first.stdout
     run("identify", folder, "--csv", tmp_path / "c.csv", code=1)
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes() == (tmp_path / "c.csv").read_bytes()
-    told = run("watch", folder, "--once", "--settle", 0, "--archive", home)
+    told = run("watch", folder / ".." / folder.name, "--once", "--settle", 0, "--archive", home)
     assert json.loads(told.stdout)["kind"] == "sag"
     assert "events" not in told.stderr  # nothing was analysed again
     assert "(analysed before)" not in run("identify", folder, "--archive", home, "--again", code=1).stderr

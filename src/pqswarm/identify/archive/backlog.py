@@ -1,5 +1,6 @@
 """Analyse many files: in this process, in several, or on a Dask cluster; with an archive, each content once."""
 
+import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -94,7 +95,7 @@ def _take(archive: "Archive | None", path: Path, again: bool) -> _BacklogFile:
         return _BacklogFile(path, None, "mine")
     try:
         candidate = find_candidate(path)
-        before = archive.file(Path(path).absolute())
+        before = archive.file(Path(os.path.abspath(path)))  # noqa: PTH100
         if before is not None and before.stamp == candidate.stamp != "" and before.content:
             file = SeenFile(before.path, before.stamp, before.content)
         else:

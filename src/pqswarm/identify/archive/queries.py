@@ -1,6 +1,6 @@
 """Queries of an archive of a million events: lists, counts over time, SARFI, magnitude against duration, other meters.
 
-All events are held in memory as one NumPy table (64 bytes each), read in one pass and kept up to date by revision.
+All events are held in memory as NumPy columns (63 bytes each, twice), read in one pass and kept up to date by revision.
 """
 
 import json
@@ -318,7 +318,7 @@ class ArchiveQueries:
 
     @reading
     def others(self, recording: int, seconds: float = 5.0, owner: str = "", limit: int = 200) -> list[dict[str, Any]]:
-        """Return the events of other recordings that overlap a recording, or are at most so many seconds away.
+        """Return the events of other recordings that overlap a recording, or are at most `seconds` away.
 
         Those of other stations first, then by time.
         """

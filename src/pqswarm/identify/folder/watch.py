@@ -1,5 +1,6 @@
 """Watch a folder and analyse each new recording once, whatever happens to the process."""
 
+import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -56,7 +57,8 @@ class Watcher:
     ) -> None:
         if not folder.is_dir():
             raise PqswarmError(f"{folder} is not a folder that can be watched.")
-        self.folder, self.archive, self.analyse, self.receivers = folder.absolute(), archive, analyse, tuple(receivers)
+        self.folder = Path(os.path.abspath(folder))  # noqa: PTH100 (without .., as the archive knows its files)
+        self.archive, self.analyse, self.receivers = archive, analyse, tuple(receivers)
         self.settle, self.say = settle, say
         self.n_analysed = 0
         self._seen: dict[str, tuple[Candidate, float]] = {}
