@@ -318,7 +318,7 @@ class ArchiveQueries:
 
     @reading
     def others(self, recording: int, seconds: float = 5.0, owner: str = "", limit: int = 200) -> list[dict[str, Any]]:
-        """Return the events of other recordings that overlap a recording, or are at most so many seconds away.
+        """Return the events of other recordings that overlap a recording, or are at most `seconds` away.
 
         Those of other stations first, then by time.
         """
