@@ -27,58 +27,7 @@ _READ_SECONDS = 60.0
 _STEPS = 100_000
 """Instructions of SQLite between two looks at the clock."""
 
-_SCHEMA = """
-CREATE TABLE stations (
-    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, site TEXT NOT NULL, author TEXT NOT NULL, at TEXT NOT NULL);
-CREATE TABLE words (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
-CREATE TABLE files (
-    path BLOB PRIMARY KEY, name TEXT NOT NULL, stamp TEXT NOT NULL, content TEXT NOT NULL, owner TEXT NOT NULL,
-    state TEXT NOT NULL, reason TEXT NOT NULL) WITHOUT ROWID;
-CREATE INDEX files_by_content ON files (content);
-CREATE TABLE contents (
-    digest TEXT PRIMARY KEY, state TEXT NOT NULL, reason TEXT NOT NULL, analyser TEXT NOT NULL, at TEXT NOT NULL,
-    serial INTEGER NOT NULL) WITHOUT ROWID;
-CREATE INDEX contents_by_state ON contents (state);
-CREATE TABLE claims (
-    digest TEXT PRIMARY KEY, worker TEXT NOT NULL, until REAL NOT NULL, times INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE recordings (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, content TEXT NOT NULL, position INTEGER NOT NULL, source TEXT NOT NULL,
-    name TEXT NOT NULL, owner TEXT NOT NULL, station INTEGER NOT NULL, start INTEGER, seconds REAL,
-    n_channels INTEGER, n_events INTEGER NOT NULL, reason TEXT NOT NULL, revision INTEGER NOT NULL,
-    UNIQUE (content, position));
-CREATE TABLE recording_records (recording INTEGER PRIMARY KEY, record TEXT NOT NULL);
-CREATE TABLE recording_events (recording INTEGER PRIMARY KEY, packed BLOB NOT NULL);
-CREATE INDEX recordings_by_revision ON recordings (revision);
-CREATE INDEX recordings_by_start ON recordings (start);
-CREATE INDEX recordings_by_station ON recordings (station);
-CREATE TABLE incidents (
-    recording INTEGER NOT NULL, position INTEGER NOT NULL, cause TEXT NOT NULL, probability REAL NOT NULL,
-    title TEXT NOT NULL, record TEXT NOT NULL, PRIMARY KEY (recording, position)) WITHOUT ROWID;
-CREATE TABLE events (
-    number INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, refers TEXT NOT NULL,
-    recording INTEGER NOT NULL, position INTEGER NOT NULL, incident INTEGER, start INTEGER, kind TEXT NOT NULL,
-    category TEXT NOT NULL, class TEXT NOT NULL, cause TEXT NOT NULL, phases TEXT NOT NULL, system TEXT NOT NULL,
-    magnitude REAL, unit TEXT NOT NULL, duration REAL, tier INTEGER NOT NULL, severity REAL NOT NULL,
-    hidden INTEGER NOT NULL);
-CREATE INDEX events_by_recording ON events (recording, position);
-CREATE INDEX events_by_start ON events (start);
-CREATE TABLE event_records (number INTEGER PRIMARY KEY, record TEXT NOT NULL);
-CREATE TABLE corrections (
-    number INTEGER PRIMARY KEY AUTOINCREMENT, content TEXT NOT NULL, position INTEGER NOT NULL, what TEXT NOT NULL,
-    label TEXT NOT NULL, author TEXT NOT NULL, at TEXT NOT NULL, note TEXT NOT NULL, record TEXT NOT NULL);
-CREATE INDEX corrections_by_content ON corrections (content);
-CREATE TABLE notes (
-    number INTEGER PRIMARY KEY AUTOINCREMENT, content TEXT NOT NULL, position INTEGER NOT NULL, text TEXT NOT NULL,
-    author TEXT NOT NULL, at TEXT NOT NULL, removed TEXT NOT NULL);
-CREATE INDEX notes_by_content ON notes (content);
-CREATE TABLE receivers (
-    name TEXT PRIMARY KEY, last INTEGER NOT NULL, length INTEGER) WITHOUT ROWID;
-CREATE TABLE refused (
-    name TEXT NOT NULL, number INTEGER NOT NULL, times INTEGER NOT NULL, reason TEXT NOT NULL,
-    PRIMARY KEY (name, number)) WITHOUT ROWID;
-CREATE TABLE revisions (last INTEGER NOT NULL);
-INSERT INTO revisions VALUES (0);
-"""
+_SCHEMA = Path(__file__).with_name("schema.sql").read_text(encoding="utf-8")
 _STRANGE = (TypeError, ValueError, KeyError, AttributeError, IndexError, OverflowError, RecursionError)
 """Errors about values that a damaged file has, and no column can exclude."""
 _Read = TypeVar("_Read", bound=Callable[..., Any])

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import isfinite
 from typing import Any
@@ -11,7 +11,6 @@ import numpy as np
 
 from pqswarm._base.text import file_text
 from pqswarm.errors import PqswarmError
-from pqswarm.identify.folder.batch import Failure
 from pqswarm.identify.show.curves import ITIC, SEMI, rank_event
 from pqswarm.identify.show.lines import json_text
 from pqswarm.identify.show.rows import plain_event_row, row_curve_point
@@ -189,8 +188,3 @@ def has_same_numbers(old: Mapping[str, Any], new: EventVerdict) -> bool:
         return one["category"], *sizes, one["cut_start"], one["cut_end"]
 
     return told(old) == told(now)
-
-
-def plain_results(results: Iterable[Verdict | Failure]) -> list[Verdict | Failure]:
-    """Return results without time series."""
-    return [replace(one, characterisation=None) if isinstance(one, Verdict) else one for one in results]
