@@ -91,13 +91,16 @@ def test_json_is_strict(hostile_folder, pqswarm):
             assert_steers_nothing(text)
 
 
-def test_watching_and_its_list(hostile_folder, pqswarm):
-    for options in (("--once", "--settle", 0), ("--list",), ("--list", "--csv")):
-        done = pqswarm("watch", hostile_folder, *options)
+def test_watching_and_the_archive(hostile_folder, pqswarm, tmp_path):
+    archive, table = tmp_path / "archive", tmp_path / "events.csv"
+    watch = ("watch", hostile_folder, "--once", "--settle", 0, "--archive", archive)
+    query = ("archive", "query", archive, "SELECT * FROM events JOIN recordings ON recordings.id = recording")
+    for line in (watch, query, ("archive", "check", archive), ("archive", "export", archive, "--out", table)):
+        done = pqswarm(*line)
         assert done.returncode == 0, done.stderr
         assert_steers_nothing(done.stdout)
         assert_steers_nothing(done.stderr)
-    assert_no_formula(done.stdout.splitlines())
+    assert_no_formula(table.read_text(encoding="utf-8").splitlines())
 
 
 def test_site_file_and_messages(hostile_folder, pqswarm):

@@ -99,7 +99,7 @@ def test_json_and_sheets(folder, tmp_path):
     (tmp_path / "bad.csv").write_text("nothing to read here\n")
     result = run("identify", folder, tmp_path, "--json", "--pdf", tmp_path / "all.pdf", code=1)
     content = json.loads(result.stdout, parse_constant=pytest.fail)
-    assert [len(one["characterisation"]["channels"]) for one in content["recordings"]] == [3, 1]
+    assert [len(one["channels"]) for one in content["recordings"]] == [3, 1]
     assert [one["path"] for one in content["failures"]] == [str(tmp_path / "bad.csv")]
     incidents = sum(len(one["incidents"]) for one in content["recordings"])
     assert (tmp_path / "all.pdf").read_bytes().count(b"/Type /Page ") == incidents > 1

@@ -24,7 +24,8 @@ def long_recording(**known):
         wave += 0.5 * rng.standard_normal(t.size)
     waves[0][(t > 1.0) & (t <= 1.2)] *= 0.5
     waves[1][(t > 2.0) & (t <= 2.2)] *= 1.3
-    waves[2][(t > 3.0) & (t <= 3.2)] = 0.0
+    for wave in waves:
+        wave[(t > 3.0) & (t <= 3.2)] = 0.0
     channels = tuple(Channel(f"U{p}", "V", p, wave) for p, wave in zip("ABC", waves, strict=True))
     return Recording(channels, RATE, 50.0, **known)
 

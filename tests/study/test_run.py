@@ -124,7 +124,7 @@ def test_what_can_be_known_at_once_is_said_before_anything_is_made(tmp_path):
     for options, message in (
         ({"jobs": 0}, "n_jobs must be"),
         ({"device": "cuda"}, "device 'cuda' needs"),
-        ({"device": "gpu"}, "unknown device 'gpu': did you mean 'cpu'"),
+        ({"device": "gpu"}, "unknown device 'gpu': did you mean 'cuda'"),
     ):
         with pytest.raises(PqswarmError, match=message):
             run_study(tiny(), tmp_path / "study", **options)

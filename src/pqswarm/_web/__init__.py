@@ -4,7 +4,7 @@ from importlib.resources import files
 
 __all__ = ["SCRIPTS", "STYLES", "VIEWER", "read_scripts", "read_styles"]
 
-VIEWER = ("draw.js", "waves_panels.js", "waves_input.js", "waves.js", "waves_frame.js")
+VIEWER = ("draw.js", "waves_pictures.js", "waves_panels.js", "waves_input.js", "waves.js", "waves_frame.js")
 """Scripts of the waveform viewer, in loading order."""
 
 SCRIPTS = (*VIEWER, "table.js", "instruments.js", "charts.js")

@@ -84,30 +84,6 @@ window.pq = window.pq || {};
     const known = { A: "a", B: "b", C: "c", N: "n", AB: "a", BC: "b", CA: "c" }[phase];
     return `var(--phase-${known || ["a", "b", "c", "d", "e", "f"][index % 6]})`;
   };
-  // A swatch with the line style of a phase.
-  pq.dashed = ({ colour, dash }) => pq.svg("svg", { class: "swatch-line", width: 22, height: 8, "aria-hidden": "true" },
-    pq.svg("path", { d: "M1 4h20", style: { stroke: colour, strokeDasharray: dash } }));
-  // Colours of the phases by convention; the choice is kept, and all pages of this browser follow it.
-  const PHASES = "pqswarm-phases";
-  const CONVENTIONS = { "": "Phases: safe for colour blindness", iec: "IEC 60445: brown, black, grey", us: "US 208 V: black, red, blue", "us-high": "US 480 V: brown, orange, yellow", ryb: "Red, yellow, blue", ygr: "Yellow, green, red" };
-  const applyPhases = (name) => {
-    document.documentElement.dataset.phases = name;
-    document.querySelectorAll("select.phases").forEach((one) => { one.value = name; });
-  };
-  try {
-    const kept = localStorage.getItem(PHASES);
-    if (kept in CONVENTIONS) applyPhases(kept);
-  } catch { /* storage is disabled */ }
-  pq.phaseChooser = () => {
-    const chooser = pq.el("select", { class: "phases", "aria-label": "Colours of the phases", on: { change: () => {
-      applyPhases(chooser.value);
-      try {
-        localStorage.setItem(PHASES, chooser.value);
-      } catch { /* storage is disabled */ }
-    } } }, Object.entries(CONVENTIONS).map(([value, text]) => pq.el("option", { value }, text)));
-    chooser.value = document.documentElement.dataset.phases ?? "";
-    return chooser;
-  };
   pq.kindColour = (kind) => `var(--kind-${String(kind).toLowerCase().replace(/^rapid /, "").replace(/[^a-z]+/g, "-")}, var(--kind-none))`;
 
   // Tooltip near the pointer.
@@ -153,7 +129,7 @@ window.pq = window.pq || {};
   const PRESENTATION = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "stroke-linecap", "paint-order", "opacity", "fill-opacity", "stroke-opacity",
     "font-size", "font-family", "font-weight", "text-anchor", "dominant-baseline", "visibility", "display"];
   // A copy of a figure with its computed styles as attributes.
-  const styled = (drawing) => {
+  const styled = pq.styled = (drawing) => {
     const copy = drawing.cloneNode(true);
     const originals = [drawing, ...drawing.querySelectorAll("*")];
     [copy, ...copy.querySelectorAll("*")].forEach((element, i) => {
@@ -183,27 +159,9 @@ window.pq = window.pq || {};
     canvas.getContext("2d").drawImage(picture, 0, 0, width, height);
     pq.saveLink(name, canvas.toDataURL("image/png"));
   };
-  const save = (name, copy) => (name.endsWith(".png") ? savePng(name, copy) : pq.saveDrawing(name, copy));
-  // Save one figure, or several figures of a box and its texts as one: SVG or PNG, by the name.
+  const save = pq.savePicture = (name, copy) => (name.endsWith(".png") ? savePng(name, copy) : pq.saveDrawing(name, copy));
+  // Save one figure: SVG or PNG, by the name.
   pq.saveSvg = (name, drawing) => save(name, styled(drawing));
-  pq.saveSvgs = (name, box, drawings, texts = []) => {
-    const frame = box.getBoundingClientRect();
-    const whole = pq.svg("svg", { width: frame.width, height: frame.height, viewBox: `0 0 ${frame.width} ${frame.height}` });
-    const placed = (element, copy) => {
-      const place = element.getBoundingClientRect();
-      if (!place.width || !place.height) return;
-      copy.setAttribute("x", place.x - frame.x);
-      copy.setAttribute("y", place.y - frame.y);
-      whole.append(copy);
-    };
-    for (const drawing of drawings) placed(drawing, styled(drawing));
-    for (const text of texts) {
-      const { color, fontSize, fontFamily, fontWeight } = getComputedStyle(text);
-      const after = text.querySelector("svg")?.getBoundingClientRect().right ?? text.getBoundingClientRect().left;
-      placed(text, pq.svg("svg", { overflow: "visible" }, pq.svg("text", { x: after - text.getBoundingClientRect().left + 5, y: Number.parseFloat(fontSize) * 1.25, fill: color, "font-size": fontSize, "font-family": fontFamily, "font-weight": fontWeight }, text.textContent)));
-    }
-    return save(name, whole);
-  };
   // Buttons that save a picture as SVG and as PNG.
   pq.savers = (name, act) => ["svg", "png"].map((kind) => pq.el("button", { "data-save": kind, on: { click: () => act(`${typeof name === "function" ? name() : name}.${kind}`) } }, kind.toUpperCase()));
 })();

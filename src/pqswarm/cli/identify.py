@@ -188,9 +188,7 @@ class _Results:
 
         rows = found.rows()
         if self.as_json:
-            measured = found.characterisation
-            plain = {**found.as_dict(), "characterisation": None if measured is None else measured.as_dict()}
-            text = ("," if self.n_recordings else "") + "\n" + json_text(plain, indent=1)
+            text = ("," if self.n_recordings else "") + "\n" + json_text(found.as_dict(), indent=1)
         else:
             if found.path != self.file:
                 self.file, self.printed = found.path, set()
