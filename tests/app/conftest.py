@@ -11,6 +11,7 @@ from math import sqrt
 import numpy as np
 import pytest
 from tests.app.recordings import write_pair
+from tests.app.recordings_page import LISTED
 from tests.app.serving import running_app
 from tests.recordings.builders import binary_dat, cfg, rows
 
@@ -103,6 +104,47 @@ def fault(tmp_path_factory):
     disturbances = [Disturbance("sag", "A", 0.3, 0.12, 0.42), Disturbance("swell", "BC", 0.3, 0.12, 1.25)]
     path = tmp_path_factory.mktemp("drop") / "fault.cfg"
     return write_comtrade(generated("fault.cfg", disturbances, 0.8, "East", 9, currents=True), path)
+
+
+FORGET = """
+Promise.all(pq.recordings.store.recordings.filter(one => one.upload && !KEPT.includes(one.name)).map(one => one.id).map(
+  id => pq.app.api(`/api/recordings/${id}`, {method: "DELETE"}).then(() => pq.recordings.store.load())))
+"""
+
+
+def forget_uploads(tab, *kept):
+    """Remove what was dropped, and wait until the list is without it."""
+    tab.evaluate("document.querySelectorAll('.uploads button').forEach(button => button.click())")
+    tab.evaluate(FORGET.replace("KEPT", repr(list(kept))))
+
+
+@pytest.fixture(scope="module")
+def list_tab(app, browser, recordings, fault):
+    """A page with the list of recordings, where `fault` was dropped."""
+    tab = browser.tab(app.address)
+    try:
+        tab.until("!!document.querySelector('.drop')")
+        tab.drop(".drop", fault, fault.with_suffix(".dat"))
+        known, done = "pq.recordings.store.recordings", "['analysed', 'failed'].includes(one.state)"
+        for name in ("fault.cfg", "evil.cfg"):
+            tab.until(f"{known}.some(one => one.name === '{name}' && {done})")
+        tab.until(f"{known}.every(one => {done} || one.reason)")
+        tab.until(LISTED)
+        yield tab
+        assert tab.problems() == []
+        forget_uploads(tab)
+    finally:
+        tab.close()
+
+
+@pytest.fixture
+def start(list_tab):
+    """The list, without filters and the name of a person; what a test drops there is removed."""
+    list_tab.evaluate("localStorage.removeItem('pqswarm-name')")
+    list_tab.evaluate("location.hash = '#/recordings?text='")
+    list_tab.until(LISTED)
+    yield list_tab
+    forget_uploads(list_tab, "fault.cfg")
 
 
 def copy_study(study, folder):

@@ -66,7 +66,7 @@ def test_others_do_not_see_it(app, pair):
     assert ask(app, f"/api/recordings/{one}", "DELETE", visitor=OTHER)[0] == 404
     correction = json.dumps({"recording": one, "event": 0, "label": "", "by": "Eve"})
     assert ask(app, "/api/corrections", "POST", correction, visitor=OTHER)[0] == 404
-    assert b"fault" not in ask(app, "/api/table.csv", visitor=OTHER)[1]
+    assert b"fault.cfg" not in ask(app, "/api/table.csv", visitor=OTHER)[1]
     with open_page(app, name="e" * 32, visitor=OTHER) as page:
         upload(app, "more.cfg", pair[0])
         upload(app, "others.cfg", pair[0], visitor=OTHER)

@@ -99,7 +99,7 @@
       if (more && this.loading) return;
       this.asked?.abort();
       const end = (this.asked = new AbortController());
-      this.loading = true;
+      Object.assign(this, { loading: true, stale: false });
       const limit = again ? Math.min(Math.max(this.rows.length, PAGE), MOST) : PAGE;
       try {
         const answer = await pq.app.api(`/api/events?${askFor(this.given, { limit, after: more ? this.next : "" })}`, { signal: end.signal });
@@ -115,6 +115,7 @@
         else pq.app.fail(error, this.fault);
       } finally {
         if (this.asked === end) this.loading = false;
+        if (this.stale && !end.signal.aborted) this.load({ again: true });
       }
     }
 
@@ -177,7 +178,8 @@
 
     // Events may have come: load the visible rows again.
     refresh() {
-      if (!this.loading) this.load({ again: true });
+      if (this.loading) this.stale = true; // what is on its way may be older
+      else this.load({ again: true });
       this.sources.refresh();
     }
 

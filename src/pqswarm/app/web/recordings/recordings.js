@@ -108,9 +108,10 @@
     loading ??= store.load(end.signal).catch((error) => pq.app.fail(error, holder)).finally(() => { loading = null; });
     return loading;
   };
-  // While many files are analysed, the visible part is loaded again every few seconds, not for each of them.
+  // While many files are analysed, the visible part is loaded again every few seconds, not for each of them. An answer
+  // that is on its way may be older than the change.
   const reloadSoon = () => {
-    timer ||= setTimeout(() => reload().then(() => page?.refresh?.()), Math.max(WAIT, last + PAUSE - performance.now()));
+    timer ||= setTimeout(() => Promise.resolve(loading).then(reload).then(() => page?.refresh?.()), Math.max(WAIT, last + PAUSE - performance.now()));
   };
 
   const show = (route) => {
