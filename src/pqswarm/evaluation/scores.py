@@ -70,7 +70,7 @@ class ScoredEvaluator(Evaluator):
         self._true = true.reshape(-1, e.classes.size)
         self._score = None
         if self._method == "predict" and (self._weights > 0).all():  # of a class without weight, scikit-learn decides
-            self._score = _find_score(self._function.__name__, self._kwargs, e.classes)
+            self._score = _find_score(self._function.__name__, self._kwargs, e.classes, weighted)
 
     def _checked_data(self, X: Any) -> Any:
         return X
@@ -122,13 +122,18 @@ class ScoredEvaluator(Evaluator):
         return errors
 
     def _counted_scores(self, masks: BoolArray) -> FloatArray:
-        """The scores of each fold by a backend that counts errors by class without labels; else NaN."""
-        missed = getattr(getattr(self.evaluator, "_backend", None), "missed", None)
-        if missed is None or self._score is None or self._given is not None:
-            return np.full((len(masks), self.folds.n_folds), np.nan)
-        by_true, by_guess = missed(masks)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return self._score(self._true - by_true, self._true, self._true - by_true + by_guess)
+        """The scores of each fold by a backend that counts errors, or by class, without labels; else NaN."""
+        backend = getattr(self.evaluator, "_backend", None)
+        scores = np.full((len(masks), self.folds.n_folds), np.nan)
+        if backend is None or self._score is None or self._given is not None:
+            return scores
+        if self._score is _accuracy:
+            return np.asarray((self._sizes - backend.counts(masks, range(self.folds.n_folds))) / self._sizes)
+        if hasattr(backend, "hits"):
+            for rows, hits in backend.hits(masks, self._true, self._score is not _balanced):
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    scores[rows] = self._score(hits[0], self._true, hits[-1])
+        return scores
 
     def _scores(self, predicted: IntArray) -> FloatArray:
         """The scores of each fold for predicted positions in the classes, (m, n): shape (m, n_folds)."""
@@ -246,32 +251,44 @@ def _of_two(found: FloatArray, slack: FloatArray) -> tuple[FloatArray, FloatArra
     return np.column_stack([1.0 - found[:, 1], found[:, 1]]), np.column_stack([slack[:, 1], slack[:, 1]])
 
 
-def _find_score(name: str, kwargs: Mapping[str, Any], classes: AnyArray) -> _Formula | None:
+def _find_score(name: str, kwargs: Mapping[str, Any], classes: AnyArray, weighted: bool) -> _Formula | None:
     """The formula of a score; None if scikit-learn must compute it."""
     plain = {"accuracy_score": _accuracy, "balanced_accuracy_score": _balanced, "matthews_corrcoef": _matthews}
     plain["cohen_kappa_score"] = _kappa
     if name in plain:
         return None if kwargs else plain[name]
-    ratios = {"precision_score": (0, 1), "recall_score": (1, 0), "f1_score": (0.5, 0.5), "jaccard_score": (1, 1)}
+    ratios = {
+        "precision_score": (0.0, 1.0),
+        "recall_score": (1.0, 0.0),
+        "f1_score": (0.5, 0.5),
+        "jaccard_score": (1.0, 1.0),
+    }
     average, positive = kwargs.get("average", "binary"), kwargs.get("pos_label", 1)
     is_binary = classes.size == 2 and positive in classes.tolist()
     known = ("macro", "micro", "weighted", *(["binary"] if is_binary else []))
     if name not in ratios or average not in known or not kwargs.keys() <= {"average", "pos_label"}:
         return None
-    by_true, by_guessed = ratios[name]
+    if average == "micro" and name != "jaccard_score" and not weighted:  # every event has one label
+        return _accuracy
 
     def score(right: AnyArray, true: AnyArray, guessed: AnyArray) -> FloatArray:
         if average == "binary":
-            right, true, guessed = (part[..., classes == positive][..., 0] for part in (right, true, guessed))
+            right, true, guessed = (part[..., classes == positive].copy() for part in (right, true, guessed))
         elif average == "micro":
-            right, true, guessed = (part.sum(axis=-1) for part in (right, true, guessed))
-        whole = by_true * true + by_guessed * guessed + (1 - by_true - by_guessed) * right
-        each = np.divide(right, whole, out=np.zeros(right.shape), where=whole > 0)  # 0/0 is 0, as with a warning there
-        if average == "macro":
-            return np.asarray(each.sum(axis=-1) / np.count_nonzero(true + guessed, axis=-1))
-        return np.asarray((each * true).sum(axis=-1) / true.sum(axis=-1) if average == "weighted" else each)
+            right, true, guessed = (part.sum(axis=-1, keepdims=True) for part in (right, true, guessed))
+        return _mean_ratio(right, true, guessed, *ratios[name], average == "weighted")
 
     return score
+
+
+def _mean_ratio(
+    right: AnyArray, true: AnyArray, guessed: AnyArray, by_true: float, by_guessed: float, weighted: bool = False
+) -> FloatArray:
+    from pqswarm.evaluation.count_kernels import mean_ratios
+
+    scores = np.empty(right.shape[:-1])
+    mean_ratios(right, true, guessed, by_true, by_guessed, true.sum(axis=-1) if weighted else true[0, :0], scores)
+    return scores
 
 
 def _accuracy(right: AnyArray, true: AnyArray, guessed: AnyArray) -> FloatArray:  # noqa: ARG001
@@ -280,7 +297,7 @@ def _accuracy(right: AnyArray, true: AnyArray, guessed: AnyArray) -> FloatArray:
 
 def _balanced(right: AnyArray, true: AnyArray, guessed: AnyArray) -> FloatArray:  # noqa: ARG001
     """The mean recall of the classes that occur."""
-    return np.asarray((right / np.where(true > 0, true, 1)).sum(axis=-1) / np.count_nonzero(true, axis=-1))
+    return _mean_ratio(right, true, right, 1.0, 0.0)
 
 
 def _matthews(right: AnyArray, true: AnyArray, guessed: AnyArray) -> FloatArray:
