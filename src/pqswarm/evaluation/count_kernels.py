@@ -27,17 +27,17 @@ def count_hits(predicted, labels, folds, weights, right, guessed):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def mean_ratios(right, true, guessed, by_true, by_guessed, totals, scores):
-    """Set scores[m, f] to the mean over classes of right / (by_true true + by_guessed guessed + the rest to 1 right).
+def mean_ratios(right, true, guessed, by_true, by_guessed, totals):
+    """Return the mean over classes of right / (by_true true + by_guessed guessed + the rest to 1 right), shape (m, f).
 
     `right` and `guessed` are of shape (m, f, classes), `true` of shape (f, classes). Ratios 0/0 are 0. The mean is over
     the classes that occur, or weighted by `true` if its `totals`, of shape (f,), are given. Terms are added in the
     order of NumPy's pairwise sums.
     """
-    n_folds, n = true.shape
+    scores, n = np.empty(right.shape[:2]), true.shape[1]
     rest, terms, whole = 1.0 - by_true - by_guessed, np.empty(n), n // 8 * 8
     for row in range(right.shape[0]):
-        for fold in range(n_folds):
+        for fold in range(true.shape[0]):
             known = 0
             for k in range(n):
                 a, b, c = true[fold, k], guessed[row, fold, k], right[row, fold, k]
@@ -54,3 +54,4 @@ def mean_ratios(right, true, guessed, by_true, by_guessed, totals, scores):
             for k in range(whole, n):
                 total += terms[k]
             scores[row, fold] = total / (totals[fold] if totals.size else max(known, 1))
+    return scores

@@ -257,12 +257,7 @@ def _find_score(name: str, kwargs: Mapping[str, Any], classes: AnyArray, weighte
     plain["cohen_kappa_score"] = _kappa
     if name in plain:
         return None if kwargs else plain[name]
-    ratios = {
-        "precision_score": (0.0, 1.0),
-        "recall_score": (1.0, 0.0),
-        "f1_score": (0.5, 0.5),
-        "jaccard_score": (1.0, 1.0),
-    }
+    ratios = {"precision_score": (0, 1), "recall_score": (1, 0), "f1_score": (0.5, 0.5), "jaccard_score": (1, 1)}
     average, positive = kwargs.get("average", "binary"), kwargs.get("pos_label", 1)
     is_binary = classes.size == 2 and positive in classes.tolist()
     known = ("macro", "micro", "weighted", *(["binary"] if is_binary else []))
@@ -271,24 +266,18 @@ def _find_score(name: str, kwargs: Mapping[str, Any], classes: AnyArray, weighte
     if average == "micro" and name != "jaccard_score" and not weighted:  # every event has one label
         return _accuracy
 
+    from pqswarm.evaluation.count_kernels import mean_ratios
+
     def score(right: AnyArray, true: AnyArray, guessed: AnyArray) -> FloatArray:
         if average == "binary":
             right, true, guessed = (part[..., classes == positive].copy() for part in (right, true, guessed))
         elif average == "micro":
             right, true, guessed = (part.sum(axis=-1, keepdims=True) for part in (right, true, guessed))
-        return _mean_ratio(right, true, guessed, *ratios[name], average == "weighted")
+        by_true, by_guessed = ratios[name]
+        totals = true.sum(axis=-1) if average == "weighted" else true[0, :0]
+        return np.asarray(mean_ratios(right, true, guessed, float(by_true), float(by_guessed), totals))
 
     return score
-
-
-def _mean_ratio(
-    right: AnyArray, true: AnyArray, guessed: AnyArray, by_true: float, by_guessed: float, weighted: bool = False
-) -> FloatArray:
-    from pqswarm.evaluation.count_kernels import mean_ratios
-
-    scores = np.empty(right.shape[:-1])
-    mean_ratios(right, true, guessed, by_true, by_guessed, true.sum(axis=-1) if weighted else true[0, :0], scores)
-    return scores
 
 
 def _accuracy(right: AnyArray, true: AnyArray, guessed: AnyArray) -> FloatArray:  # noqa: ARG001
@@ -297,7 +286,9 @@ def _accuracy(right: AnyArray, true: AnyArray, guessed: AnyArray) -> FloatArray:
 
 def _balanced(right: AnyArray, true: AnyArray, guessed: AnyArray) -> FloatArray:  # noqa: ARG001
     """The mean recall of the classes that occur."""
-    return _mean_ratio(right, true, right, 1.0, 0.0)
+    from pqswarm.evaluation.count_kernels import mean_ratios
+
+    return np.asarray(mean_ratios(right, true, right, 1.0, 0.0, true[0, :0]))
 
 
 def _matthews(right: AnyArray, true: AnyArray, guessed: AnyArray) -> FloatArray:

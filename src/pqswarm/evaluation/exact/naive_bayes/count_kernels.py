@@ -110,32 +110,28 @@ def _highest_other_nb_table_score(sums, start, n_classes, events, most):
 @njit(cache=True, nogil=True, error_model="numpy")
 def _find_other_nb_table_class(sums, start, n_classes, events, lowest, near):
     """Fill `near` with the sum of _ONE + class over the classes but the first whose scores are at least `lowest`."""
-    one, none = np.float32(_ONE), np.float32(0.0)
+    none, last, c = np.float32(0.0), n_classes - uint64(1), uint64(1)
     for j in range(events):
-        near[j] = one + np.float32(1.0) if sums[start + events + j] >= lowest[j] else none
-    c = uint64(2)
-    while c + uint64(4) <= n_classes:
-        a, k = start + c * events, one + np.float32(c)
-        b, d, e = a + events, a + uint64(2) * events, a + uint64(3) * events
-        p, q, r = k + np.float32(1.0), k + np.float32(2.0), k + np.float32(3.0)
+        near[j] = none
+    while c <= last:  # three at a time, the last one repeatedly, but counted once
+        a, two, three = start + c * events, min(c + uint64(1), last), min(c + uint64(2), last)
+        b, d, k = start + two * events, start + three * events, np.float32(np.float32(_ONE) + np.float32(c))
+        p = np.float32(k + np.float32(1.0)) if two > c else none
+        q = np.float32(k + np.float32(2.0)) if three > two else none
         for j in range(events):
             low = lowest[j]
             some = (k if sums[a + j] >= low else none) + (p if sums[b + j] >= low else none)
-            near[j] += some + ((q if sums[d + j] >= low else none) + (r if sums[e + j] >= low else none))
-        c += uint64(4)
-    while c < n_classes:
-        a, k = start + c * events, one + np.float32(c)
-        for j in range(events):
-            near[j] += k if sums[a + j] >= lowest[j] else none
-        c += uint64(1)
+            near[j] += some + (q if sums[d + j] >= low else none)
+        c += uint64(3)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def count_subset_errors(table, shape, span, fold_starts, sizes, highest, tree, labels, counts, hits, doubtful):
+def count_subset_errors(table, shape, span, fold_starts, sizes, highest, tree, cells, counts, hits, doubtful):
     """Add the errors of each subset in each fold to `counts`, int64[m, folds]; return the number of doubtful events.
 
-    Unless `hits`, int64[h, m, folds, classes], is empty, errors are instead subtracted from hits[0] by true class and,
-    if h is 2, added to hits[1] by predicted class. `labels`, int64[n], are the true classes.
+    Unless `hits`, int64[h, m, folds * classes], is empty, errors are instead subtracted from hits[0] by true class and,
+    if h is 2, added to hits[1] by predicted class. `cells`, int64[2, n], are the places there of each event's fold and
+    true class.
 
     `table`, flat float32 of shape (blocks, features + 1, classes, events), holds the terms of each event, followed by
     its log prior; the first class is the event's own; terms are at least -1e30, priors at least -3e38. `shape` are the
@@ -153,7 +149,6 @@ def count_subset_errors(table, shape, span, fold_starts, sizes, highest, tree, l
     wrong, unsure = np.empty(events, np.int32), np.empty(events, np.int32)
     lowest, near = np.empty(events, np.float32), np.empty(events, np.float32)
     is_right = np.ones(events + 31, np.float32)
-    own, folds = np.empty(events, np.int64), np.empty(events, np.int64)
     rows = np.empty(features.size, np.uint64)
     n_doubtful = 0
     fold = 0
@@ -165,11 +160,6 @@ def count_subset_errors(table, shape, span, fold_starts, sizes, highest, tree, l
         begin, last = max(first, start_event), min(end_event, first + events)
         while fold_starts[fold + 1] <= begin:
             fold += 1
-        f = fold
-        for j in range(last - first):
-            while fold_starts[f + 1] <= first + j:
-                f += 1
-            own[j], folds[j] = labels[first + j], f
         prior = start + uint64(n_rows - 1) * width
         for j in range(width):
             sums[j] = table[prior + j]
@@ -188,12 +178,12 @@ def count_subset_errors(table, shape, span, fold_starts, sizes, highest, tree, l
             fixed = np.float32(relative * 4.0 * size * highest)
             clipped = np.float32(_CLIPPED)
             for j in range(per_class):
-                mine = sums[target + j]
+                own = sums[target + j]
                 other = most[j]
-                error = fixed + relative * (abs(mine) + abs(other))
-                sure = (abs(mine - other) > error) & (max(mine, other) > clipped)
+                error = fixed + relative * (abs(own) + abs(other))
+                sure = (abs(own - other) > error) & (max(own, other) > clipped)
                 unsure[j] = not sure
-                wrong[j] = sure & (other > mine)
+                wrong[j] = sure & (other > own)
             if hits.shape[0] > 0:
                 for j in range(per_class):
                     is_right[j] = np.float32(1 - wrong[j])
@@ -205,13 +195,14 @@ def count_subset_errors(table, shape, span, fold_starts, sizes, highest, tree, l
                     while bits != 0:
                         j = some + first_bit(bits)
                         bits &= bits - 1
+                        zero, cell = cells[0, first + j], cells[1, first + j]
                         if hits.shape[0] > 1:
                             if near[j] >= 2 * _ONE:
                                 wrong[j], unsure[j] = 0, 1
                                 continue
-                            guess = np.int64(near[j]) - _ONE
-                            hits[1, subset, folds[j], 0 if guess == own[j] else guess] += 1
-                        hits[0, subset, folds[j], own[j]] -= 1
+                            found = zero + np.int64(near[j]) - _ONE
+                            hits[1, subset, zero if found == cell else found] += 1
+                        hits[0, subset, cell] -= 1
             in_doubt = np.int32(0)
             for j in range(begin - first, last - first):
                 in_doubt += unsure[j]
@@ -250,8 +241,5 @@ def count_doubtful(table, priors, masks, doubtful, by_fold, labels, folds, count
                 size += 1
         found = winner(table, priors, selected[:size], event, totals, absolute)
         counts[subset, folds[event]] += found != labels[event]
-        if found != labels[event]:
-            if hits.shape[0] > 0:
-                hits[0, subset, folds[event], labels[event]] -= 1
-            if hits.shape[0] > 1:
-                hits[1, subset, folds[event], found] += 1
+        for part in range(hits.shape[0] if found != labels[event] else 0):
+            hits[part, subset, folds[event] * n_classes + (found if part else labels[event])] += 2 * part - 1

@@ -168,7 +168,8 @@ class KernelNBOnCpu(Backend[KernelNBEvaluator]):
         super().__init__(evaluator)
         n, n_classes = evaluator.priors.shape
         self._by_fold = np.argsort(evaluator.folds.test_fold, kind="stable")
-        self._labels = evaluator.labels[self._by_fold]
+        starts = evaluator.folds.test_fold * n_classes
+        self._cells = np.array([starts, starts + evaluator.labels])[:, self._by_fold]
         self._fold_starts = np.concatenate([[0], np.cumsum(evaluator.folds.sizes)])
         self._events = min(max(_BLOCK_NUMBERS // n_classes // 32, 1) * 32, -(-n // 8) * 8)
         self._table = self._blocks()
@@ -207,9 +208,9 @@ class KernelNBOnCpu(Backend[KernelNBEvaluator]):
         `true` are the events by fold and class. Shape (2, rows, n_folds, n_classes), or (1, ...) unless `guessed`.
         """
         for rows, _, hits in self._count(masks, range(len(true)), 1 + guessed):
-            hits[0] += true
+            hits[0] += true.ravel()
             hits[1:] += hits[:1]
-            yield rows, hits
+            yield rows, hits.reshape(1 + guessed, -1, *true.shape)
 
     def _count(self, masks: BoolArray, folds: range, n_hits: int) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
         """Yield rows, their errors in consecutive folds, and `n_hits` arrays of them by class."""
@@ -239,10 +240,10 @@ class KernelNBOnCpu(Backend[KernelNBEvaluator]):
 
         def work(span: tuple[int, int]) -> None:
             counts = np.zeros((len(masks), e.folds.n_folds), dtype=np.int64)
-            hits = np.zeros((n_hits, *counts.shape, e.classes.size), dtype=np.int64)
+            hits = np.zeros((n_hits, len(masks), counts.shape[1] * e.classes.size), dtype=np.int64)
             doubtful = np.empty(len(masks) * (span[1] - span[0]) * self._events, dtype=np.int32)
             table = self._table.reshape(-1)
-            terms = (table, shape, span, self._fold_starts, sizes, e.highest, tree, self._labels)
+            terms = (table, shape, span, self._fold_starts, sizes, e.highest, tree, self._cells)
             some = count_subset_errors(*terms, counts, hits, doubtful)
             if some:
                 exact = (self._by_fold, e.labels, e.folds.test_fold)
