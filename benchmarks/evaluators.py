@@ -12,6 +12,7 @@ import time
 
 import numpy as np
 from figures import WALL, compare, show
+from sklearn.metrics import get_scorer
 from sklearn.model_selection import cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KernelDensity, KNeighborsClassifier
@@ -31,6 +32,8 @@ from pqswarm.evaluation import (
     choose_evaluator,
     scaled,
 )
+from pqswarm.evaluation.exact.naive_bayes.discrete import DiscreteNBEvaluator
+from pqswarm.evaluation.scores import ScoredEvaluator
 
 SKLEARN = "scikit-learn's cross_val_score / pqswarm, per subset"
 
@@ -142,6 +145,25 @@ def other_figures(X, y, folds):
             )
 
 
+def score_figures(X, y, folds):
+    batches = {"k-nn": 3, "kernel-nb": 30, "gaussian-nb": 30, "lda": 3, "qda": 1, "nearest-centroid": 3}
+    made = {name: CLASSIFIERS[name]().evaluator(X, y, folds, n_jobs=1) for name in batches}
+    made["discrete-nb"] = DiscreteNBEvaluator(np.abs(X), y, folds, n_jobs=1)
+    for name, accuracy in made.items():
+        batch = batches.get(name, 3)
+        masks = masks_of(20, 15 + batch, seed=4)
+        for scoring in ("f1_macro", "balanced_accuracy"):
+            scored = ScoredEvaluator(accuracy, get_scorer(scoring))
+            yield compare(
+                f"{scoring} of {name}, {batch} subsets of 20 features",
+                "the score / accuracy",
+                lambda turn, e=accuracy, n=batch, m=masks: e.errors(m[turn : turn + n]),
+                lambda turn, e=scored, n=batch, m=masks: e.errors(m[turn : turn + n]),
+                rounds=15,
+                better="lower",
+            )
+
+
 def thread_figures(X, y, folds):
     for name, kind, count in (("3-NN", KNNEvaluator, 60), ("kernel NB", KernelNBEvaluator, 1200)):
         masks = masks_of(30, count, seed=3)
@@ -161,7 +183,7 @@ def figures():
     X, y = made.X(), made.y
     folds = Folds.stratified(y)
     with threadpool_limits(1):
-        for some in (knn_figures, pipeline_figures, kernel_nb_figures, other_figures, thread_figures):
+        for some in (knn_figures, pipeline_figures, kernel_nb_figures, other_figures, score_figures, thread_figures):
             yield from some(X, y, folds)
 
 

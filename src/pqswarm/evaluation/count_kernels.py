@@ -1,5 +1,7 @@
 """Count errors and hits by fold."""
 
+import numpy as np
+
 from pqswarm._kernels.compiling import njit
 
 
@@ -22,3 +24,34 @@ def count_hits(predicted, labels, folds, weights, right, guessed):
             fold, label = folds[event], predicted[row, event]
             guessed[row, fold, label] += weights[event]
             right[row, fold, label] += weights[event] * (label == labels[event])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def mean_ratios(right, true, guessed, by_true, by_guessed, totals):
+    """Return the mean over classes of right / (by_true true + by_guessed guessed + the rest to 1 right), shape (m, f).
+
+    `right` and `guessed` are of shape (m, f, classes), `true` of shape (f, classes). Ratios 0/0 are 0. The mean is over
+    the classes that occur, or weighted by `true` if its `totals`, of shape (f,), are given. Terms are added in the
+    order of NumPy's pairwise sums.
+    """
+    scores, n = np.empty(right.shape[:2]), true.shape[1]
+    rest, terms, whole = 1.0 - by_true - by_guessed, np.empty(n), n // 8 * 8
+    for row in range(right.shape[0]):
+        for fold in range(true.shape[0]):
+            known = 0
+            for k in range(n):
+                a, b, c = true[fold, k], guessed[row, fold, k], right[row, fold, k]
+                terms[k] = c / max(by_true * a + by_guessed * b + rest * c, 5e-324)
+                known += a + b > 0
+            if totals.size:
+                terms *= true[fold]
+            total = 0.0
+            if whole > 0:
+                for k in range(8, whole):
+                    terms[k % 8] += terms[k]
+                total = (terms[0] + terms[1]) + (terms[2] + terms[3])
+                total += (terms[4] + terms[5]) + (terms[6] + terms[7])
+            for k in range(whole, n):
+                total += terms[k]
+            scores[row, fold] = total / (totals[fold] if totals.size else max(known, 1))
+    return scores

@@ -70,7 +70,7 @@ class ScoredEvaluator(Evaluator):
         self._true = true.reshape(-1, e.classes.size)
         self._score = None
         if self._method == "predict" and (self._weights > 0).all():  # of a class without weight, scikit-learn decides
-            self._score = _find_score(self._function.__name__, self._kwargs, e.classes)
+            self._score = _find_score(self._function.__name__, self._kwargs, e.classes, weighted)
 
     def _checked_data(self, X: Any) -> Any:
         return X
@@ -122,13 +122,18 @@ class ScoredEvaluator(Evaluator):
         return errors
 
     def _counted_scores(self, masks: BoolArray) -> FloatArray:
-        """The scores of each fold by a backend that counts errors by class without labels; else NaN."""
-        missed = getattr(getattr(self.evaluator, "_backend", None), "missed", None)
-        if missed is None or self._score is None or self._given is not None:
-            return np.full((len(masks), self.folds.n_folds), np.nan)
-        by_true, by_guess = missed(masks)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return self._score(self._true - by_true, self._true, self._true - by_true + by_guess)
+        """The scores of each fold by a backend that counts errors, or by class, without labels; else NaN."""
+        backend = getattr(self.evaluator, "_backend", None)
+        scores = np.full((len(masks), self.folds.n_folds), np.nan)
+        if backend is None or self._score is None or self._given is not None:
+            return scores
+        if self._score is _accuracy:
+            return np.asarray((self._sizes - backend.counts(masks, range(self.folds.n_folds))) / self._sizes)
+        if hasattr(backend, "hits"):
+            for rows, hits in backend.hits(masks, self._true, self._score is not _balanced):
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    scores[rows] = self._score(hits[0], self._true, hits[-1])
+        return scores
 
     def _scores(self, predicted: IntArray) -> FloatArray:
         """The scores of each fold for predicted positions in the classes, (m, n): shape (m, n_folds)."""
@@ -246,7 +251,7 @@ def _of_two(found: FloatArray, slack: FloatArray) -> tuple[FloatArray, FloatArra
     return np.column_stack([1.0 - found[:, 1], found[:, 1]]), np.column_stack([slack[:, 1], slack[:, 1]])
 
 
-def _find_score(name: str, kwargs: Mapping[str, Any], classes: AnyArray) -> _Formula | None:
+def _find_score(name: str, kwargs: Mapping[str, Any], classes: AnyArray, weighted: bool) -> _Formula | None:
     """The formula of a score; None if scikit-learn must compute it."""
     plain = {"accuracy_score": _accuracy, "balanced_accuracy_score": _balanced, "matthews_corrcoef": _matthews}
     plain["cohen_kappa_score"] = _kappa
@@ -258,18 +263,19 @@ def _find_score(name: str, kwargs: Mapping[str, Any], classes: AnyArray) -> _For
     known = ("macro", "micro", "weighted", *(["binary"] if is_binary else []))
     if name not in ratios or average not in known or not kwargs.keys() <= {"average", "pos_label"}:
         return None
-    by_true, by_guessed = ratios[name]
+    if average == "micro" and name != "jaccard_score" and not weighted:  # every event has one label
+        return _accuracy
+
+    from pqswarm.evaluation.count_kernels import mean_ratios
 
     def score(right: AnyArray, true: AnyArray, guessed: AnyArray) -> FloatArray:
         if average == "binary":
-            right, true, guessed = (part[..., classes == positive][..., 0] for part in (right, true, guessed))
+            right, true, guessed = (part[..., classes == positive].copy() for part in (right, true, guessed))
         elif average == "micro":
-            right, true, guessed = (part.sum(axis=-1) for part in (right, true, guessed))
-        whole = by_true * true + by_guessed * guessed + (1 - by_true - by_guessed) * right
-        each = np.divide(right, whole, out=np.zeros(right.shape), where=whole > 0)  # 0/0 is 0, as with a warning there
-        if average == "macro":
-            return np.asarray(each.sum(axis=-1) / np.count_nonzero(true + guessed, axis=-1))
-        return np.asarray((each * true).sum(axis=-1) / true.sum(axis=-1) if average == "weighted" else each)
+            right, true, guessed = (part.sum(axis=-1, keepdims=True) for part in (right, true, guessed))
+        by_true, by_guessed = ratios[name]
+        totals = true.sum(axis=-1) if average == "weighted" else true[0, :0]
+        return np.asarray(mean_ratios(right, true, guessed, float(by_true), float(by_guessed), totals))
 
     return score
 
@@ -280,7 +286,9 @@ def _accuracy(right: AnyArray, true: AnyArray, guessed: AnyArray) -> FloatArray:
 
 def _balanced(right: AnyArray, true: AnyArray, guessed: AnyArray) -> FloatArray:  # noqa: ARG001
     """The mean recall of the classes that occur."""
-    return np.asarray((right / np.where(true > 0, true, 1)).sum(axis=-1) / np.count_nonzero(true, axis=-1))
+    from pqswarm.evaluation.count_kernels import mean_ratios
+
+    return np.asarray(mean_ratios(right, true, right, 1.0, 0.0, true[0, :0]))
 
 
 def _matthews(right: AnyArray, true: AnyArray, guessed: AnyArray) -> FloatArray:

@@ -9,10 +9,12 @@ import numpy as np
 from numba import uint64
 
 from pqswarm._kernels.compiling import njit
+from pqswarm.evaluation.exact.knn.vector_kernels import at_most, first_bit
 from pqswarm.evaluation.exact.naive_bayes.kernels import winner
 
 _UNIT = 2.0**-24  # rounding unit of single precision
 _SAFETY = 1.1
+_ONE = 4096  # a class in a sum of classes, to which its number is added
 _CLIPPED = -1e29  # lower scores may include clipped terms
 
 
@@ -106,24 +108,30 @@ def _highest_other_nb_table_score(sums, start, n_classes, events, most):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _find_other_nb_table_class(sums, start, n_classes, events, most, fixed, relative, place, near):
-    """Fill `place` with the class of the largest other score, `most`, and `near` with how many may equal it."""
+def _find_other_nb_table_class(sums, start, n_classes, events, lowest, near):
+    """Fill `near` with the sum of _ONE + class over the classes but the first whose scores are at least `lowest`."""
+    none, last, c = np.float32(0.0), n_classes - uint64(1), uint64(1)
     for j in range(events):
-        place[j] = near[j] = 0
-    for c in range(uint64(1), n_classes):
-        a = start + c * events
+        near[j] = none
+    while c <= last:  # three at a time, the last one repeatedly, but counted once
+        a, two, three = start + c * events, min(c + uint64(1), last), min(c + uint64(2), last)
+        b, d, k = start + two * events, start + three * events, np.float32(np.float32(_ONE) + np.float32(c))
+        p = np.float32(k + np.float32(1.0)) if two > c else none
+        q = np.float32(k + np.float32(2.0)) if three > two else none
         for j in range(events):
-            score = sums[a + j]
-            near[j] += score >= most[j] - (fixed + np.float32(2.1) * relative * abs(most[j]))
-            place[j] = np.int32(c) if score == most[j] else place[j]
+            low = lowest[j]
+            some = (k if sums[a + j] >= low else none) + (p if sums[b + j] >= low else none)
+            near[j] += some + (q if sums[d + j] >= low else none)
+        c += uint64(3)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def count_subset_errors(table, shape, span, fold_starts, sizes, highest, tree, labels, counts, missed, doubtful):
+def count_subset_errors(table, shape, span, fold_starts, sizes, highest, tree, cells, counts, hits, doubtful):
     """Add the errors of each subset in each fold to `counts`, int64[m, folds]; return the number of doubtful events.
 
-    `missed`, int64[2, m, folds, classes], counts errors by true and by predicted class, unless it is empty; `labels`,
-    int64[n], are the true classes.
+    Unless `hits`, int64[h, m, folds * classes], is empty, errors are instead subtracted from hits[0] by true class and,
+    if h is 2, added to hits[1] by predicted class. `cells`, int64[2, n], are the places there of each event's fold and
+    true class.
 
     `table`, flat float32 of shape (blocks, features + 1, classes, events), holds the terms of each event, followed by
     its log prior; the first class is the event's own; terms are at least -1e30, priors at least -3e38. `shape` are the
@@ -139,7 +147,8 @@ def count_subset_errors(table, shape, span, fold_starts, sizes, highest, tree, l
     sums = np.empty(n_slots * n_classes * events, np.float32)
     most = np.empty(events, np.float32)
     wrong, unsure = np.empty(events, np.int32), np.empty(events, np.int32)
-    place, near = np.empty(events, np.int32), np.empty(events, np.int32)
+    lowest, near = np.empty(events, np.float32), np.empty(events, np.float32)
+    is_right = np.ones(events + 31, np.float32)
     rows = np.empty(features.size, np.uint64)
     n_doubtful = 0
     fold = 0
@@ -175,24 +184,30 @@ def count_subset_errors(table, shape, span, fold_starts, sizes, highest, tree, l
                 sure = (abs(own - other) > error) & (max(own, other) > clipped)
                 unsure[j] = not sure
                 wrong[j] = sure & (other > own)
-            if missed.size:
-                _find_other_nb_table_class(sums, target, classes, per_class, most, fixed, relative, place, near)
-                f = fold
-                for j in range(last - first):
-                    if first + j == fold_starts[f + 1]:
-                        f += 1
-                    if wrong[j]:
-                        label = labels[first + j]
-                        if near[j] > 1:
-                            wrong[j], unsure[j] = 0, 1
-                        else:
-                            missed[0, subset, f, label] += 1
-                            missed[1, subset, f, 0 if place[j] == label else place[j]] += 1
+            if hits.shape[0] > 0:
+                for j in range(per_class):
+                    is_right[j] = np.float32(1 - wrong[j])
+                    lowest[j] = most[j] - (fixed + np.float32(2.1) * relative * abs(most[j]))
+                if hits.shape[0] > 1:
+                    _find_other_nb_table_class(sums, target, classes, per_class, lowest, near)
+                for some in range(0, events, 32):
+                    bits = at_most(is_right, some, np.float32(0.0))
+                    while bits != 0:
+                        j = some + first_bit(bits)
+                        bits &= bits - 1
+                        zero, cell = cells[0, first + j], cells[1, first + j]
+                        if hits.shape[0] > 1:
+                            if near[j] >= 2 * _ONE:
+                                wrong[j], unsure[j] = 0, 1
+                                continue
+                            found = zero + np.int64(near[j]) - _ONE
+                            hits[1, subset, zero if found == cell else found] += 1
+                        hits[0, subset, cell] -= 1
             in_doubt = np.int32(0)
             for j in range(begin - first, last - first):
                 in_doubt += unsure[j]
             low, f = begin, fold
-            while low < last:
+            while low < last and hits.shape[0] == 0:
                 high = min(last, fold_starts[f + 1])
                 errors = np.int32(0)
                 for j in range(low - first, high - first):
@@ -208,8 +223,8 @@ def count_subset_errors(table, shape, span, fold_starts, sizes, highest, tree, l
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def count_doubtful(table, priors, masks, doubtful, by_fold, labels, folds, counts, missed):
-    """Add the errors of doubtful events, decided by :func:`decide_exactly`, to `counts` and `missed`, as above.
+def count_doubtful(table, priors, masks, doubtful, by_fold, labels, folds, counts, hits):
+    """Add the errors of doubtful events, decided by :func:`decide_exactly`, to `counts` and `hits`, as above.
 
     `doubtful` are numbers subset * events + event, events in the order `by_fold`, int64[n]; `labels` and `folds` are in
     the order of `table` and `priors`.
@@ -226,6 +241,5 @@ def count_doubtful(table, priors, masks, doubtful, by_fold, labels, folds, count
                 size += 1
         found = winner(table, priors, selected[:size], event, totals, absolute)
         counts[subset, folds[event]] += found != labels[event]
-        if missed.size and found != labels[event]:
-            missed[0, subset, folds[event], labels[event]] += 1
-            missed[1, subset, folds[event], found] += 1
+        for part in range(hits.shape[0] if found != labels[event] else 0):
+            hits[part, subset, folds[event] * n_classes + (found if part else labels[event])] += 2 * part - 1

@@ -1,5 +1,6 @@
 """The exact error of kernel naive Bayes."""
 
+from collections.abc import Iterator
 from itertools import pairwise
 from math import log, pi, sqrt
 from typing import Unpack
@@ -167,6 +168,8 @@ class KernelNBOnCpu(Backend[KernelNBEvaluator]):
         super().__init__(evaluator)
         n, n_classes = evaluator.priors.shape
         self._by_fold = np.argsort(evaluator.folds.test_fold, kind="stable")
+        starts = evaluator.folds.test_fold * n_classes
+        self._cells = np.array([starts, starts + evaluator.labels])[:, self._by_fold]
         self._fold_starts = np.concatenate([[0], np.cumsum(evaluator.folds.sizes)])
         self._events = min(max(_BLOCK_NUMBERS // n_classes // 32, 1) * 32, -(-n // 8) * 8)
         self._table = self._blocks()
@@ -194,26 +197,30 @@ class KernelNBOnCpu(Backend[KernelNBEvaluator]):
 
     def counts(self, masks: BoolArray, folds: range) -> IntArray:
         """Return the misclassified events of consecutive folds for each mask; see :class:`Backend`."""
-        return self._count(masks, folds, 0)[0]
-
-    def missed(self, masks: BoolArray) -> IntArray:
-        """Return the misclassified events by true and by predicted class, shape (2, m, n_folds, n_classes)."""
-        return self._count(masks, range(self.evaluator.folds.n_folds), self.evaluator.classes.size)[1]
-
-    def _count(self, masks: BoolArray, folds: range, n_classes: int) -> tuple[IntArray, IntArray]:
-        """The errors of consecutive folds, and by class unless `n_classes` is 0."""
         counts = np.empty((len(masks), len(folds)), dtype=np.int64)
-        missed = np.empty((2, *counts.shape, n_classes), dtype=np.int64)
+        for rows, found, _ in self._count(masks, folds, 0):
+            counts[rows] = found[:, folds.start : folds.stop]
+        return counts
+
+    def hits(self, masks: BoolArray, true: IntArray, guessed: bool) -> Iterator[tuple[IntArray, IntArray]]:
+        """Yield some rows of the masks, and their recognised events by class, and those guessed to be of each.
+
+        `true` are the events by fold and class. Shape (2, rows, n_folds, n_classes), or (1, ...) unless `guessed`.
+        """
+        for rows, _, hits in self._count(masks, range(len(true)), 1 + guessed):
+            hits[0] += true.ravel()
+            hits[1:] += hits[:1]
+            yield rows, hits.reshape(1 + guessed, -1, *true.shape)
+
+    def _count(self, masks: BoolArray, folds: range, n_hits: int) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
+        """Yield rows, their errors in consecutive folds, and `n_hits` arrays of them by class."""
         order = _order_nb_evaluator_masks(masks)
         step = min(_MASKS, max(1, _DOUBTFUL // len(self.evaluator.data)))
         for first in range(0, len(masks), step):
             rows = order[first : first + step]
-            all_counts, all_missed = self._counts_of(masks[rows], folds, n_classes)
-            counts[rows] = all_counts[:, folds.start : folds.stop]
-            missed[:, rows] = all_missed[:, :, folds.start : folds.stop]
-        return counts, missed
+            yield rows, *self._counts_of(masks[rows], folds, n_hits)
 
-    def _counts_of(self, masks: BoolArray, folds: range, n_classes: int) -> tuple[IntArray, IntArray]:
+    def _counts_of(self, masks: BoolArray, folds: range, n_hits: int) -> tuple[IntArray, IntArray]:
         """The counts of a limited number of masks, ordered by similarity; those of other folds are 0."""
         from pqswarm.evaluation.exact.naive_bayes.count_kernels import (
             count_doubtful,
@@ -230,25 +237,28 @@ class KernelNBOnCpu(Backend[KernelNBEvaluator]):
         first, last = int(self._fold_starts[folds.start]), int(self._fold_starts[folds.stop])
         shape = (*self._table.shape[1:], n, first, last)
         found: list[tuple[IntArray, IntArray]] = []
-        labels = e.labels[self._by_fold]
 
         def work(span: tuple[int, int]) -> None:
             counts = np.zeros((len(masks), e.folds.n_folds), dtype=np.int64)
-            missed = np.zeros((2, *counts.shape, n_classes), dtype=np.int64)
+            hits = np.zeros((n_hits, len(masks), counts.shape[1] * e.classes.size), dtype=np.int64)
             doubtful = np.empty(len(masks) * (span[1] - span[0]) * self._events, dtype=np.int32)
             table = self._table.reshape(-1)
-            terms = (table, shape, span, self._fold_starts, sizes, e.highest, tree, labels)
-            some = count_subset_errors(*terms, counts, missed, doubtful)
+            terms = (table, shape, span, self._fold_starts, sizes, e.highest, tree, self._cells)
+            some = count_subset_errors(*terms, counts, hits, doubtful)
             if some:
                 exact = (self._by_fold, e.labels, e.folds.test_fold)
-                count_doubtful(e.table, e.priors, masks, doubtful[:some], *exact, counts, missed)
-            found.append((counts, missed))
+                count_doubtful(e.table, e.priors, masks, doubtful[:some], *exact, counts, hits)
+            found.append((counts, hits))
 
         blocks = range(first // self._events, -(-last // self._events))
         jobs = min(effective_jobs(e.n_jobs), 1 + self._table[0, 0].size * len(blocks) * len(tree[4]) // _TERMS)
         edges = [blocks.start + len(blocks) * job // jobs for job in range(jobs + 1)]
         e.in_threads(work, list(pairwise(edges)))
-        return np.sum([one for one, _ in found], axis=0), np.sum([one for _, one in found], axis=0)
+        all_counts, all_hits = found.pop()
+        for counts, hits in found:
+            all_counts += counts
+            all_hits += hits
+        return all_counts, all_hits
 
     def predict(self, masks: BoolArray, folds: range | None = None) -> IntArray:  # noqa: ARG002
         """Return the labels of every event for each mask; see :class:`Backend`."""
