@@ -14,9 +14,10 @@ GUIDED :=
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --constraint constraints.txt
 
 # uv installs in seconds what takes pip most of a minute. Where there is no uv, or it fails, pip installs all.
-INDEX = $${PIP_INDEX_URL:-$$($(BIN)/python -m pip config get global.index-url 2>/dev/null || echo https://pypi.org/simple)}
-UV_INSTALL = UV_DEFAULT_INDEX="$(INDEX)" $(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt
-install = { test -x $(BIN)/uv && $(UV_INSTALL) $(1) 2>/dev/null || $(PIP_INSTALL) $(1); }
+# pip's own package index is handed on to uv.
+INDEX = $${PIP_INDEX_URL:-$$($(BIN)/python -m pip config get global.index-url 2>/dev/null)}
+UV_INSTALL = $(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt
+install = { test -x $(BIN)/uv && { index="$(INDEX)"; $${index:+env UV_DEFAULT_INDEX="$$index"} $(UV_INSTALL) $(1) 2>/dev/null; } || $(PIP_INSTALL) $(1); }
 
 # Some tests wait for browsers and servers: one process more than cores keeps all cores busy.
 WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
