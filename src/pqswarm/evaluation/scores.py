@@ -123,15 +123,13 @@ class ScoredEvaluator(Evaluator):
 
     def _counted_scores(self, masks: BoolArray) -> FloatArray:
         """The scores of each fold by a backend that counts errors, or by class, without labels; else NaN."""
-        backend = getattr(self.evaluator, "_backend", None)
+        backend: Any = getattr(self.evaluator, "_backend", None) if self._score and self._given is None else None
         scores = np.full((len(masks), self.folds.n_folds), np.nan)
-        if backend is None or self._score is None or self._given is not None:
-            return scores
-        if self._score is _accuracy:
+        if backend and self._score is _accuracy:
             return np.asarray((self._sizes - backend.counts(masks, range(self.folds.n_folds))) / self._sizes)
-        if hasattr(backend, "hits"):
-            for rows, hits in backend.hits(masks, self._true, self._score is not _balanced):
-                with np.errstate(divide="ignore", invalid="ignore"):
+        if self._score and hasattr(backend, "hits"):
+            with np.errstate(divide="ignore", invalid="ignore"):
+                for rows, hits in backend.hits(masks, self._true, self._score is not _balanced):
                     scores[rows] = self._score(hits[0], self._true, hits[-1])
         return scores
 

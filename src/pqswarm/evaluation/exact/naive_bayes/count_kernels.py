@@ -204,13 +204,13 @@ def count_subset_errors(table, shape, span, fold_starts, sizes, highest, tree, c
                             hits[1, subset, zero if found == cell else found] += 1
                         hits[0, subset, cell] -= 1
             in_doubt = np.int32(0)
-            for j in range(begin - first, last - first):
+            for j in range(uint64(begin - first), uint64(last - first)):  # unsigned, to vectorise
                 in_doubt += unsure[j]
             low, f = begin, fold
             while low < last and hits.shape[0] == 0:
                 high = min(last, fold_starts[f + 1])
                 errors = np.int32(0)
-                for j in range(low - first, high - first):
+                for j in range(uint64(low - first), uint64(high - first)):
                     errors += wrong[j]
                 counts[subset, f] += errors
                 low, f = high, f + 1

@@ -1,6 +1,7 @@
 """The exact error of kernel naive Bayes."""
 
 from collections.abc import Iterator
+from functools import reduce
 from itertools import pairwise
 from math import log, pi, sqrt
 from typing import Unpack
@@ -203,10 +204,7 @@ class KernelNBOnCpu(Backend[KernelNBEvaluator]):
         return counts
 
     def hits(self, masks: BoolArray, true: IntArray, guessed: bool) -> Iterator[tuple[IntArray, IntArray]]:
-        """Yield some rows of the masks, and their recognised events by class, and those guessed to be of each.
-
-        `true` are the events by fold and class. Shape (2, rows, n_folds, n_classes), or (1, ...) unless `guessed`.
-        """
+        """Yield rows of the masks, and how many of the `true` events of each fold and class they find and guess."""
         for rows, _, hits in self._count(masks, range(len(true)), 1 + guessed):
             hits[0] += true.ravel()
             hits[1:] += hits[:1]
@@ -222,17 +220,13 @@ class KernelNBOnCpu(Backend[KernelNBEvaluator]):
 
     def _counts_of(self, masks: BoolArray, folds: range, n_hits: int) -> tuple[IntArray, IntArray]:
         """The counts of a limited number of masks, ordered by similarity; those of other folds are 0."""
-        from pqswarm.evaluation.exact.naive_bayes.count_kernels import (
-            count_doubtful,
-            count_subset_errors,
-            plan_nb_table_sums,
-        )
+        from pqswarm.evaluation.exact.naive_bayes import count_kernels as kernels
 
         e, n = self.evaluator, len(self.evaluator.data)
         sizes = masks.sum(axis=1)
         parents, slots, starts, subsets = np.empty((4, 2 * len(masks)), dtype=np.int64)
         features = np.empty(sizes.sum(), dtype=np.int64)
-        shared = plan_nb_table_sums(masks, parents, slots, starts, subsets, features)
+        shared = kernels.plan_nb_table_sums(masks, parents, slots, starts, subsets, features)
         tree = (parents, slots, starts, subsets, features[: starts[shared[0]]], *shared)
         first, last = int(self._fold_starts[folds.start]), int(self._fold_starts[folds.stop])
         shape = (*self._table.shape[1:], n, first, last)
@@ -244,21 +238,17 @@ class KernelNBOnCpu(Backend[KernelNBEvaluator]):
             doubtful = np.empty(len(masks) * (span[1] - span[0]) * self._events, dtype=np.int32)
             table = self._table.reshape(-1)
             terms = (table, shape, span, self._fold_starts, sizes, e.highest, tree, self._cells)
-            some = count_subset_errors(*terms, counts, hits, doubtful)
+            some = kernels.count_subset_errors(*terms, counts, hits, doubtful)
             if some:
                 exact = (self._by_fold, e.labels, e.folds.test_fold)
-                count_doubtful(e.table, e.priors, masks, doubtful[:some], *exact, counts, hits)
+                kernels.count_doubtful(e.table, e.priors, masks, doubtful[:some], *exact, counts, hits)
             found.append((counts, hits))
 
         blocks = range(first // self._events, -(-last // self._events))
         jobs = min(effective_jobs(e.n_jobs), 1 + self._table[0, 0].size * len(blocks) * len(tree[4]) // _TERMS)
         edges = [blocks.start + len(blocks) * job // jobs for job in range(jobs + 1)]
         e.in_threads(work, list(pairwise(edges)))
-        all_counts, all_hits = found.pop()
-        for counts, hits in found:
-            all_counts += counts
-            all_hits += hits
-        return all_counts, all_hits
+        return reduce(lambda one, other: (one[0] + other[0], one[1] + other[1]), found)
 
     def predict(self, masks: BoolArray, folds: range | None = None) -> IntArray:  # noqa: ARG002
         """Return the labels of every event for each mask; see :class:`Backend`."""
