@@ -130,6 +130,7 @@ def list_tab(app, browser, recordings, fault):
             tab.until(f"{known}.some(one => one.name === '{name}' && {done})")
         tab.until(f"{known}.every(one => {done} || one.reason)")
         tab.until(LISTED)
+        forget_uploads(tab, "fault.cfg")
         yield tab
         assert tab.problems() == []
         forget_uploads(tab)

@@ -11,13 +11,18 @@ from tests.browser import DESKTOP, PHONE, needs_browser
 pytestmark = needs_browser
 
 
-def test_dropped_files_are_listed_with_their_events(start, fault):
-    start.drop(".drop", fault, fault.with_suffix(".dat"))  # once more: they stay one recording
+def test_dropped_files_are_listed_with_their_events(start, fault, tmp_path):
+    for suffix in (".cfg", ".dat"):
+        shutil.copy(fault.with_suffix(suffix), tmp_path / f"again{suffix}")
+    start.drop(".drop", tmp_path / "again.cfg", tmp_path / "again.dat")
     start.until("[...document.querySelectorAll('.uploads li')].map(one => one.dataset.state).join() === 'analysed'")
-    assert "fault.cfg" in start.text(".uploads")
-    assert rows(start, "station").count("East") == 1
+    start.evaluate("document.querySelector('.sources').scrollIntoView()")  # it is loaded when it is seen
+    start.until("document.querySelectorAll('.sources [aria-label^=Remove]').length === 2")
+    start.until(LISTED.replace(">= 5", ">= 7"))
+    assert rows(start, "station").count("East") == 2
+    assert "again.cfg" in start.text(".uploads")
     link = start.evaluate("document.querySelector('.uploads a').hash")
-    assert link == f"#/recordings/{find(start, 'East', 'sag')['recording']}"
+    assert link in {f"#/recordings/{row['recording']}" for row in events(start) if row["path"] == "uploads/again.cfg"}
     listed = start.text(".sources")
     assert all(word in listed for word in ("quiet.cfg", "no events", "broken.csv", "Remove"))
     start.click(".uploads button")

@@ -78,6 +78,28 @@ def test_what_becomes_a_link_that_leads_out_is_not_opened(tmp_path):
     assert section.files.find(by_name["a.cfg"].file.id, ONE) is None
 
 
+def test_what_went_while_it_was_analysed_is_analysed_when_it_comes_again(tmp_path):
+    section = RecordingsSection(make_workbench(tmp_path))
+    queue, home = section.queue, section.workbench.folder
+    section.workbench.pages["0" * 32] = WorkbenchPage("0" * 32, ONE)
+    write_pair(home / "a.cfg")
+    section.update(ONE)
+    (home / "a.cfg").unlink()
+
+    async def analyse():
+        queue.wake()
+        async with asyncio.timeout(PATIENCE):
+            while queue.is_busy:
+                await asyncio.sleep(0.01)
+
+    asyncio.run(analyse())
+    assert queue.failed
+    write_pair(home / "b.cfg")
+    section.files.look_again()
+    section.update(ONE)
+    assert [one.name for one in queue.waiting(ONE)] == ["b.cfg"]
+
+
 def test_waiting_for_a_file_that_opens_slowly_ends_with_the_job(tmp_path, monkeypatch):
     section = RecordingsSection(make_workbench(tmp_path))
     write_pair(section.workbench.folder / "a.cfg")

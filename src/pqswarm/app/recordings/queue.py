@@ -175,11 +175,13 @@ class AnalysisQueue:
                 if isinstance(verdict, Verdict) and verdict.characterisation is not None:
                     size = verdict.characterisation.require_series().nbytes
                     self.verdicts.put((file.id, number, file.stamp), verdict, size)
-            if found.is_retryable:
+            reasons = [one.reason for one in found.results if isinstance(one, Failure)]
+            is_gone = not all(part.exists() for part in file.parts)
+            if found.is_retryable or (reasons and is_gone):
                 self.archive.release([file.content])
-                reasons = [one.reason for one in found.results if isinstance(one, Failure)]
                 self.failed[file.id, file.stamp] = reasons[0]
-            elif claim == "mine" and file.seen is not None:
+                return  # the same content may come again
+            if claim == "mine" and file.seen is not None:
                 self.archive.finish(file.seen, found.results, analyser=found.analyser, n_channels=found.n_channels)
         self._done.add(file.content)
 
