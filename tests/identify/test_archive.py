@@ -113,6 +113,18 @@ def test_a_moved_file_is_found_by_its_content(empty, tmp_path):
     assert row["path"] == str(moved.path)
 
 
+def test_a_replaced_file_leaves_its_name_to_the_copy(empty, tmp_path):
+    file = add(empty, verdict(event()), "a.cfg", folder=tmp_path)
+    copy = replace(file, path=tmp_path / "copy.cfg")
+    for one in (file, copy):
+        one.path.write_text("")
+    empty.register([copy])
+    before = ArchiveQueries(empty).page(Selection())["rows"]
+    empty.register([replace(file, content="another")])
+    after = ArchiveQueries(empty).page(Selection())["rows"]
+    assert [row["path"] for row in (*before, *after)] == [str(file.path), str(copy.path)]
+
+
 def test_failures_are_kept(empty):
     file = add(empty, Failure("a.cfg", "", "is broken."), "a.cfg")
     assert empty.counts()["failed"] == 1

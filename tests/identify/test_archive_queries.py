@@ -13,7 +13,7 @@ from tests.identify.invented import event, verdict, with_label
 
 from pqswarm.errors import PqswarmError
 from pqswarm.identify import Archive, ArchiveQueries, EventVerdict, Selection
-from pqswarm.identify.archive.export import check_archive, export_archive, run_query
+from pqswarm.identify.archive.export import check_archive, export_archive, run_query, table_cell
 from pqswarm.identify.archive.queries import MAX_POINTS
 from pqswarm.identify.show.curves import rank_event
 from pqswarm.identify.show.page.indices import sarfi
@@ -257,6 +257,8 @@ def test_sql_can_only_read_and_ends_in_time(filled):
     endless = "WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r) SELECT count(*) FROM r"
     with pytest.raises(PqswarmError, match="longer than"):
         list(run_query(archive, endless, 0.05))
+    ((_,), (path,)) = run_query(archive, "SELECT CAST('/data/ä.cfg' AS BLOB)", 10)
+    assert table_cell(path, ".") == "/data/ä.cfg"
     archive.close()
 
 

@@ -8,6 +8,7 @@ from tests.recordings import builders
 from tests.recordings.builders import zipped
 from tests.recordings.vendor_files import cev
 
+from pqswarm._base.files import opening_only_inside
 from pqswarm.recordings import RecordingError, open_recordings, read, read_all
 
 CONFIG, DATA = builders.comtrade_seeds()[10]  # with status channels
@@ -35,6 +36,15 @@ def test_a_mailed_pair(save, tmp_path):
     assert recording.notes == plain.notes
     assert [one.samples.tolist() for one in recording.channels] == [one.samples.tolist() for one in plain.channels]
     assert [one.changes for one in recording.status] == [one.changes for one in plain.status]
+
+
+def test_where_only_one_folder_may_be_read(save, tmp_path):
+    path = save({"fault.cfg": CONFIG, "fault.dat": DATA})
+    with opening_only_inside(tmp_path):
+        assert read(path).source == "mail.zip, fault.cfg"
+    (tmp_path / "other").mkdir()
+    with opening_only_inside(tmp_path / "other"), pytest.raises((OSError, RecordingError)):
+        read(path)
 
 
 def test_several_files(save):

@@ -76,7 +76,7 @@ def export(
 def check(folder: Folder) -> None:
     """Check an archive: damage, missing files, failures, refused events.
 
-    The exit code is 1 if the archive itself is damaged.
+    The exit code is 1 if the archive itself is damaged, 2 if it cannot be read.
 
     Example: pqswarm archive check june.archive
     """

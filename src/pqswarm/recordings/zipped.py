@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
 from pqswarm._base.archive import DAMAGE, damage_text
-from pqswarm._base.files import open_regular
+from pqswarm._base.files import open_regular, opening_only_inside
 from pqswarm._base.text import count_text
 from pqswarm.errors import FileFormatError
 from pqswarm.recordings.files import COMPANIONS, is_document
@@ -42,18 +42,19 @@ def open_zip(path: Path, options: Options) -> list[RawSource]:
             raise
         except DAMAGE as error:
             raise RecordingError(f"is damaged, or is not a .zip archive ({damage_text(error)}).") from error
-        for target, name in unpacked.items():
-            try:
-                reader = find_reader(target)
-                if reader is ZIP:
-                    raise RecordingError("is an archive: unpack it first.")
-                for raw in reader.sources(target, replace(options, whole=True)):
-                    options.check_samples(sum(len(one.channels) * one.n_samples for one in [*sources, raw]))
-                    place = raw.source.removeprefix(target.name) if raw.source.startswith(target.name) else ""
-                    raw.source, raw.format = f"{path.name}, {name}{place}", raw.format or reader.name
-                    sources.append(_keep_in_memory(raw))
-            except FileFormatError as error:
-                reasons.append(f"{name} {error}")
+        with opening_only_inside(Path(folder)):  # also where only the folder of the archive may be read
+            for target, name in unpacked.items():
+                try:
+                    reader = find_reader(target)
+                    if reader is ZIP:
+                        raise RecordingError("is an archive: unpack it first.")
+                    for raw in reader.sources(target, replace(options, whole=True)):
+                        options.check_samples(sum(len(one.channels) * one.n_samples for one in [*sources, raw]))
+                        place = raw.source.removeprefix(target.name) if raw.source.startswith(target.name) else ""
+                        raw.source, raw.format = f"{path.name}, {name}{place}", raw.format or reader.name
+                        sources.append(_keep_in_memory(raw))
+                except FileFormatError as error:
+                    reasons.append(f"{name} {error}")
     if not sources:
         reason = reasons[0] if reasons else f"its files do not end in {', '.join(sorted(suffixes))}."
         raise RecordingError(f"holds no recording that can be read: {reason}")

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -60,6 +61,8 @@ def table_cell(value: Any, decimal: str) -> Any:
         return "" if value is None else int(value)
     if isinstance(value, float):
         return repr(value).replace(".", decimal)
+    if isinstance(value, bytes):  # paths are bytes
+        value = os.fsdecode(value)
     return disarm(file_text(value)) if isinstance(value, str) else value
 
 
@@ -127,11 +130,12 @@ def run_query(archive: "Archive", statement: str, seconds: float) -> Iterator[tu
             raise PqswarmError(
                 f"the query took longer than {seconds:g} s and was stopped: --seconds allows more."
             ) from None
-        raise PqswarmError(f"the query cannot be run: {file_text(str(error))}.") from None
+        raise PqswarmError(f"the query cannot be run: {file_text(str(error)).rstrip('.')}.") from None
     except sqlite3.Warning as error:
         raise PqswarmError(f"the query cannot be run: {error}") from None
     finally:
         connection.set_authorizer(None)
+        connection.set_progress_handler(None, 0)
 
 
 def check_archive(archive: "Archive") -> Iterator[tuple[bool, str]]:

@@ -90,6 +90,8 @@ class ArchiveFiles:
         """Note what files hold; new contents wait to be analysed."""
         with self.database.transaction() as database:
             for one in seen:
+                query = "SELECT content FROM files WHERE path = ? AND content NOT IN ('', ?)"
+                replaced = database.execute(query, (os.fsencode(one.path), one.content)).fetchall()
                 database.execute(
                     "INSERT INTO files VALUES (?, ?, ?, ?, ?, '', '') ON CONFLICT DO UPDATE SET "
                     "name = excluded.name, stamp = excluded.stamp, content = excluded.content",
@@ -99,14 +101,19 @@ class ArchiveFiles:
                     "INSERT OR IGNORE INTO contents VALUES (?, 'waiting', ?, '', '', 0)",
                     (one.content, one.grown_from),
                 )
-                self._rename(database, one)
+                for (content,) in [(one.content,), *replaced]:
+                    self._rename(database, content)
 
-    def _rename(self, database: sqlite3.Connection, file: SeenFile) -> None:
-        """Show recordings under the new name of their file if it was moved."""
-        query = "SELECT path FROM files WHERE content = ? AND path != ?"
-        others = database.execute(query, (file.content, os.fsencode(file.path))).fetchall()
-        if others and not any(os.path.lexists(path) for (path,) in others):
-            values = (file_text(file.path), self.next_revision(database), file.content)
+    def _rename(self, database: sqlite3.Connection, content: str) -> None:
+        """Show recordings under the name of a file that holds them, if theirs was moved or replaced."""
+        query = "SELECT name FROM recordings WHERE content = ? LIMIT 1"
+        shown = database.execute(query, (content,)).fetchone()
+        if shown is None:
+            return
+        query = "SELECT path, name FROM files WHERE content = ? ORDER BY path"
+        names = [name for path, name in database.execute(query, (content,)) if os.path.lexists(path)]
+        if names and shown[0] not in names:
+            values = (names[0], self.next_revision(database), content)
             database.execute("UPDATE recordings SET name = ?, revision = ? WHERE content = ?", values)
 
     def set_aside(self, path: Path, stamp: str, state: str, reason: str) -> None:

@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from pqswarm._base.units import unit_text
 from pqswarm.measure.event import Event
 from pqswarm.measure.incidents.currents import FeederCurrents
 from pqswarm.measure.incidents.trace import Trace
@@ -318,7 +319,7 @@ def list_evidence(facts: Facts) -> tuple[str, ...]:
     if facts.neutral_moves:
         said.append("some phases rise while others fall: the neutral moves")
     said += [
-        f"current of {one.feeder} from {one.before:.3g} to {one.before + one.rise:.3g} A, "
+        f"current of {one.feeder} from {unit_text(one.before, 'A')} to {unit_text(one.before + one.rise, 'A')}, "
         f"{100 * one.second:.0f} % second harmonic"
         for one in facts.currents[:1]
         if one.ratio > 1.05

@@ -135,7 +135,10 @@
     apply() {}
     changed() {}
     message(message) {
-      if (message.state === "again") pq.recordings.reopen();
+      const isOurs = this.ids.some((id) => id.split("-")[0] === message.id?.split("-")[0]);
+      const isNew = message.state === "analysed" && this.analyses?.some((one) => one.state !== "analysed");
+      if (message.state === "again" || (isOurs && isNew)) pq.recordings.reopen();
+      else if (isOurs && message.urms) this.waves?.refresh();
     }
   };
 })();

@@ -84,6 +84,7 @@
       const save = (text, more, title) => pq.el("a", { class: "button", href: `/api/table.csv?${[query, more].filter(Boolean).join("&")}`, download: true, title }, text);
       this.exports.replaceChildren(save("Export CSV", "", "All selected events, with commas and points"), save("CSV with ; and ,", askFor({ separator: ";", decimal: "," }), "All selected events, for a spreadsheet with decimal commas"));
       this.filters.show(this.given);
+      if (store.known && !this.found) this.changed();
       this.load();
     }
 
