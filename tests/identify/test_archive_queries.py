@@ -249,6 +249,7 @@ def test_sql_can_only_read_and_ends_in_time(filled):
         "DELETE FROM events",
         "PRAGMA query_only = OFF",
         "ATTACH 'x' AS y",
+        "SELECT printf('%*s', 900000000, 'a')",
         "SELECT 1; SELECT 2",
         "nonsense",
     ):

@@ -22,8 +22,8 @@ SEPARATORS = (",", ";", "\t")
 DECIMALS = (".", ",")
 EXPORTED = (*COLUMNS, "key", "recording", "event", "severity", "hidden", "corrected", "corrected_by", "corrected_cause")
 """Columns of an exported table."""
-_STEPS = 100_000
-"""Instructions of SQLite between two looks at the clock."""
+_STEPS, _LONGEST = 100_000, 100_000_000
+"""Instructions of SQLite between two looks at the clock; bytes of a text, which a single instruction may make."""
 
 
 def export_row(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -121,6 +121,7 @@ def run_query(archive: "Archive", statement: str, seconds: float) -> Iterator[tu
     allowed = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE)
     connection.set_authorizer(lambda action, *_: sqlite3.SQLITE_OK if action in allowed else sqlite3.SQLITE_DENY)
     connection.set_progress_handler(lambda: monotonic() > end, _STEPS)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
     try:
         found = connection.execute(statement)
         yield tuple(one[0] for one in found.description or ())
