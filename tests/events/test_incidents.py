@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 from benchmarks.network import INCIDENT_CAUSES, draw_incident
+from tests.depth import DEPTH
 
 from pqswarm.errors import PqswarmError
+
+pytestmark = pytest.mark.skipif(DEPTH == 1, reason="a tool of benchmarks, which takes long to compile: make deep")
 
 N = 128  # samples per cycle
 

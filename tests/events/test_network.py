@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 from benchmarks.network import Network
 from scipy.integrate import cumulative_trapezoid, solve_ivp
+from tests.depth import DEPTH
 
 from pqswarm.errors import PqswarmError
+
+pytestmark = pytest.mark.skipif(DEPTH == 1, reason="a tool of benchmarks, which takes long to compile: make deep")
 
 FS, F0, V = 6400.0, 50.0, 230.0
 W = 2 * np.pi * F0
