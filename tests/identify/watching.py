@@ -38,7 +38,7 @@ class Analyser:
 
 
 class Place:
-    """A folder, its archive and what was judged in it."""
+    """A folder, its archive and what was analysed in it."""
 
     def __init__(self, folder):
         self.folder, self.analyse, self.said = folder / "incoming", Analyser(), []
