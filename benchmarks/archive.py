@@ -177,10 +177,8 @@ def time_server(folder: Path, recordings: Path) -> None:
         home, token = re.match(r"(http://[^/]+)/\?token=(\S+)", address).groups()
 
         def get(path: str) -> int:
-            mark = "&" if "?" in path else "?"
-            request = urllib.request.Request(  # noqa: S310
-                f"{home}{path}{mark}token={token}", headers={"Accept-Encoding": "gzip"}
-            )
+            headers = {"Accept-Encoding": "gzip", "X-Token": token}
+            request = urllib.request.Request(f"{home}{path}", headers=headers)  # noqa: S310
             with urllib.request.urlopen(request) as answer:  # noqa: S310
                 return len(answer.read())
 
