@@ -25,7 +25,7 @@ from tests.evaluation.data import random_masks
 from tests.golden.make import compute_golden
 from tests.search.golden import ALGORITHMS, OURS
 
-QUICK = ("kernel-nb", "2d-upso", "2d-gpso", "2d-lpso", "2d-clpso")
+QUICK = ("kernel-nb", "2d-upso")
 CLASSIFIED = {
     "k-nn": ({}, {"metric": "euclidean", "n_neighbors": 5}, {"metric": "chebyshev"}),
     "kernel-nb": ({"bandwidth": 0.05}, {"floor": 0.001}),

@@ -17,7 +17,7 @@ from pqswarm.report.sections.noise import plot_robustness
 from pqswarm.statistics import compare_runs
 
 PAPER = ["GA", "ACO", "BPSO", "CBPSO", "chBPSO", "2D-UPSO"]
-MANY = [*PAPER, "SFFS", "2D-CLPSO", "2D-GPSO", "2D-LPSO", "my ∞ own", "x$y$ _<&z>"]
+MANY = [*PAPER, "SFFS", "MERIT", "UMDA", "GA-sparse", "my ∞ own", "x$y$ _<&z>"]
 PALETTE = Palette(PAPER, reference="2D-UPSO")
 LEVELS = [inf, 50, 45, 40, 35, 30, 25, 20]
 

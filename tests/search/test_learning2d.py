@@ -121,63 +121,10 @@ def test_2d_upso_equals_its_slow_twin(seed, randomness):
     assert fast.stagnation.sum() < 30 * 74
 
 
-def test_variants_are_the_ends_of_the_unification():
-    """With u = 1 only the global best counts, with u = 0 only the neighbours' best."""
-    table = problem("wine, 8 features, 3-NN")
-    for name, u in (("2d-gpso", 1.0), ("2d-lpso", 0.0)):
-        one, other = ALGORITHMS[name](8, 3), UPSO2D(8, 3, {"unification": u})
-        for _ in range(40):
-            masks = one.ask()
-            np.testing.assert_array_equal(masks, other.ask())
-            one.tell(masks, table.errors(masks))
-            other.tell(masks, table.errors(masks))
-
-
-def test_exemplars_of_clpso_are_others_and_kept_while_a_particle_improves():
-    table = problem("wine, 8 features, 3-NN")
-    search = ALGORITHMS["2d-clpso"](8, 0)
-    masks = search.ask()
-    search.tell(masks, table.errors(masks))
-    masks = search.ask()
-    assert (search.exemplars != np.arange(30)).all()
-    kept = 0
-    for _ in range(40):
-        before, age = search.exemplars.copy(), search.exemplar_age.copy()
-        improved = table.errors(masks) < search.pbest_errors
-        search.tell(masks, table.errors(masks))
-        masks = search.ask()
-        stays = improved | (age + 1 < search.parameters.exemplar_gap)
-        np.testing.assert_array_equal(search.exemplars[stays], before[stays])
-        kept += stays.sum()
-    assert kept < 40 * 30
-
-
 def told(search, errors):
     masks = search.ask()
     search.tell(masks, errors)
     return masks
-
-
-@pytest.mark.parametrize(("randomness", "shape"), [("element", (6, 2, 9)), ("particle", (6, 1, 1))])
-def test_2d_clpso_learns_from_its_exemplars_by_the_formula(randomness, shape):
-    """One step by hand: V = w V + c r L(exemplar's best) + 0 in the first iteration."""
-    rng = np.random.default_rng(0)
-    options = {"acceleration": 3.0, "inertia": 0.5, "swarm_size": 6, "tournament_size": 3, "randomness": randomness}
-    search = ALGORITHMS["2d-clpso"](9, 5, options)
-    twin = stream(5, ())
-    errors = rng.random(6)
-    masks = told(search, errors)
-    x = twin.random((6, 9)) < 0.5
-    assert x.any(axis=1).all()
-    np.testing.assert_array_equal(masks, x)
-    velocity = twin.random((6, 2, 9))
-    steps = 1 + (twin.random((6, 3)) * 5).astype(int)
-    exemplars = [min(((i + s) % 6 for s in row), key=lambda k: errors[k]) for i, row in enumerate(steps)]
-    r = twin.random(shape)
-    learnt = np.stack([learning_set(x[e], x[i]) for i, e in enumerate(exemplars)])
-    search.ask()
-    np.testing.assert_array_equal(search.exemplars, exemplars)
-    np.testing.assert_allclose(search.velocities, 0.5 * velocity + 3.0 * r * learnt)
 
 
 def test_random_weights_by_particle_are_one_pair_for_each():
@@ -206,10 +153,10 @@ def test_negative_likelihoods_are_clipped_at_zero():
     assert set(plain.ask().sum(axis=1)) == {2}  # no wheel: the likeliest
 
 
-def test_neighbours_of_2d_lpso():
+def test_neighbours_alone_are_learnt_from_without_unification():
     errors = np.linspace(0.1, 0.9, 30)[np.random.default_rng(2).permutation(30)]
     for neighbours in (1, 4):
-        search = ALGORITHMS["2d-lpso"](9, 3, {"neighbours": neighbours, "cognitive": 0.0})
+        search = UPSO2D(9, 3, {"neighbours": neighbours, "cognitive": 0.0, "unification": 0.0})
         before = search.velocities.copy()
         masks = told(search, errors)
         search.ask()

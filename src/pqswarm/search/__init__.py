@@ -6,14 +6,10 @@ from pqswarm.search.base import Search, SearchParameters
 from pqswarm.search.bpso import BPSO, BPSOParameters
 from pqswarm.search.catfish import CatfishBPSO, CatfishParameters
 from pqswarm.search.chaotic import ChaoticBPSO, ChaoticParameters
-from pqswarm.search.clpso2d import CLPSO2D, CLPSO2DParameters
 from pqswarm.search.distinct import DistinctSearch
 from pqswarm.search.driver import Progress, minimize, minimize_many, step
 from pqswarm.search.ga import GA, GAParameters
 from pqswarm.search.ga_sparse import SparseGA, SparseGAParameters
-from pqswarm.search.gpso2d import GPSO2D
-from pqswarm.search.learning2d import Learning2D, Learning2DParameters, SocialLearning2D, SocialParameters
-from pqswarm.search.lpso2d import LPSO2D, LPSO2DParameters
 from pqswarm.search.merit import Merit, MeritParameters
 from pqswarm.search.progress import ProgressBar
 from pqswarm.search.ranking import Ranking, RankingParameters, filter_of
@@ -26,11 +22,10 @@ from pqswarm.search.umda import UMDA, UMDAParameters
 from pqswarm.search.upso2d import UPSO2D, UPSO2DParameters
 
 __all__ = [
-    "ACO", "ALGORITHMS", "BPSO", "CLPSO2D", "GA", "GPSO2D", "LPSO2D", "SFFS", "UMDA", "UPSO2D", "ACOParameters",
-    "BPSOParameters", "CLPSO2DParameters", "CatfishBPSO", "CatfishParameters", "ChaoticBPSO", "ChaoticParameters",
-    "DistinctSearch", "GAParameters", "LPSO2DParameters", "Learning2D", "Learning2DParameters", "Merit",
-    "MeritParameters", "Progress", "ProgressBar", "Ranking", "RankingParameters", "Run",
-    "SFFSParameters", "Search", "SearchParameters", "SearchResult", "Seen", "SocialLearning2D", "SocialParameters",
+    "ACO", "ALGORITHMS", "BPSO", "GA", "SFFS", "UMDA", "UPSO2D", "ACOParameters",
+    "BPSOParameters", "CatfishBPSO", "CatfishParameters", "ChaoticBPSO", "ChaoticParameters",
+    "DistinctSearch", "GAParameters", "Merit", "MeritParameters", "Progress", "ProgressBar", "Ranking",
+    "RankingParameters", "Run", "SFFSParameters", "Search", "SearchParameters", "SearchResult", "Seen",
     "SparseGA", "SparseGAParameters", "Swarm", "SwarmParameters", "UMDAParameters", "UPSO2DParameters",
     "VelocityParameters", "VelocitySwarm", "filter_of", "minimize", "minimize_many", "option", "parameters", "step",
 ]  # fmt: skip

@@ -35,17 +35,17 @@ def _learn_element(v, own, leader, neighbour, itself, r1, r2, weight, inertia, c
 
 @njit(cache=True, nogil=True)
 def learn_in_two_dimensions(
-    velocities, positions, own, gbest, nbest, r1, r2, weights, inertia, cognitive, social, unification
+    velocities, positions, pbest, gbest, nbest, r1, r2, weights, inertia, cognitive, social, unification
 ):
     """Return the velocities, (m, 2, n), after one step; learning sets hold the size and the features of the exemplar.
 
-    `own` and `nbest`, (m, n), are the exemplar and the neighbours' best of each particle.
+    `pbest` and `nbest`, (m, n), are the personal and the neighbours' best of each particle.
     """
     m, n = positions.shape
     out = np.empty(velocities.shape)
     gbest_size = gbest.sum()
     for i in range(m):
-        x, a, b, w = positions[i], own[i], nbest[i], weights[i]
+        x, a, b, w = positions[i], pbest[i], nbest[i], weights[i]
         x_size, a_size, b_size = x.sum(), a.sum(), b.sum()
         for j in range(n):
             size = j + 1

@@ -5,16 +5,10 @@ The velocity of a particle is a 2 x n matrix of selection likelihoods: row 0 for
 shape (..., n), velocities and learning sets (..., 2, n).
 """
 
-from abc import abstractmethod
-from typing import ClassVar
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pqswarm._base.options import option, parameters
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
-from pqswarm.search.base import SearchParameters
-from pqswarm.search.swarm import VelocityParameters, VelocitySwarm
 
 
 def learning_set(exemplar: BoolArray, particle: BoolArray) -> FloatArray:
@@ -134,110 +128,3 @@ def neighbourhood_best(pbest_errors: FloatArray, neighbours: int = 1) -> IntArra
     from pqswarm.search._move_kernels import best_around
 
     return np.asarray(best_around(pbest_errors, neighbours))
-
-
-@parameters
-class Learning2DParameters(VelocityParameters):
-    """Parameters of all 2D-learning swarms."""
-
-    inertia: float = option("weight of the old velocity", default=1.0, low=0, high=10, symbol="w")
-    refresh_gap: int = option(
-        "iterations without a better personal best after which a velocity is redrawn", default=30, low=1, symbol="RG"
-    )
-    clip_negative: bool = option(
-        "whether negative likelihoods are clipped to zero when a cardinality is drawn", default=False
-    )
-
-
-class Learning2D(VelocitySwarm):
-    """A swarm that learns in two dimensions, and proposes no empty subset; variants define `_learnt_velocities`."""
-
-    Parameters: ClassVar[type[SearchParameters]] = Learning2DParameters
-    parameters: Learning2DParameters
-    may_ask_empty = False
-    state_fields: ClassVar[tuple[str, ...]] = (*VelocitySwarm.state_fields, "weights", "stagnation")
-
-    def _start(self) -> None:
-        super()._start()
-        count = self.parameters.swarm_size
-        self.velocities = self.rng.random((count, 2, self.n_features))
-        self.weights: FloatArray = np.zeros(count)
-        self.stagnation = np.zeros(count, dtype=np.int64)
-
-    @abstractmethod
-    def _learnt_velocities(self) -> FloatArray:
-        """Return the velocities after learning; see `_learn_from`."""
-
-    def _learn_from(
-        self, own: BoolArray, nbest: BoolArray, r1: FloatArray, r2: FloatArray, *, cognitive: float, social: float,
-        unification: float,
-    ) -> FloatArray:  # fmt: skip
-        r"""Return the velocities after learning from the own exemplar, the bests of other particles, and itself.
-
-        .. math::
-            \mathcal{V}_i \leftarrow \omega \mathcal{V}_i + c_1 r_1 \mathcal{L}_{own}
-            + c_2 r_2 (u \mathcal{L}_{gbest} + (1 - u) \mathcal{L}_{nbest}) + \Delta_i \mathcal{L}_i
-
-        These are equations 3 to 5 of the paper, with the sets of :func:`learning_set` and :func:`self_learning_set`.
-        """
-        from pqswarm.search._move_kernels import learn_in_two_dimensions
-
-        bests = own, self.gbest, nbest
-        rates = float(self.parameters.inertia), float(cognitive), float(social), float(unification)
-        velocities = learn_in_two_dimensions(self.velocities, self.positions, *bests, r1, r2, self.weights, *rates)
-        return np.asarray(velocities)
-
-    def _move(self) -> BoolArray:
-        from pqswarm.search._move_kernels import likeliest, spin
-
-        self._refresh()
-        self.velocities = self._learnt_velocities()
-        likelihoods, count = self.velocities, len(self.velocities)
-        if self.parameters.clip_negative:
-            likelihoods = likelihoods.copy()
-            rho = likelihoods[:, 0]
-            np.maximum(rho, 0.0, out=rho, where=(rho > 0).any(axis=1, keepdims=True))
-        r = self.rng.random(count) * likelihoods[:, 0].sum(axis=1)
-        xi = spin(likelihoods, 0, r) if self.size is None else np.full(count, self.size)
-        return np.asarray(likeliest(likelihoods, 1, xi))
-
-    def _refresh(self) -> None:
-        """Redraw the velocity of particles that have not improved for too long (Algorithm 3)."""
-        if self.stagnation.max() >= self.parameters.refresh_gap:
-            stale = self.stagnation >= self.parameters.refresh_gap
-            self.velocities[stale] = self.rng.random((int(stale.sum()), 2, self.n_features))
-            self.stagnation[stale] = 0
-
-    def _notice(self, errors: FloatArray, better: BoolArray, improved: bool) -> None:  # noqa: ARG002
-        if self.iteration > 0:
-            self.weights = adaptive_weight(errors, self.errors)
-            self.stagnation = self.stagnation + ~better
-
-
-@parameters
-class SocialParameters(Learning2DParameters):
-    """Parameters of 2D swarms that learn from their personal best and from other particles."""
-
-    cognitive: float = option("weight of a particle's personal best", default=2.0, low=0, high=100, symbol="c_1")
-    social: float = option("weight of the bests of other particles", default=2.0, low=0, high=100, symbol="c_2")
-
-
-class SocialLearning2D(Learning2D):
-    """A 2D swarm that learns from each particle's personal best and from other particles; `_others` defines which."""
-
-    Parameters: ClassVar[type[SearchParameters]] = SocialParameters
-    parameters: SocialParameters
-
-    @abstractmethod
-    def _others(self) -> tuple[BoolArray, float]:
-        """Return the best of each particle's neighbours, (ps, n), and the weight of the global best relative to it."""
-
-    def _learnt_velocities(self) -> FloatArray:
-        p, (nbest, unification) = self.parameters, self._others()
-        r1, r2 = self._random_numbers(), self._random_numbers()
-        return self._learn_from(
-            self.pbest, nbest, r1, r2, cognitive=p.cognitive, social=p.social, unification=unification
-        )
-
-    def _neighbours_best(self, neighbours: int) -> BoolArray:
-        return np.asarray(self.pbest[neighbourhood_best(self.pbest_errors, neighbours)])

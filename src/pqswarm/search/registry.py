@@ -6,11 +6,8 @@ from pqswarm.search.base import Search
 from pqswarm.search.bpso import BPSO
 from pqswarm.search.catfish import CatfishBPSO
 from pqswarm.search.chaotic import ChaoticBPSO
-from pqswarm.search.clpso2d import CLPSO2D
 from pqswarm.search.ga import GA
 from pqswarm.search.ga_sparse import SparseGA
-from pqswarm.search.gpso2d import GPSO2D
-from pqswarm.search.lpso2d import LPSO2D
 from pqswarm.search.merit import Merit
 from pqswarm.search.ranking import Ranking
 from pqswarm.search.sffs import SFFS
@@ -18,8 +15,7 @@ from pqswarm.search.umda import UMDA
 from pqswarm.search.upso2d import UPSO2D
 
 _OURS: tuple[type[Search], ...] = (
-    UPSO2D, GPSO2D, LPSO2D, CLPSO2D, GA, ACO, BPSO, CatfishBPSO, ChaoticBPSO, SFFS, Ranking, Merit, SparseGA,
-    UMDA,
+    UPSO2D, GA, ACO, BPSO, CatfishBPSO, ChaoticBPSO, SFFS, Ranking, Merit, SparseGA, UMDA,
 )  # fmt: skip
 
 ALGORITHMS: Registry[type[Search]] = Registry("algorithm", "pqswarm.search", Search, _OURS)

@@ -2,23 +2,35 @@
 
 from typing import ClassVar
 
+import numpy as np
+
 from pqswarm._base.options import option, parameters
-from pqswarm._base.typing import BoolArray
+from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.search.base import SearchParameters
-from pqswarm.search.learning2d import SocialLearning2D, SocialParameters
+from pqswarm.search.learning2d import adaptive_weight, neighbourhood_best
+from pqswarm.search.swarm import VelocityParameters, VelocitySwarm
 
 
 @parameters
-class UPSO2DParameters(SocialParameters):
+class UPSO2DParameters(VelocityParameters):
     """Parameters of 2D-UPSO."""
 
+    inertia: float = option("weight of the old velocity", default=1.0, low=0, high=10, symbol="w")
+    refresh_gap: int = option(
+        "iterations without a better personal best after which a velocity is redrawn", default=30, low=1, symbol="RG"
+    )
+    clip_negative: bool = option(
+        "whether negative likelihoods are clipped to zero when a cardinality is drawn", default=False
+    )
+    cognitive: float = option("weight of a particle's personal best", default=2.0, low=0, high=100, symbol="c_1")
+    social: float = option("weight of the bests of other particles", default=2.0, low=0, high=100, symbol="c_2")
     unification: float = option(
         "weight of the global best relative to the neighbours' best", default=0.9, low=0, high=1, symbol="u"
     )
     neighbours: int = option("neighbours on each side of a particle, on a ring", default=1, low=1)
 
 
-class UPSO2D(SocialLearning2D):
+class UPSO2D(VelocitySwarm):
     r"""Unified particle swarm optimisation with learning in two dimensions (Algorithm 3 of the paper).
 
     .. math::
@@ -38,6 +50,48 @@ class UPSO2D(SocialLearning2D):
     title = "2D-UPSO"
     Parameters: ClassVar[type[SearchParameters]] = UPSO2DParameters
     parameters: UPSO2DParameters
+    may_ask_empty = False
+    state_fields: ClassVar[tuple[str, ...]] = (*VelocitySwarm.state_fields, "weights", "stagnation")
 
-    def _others(self) -> tuple[BoolArray, float]:
-        return self._neighbours_best(self.parameters.neighbours), self.parameters.unification
+    def _start(self) -> None:
+        super()._start()
+        count = self.parameters.swarm_size
+        self.velocities = self.rng.random((count, 2, self.n_features))
+        self.weights: FloatArray = np.zeros(count)
+        self.stagnation = np.zeros(count, dtype=np.int64)
+
+    def _move(self) -> BoolArray:
+        from pqswarm.search._move_kernels import likeliest, spin
+
+        self._refresh()
+        self.velocities = self._learnt_velocities()
+        likelihoods, count = self.velocities, len(self.velocities)
+        if self.parameters.clip_negative:
+            likelihoods = likelihoods.copy()
+            rho = likelihoods[:, 0]
+            np.maximum(rho, 0.0, out=rho, where=(rho > 0).any(axis=1, keepdims=True))
+        r = self.rng.random(count) * likelihoods[:, 0].sum(axis=1)
+        xi = spin(likelihoods, 0, r) if self.size is None else np.full(count, self.size)
+        return np.asarray(likeliest(likelihoods, 1, xi))
+
+    def _refresh(self) -> None:
+        """Redraw the velocity of particles that have not improved for too long."""
+        if self.stagnation.max() >= self.parameters.refresh_gap:
+            stale = self.stagnation >= self.parameters.refresh_gap
+            self.velocities[stale] = self.rng.random((int(stale.sum()), 2, self.n_features))
+            self.stagnation[stale] = 0
+
+    def _learnt_velocities(self) -> FloatArray:
+        from pqswarm.search._move_kernels import learn_in_two_dimensions
+
+        p = self.parameters
+        bests = self.pbest, self.gbest, self.pbest[neighbourhood_best(self.pbest_errors, p.neighbours)]
+        r1, r2 = self._random_numbers(), self._random_numbers()
+        rates = float(p.inertia), float(p.cognitive), float(p.social), float(p.unification)
+        velocities = learn_in_two_dimensions(self.velocities, self.positions, *bests, r1, r2, self.weights, *rates)
+        return np.asarray(velocities)
+
+    def _notice(self, errors: FloatArray, better: BoolArray, improved: bool) -> None:  # noqa: ARG002
+        if self.iteration > 0:
+            self.weights = adaptive_weight(errors, self.errors)
+            self.stagnation = self.stagnation + ~better
