@@ -56,17 +56,16 @@ def test_recordings_are_cleaned_where_they_come_in(hostile_folder):
 
 
 def test_what_identify_writes(hostile_folder, tmp_path, pqswarm):
-    names = {option: tmp_path / f"out{option}" for option in (".csv", ".html", ".steady.csv")}
-    files = ("--csv", names[".csv"], "--html", names[".html"], "--steady", names[".steady.csv"])
+    names = {option: tmp_path / f"out{option}" for option in (".csv", ".html")}
+    files = ("--csv", names[".csv"], "--html", names[".html"])
     done = pqswarm("identify", hostile_folder, *files, "--pdf", tmp_path / "out.pdf")
     assert done.returncode == 1  # one file is no recording
     assert "sag" in done.stdout
     assert_steers_nothing(done.stdout)
     assert_steers_nothing(done.stderr)
-    for ending in (".csv", ".steady.csv"):
-        written = names[ending].read_text(encoding="utf-8")
-        assert_steers_nothing(written)
-        assert_no_formula(written.splitlines())
+    written = names[".csv"].read_text(encoding="utf-8")
+    assert_steers_nothing(written)
+    assert_no_formula(written.splitlines())
     page = names[".html"].read_text(encoding="utf-8")
     assert_steers_nothing(page)
     assert "<script>alert" not in page

@@ -4,8 +4,6 @@ import csv
 import json
 import os
 import re
-from dataclasses import replace
-from datetime import datetime
 
 import numpy as np
 import pytest
@@ -105,20 +103,9 @@ def test_json_and_sheets(folder, tmp_path):
     assert (tmp_path / "all.pdf").read_bytes().count(b"/Type /Page ") == incidents > 1
 
 
-@pytest.mark.slow
-def test_steady_quantities_and_sheets_are_not_overwritten(folder, tmp_path):
-    sag = read(folder / "fault.cfg")
-    write_comtrade(replace(sag, start=datetime(2026, 3, 2, 10, 15)), tmp_path / "in/dated.cfg")
-    steady, sheets = tmp_path / "steady.csv", tmp_path / "sheets.pdf"
-    options = ("-c", "UA", "--steady", steady, "--pdf", sheets)
-    run("identify", tmp_path / "in/dated.cfg", *options)
-    heading, first = steady.read_text().splitlines()[:2]
-    assert heading.startswith("time,start [s],end [s],")
-    assert first.startswith("2026-03-02T10:15:00.000,")
-    assert "sheets.pdf exists" in refused("identify", tmp_path / "in/dated.cfg", *options)
-    sheets.unlink()
-    assert "steady.csv exists" in refused("identify", tmp_path / "in/dated.cfg", *options)
-    run("identify", tmp_path / "in/dated.cfg", *options, "--overwrite")
+def test_sheets_are_not_overwritten(folder, tmp_path):
+    (tmp_path / "sheets.pdf").touch()
+    assert "sheets.pdf exists" in refused("identify", folder / "fault.cfg", "--pdf", tmp_path / "sheets.pdf")
 
 
 @pytest.mark.slow
@@ -150,7 +137,6 @@ def test_messages_name_options(folder, tmp_path):
     assert "did you mean 'nominal'" in refused("identify", folder, "--reference", "nominl")
     assert "--rate must be" in refused("identify", folder, "--rate", -1)
     assert "--max-mb must be" in refused("identify", folder, "--max-mb", 0)
-    assert "--steady must end" in refused("identify", folder, "--steady", tmp_path / "x.pdf")
     bare = tmp_path / "bare.csv"
     bare.write_text("Ua,Ub\n" + "1,2\n" * 50)
     assert "--rate" in run("identify", bare, code=1).stderr

@@ -4,7 +4,6 @@ import json
 import shutil
 import zipfile
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +16,6 @@ from pqswarm.identify import COLUMNS, Failure, Verdict, find_recordings, identif
 from pqswarm.identify.folder import batch
 from pqswarm.identify.folder.scan import is_ours, scan
 from pqswarm.identify.show.lines import csv_lines, json_text, line_heading, text_lines
-from pqswarm.measure import characterise
 from pqswarm.recordings import Channel, Recording, Site, write_comtrade, write_csv, write_npz
 
 
@@ -48,10 +46,6 @@ def test_pairs_and_folders_are_found_once(folder):
     (folder / "rows.csv").write_text(csv_lines([]))
     for name in ("two/.hidden.csv", "README.txt", "two/requirements.txt", "two/dev-requirements.txt", "LICENSE.txt"):
         (folder / name).write_text("x\n")
-    series = characterise(sag()).series.steady
-    for name in ("s.csv", "s.npz"):
-        series.write(folder / name)
-        series.write(folder / f"dated-{name}", start=datetime(2026, 3, 2))
     found, failures = find_recordings([folder, folder / "one/fault.dat", folder / "two/alone.dat", folder / "none.cfg"])
     names = [path.relative_to(folder).as_posix() for path in found]
     assert names == ["one/fault.cfg", "two/fault.cfg", "two/upper.CSV", "two/alone.dat", "none.cfg"]

@@ -1,5 +1,4 @@
 import tracemalloc
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -145,24 +144,6 @@ def test_notches(noise):
     assert (series.thd_without_notches[0] < 0.02).all()
     assert (series.notches[1:] == 0).all()
     assert np.isnan(measure(supply(0.4, 2500.0), 2500.0).notches).all()
-
-
-def test_files(tmp_path):
-    series = measure(supply(1.0, 2000.0), 2000.0)
-    with np.load(series.write(tmp_path / "a.npz"), allow_pickle=False) as stored:
-        assert np.array_equal(stored["thd"], series.thd)
-        assert stored["channel"].tolist() == ["UA", "UB", "UC"]
-    lines = series.write(tmp_path / "a.csv").read_text().splitlines()
-    head, first = lines[0].split(","), lines[1].split(",")
-    assert len(lines) == 6
-    assert float(first[head.index("UA rms [V]")]) == pytest.approx(230, rel=1e-5)
-    assert "UC h18 [%]" in head
-    series = replace(series, channels=tuple(replace(one, name=f"=cmd|{one.name}") for one in series.channels))
-    cells = ",".join(series.write(tmp_path / "c.csv").read_text().splitlines()).split(",")  # no cell is a formula
-    assert any(cell.startswith("'=cmd|UA") for cell in cells)
-    assert not any(cell.startswith("=") for cell in cells)
-    with pytest.raises(PqswarmError, match=r"\.csv or \.npz"):
-        series.write(tmp_path / "a.xlsx")
 
 
 def test_memory_is_bounded_by_the_window():

@@ -53,8 +53,6 @@ def make_cases(prepared):
         table,
         "--pdf",
         Path("events.pdf"),
-        "--steady",
-        Path("steady.csv"),
     )
     training = ("train", "--out", model, "--preset", "paper", "--no-search", "--events-per-class", 10, "--jobs", 1)
     data = ("dataset", "--out", Path("d.npz"), "--csv", Path("d.csv"), "--events-per-class", 1, "--snr", "inf,20")
@@ -73,7 +71,7 @@ def make_cases(prepared):
         "report csv": Case((*report, Path("tables"), "--format", "csv"), ("tables",), has_old=False),
         "identify": Case(
             (*identify, "--overwrite"),
-            ("events.html", "events.csv", "events.pdf", "steady.csv", "steady-2.csv"),
+            ("events.html", "events.csv", "events.pdf"),
             frozenset({1, 2}),
         ),
         "compare": Case(("compare", prepared["runs"], "--out", Path("c.txt"), "--overwrite"), ("c.txt",)),

@@ -42,7 +42,7 @@ def export(folder, plan, jobs, recordings):
     command("report", study, "--format", "csv", "--out", out / "tables")
     command("report", study, "--format", "latex", "--out", out / "tables.tex")
     command("compare", out / "tables" / "runs.csv", "--classifier", "k-NN", "--format", "json", "--out", out / "c.json")
-    command("identify", *recordings, "--csv", out / "events.csv", "--steady", out / "steady.csv")
+    command("identify", *recordings, "--csv", out / "events.csv")
     command("dataset", "--out", out / "d.npz", "--csv", out / "d.csv", "--events-per-class", 2, "--jobs", jobs)
     (study / "dataset.npz").rename(out / "dataset.npz")
 

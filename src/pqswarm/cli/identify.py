@@ -33,7 +33,6 @@ def identify(
     csv: Annotated[Path | None, option("FILE", "Write one row per event as CSV.")] = None,
     html: Annotated[Path | None, option("FILE", "Write a self-contained page with all events.")] = None,
     pdf: Annotated[Path | None, option("FILE", "Write one sheet per incident, to forward.")] = None,
-    steady: Annotated[Path | None, option("FILE", "Write steady-state values per 10/12 cycles (.csv, .npz).")] = None,
     site: analysis.SiteFile = None,
     nominal: analysis.Nominal = None,
     reference: analysis.ReferenceChoice = None,
@@ -67,17 +66,13 @@ def identify(
     for name in files if as_json else ():
         if name.lower().endswith(".json"):
             raise PqswarmError(f"--json prints to the standard output: omit {name!r}, or write > {name}.")
-    if steady is not None:
-        check_ending("--steady", steady, [".csv", ".npz"])
     if csv is not None:
         check_ending("--csv", csv, [".csv"])
     if html is not None:
         check_ending("--html", html, [".html", ".htm"])
     if pdf is not None:
         check_ending("--pdf", pdf, [".pdf"])
-    wanted = [*filter(None, (csv, html, pdf, steady))]
-    if len(set(map(realpath, wanted))) < len(wanted):
-        raise PqswarmError("--csv, --html, --pdf and --steady must name different files.")
+    wanted = [*filter(None, (csv, html, pdf))]
     read = {realpath(name) for name in (*files, model) if name is not None}
     for path in wanted:
         if realpath(path) in read:
@@ -86,19 +81,18 @@ def identify(
     if again and archive is None:
         raise PqswarmError("--again is for what is in an archive: add --archive, or omit it.")
     workers = 1 if cluster is not None else effective_jobs(jobs)
-    if (pdf is not None or steady is not None) and (workers > 1 or cluster is not None):
-        raise PqswarmError("--pdf and --steady need the samples in this process: omit --jobs and --cluster.")
+    if pdf is not None and (workers > 1 or cluster is not None):
+        raise PqswarmError("--pdf needs the samples in this process: omit --jobs and --cluster.")
     options = analysis.read_analysis_options(site, model, channel, state, reference, nominal, rate, frequency, max_mb)
     paths, missing = find_recordings(files)
     results = _Results(as_json, keep=html is not None, table=csv is not None)
-    exporter = _Exporter(steady, overwrite, as_json, with_sheets=pdf is not None)
+    sheets = _Sheets()
     finished, stopped = 0, False
     results.start()
     book = None if archive is None else Archive(archive)
     try:
         for failure in missing:
             results.fail(failure)
-        needs_samples = pdf is not None or steady is not None
         for path, found, remark in identify_many(
             paths,
             options,
@@ -106,8 +100,8 @@ def identify(
             archive=book,
             jobs=workers,
             cluster=cluster,
-            again=again or needs_samples,
-            after=exporter.export if needs_samples else None,
+            again=again or pdf is not None,
+            after=None if pdf is None else sheets.add,
         ):
             if results.unprinted and not wanted and book is None:
                 break
@@ -124,7 +118,7 @@ def identify(
             book.close()
     results.end()
     find = _find_identified({file_text(path): path for path in paths}, options["site"], options["reading"])
-    written = [*results.write(csv, html, find), *(exporter.write_sheets(pdf) if pdf is not None else ())]
+    written = [*results.write(csv, html, find), *(sheets.write(pdf) if pdf is not None else ())]
     for path in written:
         echo(f"wrote {file_text(path)}", err=as_json)
     if stopped:
@@ -249,43 +243,24 @@ def _text(verdict: "Verdict", rows: list[dict[str, Any]], printed: set[str]) -> 
 
 
 @dataclass
-class _Exporter:
-    """Writes sheets and steady quantities, which need the recording."""
+class _Sheets:
+    """The sheets of all incidents, which need the recordings."""
 
-    steady: Path | None
-    overwrite: bool
-    quiet: bool
-    with_sheets: bool = False
-    number: int = 0
     book: "SheetBook | None" = None
 
-    def export(self, source: "RecordingSource", verdict: "Verdict") -> None:
-        self.number += 1
-        if self.steady is not None:
-            self._write_steady(verdict, self.steady)
-        if self.with_sheets and verdict.incidents:
+    def add(self, source: "RecordingSource", verdict: "Verdict") -> None:
+        if verdict.incidents:
             from pqswarm.identify.show.sheet import SheetBook
 
             self.book = self.book or SheetBook()
             self.book.add(source, verdict, verdict.incidents)
 
-    def write_sheets(self, path: Path) -> Iterator[Path]:
-        """Write the sheets of all incidents, if there are any."""
+    def write(self, path: Path) -> Iterator[Path]:
+        """Write them, if there are any."""
         if self.book is not None:
             yield write_atomically(path, self.book.finish())
         else:
             echo(f"{file_text(path)} was not written: no disturbance was found.", err=True)
-
-    def _write_steady(self, verdict: "Verdict", path: Path) -> None:
-        found = verdict.characterisation
-        series = None if found is None else found.require_series().steady
-        if series is None or not series.n_windows:
-            raise PqswarmError("is too short for steady quantities.")
-        if self.number > 1:  # from the second recording on
-            path = path.with_stem(f"{path.stem}-{self.number}")
-            check_writable(path, self.overwrite)
-        series.write(path, start=verdict.start)
-        echo(f"wrote {file_text(path)}", err=self.quiet)
 
 
 def _find_identified(

@@ -22,13 +22,10 @@ _BLOCK = 1 << 20
 
 _DONE = 300 * 10**9
 """Time after which a file that was not written to is taken for complete [ns]."""
-_OURS = (b"source,path,station,", b"file,kind,phases,", b"start [s],end [s],", b"time,start [s],end [s],")
-"""First bytes of tables written by pqswarm: events, true disturbances of samples, steady quantities."""
-_OUR_ARCHIVES = (
-    {"edges.npy", "thd_without_notches.npy", "severity.npy"},
-    {"X.npy", "y.npy", "feature_names.npy", "class_names.npy"},
-)
-"""Members of archives written by pqswarm: steady quantities, and samples of a study."""
+_OURS = (b"source,path,station,", b"file,kind,phases,")
+"""First bytes of tables written by pqswarm: events, and true disturbances of samples."""
+_OUR_SAMPLES = {"X.npy", "y.npy", "feature_names.npy", "class_names.npy"}
+"""Members of the samples of a study."""
 _MANIFEST, _OUR_MANIFEST = "manifest.json", b'"format": "pqswarm '
 """Member of data sets and models."""
 
@@ -156,7 +153,7 @@ def is_ours(path: Path) -> bool:
                 if _MANIFEST in members:
                     with file.open(_MANIFEST) as manifest:
                         return _OUR_MANIFEST in manifest.read(256)
-                return any(members >= ours for ours in _OUR_ARCHIVES)
+                return members >= _OUR_SAMPLES
         if path.suffix.lower() == ".csv":
             with open_regular(path) as file:
                 return file.read(64).removeprefix(b"\xef\xbb\xbf").startswith(_OURS)

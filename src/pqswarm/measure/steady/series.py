@@ -2,9 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 
@@ -141,25 +139,6 @@ class SteadySeries:
         for start, end in quiet:
             marked |= (self.edges[:-1] <= end) & (self.edges[1:] >= start)
         return marked
-
-    def write(self, path: str | Path, *, start: datetime | None = None) -> Path:
-        """Write the values to a file: ``.csv`` with a row for each window, or ``.npz`` with everything.
-
-        Parameters
-        ----------
-        path : str or Path
-            Its suffix says the format.
-        start : datetime, optional
-            Time of the first sample, for a column of times.
-
-        Returns
-        -------
-        Path
-            The file.
-        """
-        from pqswarm.measure.steady.writing import write_series
-
-        return write_series(self, Path(path), start)
 
 
 def steady_series_interval(start: FloatArray) -> IntArray:
