@@ -3,9 +3,8 @@
     python docs/make_screenshots.py [FOLDER]
     python docs/make_screenshots.py --report [FOLDER]
 
-The first writes ``recordings.png``, ``statistics.png``, ``recording.png``, ``studies.png``, ``study.png`` and
-``events.png``, each also as
-``-phone`` and ``-dark``, to FOLDER (default ``docs/_static/workbench``), from generated recordings and a small
+The first writes ``recordings.png``, ``statistics.png``, ``recording.png``, ``studies.png`` and ``study.png``, each also
+as ``-phone`` and ``-dark``, to FOLDER (default ``docs/_static/workbench``), from generated recordings and a small
 study. The second writes ``report.png`` and ``report-dark.png``, the start of ``docs/results/replication-paper.html``,
 to FOLDER (default ``docs/_static``). All contents are generated from seeds, so the pictures are reproducible.
 ``make_pictures.py`` draws the others and crops some of these.
@@ -26,13 +25,12 @@ from tests.browser import Browser, Tab  # noqa: E402
 LOOKS = {"": (1280, "light"), "-phone": (390, "light"), "-dark": (1280, "dark")}
 """Width [pixels] and colour scheme of each variant."""
 
-HEIGHTS = {"recordings": 1160, "statistics": 1240, "recording": 1480, "studies": 420, "study": 1240, "events": 1180}
+HEIGHTS = {"recordings": 1160, "statistics": 1240, "recording": 1480, "studies": 420, "study": 1240}
 """Heights of the pictures [pixels]."""
 
 REPORT_WIDTH = 1100
 """Width of the report pictures [pixels]."""
 
-EVENT = "#/events?class=sag&preset=paper&seed=3&depth=0.4&start=0.2&duration=0.2"
 READY = {
     "recordings": "fetch('/api/recordings').then((answer) => answer.json()).then((found) => "
     "found.recordings.length > 3 && found.recordings.every((one) => "
@@ -41,7 +39,6 @@ READY = {
     "studies": "document.querySelectorAll('#section tr.link').length > 0",
     "recording": "document.querySelector('.waves')?.dataset.state === 'ready'",
     "study": "document.querySelectorAll('#section svg').length > 0",
-    "events": "document.querySelector('.bench')?.dataset.state === 'ready'",
 }
 """JavaScript condition to wait for before each screenshot."""
 
@@ -138,7 +135,7 @@ def find_links(browser: Browser, address: str) -> dict[str, str]:
         settle(tab, inside)
         links[inside] = tab.evaluate("location.hash")
         tab.close()
-    return {**links, "statistics": "#/recordings/statistics", "events": EVENT}
+    return {**links, "statistics": "#/recordings/statistics"}
 
 
 def settle(tab: Tab, page: str) -> None:

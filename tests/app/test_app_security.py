@@ -66,14 +66,14 @@ def ticket_for(app, address, visitor="a" * 32):
 
 
 def test_a_ticket_opens_one_address_once(app):
-    file = "/api/events/file?class=sag&seed=1"
+    file = "/api/table.csv?text=1"
     ticket = ticket_for(app, file)
     assert ask(app, f"{file}1&ticket={ticket}", token=False)[0] == 403  # another address; the ticket is spent
     assert ask(app, f"{file}&ticket={ticket}", token=False)[0] == 403
     ticket = ticket_for(app, file)
     assert ask(app, f"{file}&ticket={ticket}", "POST", token=False)[0] == 403
     status, headers, _ = ask(app, f"{file}&ticket={ticket}", token=False)
-    assert (status, headers["Content-Disposition"]) == (200, 'attachment; filename="sag-paper-1.csv"')
+    assert (status, headers["Content-Disposition"]) == (200, "attachment; filename*=UTF-8''events.csv")
     assert ask(app, f"{file}&ticket={ticket}", token=False)[0] == 403
     assert ask(app, f"/api/studies?ticket={ticket_for(app, '/api/studies')}", token=False)[0] == 200
 

@@ -25,7 +25,6 @@ from tornado.web import Application
 from pqswarm import _web
 from pqswarm._base.threads import one_blas_thread
 from pqswarm.app.access import AccessControl, PasswordQueue, Tickets, is_loopback, read_access, store_access
-from pqswarm.app.events import routes as events
 from pqswarm.app.handlers import Base, Frame, Login, Missing, NotFound, PageUpdatesHandler, TicketHandler
 from pqswarm.app.recordings import archive_routes, upload_routes
 from pqswarm.app.recordings import routes as recordings
@@ -41,7 +40,6 @@ _SECTION_SCRIPTS = {
         *("corrections.js", "cursor_readings.js", "wavelet_bands.js", "around.js", "recording.js", "compare.js"),
     ),
     "studies": ("study.js", "study_tables.js", "studies.js"),
-    "events": ("figures.js", "fields.js", "events.js"),
 }
 _OWN_SCRIPTS = ("app.js", *(f"{section}/{name}" for section, names in _SECTION_SCRIPTS.items() for name in names))
 _OWN_STYLES = ("app.css", *(f"{section}/{section}.css" for section in _SECTION_SCRIPTS))
@@ -86,7 +84,6 @@ def make_application(workbench: Workbench, access: AccessControl) -> Application
         *upload_routes.ROUTES,
         *archive_routes.ROUTES,
         *studies.ROUTES,
-        *events.ROUTES,
     ]
     workbench.sections["recordings"] = RecordingsSection(workbench)
     settings: dict[str, Any] = {

@@ -33,19 +33,6 @@ def in_words(event_class: str) -> str:
     return title if title[:2].isupper() else title[:1].lower() + title[1:]
 
 
-def rule_level(events: Iterable[Event]) -> str:
-    """Return ``"sag"``, ``"swell"`` or ``"interruption"``, whichever event is farthest from 1 pu, or ``"none"``."""
-    levels = [event for event in events if event.kind in RMS]
-    return max(levels, key=lambda event: abs(1 - event.magnitude)).kind if levels else "none"
-
-
-def model_level(label: str) -> str:
-    """Return ``"sag"``, ``"swell"``, ``"interruption"`` or ``"none"`` for a class, and ``"unknown"`` for no class."""
-    if label in ("", "unknown"):
-        return "unknown"
-    return group if (group := class_family(label)) in RMS else "none"
-
-
 def event_rule(event: Event, events: Iterable[Event], thd: float = 0.05, background: float = 0.0) -> str:
     """Return the class of an event by the rules, given the other events on its worst channel and the limit of THD.
 

@@ -1,1 +1,0 @@
-"""Generated events in the workbench: routes, requests, form fields, answers."""
