@@ -132,10 +132,7 @@ def other_figures(X, y, folds):
     evaluator = GaussianNBEvaluator(X, y, folds, n_jobs=1)
     said = "scikit-learn's cross_val_score / pqswarm, per subset in batches of 6"
     yield against_sklearn("Gaussian NB, 20 features", said, evaluator, GaussianNB(), data, y, 20, batch=6)
-    kinds = {"LDA": CLASSIFIERS["lda"](), "QDA": CLASSIFIERS["qda"]()}
-    for metric in ("euclidean", "manhattan"):
-        kinds[f"nearest centroid, {metric}"] = CLASSIFIERS["nearest-centroid"]({"metric": metric})
-    kinds |= {f"regression, {name}": kind() for name, kind in REGRESSORS.items()}
+    kinds = {"LDA": CLASSIFIERS["lda"](), **{f"regression, {name}": kind() for name, kind in REGRESSORS.items()}}
     for name, kind in kinds.items():
         target = y.astype(float) if kind.name in REGRESSORS else y  # labels as numbers
         evaluator = kind.evaluator(X, target, folds, n_jobs=1)
@@ -146,7 +143,7 @@ def other_figures(X, y, folds):
 
 
 def score_figures(X, y, folds):
-    batches = {"k-nn": 3, "kernel-nb": 30, "gaussian-nb": 30, "lda": 3, "qda": 1, "nearest-centroid": 3}
+    batches = {"k-nn": 3, "kernel-nb": 30, "gaussian-nb": 30, "lda": 3}
     made = {name: CLASSIFIERS[name]().evaluator(X, y, folds, n_jobs=1) for name in batches}
     made["discrete-nb"] = DiscreteNBEvaluator(np.abs(X), y, folds, n_jobs=1)
     for name, accuracy in made.items():

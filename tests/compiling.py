@@ -43,7 +43,7 @@ for preset in ("paper", "field"):
 X, y = events.X(float("inf")), events.y
 folds = Folds.stratified(y, 5)
 masks = X[:2] > X[2]
-for name in ("kernel-nb", "gaussian-nb", "nearest-centroid"):
+for name in ("kernel-nb", "gaussian-nb"):
     CLASSIFIERS[name]().evaluator(X, y, folds).errors(masks)
 CLASSIFIERS["kernel-nb"]().estimator().fit(X, y).predict(X)
 for name in ("2d-upso", "bpso", "cbpso", "ga", "aco"):

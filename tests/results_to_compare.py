@@ -31,8 +31,6 @@ CLASSIFIED = {
     "kernel-nb": ({"bandwidth": 0.05}, {"floor": 0.001}),
     "gaussian-nb": ({},),
     "lda": ({}, {"solver": "lsqr", "shrinkage": 0.1}),
-    "qda": ({},),
-    "nearest-centroid": ({}, {"metric": "manhattan"}),
 }
 
 

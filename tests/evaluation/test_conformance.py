@@ -25,8 +25,6 @@ SETTINGS = {
     "kernel-nb": [{}, {"bandwidth": 0.1}, {"bandwidth": 0.05, "floor": 0.01}, {"underflow": True}],
     "gaussian-nb": [{}, {"var_smoothing": 0.01}],
     "lda": [{}, {"solver": "lsqr", "shrinkage": 0.2}],
-    "qda": [{}],
-    "nearest-centroid": [{}, {"metric": "manhattan"}],
     "estimator": [
         {"estimator": "sklearn.tree.DecisionTreeClassifier", "parameters": {"max_features": 1}},
         {"estimator": "sklearn.svm.LinearSVC", "parameters": {"C": 0.5}},

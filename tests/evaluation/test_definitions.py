@@ -5,11 +5,9 @@ import pytest
 from sklearn.datasets import load_diabetes
 
 from pqswarm.evaluation import CLASSIFIERS, REGRESSORS, Folds
-from pqswarm.evaluation.exact.centroid.definition import nearest_centroid_labels
 from pqswarm.evaluation.exact.knn.definition import knn_labels, knn_neighbours
-from pqswarm.evaluation.exact.linear.definition import lda_labels, linear_predictions, qda_labels
+from pqswarm.evaluation.exact.linear.definition import lda_labels, linear_predictions
 from pqswarm.evaluation.exact.linear.lda import _lda_lost_freedom
-from pqswarm.evaluation.exact.linear.qda import _qda_lost_freedom
 from pqswarm.evaluation.exact.naive_bayes.definition import gaussian_nb_labels, kernel_nb_labels
 from tests.evaluation.data import dataset, random_masks
 from tests.reference.classifiers import predictions
@@ -24,9 +22,6 @@ from tests.reference.classifiers import predictions
         ("gaussian-nb", {"var_smoothing": 1e-6}, gaussian_nb_labels, (1e-6,)),
         ("lda", {}, lda_labels, (0.0, _lda_lost_freedom())),
         ("lda", {"solver": "lsqr", "shrinkage": 0.3}, lda_labels, (0.3,)),
-        ("qda", {}, qda_labels, (0.01, _qda_lost_freedom())),
-        ("nearest-centroid", {}, nearest_centroid_labels, ()),
-        ("nearest-centroid", {"metric": "manhattan"}, nearest_centroid_labels, ("manhattan",)),
     ],
 )
 def test_classifiers_predict_what_their_definition_does(name, settings, labels_of, values):

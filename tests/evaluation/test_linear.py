@@ -1,4 +1,4 @@
-"""Discriminant analysis, centroids and linear regressions against scikit-learn, event by event."""
+"""Linear discriminant analysis and linear regressions against scikit-learn, event by event."""
 
 import warnings
 from functools import cache
@@ -8,9 +8,8 @@ import pytest
 from sklearn import config_context
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis as LDA
-from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis as QDA
 from sklearn.linear_model import LinearRegression, Ridge
-from sklearn.neighbors import KNeighborsRegressor, NearestCentroid
+from sklearn.neighbors import KNeighborsRegressor
 from threadpoolctl import threadpool_limits
 
 from pqswarm.errors import PqswarmError
@@ -19,8 +18,6 @@ from pqswarm.evaluation import (
     GenericEvaluator,
     LDAEvaluator,
     LinearEvaluator,
-    NearestCentroidEvaluator,
-    QDAEvaluator,
     find_classifier,
     find_regressor,
     scaled,
@@ -81,9 +78,6 @@ CLASSIFIERS = {
     "lda": (LDAEvaluator, {}, LDA()),
     "lda-lsqr": (LDAEvaluator, {"solver": "lsqr"}, LDA(solver="lsqr")),
     "lda-shrunk": (LDAEvaluator, {"solver": "eigen", "shrinkage": 0.3}, LDA(solver="eigen", shrinkage=0.3)),
-    "qda": (QDAEvaluator, {"reg_param": 0.05}, QDA(reg_param=0.05)),
-    "centroid": (NearestCentroidEvaluator, {}, NearestCentroid()),
-    "median": (NearestCentroidEvaluator, {"metric": "manhattan"}, NearestCentroid(metric="manhattan")),
 }
 PROBLEMS = ["wine", "iris", "breast-cancer", "collinear", "offset", "tiny", "wide", "missing"]
 
@@ -123,8 +117,10 @@ def test_tables_that_do_not_fit_are_not_allocated(monkeypatch):
     X, y, folds = problem("collinear")
     masks = random_masks(30, X.shape[1], seed=6)
     masks[:, 0] = True  # constant features alone are refused
-    makers = [lambda kind=kind: kind(X, y, folds).errors(masks) for kind in (LDAEvaluator, QDAEvaluator)]
-    makers.append(lambda: LinearEvaluator(X, X[:, 0] + y, folds, alpha=0.1).errors(masks))
+    makers = [
+        lambda: LDAEvaluator(X, y, folds).errors(masks),
+        lambda: LinearEvaluator(X, X[:, 0] + y, folds, alpha=0.1).errors(masks),
+    ]
     expected = [make() for make in makers]
     monkeypatch.setattr(module, "_TABLE", 0)
     for make, errors in zip(makers, expected, strict=True):
@@ -181,10 +177,7 @@ def test_a_refused_subset_does_not_stop_a_search():
 def test_recognised_estimators():
     assert find_classifier(LDA()).settings == {"solver": "svd", "shrinkage": 0.0}
     assert find_classifier(LDA(solver="lsqr", shrinkage=0.5)).settings["shrinkage"] == 0.5
-    assert find_classifier(QDA(reg_param=0.1)).settings == {"reg_param": 0.1}
-    assert find_classifier(NearestCentroid(metric="manhattan")).name == "nearest-centroid"
-    others = [LDA(priors=[0.5, 0.5]), LDA(solver="lsqr", shrinkage="auto"), LDA(tol=1e-3), QDA(priors=[0.5, 0.5])]
-    others += [NearestCentroid(shrink_threshold=0.1), NearestCentroid(priors="empirical")]
+    others = [LDA(priors=[0.5, 0.5]), LDA(solver="lsqr", shrinkage="auto"), LDA(tol=1e-3)]
     assert [find_classifier(other) for other in others] == [None] * len(others)
     others = [Ridge([1.0, 2.0]), Ridge(solver="sag"), LinearRegression(positive=True), Ridge(positive=True)]
     others += [KNeighborsRegressor(weights="distance"), KNeighborsRegressor(16), LDA()]

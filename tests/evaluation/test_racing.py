@@ -18,7 +18,7 @@ def noisy_digits():
     return X, y, Folds.stratified(y), rng.random((30, 64)) < rng.uniform(0.02, 0.3, (30, 1))
 
 
-@pytest.mark.parametrize("name", ["k-nn", "gaussian-nb", "kernel-nb", "lda", "qda", "nearest-centroid"])
+@pytest.mark.parametrize("name", ["k-nn", "gaussian-nb", "kernel-nb", "lda"])
 @pytest.mark.parametrize("scaling", ["once", "standard"])
 def test_the_winner_is_that_of_a_full_evaluation(name, scaling):
     X, y, folds, masks = noisy_digits()

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import (
     GroupKFold,
@@ -19,7 +19,7 @@ from sklearn.model_selection import (
     cross_val_score,
 )
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestCentroid
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -174,8 +174,6 @@ def test_invalid_splits(pairs, message):
         make_pipeline(StandardScaler(), KNeighborsClassifier(3)),
         make_pipeline(MinMaxScaler(), KernelNB(0.05)),
         LinearDiscriminantAnalysis(),
-        make_pipeline(StandardScaler(), QuadraticDiscriminantAnalysis(reg_param=0.1)),
-        NearestCentroid(),
         BernoulliNB(binarize=2.5),
         make_pipeline(StandardScaler(), KNeighborsRegressor(3)),
         LinearRegression(),

@@ -51,7 +51,7 @@ def prepare(folder, parts, modes):
     from pqswarm.recordings.samples.write import write_samples
 
     prepared = {}
-    for name, classifier in (("plan", ""), ("light", "nearest-centroid")):
+    for name, classifier in (("plan", ""), ("light", "gaussian-nb")):
         path = folder / f"{name}.toml"
         path.write_text(small_plan(classifier))
         prepared[path.name] = path

@@ -49,7 +49,7 @@ def train(
         str,
         option(
             "NAME",
-            "kernel-nb, k-nn, gaussian-nb, lda, qda, nearest-centroid, or one of a plugin.",
+            "kernel-nb, k-nn, gaussian-nb, lda, or one of a plugin.",
             autocompletion=complete_names("pqswarm.evaluation", "CLASSIFIERS"),
         ),
     ] = "kernel-nb",

@@ -5,11 +5,9 @@ from pqswarm.evaluation.backend import ExactEvaluator
 from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator
 from pqswarm.evaluation.choose import EvaluatorChoice, choose_evaluator
 from pqswarm.evaluation.classifier import Classifier
-from pqswarm.evaluation.exact.centroid.evaluator import NearestCentroidEvaluator
 from pqswarm.evaluation.exact.knn.evaluator import METRICS, KNNEvaluator
 from pqswarm.evaluation.exact.knn.regression import KNNRegressionEvaluator
 from pqswarm.evaluation.exact.linear.lda import LDAEvaluator
-from pqswarm.evaluation.exact.linear.qda import QDAEvaluator
 from pqswarm.evaluation.exact.linear.regression import LinearEvaluator
 from pqswarm.evaluation.exact.naive_bayes.discrete import DiscreteNBEvaluator
 from pqswarm.evaluation.exact.naive_bayes.evaluator import KernelNBEvaluator
@@ -33,7 +31,7 @@ __all__ = [
     "DiscreteNBEvaluator", "Evaluator", "EvaluatorChoice", "ExactEvaluator", "FeatureGroups", "Filter", "Folds",
     "GaussianNBEvaluator", "GenericEvaluator",
     "GridSearchResult", "GroupedEvaluator", "KNNEvaluator", "KNNRegressionEvaluator", "KernelNBEvaluator",
-    "LDAEvaluator", "LinearEvaluator", "Memo", "NearestCentroidEvaluator", "Parameters", "Prefiltered", "QDAEvaluator",
+    "LDAEvaluator", "LinearEvaluator", "Memo", "Parameters", "Prefiltered",
     "Race", "RacingEvaluator", "RegressionEvaluator", "Regressor", "RepeatedEvaluator", "Splits", "choose_evaluator",
     "find_classifier", "find_regressor", "option", "parameters", "prefilter", "race", "scaled",
 ]  # fmt: skip

@@ -13,15 +13,12 @@ from pqswarm.evaluation.classifiers import (
     KernelNBClassifier,
     KNNClassifier,
     LDAClassifier,
-    NearestCentroidClassifier,
-    QDAClassifier,
 )
 from pqswarm.evaluation.regressor import Regressor
 from pqswarm.evaluation.regressors import KNNRegressor, OrdinaryRegressor, RidgeRegressor
 
 _BUILT_IN: tuple[type[Classifier], ...] = (
-    *(KNNClassifier, KernelNBClassifier, GaussianNBClassifier, EstimatorClassifier),
-    *(LDAClassifier, QDAClassifier, NearestCentroidClassifier),
+    *(KNNClassifier, KernelNBClassifier, GaussianNBClassifier, EstimatorClassifier, LDAClassifier),
 )
 
 CLASSIFIERS: Registry[type[Classifier]] = Registry("classifier", "pqswarm.classifiers", Classifier, _BUILT_IN)

@@ -38,9 +38,9 @@ DEFAULT_ALGORITHM = "merit"
 class SwarmSelector(PredictorMixin, ShownMixin, SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Select the features that minimise the cross-validated error of an estimator, by MERIT, 2D swarms or others.
 
-    The error of a subset is the mean over the splits. k-nearest neighbours, Gaussian and kernel naive Bayes, linear and
-    quadratic discriminant analysis, the nearest centroid, and k-NN, linear and ridge regression have exact evaluators,
-    a few to hundreds of times faster than fitting; any other estimator is fitted as usual.
+    The error of a subset is the mean over the splits. k-nearest neighbours, Gaussian and kernel naive Bayes, linear
+    discriminant analysis, and k-NN, linear and ridge regression have exact evaluators, tens to hundreds of times faster
+    than fitting; any other estimator is fitted as usual.
 
     After `fit`, the selector transforms, and predicts by the estimator refitted to the selected features. Ctrl-C stops
     the search at any time and keeps the best subset found. A search that will take more than a minute starts with a

@@ -1,3 +1,3 @@
-"""Linear models (LDA, QDA, linear and ridge regression): definitions, evaluators and kernels."""
+"""Linear models (LDA, linear and ridge regression): definitions, evaluators and kernels."""
 
 __all__: list[str] = []

@@ -1,4 +1,4 @@
-"""Discriminant analysis and linear regression by definition: plain NumPy, for features that are not collinear.
+"""Linear discriminant analysis and linear regression by definition: plain NumPy, for features that are not collinear.
 
 Where features are nearly collinear, or rounding could decide, the result is that of scikit-learn, which then fits
 the fold.
@@ -26,25 +26,6 @@ def lda_labels(
     slopes = np.linalg.solve((1 - shrinkage) * covariance + shrinkage * uniform, means.T)
     constants = np.log(counts / len(train)) - 0.5 * (means.T * slopes).sum(axis=0)
     return np.asarray(classes[np.argmax(test @ slopes + constants, axis=1)])
-
-
-def qda_labels(
-    train: FloatArray, labels: IntArray, test: FloatArray, reg_param: float = 0.01, ddof: int = 0
-) -> IntArray:
-    """Return the class of each test event by quadratic discriminant analysis: each class has its own covariance.
-
-    A fraction `reg_param` of each covariance is replaced by the unit matrix. `ddof` degrees of freedom are subtracted:
-    1 in scikit-learn before 1.8.
-    """
-    classes, scores = np.unique(labels), []
-    for label in classes:
-        members = train[labels == label]
-        covariance = (1 - reg_param) * np.atleast_2d(np.cov(members.T, ddof=ddof)) + reg_param * np.eye(train.shape[1])
-        deviations = test - members.mean(axis=0)
-        squares = (deviations * np.linalg.solve(covariance, deviations.T).T).sum(axis=1)
-        prior = np.log(len(members) / len(train))
-        scores.append(prior - 0.5 * (np.linalg.slogdet(covariance)[1] + squares))
-    return np.asarray(classes[np.argmax(scores, axis=0)])
 
 
 def linear_predictions(

@@ -1,13 +1,11 @@
 """The common part of evaluators that work fold by fold: events, sums of products, fits by scikit-learn."""
 
-from abc import abstractmethod
 from collections.abc import Callable
 
 import numpy as np
 
-from pqswarm._base.threads import one_blas_thread
-from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
-from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator, SubsetError
+from pqswarm._base.typing import AnyArray, FloatArray, IntArray
+from pqswarm.evaluation.base import Evaluator
 from pqswarm.evaluation.memory import MAX_SOLVED_BYTES
 from pqswarm.evaluation.refit import refit_fold
 
@@ -57,46 +55,6 @@ class Foldwise:
     def fit(self, fold: int, selected: IntArray) -> AnyArray:
         """Return scikit-learn's predictions for the test events of the fold; a refused subset raises a SubsetError."""
         return refit_fold(self._evaluator, fold, selected, data=self.view(fold), target=self.target)
-
-
-class FoldwiseEvaluator(ClassificationEvaluator):
-    """An evaluator that decides fold by fold, and lets scikit-learn fit the folds in which rounding could decide."""
-
-    takes_splits = True
-    _foldwise: Foldwise
-
-    @abstractmethod
-    def _winners(self, fold: int, selected: IntArray) -> IntArray | None:
-        """The labels of the fold's test events, or None if rounding could decide, or scikit-learn refuses."""
-
-    def _predict(self, masks: BoolArray, folds: range | None = None) -> IntArray:
-        import scipy.linalg  # noqa: F401  # before its threads are limited
-
-        predicted = np.zeros((len(masks), self._foldwise.n_rows), dtype=np.int64)
-
-        def work(row: int) -> None:
-            selected = np.flatnonzero(masks[row])
-            try:
-                for fold in range(self.folds.n_folds) if folds is None else folds:
-                    found = self._winners(fold, selected)
-                    found = self._foldwise.fit(fold, selected) if found is None else found
-                    predicted[row, self._foldwise.rows[fold]] = found
-            except SubsetError:
-                predicted[row] = -1
-
-        with one_blas_thread():
-            self.in_threads(work, list(range(len(masks))))
-        return predicted
-
-    def _part_counts(self, masks: BoolArray, folds: range) -> IntArray:
-        return foldwise_counts(self, self._predict(masks, folds), folds)
-
-
-def foldwise_counts(evaluator: ClassificationEvaluator, predicted: IntArray, folds: range) -> IntArray:
-    """Return the counts of some folds, -1 for subsets that were refused, whose labels are all -1."""
-    counts = evaluator.count_errors(predicted, folds)
-    counts[(predicted < 0).all(axis=1)] = -1
-    return counts
 
 
 class FoldwiseProducts:

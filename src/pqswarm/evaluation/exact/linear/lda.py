@@ -18,7 +18,6 @@ from pqswarm.evaluation.exact.linear.foldwise import (
     Foldwise,
     FoldwiseProducts,
     can_be_solved,
-    foldwise_counts,
     foldwise_product_error,
 )
 from pqswarm.evaluation.exact.linear.solve import factorise_all
@@ -114,7 +113,10 @@ class LDAEvaluator(ClassificationEvaluator):
         return predicted
 
     def _part_counts(self, masks: BoolArray, folds: range) -> IntArray:
-        return foldwise_counts(self, self._predict(masks, folds), folds)
+        predicted = self._predict(masks, folds)
+        counts = self.count_errors(predicted, folds)
+        counts[(predicted < 0).all(axis=1)] = -1  # refused
+        return counts
 
     def class_scores(self, selected: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return the discriminants of each prediction and class, and bounds on the rounding of their differences."""

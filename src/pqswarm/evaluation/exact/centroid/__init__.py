@@ -1,3 +1,0 @@
-"""Nearest centroid: definition, evaluator and kernel."""
-
-__all__: list[str] = []
