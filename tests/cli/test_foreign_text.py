@@ -13,7 +13,7 @@ import pytest
 from pqswarm._base.text import disarm, file_text, printable
 from pqswarm.cli.terminal import escape_unencodable
 from pqswarm.identify import find_recordings
-from pqswarm.recordings import Channel, Recording, read, write_npz
+from pqswarm.recordings import Channel, Recording, read, write_comtrade
 from pqswarm.report.tables import Table
 from pqswarm.statistics import table
 
@@ -40,15 +40,16 @@ def hostile_folder(tmp_path):
     folder.mkdir()
     time = np.arange(3200) / 3200
     wave = 325 * np.where((time > 0.4) & (time < 0.6), 0.5, 1.0) * np.sin(2 * np.pi * 50 * time)
-    channels = tuple(Channel(f"{HOSTILE} {phase}", "V", phase, wave) for phase in "AB")
-    about = {"source": HOSTILE, "format": HOSTILE, "notes": (HOSTILE, f"@{STEERING}"), "station": HOSTILE}
-    write_npz(Recording(channels, 3200.0, 50.0, **about), folder / f"=a{STEERING}.npz")
+    channels = tuple(Channel(f"NAME {phase}", "V", phase, wave) for phase in "AB")
+    path = write_comtrade(Recording(channels, 3200.0, 50.0, station="STATION"), folder / f"=a{STEERING}.cfg")
+    hostile = HOSTILE.replace("\r\n", "").encode()  # a line of the file is one field after another
+    path.write_bytes(path.read_bytes().replace(b"NAME", hostile).replace(b"STATION", hostile))
     (folder / f"=b{STEERING}.csv").write_text("no table")
     return folder
 
 
 def test_recordings_are_cleaned_where_they_come_in(hostile_folder):
-    recording = read(next(hostile_folder.glob("*.npz")))
+    recording = read(next(hostile_folder.glob("*.cfg")))
     for text in (recording.source, recording.format, recording.station, *recording.notes):
         assert_steers_nothing(text)
         assert "\n" not in text
@@ -103,7 +104,7 @@ def test_watching_and_the_archive(hostile_folder, pqswarm, tmp_path):
 
 
 def test_site_file_and_messages(hostile_folder, pqswarm):
-    good, bad = sorted(hostile_folder.iterdir())
+    good, _, bad = sorted(hostile_folder.iterdir())
     template = pqswarm("site", good).stdout
     assert_steers_nothing(template)
     assert len(tomllib.loads(template)["channels"]) == 2

@@ -121,23 +121,8 @@ def write_csv(odd, rng):
 
 
 def write_npz(odd, rng):
-    if rng.random() < 0.5:
-        arrays = {
-            "pqswarm_recording": 1,
-            "samples": odd.samples,
-            "names": odd.names,
-            "units": odd.units,
-            "phases": odd.phases,
-            "sampling_rate": odd.rate,
-            "nominal_frequency": odd.frequency,
-            "start": rng.choice(("2015-11-18T05:33:03.765333", "", "0001-01-01T00:00:00", "9999-12-31T23:59:59.999")),
-            "source": rng.choice(NAMES),
-            "format": rng.choice(("test", *HOSTILE)),
-            "notes": [rng.choice(HOSTILE)],
-        }
-    else:
-        arrays = {f"u{i}": samples for i, samples in enumerate(odd.samples)}
-        arrays |= {"sampling_rate": odd.rate, "f0": odd.frequency}
+    arrays = {f"u{i}": samples for i, samples in enumerate(odd.samples)}
+    arrays |= {"sampling_rate": odd.rate, "f0": odd.frequency}
     return {"case.npz": builders.zipped(builders.npz_members(arrays))}
 
 

@@ -16,7 +16,7 @@ from pqswarm.identify import COLUMNS, Failure, Verdict, find_recordings, identif
 from pqswarm.identify.folder import batch
 from pqswarm.identify.folder.scan import is_ours, scan
 from pqswarm.identify.show.lines import csv_lines, json_text, line_heading, text_lines
-from pqswarm.recordings import Channel, Recording, Site, write_comtrade, write_csv, write_npz
+from pqswarm.recordings import Channel, Recording, Site, write_comtrade, write_csv
 
 
 def sag(volts=230.0, rate=6400, names="ABC"):
@@ -220,7 +220,7 @@ def test_data_sets_and_models_are_no_recordings(tmp_path):
     Samples.of(data.features[0], data.y).save(tmp_path / "study.npz")
     shutil.copy(Path(pqswarm.identify.__file__).with_name("default.npz"), tmp_path / "model.npz")
     wave = np.cos(2 * np.pi * 50 * np.arange(3200) / 6400)
-    write_npz(Recording((Channel("U", "V", "A", wave),), 6400.0, 50.0), tmp_path / "recording.npz")
+    np.savez(tmp_path / "recording.npz", U=wave, fs=6400.0)
     with zipfile.ZipFile(tmp_path / "theirs.npz", "w") as file:
         file.writestr("manifest.json", "{}")
     found = {one.name for one in scan(tmp_path) if not is_ours(one.parts[0])}

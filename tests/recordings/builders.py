@@ -160,21 +160,7 @@ def zipped(members, compression=zipfile.ZIP_DEFLATED, level=None):
 def npz_seeds():
     """Members of archives."""
     three = waves()
-    own = {
-        "pqswarm_recording": 1,
-        "samples": np.stack(three),
-        "names": ["Ua", "Ub", "Uc"],
-        "units": ["V", "V", "V"],
-        "phases": ["A", "B", "C"],
-        "sampling_rate": RATE,
-        "nominal_frequency": 50.0,
-        "start": "2015-11-18T05:33:03.765333",
-        "source": "here",
-        "format": "test",
-        "notes": ["a note", "another"],
-    }
     return [
-        npz_members(own),
         npz_members({"Ua [kV]": three[0] / 1000, "Ub": three[1], "sampling_rate": RATE, "f0": 50.0}),
         npz_members({"time": np.arange(96) / RATE, "u": np.stack(three).astype("f4")}),
         npz_members({"DATA_S7": np.rint(np.stack([waves(1000) + waves(1000)] * 2))}),

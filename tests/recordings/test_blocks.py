@@ -25,7 +25,7 @@ def contents():
     yield "wide.csv", {"wide.csv": builders.csv_seeds()[0].encode("utf-16")}
     yield "marked.csv", {"marked.csv": builders.csv_seeds()[0].encode("utf-8-sig")}
     yield "a.npz", {"a.npz": builders.zipped(builders.npz_seeds()[0])}
-    yield "rte.npz", {"rte.npz": builders.zipped(builders.npz_seeds()[3])}
+    yield "rte.npz", {"rte.npz": builders.zipped(builders.npz_seeds()[2])}
     yield "a.pqd", {"a.pqd": pqdif.example()[0]}
 
 

@@ -80,26 +80,6 @@ def peak_of(path):
         tracemalloc.stop()
 
 
-def test_texts_of_an_archive_are_cut_before_they_are_made(tmp_path):
-    arrays = {
-        "pqswarm_recording": np.array(1),
-        "samples": np.sin(np.arange(96) / 15)[None],
-        "names": np.array(["U" * 5000]),
-        "units": np.array(["V"]),
-        "phases": np.array(["A"]),
-        "sampling_rate": np.array(4800.0),
-        "notes": np.full(20_000, "n" * 200),
-        "source": np.array("s" * 100_000),
-    }
-    path = tmp_path / "texts.npz"
-    np.savez_compressed(path, **arrays)
-    assert path.stat().st_size < 100_000
-    assert peak_of(path) < 55e6  # the arrays have 17 MB, and are there in two copies and a half for a moment
-    recording = read(path)
-    assert (len(recording.source), len(recording.notes[0])) == (500, 200)
-    assert recording.channels[0].name == "U" * 120
-
-
 @pytest.mark.parametrize("times", [1, 30])
 def test_a_packed_record_is_unpacked_to_a_limit(times, tmp_path):
     records = [pqdif.container(), *[("observation", b"\0" * (60_000_000 // times))] * times]

@@ -1,7 +1,6 @@
 """Read and write recordings."""
 
 from pqswarm.recordings.comtrade import write_comtrade
-from pqswarm.recordings.npz import write_npz
 from pqswarm.recordings.reader import Options, RawChannel, RawHeader, RawRecording, RawSource, Reader
 from pqswarm.recordings.readers import READERS, open_recordings, read, read_all
 from pqswarm.recordings.recording import STATES, Channel, ChannelHeader, Recording, RecordingError, RecordingSource
@@ -35,6 +34,5 @@ __all__ = [
     "read_all",
     "write_comtrade",
     "write_csv",
-    "write_npz",
     "write_samples",
 ]

@@ -1,5 +1,5 @@
-"""Archives of arrays (``.npz``): read and write."""
+"""Archives of arrays (``.npz``)."""
 
-from pqswarm.recordings.npz.reader import NPZ, write_npz
+from pqswarm.recordings.npz.reader import NPZ
 
-__all__ = ["NPZ", "write_npz"]
+__all__ = ["NPZ"]

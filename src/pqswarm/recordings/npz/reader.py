@@ -1,9 +1,4 @@
-"""Recordings in ``.npz`` archives: the layout of pqswarm, a plain one for your own scripts, and that of RTE.
-
-The layout of pqswarm (written by :func:`write_npz`, opened by ``numpy.load`` too) has the arrays ``samples`` of shape
-(n_channels, n_samples) in SI units, ``names``, ``units``, ``phases``, and the scalars ``sampling_rate``,
-``nominal_frequency``, ``start`` (ISO 8601, or empty), ``source``, ``format``, ``station``, ``notes`` (a list) and
-``pqswarm_recording`` (the version of the layout, 1).
+"""Recordings in ``.npz`` archives: a plain layout for your own scripts, and that of RTE.
 
 The plain layout has one array for each channel, all of one length (or of shape (n_channels, n_samples)), named like a
 column of a table (``Ua [kV]``), and ``sampling_rate`` (or ``fs``) as a scalar, or ``time`` in seconds as one more
@@ -19,28 +14,22 @@ import io
 import re
 import zipfile
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from pqswarm._base.archive import DAMAGE, damage_text, read_npy, write_arrays
-from pqswarm._base.files import write_atomically
+from pqswarm._base.archive import DAMAGE, damage_text, read_npy
 from pqswarm._base.text import count_text
 from pqswarm._base.typing import AnyArray
 from pqswarm.errors import FileFormatError
 from pqswarm.recordings.files import FileBytes
-from pqswarm.recordings.reader import MAX_CHANNELS, Options, RawChannel, RawRecording, Reader
-from pqswarm.recordings.recording import Recording, RecordingError
+from pqswarm.recordings.reader import Options, RawChannel, RawRecording, Reader
+from pqswarm.recordings.recording import RecordingError
 from pqswarm.recordings.stamps import find_rate_of_stamps
 from pqswarm.recordings.units import split_unit
 
-_VERSION = 1
 _MEMBERS = 10_000
-_LONGEST_TEXT = 500  # characters of a name or a note
 _RATE_NAMES = ("sampling_rate", "fs", "sample_rate", "rate")
 _FREQUENCY_NAMES = ("nominal_frequency", "f0", "frequency")
 _TIME_NAMES = ("time", "t", "tout")
@@ -52,53 +41,10 @@ _RTE_RATE, _RTE_FREQUENCY, _RTE_VOLTS, _RTE_AMPERES = 6400.0, 50.0, 18.31055, 4.
 def read_npz(path: Path, options: Options) -> list[RawRecording]:
     """Read the recordings of an archive."""
     arrays = _unpack_arrays(FileBytes.of(path, 4 * options.max_bytes).read_all(), options)
-    if "pqswarm_recording" in arrays:
-        return [_read_own_layout(arrays, path.name)]
     rte = [name for name in arrays if _RTE_NAME.fullmatch(name)]
     if len(arrays) == 1 and rte and _is_rte(arrays[rte[0]]):
         return _read_rte_layout(arrays[rte[0]], path.name)
     return [read_plain_layout(arrays, path.name)]
-
-
-def write_npz(recording: Recording, path: str | Path) -> Path:
-    """Write a recording as an ``.npz`` archive, without loss.
-
-    Parameters
-    ----------
-    recording : Recording
-        The recording.
-    path : str or Path
-        The file to write.
-
-    Returns
-    -------
-    Path
-        The file.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pqswarm.recordings import Channel, read
-    >>> recording = Recording((Channel("Ua", "V", "A", np.zeros(100)),), 6400.0, 50.0)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     read(write_npz(recording, f"{folder}/flat.npz")).channel("Ua").samples.size
-    100
-    """
-    arrays: dict[str, AnyArray] = {
-        "pqswarm_recording": np.array(_VERSION),
-        "samples": np.stack([channel.samples for channel in recording.channels]),
-        "names": np.array([channel.name for channel in recording.channels], str),
-        "units": np.array([channel.unit for channel in recording.channels], str),
-        "phases": np.array([channel.phase for channel in recording.channels], str),
-        "sampling_rate": np.array(recording.sampling_rate, float),
-        "nominal_frequency": np.array(recording.nominal_frequency, float),
-        "start": np.array("" if recording.start is None else recording.start.isoformat()),
-        "source": np.array(recording.source),
-        "format": np.array(recording.format),
-        "station": np.array(recording.station),
-        "notes": np.array(recording.notes, str),
-    }
-    return write_atomically(path, lambda file: write_arrays(file, arrays, compression=zipfile.ZIP_DEFLATED))
 
 
 def _unpack_arrays(content: bytes, options: Options) -> dict[str, AnyArray]:
@@ -139,50 +85,6 @@ def _npz_scalar(arrays: Mapping[str, AnyArray], names: tuple[str, ...]) -> float
             value = float(array.reshape(-1)[0])
             return value if np.isfinite(value) else 0.0
     return 0.0
-
-
-def _texts_of(arrays: Mapping[str, AnyArray], name: str, most: int = MAX_CHANNELS + 1) -> list[str]:
-    """The first texts of an array, each cut to the length that is shown."""
-    array = arrays.get(name)
-    if array is None or array.dtype.kind != "U":
-        return []
-    # NumPy refuses invalid code points: replace them first
-    points = np.ascontiguousarray(array).reshape(-1).view(array.dtype.byteorder.replace("=", "<") + "u4")
-    table = points.reshape(array.size, array.dtype.itemsize // 4)[:most, :_LONGEST_TEXT]
-    valid = (table < 0xD800) | ((table > 0xDFFF) & (table < 0x110000))
-    rows = np.where(valid, table, 0xFFFD)
-    return ["".join(map(chr, row)).rstrip("\0") for row in rows.tolist()]
-
-
-def _text_of(arrays: Mapping[str, AnyArray], name: str) -> str:
-    return next(iter(_texts_of(arrays, name, 1)), "")
-
-
-def _read_own_layout(arrays: Mapping[str, Any], source: str) -> RawRecording:
-    version = _npz_scalar(arrays, ("pqswarm_recording",))
-    if version != _VERSION:
-        raise RecordingError(f"has version {version:g} of pqswarm's layout; this pqswarm reads version {_VERSION}.")
-    samples = arrays.get("samples")
-    names, units, phases = (_texts_of(arrays, name) for name in ("names", "units", "phases"))
-    if samples is None or samples.ndim != 2 or samples.dtype.kind != "f" or not len(names) == len(samples) > 0:
-        raise RecordingError("is damaged: its samples and names do not match.")
-    if not len(units) == len(phases) == len(names):
-        raise RecordingError("is damaged: its names, units and phases do not match.")
-    started = _text_of(arrays, "start")
-    start = None
-    with suppress(ValueError):
-        start = datetime.fromisoformat(started[:40]) if started else None
-    channels = [RawChannel(*parts) for parts in zip(names, units, phases, _npz_floats(samples), strict=True)]
-    return RawRecording(
-        channels,
-        _npz_scalar(arrays, ("sampling_rate",)),
-        _npz_scalar(arrays, ("nominal_frequency",)),
-        start,
-        _text_of(arrays, "source") or source,
-        _text_of(arrays, "format") or "npz",
-        _texts_of(arrays, "notes", 100),
-        station=_text_of(arrays, "station"),
-    )
 
 
 def _npz_floats(array: AnyArray) -> AnyArray:
