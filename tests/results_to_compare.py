@@ -15,7 +15,7 @@ from sklearn.datasets import load_diabetes, load_wine
 from threadpoolctl import threadpool_info
 
 from pqswarm import KernelNB
-from pqswarm._kernels.math import exponentials, logarithms, sines, tangents
+from pqswarm._kernels.math import exponentials, logarithms, sines
 from pqswarm.evaluation import CLASSIFIERS, FILTERS, REGRESSORS, Folds, KernelNBEvaluator
 from pqswarm.identify import FEATURES, default_model
 from pqswarm.search import Run
@@ -47,7 +47,7 @@ def of_functions():
     numbers = np.random.default_rng(1).random(20_000)
     wide = 60.0 * numbers - 30.0
     return {
-        "elementary functions": digest(exponentials(wide), logarithms(numbers), sines(wide), tangents(wide)),
+        "elementary functions": digest(exponentials(wide), logarithms(numbers), sines(wide)),
         "velocities": digest(take_probability(wide.reshape(100, 200))),
     }
 

@@ -130,15 +130,6 @@ def logarithms(x):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def tangents(x):
-    """The tangent of each element of an array."""
-    out = np.empty(x.size)
-    for i in range(x.size):
-        out[i] = sine(x[i]) / cosine(x[i])
-    return out
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
 def sum_of_sines(angle, orders, sizes, phases, total):
     """total[i] = sum over h of sizes[h] sin(orders[h] angle[i] + phases[h])."""
     total[:] = 0.0

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pqswarm.report.sections.features.maps import plot_features
     from pqswarm.report.sections.registry import SECTIONS
     from pqswarm.report.shared.palette import Palette
-    from pqswarm.report.study_report import FORMATS, study_figures, write_comparison, write_figures, write_report
+    from pqswarm.report.study_report import FORMATS, write_comparison, write_figures, write_report
     from pqswarm.report.style import save_figure
     from pqswarm.report.summary import ClassifierSummary, StudySummary, summarize
     from pqswarm.report.tables import Table
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FORMATS", "SECTIONS", "ClassifierSection", "ClassifierSummary", "Content", "Drawing", "Palette", "StudySection",
     "StudySummary", "Table", "plot_convergence", "plot_error_against_size", "plot_event", "plot_features",
-    "plot_gallery", "plot_ranks", "save_figure", "study_figures", "summarize", "write_comparison", "write_figures",
+    "plot_gallery", "plot_ranks", "save_figure", "summarize", "write_comparison", "write_figures",
     "write_report",
 ]  # fmt: skip
 
@@ -37,7 +37,7 @@ _NAMES_BY_MODULE = {
     "sections.registry": ("SECTIONS",),
     "section": ("ClassifierSection", "Content", "Drawing", "StudySection"),
     "shared.palette": ("Palette",),
-    "study_report": ("FORMATS", "study_figures", "write_comparison", "write_figures", "write_report"),
+    "study_report": ("FORMATS", "write_comparison", "write_figures", "write_report"),
     "style": ("save_figure",),
     "summary": ("ClassifierSummary", "StudySummary", "summarize"),
     "tables": ("Table",),

@@ -5,8 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from matplotlib.figure import Figure
-
 from pqswarm._base.files import write_atomically
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.report.comparison import compare_studies
@@ -155,14 +153,6 @@ def _write_document(document: Document, format: str, path: Path, *more: Table) -
     return write_atomically(path, writers[format](document))
 
 
-def study_figures(*folders: str | Path) -> dict[str, Figure]:
-    """Draw all figures of the report of the study in a folder, or of the comparison of several.
-
-    They are named by classifier and section, such as ``"k-nn-algorithms-convergence"``.
-    """
-    return {drawing.name: drawing.draw() for drawing in compose_report(folders).drawings}
-
-
 def write_figures(
     folders: str | Path | Sequence[str | Path],
     out: str | Path,
@@ -186,7 +176,7 @@ def write_figures(
     Returns
     -------
     list of Path
-        The files written; see :func:`study_figures` for their names.
+        The files written, named by classifier and section, such as ``"k-nn-algorithms-convergence.svg"``.
     """
     if format not in FIGURE_FORMATS:
         raise unknown_name("format of figures", format, FIGURE_FORMATS)
