@@ -10,12 +10,12 @@ from pqswarm.report.section import Content
 from pqswarm.report.shared.sentences import decibel, percent, points
 from pqswarm.report.shared.spread import t_interval
 from pqswarm.report.tables import Table
-from pqswarm.statistics.power import Variances, detectable_difference, measure_variances
+from pqswarm.statistics.power import detectable_difference, measure_variances
 from pqswarm.study.findings import ALL_FEATURES
 from pqswarm.study.plan_data import HeldOutPlan
 
-DATASETS, RUNS = (3, 6, 12, 24), (1, 2, 5, 10, 40)
-"""Numbers of data sets, and of runs on each, in tables of power."""
+_DATASETS, _RUNS = (3, 6, 12, 24), (1, 2, 5, 10, 40)
+"""Numbers of data sets, and of runs on each, in the table of power."""
 
 
 def show_noise(study: DatasetsSummary, found: OverDatasets) -> Content:
@@ -94,28 +94,20 @@ def show_held_out(study: DatasetsSummary, found: OverDatasets) -> Content:
     return Content(tables=[table], answer=[answer])
 
 
-def measure_pilot(found: OverDatasets) -> tuple[str, Variances] | None:
-    """Return the best rival of the reference, and the variances of their difference; None without several runs."""
-    repeated = [title for title in found.titles if all(each.size > 1 for each in found.errors(title))]
-    rivals = [title for title in repeated if title != found.reference]
-    if not rivals or found.reference not in repeated or len(found.members) < 2:
-        return None
-    rival = min(rivals, key=lambda title: float(found.mean_errors(title).mean()))
-    return rival, measure_variances(found.errors(found.reference), found.errors(rival))
-
-
 def show_power(study: DatasetsSummary, found: OverDatasets) -> Content:  # noqa: ARG001 (what sections take)
     """Show which differences in error other numbers of data sets and runs would find."""
-    pilot = measure_pilot(found)
-    if pilot is None or len(found.members) < 3:
+    repeated = [title for title in found.titles if all(each.size > 1 for each in found.errors(title))]
+    rivals = [title for title in repeated if title != found.reference]
+    if not rivals or found.reference not in repeated or len(found.members) < 3:
         return Content()
-    rival, variances = pilot
-    rows = [{"datasets": k} | {str(r): 100 * detectable_difference(variances, k, r) for r in RUNS} for k in DATASETS]
+    rival = min(rivals, key=lambda title: float(found.mean_errors(title).mean()))
+    variances = measure_variances(found.errors(found.reference), found.errors(rival))
+    rows = [{"datasets": k} | {str(r): 100 * detectable_difference(variances, k, r) for r in _RUNS} for k in _DATASETS]
     table = Table(
         "power",
         f"Difference in mean error rate [percentage points] that a study would detect, with {found.name}",
         rows,
-        {"datasets": ("data sets", "")} | {str(r): (f"{r} run{'s' * (r > 1)} each", ".2f") for r in RUNS},
+        {"datasets": ("data sets", "")} | {str(r): (f"{r} run{'s' * (r > 1)} each", ".2f") for r in _RUNS},
         note=f"80 % power, 5 % level, paired t test over data sets. From the standard deviations of {found.reference} "
         f"minus {rival} in this study: {100 * variances.between:.2f} points between data sets, "
         f"{100 * variances.within:.2f} between runs on one data set.",
