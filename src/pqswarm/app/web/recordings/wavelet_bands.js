@@ -7,10 +7,9 @@
 
   // One strip per band, each with its own scale, over a common time axis: left, width in pixels; from, to [s].
   // bands: [{name, range, from, step, low, high}] with low and high in base64, high is null where low holds samples.
-  pq.bandStrips = (holder, bands, { left, width, from, to, unit = "", colour = () => "var(--phase-b)", axis = false }) => {
+  const drawStrips = (holder, bands, { left, width, from, to, unit, colour }) => {
     const place = (t) => (left + (width * (t - from)) / (to - from)).toFixed(1);
     const whole = left + width + 10;
-    const ticks = axis ? pq.ticks(1e3 * from, 1e3 * to, Math.max(3, Math.floor(width / 95))).map((tick) => [place(tick / 1e3), String(Number(tick.toPrecision(6)))]) : [];
     const strips = bands.map((one, i) => {
       const [low, high] = [pq.floats(one.low), pq.floats(one.high)];
       const peak = low.reduce((size, value, j) => Math.max(size, Math.abs(value) || 0, Math.abs(high?.[j]) || 0), 0);
@@ -23,15 +22,13 @@
         if (high) path += `L${x} ${y(high[j])}`;
       }
       return pq.svg("svg", { class: "band", width: whole, height: STRIP, viewBox: `0 0 ${whole} ${STRIP}`, role: "img", "data-band": one.name, "aria-label": `Band ${one.name}, ${one.range}, peak ${pq.si(peak, unit)}` },
-        pq.svg("path", { class: "grid", d: `M${left} ${STRIP / 2}H${left + width}${ticks.map(([x]) => `M${x} 0V${STRIP}`).join("")}` }),
+        pq.svg("path", { class: "grid", d: `M${left} ${STRIP / 2}H${left + width}` }),
         pq.svg("path", { class: "wave", d: path, style: { stroke: colour(i) } }),
         pq.svg("text", { class: "name", x: left - 6, y: STRIP / 2 - 3, "text-anchor": "end" }, one.name),
         pq.svg("text", { class: "soft", x: left - 6, y: STRIP / 2 + 11, "text-anchor": "end" }, `±${pq.number(peak, 2)}`),
         pq.svg("text", { class: "soft", x: left + 5, y: 11 }, one.range));
     });
-    const below = axis ? [pq.svg("svg", { class: "band-axis", width: whole, height: 34, viewBox: `0 0 ${whole} 34`, "aria-hidden": "true" }, ticks.map(([x, text]) => pq.svg("text", { x, y: 14, "text-anchor": "middle" }, text)),
-      pq.svg("text", { class: "soft", x: left, y: 30 }, "time [ms]"))] : [];
-    holder.replaceChildren(...strips, ...below);
+    holder.replaceChildren(...strips);
   };
 
   pq.Bands = class {
@@ -94,7 +91,7 @@
       const { left, width } = this.page.waves;
       const hertz = ([low, high]) => (high < 1000 ? `${pq.number(low, 3)}–${pq.number(high, 3)} Hz` : `${pq.number(low / 1000, 3)}–${pq.number(high / 1000, 3)} kHz`);
       const { phase } = this.page.header.channels[found.channel] ?? {};
-      pq.bandStrips(this.plot, found.bands.map((one) => ({ ...one, range: hertz(one.edges_hz) })), { left, width, from, to, unit: found.unit, colour: (i) => pq.phaseColour(phase, i) });
+      drawStrips(this.plot, found.bands.map((one) => ({ ...one, range: hertz(one.edges_hz) })), { left, width, from, to, unit: found.unit, colour: (i) => pq.phaseColour(phase, i) });
     }
   };
 })();
