@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from tests.identify.archives import add
 from tests.identify.invented import event, verdict, with_label
-from tests.reference.sarfi import sarfi
 
 from pqswarm.errors import PqswarmError
 from pqswarm.identify import Archive, ArchiveQueries, EventVerdict, Selection
 from pqswarm.identify.archive.export import check_archive, export_archive, run_query, table_cell
 from pqswarm.identify.archive.queries import MAX_POINTS
 from pqswarm.identify.show.curves import rank_event
+from pqswarm.identify.show.page.indices import sarfi
 from pqswarm.identify.show.page.listing import ListedRecording, list_events
 from pqswarm.measure.incidents.record import Incident, Stage
 
@@ -167,8 +167,8 @@ def test_months_and_hours(filled):
     assert queries.months(Selection(text="nowhere")) == []
 
 
-def test_sarfi_is_that_of_its_slow_twin(filled):
-    """Of a year and a station."""
+def test_sarfi_is_that_of_the_page(filled):
+    """Of a year and a station, with the implementation of the page as reference."""
     queries = ArchiveQueries(filled[0])
     stations = {one["name"]: one["id"] for one in queries.facets()["stations"]}
     for name, number in stations.items():

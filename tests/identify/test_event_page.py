@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from html.parser import HTMLParser
 from math import log10, nan
 
@@ -18,6 +18,7 @@ from pqswarm.identify.show.curves import ITIC, SEMI, event_severity
 from pqswarm.identify.show.lines import csv_lines
 from pqswarm.identify.show.page import page_html
 from pqswarm.identify.show.page.html import _page_html_figures_note
+from pqswarm.identify.show.page.indices import count_dips_for_indices, count_swells_for_indices, sarfi
 from pqswarm.identify.show.page.listing import ListedRecording, list_events, listing_headline
 
 SAG = event("sag", 0.62, 0.08, start=0.4, phases="AB", sag_type="Ca")
@@ -206,6 +207,66 @@ def test_points_are_where_they_belong():
     across = log10(0.04 / 1e-4) / log10(100 / 1e-4)
     assert float(circle["cx"]) == pytest.approx(62 + across * (600 - 62 - 16), abs=0.1)
     assert float(circle["cy"]) == pytest.approx(430 - 58 - 125 / 200 * (430 - 14 - 58), abs=0.1)
+
+
+def later(seconds):
+    return datetime(2026, 3, 4, 5, 6, 7) + timedelta(seconds=seconds)
+
+
+def test_sarfi_by_hand():
+    """Three events within a minute are one; another station, another busbar and a later time are others."""
+    first = verdict(event("sag", 0.85, 0.1), event("interruption", 0.05, 0.2), start=later(0))
+    same = verdict(event("swell", 1.3, 0.1), start=later(50), source="b.cfg")
+    after = verdict(event("sag", 0.6, 0.015), start=later(61), source="c.cfg")
+    bus = verdict(event("sag", 0.9, 0.1, system="bus 2"), start=later(0), source="d.cfg")
+    south = verdict(event("sag", 0.45, 0.1), NOTHING, start=later(0), station="South", source="e.cfg")
+    quiet = verdict(event("transient", 0.5, 0.0), station="West", source="f.cfg")
+    table = {row["site"]: row for row in sarfi(listed([first, same, after, bus, south, quiet]))}
+    assert list(table) == ["all sites", "North", "North, bus 2", "South", "West"]
+    levels = (90, 80, 70, 50, 10, 110, 120, 140, "ITIC", "SEMI")
+    counts = {site: [row["events"], *(row[f"SARFI-{level}"] for level in levels)] for site, row in table.items()}
+    assert counts["North"] == [2, 2, 2, 2, 1, 1, 1, 1, 0, 1, 1]
+    assert counts["North, bus 2"] == [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+    assert counts["South"] == [1, 1, 1, 1, 1, 0, 0, 0, 0, 1, 1]
+    assert counts["West"] == [0] * 11
+    assert counts["all sites"] == np.sum([counts[site] for site in list(table)[1:]], axis=0).tolist()
+
+
+def test_sarfi_without_a_clock():
+    one, two = (verdict(event("sag", 0.5, 0.1), start=None, source=name) for name in "ab")
+    (row,) = sarfi(listed([one, two]))
+    assert row["events"] == 2  # of two recordings: whether they are one event is not known
+
+
+def test_dips_and_swells_by_hand():
+    lows = [(0.85, 0.2), (0.8, 0.201), (0.7, 0.5), (0.4, 1.0), (0.05, 5.0), (0.049, 60.0), (0.3, 61.0), (0.85, 0.005)]
+    events = [event("sag", u, t, start=100.0 * i) for i, (u, t) in enumerate(lows)] + [
+        event("swell", u, t) for u, t in ((1.2, 0.5), (1.15, 5.01))
+    ]
+    dips = count_dips_for_indices(listed([verdict(*events)]))
+    assert [sum(numbers) for _, numbers in dips.rows] == [3, 1, 1, 1, 1]
+    assert dips.rows[0] == ("90 > u ≥ 80", (2, 1, 0, 0, 0))
+    assert dips.rows[1][1] == (0, 1, 0, 0, 0)
+    assert dips.rows[2][1] == (0, 0, 1, 0, 0)
+    assert dips.rows[3][1] == (0, 0, 0, 1, 0)
+    assert dips.rows[4][1] == (0, 0, 0, 0, 1)
+    assert dips.longer == 1
+    assert [numbers for _, numbers in count_swells_for_indices(listed([verdict(*events)])).rows] == [
+        (1, 0, 0),
+        (0, 0, 1),
+    ]
+
+
+def test_a_sag_that_becomes_an_interruption_is_one_dip():
+    events = [event("sag", 0.6, 0.1, 1.0), event("interruption", 0.01, 0.2, 1.1), event("sag", 0.6, 0.2, 1.3)]
+    dips = count_dips_for_indices(listed([verdict(*events)]))
+    assert [numbers for _, numbers in dips.rows if sum(numbers)] == [(0, 1, 0, 0, 0)]
+    assert dips.rows[4][1] == (0, 1, 0, 0, 0)
+
+
+def test_files_of_one_name_without_a_date_are_two():
+    one, other = (verdict(SAG, start=None, station="", path=f"{name}/fault.cfg") for name in ("a", "b"))
+    assert sarfi(listed([one, other]))[0]["events"] == 2
 
 
 def test_a_long_list_says_where_it_ends(monkeypatch):

@@ -18,6 +18,7 @@ from pqswarm.identify.archive import records
 from pqswarm.identify.archive.database import reading
 from pqswarm.identify.archive.reader import EventReader
 from pqswarm.identify.archive.records import BELOW_ITIC, BELOW_SEMI, HIDDEN, KIND_NAMES, NO_TIME, PACKED, read_moment
+from pqswarm.identify.show.page.indices import AGGREGATION
 from pqswarm.identify.verdict import EventVerdict
 
 if TYPE_CHECKING:
@@ -383,7 +384,7 @@ def _is_one_of(values: Any, ids: IntArray) -> BoolArray:
 
 def _begin_groups(start: Any, station: Any, system: Any) -> BoolArray:
     """Whether each event, in order of site and time, begins a group, which lasts a minute."""
-    minute = 60 * _SECOND
+    minute = int(AGGREGATION * _SECOND)
     same_site = (np.diff(station) == 0) & (np.diff(system) == 0)
     begins: BoolArray = np.concatenate([[True], ~same_site | (np.diff(start) >= minute)])
     edges = np.append(np.flatnonzero(begins), start.size)

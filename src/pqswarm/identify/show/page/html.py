@@ -18,6 +18,13 @@ from pqswarm.identify.show import rows
 from pqswarm.identify.show.curves import COLOURS
 from pqswarm.identify.show.lines import csv_lines
 from pqswarm.identify.show.page.charts import Chart, draw_charts
+from pqswarm.identify.show.page.indices import (
+    AGGREGATION,
+    Cells,
+    count_dips_for_indices,
+    count_swells_for_indices,
+    sarfi,
+)
 from pqswarm.identify.show.page.listing import (
     MAX_FIGURES,
     ListedEvent,
@@ -34,9 +41,10 @@ from pqswarm.measure.event import KINDS
 if TYPE_CHECKING:
     from pqswarm.identify.verdict import Verdict
     from pqswarm.recordings.recording import RecordingSource
+    from pqswarm.report.tables import Table
 
-_MAX_ROWS, _MAX_PACKED, _MAX_RECORDINGS = 300, 50_000, 1000
-"""Rows as HTML, rows that the page can show, and recordings with their facts."""
+_MAX_ROWS, _MAX_PACKED, _MAX_RECORDINGS, _MAX_SITES = 300, 50_000, 1000, 40
+"""Rows as HTML, rows that the page can show, recordings with their facts, and sites."""
 _SIZE = "\ue000"
 """Placeholder for the size of the page."""
 
@@ -73,7 +81,7 @@ def page_html(
     >>> "1 event in 1 recording" in page_html([verdict], ["lost.cfg cannot be read."])
     True
     """
-    from jinja2 import Environment, PackageLoader
+    from jinja2 import ChoiceLoader, Environment, PackageLoader
 
     kept = [one if isinstance(one, ListedRecording) else ListedRecording.of(one) for one in verdicts]
     listed = list_events(kept)
@@ -88,7 +96,7 @@ def page_html(
     )
     packed = sorted(worst, key=lambda one: one.number) if len(worst) > _MAX_ROWS else []
     shown = sorted(worst[:_MAX_ROWS], key=lambda one: one.number)
-    loader = PackageLoader("pqswarm.identify.show.page")
+    loader = ChoiceLoader([PackageLoader("pqswarm.identify.show.page"), PackageLoader("pqswarm.report")])
     environment = Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"bind": _bind_page_html_units, "keep": _keep_page_html_together, "pack": _pack_page_html}
     scripts = [
@@ -121,6 +129,8 @@ def page_html(
         drawn=drawn,
         figures_note=_page_html_figures_note(len(figures), len(events)),
         charts=_charts(events),
+        sarfi=_page_html_sarfi_table(listed, kept),
+        cells=_page_html_cell_tables(listed),
         recordings=[_describe_for_page_html(one.verdict) for one in kept[:_MAX_RECORDINGS]],
         n_recordings=len(kept),
         n_described=min(len(kept), _MAX_RECORDINGS),
@@ -195,6 +205,50 @@ def _page_html_figures_note(number: int, events: int) -> str:
         f"{which} Each shows the whole recording, the surroundings of the event and its cycles, reduced to what a "
         "screen can show. Click into a figure, then zoom with the wheel, move the cursors, or press ? for help."
     )
+
+
+def _page_html_sarfi_table(listed: Sequence[ListedEvent], recordings: Sequence[ListedRecording]) -> "Table | None":
+    from pqswarm.report.tables import Table
+
+    table = sarfi(listed)
+    if not table:
+        return None
+    length = duration_text(sum(one.verdict.duration for one in recordings), 50.0).partition(" (")[0] or "no time"
+    note = (
+        f"Number of events in these recordings ({length} in all), not per month or year: recorders "
+        "store only what triggers them, so the observation time is unknown. After IEEE 1564: SARFI-X counts dips and "
+        "interruptions with a residual voltage below X %, and for X above 100 swells above X %; SARFI-ITIC and "
+        "SARFI-SEMI count those below the lower curves. Events of all phases by Urms(1/2); events of a site within "
+        f"{AGGREGATION:g} s of the first count as one."
+    )
+    if len(table) > _MAX_SITES:
+        note += f" The first {_MAX_SITES - 1} of {len(table) - 1} sites are listed."
+    return Table("sarfi", "SARFI", table[:_MAX_SITES], note=note)
+
+
+def _page_html_cell_tables(listed: Sequence[ListedEvent]) -> "list[Table]":
+    tables = [
+        _page_html_cell_table(
+            "dips", "Dips and interruptions by residual voltage [%] and duration [ms]", count_dips_for_indices(listed)
+        ),
+        _page_html_cell_table("swells", "Swells by voltage [%] and duration [ms]", count_swells_for_indices(listed)),
+    ]
+    return [table for table in tables if table is not None]
+
+
+def _page_html_cell_table(name: str, caption: str, cells: Cells) -> "Table | None":
+    from pqswarm.report.tables import Table
+
+    if not cells.longer and not any(sum(numbers) for _, numbers in cells.rows):
+        return None
+    rows = [{"u": level, **dict(zip(cells.columns, numbers, strict=True))} for level, numbers in cells.rows]
+    note = (
+        "Cells of EN 50160:2010, after IEC 61000-2-8; limits belong to the shorter duration. Events shorter than 10 ms "
+        "are in the first column."
+    )
+    if cells.longer:
+        note += f" Longer than a minute, in no cell: {cells.longer}."
+    return Table(name, caption, rows, columns={"u": ("u [%]", "")}, note=note)
 
 
 def _describe_for_page_html(verdict: "Verdict") -> dict[str, Any]:

@@ -39,6 +39,12 @@ class ListedRecording:
         shown = urms_level_extremes(verdict, series.time, series.urms) | _near_listed_events(verdict, series.time)
         return cls(light, series.time[shown], series.urms[:, shown])
 
+    @property
+    def site(self) -> str:
+        """The station, or the file if the station is unknown."""
+        name = self.verdict.source.replace("\\", "/").rsplit("/", 1)[-1].partition(", ")[0]
+        return self.verdict.station or name or "recording"
+
 
 def _near_listed_events(verdict: Verdict, time: FloatArray) -> BoolArray:
     """Values of Urms(1/2) near the worst events."""
