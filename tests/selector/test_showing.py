@@ -1,5 +1,6 @@
-"""What a fitted selector shows: figures, a notebook, progress."""
+"""What a fitted selector shows: figures, a notebook, progress and ready-made callbacks."""
 
+import csv
 import sys
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 
 from pqswarm.errors import PqswarmError
 from pqswarm.report import save_figure
+from pqswarm.selector import CsvLog, EarlyStopping
 from tests.selector.problems import WINE, quick
 
 
@@ -91,3 +93,17 @@ def test_progress_prints_readably():
     assert last.elapsed > 0
     assert f"60 of 60 evaluations: score {last.score:.4g} with {last.size} features after 0." in str(last)
     assert str(last.features[0]) in str(last).partition("(")[2]
+
+
+def test_ready_made_callbacks(tmp_path):
+    log = CsvLog(tmp_path / "log.csv")
+    reached = quick(callback=[log, EarlyStopping(score=0.9)], max_evaluations=600).fit(*WINE)
+    assert reached.stop_reason_ == "callback"
+    rows = list(csv.DictReader((tmp_path / "log.csv").read_text().splitlines()))
+    assert float(rows[-1]["score"]) == reached.best_score_ >= 0.9
+    assert all(float(row["score"]) < 0.9 for row in rows[:-1])
+    assert rows[-1]["features"].split("; ") == [str(place) for place in np.flatnonzero(reached.support_)]
+    idle = quick(callback=EarlyStopping(patience=60, tolerance=0.5), max_evaluations=600).fit(*WINE)
+    assert idle.history_[0].n_evaluations == 90  # one batch, and two that did not raise the score by a half
+    with pytest.raises(PqswarmError, match="give a score or a patience"):
+        EarlyStopping()
