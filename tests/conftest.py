@@ -15,6 +15,7 @@ from _pytest.doctest import DoctestModule
 from filelock import FileLock
 from hypothesis import settings
 
+from tests.depth import DEPTH
 from tests.slowest import is_slow, read_list
 
 # Threads of scikit-learn and NumPy spin while they wait for each other. Several processes share a few cores, where
@@ -33,10 +34,11 @@ if os.access(MEMORY, os.W_OK):
 # What is imported and collected stays: looking for garbage in it takes a third of the time of collecting the tests.
 gc.disable()
 
-# Locally hypothesis draws new examples each time; in continuous integration it repeats the same ones.
-settings.register_profile("ci", derandomize=True)
-if os.environ.get("CI"):
-    settings.load_profile("ci")
+# Locally hypothesis draws new examples each time; in continuous integration it repeats the same ones. On a machine that
+# is shared, an example may take any time.
+repeated, examples = bool(os.environ.get("CI")), 100 if DEPTH > 1 else 30
+settings.register_profile("tests", deadline=None, derandomize=repeated, max_examples=examples)
+settings.load_profile("tests")
 
 
 # Files that take longest: several processes start with them. The first to need the smoke study makes it for all.
@@ -108,8 +110,9 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_collection_finish():
-    """From now on, look for garbage, but not among modules and tests."""
+    """From now on, look for garbage, but not among modules and tests, and seldom: it took a twelfth of the time."""
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
     gc.enable()
 
 

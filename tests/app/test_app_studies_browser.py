@@ -17,10 +17,29 @@ from pqswarm.study import Store, findings
 pytestmark = needs_browser
 
 HOSTILE = "<img src=x onerror=window.bad=1>"
+
+# Goes on a step at a time, and pauses when the first runs have finished, until there is a file.
+PACED = f"""
+import sys, time
+from pathlib import Path
+from pqswarm.study import scheduler
+
+advance, ended, going_on = scheduler.advance, [], Path(sys.argv.pop(1))
+
+def advance_slowly(group, limit):
+    while ended and not going_on.exists():
+        time.sleep(0.05)
+    outcome = advance(group, limit if ended else 0.0)
+    ended.extend(outcome.finished)
+    time.sleep(0.0 if ended else 0.1)
+    return outcome
+
+scheduler.advance = advance_slowly
+{WITHOUT_PICTURES}"""
 PLAN = """
 title = "{title}"
 runs = 4
-max_evaluations = 10000
+max_evaluations = 600
 reference = "ga"
 [dataset]
 file = "data.csv"
@@ -40,7 +59,7 @@ algorithm = "bpso"
 
 
 def write_plan(folder):
-    """A plan that takes some seconds, with data whose names are those of an attacker."""
+    """A plan with data whose names are those of an attacker."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(120, 30)), rng.integers(0, 3, 120)
     X[:, :4] += y[:, np.newaxis]
@@ -74,10 +93,11 @@ def state(tmp_path_factory):
 def running(folder, tmp_path_factory):
     """A study that runs in a terminal; the pictures of its report take longer than the study."""
     plan, out = write_plan(tmp_path_factory.mktemp("plan") / "own"), folder / HOSTILE
-    command = [sys.executable, "-c", WITHOUT_PICTURES, "study", str(plan), "--out", str(out), "--jobs", "1"]
+    going_on = folder.parent / "going-on"
+    command = [sys.executable, "-c", PACED, going_on, "study", plan, "--out", out, "--jobs", "1"]
     with (folder.parent / "terminal.txt").open("w") as said:
         process = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT)
-    process.folder = out
+    process.folder, process.going_on = out, going_on
     yield process
     process.kill()
     process.wait()
@@ -125,6 +145,7 @@ def test_a_study_in_a_terminal_is_followed_and_needs_neither_page_nor_server(run
         tab.close()
         assert running.poll() is None
         app.kill()
+    running.going_on.touch()
     until_finished(running)
     with running_app(folder, state=state) as again:
         tab = section(again, browser, f"/{study}")

@@ -158,6 +158,7 @@ def test_runs_of_the_reference_results():
     assert content["left_out"] == ["SFFS", "SFFS all sizes"]
 
 
+@pytest.mark.usefixtures("few_draws")
 def test_the_ending_decides_the_format(accuracies, pqswarm, tmp_path):
     for style, ending in ENDINGS.items():
         out = tmp_path / f"table{ending}"
@@ -168,6 +169,14 @@ def test_the_ending_decides_the_format(accuracies, pqswarm, tmp_path):
     assert not (tmp_path / "new.csv").exists()
 
 
+@pytest.fixture
+def few_draws(monkeypatch):
+    """Draws and resamples take most of the time of a comparison; its format does not depend on their number."""
+    monkeypatch.setattr("pqswarm.statistics.paired._DRAWS", 500)
+    monkeypatch.setattr("pqswarm.statistics.paired._RESAMPLES", 99)
+
+
+@pytest.mark.usefixtures("few_draws")
 @pytest.mark.parametrize("style", FORMATS)
 def test_formats_and_out(style, accuracies, pqswarm, tmp_path):
     printed = invoke(accuracies, "--format", style, "--contrast")

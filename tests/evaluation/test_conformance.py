@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
@@ -35,10 +36,10 @@ ALL = [CLASSIFIERS[name](settings) for name in CLASSIFIERS for settings in SETTI
 ALL.append(DiscreteNBClassifier({"model": "bernoulli", "binarize": 0.4}))  # the other models need counts
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="module")
 def one_thread():
-    """Threads of scikit-learn only slow down on data this small."""
-    with threadpool_limits(1):
+    """Threads of scikit-learn only slow down on data this small, and so does checking its arguments at each fit."""
+    with threadpool_limits(1), config_context(skip_parameter_validation=True):
         yield
 
 

@@ -98,7 +98,7 @@ def test_digits_with_many_ties(metric):
         assert np.array_equal(theirs[~tied], expected[~tied])
 
 
-@settings(max_examples=25 * DEPTH, deadline=None)
+@settings(max_examples=25 * DEPTH)
 @given(
     hnp.arrays(np.int64, st.tuples(st.integers(20, 48), st.integers(1, 4)), elements=st.integers(0, 3)),
     st.integers(1, 15),
@@ -206,7 +206,7 @@ def test_full_and_partial_blocks(n, metric):
             assert np.array_equal(evaluator.predictions(mask), expected)
 
 
-@settings(max_examples=15 * DEPTH, deadline=None)
+@settings(max_examples=15 * DEPTH)
 @given(
     st.integers(20, 130),
     st.integers(1, 20),

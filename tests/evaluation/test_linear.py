@@ -26,7 +26,7 @@ from pqswarm.evaluation.exact.linear import foldwise as module
 from tests.evaluation.data import random_masks
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="module")
 def one_thread():
     """Threads of scikit-learn only slow down on data this small."""
     with threadpool_limits(1):

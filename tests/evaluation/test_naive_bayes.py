@@ -80,7 +80,7 @@ def test_kernel_against_the_classifier(scaling, floor):
         assert np.array_equal(evaluator.predictions(mask), predicted)
 
 
-@settings(max_examples=20 * DEPTH, deadline=None)
+@settings(max_examples=20 * DEPTH)
 @given(
     hnp.arrays(np.int64, st.tuples(st.integers(8, 20), st.integers(1, 4)), elements=st.integers(0, 3)),
     st.sampled_from([0.004, 0.3, 2.0]),
@@ -160,7 +160,7 @@ def test_gaussian_many_masks_against_scikit_learn(name, count, scaling):
                 assert row >= 3 or wrong == fitted
 
 
-@settings(max_examples=15 * DEPTH, deadline=None)
+@settings(max_examples=15 * DEPTH)
 @given(
     hnp.arrays(np.int64, st.tuples(st.integers(8, 24), st.integers(1, 4)), elements=st.integers(0, 3)),
     st.sampled_from(["once", "minmax", "none"]),

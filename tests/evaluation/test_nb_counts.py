@@ -35,7 +35,7 @@ def problem(rng, kind, n, n_features, n_classes):
     return X, y, Folds(sizes)  # folds of different sizes; a class may be missing from the training events
 
 
-@settings(max_examples=15 * DEPTH, deadline=None)
+@settings(max_examples=15 * DEPTH)
 @given(
     kind=st.sampled_from(["plain", "ties", "far"]),
     n=st.sampled_from([12, 31, 64, 65, 130]),
@@ -70,7 +70,7 @@ def test_counts_of_two_thousand_masks_at_once():
     assert np.array_equal(together[::40], np.concatenate([evaluator.error_counts(mask[None]) for mask in masks[::40]]))
 
 
-@settings(max_examples=15 * DEPTH, deadline=None)
+@settings(max_examples=15 * DEPTH)
 @given(st.integers(1, 40), st.integers(1, 70), st.booleans(), st.integers(0, 1000))
 def test_shared_sums_hold_every_selected_feature_once(count, n_features, similar, seed):
     rng = np.random.default_rng(seed)
@@ -118,7 +118,7 @@ def test_labels_are_counted_in_pieces(kind, monkeypatch):
     assert np.array_equal(evaluator.error_counts(masks), expected)
 
 
-@settings(max_examples=15 * DEPTH, deadline=None)
+@settings(max_examples=15 * DEPTH)
 @given(
     st.sampled_from(["plain", "ties", "far"]),
     st.integers(1, 6),

@@ -1,6 +1,7 @@
 """Scores of labels on the exact evaluators, against scikit-learn fold by fold."""
 
 import warnings
+from itertools import product
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ from pqswarm.evaluation import (
 )
 from pqswarm.evaluation.repeated import TargetsEvaluator
 from pqswarm.evaluation.scores import ScoredEvaluator
-from tests.depth import some
+from tests.depth import some, thinned
 
 RATIOS = ("f1", "precision", "recall", "jaccard")
 AVERAGED = [f"{name}_{how}" for name in RATIOS for how in ("macro", "micro", "weighted")]
@@ -125,19 +126,20 @@ def compare_responses(model, n_classes, n_masks):
     weights = rng.random(72) * rng.integers(0, 4, 72)
     weights[-4:] = 0.5  # the tiny class
     areas = ["roc_auc", "neg_brier_score"] if n_classes == 2 else ["roc_auc_ovr", "roc_auc_ovr_weighted"]
-    for scoring in ("neg_log_loss", *areas, None, "f1_macro", "matthews_corrcoef"):
-        for cv in (StratifiedKFold(3), StratifiedShuffleSplit(2, test_size=0.4, random_state=1)):
-            splits = Splits.from_cv(cv, X, y)
-            for given in (None, weights) if hasattr(model, "partial_fit") else (None,):
-                tables = (X, csr_matrix(X), csc_matrix(X)) if type(model) in map(type, COUNTS) else (X,)
-                for table in tables:  # scikit-learn adds sparse and dense ones in another order
-                    expected = GenericEvaluator(table, y, splits, model, scoring, scaling="none", sample_weight=given)
-                    with warnings.catch_warnings(action="ignore"):
-                        wanted = expected.fold_errors(masks)
-                    choice = choose_evaluator(model, table, y, splits, scoring=scoring, sample_weight=given)
-                    assert choice.name != "GenericEvaluator"
-                    assert choice.evaluator.is_loss == expected.is_loss
-                    np.testing.assert_allclose(choice.evaluator.fold_errors(masks), wanted, rtol=1e-9, atol=1e-12)
+    scorings = ("neg_log_loss", *areas, None, "f1_macro", "matthews_corrcoef")
+    both = (StratifiedKFold(3), StratifiedShuffleSplit(2, test_size=0.4, random_state=1))
+    given = (None, weights) if hasattr(model, "partial_fit") else (None,)
+    # scikit-learn adds sparse and dense tables in another order
+    tables = (X, csr_matrix(X), csc_matrix(X)) if type(model) in map(type, COUNTS) else (X,)
+    for scoring, cv, weight, table in thinned(product(scorings, both, given, tables)):
+        splits = Splits.from_cv(cv, X, y)
+        expected = GenericEvaluator(table, y, splits, model, scoring, scaling="none", sample_weight=weight)
+        with warnings.catch_warnings(action="ignore"):
+            wanted = expected.fold_errors(masks)
+        choice = choose_evaluator(model, table, y, splits, scoring=scoring, sample_weight=weight)
+        assert choice.name != "GenericEvaluator"
+        assert choice.evaluator.is_loss == expected.is_loss
+        np.testing.assert_allclose(choice.evaluator.fold_errors(masks), wanted, rtol=1e-9, atol=1e-12)
 
 
 def test_ties_by_rounding_are_left_to_scikit_learn():

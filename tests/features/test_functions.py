@@ -65,14 +65,14 @@ sizes = st.floats(1e-60, 1e6)
 numbers = sizes | sizes.map(lambda x: -x) | st.sampled_from([0.0, 1.0, -1.0, 0.5])
 
 
-@settings(max_examples=25 * DEPTH, deadline=None)
+@settings(max_examples=25 * DEPTH)
 @given(hnp.arrays(np.float64, st.integers(2, 80), elements=numbers))
 def test_any_numbers(band):
     rounding = 1e-12 * np.abs(band).max()
     assert_same(fast(band, rounding), band, rounding)
 
 
-@settings(max_examples=15 * DEPTH, deadline=None)
+@settings(max_examples=15 * DEPTH)
 @given(st.integers(1000, 3000), st.integers(1, 5), st.integers(0, 2**32 - 1))
 def test_median_of_long_bands_with_ties(n, distinct, seed):
     band = np.random.default_rng(seed).integers(0, distinct, n).astype(float)

@@ -1,6 +1,5 @@
 """Studies with classifiers beyond the paper's two: any kind, killed on the way, on any device."""
 
-import subprocess
 from collections import Counter
 
 import pytest
@@ -13,7 +12,7 @@ from pqswarm.study import run as run_module
 from pqswarm.study.findings import About, AllFeatures, Events, Finished, GridFinding, HeldOut, Hyperparameters, StageTwo
 from pqswarm.study.scheduler import Scheduler
 from tests.study.own import GPUClassifier, OwnClassifier, OwnSearch
-from tests.study.studies import FEW, contents, find, plan_toml, start_command, survivors
+from tests.study.studies import FEW, contents, find, fork_study, plan_toml, survivors
 from tests.waiting import wait_until
 
 NINE = get_preset("field").classes[:12:2] + get_preset("field").classes[1:6:2]
@@ -57,8 +56,7 @@ KINDS = ("Hyperparameters", "ProblemDigest", "AllFeatures", "OneStandardError")
 def test_three_kinds_of_classifiers_on_nine_classes_killed_and_resumed(tmp_path):
     plan, folder = tmp_path / "plan.toml", tmp_path / "study"
     plan.write_text(PLAN)
-    command = ("study", plan, "--out", folder, "--jobs", 2)
-    process = start_command(*command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = fork_study(plan, folder, jobs=1)
 
     def has_runs():
         if not (folder / "dataset.npz").exists():
@@ -67,10 +65,10 @@ def test_three_kinds_of_classifiers_on_nine_classes_killed_and_resumed(tmp_path)
             return bool(store.finished())
 
     try:
-        wait_until(lambda: has_runs() or process.poll() is not None, "a run has finished")
+        wait_until(lambda: has_runs() or not process.is_alive(), "a run has finished")
     finally:
         process.kill()
-        process.wait()
+        process.join()
     assert not survivors(process.pid)
     kept = contents(folder)["runs"]
     assert 0 < len(kept) < 15, "it was not killed on the way"

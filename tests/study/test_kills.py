@@ -42,7 +42,7 @@ def run_for(seconds, plan, folder, jobs):
 
 def test_kills_at_random_moments_change_nothing(tmp_path):
     plan, folders = tmp_path / "plan.toml", (tmp_path / str(number) for number in count())
-    plan.write_text(plan_toml(runs=3, max_evaluations=1300, events=20))
+    plan.write_text(plan_toml(runs=2, max_evaluations=1300, events=20))
     assert run_for(120, plan, tmp_path / "undisturbed", jobs=1)
     whole = find(tmp_path / "undisturbed", Finished).at - find(tmp_path / "undisturbed", About).began
     undisturbed = contents(tmp_path / "undisturbed")

@@ -16,7 +16,7 @@ from pqswarm.study import format_plan, load_plan, read_plan, read_study, run_stu
 from pqswarm.study import scheduler as scheduling
 from pqswarm.study.multiverse import MultiversePlan
 from pqswarm.study.planfile import restore_plan
-from tests.study.studies import TWO_READINGS, contents, multiverse_toml
+from tests.study.studies import contents, multiverse_toml, two_readings_toml
 
 CHOICES = {f"c{i}": {"one": {}, "two": {}} for i in range(6)} | {
     f"d{i}": {name: {} for name in "abcd"} for i in range(2)
@@ -123,14 +123,14 @@ def test_interruptions_and_processes_change_nothing(tmp_path, monkeypatch):
     class Killed(Exception):
         pass
 
-    plan = read_plan(multiverse_toml(TWO_READINGS))
+    plan = read_plan(two_readings_toml())
     run_study(plan, tmp_path / "whole", jobs=1)
 
     monkeypatch.setattr(scheduling, "_FIRST_SLICE", 0.0)
     number = iter(range(100_000))
 
     def die(progress):
-        if next(number) % 401 == 400:
+        if next(number) % 23 == 22:
             raise Killed
 
     interrupted = 0

@@ -1,5 +1,6 @@
 """The entry point: collects the commands and reports errors in one line."""
 
+import gc
 import os
 import sys
 import warnings
@@ -78,15 +79,12 @@ def _show_warnings_once() -> None:
     os.environ.setdefault("PYTHONWARNINGS", "ignore")
 
 
-def _announce_compilation() -> None:
-    say("compiling: the first run on a machine takes up to two minutes longer.")
-
-
 def main() -> None:
     """Run the command line."""
     escape_unencodable()
     _show_warnings_once()
-    call_when_compiling(_announce_compilation)
+    call_when_compiling(lambda: say("compiling: the first run on a machine takes up to two minutes longer."))
+    gc.set_threshold(50_000)  # looking for garbage took a sixth of the time of a report
     try:
         app(prog_name="pqswarm")
     except PqswarmError as error:
