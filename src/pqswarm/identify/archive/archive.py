@@ -4,12 +4,14 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
 from pqswarm._base.text import file_text
 from pqswarm._base.toml import to_toml, toml_key
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.events.broad import BROAD_CLASSES
+from pqswarm.identify.archive.analyser import ArchiveAnalyser
 from pqswarm.identify.archive.database import reading
 from pqswarm.identify.archive.reader import recording_id
 from pqswarm.identify.archive.records import NOT_AN_EVENT, event_rows, from_microseconds
@@ -188,12 +190,13 @@ class Archive(ArchiveStore):
         )
         rows = self.database.rows(query)
         files = self.files_of(sorted({row[0] for row in rows}))
+        site_of = cache(ArchiveAnalyser.of(self, {}).site_of)
         found: dict[tuple[Any, ...], Correction] = {}
         for content, name, source, label, by, at, note, record in rows:
             paths = [one.path for one in files.get(content, ())]
             path = next((one for one in paths if one.is_file()), paths[0] if paths else name)
             event, label = EventVerdict.of(json.loads(record)), "" if label == NOT_AN_EVENT else label
-            one = Correction(str(path), content, source, event, label, by, at, note)
+            one = Correction(str(path), content, source, event, label, by, at, note, site_of(path))
             found[one.key] = one
         return [one for _, one in sorted(found.items()) if one.label]
 
