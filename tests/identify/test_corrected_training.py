@@ -111,7 +111,7 @@ def test_the_site_of_a_station_applies_to_its_corrections(june, tmp_path):
         archive.register([file])
         archive.claim(file.content)
         archive.finish(file, list(identify_file(june / "ripple.cfg", site=Site.read(text))))
-        archive.set_site("", text, "Eve")
+        archive.set_site(read(june / "ripple.cfg").station, text, "Eve")
         archive.correct(1, 0, "harmonics", "Eve")
     (one,) = read_corrections(tmp_path)
     assert one.found.event.channels == ("L1",)
