@@ -107,11 +107,11 @@ class RecordingFiles:
         return self.uploads / upload_folder_name(visitor)
 
     def update(self, visitor: str, *, now: bool = False) -> bool:
-        """Scan the folder and the uploads of a visitor if it is time; return whether anything changed.
+        """Scan the folder and the uploads of a visitor, if any, if it is time; return whether anything changed.
 
         With `now`, uploads are scanned in any case. A folder that takes long is scanned in a thread.
         """
-        changed = self._scan(visitor, 0.0 if now else _SCAN_INTERVAL)
+        changed = bool(visitor) and self._scan(visitor, 0.0 if now else _SCAN_INTERVAL)
         if self._scan_of_folder is None or self._scan_of_folder.done():
             self._scan_of_folder = self._thread.submit(self._scan, "", self._interval())
         if not now:
@@ -135,7 +135,7 @@ class RecordingFiles:
                 found = {one.id: one for one in (self._uploads(owner) if owner else self._in_folder())}
             except (OSError, PqswarmError):  # of the archive: the answer tells
                 return False
-            changed = found != self._files.get(owner, found)
+            changed = found != self._files.get(owner, {})
             self._files[owner], self._scanned[owner] = found, monotonic()
             if not owner:
                 self._took = monotonic() - began
@@ -161,14 +161,14 @@ class RecordingFiles:
 
     def _in_folder(self) -> Iterator[RecordingFile]:
         for one, known in self._noted(self.folder, scan(self.folder), ""):
-            yield _recording_file(one, known, one.name, self.folder)
+            yield recording_file(one, known, one.name, self.folder)
 
     def _uploads(self, visitor: str) -> Iterator[RecordingFile]:
         home = self.uploads_of(visitor)
         mark_workbench_file_used(home)
         found = list(scan(home)) if home.is_dir() else []
         for one, known in self._noted(home, found, upload_folder_name(visitor)):
-            yield _recording_file(one, known, f"uploads/{one.name}", home, visitor)
+            yield recording_file(one, known, f"uploads/{one.name}", home, visitor)
         yield from self._without_cfg(visitor, (one.parts[0] for one in found))
 
     def _noted(
@@ -228,9 +228,10 @@ def path_id(path: Path) -> str:
     return workbench_id(f"path/{os.fspath(path)}", 24)
 
 
-def _recording_file(
+def recording_file(
     candidate: Candidate, known: KnownFile | SeenFile | None, name: str, home: Path, visitor: str = ""
 ) -> RecordingFile:
+    """Return a file of the disk with what the archive knows of it."""
     parts, stamp = candidate.parts, "" if known is None else candidate.stamp
     is_alone = len(parts) == 1 and parts[0].suffix.casefold() == ".cfg"
     problem = "" if stamp else "waiting for its .dat" if is_alone else "empty or unreadable"

@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 from threading import Lock, Thread
 from time import monotonic
@@ -15,17 +16,29 @@ from pqswarm._base.text import file_text
 from pqswarm.app.cache import ByteCache
 from pqswarm.app.handlers import Missing
 from pqswarm.app.jobs import Cancelled, Job
-from pqswarm.app.recordings.files import RecordingFile, RecordingFiles, RecordingInFile, upload_folder_name
+from pqswarm.app.recordings.files import (
+    RecordingFile,
+    RecordingFiles,
+    RecordingInFile,
+    recording_file,
+    upload_folder_name,
+)
 from pqswarm.app.recordings.open_recording import OpenRecording
 from pqswarm.app.recordings.queue import AnalysisQueue
 from pqswarm.app.recordings.uploads import clean_parts
-from pqswarm.app.workbench import Workbench, make_private_workbench_folder, remove_unused_workbench_files
+from pqswarm.app.workbench import (
+    FolderNames,
+    Workbench,
+    make_private_workbench_folder,
+    remove_unused_workbench_files,
+)
 from pqswarm.errors import PqswarmError
 from pqswarm.identify import Archive, ArchiveQueries
 from pqswarm.identify.archive.analyser import ArchiveAnalyser
 from pqswarm.identify.archive.archive import KNOWN_CAUSES
 from pqswarm.identify.archive.records import NOT_AN_EVENT
 from pqswarm.identify.folder.batch import open_for_analysis
+from pqswarm.identify.folder.scan import Candidate, find_candidate
 from pqswarm.identify.show.curves import COLOURS
 
 ID = r"[0-9a-f]{24}(?:-[0-9]{1,6})?"
@@ -78,7 +91,7 @@ class RecordingsSection:
         self.archive.database.close_thread()
 
     def _follow(self) -> None:
-        """Tell pages when another process has written to the archive."""
+        """Tell pages when files have come to the folder, or another process has written to the archive."""
         if self._following is None or self._following.done():
             self._following = asyncio.get_running_loop().create_task(self._poll())
 
@@ -86,9 +99,11 @@ class RecordingsSection:
         while self.workbench.pages and not self.workbench.jobs.is_closed:
             try:
                 revision = await self.workbench.jobs.run(Job(), self.archive.revision)
+                has_changed = await self.workbench.jobs.run(Job(), self.files.update, "")
             except (PqswarmError, RuntimeError):
                 return
-            if revision != self._told and self.queue.current is None:
+            self.queue.wake()
+            if has_changed or (revision != self._told and self.queue.current is None):
                 self.workbench.publish(CHANGED | {"revision": revision})
             self._told = revision
             await asyncio.sleep(_POLL_INTERVAL)
@@ -105,16 +120,21 @@ class RecordingsSection:
         if not re.fullmatch(ID, name) or (position and (position.startswith("0") or int(position) < 2)):
             raise Missing("There is no such recording.")
         number = int(position) - 1 if position else 0
-        file = self.files.find(base, visitor)
-        if file is None:
-            known = self.archive.find(name, upload_folder_name(visitor))
-            if known is None:
-                raise Missing("There is no such recording.")
-            problem = "its file is not in the folder that this workbench shows"
-            file = RecordingFile(
-                base, self.name_of(known["name"], False), (), "", 0, self.files.folder, problem=problem
-            )
-        return RecordingInFile(file, number)
+        return RecordingInFile(self.files.find(base, visitor) or self._outside(name, base, visitor), number)
+
+    def _outside(self, name: str, base: str, visitor: str) -> RecordingFile:
+        """A recording of another folder: of a file that has the same content as when it was analysed."""
+        known = self.archive.find(name, upload_folder_name(visitor))
+        if known is None:
+            raise Missing("There is no such recording.")
+        shown = self.name_of(known["name"], False)
+        for one in self.archive.files_of([known["content"]]).get(known["content"], ()):
+            with suppress(OSError, PqswarmError):
+                found = find_candidate(one.path)
+                if not one.owner and found.stamp and _content(found) == one.content:
+                    return recording_file(found, one, shown, one.path.parent)
+        problem = "its file is no longer where it was analysed, or has changed"
+        return RecordingFile(base, shown, (), "", 0, self.files.folder, problem=problem)
 
     def recordings(self, visitor: str) -> list[RecordingInFile]:
         """Return the recordings of the files that a visitor may see; one of each file until it was analysed."""
@@ -237,9 +257,12 @@ class RecordingsSection:
             if found is not None:
                 return found
             job.check()
-            with opening_only_inside(place.file.home):
-                site = ArchiveAnalyser.of(self.archive, {"site": self.workbench.site}).site_of(place.file.path)
-                sources = open_for_analysis(place.file.path, site, None)
+            try:
+                with opening_only_inside(place.file.home):
+                    site = ArchiveAnalyser.of(self.archive, {"site": self.workbench.site}).site_of(place.file.path)
+                    sources = open_for_analysis(place.file.path, site, None)
+            except PqswarmError as error:  # its folder may be any
+                raise PqswarmError(FolderNames((place.file.home,)).hide(str(error))) from error
             if place.number >= len(sources):
                 raise Missing("There is no such recording.")
             source = sources[place.number]
@@ -292,3 +315,9 @@ class RecordingsSection:
             self.queue.n_envelopes -= 1
             self._envelopes.pop(place.key, None)
             self._requested.pop(place.key, None)
+
+
+@lru_cache(1000)
+def _content(candidate: Candidate) -> str:
+    """The digest of a file; another one when its stamp changes."""
+    return candidate.digest()

@@ -29,24 +29,32 @@
       }
       try {
         const { events } = await this.page.api(`/others?${new URLSearchParams({ seconds })}`);
-        this.others.replaceChildren(head);
-        if (!events.length) {
-          this.others.append(pq.el("p", { class: "note" }, "Nothing."));
-          return;
-        }
+        Object.assign(this, { head, events });
+        this.draw();
+      } catch (error) {
+        pq.app.fail(error, this.others);
+      }
+    }
+
+    // Delays count from the chosen event, or else from the main one.
+    draw() {
+      const { events, head, page: { analysis, event } } = this;
+      if (!head) return;
+      const start = (analysis.events[event] ?? pq.recordings.mainEvent(analysis))?.start ?? 0;
+      this.others.replaceChildren(head);
+      if (!events.length) this.others.append(pq.el("p", { class: "note" }, "Nothing."));
+      else {
         const together = (row) => pq.el("a", { href: pq.app.link("recordings", this.page.id, { with: row.recording }), "aria-label": `Overlay with ${row.station || row.path}` }, "Overlay");
         new pq.Table(this.others, { caption: "Events of other recordings at that time", rows: events, key: (row) => `${row.recording}:${row.event}`, limit: 50,
           onclick: (row) => pq.app.go("recordings", row.recording, { event: row.event }), columns: [
             { key: "station", title: "Station", text: (row) => `${row.station || row.path}${row.same_station ? " (the same)" : ""}` },
-            { key: "delay", title: "Delay", number: true, help: "Start of the event after the start of this recording", text: (row) => delay(row.delay) },
+            { key: "delay", title: "Delay", number: true, help: "From the start of the chosen event of this recording, or else of its main event", value: (row) => row.delay, text: (row) => delay(row.delay - start) },
             { key: "kind", title: "Kind", value: kindTitle, show: (row) => [swatch(row.kind), row.category || kindTitle(row)] },
             { key: "phases", title: "Phases", text: (row) => row.phases || row.channels },
             { key: "magnitude", title: "Magnitude", number: true, text: magnitudeText },
             { key: "duration", title: "Duration", number: true, text: durationText, value: (row) => row.duration_s },
             { key: "overlay", title: "Together", value: () => "", show: together },
           ] }).caption.classList.add("spoken");
-      } catch (error) {
-        pq.app.fail(error, this.others);
       }
     }
 
