@@ -246,10 +246,13 @@ class Notes(ArchiveHandler):
     async def post(self, name: str) -> None:
         """Add one."""
         given = self.read_json()
-        text, by = given.get("text"), given.get("by")
+        text, by, ends = given.get("text"), given.get("by"), (given.get("start"), given.get("end"))
         if not isinstance(text, str) or not isinstance(by, str):
             raise HTTPRefusal("A note needs a text, and by, your name.", 400)
-        await self.work(lambda: self.section.archive.add_note(self._number(name), text, by))
+        if ends != (None, None) and not all(isinstance(one, int | float) for one in ends):
+            raise HTTPRefusal("A stretch needs start and end, in seconds.", 400)
+        stretch = None if ends == (None, None) else (float(ends[0]), float(ends[1]))
+        await self.work(lambda: self.section.archive.add_note(self._number(name), text, by, stretch))
         self.send_json(await self.work(self._list, name))
 
     async def delete(self, name: str) -> None:

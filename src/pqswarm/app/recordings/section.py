@@ -262,7 +262,7 @@ class RecordingsSection:
                     site = ArchiveAnalyser.of(self.archive, {"site": self.workbench.site}).site_of(place.file.path)
                     sources = open_for_analysis(place.file.path, site, None)
             except PqswarmError as error:  # its folder may be any
-                raise PqswarmError(FolderNames((place.file.home,)).hide(str(error))) from error
+                raise type(error)(FolderNames((place.file.home,)).hide(str(error))) from error
             if place.number >= len(sources):
                 raise Missing("There is no such recording.")
             source = sources[place.number]

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
+from math import inf
 from typing import Any
 
 from pqswarm._base.text import file_text
@@ -202,15 +203,18 @@ class Archive(ArchiveStore):
 
     # Notes
 
-    def add_note(self, recording: int, text: str, by: str) -> None:
-        """Add a note to a recording."""
+    def add_note(self, recording: int, text: str, by: str, stretch: tuple[float, float] | None = None) -> None:
+        """Add a note to a recording, or to a stretch of it, from and to [s]."""
         self._check_author(by, text)
         if not text.strip():
             raise PqswarmError("a note needs a text.")
+        start, stop = (None, None) if stretch is None else stretch
+        if start is not None and stop is not None and not 0 <= start <= stop < inf:
+            raise PqswarmError(f"a stretch goes from a time to a later one, not from {start:g} s to {stop:g} s.")
         with self.database.transaction() as database:
             made = database.execute(
-                "INSERT INTO notes SELECT NULL, content, position, ?, ?, ?, '' FROM recordings WHERE id = ?",
-                (text.strip(), by.strip(), _now(), recording),
+                "INSERT INTO notes SELECT NULL, content, position, ?, ?, ?, '', ?, ? FROM recordings WHERE id = ?",
+                (text.strip(), by.strip(), _now(), start, stop, recording),
             )
             if not made.rowcount:
                 raise PqswarmError("there is no such recording.")
@@ -225,11 +229,12 @@ class Archive(ArchiveStore):
     def notes(self, recording: int) -> list[dict[str, Any]]:
         """Return the notes of a recording."""
         query = (
-            "SELECT number, text, author, notes.at FROM notes JOIN recordings USING (content, position) "
-            "WHERE recordings.id = ? AND removed = '' ORDER BY number"
+            "SELECT number, text, author, notes.at, notes.start, stop FROM notes "
+            "JOIN recordings USING (content, position) WHERE recordings.id = ? AND removed = '' ORDER BY number"
         )
         return [
-            dict(zip(("number", "text", "by", "at"), row, strict=True)) for row in self.database.rows(query, recording)
+            dict(zip(("number", "text", "by", "at", "start", "end"), row, strict=True))
+            for row in self.database.rows(query, recording)
         ]
 
     def _check_author(self, by: str, note: str) -> None:

@@ -131,8 +131,8 @@ def count_subset_errors(table, shape, span, fold_starts, sizes, highest, tree, c
     """Add the errors of each subset in each fold to `counts`, int64[m, folds]; return the number of doubtful events.
 
     Unless `hits`, int64[h, m, folds * classes], is empty, errors are instead subtracted from all of it by true class
-    and, if h is 2, added to hits[1] by predicted class. `cells`, int64[2, n], are the places there of each event's fold and
-    true class.
+    and, if h is 2, added to hits[1] by predicted class. `cells`, int64[2, n], are the places there of each event's fold
+    and true class.
 
     `table`, flat float32 of shape (blocks, features + 1, classes, events), holds the terms of each event, followed by
     its log prior; the first class is the event's own; terms are at least -1e30, priors at least -3e38. `shape` are the
