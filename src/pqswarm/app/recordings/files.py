@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 from time import monotonic
@@ -15,7 +16,7 @@ from pqswarm._base.text import file_text
 from pqswarm.app.workbench import is_inside, mark_workbench_file_used, workbench_id
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.archive.files import KnownFile, SeenFile, look_at
-from pqswarm.identify.folder.scan import Candidate, is_ours, scan
+from pqswarm.identify.folder.scan import Candidate, find_candidate, is_ours, scan
 from pqswarm.recordings.files import COMPANIONS
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ _SCAN_WAIT = 0.5
 """Time that a request waits for a scan [s]."""
 _BATCH = 100
 """Files that are noted in the archive at a time."""
+_digest = lru_cache(1000)(Candidate.digest)
 
 
 @dataclass(frozen=True)
@@ -156,19 +158,29 @@ class RecordingFiles:
             found = self._known(name, visitor)
         return found if found is not None and all(is_inside(found.home, part) for part in found.parts) else None
 
+    def find_elsewhere(self, content: str, name: str) -> RecordingFile:
+        """Return a file of another folder, where it was analysed, if its content is still the same."""
+        for one in self.archive.files_of([content]).get(content, ()):
+            with suppress(OSError, PqswarmError):
+                found = find_candidate(one.path)
+                if not one.owner and found.stamp and _digest(found) == content:
+                    return _recording_file(found, one, name, one.path.parent)
+        problem = "its file is no longer where it was analysed, or has changed"
+        return RecordingFile(content[:24], name, (), "", 0, self.folder, problem=problem)
+
     def _known(self, name: str, visitor: str) -> RecordingFile | None:
         return self._files.get("", {}).get(name) or self._files.get(visitor, {}).get(name)
 
     def _in_folder(self) -> Iterator[RecordingFile]:
         for one, known in self._noted(self.folder, scan(self.folder), ""):
-            yield recording_file(one, known, one.name, self.folder)
+            yield _recording_file(one, known, one.name, self.folder)
 
     def _uploads(self, visitor: str) -> Iterator[RecordingFile]:
         home = self.uploads_of(visitor)
         mark_workbench_file_used(home)
         found = list(scan(home)) if home.is_dir() else []
         for one, known in self._noted(home, found, upload_folder_name(visitor)):
-            yield recording_file(one, known, f"uploads/{one.name}", home, visitor)
+            yield _recording_file(one, known, f"uploads/{one.name}", home, visitor)
         yield from self._without_cfg(visitor, (one.parts[0] for one in found))
 
     def _noted(
@@ -228,10 +240,9 @@ def path_id(path: Path) -> str:
     return workbench_id(f"path/{os.fspath(path)}", 24)
 
 
-def recording_file(
+def _recording_file(
     candidate: Candidate, known: KnownFile | SeenFile | None, name: str, home: Path, visitor: str = ""
 ) -> RecordingFile:
-    """Return a file of the disk with what the archive knows of it."""
     parts, stamp = candidate.parts, "" if known is None else candidate.stamp
     is_alone = len(parts) == 1 and parts[0].suffix.casefold() == ".cfg"
     problem = "" if stamp else "waiting for its .dat" if is_alone else "empty or unreadable"

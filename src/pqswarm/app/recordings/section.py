@@ -4,7 +4,6 @@ import asyncio
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import lru_cache
 from pathlib import Path
 from threading import Lock, Thread
 from time import monotonic
@@ -16,29 +15,17 @@ from pqswarm._base.text import file_text
 from pqswarm.app.cache import ByteCache
 from pqswarm.app.handlers import Missing
 from pqswarm.app.jobs import Cancelled, Job
-from pqswarm.app.recordings.files import (
-    RecordingFile,
-    RecordingFiles,
-    RecordingInFile,
-    recording_file,
-    upload_folder_name,
-)
+from pqswarm.app.recordings.files import RecordingFile, RecordingFiles, RecordingInFile, upload_folder_name
 from pqswarm.app.recordings.open_recording import OpenRecording
 from pqswarm.app.recordings.queue import AnalysisQueue
 from pqswarm.app.recordings.uploads import clean_parts
-from pqswarm.app.workbench import (
-    FolderNames,
-    Workbench,
-    make_private_workbench_folder,
-    remove_unused_workbench_files,
-)
+from pqswarm.app.workbench import FolderNames, Workbench, make_private_workbench_folder, remove_unused_workbench_files
 from pqswarm.errors import PqswarmError
 from pqswarm.identify import Archive, ArchiveQueries
 from pqswarm.identify.archive.analyser import ArchiveAnalyser
 from pqswarm.identify.archive.archive import KNOWN_CAUSES
 from pqswarm.identify.archive.records import NOT_AN_EVENT
 from pqswarm.identify.folder.batch import open_for_analysis
-from pqswarm.identify.folder.scan import Candidate, find_candidate
 from pqswarm.identify.show.curves import COLOURS
 
 ID = r"[0-9a-f]{24}(?:-[0-9]{1,6})?"
@@ -120,21 +107,13 @@ class RecordingsSection:
         if not re.fullmatch(ID, name) or (position and (position.startswith("0") or int(position) < 2)):
             raise Missing("There is no such recording.")
         number = int(position) - 1 if position else 0
-        return RecordingInFile(self.files.find(base, visitor) or self._outside(name, base, visitor), number)
-
-    def _outside(self, name: str, base: str, visitor: str) -> RecordingFile:
-        """A recording of another folder: of a file that has the same content as when it was analysed."""
-        known = self.archive.find(name, upload_folder_name(visitor))
-        if known is None:
-            raise Missing("There is no such recording.")
-        shown = self.name_of(known["name"], False)
-        for one in self.archive.files_of([known["content"]]).get(known["content"], ()):
-            with suppress(OSError, PqswarmError):
-                found = find_candidate(one.path)
-                if not one.owner and found.stamp and _content(found) == one.content:
-                    return recording_file(found, one, shown, one.path.parent)
-        problem = "its file is no longer where it was analysed, or has changed"
-        return RecordingFile(base, shown, (), "", 0, self.files.folder, problem=problem)
+        file = self.files.find(base, visitor)
+        if file is None:
+            known = self.archive.find(name, upload_folder_name(visitor))
+            if known is None:
+                raise Missing("There is no such recording.")
+            file = self.files.find_elsewhere(known["content"], self.name_of(known["name"], False))
+        return RecordingInFile(file, number)
 
     def recordings(self, visitor: str) -> list[RecordingInFile]:
         """Return the recordings of the files that a visitor may see; one of each file until it was analysed."""
@@ -315,9 +294,3 @@ class RecordingsSection:
             self.queue.n_envelopes -= 1
             self._envelopes.pop(place.key, None)
             self._requested.pop(place.key, None)
-
-
-@lru_cache(1000)
-def _content(candidate: Candidate) -> str:
-    """The digest of a file; another one when its stamp changes."""
-    return candidate.digest()

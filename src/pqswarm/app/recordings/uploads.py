@@ -145,9 +145,7 @@ class Upload:
     def _merge(self, path: Path) -> Path:
         """Return the same recording that was stored before, and remove this one, or return it."""
         parts, home = _parts_of(path), self.home / self.folder
-        folders = [home] if path.parent != home else []
-        folders += [home / str(number) for number in range(2, int(path.parent.name) if folders else 2)]
-        for folder in folders:
+        for folder in {home, *home.glob("[0-9]*")} - {path.parent}:
             other = _parts_of(folder / path.name)
             if other.keys() == parts.keys() and all(filecmp.cmp(other[x], parts[x], shallow=False) for x in parts):
                 for part in parts.values():

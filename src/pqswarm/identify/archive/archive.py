@@ -203,18 +203,17 @@ class Archive(ArchiveStore):
 
     # Notes
 
-    def add_note(self, recording: int, text: str, by: str, stretch: tuple[float, float] | None = None) -> None:
-        """Add a note to a recording, or to a stretch of it, from and to [s]."""
+    def add_note(self, recording: int, text: str, by: str, *stretch: float) -> None:
+        """Add a note to a recording, or to a stretch of it: its start and end [s]."""
         self._check_author(by, text)
         if not text.strip():
             raise PqswarmError("a note needs a text.")
-        start, stop = (None, None) if stretch is None else stretch
-        if start is not None and stop is not None and not 0 <= start <= stop < inf:
-            raise PqswarmError(f"a stretch goes from a time to a later one, not from {start:g} s to {stop:g} s.")
+        if stretch and not (len(stretch) == 2 and 0 <= stretch[0] <= stretch[1] < inf):
+            raise PqswarmError("a stretch has a start and a later end, in seconds from the first sample.")
         with self.database.transaction() as database:
             made = database.execute(
                 "INSERT INTO notes SELECT NULL, content, position, ?, ?, ?, '', ?, ? FROM recordings WHERE id = ?",
-                (text.strip(), by.strip(), _now(), start, stop, recording),
+                (text.strip(), by.strip(), _now(), *(stretch or (None, None)), recording),
             )
             if not made.rowcount:
                 raise PqswarmError("there is no such recording.")
