@@ -5,7 +5,7 @@ import tomllib
 from pathlib import Path
 
 _REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)>=([0-9.]+)")
-EXTRAS = ("app", "dask")
+EXTRAS = ("app", "dask", "parquet")
 """Extras of users; the tools of development are the newest."""
 
 

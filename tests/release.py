@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-EXTRAS = "app,dask"
+EXTRAS = "app,dask,parquet"
 LISTING = """
 import json
 from importlib.metadata import distributions

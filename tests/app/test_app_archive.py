@@ -27,7 +27,7 @@ def served(tmp_path_factory):
     archive = root / "archive"
     arguments = ["identify", str(home), str(root / "elsewhere"), "--archive", str(archive)]
     assert CliRunner().invoke(command, arguments).exit_code == 0
-    shutil.rmtree(root / "elsewhere")
+    (root / "elsewhere").rename(root / "away")
     with running_app(home, "--archive", str(archive), state=root / "state") as process:
         process.archive, process.folder = archive, home
         yield process
@@ -44,7 +44,21 @@ def test_what_another_command_analysed_is_there_at_once(served):
     assert get(served, f"/api/recordings/{gone}/analysis")["events"][0]["kind"] == "sag"
     status, content = ask(served, f"/api/recordings/{gone}")
     assert status == 400
-    assert "not in the folder" in json.loads(content)["error"]
+    assert "no longer where it was" in json.loads(content)["error"]
+
+
+def test_a_recording_of_another_folder_opens_while_it_is_the_same(served):
+    root = served.folder.parent
+    listed = get(served, "/api/recordings")["recordings"]
+    name = next(one for one in listed if one["name"] == "gone.cfg")["id"]
+    shutil.copytree(root / "away", root / "elsewhere")
+    assert get(served, f"/api/recordings/{name}")["name"] == "gone.cfg"
+    assert len(get(served, f"/api/recordings/{name}/view?from=0&to=0.1")["channels"]) > 0
+    write_pair(root / "elsewhere" / "gone.cfg", seconds=0.6, residual=0.9)  # another recording took its place
+    status, content = ask(served, f"/api/recordings/{name}/view?from=0&to=0.1")
+    assert status == 400
+    assert str(root) not in content.decode()
+    shutil.rmtree(root / "elsewhere")
 
 
 def test_pages_and_filters(served):
@@ -120,7 +134,8 @@ def test_causes_notes_and_what_is_no_event(served):
     assert send(served, "/api/corrections", {**about, "label": ""})[1] == {"correction": None}
     notes = f"/api/recordings/{row['recording']}/notes"
     (note,) = send(served, notes, {"text": "a tree", "by": "Eve"})[1]["notes"]
-    assert send(served, notes, {"text": " ", "by": "Eve"})[0] == 400
+    for wrong in ({"text": " "}, {"start": 1}, {"start": 2, "end": 1}, {"start": "0", "end": 1}):
+        assert send(served, notes, {"text": "a tree", "by": "Eve", **wrong})[0] == 400
     assert json.loads(ask(served, f"{notes}?number={note['number']}&by=Ann", "DELETE")[1]) == {"notes": []}
     with Archive(served.archive, read_only=True) as archive:
         assert archive.database.rows("SELECT text FROM notes") == [("a tree",)]  # the log keeps it

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from tests.app.recordings import write_pair
 from tests.app.requests import ONE
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, wait_until
 
 from pqswarm.app.cache import AnswerCache
 from pqswarm.app.jobs import Cancelled, Job
@@ -39,6 +39,19 @@ def test_texts_lose_the_names_of_folders_and_nothing_else():
     )
     assert short.hide("ab/d/cd '/d/x.cfg'") == "ab/d/cd 'x.cfg'"
     assert FolderNames([Path("/"), Path()]).hide("/a/./b") == "/a/./b"
+
+
+def test_files_that_come_to_the_folder_are_noticed(tmp_path):
+    section = RecordingsSection(make_workbench(tmp_path))
+
+    def has_changed():
+        section.files.look_again()
+        return section.files.update("")
+
+    for name in ("a.cfg", "b.cfg"):
+        write_pair(section.workbench.folder / name, station=name)
+        wait_until(has_changed)
+    assert not has_changed()
 
 
 @pytest.mark.parametrize(("plain", "link"), [("leak.dat", "Leak.dat"), ("leak.daT", "leak.DAT")])

@@ -241,6 +241,9 @@ def test_recordings_of_one_name_keep_their_parts_together(app, state, pair, tmp_
     for cfg, dat in (pair, (other.read_bytes(), other.with_suffix(".dat").read_bytes())):
         upload(app, "WAVE0001.cfg", cfg)
         one = upload(app, "WAVE0001.dat", dat)[1]["recording"]
+    upload(app, "WAVE0001.cfg", cfg)  # the second again
+    assert upload(app, "WAVE0001.dat", dat)[1]["recording"] == one
+    assert len(list(state.rglob("WAVE0001.dat"))) == 2
     wait_analysed(app)
     rows = {row["path"]: row for row in get(app, "/api/events?text=WAVE0001")["rows"]}
     assert {path: row["magnitude"] for path, row in rows.items()} == {

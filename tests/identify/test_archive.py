@@ -89,9 +89,11 @@ def test_corrections_last(empty):
 
 def test_notes_and_sites(empty):
     add(empty, replace(verdict(event()), station="North"), "a.cfg")
-    empty.add_note(1, "a tree", "Eve")
+    empty.add_note(1, "a tree", "Eve", 0.25, 0.5)
     (note,) = empty.notes(1)
-    assert (note["text"], note["by"]) == ("a tree", "Eve")
+    assert (note["text"], note["by"], note["start"], note["end"]) == ("a tree", "Eve", 0.25, 0.5)
+    with pytest.raises(PqswarmError, match="stretch"):
+        empty.add_note(1, "a tree", "Eve", 0.5, float("nan"))
     empty.remove_note(note["number"], "Ann")
     assert empty.notes(1) == []
     empty.set_site("North", {"nominal_voltage": {"line_to_line": "20 kV"}, "reference": "nominal"}, "Eve")

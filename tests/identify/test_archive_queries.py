@@ -2,6 +2,7 @@
 
 import csv
 import json
+import sys
 from collections import Counter
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -277,15 +278,27 @@ def test_tables_to_export(filled, tmp_path, separator, decimal):
     assert [text for is_damage, text in check_archive(filled[0]) if is_damage] == []
 
 
-def test_parquet_needs_its_package(filled, tmp_path):
-    try:
-        import pyarrow.parquet
-    except ModuleNotFoundError:
-        with pytest.raises(PqswarmError, match="pyarrow"):
-            export_archive(filled[0], tmp_path / "events.parquet")
-        return
+def test_parquet_needs_its_package(filled, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(PqswarmError, match="pyarrow"):
+        export_archive(filled[0], tmp_path / "events.parquet")
+    assert not list(tmp_path.iterdir())
+
+
+def test_parquet_holds_what_csv_holds(filled, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
     count = export_archive(filled[0], tmp_path / "events.parquet")
-    assert pyarrow.parquet.read_table(tmp_path / "events.parquet").num_rows == count
+    assert export_archive(filled[0], tmp_path / "events.csv") == count
+    table = parquet.read_table(tmp_path / "events.parquet")
+    with (tmp_path / "events.csv").open(encoding="utf-8", newline="") as file:
+        expected = list(csv.DictReader(file))
+    found = [{name: str(table_cell(value, ".")) for name, value in row.items()} for row in table.to_pylist()]
+    assert found == expected
+    assert len(found) == count
+    kinds = {field.name: str(field.type) for field in table.schema}
+    assert [kinds[name] for name in ("magnitude", "incident", "hidden", "station")] == [
+        *("double", "int64", "bool", "string")
+    ]
 
 
 def test_recordings_are_listed_in_pages(filled):

@@ -26,9 +26,9 @@ from pqswarm.identify.archive.files import look_at
 from pqswarm.identify.features.compute import FEATURES
 from pqswarm.identify.folder.scan import find_candidate
 from pqswarm.identify.show.lines import json_text
-from pqswarm.identify.training.corrected import CorrectedEvent, find_corrected, make_corrected
+from pqswarm.identify.training.corrected import CorrectedEvent, find_corrected, make_corrected, read_corrections
 from pqswarm.identify.training.specs import TRAINING_SNR, make_training_events
-from pqswarm.recordings import Channel, Recording, read, write_comtrade
+from pqswarm.recordings import Channel, Recording, Site, read, write_comtrade
 
 RATE = 25_000.0
 FEW = ("pure_sinusoid", "sag", "harmonics", "oscillatory_transient")
@@ -101,6 +101,22 @@ def test_a_corrected_event_is_followed_and_others_like_it_are_too(verdict, archi
     another = telegram(start=0.25, amplitude=0.14, phase=1.0)
     assert identify(another).events[0].label != "oscillatory_transient"
     assert identify(another, model).events[0].label == "oscillatory_transient"
+
+
+def test_the_site_of_a_station_applies_to_its_corrections(june, tmp_path):
+    """The site names the channel of the corrected event; without it there would be no such event."""
+    text = '[channels.UA]\nname = "L1"\n'
+    file = look_at(find_candidate(june / "ripple.cfg"))
+    with Archive(tmp_path) as archive:
+        archive.register([file])
+        archive.claim(file.content)
+        archive.finish(file, list(identify_file(june / "ripple.cfg", site=Site.read(text))))
+        archive.set_site(read(june / "ripple.cfg").station, text, "Eve")
+        archive.correct(1, 0, "harmonics", "Eve")
+    (one,) = read_corrections(tmp_path)
+    assert one.found.event.channels == ("L1",)
+    (found,) = find_corrected([one], FEW)
+    assert found.correction is one
 
 
 def test_features_are_those_of_identify(verdict, june):

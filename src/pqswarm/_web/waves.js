@@ -40,6 +40,10 @@ window.pq = window.pq || {};
       this.movedAt = -Infinity;
       this.number = 0; // drawing counter: outdated panels are redrawn
       this.groups = pq.panels.listGroups(recording);
+      // Of the kinds with wanted channels, only the groups of these are shown.
+      const has = ({ members }) => members.some((channel) => options.wanted?.includes(channel.name));
+      const alike = ({ kind, members: [{ source }] }) => this.groups.filter((one) => one.kind === kind && one.members[0].source === source);
+      for (const group of this.groups) if (alike(group).some(has)) group.on = has(group);
       if (options.groups) this.groups.forEach((group, i) => { group.on = options.groups.includes(i); });
       this.initial = this.shownGroups().join();
       this.panels = this.groups.flatMap((group) => group.panels);

@@ -71,7 +71,7 @@ window.pq = window.pq || {};
     const [first, ...others] = members.map((channel) => channel.name);
     let n = others.length ? first.length : 0;
     while (n && !others.every((name) => name.startsWith(first.slice(0, n)))) n -= 1;
-    const text = first.slice(0, n).replace(/[\s_.:/|·([-]*(phase|ph|[uvi])?[\s_.:/|·([-]*$/i, "");
+    const text = first.slice(0, n).replace(/[\s_.:/|·([-]*((phase|ph)?[\s_.:/|·([-]*|[uvi])$/i, ""); // "Bus I U" and "Bus I " are Bus I
     return text.length > 1 ? text : "";
   };
 

@@ -71,7 +71,8 @@ def train(
         option("DIR", "Archive with corrected events to learn from; repeatable.", show_default="none"),
     ] = None,
     site: Annotated[
-        Path | None, option("FILE", "Site file with which the corrected recordings were analysed.", show_default="none")
+        Path | None,
+        option("FILE", "Site file of corrected recordings whose station has none in the archive.", show_default="none"),
     ] = None,
     seed: Seed = 0,
     check: Annotated[

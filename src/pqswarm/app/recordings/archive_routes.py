@@ -28,11 +28,7 @@ class ArchiveHandler(RecordingHandler):
 
     def selection(self) -> Selection:
         """Return the events that the query selects."""
-        section, name = self.section, self.get_query_argument("recording", "")
-        found = section.archive.find(name, self.owner) if name else None
-        if name and found is None:
-            raise Missing("There is no such recording, or it has not been analysed yet.")
-        stations = self.get_query_arguments("station")
+        name, stations = self.get_query_argument("recording", ""), self.get_query_arguments("station")
         if not all(one.isdigit() and len(one) < 10 for one in stations):
             raise HTTPRefusal("station must be the ID of a station.", 400)
         return Selection(
@@ -46,8 +42,15 @@ class ArchiveHandler(RecordingHandler):
             text=self.get_query_argument("text", "")[:200],
             owner=self.owner,
             hidden=self.get_query_argument("hidden", "") == "1",
-            recording=0 if found is None else found["number"],
+            recording=self.analysed(name)["number"] if name else 0,
         )
+
+    def analysed(self, name: str) -> dict[str, Any]:
+        """Return a recording of the archive by its ID."""
+        found = self.section.archive.find(name, self.owner)
+        if found is None:
+            raise Missing("There is no such recording, or it has not been analysed yet.")
+        return found
 
     def choice(self, name: str, choices: "tuple[str, ...]") -> str:
         """Return one of some words of the query, by default the first."""
@@ -114,10 +117,7 @@ class OtherMeters(ArchiveHandler):
         section, seconds = self.section, min(max(self.number("seconds", 5.0), 0.0), 86_400.0)
 
         def find() -> list[dict[str, Any]]:
-            found = section.archive.find(name, self.owner)
-            if found is None:
-                raise Missing("There is no such recording, or it has not been analysed yet.")
-            return section.named(section.queries.others(found["number"], seconds, self.owner))
+            return section.named(section.queries.others(self.analysed(name)["number"], seconds, self.owner))
 
         self.send_json({"events": await self.work(find)})
 
@@ -186,11 +186,9 @@ class AnalyseAgain(ArchiveHandler):
         archive = self.section.archive
         if name is None:
             return archive.ask_again_for(station)
-        found = archive.find(name, self.owner)
-        if found is None:
-            raise Missing("There is no such recording, or it has not been analysed yet.")
-        archive.ask_again([found["content"]])
-        return [found["content"]]
+        contents = [self.analysed(name)["content"]]
+        archive.ask_again(contents)
+        return contents
 
 
 class Corrections(ArchiveHandler):
@@ -247,9 +245,10 @@ class Notes(ArchiveHandler):
         """Add one."""
         given = self.read_json()
         text, by = given.get("text"), given.get("by")
-        if not isinstance(text, str) or not isinstance(by, str):
-            raise HTTPRefusal("A note needs a text, and by, your name.", 400)
-        await self.work(lambda: self.section.archive.add_note(self._number(name), text, by))
+        stretch = [given[one] for one in ("start", "end") if one in given]
+        if not isinstance(text, str) or not isinstance(by, str) or not all(isinstance(x, int | float) for x in stretch):
+            raise HTTPRefusal("A note needs a text, and by, your name; a stretch, start and end in seconds.", 400)
+        await self.work(lambda: self.section.archive.add_note(self.analysed(name)["number"], text, by, *stretch))
         self.send_json(await self.work(self._list, name))
 
     async def delete(self, name: str) -> None:
@@ -261,14 +260,8 @@ class Notes(ArchiveHandler):
         await self.work(self.section.archive.remove_note, number, by)
         self.send_json(await self.work(self._list, name))
 
-    def _number(self, name: str) -> int:
-        found = self.section.archive.find(name, self.owner)
-        if found is None:
-            raise Missing("There is no such recording, or it has not been analysed yet.")
-        return int(found["number"])
-
     def _list(self, name: str) -> dict[str, Any]:
-        return {"notes": self.section.archive.notes(self._number(name))}
+        return {"notes": self.section.archive.notes(self.analysed(name)["number"])}
 
 
 ROUTES: list[tuple[str, type[Base]]] = [

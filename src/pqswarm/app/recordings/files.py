@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 from time import monotonic
@@ -15,7 +16,7 @@ from pqswarm._base.text import file_text
 from pqswarm.app.workbench import is_inside, mark_workbench_file_used, workbench_id
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.archive.files import KnownFile, SeenFile, look_at
-from pqswarm.identify.folder.scan import Candidate, is_ours, scan
+from pqswarm.identify.folder.scan import Candidate, find_candidate, is_ours, scan
 from pqswarm.recordings.files import COMPANIONS
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ _SCAN_WAIT = 0.5
 """Time that a request waits for a scan [s]."""
 _BATCH = 100
 """Files that are noted in the archive at a time."""
+_digest = lru_cache(1000)(Candidate.digest)
 
 
 @dataclass(frozen=True)
@@ -107,11 +109,11 @@ class RecordingFiles:
         return self.uploads / upload_folder_name(visitor)
 
     def update(self, visitor: str, *, now: bool = False) -> bool:
-        """Scan the folder and the uploads of a visitor if it is time; return whether anything changed.
+        """Scan the folder and the uploads of a visitor, if any, if it is time; return whether anything changed.
 
         With `now`, uploads are scanned in any case. A folder that takes long is scanned in a thread.
         """
-        changed = self._scan(visitor, 0.0 if now else _SCAN_INTERVAL)
+        changed = bool(visitor) and self._scan(visitor, 0.0 if now else _SCAN_INTERVAL)
         if self._scan_of_folder is None or self._scan_of_folder.done():
             self._scan_of_folder = self._thread.submit(self._scan, "", self._interval())
         if not now:
@@ -135,7 +137,7 @@ class RecordingFiles:
                 found = {one.id: one for one in (self._uploads(owner) if owner else self._in_folder())}
             except (OSError, PqswarmError):  # of the archive: the answer tells
                 return False
-            changed = found != self._files.get(owner, found)
+            changed = found != self._files.get(owner, {})
             self._files[owner], self._scanned[owner] = found, monotonic()
             if not owner:
                 self._took = monotonic() - began
@@ -155,6 +157,16 @@ class RecordingFiles:
             self.update(visitor)
             found = self._known(name, visitor)
         return found if found is not None and all(is_inside(found.home, part) for part in found.parts) else None
+
+    def find_elsewhere(self, content: str, name: str) -> RecordingFile:
+        """Return a file of another folder, where it was analysed, if its content is still the same."""
+        for one in self.archive.files_of([content]).get(content, ()):
+            with suppress(OSError, PqswarmError):
+                found = find_candidate(one.path)
+                if not one.owner and found.stamp and _digest(found) == content:
+                    return _recording_file(found, one, name, one.path.parent)
+        problem = "its file is no longer where it was analysed, or has changed"
+        return RecordingFile(content[:24], name, (), "", 0, self.folder, problem=problem)
 
     def _known(self, name: str, visitor: str) -> RecordingFile | None:
         return self._files.get("", {}).get(name) or self._files.get(visitor, {}).get(name)

@@ -19,7 +19,7 @@ from pqswarm.app.recordings.files import RecordingFile, RecordingFiles, Recordin
 from pqswarm.app.recordings.open_recording import OpenRecording
 from pqswarm.app.recordings.queue import AnalysisQueue
 from pqswarm.app.recordings.uploads import clean_parts
-from pqswarm.app.workbench import Workbench, make_private_workbench_folder, remove_unused_workbench_files
+from pqswarm.app.workbench import FolderNames, Workbench, make_private_workbench_folder, remove_unused_workbench_files
 from pqswarm.errors import PqswarmError
 from pqswarm.identify import Archive, ArchiveQueries
 from pqswarm.identify.archive.analyser import ArchiveAnalyser
@@ -78,7 +78,7 @@ class RecordingsSection:
         self.archive.database.close_thread()
 
     def _follow(self) -> None:
-        """Tell pages when another process has written to the archive."""
+        """Tell pages when files have come to the folder, or another process has written to the archive."""
         if self._following is None or self._following.done():
             self._following = asyncio.get_running_loop().create_task(self._poll())
 
@@ -86,9 +86,11 @@ class RecordingsSection:
         while self.workbench.pages and not self.workbench.jobs.is_closed:
             try:
                 revision = await self.workbench.jobs.run(Job(), self.archive.revision)
+                has_changed = await self.workbench.jobs.run(Job(), self.files.update, "")
             except (PqswarmError, RuntimeError):
                 return
-            if revision != self._told and self.queue.current is None:
+            self.queue.wake()
+            if has_changed or (revision != self._told and self.queue.current is None):
                 self.workbench.publish(CHANGED | {"revision": revision})
             self._told = revision
             await asyncio.sleep(_POLL_INTERVAL)
@@ -110,10 +112,7 @@ class RecordingsSection:
             known = self.archive.find(name, upload_folder_name(visitor))
             if known is None:
                 raise Missing("There is no such recording.")
-            problem = "its file is not in the folder that this workbench shows"
-            file = RecordingFile(
-                base, self.name_of(known["name"], False), (), "", 0, self.files.folder, problem=problem
-            )
+            file = self.files.find_elsewhere(known["content"], self.name_of(known["name"], False))
         return RecordingInFile(file, number)
 
     def recordings(self, visitor: str) -> list[RecordingInFile]:
@@ -237,9 +236,12 @@ class RecordingsSection:
             if found is not None:
                 return found
             job.check()
-            with opening_only_inside(place.file.home):
-                site = ArchiveAnalyser.of(self.archive, {"site": self.workbench.site}).site_of(place.file.path)
-                sources = open_for_analysis(place.file.path, site, None)
+            try:
+                with opening_only_inside(place.file.home):
+                    site = ArchiveAnalyser.of(self.archive, {"site": self.workbench.site}).site_of(place.file.path)
+                    sources = open_for_analysis(place.file.path, site, None)
+            except PqswarmError as error:  # its folder may be any
+                raise type(error)(FolderNames((place.file.home,)).hide(str(error))) from error
             if place.number >= len(sources):
                 raise Missing("There is no such recording.")
             source = sources[place.number]

@@ -116,7 +116,7 @@ class Upload:
             self._file.close()
             path = self._place()
             path.parent.mkdir(parents=True, exist_ok=True)
-            return self._part.replace(path)
+            return self._merge(self._part.replace(path))
         except OSError as error:
             raise HTTPRefusal(f"The upload cannot be stored: {error.strerror or type(error).__name__}.", 507) from None
         finally:
@@ -141,6 +141,17 @@ class Upload:
             ):
                 return same
             before, number = None if same else folder / own, number + 1
+
+    def _merge(self, path: Path) -> Path:
+        """Return the same recording that was stored before, and remove this one, or return it."""
+        parts, home = _parts_of(path), self.home / self.folder
+        for folder in {home, *home.glob("[0-9]*")} - {path.parent}:
+            other = _parts_of(folder / path.name)
+            if other.keys() == parts.keys() and all(filecmp.cmp(other[x], parts[x], shallow=False) for x in parts):
+                for part in parts.values():
+                    part.unlink()
+                return other[path.suffix.casefold()]
+        return path
 
     def drop(self) -> None:
         """Remove the unfinished file."""
@@ -180,3 +191,10 @@ class Upload:
         existing = next(path for path in (self.home, *self.home.parents) if path.exists())
         if shutil.disk_usage(existing).free - length < _MIN_FREE:
             raise HTTPRefusal("The server's disk is almost full.", 507)
+
+
+def _parts_of(path: Path) -> dict[str, Path]:
+    """The files of a recording by their endings."""
+    stem = path.stem.casefold()
+    listed = path.parent.iterdir() if path.parent.is_dir() else ()
+    return {one.suffix.casefold(): one for one in listed if one.stem.casefold() == stem and one.is_file()}

@@ -4,12 +4,15 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cache
+from math import inf
 from typing import Any
 
 from pqswarm._base.text import file_text
 from pqswarm._base.toml import to_toml, toml_key
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.events.broad import BROAD_CLASSES
+from pqswarm.identify.archive.analyser import ArchiveAnalyser
 from pqswarm.identify.archive.database import reading
 from pqswarm.identify.archive.reader import recording_id
 from pqswarm.identify.archive.records import NOT_AN_EVENT, event_rows, from_microseconds
@@ -188,26 +191,29 @@ class Archive(ArchiveStore):
         )
         rows = self.database.rows(query)
         files = self.files_of(sorted({row[0] for row in rows}))
+        site_of = cache(ArchiveAnalyser.of(self, {}).site_of)
         found: dict[tuple[Any, ...], Correction] = {}
         for content, name, source, label, by, at, note, record in rows:
             paths = [one.path for one in files.get(content, ())]
             path = next((one for one in paths if one.is_file()), paths[0] if paths else name)
             event, label = EventVerdict.of(json.loads(record)), "" if label == NOT_AN_EVENT else label
-            one = Correction(str(path), content, source, event, label, by, at, note)
+            one = Correction(str(path), content, source, event, label, by, at, note, site_of(path))
             found[one.key] = one
         return [one for _, one in sorted(found.items()) if one.label]
 
     # Notes
 
-    def add_note(self, recording: int, text: str, by: str) -> None:
-        """Add a note to a recording."""
+    def add_note(self, recording: int, text: str, by: str, *stretch: float) -> None:
+        """Add a note to a recording, or to a stretch of it: its start and end [s]."""
         self._check_author(by, text)
         if not text.strip():
             raise PqswarmError("a note needs a text.")
+        if stretch and not (len(stretch) == 2 and 0 <= stretch[0] <= stretch[1] < inf):
+            raise PqswarmError("a stretch has a start and a later end, in seconds from the first sample.")
         with self.database.transaction() as database:
             made = database.execute(
-                "INSERT INTO notes SELECT NULL, content, position, ?, ?, ?, '' FROM recordings WHERE id = ?",
-                (text.strip(), by.strip(), _now(), recording),
+                "INSERT INTO notes SELECT NULL, content, position, ?, ?, ?, '', ?, ? FROM recordings WHERE id = ?",
+                (text.strip(), by.strip(), _now(), *(stretch or (None, None)), recording),
             )
             if not made.rowcount:
                 raise PqswarmError("there is no such recording.")
@@ -222,11 +228,12 @@ class Archive(ArchiveStore):
     def notes(self, recording: int) -> list[dict[str, Any]]:
         """Return the notes of a recording."""
         query = (
-            "SELECT number, text, author, notes.at FROM notes JOIN recordings USING (content, position) "
-            "WHERE recordings.id = ? AND removed = '' ORDER BY number"
+            "SELECT number, text, author, notes.at, notes.start, stop FROM notes "
+            "JOIN recordings USING (content, position) WHERE recordings.id = ? AND removed = '' ORDER BY number"
         )
         return [
-            dict(zip(("number", "text", "by", "at"), row, strict=True)) for row in self.database.rows(query, recording)
+            dict(zip(("number", "text", "by", "at", "start", "end"), row, strict=True))
+            for row in self.database.rows(query, recording)
         ]
 
     def _check_author(self, by: str, note: str) -> None:

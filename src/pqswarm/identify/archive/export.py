@@ -5,6 +5,7 @@ import io
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -35,10 +36,7 @@ def export_row(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def csv_table(rows: Iterable[Mapping[str, Any]], separator: str = ",", decimal: str = ".") -> str:
     """Return rows as CSV; cells that look like formulas get an apostrophe."""
-    stream = io.StringIO()
-    for text in csv_parts(rows, separator, decimal):
-        stream.write(text)
-    return stream.getvalue()
+    return "".join(csv_parts(rows, separator, decimal))
 
 
 def csv_parts(rows: Iterable[Mapping[str, Any]], separator: str = ",", decimal: str = ".") -> Iterator[str]:
@@ -102,14 +100,10 @@ def _write_parquet(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
         return {name: None if full[name] == "" and types[name] != pyarrow.string() else full[name] for name in EXPORTED}
 
     def write(file: Any) -> None:
+        left = map(plain, rows)
         with pyarrow.parquet.ParquetWriter(file, schema) as writer:
-            some: list[dict[str, Any]] = []
-            for row in rows:
-                some.append(plain(row))
-                if len(some) == 10_000:
-                    writer.write_table(pyarrow.Table.from_pylist(some, schema))
-                    some = []
-            writer.write_table(pyarrow.Table.from_pylist(some, schema))
+            while some := list(islice(left, 10_000)):
+                writer.write_table(pyarrow.Table.from_pylist(some, schema))
 
     write_atomically(path, write)
 

@@ -39,7 +39,7 @@ CREATE TABLE corrections (
 CREATE INDEX corrections_by_content ON corrections (content);
 CREATE TABLE notes (
     number INTEGER PRIMARY KEY AUTOINCREMENT, content TEXT NOT NULL, position INTEGER NOT NULL, text TEXT NOT NULL,
-    author TEXT NOT NULL, at TEXT NOT NULL, removed TEXT NOT NULL);
+    author TEXT NOT NULL, at TEXT NOT NULL, removed TEXT NOT NULL, start REAL, stop REAL);
 CREATE INDEX notes_by_content ON notes (content);
 CREATE TABLE receivers (
     name TEXT PRIMARY KEY, last INTEGER NOT NULL, length INTEGER) WITHOUT ROWID;

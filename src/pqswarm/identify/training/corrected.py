@@ -190,7 +190,7 @@ def find_corrected(
         by_path.setdefault(one.path, []).append(one)
     found: list[CorrectedEvent] = []
     for number, (path, own) in enumerate(by_path.items(), 1):
-        for event in _find_in_file(path, own, class_names, site):
+        for event in _find_in_file(path, own, class_names, own[-1].site or site):
             if isinstance(event, CorrectedEvent):
                 found.append(event)
             else:

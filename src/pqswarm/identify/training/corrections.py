@@ -1,11 +1,12 @@
 """Corrections of verdicts, to train with; an archive holds them."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pqswarm._base.text import file_text
 from pqswarm.identify.verdict import EventVerdict
+from pqswarm.recordings import Site
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class Correction:
         Time of the correction (UTC, ISO 8601).
     note : str
         Reason.
+    site : Site or None
+        Site of its station; None for that of :func:`train`.
     """
 
     path: str
@@ -40,6 +43,7 @@ class Correction:
     by: str
     at: str
     note: str = ""
+    site: Site | None = field(default=None, compare=False)
 
     @property
     def place(self) -> str:

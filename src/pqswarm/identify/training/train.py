@@ -91,7 +91,7 @@ def train(
         as 2 % at narrower ones; all of a class as at most 50 %. Everything else is chosen without them. A warning names
         each correction that cannot be used.
     site : Site, optional
-        Site file with which the corrected recordings were analysed.
+        Site of corrected recordings whose station has none in the archive.
     seed : int
         The same seed and corrections, in any order, give the same model.
     n_jobs : int or None

@@ -2,7 +2,7 @@
 "use strict";
 (() => {
   const pq = window.pq;
-  const { kindTitle, magnitudeText } = pq.recordings;
+  const { concerned, kindTitle, magnitudeText, mainEvent } = pq.recordings;
 
   pq.ComparePage = class {
     constructor(holder, id, route) {
@@ -52,7 +52,8 @@
         nominal_frequency: first.nominal_frequency, channels, status: [], sources: 2 };
       const given = (name) => Number.parseFloat(route.query.get(name));
       const [t, span] = [given("t"), given("span")];
-      this.waves = new pq.Waves(this.stage, header, (...asked) => this.view(...asked), { range: span > 0 ? [t - span / 2, t + span / 2] : this.around(analyses), cursors: Number.isFinite(given("a")) ? { A: given("a"), B: given("b") } : this.mains(analyses),
+      const wanted = analyses.flatMap((one, i) => (mainEvent(one) ? concerned(mainEvent(one), one, this.headers[i].channels) : []).map((name) => `${names[i]} ${name}`));
+      this.waves = new pq.Waves(this.stage, header, (...asked) => this.view(...asked), { wanted, range: span > 0 ? [t - span / 2, t + span / 2] : this.around(analyses), cursors: Number.isFinite(given("a")) ? { A: given("a"), B: given("b") } : this.mains(analyses),
         onchange: ({ cursors }) => { this.readings.forEach((one) => one.show(cursors)); this.write(); }, ongroups: () => this.readings.forEach((one) => one.show(this.waves.cursors)) });
       if (analyses[0].thresholds) this.waves.setThresholds(analyses[0].thresholds);
       this.analyses = analyses;
@@ -70,7 +71,7 @@
 
     // The cursors on the main events: A on that of the first recording, B on that of the second.
     mains(analyses) {
-      const starts = analyses.map((one, i) => (one.events[one.incidents[0]?.event_numbers?.[0] ?? 0]?.start ?? NaN) + this.starts[i]);
+      const starts = analyses.map((one, i) => (mainEvent(one)?.start ?? NaN) + this.starts[i]);
       return starts.every(Number.isFinite) ? { A: starts[0], B: starts[1] } : undefined;
     }
 

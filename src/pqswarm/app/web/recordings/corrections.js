@@ -50,7 +50,7 @@
       return [
         event.unit === "pu" ? fact("1 pu", "reference", `${pq.si(event.reference, "V")} (${event.reference_source})`) : null,
         isLevel && event.parts.length > 1 ? fact("Phases", "parts", event.parts.map((part) => `${part.phase || part.channel} ${pq.fixed(part.magnitude, 2)} pu, ${pq.seconds(part.duration)}`).join("; ")) : null,
-        isLevel ? fact("Duration", "durations", `${pq.seconds(event.duration)} by Urms(1/2) (IEC 61000-4-30), ${pq.seconds(span)} on the waveform, between the cursors`) : null,
+        isLevel ? fact("Duration", "durations", `${pq.seconds(event.duration)} by Urms(1/2) (IEC 61000-4-30), ${pq.seconds(span)} on the waveform`) : null,
         event.sag_type ? fact("Sag type", "sag-type", event.sag_type) : null,
         event.also?.length ? fact("Also on", "also", event.also.join(", ")) : null,
       ].filter(Boolean);

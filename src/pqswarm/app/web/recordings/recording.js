@@ -243,7 +243,7 @@
       const { range, cursors, event, groups } = this.place(route.query);
       const found = event === null ? null : this.analysis?.events[event] ?? null;
       if (groups) this.waves.setGroups(groups);
-      else if (found) this.waves.reveal(found.channels);
+      else this.reveal(found, first);
       if (range) this.waves.show(...range);
       else if (found) {
         const place = this.placeOf(found);
@@ -254,12 +254,20 @@
       this.select(found ?? (this.analysis?.events.length === 1 ? this.analysis.events[0] : null));
     }
 
+    // Show the channels of an event, at first those of the main one.
+    reveal(event, first) {
+      const shown = event ?? (first && this.analysis ? pq.recordings.mainEvent(this.analysis) : null);
+      if (shown) this.waves.reveal(pq.recordings.concerned(shown, this.analysis, this.header.channels));
+      if (first) this.waves.initial = this.waves.shownGroups().join();
+    }
+
     select(event) {
       this.event = event?.index ?? null;
       this.table.select(this.event);
       this.sheet.href = `/api/recordings/${this.id}/sheet.pdf${event ? `?event=${event.index}` : ""}`;
       this.side.hidden = !this.analysis?.events.length;
       this.verdict.show(event, this.analysis);
+      this.around.draw();
     }
 
     choose(index, scroll = true) {

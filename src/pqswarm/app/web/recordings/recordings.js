@@ -46,6 +46,14 @@
     lastDay: (to) => (to ? day(to, to.length > 10 ? 0 : -1) : ""),
     afterDay: (last) => (last ? day(last, 1) : ""),
 
+    // The channels of an event, and of the feeder of its incident.
+    concerned(event, { incidents }, channels) {
+      const feeder = incidents.find((one) => one.event_numbers.includes(event.index))?.feeder;
+      const isOn = ({ kind, name }) => kind === "current" && feeder && (name.startsWith(feeder) || feeder.split("/").includes(name));
+      return [...event.channels, ...channels.filter(isOn).map((one) => one.name)];
+    },
+    // The main event of an analysis.
+    mainEvent: ({ events, incidents }) => events[incidents[0]?.event_numbers?.[0] ?? 0],
     // The name that a person gave last, for corrections and notes.
     get name() {
       try {

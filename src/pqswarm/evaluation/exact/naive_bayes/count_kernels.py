@@ -15,6 +15,7 @@ from pqswarm.evaluation.exact.naive_bayes.kernels import winner
 _UNIT = 2.0**-24  # rounding unit of single precision
 _SAFETY = 1.1
 _ONE = 4096  # a class in a sum of classes, to which its number is added
+_FEW = 8  # events of a block for each error, from which on the classes of errors are found one by one
 _CLIPPED = -1e29  # lower scores may include clipped terms
 
 
@@ -129,9 +130,9 @@ def _find_other_nb_table_class(sums, start, n_classes, events, lowest, near):
 def count_subset_errors(table, shape, span, fold_starts, sizes, highest, tree, cells, counts, hits, doubtful):
     """Add the errors of each subset in each fold to `counts`, int64[m, folds]; return the number of doubtful events.
 
-    Unless `hits`, int64[h, m, folds * classes], is empty, errors are instead subtracted from hits[0] by true class and,
-    if h is 2, added to hits[1] by predicted class. `cells`, int64[2, n], are the places there of each event's fold and
-    true class.
+    Unless `hits`, int64[h, m, folds * classes], is empty, errors are instead subtracted from all of it by true class
+    and, if h is 2, added to hits[1] by predicted class. `cells`, int64[2, n], are the places there of each event's fold
+    and true class.
 
     `table`, flat float32 of shape (blocks, features + 1, classes, events), holds the terms of each event, followed by
     its log prior; the first class is the event's own; terms are at least -1e30, priors at least -3e38. `shape` are the
@@ -185,11 +186,16 @@ def count_subset_errors(table, shape, span, fold_starts, sizes, highest, tree, c
                 unsure[j] = not sure
                 wrong[j] = sure & (other > own)
             if hits.shape[0] > 0:
+                n_wrong = np.int32(0)
                 for j in range(per_class):
                     is_right[j] = np.float32(1 - wrong[j])
-                    lowest[j] = most[j] - (fixed + np.float32(2.1) * relative * abs(most[j]))
+                    n_wrong += wrong[j]
+                many = n_wrong * _FEW > events
                 if hits.shape[0] > 1:
-                    _find_other_nb_table_class(sums, target, classes, per_class, lowest, near)
+                    for j in range(per_class):
+                        lowest[j] = most[j] - (fixed + np.float32(2.1) * relative * abs(most[j]))
+                    if many:
+                        _find_other_nb_table_class(sums, target, classes, per_class, lowest, near)
                 for some in range(0, events, 32):
                     bits = at_most(is_right, some, np.float32(0.0))
                     while bits != 0:
@@ -197,11 +203,17 @@ def count_subset_errors(table, shape, span, fold_starts, sizes, highest, tree, c
                         bits &= bits - 1
                         zero, cell = cells[0, first + j], cells[1, first + j]
                         if hits.shape[0] > 1:
-                            if near[j] >= 2 * _ONE:
+                            others = np.int64(near[j]) if many else 0
+                            place = target + uint64(j)
+                            for c in range(0 if many else 1, 0 if many else n_classes):
+                                place += per_class
+                                others += (_ONE + c) * (sums[place] >= lowest[j])
+                            if others >= 2 * _ONE:
                                 wrong[j], unsure[j] = 0, 1
                                 continue
-                            found = zero + np.int64(near[j]) - _ONE
+                            found = zero + others - _ONE
                             hits[1, subset, zero if found == cell else found] += 1
+                            hits[1, subset, cell] -= 1
                         hits[0, subset, cell] -= 1
             in_doubt = np.int32(0)
             for j in range(uint64(begin - first), uint64(last - first)):  # unsigned, to vectorise
@@ -242,4 +254,5 @@ def count_doubtful(table, priors, masks, doubtful, by_fold, labels, folds, count
         found = winner(table, priors, selected[:size], event, totals, absolute)
         counts[subset, folds[event]] += found != labels[event]
         for part in range(hits.shape[0] if found != labels[event] else 0):
-            hits[part, subset, folds[event] * n_classes + (found if part else labels[event])] += 2 * part - 1
+            hits[part, subset, folds[event] * n_classes + labels[event]] -= 1
+            hits[part, subset, folds[event] * n_classes + found] += part

@@ -206,8 +206,7 @@ class KernelNBOnCpu(Backend[KernelNBEvaluator]):
     def hits(self, masks: BoolArray, true: IntArray, guessed: bool) -> Iterator[tuple[IntArray, IntArray]]:
         """Yield rows of the masks, and how many of the `true` events of each fold and class they find and guess."""
         for rows, _, hits in self._count(masks, range(len(true)), 1 + guessed):
-            hits[0] += true.ravel()
-            hits[1:] += hits[:1]
+            hits += true.ravel()
             yield rows, hits.reshape(1 + guessed, -1, *true.shape)
 
     def _count(self, masks: BoolArray, folds: range, n_hits: int) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
