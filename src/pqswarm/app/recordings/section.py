@@ -18,7 +18,7 @@ from pqswarm.app.jobs import Cancelled, Job
 from pqswarm.app.recordings.files import RecordingFile, RecordingFiles, RecordingInFile, upload_folder_name
 from pqswarm.app.recordings.open_recording import OpenRecording
 from pqswarm.app.recordings.queue import AnalysisQueue
-from pqswarm.app.recordings.uploads import clean_parts
+from pqswarm.app.recordings.uploads import StoredUploads, clean_parts
 from pqswarm.app.workbench import Workbench, make_private_workbench_folder, remove_unused_workbench_files
 from pqswarm.errors import PqswarmError
 from pqswarm.identify import Archive, ArchiveQueries
@@ -56,6 +56,7 @@ class RecordingsSection:
         self.files.is_stopping = lambda: workbench.jobs.is_closed
         clean_parts(self.files.uploads)
         remove_unused_workbench_files(workbench.state)
+        self.stored = StoredUploads(self.files.uploads)
         for one in self.archive.files(self.files.uploads).values():
             if not one.path.exists():
                 self.archive.remove_owned(one.owner, one.content)
