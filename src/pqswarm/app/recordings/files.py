@@ -97,8 +97,8 @@ class RecordingFiles:
         self._scanned: dict[str, float] = {}
         self._scanning = {False: Lock(), True: Lock()}  # of the folder, and of uploads
         self.is_stopping: Callable[[], bool] = lambda: False
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="scan")
-        self._scan_of_folder: Future[bool] | None = None
+        self._threads = ThreadPoolExecutor(2, thread_name_prefix="scan")
+        self._scans: dict[str, Future[bool]] = {}
         self._took: dict[str, float] = {}
         self._has_changed = False
 
@@ -109,13 +109,14 @@ class RecordingFiles:
     def update(self, visitor: str, *, now: bool = False) -> bool:
         """Scan the folder and the uploads of a visitor if it is time; return whether anything changed.
 
-        With `now`, uploads are scanned in any case. A folder that takes long is scanned in a thread.
+        With `now`, uploads are scanned in any case. What takes long is scanned in threads.
         """
-        changed = self._scan(visitor, 0.0 if now else self._interval(visitor))
-        if self._scan_of_folder is None or self._scan_of_folder.done():
-            self._scan_of_folder = self._thread.submit(self._scan, "", self._interval(""))
+        changed = now and self._scan(visitor, 0.0)
+        for owner in ("", visitor):
+            if owner not in self._scans or self._scans[owner].done():
+                self._scans[owner] = self._threads.submit(self._scan, owner, self._interval(owner))
         if not now:
-            wait([self._scan_of_folder], _SCAN_WAIT)
+            wait([self._scans[""], self._scans[visitor]], _SCAN_WAIT)
         changed, self._has_changed = changed or self._has_changed, False
         return changed
 
@@ -138,9 +139,9 @@ class RecordingFiles:
             changed = found != self._files.get(owner, found)
             self._files[owner], self._scanned[owner] = found, monotonic()
             self._took[owner] = monotonic() - began
-            self._has_changed |= changed and not owner
+            self._has_changed |= changed
             for other in [one for one, at in self._scanned.items() if one and monotonic() - at > _FORGET_AFTER]:
-                del self._files[other], self._scanned[other], self._took[other]
+                del self._files[other], self._scanned[other], self._took[other], self._scans[other]
             return changed
 
     def add(self, path: Path, visitor: str, beside: list[Path]) -> RecordingFile:
