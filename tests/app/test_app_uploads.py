@@ -295,7 +295,7 @@ def test_an_upload_costs_the_same_however_many_there_are(tmp_path, monkeypatch):
     """Of one name or of different ones: nothing lists, reads or measures all of them each time."""
     stored = StoredUploads(tmp_path / "uploads")
     with Archive(tmp_path / "archive") as archive:
-        files = RecordingFiles(tmp_path, stored.folder, archive)
+        files = RecordingFiles(tmp_path / "folder", stored.folder, archive)
 
         def send(name, content):
             one = Upload(stored, ONE, name, len(content), 1000)
