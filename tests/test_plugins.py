@@ -250,16 +250,12 @@ def test_a_classifier_that_lies_is_named_before_anything_is_stored(errors):
         problem(errors).error_of_all(1)
 
 
-def test_a_plugin_cannot_take_a_name(installed):
+def test_plugins_that_are_not_complete_or_end_the_process_are_named(installed):
     installed(
         "from pqswarm.search import Search\nclass Half(Search):\n    name = title = 'half'\nimport sys\n",
-        "[pqswarm.search]\nga = plugin:Half\nhalf = plugin:Half\nends = plugin:sys.exit\n",
+        "[pqswarm.search]\nhalf = plugin:Half\nends = plugin:sys.exit\n",
         ALGORITHMS,
     )
-    built_in = ALGORITHMS["ga"]
-    with pytest.warns(UserWarning, match="'ga', plugin:Half, is ignored"):
-        assert "half" in ALGORITHMS
-    assert ALGORITHMS["ga"] is built_in
     with pytest.raises(PqswarmError, match="'half', plugin:Half, lacks _learn, _next, _start"):
         ALGORITHMS["half"]
     with pytest.raises(PqswarmError, match="'ends', plugin:sys"):
