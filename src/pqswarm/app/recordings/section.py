@@ -117,10 +117,6 @@ class RecordingsSection:
             )
         return RecordingInFile(file, number)
 
-    def recordings(self, visitor: str) -> list[RecordingInFile]:
-        """Return the recordings of the files that a visitor may see; one of each file until it was analysed."""
-        return [place for file in self.files.visible_to(visitor) for place in self.recordings_in(file)]
-
     def recordings_in(self, file: RecordingFile) -> list[RecordingInFile]:
         """Return the recordings of a file; one until it was analysed."""
         query = "SELECT count(*) FROM recordings WHERE content = ?"

@@ -17,6 +17,7 @@ from pqswarm._base.files import file_writer_is_alive
 from pqswarm._base.text import count_text
 from pqswarm.app.handlers import HTTPRefusal
 from pqswarm.app.recordings.files import upload_folder_name
+from pqswarm.identify.folder.scan import Candidate
 from pqswarm.recordings.files import COMPANIONS, is_document
 from pqswarm.recordings.readers import list_suffixes
 
@@ -91,7 +92,7 @@ class StoredUploads:
             self.n_files, self.n_bytes = Counter[str](), Counter[str]()
             self._groups: dict[tuple[Path, str], dict[str, Path]] = {}
             self._last: dict[tuple[Path, str], int] = {}
-            self._contents: dict[tuple[Path, str], dict[bytes, Path]] = {}
+            self._contents: dict[tuple[Path, str], dict[str, Path]] = {}
             for place, _, names in os.walk(self.folder):
                 for path in (Path(place, name) for name in names):
                     with suppress(OSError):  # just removed
@@ -100,8 +101,9 @@ class StoredUploads:
             self._took = self._looked - began
 
     def _add(self, path: Path, size: int) -> None:
-        if path not in self.beside(path) and not path.name.startswith(f"{os.getpid()}-"):  # those are not finished yet
-            owner = path.relative_to(self.folder).parts[0]
+        owner = path.relative_to(self.folder).parts[0]
+        is_own_part = owner == _PARTS_FOLDER and path.name.startswith(f"{os.getpid()}-")
+        if path not in self.beside(path) and not is_own_part:
             self.n_files[owner] += 1
             self.n_bytes[owner] += size
             self._groups.setdefault((path.parent, path.stem.casefold()), {})[path.name.casefold()] = path
@@ -110,7 +112,7 @@ class StoredUploads:
         """Return the files in the folder of a file with its name, whatever their case and suffix."""
         return list(self._groups.get((path.parent, path.stem.casefold()), {}).values())
 
-    def store(self, part: Path, path: Path, digest: bytes) -> Path:
+    def store(self, part: Path, path: Path, digest: str) -> Path:
         """Move a complete file to its place, or that of another name if there is one already; return it."""
         found = self._place(path, digest)
         if found.exists() and found not in self.beside(found):  # by another server
@@ -122,7 +124,7 @@ class StoredUploads:
         self._contents.get((path.parent, path.name.casefold()), {})[digest] = found
         return found
 
-    def _place(self, path: Path, digest: bytes) -> Path:
+    def _place(self, path: Path, digest: str) -> Path:
         """Return where to store a file. Files of one name, as meters write them, go to folders 2, 3, ... in order.
 
         The parts of a recording that are sent one after the other stay together.
@@ -138,18 +140,12 @@ class StoredUploads:
         self._last[path.parent, stem] = last
         if last and path.suffix.casefold() not in _PAIRED:
             if (path.parent, name) not in self._contents:
-                same = (groups[places(i + 1), stem].get(name) for i in range(last))
-                self._contents[path.parent, name] = {_digest(one): one for one in same if one is not None}
+                same = [one for i in range(last) if (one := groups[places(i + 1), stem].get(name)) and one.is_file()]
+                self._contents[path.parent, name] = {Candidate("", (one,), "").digest(): one for one in same}
             if digest in self._contents[path.parent, name]:
                 return self._contents[path.parent, name][digest]
         is_new = not last or name in groups[places(last), stem]
         return places(last + is_new) / path.name
-
-
-def _digest(path: Path) -> bytes:
-    with suppress(OSError), path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").digest()
-    return b""
 
 
 class Upload:
@@ -203,7 +199,7 @@ class Upload:
             with self.stored.lock:
                 self.stored.look()
                 self._check_quota(self.size)
-                return self.stored.store(self._part, self.path, self._digest.digest())
+                return self.stored.store(self._part, self.path, hashlib.sha256(self._digest.digest()).hexdigest())
         except OSError as error:
             raise HTTPRefusal(f"The upload cannot be stored: {error.strerror or type(error).__name__}.", 507) from None
         finally:

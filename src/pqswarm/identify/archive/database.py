@@ -180,7 +180,7 @@ class ArchiveDatabase:
             elif "no such" in text:
                 raise self.damaged(text) from None
             else:
-                text = f"{name} cannot be used ({text}): check the disk and the permissions of its folder, or {no_locks}."
+                text = f"{name} cannot be used ({text}): check the disk and its permissions, or {no_locks}."
             raise PqswarmError(text) from error
         except (sqlite3.DatabaseError, *_STRANGE) as error:
             raise self.damaged(error) from None

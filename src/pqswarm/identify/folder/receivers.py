@@ -93,7 +93,6 @@ class _Connection(http.client.HTTPConnection):
     """A connection whose answer must begin in time; the timeout of a socket restarts with each byte."""
 
     def connect(self) -> None:
-        """Connect, and set an alarm."""
         super().connect()
         self._twin = self.sock.dup()  # of the same connection, also when TLS has taken over the socket
         self._alarm = Timer(self.timeout or 0.0, _end_connection, [self._twin])
@@ -101,7 +100,6 @@ class _Connection(http.client.HTTPConnection):
         self._alarm.start()
 
     def getresponse(self) -> http.client.HTTPResponse:
-        """Return the answer up to its headers."""
         try:
             return super().getresponse()
         finally:
@@ -123,11 +121,9 @@ class _InTime(urllib.request.HTTPHandler, urllib.request.HTTPSHandler):
     """Opens addresses with a time limit."""
 
     def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
-        """Send a request."""
         return self.do_open(_Connection, req)
 
     def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
-        """Send a request with TLS."""
         return self.do_open(_EncryptedConnection, req)
 
 
