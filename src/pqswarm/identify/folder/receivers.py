@@ -62,7 +62,7 @@ class Webhook:
             )
         self.url, self.timeout = url, timeout
         self.name = f"webhook {host} ({hashlib.sha256(url.encode()).hexdigest()[:8]})"
-        self._opener = urllib.request.build_opener(_NoRedirection, _InTime)
+        self._opener = urllib.request.build_opener(_Handler)
 
     def send(self, entries: "Sequence[Entry]", length: int | None) -> Iterator[tuple[int, int]]:
         """Post the events in order."""
@@ -117,18 +117,14 @@ def _end_connection(connection: socket.socket) -> None:
         connection.shutdown(socket.SHUT_RDWR)
 
 
-class _InTime(urllib.request.HTTPHandler, urllib.request.HTTPSHandler):
-    """Opens addresses with a time limit."""
+class _Handler(urllib.request.HTTPHandler, urllib.request.HTTPSHandler, urllib.request.HTTPRedirectHandler):
+    """Opens addresses with a time limit, and treats a redirect as an error."""
 
     def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
         return self.do_open(_Connection, req)
 
     def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
         return self.do_open(_EncryptedConnection, req)
-
-
-class _NoRedirection(urllib.request.HTTPRedirectHandler):
-    """Treats a redirect as an error."""
 
     def redirect_request(self, *_: Any) -> None:
         """Do not follow."""
