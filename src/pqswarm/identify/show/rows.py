@@ -89,6 +89,13 @@ def row_phases(found: "EventVerdict") -> str:
     return f"{text} of {event.system}" if event.system else text
 
 
+def row_sort_magnitude(found: "EventVerdict") -> str:
+    """Return the magnitude as a fraction of one, to sort by."""
+    event = found.event
+    size = event.magnitude if event.unit == "pu" else event.magnitude / 100
+    return f"{size:.6g}" if isfinite(size) and event.kind != "none" else ""
+
+
 def row_duration(found: "EventVerdict") -> str:
     """Return the duration as text; a recording without events has its length."""
     event = found.event
