@@ -8,10 +8,16 @@ import pytest
 from typer.testing import CliRunner
 
 from pqswarm.cli.main import app
-from pqswarm.evaluation import CLASSIFIERS
+from pqswarm.errors import PqswarmError
+from pqswarm.evaluation import CLASSIFIERS, Classifier, Folds, GaussianNBEvaluator
 from pqswarm.events import EVENT_CLASSES, PRESETS
 from pqswarm.recordings import READERS
 from pqswarm.report.sections.registry import REGISTRY
+from pqswarm.search import ALGORITHMS, Search
+from pqswarm.search.base import SearchParameters
+from pqswarm.study.problem import StudyProblem
+from pqswarm.study.records import RunKey
+from pqswarm.study.worker import PlannedRun, RunGroup, advance
 
 CLASSIFIER = """
 from pqswarm.evaluation import Classifier, Parameters, option, parameters
@@ -146,3 +152,111 @@ def test_from_the_plan_to_the_report_and_from_training_to_the_verdict(installed,
     text = said(*identifying)
     assert "ferroresonance " in text
     assert "instantaneous swell" in text  # of whose family the class is
+
+
+class Liar(Search):
+    """A search that does what its class variables say."""
+
+    name = title = "liar"
+    may_ask_empty = False
+    state_fields = ("seen",)
+    Parameters = SearchParameters
+    asks = staticmethod(lambda masks: masks)
+    learns = staticmethod(lambda search: None)
+
+    def _start(self):
+        self.seen = np.zeros(1)
+
+    def _next(self):
+        return self.asks(np.ones((2, self.n_features), dtype=bool))
+
+    def _learn(self, masks, errors):
+        self.learns(self)
+
+
+LIES = {
+    "one feature too few": lambda masks: masks[:, 1:],
+    "not a batch": lambda masks: masks[0],
+    "numbers": lambda masks: masks * 7,
+    "nothing, for ever": lambda masks: masks[:0],
+    "None": lambda masks: None,
+    "an error": lambda masks: 1 / 0,
+    "the end": lambda masks: exit(0),
+}
+
+
+@pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
+def test_a_search_that_asks_for_nonsense_is_named(lie):
+    with pytest.raises(PqswarmError, match=rf"'liar' of {__name__} failed"):
+        type("Liar", (Liar,), {"asks": staticmethod(lie), "__module__": __name__})(5).ask()
+
+
+@pytest.mark.parametrize("state", [np.array(["text"]), np.array([object()]), None])
+def test_a_search_that_cannot_resume_is_named_and_does_not_start_over_for_ever(state):
+    def learns(search):
+        if state is None:
+            del search.seen
+        else:
+            search.seen = state
+
+    liar = type("Liar", (Liar,), {"learns": staticmethod(learns), "__module__": __name__})
+    key, planned = RunKey("NB", "liar", 0), PlannedRun(liar, {}, 100, 0)
+
+    def advance_twice():
+        (begun,) = advance(RunGroup(problem(), {key: planned}, {}), 0.0).running
+        advance(RunGroup(problem(), {key: planned}, {key: begun}, slices=1), 0.0)
+
+    with pytest.raises(PqswarmError, match=rf"'liar' of {__name__} failed"):
+        advance_twice()
+
+
+def problem(errors=GaussianNBEvaluator.errors):
+    """A small problem with a classifier that computes its errors so."""
+    evaluator = type("LyingEvaluator", (GaussianNBEvaluator,), {"errors": errors})
+
+    class LyingClassifier(Classifier):
+        name = title = "liar"
+
+        def estimator(self):
+            raise RuntimeError("there is none")
+
+        def _evaluator(self, X, y, folds, **options):
+            return evaluator(X, y, folds, **options)
+
+    y = np.arange(12) % 2
+    X = np.random.default_rng(0).random((12, 4)) + y[:, np.newaxis]
+    return StudyProblem(X, y, Folds.stratified(y, 3).test_fold, LyingClassifier())
+
+
+def overwritten(self, masks):
+    masks[:] = True
+    return GaussianNBEvaluator.errors(self, masks)
+
+
+WRONG_ERRORS = {
+    "not a number": lambda self, masks: np.full(len(masks), np.nan),
+    "negative": lambda self, masks: -np.ones(len(masks)),
+    "too few": lambda self, masks: np.zeros(len(masks) - 1),
+    "other ones each time": lambda self, masks: np.random.default_rng().random(len(masks)),
+    "other subsets": overwritten,
+    "an error": lambda self, masks: 1 / 0,
+}
+
+
+@pytest.mark.parametrize("errors", WRONG_ERRORS.values(), ids=WRONG_ERRORS)
+def test_a_classifier_that_lies_is_named_before_anything_is_stored(errors):
+    assert 0.0 <= problem().error_of_all(1) <= 1.0
+    with pytest.raises(PqswarmError, match=rf"'liar' of {__name__} failed"):
+        problem(errors).error_of_all(1)
+
+
+def test_plugins_that_are_not_complete_or_end_the_process_are_named(installed):
+    installed(
+        "from pqswarm.search import Search\nclass Half(Search):\n    name = title = 'half'\nimport sys\n",
+        "[pqswarm.search]\nhalf = plugin:Half\nends = plugin:sys.exit\n",
+        ALGORITHMS,
+    )
+    with pytest.raises(PqswarmError, match="'half', plugin:Half, lacks _learn, _next, _start"):
+        ALGORITHMS["half"]
+    with pytest.raises(PqswarmError, match="'ends', plugin:sys"):
+        ALGORITHMS["ends"]

@@ -5,8 +5,10 @@ The command line prints their message without a traceback; library users can cat
 """
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 _SHOWN = 80  # characters of a wrong value
 
@@ -32,6 +34,20 @@ def shorten(value: object, limit: int = _SHOWN) -> str:
     except (RecursionError, ValueError):  # nested too deeply, or an integer with too many digits
         return f"a {type(value).__name__}"
     return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+@contextmanager
+def naming_plugin(what: str, member: Any) -> Iterator[None]:
+    """Say in errors of an algorithm or a classifier of another package whose they are."""
+    try:
+        yield
+    except (Exception, SystemExit) as error:
+        module = type(member).__module__
+        if module.startswith("pqswarm.") or isinstance(error, MemoryError | ImportError):
+            raise
+        kind = "" if isinstance(error, PqswarmError) else f"{type(error).__name__}: "
+        reason = f"{kind}{shorten(str(error), 200).rstrip('.')}"
+        raise PqswarmError(f"the {what} {member.name!r} of {module} failed ({reason}).") from error
 
 
 def unknown_name(what: str, name: object, known: Iterable[str]) -> PqswarmError:

@@ -17,6 +17,7 @@ from tests.waiting import PATIENCE, wait_until
 from pqswarm.app.cache import AnswerCache
 from pqswarm.app.jobs import Cancelled, Job
 from pqswarm.app.recordings import section as recordings
+from pqswarm.app.recordings.files import RecordingInFile
 from pqswarm.app.recordings.queue import analyse_file
 from pqswarm.app.recordings.section import RecordingsSection
 from pqswarm.app.studies import followed as followed_studies
@@ -63,7 +64,7 @@ def test_a_link_that_leads_out_is_never_the_partner(tmp_path, plain, link):
     (home / "Leak.dat").rename(home / plain)
     (home / link).symlink_to(tmp_path / "outside.dat")
     section.update(ONE)
-    for place in section.recordings(ONE):
+    for place in (RecordingInFile(file, 0) for file in section.files.visible_to(ONE)):
         found = section.open(Job(), place).source.read().channels[0].samples
         np.testing.assert_array_equal(found, wanted)
 
@@ -75,7 +76,7 @@ def test_what_becomes_a_link_that_leads_out_is_not_opened(tmp_path):
     for name in ("a.cfg", "b.cfg"):
         write_pair(home / name, station=name)
     section.update(ONE)
-    by_name = {place.file.name: place for place in section.recordings(ONE)}
+    by_name = {file.name: RecordingInFile(file, 0) for file in section.files.visible_to(ONE)}
     opened = section.open(Job(), by_name["b.cfg"])
     for name in ("a.dat", "b.dat"):
         state = (home / name).stat()
@@ -117,7 +118,7 @@ def test_waiting_for_a_file_that_opens_slowly_ends_with_the_job(tmp_path, monkey
     section = RecordingsSection(make_workbench(tmp_path))
     write_pair(section.workbench.folder / "a.cfg")
     section.update(ONE)
-    (place,) = section.recordings(ONE)
+    (place,) = (RecordingInFile(file, 0) for file in section.files.visible_to(ONE))
     opening, end = Event(), Event()
 
     def open_slowly(*_):

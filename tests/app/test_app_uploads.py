@@ -3,6 +3,7 @@
 import json
 import os
 import socket
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,11 @@ from tests.app.recordings import write_pair
 from tests.app.requests import ONE, OTHER, access, ask, connect, get, open_page, recording, send, upload, wait_analysed
 from tests.waiting import PATIENCE, wait_until
 
-from pqswarm.app.recordings.files import upload_folder_name
-from pqswarm.app.recordings.uploads import Upload, clean_folder, clean_name, clean_parts
+from pqswarm.app.recordings.files import RecordingFiles, upload_folder_name
+from pqswarm.app.recordings.uploads import StoredUploads, Upload, clean_folder, clean_name, clean_parts
 from pqswarm.app.workbench import mark_workbench_file_used, remove_unused_workbench_files
 from pqswarm.errors import PqswarmError
+from pqswarm.identify import Archive
 
 
 @pytest.fixture
@@ -281,16 +283,62 @@ def test_names_are_cleaned(given, name):
 
 
 def test_there_is_a_quota(app, state):
-    upload(app, "first.csv", b"1")
-    home = next(state.rglob(f"uploads/{upload_folder_name(ONE)}"))
-    filler = home / "filler.csv"
-    with filler.open("wb") as file:
-        file.truncate(3_990_000)
-    status, content = upload(app, "more.csv", b"1" * 900_000)
-    filler.unlink()
-    assert not list(state.rglob(f"*{ONE}*"))  # only their secret IDs separate visitors
+    third = "d" * 32
+    large = [upload(app, f"large{i}.csv", b"1" * 999_999, third)[1]["recording"] for i in range(4)]
+    status, content = upload(app, "more.csv", b"1" * 900_000, third)
     assert status == 429
     assert "remove some first" in content["error"]
+    for one in large:
+        assert ask(app, f"/api/recordings/{one}", "DELETE", visitor=third)[0] == 200
+    assert upload(app, "more.csv", b"1" * 900_000, third)[0] == 200
+    assert not list(state.rglob(f"*{third}*"))  # only their secret IDs separate visitors
+
+
+def test_an_upload_costs_the_same_however_many_there_are(tmp_path, monkeypatch):
+    """Of one name or of different ones: nothing lists, reads or measures all of them each time."""
+    stored = StoredUploads(tmp_path / "uploads")
+    with Archive(tmp_path / "archive") as archive:
+        files = RecordingFiles(tmp_path / "folder", stored.folder, archive)
+
+        def send(name, content):
+            one = Upload(stored, ONE, name, len(content), 1000)
+            one.write(content)
+            path = one.finish()
+            return path, files.add(path, ONE, stored.beside(path))
+
+        for number in range(3):
+            send("same.csv", b"%d" % number)
+            send(f"other{number}.csv", b"1")
+            send(f"pair{number}.cfg", b"1")
+        for function in ("scandir", "walk", "listdir"):
+            monkeypatch.setattr(os, function, lambda *_: pytest.fail("lists a folder"))
+        path, found = send("SAME.csv", b"new")
+        assert path.relative_to(tmp_path / "uploads" / upload_folder_name(ONE)) == Path("4/SAME.csv")
+        assert send("same.csv", b"1")[1] in files.visible_to(ONE)
+        send("third.csv", b"1")
+        assert send("pair1.dat", b"1")[1].parts[0].name == "pair1.cfg"
+        assert len(files.visible_to(ONE)) == 11
+        monkeypatch.undo()
+        files.update(ONE, now=True)
+        assert len(files.visible_to(ONE)) == 11
+        assert found in files.visible_to(ONE)
+        again = StoredUploads(stored.folder)
+        assert (again.n_files, again.n_bytes) == (stored.n_files, stored.n_bytes)
+
+
+def test_uploads_at_the_same_time_do_not_replace_each_other(tmp_path):
+    stored = StoredUploads(tmp_path)
+    some = [Upload(stored, ONE, "same.csv", 1, 1000) for _ in range(20)]
+    for number, one in enumerate(some):
+        one.write(b"%d" % number)
+    with ThreadPoolExecutor(4) as threads:
+        assert len(set(threads.map(Upload.finish, some))) == 20
+    other = StoredUploads(tmp_path)  # of another server
+    for server, content in ((other, b"x"), (stored, b"y")):
+        one = Upload(server, ONE, "new.csv", 1, 1000)
+        one.write(content)
+        one.finish()
+    assert sorted(path.read_bytes() for path in tmp_path.rglob("new.csv")) == [b"x", b"y"]
 
 
 def test_all_visitors_together_have_a_quota(tmp_path):
@@ -299,9 +347,9 @@ def test_all_visitors_together_have_a_quota(tmp_path):
         with (tmp_path / f"{number}" / "filler.csv").open("wb") as file:
             file.truncate(3_400)
     with pytest.raises(PqswarmError, match="all visitors"):
-        Upload(tmp_path, ONE, "a.csv", 1, 1000)
+        Upload(StoredUploads(tmp_path), ONE, "a.csv", 1, 1000)
     (tmp_path / "5" / "filler.csv").unlink()
-    Upload(tmp_path, ONE, "a.csv", 1, 1000).drop()
+    Upload(StoredUploads(tmp_path), ONE, "a.csv", 1, 1000).drop()
 
 
 def test_what_was_not_used_for_a_month_is_removed(tmp_path):

@@ -28,6 +28,9 @@ def test_a_warning_is_shown_once_in_one_line(tmp_path, pqswarm):
     assert ", 1 classifier, 1 algorithm, 2 runs, 40 evaluations." in checked.stdout
 
 
+LACKS = (MemoryError(), ImportError("libx.so: failed to map segment"), OSError("Could not load shared object libx.so"))
+
+
 def test_plan_check_counts_the_chosen_classes(tmp_path, pqswarm):
     text = plan_text("smoke").replace("seed = 0\n\n[", 'seed = 0\nclasses = ["sag", "swell", "notching"]\n\n[', 1)
     (tmp_path / "mine.toml").write_text(text)
@@ -36,7 +39,7 @@ def test_plan_check_counts_the_chosen_classes(tmp_path, pqswarm):
     assert "mine.toml is valid: 30 events, 2 classifiers, 7 algorithms, 38 runs, " in run.stdout
 
 
-@pytest.mark.parametrize("error", [MemoryError(), ImportError("libx.so: failed to map segment from shared object")])
+@pytest.mark.parametrize("error", LACKS)
 def test_without_memory_there_is_a_sentence(monkeypatch, capsys, error):
     def fail(**_):
         raise error

@@ -1,12 +1,19 @@
 """Each event is delivered, whatever the receiver, the disk or another program does."""
 
+import io
+import itertools
 import json
 import os
+import socket
 import threading
+import time
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from types import SimpleNamespace
 
 import pytest
 from tests.identify.watching import Place
+from tests.waiting import PATIENCE
 
 from pqswarm.errors import PqswarmError
 from pqswarm.identify import Archive
@@ -104,6 +111,68 @@ def test_a_webhook_that_is_not_there(place):
     for url in ("ftp://x/y", "file:///etc/passwd", "nonsense", "http://"):
         with pytest.raises(PqswarmError, match="--webhook"):
             Webhook(url)
+
+
+@pytest.fixture
+def raw_server():
+    """A receiver that answers a post with the pieces of `answer`, and then with more of the last one."""
+    listener, stopped = socket.create_server(("127.0.0.1", 0)), threading.Event()
+    server = SimpleNamespace(url="http://127.0.0.1:{1}/".format(*listener.getsockname()), answer=[], posts=[])
+
+    def serve():
+        with suppress(OSError):
+            while True:
+                connection, _ = listener.accept()
+                with connection, suppress(OSError):
+                    server.posts.append(connection.recv(65536))
+                    for piece in itertools.chain(server.answer, itertools.repeat(server.answer[-1])):
+                        if not piece or stopped.wait(0.02):
+                            break
+                        connection.sendall(piece)
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    yield server
+    stopped.set()
+    listener.shutdown(socket.SHUT_RDWR)
+    listener.close()
+    thread.join()
+
+
+@pytest.mark.parametrize("piece", [b"x", b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 20", b""])
+def test_an_answer_that_never_ends_is_no_delivery(place, raw_server, piece):
+    """Though its bytes come one after the other, each in time."""
+    raw_server.answer = [piece]
+    (place.folder / "a.csv").write_text("sag")
+    began = time.monotonic()
+    place.look(Webhook(raw_server.url, timeout=0.1))
+    assert time.monotonic() - began < PATIENCE
+    assert "not delivered" in place.said[-1]
+
+
+def test_an_endless_body_of_a_success_is_a_delivery(place, raw_server):
+    raw_server.answer = [b"HTTP/1.1 200 OK\r\nContent-Length: 999999999\r\n\r\n", b"x"]
+    hook = Webhook(raw_server.url, timeout=60)
+    (place.folder / "a.csv").write_text("sag swell")
+    place.look(hook)
+    assert len(raw_server.posts) == 2
+    with Archive(place.home) as archive:
+        assert not place.pending(archive, hook)
+
+
+def test_a_slow_receiver_does_not_keep_files_waiting(place, monkeypatch):
+    clock = itertools.count(0.0, 40.0)
+    (place.folder / "a.csv").write_text("sag swell transient flicker " * 3)
+    with Archive(place.home) as archive:
+        watcher = place.watcher(archive, StreamReceiver(io.StringIO()))
+        monkeypatch.setattr("pqswarm.identify.folder.watch.time", SimpleNamespace(monotonic=lambda: next(clock)))
+        watcher.look()
+        (place.folder / "b.csv").write_text("sag")
+        watcher.look()
+        assert place.analyse.asked == ["a.csv", "b.csv"]
+        assert place.pending(archive, watcher.receivers[0])
+        assert watcher.run_once()
+        assert not place.pending(archive, watcher.receivers[0])
 
 
 @pytest.mark.parametrize("code", [301, 302, 303, 307])

@@ -327,7 +327,8 @@ def test_other_packages_register_by_entry_point(installed):
         "mine = plugin:Mine\nbpso = plugin:Mine\ngone = plugin:nothing\ntext = plugin:__name__\nthird = plugin:Other\n"
     )
     installed(PLUGIN, f"[pqswarm.search]\n{points}", ALGORITHMS)
-    assert list(ALGORITHMS).count("bpso") == 1
+    with pytest.warns(UserWarning, match="'bpso', plugin:Mine, is ignored"):
+        assert list(ALGORITHMS).count("bpso") == 1
     assert ALGORITHMS["bpso"].title == "BPSO"
     assert "mine" in ALGORITHMS
     assert "nothing" not in ALGORITHMS

@@ -75,7 +75,7 @@ def test_it_does_not_hang_on_a_pipe(tmp_path, kind):
     assert time.monotonic() - start < 5
 
 
-@pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOSYS])
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP])
 def test_a_file_system_without_locks_is_said_to_be_one(tmp_path, monkeypatch, number):
     def fail(*arguments):
         raise OSError(number, os.strerror(number))

@@ -1,5 +1,6 @@
 """Registries by name: built-in members, and those of other packages, found by entry points."""
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
@@ -43,7 +44,14 @@ class Registry(Mapping[str, _Member]):
     @cached_property
     def _entry_points(self) -> dict[str, EntryPoint]:
         """Entry points of other packages."""
-        return {point.name: point for point in entry_points(group=self._group) if point.name not in self._built_in}
+        found: dict[str, EntryPoint] = {}
+        for point in entry_points(group=self._group):
+            if point.name in self._built_in or found.get(point.name, point).value != point.value:
+                taken = found[point.name].value if point.name in found else "pqswarm"
+                warnings.warn(f"{self._what} {point.name!r}, {point.value}, is ignored: {taken} has it.", stacklevel=2)
+            else:
+                found[point.name] = point
+        return found
 
     def register(self, member: _Member) -> _Member:
         """Add a member to this process, also in place of one registered before, and return it, as a decorator does."""
@@ -56,6 +64,8 @@ class Registry(Mapping[str, _Member]):
     def _check_member(self, found: object, described: str) -> _Member:
         if not (isinstance(found, self._base) or (isinstance(found, type) and issubclass(found, self._base))):
             raise PqswarmError(f"{described}, must be derived from {self._base.__module__}.{self._base.__qualname__}.")
+        if lacking := ", ".join(sorted(getattr(found, "__abstractmethods__", ()))):
+            raise PqswarmError(f"{described}, lacks {lacking}.")
         return found  # type: ignore[return-value]
 
     def find(self, name: object) -> _Member:
@@ -70,7 +80,7 @@ class Registry(Mapping[str, _Member]):
             described = f"{self._what} {name!r}, {point.value}"
             try:
                 found = point.load()
-            except Exception as error:  # third-party code may raise anything
+            except (Exception, SystemExit) as error:  # third-party code may raise anything
                 raise PqswarmError(f"{described}, cannot be loaded: {error}.") from error
             member = self._check_member(found, described)
             if member.name != name:

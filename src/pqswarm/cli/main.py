@@ -105,6 +105,8 @@ def main() -> None:
         elif error.errno in (EDQUOT, EFBIG, EIO, ENOSPC):  # file errors name the file: this is the standard output
             discard_output()
             say(f"pqswarm: cannot write the output: {error.strerror}.")
+        elif error.errno is None:
+            say(f"pqswarm: not enough memory ({shorten(str(error), 200)}): try less data or fewer jobs.")
         else:
             raise
         sys.exit(2)

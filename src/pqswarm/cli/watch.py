@@ -66,7 +66,7 @@ def watch(
     home = default_archive(folder) if archive is None else archive
     place = hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:16]
     try:
-        with Archive(home) as book, FileLock(book.folder / f"watch-{place}.lock", timeout=0):
+        with Archive(home) as book, FileLock(book.folder / f"watch-{place}.lock", 0, fallback_to_soft=False):
             watcher = Watcher(
                 folder,
                 book,

@@ -13,7 +13,7 @@ from pqswarm._base.checks import check_integer
 from pqswarm._base.options import Parameters, option, parameters
 from pqswarm._base.random import checked_seed, stream
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
-from pqswarm.errors import PqswarmError
+from pqswarm.errors import PqswarmError, naming_plugin
 
 _WORD = 2**64 - 1
 
@@ -133,7 +133,14 @@ class Search(ABC):
         if self.done:
             raise PqswarmError(f"{self.name} has finished: check `done` before asking again.")
         if not len(self._pending):
-            self._pending = self._next().copy()
+            with naming_plugin("search", self):
+                masks = np.array(self._next())
+                if masks.dtype != np.bool_ or masks.shape != (len(masks), self.n_features) or not len(masks):
+                    raise PqswarmError(
+                        f"it asks for masks of shape {masks.shape} and type {masks.dtype}, not for boolean ones of "
+                        f"shape (m, {self.n_features}), m at least 1"
+                    )
+            self._pending = masks
         return self._pending
 
     def tell(self, masks: ArrayLike, errors: ArrayLike) -> None:
@@ -148,11 +155,15 @@ class Search(ABC):
     def _tell(self, errors: FloatArray) -> None:
         """Accept the checked errors of the last subsets, an array that is not shared."""
         pending, self._pending = self._pending, self._pending[:0]
-        self._learn(pending, errors)
+        with naming_plugin("search", self):
+            self._learn(pending, errors)
 
     def state(self) -> dict[str, AnyArray]:
         """Return copies of the whole state as plain arrays, for example for ``numpy.savez``."""
-        arrays = {field: np.array(getattr(self, field)) for field in self.state_fields}
+        with naming_plugin("search", self):
+            arrays = {field: np.array(getattr(self, field)) for field in self.state_fields}
+            if any(array.dtype.hasobject for array in arrays.values()):
+                raise PqswarmError("its state holds objects, which cannot be stored")
         identity = np.array(json.dumps([self.name, asdict(self.parameters)], sort_keys=True))
         return arrays | {
             "identity": identity,

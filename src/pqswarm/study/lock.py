@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from errno import ENOLCK, ENOSYS
+from errno import ENOLCK, ENOSYS, EOPNOTSUPP
 from os import major, minor
 from pathlib import Path
 
@@ -67,7 +67,7 @@ def lock_folder(folder: Path) -> Iterator[Callable[[], None]]:
         raise PqswarmError(f"another process is running the study in {folder}: wait until it ends.") from None
     except OSError as error:
         why = error.strerror or str(error)
-        if error.errno in (ENOLCK, ENOSYS):
+        if error.errno in (ENOLCK, ENOSYS, EOPNOTSUPP):
             why = f"its file system cannot lock {path.name} ({why}): use a folder on a local disk"
         raise PqswarmError(f"cannot use {folder} for a study: {why}.") from None
 

@@ -8,7 +8,9 @@ from typing import Any, Literal
 import numpy as np
 
 from pqswarm._base.typing import FloatArray, IntArray
+from pqswarm.errors import PqswarmError, naming_plugin
 from pqswarm.evaluation import ClassificationEvaluator, Classifier, FeatureGroups, Folds, GroupedEvaluator
+from pqswarm.search.base import checked_errors
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +41,19 @@ class StudyProblem:
         return self.classifier.evaluator(
             self.X, self.y, Folds(self.test_fold), scaling=self.scaling, n_jobs=n_jobs, device=device
         )
+
+    def error_of_all(self, n_jobs: int) -> float:
+        """Return the error of all features; refuse a classifier of another package that violates its contract."""
+        masks = np.ones((3, self.X.shape[1]), dtype=np.bool_)
+        masks[2, 0] = False
+        with naming_plugin("classifier", self.classifier):
+            evaluator = self.evaluator(n_jobs)
+            found, again = (checked_errors(evaluator.errors(masks), 3) for _ in range(2))
+            if masks.sum() != masks.size - 1 or found[0] != found[1] or (again != found).any():
+                raise PqswarmError("it changes the masks, or gives a subset two errors")
+            if found.min() < 0.0 or found.max() > 1.0:
+                raise PqswarmError(f"its errors must be from 0 to 1, not {found.tolist()}")
+        return float(found[0])
 
     def searched(self, n_jobs: int | None = None, device: str = "cpu") -> Any:
         """Return the evaluator of the bits of a search."""

@@ -236,8 +236,7 @@ class _Cell:
         problem = StudyProblem(events.X(inf), events.y, folds.test_fold, made, plan.scaling, groups)
         self.once(lambda: findings.ProblemDigest(name, problem.key), findings.ProblemDigest, name)
         if self.store.find(findings.AllFeatures, name) is None:
-            everything = np.ones((1, problem.X.shape[1]), dtype=np.bool_)
-            self.store.put(findings.AllFeatures(name, float(problem.evaluator(self.jobs).errors(everything)[0])))
+            self.store.put(findings.AllFeatures(name, problem.error_of_all(self.jobs)))
         self.meter.step("hyperparameters")
         return problem
 

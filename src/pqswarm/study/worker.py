@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from pqswarm._base.typing import BoolArray, FloatArray
-from pqswarm.errors import PqswarmError
-from pqswarm.evaluation import Memo
+from pqswarm.errors import PqswarmError, naming_plugin
+from pqswarm.evaluation import Classifier, Memo
 from pqswarm.search import Run, Search, step
+from pqswarm.search.base import checked_errors
 from pqswarm.study.problem import StudyProblem
 from pqswarm.study.records import Checkpoint, RunKey, RunRecord
 
@@ -73,7 +74,7 @@ def begin_worker(parent: int) -> None:
 def advance(group: RunGroup, limit: float) -> Outcome:
     """Advance the runs of a group until they are done or the time limit [s] is reached; batches are finished."""
     start = time.monotonic()
-    evaluator = _TimedEvaluator(_evaluator(group.problem, group.device))
+    evaluator = _TimedEvaluator(_evaluator(group.problem, group.device), group.problem.classifier)
     runs = [_resume_run(group, key, evaluator.n_features) for key in group.planned]
     before = sum(run.n_evaluations for run in runs)
     while not all(run.done for run in runs):
@@ -105,23 +106,27 @@ def _resume_run(group: RunGroup, key: RunKey, n_features: int) -> Run:
     run = make()
     if key in group.checkpoints:
         try:
-            run.restore(group.checkpoints[key].state)
+            with naming_plugin("search", run.search):
+                run.restore(group.checkpoints[key].state)
         except PqswarmError:
+            if group.slices:  # it is its own state, not one from a damaged store
+                raise
             return make()
     return run
 
 
 class _TimedEvaluator:
-    """An evaluator that measures its time."""
+    """An evaluator that measures its time, and says in errors whose they are."""
 
-    def __init__(self, evaluator: Memo) -> None:
-        self._evaluator = evaluator
+    def __init__(self, evaluator: Memo, classifier: Classifier) -> None:
+        self._evaluator, self._classifier = evaluator, classifier
         self.n_features = evaluator.n_features
         self.seconds = 0.0
 
     def errors(self, masks: BoolArray) -> FloatArray:
         start = time.monotonic()
-        errors = self._evaluator.errors(masks)
+        with naming_plugin("classifier", self._classifier):
+            errors = checked_errors(self._evaluator.errors(masks), len(masks))
         self.seconds += time.monotonic() - start
         return errors
 

@@ -1,7 +1,7 @@
 """Recording files: those of the folder, and the uploads of each visitor."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from pqswarm._base.text import file_text
 from pqswarm.app.workbench import is_inside, mark_workbench_file_used, workbench_id
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.archive.files import KnownFile, SeenFile, look_at
-from pqswarm.identify.folder.scan import Candidate, find_candidate, is_ours, scan
+from pqswarm.identify.folder.scan import Candidate, candidate_of, find_candidate, is_ours, scan
 from pqswarm.recordings.files import COMPANIONS
 
 if TYPE_CHECKING:
@@ -99,9 +99,9 @@ class RecordingFiles:
         self._scanned: dict[str, float] = {}
         self._scanning = {False: Lock(), True: Lock()}  # of the folder, and of uploads
         self.is_stopping: Callable[[], bool] = lambda: False
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="scan")
-        self._scan_of_folder: Future[bool] | None = None
-        self._took = 0.0
+        self._threads = ThreadPoolExecutor(2, thread_name_prefix="scan")
+        self._scans: dict[str, Future[bool]] = {}
+        self._took: dict[str, float] = {}
         self._has_changed = False
 
     def uploads_of(self, visitor: str) -> Path:
@@ -111,13 +111,15 @@ class RecordingFiles:
     def update(self, visitor: str, *, now: bool = False) -> bool:
         """Scan the folder and the uploads of a visitor, if any, if it is time; return whether anything changed.
 
-        With `now`, uploads are scanned in any case. A folder that takes long is scanned in a thread.
+        With `now`, uploads are scanned in any case. What takes long is scanned in threads.
         """
-        changed = bool(visitor) and self._scan(visitor, 0.0 if now else _SCAN_INTERVAL)
-        if self._scan_of_folder is None or self._scan_of_folder.done():
-            self._scan_of_folder = self._thread.submit(self._scan, "", self._interval())
+        changed = now and bool(visitor) and self._scan(visitor, 0.0)
+        owners = {"", visitor}
+        for owner in owners:
+            if owner not in self._scans or self._scans[owner].done():
+                self._scans[owner] = self._threads.submit(self._scan, owner, self._interval(owner))
         if not now:
-            wait([self._scan_of_folder], _SCAN_WAIT)
+            wait([self._scans[owner] for owner in owners], _SCAN_WAIT)
         changed, self._has_changed = changed or self._has_changed, False
         return changed
 
@@ -125,8 +127,8 @@ class RecordingFiles:
         """Scan the folder with the next update, whenever the last one was."""
         self._scanned.pop("", None)
 
-    def _interval(self) -> float:
-        return max(_SCAN_INTERVAL, _SCAN_SHARE * self._took)
+    def _interval(self, owner: str) -> float:
+        return max(_SCAN_INTERVAL, _SCAN_SHARE * self._took.get(owner, 0.0))
 
     def _scan(self, owner: str, interval: float) -> bool:
         with self._scanning[bool(owner)]:
@@ -139,12 +141,29 @@ class RecordingFiles:
                 return False
             changed = found != self._files.get(owner, {})
             self._files[owner], self._scanned[owner] = found, monotonic()
-            if not owner:
-                self._took = monotonic() - began
-                self._has_changed |= changed
+            self._took[owner] = monotonic() - began
+            self._has_changed |= changed
             for other in [one for one, at in self._scanned.items() if one and monotonic() - at > _FORGET_AFTER]:
-                del self._files[other], self._scanned[other]
+                del self._files[other], self._scanned[other], self._took[other], self._scans[other]
             return changed
+
+    def add(self, path: Path, visitor: str, beside: list[Path]) -> RecordingFile:
+        """Note an upload that was just stored without a scan; `beside` are the files with its name, and itself."""
+        home, owner, kind = self.uploads_of(visitor), upload_folder_name(visitor), path.suffix.casefold()
+        if visitor not in self._files:
+            self._scan(visitor, 0.0)
+        with self._scanning[True]:
+            parts = [one for one in beside if one.suffix.casefold() == ".cfg"] if kind in COMPANIONS else [path]
+            data = {one.name: one for one in beside if one.suffix.casefold() == ".dat"}
+            new = [candidate_of(home, one, data) for one in parts]
+            known = {one: file for one in parts if (file := self.archive.file(one)) is not None}
+            found = [self._upload(*one, visitor) for one in self._noted(home, new, owner, known)]
+            found = found or [self._without_cfg(path, visitor)]
+            files = self._files.setdefault(visitor, {})
+            for one in (part for file in found for part in file.parts):
+                files.pop(path_id(one), None)  # as it was listed while a part was missing
+            files |= {one.id: one for one in found}
+        return next((one for one in found if path in one.parts), found[0])
 
     def visible_to(self, visitor: str) -> list[RecordingFile]:
         """Return the files that a visitor may see, as of the last scan."""
@@ -172,22 +191,36 @@ class RecordingFiles:
         return self._files.get("", {}).get(name) or self._files.get(visitor, {}).get(name)
 
     def _in_folder(self) -> Iterator[RecordingFile]:
-        for one, known in self._noted(self.folder, scan(self.folder), ""):
+        for one, known in self._noted(self.folder, scan(self.folder), "", self.archive.files(self.folder)):
             yield _recording_file(one, known, one.name, self.folder)
 
     def _uploads(self, visitor: str) -> Iterator[RecordingFile]:
         home = self.uploads_of(visitor)
         mark_workbench_file_used(home)
         found = list(scan(home)) if home.is_dir() else []
-        for one, known in self._noted(home, found, upload_folder_name(visitor)):
-            yield _recording_file(one, known, f"uploads/{one.name}", home, visitor)
-        yield from self._without_cfg(visitor, (one.parts[0] for one in found))
+        for one in self._noted(home, found, upload_folder_name(visitor), self.archive.files(home)):
+            yield self._upload(*one, visitor)
+        paths = (one.parts[0] for one in found if one.parts[0].suffix.casefold() == ".cfg")
+        stems = {(one.parent, one.stem.casefold()) for one in paths}
+        with suppress(OSError):
+            for path in sorted(one for one in home.rglob("*") if one.suffix.casefold() in COMPANIONS):
+                if (path.parent, path.stem.casefold()) not in stems and path.is_file():
+                    yield self._without_cfg(path, visitor)
+
+    def _upload(self, candidate: Candidate, known: KnownFile | SeenFile | None, visitor: str) -> RecordingFile:
+        return _recording_file(candidate, known, f"uploads/{candidate.name}", self.uploads_of(visitor), visitor)
+
+    def _without_cfg(self, path: Path, visitor: str) -> RecordingFile:
+        """Return a data file whose configuration the visitor may still be sending."""
+        home = self.uploads_of(visitor)
+        name = f"uploads/{file_text(path.relative_to(home).as_posix())}"
+        return RecordingFile(path_id(path), name, (path,), "", 0, home, visitor, "waiting for its .cfg")
 
     def _noted(
-        self, home: Path, candidates: Iterable[Candidate], owner: str
+        self, home: Path, candidates: Iterable[Candidate], owner: str, known: Mapping[Path, KnownFile]
     ) -> Iterator[tuple[Candidate, KnownFile | SeenFile | None]]:
         """Yield candidates with what the archive knows of them; new ones are noted there."""
-        known, new = self.archive.files(home), list[SeenFile]()
+        new = list[SeenFile]()
         for one in candidates:
             if self.is_stopping():
                 return
@@ -217,17 +250,6 @@ class RecordingFiles:
             yield one, seen
         if new:
             self.archive.register(new)
-
-    def _without_cfg(self, visitor: str, complete: Iterable[Path]) -> Iterator[RecordingFile]:
-        """Data files whose configuration the visitor may still be sending."""
-        stems = {(path.parent, path.stem.casefold()) for path in complete if path.suffix.casefold() == ".cfg"}
-        home = self.uploads_of(visitor)
-        with suppress(OSError):
-            for path in sorted(one for one in home.rglob("*") if one.suffix.casefold() in COMPANIONS):
-                if (path.parent, path.stem.casefold()) not in stems and path.is_file():
-                    name = f"uploads/{file_text(path.relative_to(home).as_posix())}"
-                    file_id = path_id(path)
-                    yield RecordingFile(file_id, name, (path,), "", 0, home, visitor, "waiting for its .cfg")
 
 
 def upload_folder_name(visitor: str) -> str:

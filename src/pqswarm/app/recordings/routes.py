@@ -118,6 +118,7 @@ class OneRecording(RecordingHandler):
         except OSError as error:
             raise HTTPRefusal(f"The file cannot be removed: {error.strerror or type(error).__name__}.", 400) from None
         await self.section.queue.forget(place.file)
+        await self.work(lambda: self.section.stored.look(now=True))
         await self.work(lambda: self.section.update(self.visitor, now=True))
         self.workbench.publish(CHANGED, self.visitor)
         self.send_json({"removed": removed})

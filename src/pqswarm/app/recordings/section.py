@@ -18,7 +18,7 @@ from pqswarm.app.jobs import Cancelled, Job
 from pqswarm.app.recordings.files import RecordingFile, RecordingFiles, RecordingInFile, upload_folder_name
 from pqswarm.app.recordings.open_recording import OpenRecording
 from pqswarm.app.recordings.queue import AnalysisQueue
-from pqswarm.app.recordings.uploads import clean_parts
+from pqswarm.app.recordings.uploads import StoredUploads, clean_parts
 from pqswarm.app.workbench import FolderNames, Workbench, make_private_workbench_folder, remove_unused_workbench_files
 from pqswarm.errors import PqswarmError
 from pqswarm.identify import Archive, ArchiveQueries
@@ -56,6 +56,7 @@ class RecordingsSection:
         self.files.is_stopping = lambda: workbench.jobs.is_closed
         clean_parts(self.files.uploads)
         remove_unused_workbench_files(workbench.state)
+        self.stored = StoredUploads(self.files.uploads)
         for one in self.archive.files(self.files.uploads).values():
             if not one.path.exists():
                 self.archive.remove_owned(one.owner, one.content)
@@ -114,10 +115,6 @@ class RecordingsSection:
                 raise Missing("There is no such recording.")
             file = self.files.find_elsewhere(known["content"], self.name_of(known["name"], False))
         return RecordingInFile(file, number)
-
-    def recordings(self, visitor: str) -> list[RecordingInFile]:
-        """Return the recordings of the files that a visitor may see; one of each file until it was analysed."""
-        return [place for file in self.files.visible_to(visitor) for place in self.recordings_in(file)]
 
     def recordings_in(self, file: RecordingFile) -> list[RecordingInFile]:
         """Return the recordings of a file; one until it was analysed."""

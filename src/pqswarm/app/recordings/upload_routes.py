@@ -30,7 +30,7 @@ class UploadHandler(RecordingHandler):
         known = int(length) if length is not None and length.isdigit() else None
         limit = self.workbench.max_bytes
         try:
-            self._upload = Upload(self.section.files.uploads, self.visitor, self.path_args[0], known, limit)
+            self._upload = Upload(self.section.stored, self.visitor, self.path_args[0], known, limit)
         except HTTPRefusal as error:
             if known is None or known > limit + _TOLERANCE:
                 raise
@@ -66,13 +66,7 @@ class UploadHandler(RecordingHandler):
         finally:
             upload.drop()
         section = self.section
-        await self.work(lambda: section.update(self.visitor, now=True))
-        own = path.with_suffix("")
-        files = [file for file in section.files.visible_to(self.visitor) if file.visitor]
-        file = next((one for one in files if path in one.parts), None)
-        file = file or next((one for one in files if one.path.with_suffix("") == own), None)
-        if file is None:
-            raise HTTPRefusal("The upload has been removed.", 400)
+        file = await self.work(section.files.add, path, self.visitor, section.stored.beside(path))
         self.workbench.publish(CHANGED, self.visitor)
         section.queue.wake()
         place = RecordingInFile(file, 0)

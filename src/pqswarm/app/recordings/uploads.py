@@ -1,22 +1,27 @@
 """Uploads: cleaned names, limited sizes, stored atomically."""
 
-import filecmp
+import hashlib
 import os
 import secrets
 import shutil
 import unicodedata
+from collections import Counter
 from contextlib import suppress
+from math import inf
 from pathlib import Path
+from threading import RLock
+from time import monotonic
 from typing import BinaryIO
 
 from pqswarm._base.files import file_writer_is_alive
 from pqswarm._base.text import count_text
 from pqswarm.app.handlers import HTTPRefusal
 from pqswarm.app.recordings.files import upload_folder_name
-from pqswarm.recordings.files import COMPANIONS
+from pqswarm.identify.folder.scan import Candidate
+from pqswarm.recordings.files import COMPANIONS, is_document
 from pqswarm.recordings.readers import list_suffixes
 
-_MAX_FILES = 1000
+_MAX_FILES = 10_000
 """Maximum number of files of a visitor."""
 _VISITOR_QUOTA = 4
 """Maximum size of a visitor's files, as a multiple of the maximum file size."""
@@ -28,6 +33,8 @@ _CHECK_INTERVAL = 16_000_000
 """Bytes between two checks of the free space."""
 _MAX_NAME = 150
 """Maximum length of a name [byte]."""
+_LOOK_INTERVAL, _LOOK_SHARE = 10.0, 20.0
+"""Minimum time between two looks at all uploads [s], and as a multiple of the duration of a look."""
 _MAX_DEPTH = 3
 """Maximum depth of the folders of a dropped folder; those above are left out."""
 _PAIRED = (".cfg", *COMPANIONS)
@@ -42,7 +49,7 @@ def clean_name(given: str) -> str:
     name = unicodedata.normalize("NFC", name).strip().lstrip(". ").rstrip(". ")
     stem, suffix = Path(name).stem, Path(name).suffix
     known = list_suffixes().union(COMPANIONS)
-    if not stem or suffix.casefold() not in known:
+    if not stem or suffix.casefold() not in known or is_document(name):
         raise HTTPRefusal(f"The name of a recording must end in {', '.join(sorted(known))}.", 400)
     while len(f"{stem}{suffix}".encode()) > _MAX_NAME:
         stem = stem[:-1]
@@ -67,14 +74,122 @@ def clean_parts(uploads: Path) -> None:
                 part.unlink(missing_ok=True)
 
 
+class StoredUploads:
+    """The uploads in a folder, kept in memory: the time of an upload must not grow with their number."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.lock = folder, RLock()
+        self.unfinished: set[Upload] = set()
+        self._looked, self._took = -inf, 0.0
+        self.look()
+
+    def look(self, *, now: bool = False) -> None:
+        """Read the folder if that was long ago: another server may use it, too."""
+        with self.lock:
+            began = monotonic()
+            if not now and began - self._looked < max(_LOOK_INTERVAL, _LOOK_SHARE * self._took):
+                return
+            self.n_files, self.n_bytes = Counter[str](), Counter[str]()
+            self._groups: dict[tuple[Path, str], dict[str, Path]] = {}
+            self._last: dict[tuple[Path, str], int] = {}
+            self._contents: dict[tuple[Path, str], dict[str, Path]] = {}
+            self._pairs: dict[tuple[Path, str], dict[frozenset[tuple[str, str]], Path]] = {}
+            self._digests: dict[Path, str] = {}
+            for place, _, names in os.walk(self.folder):
+                for path in (Path(place, name) for name in names):
+                    with suppress(OSError):  # just removed
+                        self._add(path, path.lstat().st_size)
+            self._looked = monotonic()
+            self._took = self._looked - began
+
+    def _add(self, path: Path, size: int) -> None:
+        owner = path.relative_to(self.folder).parts[0]
+        is_own_part = owner == _PARTS_FOLDER and path.name.startswith(f"{os.getpid()}-")
+        if path not in self.beside(path) and not is_own_part:
+            self.n_files[owner] += 1
+            self.n_bytes[owner] += size
+            self._groups.setdefault((path.parent, path.stem.casefold()), {})[path.name.casefold()] = path
+
+    def beside(self, path: Path) -> list[Path]:
+        """Return the files in the folder of a file with its name, whatever their case and suffix."""
+        return list(self._groups.get((path.parent, path.stem.casefold()), {}).values())
+
+    def store(self, part: Path, path: Path, digest: str) -> Path:
+        """Move a complete file to its place, or that of another name if there is one already; return it."""
+        found = self._place(path, digest)
+        if found.exists() and found not in self.beside(found):  # by another server
+            self.look(now=True)
+            found = self._place(path, digest)
+        found.parent.mkdir(parents=True, exist_ok=True)
+        part.replace(found)
+        self._add(found, found.stat().st_size)
+        self._contents.get((path.parent, path.name.casefold()), {})[digest] = found
+        return self._merge(path, found, digest) if path.suffix.casefold() in _PAIRED else found
+
+    def _merge(self, path: Path, found: Path, digest: str) -> Path:
+        """Return the same pair of files that was stored before, and remove this one; or return this one."""
+        self._digests[found] = digest
+        key, part = (path.parent, path.stem.casefold()), (path.suffix.casefold(), digest)
+        if key not in self._pairs:
+            folders = [
+                folder for folder, stem in self._groups if stem == key[1] and path.parent in (folder, folder.parent)
+            ]
+            self._pairs[key] = {
+                self._content(folder / path.name): folder for folder in folders if folder != found.parent
+            }
+        pairs, content = self._pairs[key], self._content(found)
+        if pairs.get(content - {part}) == found.parent:  # what it was without this part
+            del pairs[content - {part}]
+        other = pairs.setdefault(content, found.parent)
+        if other == found.parent:
+            return found
+        for one in self.beside(found):
+            self.n_files[one.relative_to(self.folder).parts[0]] -= 1
+            self.n_bytes[one.relative_to(self.folder).parts[0]] -= one.stat().st_size
+            one.unlink()
+        del self._groups[found.parent, key[1]]
+        self._last.pop(key, None)
+        return next(one for one in self.beside(other / path.name) if one.suffix.casefold() == part[0])
+
+    def _content(self, path: Path) -> frozenset[tuple[str, str]]:
+        parts = [one for one in self.beside(path) if one.is_file()]
+        for one in parts:
+            if one not in self._digests:
+                self._digests[one] = Candidate("", (one,), "").digest()
+        return frozenset((one.suffix.casefold(), self._digests[one]) for one in parts)
+
+    def _place(self, path: Path, digest: str) -> Path:
+        """Return where to store a file. Files of one name, as meters write them, go to folders 2, 3, ... in order.
+
+        The parts of a recording that are sent one after the other stay together.
+        """
+
+        def places(number: int) -> Path:
+            return path.parent / (str(number) if number > 1 else "")
+
+        stem, name, groups = path.stem.casefold(), path.name.casefold(), self._groups
+        last = self._last.get((path.parent, stem), 0)
+        while (places(last + 1), stem) in groups:
+            last += 1
+        self._last[path.parent, stem] = last
+        if last and path.suffix.casefold() not in _PAIRED:
+            if (path.parent, name) not in self._contents:
+                same = [one for i in range(last) if (one := groups[places(i + 1), stem].get(name)) and one.is_file()]
+                self._contents[path.parent, name] = {Candidate("", (one,), "").digest(): one for one in same}
+            if digest in self._contents[path.parent, name]:
+                return self._contents[path.parent, name][digest]
+        is_new = not last or name in groups[places(last), stem]
+        return places(last + is_new) / path.name
+
+
 class Upload:
     """A file being sent by a visitor: its path as given, its announced size, and the maximum size [byte]."""
 
-    def __init__(self, uploads: Path, visitor: str, name: str, length: int | None, max_bytes: int) -> None:
-        self.name, self.folder = clean_name(name), clean_folder(name.rpartition("/")[0])
-        self.uploads, self.home = uploads, uploads / upload_folder_name(visitor)
-        self._part = uploads / _PARTS_FOLDER / f"{os.getpid()}-{secrets.token_hex(8)}"
-        self.max_bytes = max_bytes
+    def __init__(self, stored: StoredUploads, visitor: str, name: str, length: int | None, max_bytes: int) -> None:
+        self.owner, self.name, self.stored = upload_folder_name(visitor), clean_name(name), stored
+        self.path = stored.folder / self.owner / clean_folder(name.rpartition("/")[0]) / self.name
+        self._part = stored.folder / _PARTS_FOLDER / f"{os.getpid()}-{secrets.token_hex(8)}"
+        self.max_bytes, self._digest = max_bytes, hashlib.sha256()
         self.size = self._checked = 0
         if length is not None and length > max_bytes:
             raise self._too_large()
@@ -83,6 +198,7 @@ class Upload:
         try:
             self._part.parent.mkdir(parents=True, exist_ok=True)
             self._file = self._part.open("wb")
+            stored.unfinished.add(self)
         except OSError as error:
             raise HTTPRefusal(f"The upload cannot be stored: {error.strerror or type(error).__name__}.", 507) from None
 
@@ -98,6 +214,7 @@ class Upload:
                 self._check_disk(0)
             if self._file is not None:
                 self._file.write(chunk)
+                self._digest.update(chunk)
         except OSError as error:
             self.drop()
             raise HTTPRefusal(f"The upload cannot be stored: {error.strerror or type(error).__name__}.", 507) from None
@@ -110,51 +227,21 @@ class Upload:
         if self._file is None:
             raise HTTPRefusal("The upload is incomplete.", 400)
         try:
-            self._check_quota(self.size)
             self._file.flush()
             os.fsync(self._file.fileno())
             self._file.close()
-            path = self._place()
-            path.parent.mkdir(parents=True, exist_ok=True)
-            return self._merge(self._part.replace(path))
+            with self.stored.lock:
+                self.stored.look()
+                self._check_quota(self.size)
+                return self.stored.store(self._part, self.path, hashlib.sha256(self._digest.digest()).hexdigest())
         except OSError as error:
             raise HTTPRefusal(f"The upload cannot be stored: {error.strerror or type(error).__name__}.", 507) from None
         finally:
             self.drop()
 
-    def _place(self) -> Path:
-        """Return where to store the file. Files of one name, as meters write them, go to folders 2, 3, ... in order.
-
-        The parts of a recording that are sent one after the other stay together.
-        """
-        own, number, before = Path(self.name), 1, None
-        while True:
-            folder = self.home / self.folder / (str(number) if number > 1 else "")
-            here = {one.name.casefold(): one for one in folder.iterdir() if one.is_file()} if folder.is_dir() else {}
-            if not any(Path(name).stem == own.stem.casefold() for name in here):
-                return before or folder / own
-            same = here.get(self.name.casefold())
-            if (
-                same is not None
-                and own.suffix.casefold() not in _PAIRED
-                and filecmp.cmp(same, self._part, shallow=False)
-            ):
-                return same
-            before, number = None if same else folder / own, number + 1
-
-    def _merge(self, path: Path) -> Path:
-        """Return the same recording that was stored before, and remove this one, or return it."""
-        parts, home = _parts_of(path), self.home / self.folder
-        for folder in {home, *home.glob("[0-9]*")} - {path.parent}:
-            other = _parts_of(folder / path.name)
-            if other.keys() == parts.keys() and all(filecmp.cmp(other[x], parts[x], shallow=False) for x in parts):
-                for part in parts.values():
-                    part.unlink()
-                return other[path.suffix.casefold()]
-        return path
-
     def drop(self) -> None:
         """Remove the unfinished file."""
+        self.stored.unfinished.discard(self)
         if self._file is not None:
             with suppress(OSError):
                 self._file.close()
@@ -167,34 +254,18 @@ class Upload:
 
     def _check_quota(self, length: int) -> None:
         """Refuse files beyond the quota of the visitor, of all visitors, or of the disk."""
-        sizes = {}
-        with suppress(OSError):
-            sizes = {path: path.stat().st_size for path in self.home.rglob("*") if path.is_file()}
-        if len(sizes) >= _MAX_FILES:
-            raise HTTPRefusal(f"You have uploaded {count_text(len(sizes), 'file')}: remove some first.", 429)
-        if sum(sizes.values()) + length > _VISITOR_QUOTA * self.max_bytes:
-            raise HTTPRefusal(f"Your uploads take {sum(sizes.values()) / 1e6:.0f} MB: remove some first.", 429)
-        if self._size_of_all() + length > _TOTAL_QUOTA * self.max_bytes:
+        stored = self.stored
+        count, own, total = stored.n_files[self.owner], stored.n_bytes[self.owner], stored.n_bytes.total()
+        total += sum(one.size for one in list(stored.unfinished) if one is not self)
+        if count >= _MAX_FILES:
+            raise HTTPRefusal(f"You have uploaded {count_text(count, 'file')}: remove some first.", 429)
+        if own + length > _VISITOR_QUOTA * self.max_bytes:
+            raise HTTPRefusal(f"Your uploads take {own / 1e6:.0f} MB: remove some first.", 429)
+        if total + length > _TOTAL_QUOTA * self.max_bytes:
             raise HTTPRefusal("The uploads of all visitors have reached the quota: some must be removed first.", 429)
         self._check_disk(length)
 
-    def _size_of_all(self) -> int:
-        """Return the size of all uploads, unfinished ones included, except this one [byte]."""
-        total = 0
-        with suppress(OSError):
-            for home in self.uploads.iterdir():
-                with suppress(OSError):  # just removed, or not a folder
-                    total += sum(path.stat().st_size for path in home.rglob("*") if path != self._part)
-        return total
-
     def _check_disk(self, length: int) -> None:
-        existing = next(path for path in (self.home, *self.home.parents) if path.exists())
+        existing = next(path for path in self.path.parents if path.exists())
         if shutil.disk_usage(existing).free - length < _MIN_FREE:
             raise HTTPRefusal("The server's disk is almost full.", 507)
-
-
-def _parts_of(path: Path) -> dict[str, Path]:
-    """The files of a recording by their endings."""
-    stem = path.stem.casefold()
-    listed = path.parent.iterdir() if path.parent.is_dir() else ()
-    return {one.suffix.casefold(): one for one in listed if one.stem.casefold() == stem and one.is_file()}

@@ -170,16 +170,17 @@ class ArchiveDatabase:
             raise
         except sqlite3.OperationalError as error:
             text, safe = str(error), "what was written before is safe"
+            no_locks = "its file system has no locks: choose a local disk by --archive"
             if "full" in text:
                 text = f"the disk is full: {name} could not be written; {safe}. Free some space and try again."
             elif "interrupted" in text:
                 text = f"{name}: a query took longer than {_READ_SECONDS:g} s and was stopped."
             elif "locked" in text:
-                text = f"{name} is locked by another program: close it and try again."
+                text = f"{name} is locked by another program, which must end first, or {no_locks}."
             elif "no such" in text:
                 raise self.damaged(text) from None
             else:
-                text = f"{name} cannot be used ({text}): check the disk and the permissions of its folder."
+                text = f"{name} cannot be used ({text}): check the disk and its permissions, or {no_locks}."
             raise PqswarmError(text) from error
         except (sqlite3.DatabaseError, *_STRANGE) as error:
             raise self.damaged(error) from None

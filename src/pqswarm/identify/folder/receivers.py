@@ -3,11 +3,13 @@
 import hashlib
 import http.client
 import os
+import socket
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from threading import Timer
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TextIO
 from urllib.parse import urlsplit
 
@@ -60,7 +62,7 @@ class Webhook:
             )
         self.url, self.timeout = url, timeout
         self.name = f"webhook {host} ({hashlib.sha256(url.encode()).hexdigest()[:8]})"
-        self._opener = urllib.request.build_opener(_NoRedirection)
+        self._opener = urllib.request.build_opener(_Handler)
 
     def send(self, entries: "Sequence[Entry]", length: int | None) -> Iterator[tuple[int, int]]:
         """Post the events in order."""
@@ -76,20 +78,53 @@ class Webhook:
                 method="POST",
             )
             try:
-                with self._opener.open(request, timeout=self.timeout) as answer:
-                    answer.read(1000)
+                self._opener.open(request, timeout=self.timeout).close()  # the status tells; the rest may be endless
             except urllib.error.HTTPError as error:
                 with error:
                     raise _explain_webhook_error(error, entry.number) from None
             except urllib.error.URLError as error:
                 raise OSError(str(getattr(error.reason, "strerror", None) or error.reason)) from None
             except (http.client.HTTPException, ValueError) as error:  # its text may hold the address
-                raise OSError(f"its answer is invalid ({type(error).__name__})") from None
+                raise OSError(f"its answer is invalid, or took too long ({type(error).__name__})") from None
             yield entry.number, length or 0
 
 
-class _NoRedirection(urllib.request.HTTPRedirectHandler):
-    """Treats a redirect as an error."""
+class _Connection(http.client.HTTPConnection):
+    """A connection whose answer must begin in time; the timeout of a socket restarts with each byte."""
+
+    def connect(self) -> None:
+        super().connect()
+        self._twin = self.sock.dup()  # of the same connection, also when TLS has taken over the socket
+        self._alarm = Timer(self.timeout or 0.0, _end_connection, [self._twin])
+        self._alarm.daemon = True
+        self._alarm.start()
+
+    def getresponse(self) -> http.client.HTTPResponse:
+        try:
+            return super().getresponse()
+        finally:
+            self._alarm.cancel()
+            self._twin.close()
+
+
+class _EncryptedConnection(http.client.HTTPSConnection, _Connection):
+    """The same with TLS, whose handshake must end in time, too."""
+
+
+def _end_connection(connection: socket.socket) -> None:
+    """End a connection; whoever waits for its next byte sees the end."""
+    with suppress(OSError), connection:
+        connection.shutdown(socket.SHUT_RDWR)
+
+
+class _Handler(urllib.request.HTTPHandler, urllib.request.HTTPSHandler, urllib.request.HTTPRedirectHandler):
+    """Opens addresses with a time limit, and treats a redirect as an error."""
+
+    def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(_Connection, req)
+
+    def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(_EncryptedConnection, req)
 
     def redirect_request(self, *_: Any) -> None:
         """Do not follow."""

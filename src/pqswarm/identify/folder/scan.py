@@ -5,7 +5,7 @@ import os
 import time
 import zlib
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from zipfile import BadZipFile, ZipFile
@@ -102,17 +102,20 @@ def scan(folder: Path) -> Iterator[Candidate]:
             if _is_entry_kind(entry, folder=True):
                 waiting.append(Path(entry.path))
             elif Path(entry.name).suffix.casefold() in suffixes and _is_entry_kind(entry, folder=False):
-                parts = [entry]
-                if entry.name.casefold().endswith(".cfg"):
-                    beside = by_name[entry.name.casefold().removesuffix(".cfg") + ".dat"]
-                    ordered = (beside[name] for name in sort_partners(entry.name, ".dat", beside))
-                    data = next((one for one in ordered if _is_entry_kind(one, folder=False)), None)
-                    parts = [entry] if data is None else [entry, data]
-                    stamp = "" if data is None else scanned_file_stamp(parts)
-                else:
-                    stamp = scanned_file_stamp(parts)
-                paths = tuple(Path(part.path) for part in parts)
-                yield Candidate(file_text(paths[0].relative_to(folder).as_posix()), paths, stamp)
+                yield candidate_of(folder, entry, by_name[entry.name.casefold().removesuffix(".cfg") + ".dat"])
+
+
+def candidate_of(
+    folder: Path, entry: "os.DirEntry[str] | Path", beside: "Mapping[str, os.DirEntry[str] | Path]"
+) -> Candidate:
+    """Return the recording of a file in a folder; `beside` holds the files that may be its ``.dat``, by name."""
+    parts, is_cfg = [entry], entry.name.casefold().endswith(".cfg")
+    if is_cfg:
+        ordered = (beside[name] for name in sort_partners(entry.name, ".dat", beside))
+        parts += [one for one in ordered if _is_entry_kind(one, folder=False)][:1]
+    paths = tuple(Path(os.fspath(part)) for part in parts)
+    stamp = "" if is_cfg and len(parts) < 2 else scanned_file_stamp(parts)
+    return Candidate(file_text(paths[0].relative_to(folder).as_posix()), paths, stamp)
 
 
 def find_candidate(path: str | Path) -> Candidate:
@@ -134,10 +137,10 @@ def scanned_file_stamp(parts: "Sequence[os.DirEntry[str] | Path]") -> str:
     return " ".join(f"{one.st_size}:{one.st_mtime_ns}" for one in found) if all(one.st_size for one in found) else ""
 
 
-def _is_entry_kind(entry: "os.DirEntry[str]", *, folder: bool) -> bool:
+def _is_entry_kind(entry: "os.DirEntry[str] | Path", *, folder: bool) -> bool:
     """Whether it is a folder, but not a link to one, or a regular file."""
     try:
-        return entry.is_dir(follow_symlinks=False) if folder else entry.is_file()
+        return entry.is_dir() and not entry.is_symlink() if folder else entry.is_file()
     except OSError:
         return False
 

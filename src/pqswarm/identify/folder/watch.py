@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from pqswarm.identify.folder.receivers import Receiver
 
 _MAX_WAIT = 60.0
-"""Maximum time between two attempts [s]."""
+"""Maximum time between two attempts, and of deliveries to a receiver between two looks at the folder [s]."""
 _TRIES = 5
 """Attempts with a receiver or a file in a single pass; refusals after which an event is set aside."""
 _FILE_TRIES = 12
@@ -68,6 +69,7 @@ class Watcher:
         self._retried: dict[str, _WatchRetry] = {}
         self._busy: set[str] = set()
         self._named: set[str] = set()
+        self._turn = _MAX_WAIT
 
     def run(self, interval: float = 5.0) -> NoReturn:
         """Watch until the process is interrupted, at this interval [s]."""
@@ -77,6 +79,7 @@ class Watcher:
 
     def run_once(self) -> bool:
         """Analyse the existing files and deliver their events; return whether nothing remains to be done."""
+        self._turn = inf
         if self.look():
             time.sleep(self.settle)
             self.look()
@@ -211,12 +214,14 @@ class Watcher:
 
     def _deliver_to(self, receiver: "Receiver") -> bool:
         """Send pending events to a receiver, set aside those it refuses, and return whether it accepted any."""
-        name, sent = f"{receiver.name} of {file_text(self.folder)}", False
+        name, sent, began = f"{receiver.name} of {file_text(self.folder)}", False, time.monotonic()
         while entries := self.archive.pending(name, self.folder):
             try:
                 for last, length in receiver.send(entries, self.archive.progress(name)[1]):
                     self.archive.delivered(name, last, length)
                     sent = True
+                    if time.monotonic() - began > self._turn:  # a slow one: new files are analysed meanwhile
+                        return sent
             except RefusedError as error:
                 if not self.archive.refuse(name, error.number, str(error), _TRIES):
                     raise
