@@ -79,7 +79,7 @@ def _show_warnings_once() -> None:
 
 
 def _announce_compilation() -> None:
-    say("compiling: the first run on a machine takes up to two minutes longer.")
+    say("compiling functions that this machine has not run before: up to two minutes.")
 
 
 def main() -> None:
