@@ -145,13 +145,3 @@ def file_writer_is_alive(pid: int) -> bool:
     except (OSError, OverflowError):
         return True
     return True
-
-
-def sync_folder(folder: Path) -> None:
-    """Flush a folder to disk, so that the name of a new file lasts, where folders can be opened."""
-    with suppress(OSError):
-        file = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(file)
-        finally:
-            os.close(file)
