@@ -268,8 +268,9 @@ def test_too_many_folds_for_small_classes_warn():
 
 def test_progress_is_silent_by_default(capsys):
     X, y = WINE
-    quick(GaussianNB(), max_evaluations=60).fit(X, y)
-    assert capsys.readouterr() == ("", "")
+    for silent in (0, -1):
+        quick(GaussianNB(), max_evaluations=60, verbose=silent).fit(X, y)
+        assert capsys.readouterr() == ("", "")
     quick(GaussianNB(), max_evaluations=60, verbose=1).fit(X, y)
     out, err = capsys.readouterr()
     assert out == ""

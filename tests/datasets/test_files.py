@@ -128,7 +128,7 @@ def test_cut_files(path, keep):
         ({"parameter_names": ["colour"]}, "'parameters' has shape"),
         ({"parameter_names": ["Colour"]}, "'parameter_names' of its manifest are not distinct names"),
         ({"preset": {}}, "has no name"),
-        ({"feature_options": {"wavelet": "haar"}}, "unknown wavelet of features 'haar'"),
+        ({"feature_options": {"wavelet": "coif9"}}, "unknown wavelet of features 'coif9'"),
         ({"feature_options": 3}, "parameters must be a FeatureOptions or a mapping"),
         ({"sha256": {}}, "checksum of 'features' does not match"),
     ],

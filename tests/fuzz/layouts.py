@@ -312,9 +312,8 @@ def mutate_store(files, rng):
         path = Path(folder, name)
         path.write_bytes(content)
         try:
-            with sqlite3.connect(path) as database:
+            with contextlib.closing(sqlite3.connect(path)) as database, database:
                 change_row(database, rng)
-            database.close()
         except (sqlite3.Error, ValueError, TypeError, OverflowError, UnicodeError):
             return {name: mutate(content, rng)}
         return {name: path.read_bytes()}

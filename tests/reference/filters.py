@@ -81,7 +81,7 @@ def relieff(X, y, k=10):
     for i in range(len(y)):
         for c in sorted(set(y)):
             others = [j for j in range(len(y)) if j != i and y[j] == c]
-            near = sorted(others, key=lambda j: (sum(np.abs(data[i] - data[j]).tolist()), j))[:k]
+            near = sorted(others, key=lambda j: (np.cumsum(np.abs(data[i] - data[j]))[-1], j))[:k]
             if near:
                 difference = np.mean([np.abs(data[i] - data[j]) for j in near], axis=0)
                 prior, own = np.mean(y == c), np.mean(y == y[i])

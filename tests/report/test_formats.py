@@ -133,6 +133,7 @@ def test_csv_holds_all_digits(smoke_study, study, tmp_path):
         assert float(row["error"]) == record.error
         assert int(row["seed"]) == record.seed
         assert [int(i) for i in row["features"].split()] == record.result.selected.tolist()
+        assert row["names"].split("; ") == [study.feature_names[i] for i in record.result.selected]
         assert int(row["size"]) == record.size
 
 

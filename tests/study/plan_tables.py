@@ -93,9 +93,9 @@ Given in `dataset.features`.
 
 TYPES = {"array": "list", "boolean": "true or false", "integer": "integer", "number": "number", "object": "table"}
 LIMITS = {
-    "minimum": "at least {:,}",
+    "minimum": "at least {:,.12g}",
     "exclusiveMinimum": "above {:g}",
-    "maximum": "at most {:,}",
+    "maximum": "at most {:,.12g}",
     "exclusiveMaximum": "below {:g}",
     "maxLength": "at most {:,} characters",
 }

@@ -83,7 +83,7 @@ def main() -> None:
     """Run the command line."""
     escape_unencodable()
     _show_warnings_once()
-    call_when_compiling(lambda: say("compiling: the first run on a machine takes up to two minutes longer."))
+    call_when_compiling(lambda: say("compiling functions that this machine has not run before: up to two minutes."))
     gc.set_threshold(50_000)  # looking for garbage took a sixth of the time of a report
     try:
         app(prog_name="pqswarm")

@@ -85,7 +85,7 @@ Changes = Annotated[
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")]
 Seed = Annotated[int, option("N", "Seed; the same seed gives the same result.")]
 Wavelet = Annotated[
-    str, option("NAME", "db1 to db10, sym4 to sym10, or coif1 to coif5.", autocompletion=complete_wavelet)
+    str, option("NAME", "db1 (haar) to db10, sym4 to sym10, or coif1 to coif5.", autocompletion=complete_wavelet)
 ]
 Level = Annotated[
     int | None, option("N", "Levels of the wavelet transform.", show_default="by the paper's rule of thumb")

@@ -12,6 +12,7 @@ from importlib.resources import files
 from types import MappingProxyType
 
 _READ = json.loads((files("pqswarm.features") / "filters.json").read_text(encoding="utf-8"))
+_READ["haar"] = _READ["db1"]
 
 FILTERS: Mapping[str, tuple[float, ...]] = MappingProxyType({name: tuple(taps) for name, taps in _READ.items()})
 """The coefficients of each filter; the first one multiplies the newest sample."""

@@ -241,6 +241,7 @@ def _table_of_runs(members: Mapping[str, StudySummary]) -> Table:
             "size": record.size,
             "evaluations": record.result.n_evaluations,
             "features": " ".join(str(i) for i in record.result.selected),
+            "names": "; ".join(study.feature_names[i] for i in record.result.selected),
         }
         for name, study in members.items()
         for found in study.classifiers

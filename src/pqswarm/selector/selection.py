@@ -61,7 +61,7 @@ def select(
         runs, pool = task.make_runs(selector.n_runs), task.make_pool()
         if saved is not None:
             saved.restore(runs, pool, task.identity, where, remedy)
-        if selector.max_time is None and not selector.verbose:
+        if selector.max_time is None and selector.verbose <= 0:
             left = sum(run.max_evaluations - run.n_evaluations for run in runs if not run.done)
             whole = sum(run.max_evaluations for run in runs)
             interrupts.attempt(warn_if_search_is_slow, task.choice, left + repetitions * whole, task.n_jobs)
@@ -101,7 +101,7 @@ def _run_selection_searches(
     callbacks = check_callbacks(selector.callback)
     limits = Limits(began, selector.max_time, selector.patience)
     save = None if saver is None else saver.save_if_due
-    if not selector.verbose:
+    if selector.verbose <= 0:
         return drive_selector_searches(runs, task, pool, limits, interrupts, callbacks, save)
     with ProgressBar(task.search.name) as bar:
         return drive_selector_searches(runs, task, pool, limits, interrupts, [bar, *callbacks], save)

@@ -82,7 +82,7 @@ class SwarmSelector(PredictorMixin, ShownMixin, SelectorMixin, MetaEstimatorMixi
         `features`, `mask` and `elapsed` [s]; it prints as a sentence. The search stops if one returns True. They are
         not pickled.
     verbose : int
-        0 is silent, 1 shows a progress bar, and how the subset was selected.
+        0 or less is silent, 1 shows a progress bar, and how the subset was selected.
     max_time : float or None
         Seconds after which `fit` stops the search, within the time of one evaluation; at least one subset is evaluated.
     patience : int or None
@@ -302,7 +302,7 @@ class SwarmSelector(PredictorMixin, ShownMixin, SelectorMixin, MetaEstimatorMixi
             self.outer_interval_, self.outer_interval_method_ = outer.interval, outer.method
             self.outer_supports_ = outer.supports
             self.outer_optimism_, self.outer_optimism_interval_ = outer.optimism, outer.optimism_interval
-        if self.verbose:
+        if self.verbose > 0:
             show_selection(self)
         self.interrupted_ = interrupts.pressed
         if self.interrupted_:

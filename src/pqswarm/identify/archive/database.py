@@ -6,13 +6,14 @@ A rollback journal, not a write-ahead log: the latter does not work on network s
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import wraps
 from pathlib import Path
 from threading import local
 from time import monotonic
 from typing import Any, TypeVar, cast
 from urllib.parse import quote
+from weakref import finalize
 
 from pqswarm._base.files import file_identity
 from pqswarm._base.text import file_text
@@ -56,6 +57,7 @@ class ArchiveDatabase:
         self.path = self.folder / FILE_NAME
         self._local = local()
         self._all: list[sqlite3.Connection] = []
+        finalize(self, _close_all, self._all)
         with self.explained():
             if read_only and not self.path.exists():
                 raise PqswarmError(f"there is no archive in {file_text(self.folder)}: {FILE_NAME} is missing.")
@@ -119,11 +121,10 @@ class ArchiveDatabase:
                 f"{name} has schema {marks[1]}, but this pqswarm uses {SCHEMA_VERSION}; it was not changed: use the "
                 "pqswarm that made it, or analyse the recordings into another folder."
             )
-        with sqlite3.connect(":memory:") as plain:
+        with closing(sqlite3.connect(":memory:")) as plain:
             plain.executescript(_SCHEMA)
             if _objects(plain) != _objects(self.connection):
                 raise FileFormatError(f"{name} has tables, views or triggers that are not of pqswarm: it is not used.")
-        plain.close()
 
     def _marks(self) -> tuple[int, int]:
         names = ("application_id", "user_version")
@@ -197,9 +198,13 @@ class ArchiveDatabase:
 
     def close(self) -> None:
         """Close all connections."""
-        while self._all:
-            self._all.pop().close()
+        _close_all(self._all)
         self._local = local()
+
+
+def _close_all(connections: list[sqlite3.Connection]) -> None:
+    while connections:
+        connections.pop().close()
 
 
 def _objects(connection: sqlite3.Connection) -> set[tuple[str, str, str]]:
