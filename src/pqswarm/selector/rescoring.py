@@ -52,21 +52,32 @@ class Pool:
         self.add(masks, errors)
 
 
-def other_partitions(cv: Any, splits: Splits, y: AnyArray, *, classifies: bool, seed: int) -> Iterator[Splits]:
-    """Yield other partitions of the events into as many folds; none if `cv` is not a plain k-fold cross-validation."""
+def plain_folds(cv: Any, y: AnyArray, n_folds: int, seed: int, *, classifies: bool) -> Any:
+    """Return a shuffled splitter of the kind of `cv`, with at most `n_folds`; None if that is not a plain k-fold."""
     from sklearn.model_selection import KFold, StratifiedKFold
 
+    kind = type(cv)
     if cv is None or is_integer(cv):
         kind = StratifiedKFold if classifies and y.ndim == 1 else KFold
-    elif type(cv) in (KFold, StratifiedKFold):
-        kind = type(cv)
-    else:
-        return
+    if kind not in (KFold, StratifiedKFold):
+        return None
+    most = len(y) if kind is KFold else int(np.unique(y, return_counts=True)[1].max())
+    return kind(max(2, min(n_folds, most)), shuffle=True, random_state=seed % 2**32)
+
+
+def partition_by(folds: Any, y: AnyArray) -> Splits:
+    """Return the partition of a splitter."""
+    with warnings.catch_warnings(action="ignore"):  # of small classes the given folds have warned
+        return Splits.from_cv(folds, y, y)
+
+
+def other_partitions(cv: Any, splits: Splits, y: AnyArray, *, classifies: bool, seed: int) -> Iterator[Splits]:
+    """Yield other partitions of the events into as many folds; none if `cv` is not a plain k-fold cross-validation."""
     for number in range(PARTITIONS):
-        folds = kind(splits.n_folds, shuffle=True, random_state=derived_seed(seed, (2**31 + 2, number)) % 2**32)
-        with warnings.catch_warnings(action="ignore"):  # of small classes the first partition has warned
-            other = Splits.from_cv(folds, y, y)
-        yield other
+        folds = plain_folds(cv, y, splits.n_folds, derived_seed(seed, (2**31 + 2, number)), classifies=classifies)
+        if folds is None:
+            return
+        yield partition_by(folds, y)
 
 
 def rescore(
