@@ -33,7 +33,7 @@ def nested_errors(X, y, seed=0):
     for number, (train, test) in enumerate(outer.split(X, y)):
         inner = derived_seed(seed, (2**31 + 4, number))
         cv = StratifiedKFold(5, shuffle=True, random_state=inner % 2**32)
-        short = quick(rule="rescored", cv=cv, max_evaluations=30, random_state=inner).fit(X[train], y[train])
+        short = quick(rule="best", cv=cv, max_evaluations=30, random_state=inner).fit(X[train], y[train])
         order = np.argsort(-f_classif(X[train], y[train])[0])
         subsets = [np.flatnonzero(short.support_), *(order[:size] for size in sizes)]
         errors = [

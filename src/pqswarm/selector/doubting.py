@@ -17,7 +17,7 @@ from pqswarm._base.typing import BoolArray
 from pqswarm.evaluation import FILTERS, Splits
 from pqswarm.evaluation.tables import as_numbers
 from pqswarm.selector.prefiltering import filtered_errors, rank_by_filter
-from pqswarm.selector.rescoring import partition_by, plain_folds
+from pqswarm.selector.rescoring import plain_partition
 
 if TYPE_CHECKING:
     from pqswarm.selector.swarm_selector import SwarmSelector
@@ -39,18 +39,20 @@ def filter_instead(
     They are if their error over the parts is lower by more than two standard errors. There is no comparison of data
     that the filter cannot rank, and of a search with constraints, with few evaluations or stopped before its end.
     """
-    folds = partial(plain_folds, selector.cv, classifies=task.classifies)
-    outer = folds(data.y, _PARTS, derived_seed(task.seed, (2**31 + 3,)))
-    numbers = None if hasattr(data.X, "toarray") else as_numbers(data.X)
     constraints = (selector.fixed_features, selector.excluded_features, selector.feature_groups)
-    free = all(one is None for one in constraints) and "size" not in task.parameters
-    if evaluations < _FEWEST or outer is None or numbers is None or not free:
+    if evaluations < _FEWEST or "size" in task.parameters or any(one is not None for one in constraints):
         return None, ""
-    splits, nested = partition_by(outer, data.y), []
+    partition = partial(plain_partition, selector.cv, classifies=task.classifies)
+    splits, nested = partition(data.y, _PARTS, derived_seed(task.seed, (2**31 + 3,))), []
+    numbers = None if hasattr(data.X, "toarray") else as_numbers(data.X)
+    if splits is None or numbers is None:
+        return None, ""
     for number, (train, test) in enumerate(splits.split()):
         part, seed, short = data.take(train), derived_seed(task.seed, (2**31 + 4, number)), copy(selector)
-        short.rule, short.n_runs, short.callback, short.verbose = "rescored", 1, None, 0
-        short.cv, short.max_evaluations = folds(part.y, task.splits.n_folds, seed), evaluations // _SHARE
+        short.rule, short.n_runs, short.callback, short.verbose = "best", 1, None, 0
+        short.cv, short.max_evaluations = partition(part.y, task.splits.n_folds, seed), evaluations // _SHARE
+        if task.prefilter is not None and selector.prefilter == "auto":
+            short.prefilter = int(task.groups.used.sum())  # as many: to decide it again would take most of the time
         with catch_warnings(action="ignore"):  # the search on all events has warned
             found = search(short, part, seed)
         if found is None or found.stop_reason == "max_time":
@@ -60,13 +62,14 @@ def filter_instead(
         nested.append(float(evaluator.errors(np.ones((1, columns.size), dtype=np.bool_))[0]))
     rank = partial(rank_by_filter, _FILTER, continuous=not task.classifies)
     sizes = sorted({min(size, numbers.shape[1]) for size in _SIZES})
-    errors = filtered_errors(rank, task.choose, numbers, data.y, splits, sizes)
-    means = errors.mean(axis=0)
+    with catch_warnings(action="ignore"):  # of more features than events
+        errors = filtered_errors(rank, task.choose, numbers, data.y, splits, sizes)
+    means = np.nan_to_num(errors.mean(axis=0), nan=np.inf)
     best = int(means.argmin())
     gains = np.array(nested) - errors[:, best]
     scores = f"{task.score(means[best]):.3g}, searches {task.score(float(np.mean(nested))):.3g}"
     first = f"the first {sizes[best]} features by {FILTERS[_FILTER].title}"
-    if gains.mean() <= _ERRORS * gains.std(ddof=1) / np.sqrt(gains.size):
+    if not gains.mean() > _ERRORS * gains.std(ddof=1) / np.sqrt(gains.size):  # also of NaN
         return None, f" In nested cross-validation, {first} score {scores}: not clearly better."
     mask = np.zeros(numbers.shape[1], dtype=np.bool_)
     mask[rank(numbers, data.y)[: sizes[best]]] = True

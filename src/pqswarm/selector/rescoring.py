@@ -52,8 +52,8 @@ class Pool:
         self.add(masks, errors)
 
 
-def plain_folds(cv: Any, y: AnyArray, n_folds: int, seed: int, *, classifies: bool) -> Any:
-    """Return a shuffled splitter of the kind of `cv`, with at most `n_folds`; None if that is not a plain k-fold."""
+def plain_partition(cv: Any, y: AnyArray, n_folds: int, seed: int, *, classifies: bool) -> Splits | None:
+    """Return a random partition of the kind of `cv` into at most `n_folds`; None if that is not a plain k-fold."""
     from sklearn.model_selection import KFold, StratifiedKFold
 
     kind = type(cv)
@@ -62,11 +62,7 @@ def plain_folds(cv: Any, y: AnyArray, n_folds: int, seed: int, *, classifies: bo
     if kind not in (KFold, StratifiedKFold):
         return None
     most = len(y) if kind is KFold else int(np.unique(y, return_counts=True)[1].max())
-    return kind(max(2, min(n_folds, most)), shuffle=True, random_state=seed % 2**32)
-
-
-def partition_by(folds: Any, y: AnyArray) -> Splits:
-    """Return the partition of a splitter."""
+    folds = kind(max(2, min(n_folds, most)), shuffle=True, random_state=seed % 2**32)
     with warnings.catch_warnings(action="ignore"):  # of small classes the given folds have warned
         return Splits.from_cv(folds, y, y)
 
@@ -74,10 +70,10 @@ def partition_by(folds: Any, y: AnyArray) -> Splits:
 def other_partitions(cv: Any, splits: Splits, y: AnyArray, *, classifies: bool, seed: int) -> Iterator[Splits]:
     """Yield other partitions of the events into as many folds; none if `cv` is not a plain k-fold cross-validation."""
     for number in range(PARTITIONS):
-        folds = plain_folds(cv, y, splits.n_folds, derived_seed(seed, (2**31 + 2, number)), classifies=classifies)
-        if folds is None:
+        other = plain_partition(cv, y, splits.n_folds, derived_seed(seed, (2**31 + 2, number)), classifies=classifies)
+        if other is None:
             return
-        yield partition_by(folds, y)
+        yield other
 
 
 def rescore(
