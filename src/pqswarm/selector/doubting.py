@@ -14,7 +14,7 @@ import numpy as np
 
 from pqswarm._base.random import derived_seed
 from pqswarm._base.typing import BoolArray
-from pqswarm.evaluation import FILTERS, Splits
+from pqswarm.evaluation import Splits
 from pqswarm.evaluation.tables import as_numbers
 from pqswarm.selector.prefiltering import filtered_errors, rank_by_filter
 from pqswarm.selector.rescoring import plain_partition
@@ -23,17 +23,13 @@ if TYPE_CHECKING:
     from pqswarm.selector.swarm_selector import SwarmSelector
     from pqswarm.selector.task import SelectionTask, SelectorData
 
-_PARTS, _SHARE = 5, 10  # nested searches; each has the evaluations of the search divided by this
-_FEWEST = 3000  # evaluations of a search below which there is no comparison
-_ERRORS = 2  # standard errors by which the filter must be better
+_PARTS, _SHARE, _FEWEST = 5, 10, 3000  # nested searches; fraction of the evaluations of each; fewest evaluations
 _SIZES = (1, 2, 3, 5, 8, 12, 20, 30, 50, 80, 120, 200, 300, 500)  # features of the filter
-_FILTER = "anova"
 
 
 def filter_instead(
-    selector: "SwarmSelector", task: "SelectionTask", data: "SelectorData", evaluations: int,
-    search: Callable[["SwarmSelector", "SelectorData", int], Any],
-) -> tuple[BoolArray | None, str]:  # fmt: skip
+    selector: "SwarmSelector", task: "SelectionTask", data: "SelectorData", evaluations: int, search: Callable[..., Any]
+) -> tuple[BoolArray | None, str]:
     """Return the first features of the filter and a sentence if they are better than what searches find, else None.
 
     They are if their error over the parts is lower by more than two standard errors. There is no comparison of data
@@ -60,16 +56,15 @@ def filter_instead(
         columns = np.flatnonzero(found.chosen.support)
         evaluator = task.choose(columns, Splits([(train, test)], len(data.y))).evaluator
         nested.append(float(evaluator.errors(np.ones((1, columns.size), dtype=np.bool_))[0]))
-    rank = partial(rank_by_filter, _FILTER, continuous=not task.classifies)
+    rank = partial(rank_by_filter, "anova", continuous=not task.classifies)
     sizes = sorted({min(size, numbers.shape[1]) for size in _SIZES})
-    with catch_warnings(action="ignore"):  # of more features than events
+    with catch_warnings(action="ignore"):
         errors = filtered_errors(rank, task.choose, numbers, data.y, splits, sizes)
-    means = np.nan_to_num(errors.mean(axis=0), nan=np.inf)
-    best = int(means.argmin())
+    best = int((means := np.nan_to_num(errors.mean(axis=0), nan=np.inf)).argmin())
     gains = np.array(nested) - errors[:, best]
     scores = f"{task.score(means[best]):.3g}, searches {task.score(float(np.mean(nested))):.3g}"
-    first = f"the first {sizes[best]} features by {FILTERS[_FILTER].title}"
-    if not gains.mean() > _ERRORS * gains.std(ddof=1) / np.sqrt(gains.size):  # also of NaN
+    first = f"the first {sizes[best]} features by ANOVA F"
+    if not gains.mean() > 2 * gains.std(ddof=1) / np.sqrt(gains.size):  # also of NaN
         return None, f" In nested cross-validation, {first} score {scores}: not clearly better."
     mask = np.zeros(numbers.shape[1], dtype=np.bool_)
     mask[rank(numbers, data.y)[: sizes[best]]] = True

@@ -14,9 +14,9 @@ import numpy as np
 from pqswarm._base.checks import is_integer
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
-from pqswarm.evaluation import FILTERS, EvaluatorChoice, Splits, choose_evaluator
+from pqswarm.evaluation import FILTERS, EvaluatorChoice, Splits
 from pqswarm.evaluation.memory import check_memory
-from pqswarm.evaluation.tables import as_numbers, take_table
+from pqswarm.evaluation.tables import as_numbers
 
 WIDE = 300
 """Maximum number of features to search; of more, those ranked first by a filter are kept."""
@@ -36,10 +36,10 @@ class Kept:
 
 
 def keep_features(
-    given: Any, estimator: Any, X: Any, y: AnyArray, splits: Splits, *, minimum: int | None, continuous: bool,
-    **options: Any,
+    given: Any, choose: Callable[[IntArray, Splits], EvaluatorChoice], X: Any, y: AnyArray, splits: Splits, *,
+    minimum: int | None, continuous: bool,
 ) -> Kept:  # fmt: skip
-    """Return the features that a prefilter keeps, at least `minimum`; `options` are those of choose_evaluator.
+    """Return the features that a prefilter keeps, at least `minimum`; `choose` evaluates some columns.
 
     ``"auto"`` keeps all columns of a frame that holds other things than numbers.
     """
@@ -66,10 +66,6 @@ def keep_features(
     if isinstance(given, str):
         sizes = [*(size for size in _SIZES if minimum <= size < most), most]
         rank = partial(rank_by_filter, name, continuous=continuous)
-
-        def choose(columns: IntArray, split: Splits) -> EvaluatorChoice:
-            return choose_evaluator(estimator, take_table(X, columns, axis=1), y, split, **options)
-
         errors = filtered_errors(rank, choose, numbers, y, splits, sizes)
         means, doubt = errors.mean(axis=0), 0.0
         if len(errors) > 1:

@@ -86,9 +86,8 @@ def search_and_choose(
         return None
     runs, pool = task.make_runs(selector.n_runs), task.make_pool()
     reason = _run_selection_searches(selector, task, runs, pool, None, began, interrupts)
-    if interrupts.pressed:
-        return None
-    return _make_selection(selector, task, data, runs, pool, reason, began, interrupts)
+    made = (selector, task, data, runs, pool, reason, began, interrupts)
+    return None if interrupts.pressed else _make_selection(*made)
 
 
 def _selection_storage_path(storage: Any) -> Path:

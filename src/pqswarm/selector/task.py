@@ -84,8 +84,7 @@ class SelectionTask:
     """A search to run.
 
     `estimator` is seeded; `choice` evaluates features, `evaluator` bits of the search, whose features `groups` states;
-    `prefilter` is None if it keeps all. `partitions` are other ones of the events than `splits`; `choose` evaluates
-    some columns in any.
+    `prefilter` is None if it keeps all. `partitions` are others than `splits`; `choose` evaluates columns in any.
     """
 
     seed: int
@@ -156,9 +155,13 @@ def make_task(selector: "SwarmSelector", data: SelectorData, seed: int) -> Selec
     splits, max_evaluations, budget = _task_budget(selector, estimator, wanted, data, classifies)
     free = np.flatnonzero(groups.owner < groups.n_bits)
     minimum, continuous = parameters.get("size"), not classifies
+
+    def choose(columns: IntArray, splits: Splits) -> EvaluatorChoice:
+        return choose_evaluator(estimator, take_table(X, columns, axis=1), y, splits, scoring=wanted, **options)
+
     kept = keep_features(
-        selector.prefilter, estimator, take_table(X, free, axis=1), y, splits, minimum=minimum, continuous=continuous,
-        scoring=wanted, **options,
+        selector.prefilter, lambda columns, split: choose(free[columns], split), take_table(X, free, axis=1), y, splits,
+        minimum=minimum, continuous=continuous,
     )  # fmt: skip
     keep = groups.fixed.copy()
     keep[free[kept.mask]] = True
@@ -176,10 +179,6 @@ def make_task(selector: "SwarmSelector", data: SelectorData, seed: int) -> Selec
         for name, scoring in scorings.items()
     }
     choice = next(iter(choices.values()))()
-
-    def choose(columns: IntArray, splits: Splits) -> EvaluatorChoice:
-        return choose_evaluator(estimator, take_table(X, columns, axis=1), y, splits, scoring=wanted, **options)
-
     constraints = (selector.fixed_features, selector.excluded_features, selector.feature_groups)
     identity = {
         "data": digest_for_storage(X, y, data.sample_weight),
@@ -288,8 +287,7 @@ def check_task_rule(rule: Any, n_features_to_select: Any) -> None:
         check_name("rule", rule, RULES)
     else:
         if not (is_integer(rule) and rule >= 1):
-            names = ", ".join(repr(name) for name in RULES)
-            raise PqswarmError(f"rule must be {names} or a number of features, not {rule!r}.")
+            raise PqswarmError(f"rule must be one of {RULES} or a number of features, not {rule!r}.")
         if n_features_to_select is not None:
             raise PqswarmError("give n_features_to_select or a number of features as rule, not both.")
 
