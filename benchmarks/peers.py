@@ -171,7 +171,8 @@ def main():
             race(given.suite, tasks, given.limit, given.data, given.out)
         except KeyboardInterrupt:
             print(f"stopped; rerun to resume from {given.out}")
-    records = [record for record in read(given.out).values() if record["suite"] == given.suite]
+    shown = [*given.methods, *given.again, table.BASE]
+    records = [r for r in read(given.out).values() if r["suite"] == given.suite and r["method"] in shown]
     text = table.render(records)
     if given.page:
         given.page.write_text(table.insert(given.page.read_text(), text, given.suite))
