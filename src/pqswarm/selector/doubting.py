@@ -32,8 +32,8 @@ def filter_instead(
 ) -> tuple[BoolArray | None, str]:
     """Return the first features of the filter and a sentence if they are better than what searches find, else None.
 
-    They are if their error over the parts is lower by more than two standard errors. There is no comparison of data
-    that the filter cannot rank, and of a search with constraints, with few evaluations or stopped before its end.
+    They are if their error over the parts is lower by more than two standard errors. Nothing is compared if the filter
+    cannot rank the data, or the search had constraints or few evaluations or was stopped before its end.
     """
     constraints = (selector.fixed_features, selector.excluded_features, selector.feature_groups)
     if evaluations < _FEWEST or "size" in task.parameters or any(one is not None for one in constraints):
