@@ -2,9 +2,10 @@
 
     pip install -c constraints.txt '.[bench]'
     python benchmarks/peers.py --data FOLDER --out runs.csv                    # rerun to resume
-    python benchmarks/peers.py --data FOLDER --out runs.csv --again swarm      # repeat a method
+    python benchmarks/peers.py --data FOLDER --out runs.csv --again swarm      # repeat a method in all cases
+    python benchmarks/peers.py --data FOLDER --out runs.csv --splits 3 --alternate    # the classifiers take turns
     python benchmarks/peers.py --suite wide --limit 60 --data FOLDER --out wide.csv
-    python benchmarks/peers.py --out runs.csv --table --page docs/peers.md --diagram ranks.svg
+    python benchmarks/peers.py --out runs.csv --table --methods all kbest swarm --page docs/peers.md --diagram ranks.svg
 
 FOLDER holds the files that suites.py names. Every method has the same events, folds and CPU time on one thread, without
 imports and compilation; at the limit it returns its best subset so far, or all features if it has none. The estimator,
@@ -78,21 +79,36 @@ def read(path):
         return {tuple(record[name] for name in KEY): record for record in csv.DictReader(file)}
 
 
-def tasks_of(suite, problems, methods, splits, known, again=(), estimators=ESTIMATORS):
-    """Return what is left to do: problem, split, method and the estimators that it is scored with."""
+def tasks_of(suite, problems, methods, splits, known, estimators=ESTIMATORS, alternate=False):
+    """Return what is left to do, split by split: problem, split, method and the estimators that it is scored with."""
     tasks = []
-    for name, problem in SUITES[suite].items():
-        if problems and name not in problems:
-            continue
-        names = tuple(REGRESSORS) if problem.regression else tuple(estimators)
-        for split in range(splits):
+    for split in range(splits):
+        for number, (name, problem) in enumerate(SUITES[suite].items()):
+            if problems and name not in problems:
+                continue
+            names = tuple(REGRESSORS) if problem.regression else tuple(estimators)
+            if alternate:
+                names = (names[(number + split) % len(names)],)
             for method in methods:
                 for group in [names] if METHODS[method].own else [(one,) for one in names]:
                     keys = [(suite, name, one, str(split), method) for one in group]
-                    settled = all(key in known and known[key]["status"] != "missing" for key in keys)
-                    if method in again or not settled:
+                    if any(key not in known or known[key]["status"] == "missing" for key in keys):
                         tasks.append((name, split, method, group))
     return tasks
+
+
+def tasks_again(suite, methods, known):
+    """Return the tasks of methods in all cases that the file holds of other methods."""
+    cases = {}
+    for where, name, estimator, split, method in known:
+        if where == suite and method not in (*methods, "all"):
+            cases.setdefault((name, int(split)), {})[estimator] = None
+    return [
+        (*case, method, group)
+        for case, names in cases.items()
+        for method in methods
+        for group in ([tuple(names)] if METHODS[method].own else [(name,) for name in names])
+    ]
 
 
 def race(suite, tasks, limit, folder, out, work=fit):
@@ -133,29 +149,34 @@ def main():
     last = [*(m for m in METHODS if m != OURS), OURS]
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=last)
     parser.add_argument("--estimators", nargs="+", choices=ESTIMATORS, default=list(ESTIMATORS))
+    parser.add_argument("--alternate", action="store_true", help="one classifier per split, by turns")
     parser.add_argument("--splits", type=int, default=1)
     parser.add_argument("--limit", type=float, default=5.0, help="CPU seconds per fit")
-    parser.add_argument("--again", nargs="+", choices=METHODS, default=[], help="methods to repeat")
+    parser.add_argument("--again", nargs="+", choices=METHODS, default=[], help="repeat these where others have run")
     parser.add_argument("--out", required=True, help="CSV file of the runs")
     parser.add_argument("--table", action="store_true", help="only show the tables of earlier runs")
     parser.add_argument("--page", type=Path, help="write the tables between the markers of this page")
+    parser.add_argument("--section", help="name of these markers; default: the suite")
     parser.add_argument("--diagram", help="file for the critical-difference diagram of the held-out error")
     given = parser.parse_args()
     process.one_thread()
     if not given.table:
         known = read(given.out)
         which = given.problems, given.methods, given.splits
-        tasks = tasks_of(given.suite, *which, known, given.again, given.estimators)
+        tasks = tasks_of(given.suite, *which, known, given.estimators, given.alternate)
+        if given.again:
+            tasks = tasks_again(given.suite, given.again, known)
         most = sum(given.limit * (0 if task[2] == "all" else 1) + 2 for task in tasks) / 60
         print(f"{len(tasks)} fits, at most about {most:.0f} minutes on one core", flush=True)
         try:
             race(given.suite, tasks, given.limit, given.data, given.out)
         except KeyboardInterrupt:
             print(f"stopped; rerun to resume from {given.out}")
-    records = [record for record in read(given.out).values() if record["suite"] == given.suite]
+    shown = [*given.methods, *given.again, table.BASE]
+    records = [r for r in read(given.out).values() if r["suite"] == given.suite and r["method"] in shown]
     text = table.render(records)
     if given.page:
-        given.page.write_text(table.insert(given.page.read_text(), text, given.suite))
+        given.page.write_text(table.insert(given.page.read_text(), text, given.section or given.suite))
         print(f"wrote {given.page}")
     else:
         print(text)

@@ -109,8 +109,12 @@ def test_a_race_resumes_where_it_stopped(peers, tmp_path, monkeypatch):
     records = peers.read(out)
     assert len(records) == 6
     assert peers.tasks_of("tuning", ["digits"], methods, 1, records) == left, "a missing package may be installed"
-    again = peers.tasks_of("tuning", ["digits"], methods[:2], 1, records, ["sfs"])
-    assert {task[2] for task in again} == {"sfs"}
+    again = peers.tasks_again("tuning", ["swarm"], records)
+    assert again == [("digits", 0, "swarm", ("k-nn",)), ("digits", 0, "swarm", ("gaussian-nb",))]
+    assert peers.tasks_again("tuning", ["boruta"], records) == [("digits", 0, "boruta", ("k-nn", "gaussian-nb"))]
+    turns = peers.tasks_of("tuning", ["digits", "linear-100"], ["all"], 3, {}, alternate=True)
+    assert [task[3] for task in turns if task[0] == "linear-100"] == [("ridge",)] * 3
+    assert len({task[3] for task in turns[::2]}) == 2
     assert records["tuning", "digits", "k-nn", "0", "all"]["size"] == "61"
     assert 0 < float(records["tuning", "digits", "k-nn", "0", "all"]["held_out"]) < 0.2
 

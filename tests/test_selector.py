@@ -315,7 +315,7 @@ def test_callback_and_classes_as_algorithms():
         ({"max_time": 0}, "max_time must be a positive number of seconds"),
         ({"patience": 0.5}, "patience must be an integer of at least 1, or None"),
         ({"rule": "2se"}, "unknown rule '2se'"),
-        ({"rule": 0}, "rule must be 'rescored', 'best', '1se' or a number of features"),
+        ({"rule": 0}, "or a number of features, not 0"),
         ({"rule": 3, "n_features_to_select": 3}, "not both"),
         ({"prefilter": "anowa"}, "unknown prefilter 'anowa': did you mean 'anova'"),
         ({"prefilter": 0}, "prefilter must be"),

@@ -8,10 +8,15 @@ from race.methods import METHODS, OURS
 BASE = "all"  # counts for a method that failed or did not stop: without a selection, all features are used
 
 
+def cases_of(records, methods):
+    """Return the records by problem, estimator, split and method, and the cases that all methods ran on."""
+    cells = {(r["problem"], r["estimator"], r["split"], r["method"]): r for r in records}
+    return cells, sorted({key[:3] for key in cells if all((*key[:3], m) in cells for m in methods)})
+
+
 def by_problem(records, quantity, methods):
     """Return the problems that all methods ran on, and an array, problems x methods."""
-    cells = {(r["problem"], r["estimator"], r["split"], r["method"]): r for r in records}
-    cases = sorted({key[:3] for key in cells if all((*key[:3], m) in cells for m in methods)})
+    cells, cases = cases_of(records, methods)
     rows = {}
     for case in cases:
         values = [cells[*case, m][quantity] or cells[*case, BASE][quantity] for m in methods]
@@ -35,7 +40,8 @@ def render(records):
         return "No problem has been run with every method.\n"
     ours = methods.index(OURS) if OURS in methods else None
     limit = next(iter({r["limit"] for r in records}))
-    splits = len({r["split"] for r in records})
+    cases = cases_of(records, methods)[1]
+    each = sorted(sum(case[0] == name for case in cases) for name in problems)
     columns = {q: by_problem(records, q, methods)[1].mean(axis=0) for q in ("J", "size", "seconds")}
     rows = []
     for k, method in enumerate(methods):
@@ -55,7 +61,8 @@ def render(records):
     ]  # fmt: skip
     difference = f"{critical_difference(len(methods), len(problems)):.2f}" if len(problems) > 1 else "unknown"
     intro = (
-        f"{len(problems)} problems, {splits} split{'s' * (splits > 1)} each, {limit} s of CPU time per fit. p: "
+        f"{len(problems)} problems, {len(cases)} cases: {each[0]} to {each[-1]} of each problem, a split with an "
+        f"estimator; {limit} s of CPU time per fit. p: "
         f"Wilcoxon over problems against SwarmSelector, unadjusted; critical difference of mean ranks {difference}."
     )
     parts = [intro, table(heads, rows), losses(methods, problems, errors), versions(records)]

@@ -56,7 +56,7 @@ def choose_point(rule: Any, sizes: Sequence[int], errors: FloatArray, best_fold_
     ``"1se"`` is the smallest subset within one standard error of the lowest error; an integer the best subset of at
     most that many features, or the smallest if there is none.
     """
-    if rule in ("best", "rescored"):
+    if rule in ("best", "rescored", "nested"):
         return len(sizes) - 1
     if rule == "1se":
         if best_fold_errors is None or best_fold_errors.size < 2:

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from pqswarm._base.checks import is_integer
-from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
+from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
-from pqswarm.evaluation import FILTERS, Splits, choose_evaluator
+from pqswarm.evaluation import FILTERS, EvaluatorChoice, Splits
 from pqswarm.evaluation.memory import check_memory
-from pqswarm.evaluation.tables import as_numbers, take_table
+from pqswarm.evaluation.tables import as_numbers
 
 WIDE = 300
 """Maximum number of features to search; of more, those ranked first by a filter are kept."""
@@ -36,10 +36,10 @@ class Kept:
 
 
 def keep_features(
-    given: Any, estimator: Any, X: Any, y: AnyArray, splits: Splits, *, minimum: int | None, continuous: bool,
-    **options: Any,
+    given: Any, choose: Callable[[IntArray, Splits], EvaluatorChoice], X: Any, y: AnyArray, splits: Splits, *,
+    minimum: int | None, continuous: bool,
 ) -> Kept:  # fmt: skip
-    """Return the features that a prefilter keeps, at least `minimum`; `options` are those of choose_evaluator.
+    """Return the features that a prefilter keeps, at least `minimum`; `choose` evaluates some columns.
 
     ``"auto"`` keeps all columns of a frame that holds other things than numbers.
     """
@@ -66,7 +66,7 @@ def keep_features(
     if isinstance(given, str):
         sizes = [*(size for size in _SIZES if minimum <= size < most), most]
         rank = partial(rank_by_filter, name, continuous=continuous)
-        errors = _filtered_errors(rank, estimator, X, numbers, y, splits, sizes, options)
+        errors = filtered_errors(rank, choose, numbers, y, splits, sizes)
         means, doubt = errors.mean(axis=0), 0.0
         if len(errors) > 1:
             doubt = errors[:, means.argmin()].std(ddof=1) / np.sqrt(len(errors))
@@ -101,14 +101,13 @@ def rank_by_filter(name: str, X: Any, y: AnyArray, *, continuous: bool) -> list[
     return [int(place) for place in np.argsort(np.sum(np.argsort(ranks, axis=1), axis=0), kind="stable")]
 
 
-def _filtered_errors(
-    rank: Callable[[FloatArray, AnyArray], list[int]], estimator: Any, X: Any, numbers: FloatArray, y: AnyArray,
-    splits: Splits, sizes: list[int], options: Any,
+def filtered_errors(
+    rank: Callable[[FloatArray, AnyArray], list[int]], choose: Callable[[IntArray, Splits], EvaluatorChoice],
+    numbers: FloatArray, y: AnyArray, splits: Splits, sizes: list[int],
 ) -> FloatArray:  # fmt: skip
-    """Errors of the features that rank first by the training events, in some splits, for each size."""
+    """Return the errors of the features that rank first by the training events, in some splits, for each size."""
     masks, pairs, errors = np.arange(sizes[-1]) < np.array(sizes)[:, np.newaxis], list(splits.split()), []
     for train, test in pairs[:: -(-len(pairs) // _SPLITS)]:
-        first = take_table(X, np.array(rank(numbers[train], y[train])[: sizes[-1]]), axis=1)
-        split = Splits([(train, test)], len(y))
-        errors.append(choose_evaluator(estimator, first, y, split, **options).evaluator.errors(masks))
+        first = np.array(rank(numbers[train], y[train])[: sizes[-1]])
+        errors.append(choose(first, Splits([(train, test)], len(y))).evaluator.errors(masks))
     return np.array(errors)

@@ -52,20 +52,27 @@ class Pool:
         self.add(masks, errors)
 
 
-def other_partitions(cv: Any, splits: Splits, y: AnyArray, *, classifies: bool, seed: int) -> Iterator[Splits]:
-    """Yield other partitions of the events into as many folds; none if `cv` is not a plain k-fold cross-validation."""
+def plain_partition(cv: Any, y: AnyArray, n_folds: int, seed: int, *, classifies: bool) -> Splits | None:
+    """Return a random partition of the kind of `cv` into at most `n_folds`; None if that is not a plain k-fold."""
     from sklearn.model_selection import KFold, StratifiedKFold
 
+    kind = type(cv)
     if cv is None or is_integer(cv):
         kind = StratifiedKFold if classifies and y.ndim == 1 else KFold
-    elif type(cv) in (KFold, StratifiedKFold):
-        kind = type(cv)
-    else:
-        return
+    if kind not in (KFold, StratifiedKFold):
+        return None
+    most = len(y) if kind is KFold else int(np.unique(y, return_counts=True)[1].max())
+    folds = kind(max(2, min(n_folds, most)), shuffle=True, random_state=seed % 2**32)
+    with warnings.catch_warnings(action="ignore"):  # of small classes the given folds have warned
+        return Splits.from_cv(folds, y, y)
+
+
+def other_partitions(cv: Any, splits: Splits, y: AnyArray, *, classifies: bool, seed: int) -> Iterator[Splits]:
+    """Yield other partitions of the events into as many folds; none if `cv` is not a plain k-fold cross-validation."""
     for number in range(PARTITIONS):
-        folds = kind(splits.n_folds, shuffle=True, random_state=derived_seed(seed, (2**31 + 2, number)) % 2**32)
-        with warnings.catch_warnings(action="ignore"):  # of small classes the first partition has warned
-            other = Splits.from_cv(folds, y, y)
+        other = plain_partition(cv, y, splits.n_folds, derived_seed(seed, (2**31 + 2, number)), classifies=classifies)
+        if other is None:
+            return
         yield other
 
 

@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ import numpy as np
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.search import Progress, ProgressBar, Run, SearchResult
+from pqswarm.selector.doubting import filter_instead
 from pqswarm.selector.front import FrontPoint, choose_point, merge_fronts
 from pqswarm.selector.rescoring import Pool, rescore
 from pqswarm.selector.searching import (
@@ -71,20 +73,21 @@ def select(
         finally:
             if saver is not None:
                 saver.save()
-    return _make_selection(selector, task, runs, pool, reason, interrupts)
+    return _make_selection(selector, task, data, runs, pool, reason, began, interrupts)
 
 
 def search_and_choose(
-    selector: "SwarmSelector", data: SelectorData, seed: int, interrupts: Interrupts
+    selector: "SwarmSelector", data: SelectorData, seed: int, interrupts: Interrupts, began: float | None = None
 ) -> Selection | None:
     """Run a new selection on other data with another seed; None if Ctrl-C ended it."""
-    began = time.monotonic()
+    began = time.monotonic() if began is None else began
     task = interrupts.attempt(make_task, selector, data, seed)
     if task is None:
         return None
     runs, pool = task.make_runs(selector.n_runs), task.make_pool()
     reason = _run_selection_searches(selector, task, runs, pool, None, began, interrupts)
-    return None if interrupts.pressed else _make_selection(selector, task, runs, pool, reason, interrupts)
+    made = (selector, task, data, runs, pool, reason, began, interrupts)
+    return None if interrupts.pressed else _make_selection(*made)
 
 
 def _selection_storage_path(storage: Any) -> Path:
@@ -116,8 +119,8 @@ def check_callbacks(given: Any) -> list[Callable[[Progress], object]]:
 
 
 def _make_selection(
-    selector: "SwarmSelector", task: SelectionTask, runs: Sequence[Run], pool: Pool, reason: StopReason,
-    interrupts: Interrupts,
+    selector: "SwarmSelector", task: SelectionTask, data: SelectorData, runs: Sequence[Run], pool: Pool,
+    reason: StopReason, began: float, interrupts: Interrupts,
 ) -> Selection:  # fmt: skip
     """Build the selection from the results of the runs, by the selector's rule."""
     results = [task.groups.expand_result(run.result()) for run in runs if has_found(run)]
@@ -152,12 +155,19 @@ def _make_selection(
         for size, error, std, mask in zip(sizes, errors, stds, masks, strict=True)
     ]
     point, how = front[chosen], f"It is chosen from the front by rule={selector.rule!r}."
-    if selector.rule == "rescored" and not in_haste:
+    if selector.rule in ("rescored", "nested"):
+        how = "It has the best score; nothing was rescored."
+    if selector.rule in ("rescored", "nested") and not in_haste:
         done = sum(run.n_evaluations for run in runs)
         better = interrupts.attempt(rescore, pool, task.partitions(), task.errors_in, done)
-        how = "It has the best score; nothing was rescored."
         if better is not None:
             point, how = _point_of(task, task.widen(better[0])), better[1]
+        if selector.rule == "nested" and reason != "callback":
+            search = partial(search_and_choose, interrupts=interrupts, began=began)
+            mask, sentence = filter_instead(selector, task, data, done, search)
+            how += sentence
+            if mask is not None:
+                point, how = _point_of(task, mask), sentence
     return Selection(
         task=task,
         results=results,
@@ -172,10 +182,12 @@ def _make_selection(
 
 def _point_of(task: SelectionTask, mask: BoolArray) -> FrontPoint:
     """A subset, on the front or not, with its score."""
-    evaluator, used = task.choice.evaluator, mask[np.newaxis, task.groups.used]
-    folds = evaluator.fold_errors(used)[0]
+    used, evaluator = task.groups.used, task.choice.evaluator
+    if (mask & ~used).any():
+        used, evaluator = mask, task.choose(np.flatnonzero(mask), task.splits).evaluator
+    folds = evaluator.fold_errors(mask[np.newaxis, used])[0]
     std = float(folds.std(ddof=1)) if folds.size > 1 else float("nan")
-    return FrontPoint(int(mask.sum()), task.score(float(evaluator.errors(used)[0])), std, mask)
+    return FrontPoint(int(mask.sum()), task.score(float(evaluator.errors(mask[np.newaxis, used])[0])), std, mask)
 
 
 def _with_fixed_alone(task: SelectionTask, masks: BoolArray, errors: FloatArray) -> tuple[BoolArray, FloatArray]:

@@ -87,12 +87,14 @@ class SwarmSelector(PredictorMixin, ShownMixin, SelectorMixin, MetaEstimatorMixi
         Seconds after which `fit` stops the search, within the time of one evaluation; at least one subset is evaluated.
     patience : int or None
         Number of evaluations without improvement after which a run stops.
-    rule : {"rescored", "best", "1se"} or int
+    rule : {"nested", "rescored", "best", "1se"} or int
         Which subset is selected. ``"rescored"``, against overfitting to the folds: of the best 20 (one per 300
         evaluations, if fewer), the one with the best mean score over the given folds and ten other partitions of the
-        events; it adds a thirtieth to the evaluations. If `cv` is not a plain k-fold, or the search ran out of time, it
-        is ``"best"``: the best score. ``"1se"``: the smallest on the front of size and score within one standard error
-        of the best. An int: the best of at most that many features.
+        events; it adds a thirtieth to the evaluations. ``"nested"``: the same, but after 3000 evaluations or more, five
+        short searches are repeated in training sets; if the first features by ANOVA's F score better on the test sets,
+        by more than two standard errors, they are selected instead; it adds half to the evaluations. If `cv` is not a
+        plain k-fold, or the search ran out of time, both are ``"best"``: the best score. ``"1se"``: the smallest on the
+        front of size and score within one standard error of the best. An int: the best of at most that many features.
     outer_cv : int, splitter, iterable or None
         An outer cross-validation for an unbiased estimate: the whole selection, with its limits and callback, is
         repeated in each of its training sets and scored on its test set. See `outer_score_`.
@@ -200,7 +202,7 @@ class SwarmSelector(PredictorMixin, ShownMixin, SelectorMixin, MetaEstimatorMixi
         *,
         max_time: float | None = None,
         patience: int | None = None,
-        rule: Any = "rescored",
+        rule: Any = "nested",
         outer_cv: Any = None,
         prefilter: Any = "auto",
         storage: Any = None,

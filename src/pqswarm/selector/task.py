@@ -32,7 +32,7 @@ from pqswarm.selector.storage import describe_for_storage, digest_for_storage
 if TYPE_CHECKING:
     from pqswarm.selector.swarm_selector import SwarmSelector
 
-RULES = ("rescored", "best", "1se")
+RULES = ("nested", "rescored", "best", "1se")
 _FOLDS, _EVALUATIONS = 5, 600  # defaults where the estimator is fitted
 _START_SIZE = 8  # of MERIT: with more, a feature of a large scale is in every subset
 _MANY_CLASSES = 50  # numbers as labels, above which they may be quantities
@@ -84,11 +84,12 @@ class SelectionTask:
     """A search to run.
 
     `estimator` is seeded; `choice` evaluates features, `evaluator` bits of the search, whose features `groups` states;
-    `prefilter` is None if it keeps all. `partitions` are other ones of the events, `choose_in` evaluates in them.
+    `prefilter` is None if it keeps all. `partitions` are others than `splits`; `choose` evaluates columns in any.
     """
 
     seed: int
     estimator: Any
+    classifies: bool
     choice: EvaluatorChoice
     evaluator: Any
     search: type[Search]
@@ -100,7 +101,8 @@ class SelectionTask:
     prefilter: str | None
     scorings: Mapping[str, Callable[[], EvaluatorChoice]]
     partitions: Callable[[], Iterator[Splits]]
-    choose_in: Callable[[Splits], EvaluatorChoice]
+    splits: Splits
+    choose: Callable[[IntArray, Splits], EvaluatorChoice]
     identity: dict[str, str]
 
     def make_runs(self, count: int) -> list[Run]:
@@ -115,7 +117,8 @@ class SelectionTask:
 
     def errors_in(self, splits: Splits, bits: BoolArray) -> FloatArray:
         """Return the errors of bits in another partition."""
-        return np.asarray(self.choose_in(splits).evaluator.errors(self.widen(bits)[:, self.groups.used]))
+        used = self.groups.used
+        return np.asarray(self.choose(np.flatnonzero(used), splits).evaluator.errors(self.widen(bits)[:, used]))
 
     def widen(self, bits: BoolArray) -> BoolArray:
         """Return bits of the search as masks over all features."""
@@ -152,9 +155,13 @@ def make_task(selector: "SwarmSelector", data: SelectorData, seed: int) -> Selec
     splits, max_evaluations, budget = _task_budget(selector, estimator, wanted, data, classifies)
     free = np.flatnonzero(groups.owner < groups.n_bits)
     minimum, continuous = parameters.get("size"), not classifies
+
+    def choose(columns: IntArray, splits: Splits) -> EvaluatorChoice:
+        return choose_evaluator(estimator, take_table(X, columns, axis=1), y, splits, scoring=wanted, **options)
+
     kept = keep_features(
-        selector.prefilter, estimator, take_table(X, free, axis=1), y, splits, minimum=minimum, continuous=continuous,
-        scoring=wanted, **options,
+        selector.prefilter, lambda columns, split: choose(free[columns], split), take_table(X, free, axis=1), y, splits,
+        minimum=minimum, continuous=continuous,
     )  # fmt: skip
     keep = groups.fixed.copy()
     keep[free[kept.mask]] = True
@@ -189,6 +196,7 @@ def make_task(selector: "SwarmSelector", data: SelectorData, seed: int) -> Selec
     return SelectionTask(
         seed=seed,
         estimator=estimator,
+        classifies=classifies,
         choice=dataclasses.replace(choice, reason=choice.reason + budget),
         evaluator=choice.evaluator if among.is_plain else GroupedEvaluator(choice.evaluator, among),
         search=search,
@@ -200,7 +208,8 @@ def make_task(selector: "SwarmSelector", data: SelectorData, seed: int) -> Selec
         prefilter=kept.sentence,
         scorings=choices,
         partitions=partial(other_partitions, selector.cv, splits, y, classifies=classifies, seed=seed),
-        choose_in=partial(choose_evaluator, estimator, used, y, scoring=wanted, **options),
+        splits=splits,
+        choose=choose,
         identity=identity,
     )
 
@@ -278,7 +287,7 @@ def check_task_rule(rule: Any, n_features_to_select: Any) -> None:
         check_name("rule", rule, RULES)
     else:
         if not (is_integer(rule) and rule >= 1):
-            raise PqswarmError(f"rule must be 'rescored', 'best', '1se' or a number of features, not {rule!r}.")
+            raise PqswarmError(f"rule must be one of {RULES} or a number of features, not {rule!r}.")
         if n_features_to_select is not None:
             raise PqswarmError("give n_features_to_select or a number of features as rule, not both.")
 
