@@ -113,6 +113,7 @@ def test_defaults_are_those_of_the_paper():
         ("runs = 3", "runs = true", "runs: must be an integer, not True"),
         ("grid_search = false", "grid_search = 0", "classifiers[0].grid_search: must be true or false, not 0"),
         ("snr = [inf, 30]", "snr = 30", "dataset.snr: must be a list, not 30"),
+        ("snr = [inf, 30]", "seeds = true", "dataset.seeds: must be a list, not True"),
         ("snr = [inf, 30]", "snr = [inf, '30']", "dataset.snr[1]: snr must be a number of decibels"),
         ("snr = [inf, 30]", "snr = [inf, nan]", "dataset.snr[1]: snr must be a number of decibels"),
         ('title = "A smoke test"', "title = 5", "title: must be text, not 5"),
