@@ -121,6 +121,8 @@ def test_defaults_are_those_of_the_paper():
         ('name = "NB"', 'name = "N/B"', "classifiers[1].name: must be 1 to 40 letters, digits, spaces"),
         ('name = "NB"', f'name = "{"n" * 41}"', "classifiers[1].name: must be 1 to 40 letters"),
         ("runs = 3", "runs = 0", "runs: must be at least 1, not 0"),
+        ("runs = 3", f"runs = 0x{'f' * 5000}", "an integer of more than 64 bits"),
+        ("runs = 3", f"runs = [[1{'0' * 5000}]]", "an integer of more than 64 bits"),
         ("runs = 3", "runs = 10001", "runs: must be at most 10000"),
         ("max_evaluations = 120", "max_evaluations = -5", "max_evaluations: must be at least 1"),
         ("events_per_class = 10", "events_per_class = 9", "dataset.events_per_class: must be at least"),
