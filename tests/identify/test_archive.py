@@ -85,6 +85,8 @@ def test_corrections_last(empty):
     for label, by in (("nothing", "Eve"), ("sag", " "), ("sag", "x" * 300)):
         with pytest.raises(PqswarmError):
             empty.correct(number, 0, label, by)
+    with pytest.raises(PqswarmError, match="unknown correction 'clas'"):
+        empty.correct(number, 0, "sag", "Eve", what="clas")
 
 
 def test_notes_and_sites(empty):

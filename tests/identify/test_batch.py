@@ -3,6 +3,8 @@
 import json
 import shutil
 import zipfile
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,11 +14,13 @@ import pytest
 import pqswarm.identify
 from pqswarm.datasets import Samples, make_dataset
 from pqswarm.errors import PqswarmError
-from pqswarm.identify import COLUMNS, Failure, Verdict, find_recordings, identify_file, load_site
+from pqswarm.identify import COLUMNS, Archive, Failure, Verdict, find_recordings, identify_file, load_site
+from pqswarm.identify.archive import backlog
 from pqswarm.identify.folder import batch
 from pqswarm.identify.folder.scan import is_ours, scan
 from pqswarm.identify.show.lines import csv_lines, json_text, line_heading, text_lines
 from pqswarm.recordings import Channel, Recording, Site, write_comtrade, write_csv
+from pqswarm.study.executors import InlineExecutor, WorkerPool
 
 
 def sag(volts=230.0, rate=6400, names="ABC"):
@@ -225,3 +229,35 @@ def test_data_sets_and_models_are_no_recordings(tmp_path):
         file.writestr("manifest.json", "{}")
     found = {one.name for one in scan(tmp_path) if not is_ours(one.parts[0])}
     assert found == {"recording.npz", "theirs.npz"}
+
+
+def test_the_death_of_a_worker_stops_no_other_file(folder, monkeypatch):
+    """Files "two" end their worker, each time or once; those of a pool that died are analysed again."""
+    write_comtrade(sag(231), folder / "three.cfg")
+    begun = []
+
+    class Dying(InlineExecutor):
+        dead = False
+
+        def submit(self, fn, /, *args, **kwargs):
+            begun.append(Path(args[-1]).parent.name)
+            self.dead = self.dead or ("two" in begun[-1] and begun.count("two") <= deaths)
+            if self.dead:
+                raise BrokenProcessPool("a worker died")
+            return super().submit(fn, *args, **kwargs)
+
+    @contextmanager
+    def pool(*_):
+        yield WorkerPool(Dying, 2, 1.0)
+
+    monkeypatch.setattr(backlog, "worker_pool", pool)
+    paths = [folder / name for name in ("one/fault.cfg", "two/fault.cfg", "three.cfg")]
+    write_comtrade(sag(232), paths[1])
+    for deaths, reasons in ((1, []), (9, ["ended its worker twice: is there enough memory?"])):
+        begun.clear()
+        with Archive(folder / f"archive{deaths}") as archive:
+            found = list(backlog.identify_many(paths, {}, archive=archive, jobs=2))
+            assert [path for path, _, _ in found] == paths
+            assert [one.reason for _, (one,), _ in found if isinstance(one, Failure)] == reasons
+            counts = archive.counts()
+            assert (counts["recordings"], counts["waiting"]) == (3 - len(reasons), len(reasons))

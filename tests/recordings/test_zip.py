@@ -104,3 +104,7 @@ def test_bombs_are_not_unpacked(save):
         read(save({"a.csv": b"0,0\n" * 1_000_000}), max_bytes=2_000_000)
     with pytest.raises(RecordingError, match="unusual method"):
         read(save({"a.csv": TABLE}, compression=zipfile.ZIP_LZMA))
+    damaged = bytearray(zipped({"a.csv": TABLE}, zipfile.ZIP_STORED))
+    struct.pack_into("<I", damaged, damaged.index(b"PK\x01\x02") + 20, 2**31 - 1)  # its packed size
+    with pytest.raises(RecordingError, match="more than it can hold"):
+        read(save(bytes(damaged)))

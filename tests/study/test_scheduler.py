@@ -36,14 +36,14 @@ def test_death_of_workers_is_survived(tmp_path, monkeypatch):
 
 
 def test_death_of_an_idle_worker_is_noticed_when_work_is_handed_out(study, tmp_path, monkeypatch):
-    submit, failures = WorkerPool.submit, [TerminatedWorkerError("gone")] * 2
+    submit, failures = InlineExecutor.submit, [TerminatedWorkerError("gone")] * 2
 
-    def failing(pool, *arguments):
+    def failing(executor, *arguments):
         if failures:
             raise failures.pop()
-        return submit(pool, *arguments)
+        return submit(executor, *arguments)
 
-    monkeypatch.setattr(WorkerPool, "submit", failing)
+    monkeypatch.setattr(InlineExecutor, "submit", failing)
     run_study(tiny(), tmp_path, jobs=1)
     assert not failures
     assert contents(tmp_path) == contents(study)

@@ -127,7 +127,7 @@ class Archive:
         except KeyError:
             raise FileFormatError(f"is not a pqswarm {self.what}: it has no {name}.") from None
         plain = info.compress_type == zipfile.ZIP_STORED and info.file_size == info.compress_size
-        if not plain or (limit is not None and info.file_size > limit):
+        if not plain or info.file_size > (archive.start_dir if limit is None else limit):
             raise FileFormatError(f"is not a pqswarm {self.what}: {name} is compressed or too large.")
         return archive.read(info)
 

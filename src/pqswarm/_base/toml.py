@@ -55,14 +55,22 @@ def read_toml_text(path: str | Path, what: str = "") -> str:
 
 def parse_toml(text: str, source: str) -> dict[str, Any]:
     """Return what a text of TOML says; messages name its `source`."""
+    too_large = PqswarmError(f"{source} cannot be used: it holds an integer of more than 64 bits.")
     try:
-        return tomllib.loads(text)
+        found = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise PqswarmError(f"{source} is not valid TOML: {shorten(str(error), 200)}.") from None
     except RecursionError:
         raise PqswarmError(f"{source} cannot be used: its values are nested too deeply.") from None
     except ValueError:  # of int
-        raise PqswarmError(f"{source} cannot be used: it holds an integer of thousands of digits.") from None
+        raise too_large from None
+    waiting: list[Any] = [found]
+    while waiting:  # one in hexadecimal digits may be too long to be printed
+        value = waiting.pop()
+        if isinstance(value, int) and abs(value) >= 2**64:
+            raise too_large
+        waiting += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return found
 
 
 def explain_mistakes(

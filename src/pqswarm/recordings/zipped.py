@@ -77,6 +77,8 @@ def _unpack_members(archive: zipfile.ZipFile, limit: int, folder: Path, suffixes
         held = f"{count_text(len(chosen), 'file')} of {total / 1e6:.0f} MB"
         allowed = f"{_MAX_MEMBERS} files of {limit / 1e6:.0f} MB"
         raise RecordingError(f"holds {held}, over the limit of {allowed}: unpack it, and name the folder.")
+    if any(info.compress_size > archive.start_dir for info, _ in chosen):  # as much would be allocated
+        raise RecordingError("is damaged: it claims more than it can hold.")
     if any(info.flag_bits & 1 or info.compress_type not in (0, zipfile.ZIP_DEFLATED) for info, _ in chosen):
         raise RecordingError("is encrypted, or packed by an unusual method: unpack it first.")
     numbers: dict[str, int] = {}

@@ -1,11 +1,11 @@
 """Changes of single keys of a plan by dotted names, such as ``dataset.features.border`` or ``algorithms.ga.elites``."""
 
 import copy
-import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import PurePath
 from typing import Any
 
+from pqswarm._base.toml import parse_toml
 from pqswarm.errors import PqswarmError, unknown_name
 
 _OWN_KEYS = {
@@ -27,8 +27,8 @@ def parse_changes(given: Iterable[str]) -> dict[str, Any]:
         if not equals or not key.strip():
             raise PqswarmError(f"--set takes KEY=VALUE, such as --set runs=5, not {text!r}.")
         try:
-            changes[key.strip()] = tomllib.loads(f"value = {value}")["value"]
-        except tomllib.TOMLDecodeError:
+            changes[key.strip()] = parse_toml(f"value = {value}", key)["value"]
+        except PqswarmError:
             changes[key.strip()] = value.strip()
     return changes
 

@@ -41,10 +41,15 @@ class WorkerPool:
         self.slice_seconds = slice_seconds  # target duration of a slice
 
     def submit(self, fn: Callable[..., Any], *args: Any) -> "Future[Any]":
-        """Start a slice."""
-        if self._executor is None:
-            self._executor = self._make()
-        return self._executor.submit(fn, *args)
+        """Start a slice; errors, such as the death of an idle worker, become its result."""
+        try:
+            if self._executor is None:
+                self._executor = self._make()
+            return self._executor.submit(fn, *args)
+        except Exception as error:  # noqa: BLE001 (raised again by the caller)
+            failed: Future[Any] = Future()
+            failed.set_exception(error)
+            return failed
 
     def restart(self) -> None:
         """Restart after the death of a worker."""
@@ -60,6 +65,11 @@ class WorkerPool:
             self._executor.shutdown(wait=True, kill_workers=True)  # type: ignore[call-arg]
         else:
             self._executor.shutdown(wait=not kill)
+
+
+def is_death(error: BaseException | None) -> bool:
+    """Whether a worker died, by the error names of all executors."""
+    return type(error).__name__ in ("BrokenProcessPool", "TerminatedWorkerError", "KilledWorker", "BrokenExecutor")
 
 
 @contextmanager

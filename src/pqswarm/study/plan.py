@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sized
 from functools import cached_property
 from math import inf
 from typing import Annotated, Any, Self
@@ -130,8 +130,10 @@ class StudyPlan(_Plan):
             isinstance(several, list | tuple) and any(is_own(one) == "own" for one in several)
         ):
             return {"title": "Feature selection", "held_out": None} | given
-        if several or (isinstance(data, dict) and data.get("seeds")):
-            alone = several or len(data["seeds"]) < 2
+        seeds = data.get("seeds") if isinstance(data, dict) else ()
+        n_seeds = len(seeds) if isinstance(seeds, Sized) else 0
+        if several or n_seeds:
+            alone = several or n_seeds < 2
             return {"held_out": None if alone else {"others": True}} | given
         return given
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from pqswarm.errors import PqswarmError, shorten
 from pqswarm.search import filter_of
-from pqswarm.study.executors import WorkerPool
+from pqswarm.study.executors import WorkerPool, is_death
 from pqswarm.study.plan import StudyPlan
 from pqswarm.study.problem import StudyProblem
 from pqswarm.study.progress import Meter
@@ -61,7 +61,7 @@ class Scheduler:
                 except Exception as error:
                     if isinstance(error, MemoryError | ImportError | OSError):
                         raise _worker_error(error) from error
-                    if not _is_death(error):
+                    if not is_death(error):
                         of_store = group.checkpoints and not group.slices
                         if of_store and not isinstance(error, PqswarmError):
                             raise self._explained_checkpoint(error) from error
@@ -155,14 +155,8 @@ class Scheduler:
 
 
 def submit_slice(pool: WorkerPool, group: RunGroup) -> "Future[Outcome]":
-    """Submit the next slice of a group; errors, such as the death of an idle worker, become its result."""
-    limit = min(pool.slice_seconds, _FIRST_SLICE * 2 ** min(group.slices, 20))
-    try:
-        return pool.submit(advance, group, limit)
-    except Exception as error:  # noqa: BLE001 (raised again by the caller)
-        failed: Future[Outcome] = Future()
-        failed.set_exception(error)
-        return failed
+    """Submit the next slice of a group."""
+    return pool.submit(advance, group, min(pool.slice_seconds, _FIRST_SLICE * 2 ** min(group.slices, 20)))
 
 
 def unfinished_runs(group: RunGroup, outcome: Outcome) -> RunGroup:
@@ -179,8 +173,3 @@ def _worker_error(error: Exception) -> PqswarmError:
     return PqswarmError(
         f"a worker failed ({shorten(error, 200)}): is there enough memory? Finished runs are safe; try fewer jobs."
     )
-
-
-def _is_death(error: Exception) -> bool:
-    """Whether a worker died, by the error names of all executors."""
-    return type(error).__name__ in ("BrokenProcessPool", "TerminatedWorkerError", "KilledWorker", "BrokenExecutor")

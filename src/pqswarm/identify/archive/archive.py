@@ -129,6 +129,8 @@ class Archive(ArchiveStore):
             What is corrected.
         """
         self._check_author(by, note)
+        if what not in ("class", "cause"):
+            raise unknown_name("correction", what, ("class", "cause"))
         if what == "class" and label not in ("", NOT_AN_EVENT, *BROAD_CLASSES):
             raise unknown_name("class", label, (*BROAD_CLASSES, NOT_AN_EVENT))
         if what == "cause" and (len(label) > _LONGEST["cause"] or not label.isprintable()):

@@ -4,6 +4,7 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,11 +21,9 @@ from pqswarm.identify.folder.scan import find_candidate
 from pqswarm.identify.model_file import load_model
 from pqswarm.identify.verdict import Verdict
 from pqswarm.recordings import RecordingSource, Site
-from pqswarm.study.executors import worker_pool
+from pqswarm.study.executors import WorkerPool, is_death, worker_pool
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
     from pqswarm.identify.archive.archive import Archive
     from pqswarm.identify.model import Model
 
@@ -41,7 +40,7 @@ class _BacklogFile:
     path: Path
     file: SeenFile | None
     state: str
-    future: "Future[Analysed] | None" = None
+    future: Future[Analysed] | None = None
     failure: Failure | None = None
 
 
@@ -65,6 +64,10 @@ def identify_many(
     plain = {name: value for name, value in options.items() if name != "model"}
     pending: deque[_BacklogFile] = deque()
     claimed: list[str] = []
+
+    def submit(pool: WorkerPool, one: _BacklogFile) -> Future[Analysed]:
+        return pool.submit(_analyse_in_worker, plain, model_path, analyser.sites, str(one.path))
+
     rest = iter(paths)
     with ExitStack() as stack:
         pool = None if jobs == 1 and cluster is None else stack.enter_context(worker_pool(jobs, cluster))
@@ -78,15 +81,36 @@ def identify_many(
                 if one.state == "mine" and one.file is not None:
                     claimed.append(one.file.content)
                 if pool is not None and one.state == "mine":
-                    one.future = pool.submit(_analyse_in_worker, plain, model_path, analyser.sites, str(path))
+                    one.future = submit(pool, one)
                 pending.append(one)
             if not pending:
                 return
             one = pending.popleft()
+            if pool is not None and one.future is not None and is_death(one.future.exception()):
+                _outlive(pool, one, pending, submit)
             results, remark = _results(archive, one, lambda path: analyser.analyse(path, after))
             if one.file is not None and one.file.content in claimed:
                 claimed.remove(one.file.content)
             yield one.path, results, remark
+
+
+def _outlive(
+    pool: WorkerPool,
+    one: _BacklogFile,
+    pending: Iterable[_BacklogFile],
+    submit: Callable[[WorkerPool, _BacklogFile], Future[Analysed]],
+) -> None:
+    """After the death of a worker, analyse the next file alone, so that it fails only by itself; then the others."""
+    pool.restart()
+    one.future = submit(pool, one)
+    if is_death(one.future.exception()):
+        pool.restart()
+        failure = Failure(file_text(one.path), "", "ended its worker twice: is there enough memory?", retryable=True)
+        one.future = Future()
+        one.future.set_result(Analysed((failure,), (None,), ""))
+    for other in pending:
+        if other.future is not None and (not other.future.done() or other.future.exception() is not None):
+            other.future = submit(pool, other)
 
 
 def _take(archive: "Archive | None", path: Path, again: bool) -> _BacklogFile:
