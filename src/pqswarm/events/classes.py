@@ -100,16 +100,6 @@ class EventClass:
         """Every parameter that its events can have."""
         return {**PARAMETERS, **self.parameters}
 
-    def is_visible(self, sampling_rate: float, frequency: float, cycles: float) -> bool:
-        """Whether a capture of that rate [Hz], fundamental [Hz] and length [cycles] can show the class.
-
-        Examples
-        --------
-        >>> [EVENT_CLASSES["notching"].is_visible(rate, 50.0, 10.0) for rate in (12_800, 2_000)]
-        [True, False]
-        """
-        return sampling_rate / frequency >= self.needs.samples and cycles >= self.needs.cycles
-
 
 _HARMONICS = Needs(samples=8, bandwidth=8.0)  # the third order is then below 0.45 of the sampling rate
 _TRANSIENT = Needs(samples=32, cycles=2.2, bandwidth=8.0)  # in less, a transient looks like a step
@@ -174,8 +164,6 @@ def class_family(name: str) -> str:
 
 def visible_classes(names: Collection[str], sampling_rate: float, frequency: float, cycles: float) -> frozenset[str]:
     """Return those of the classes that a capture can show; classes that are not installed here are included."""
-    return frozenset(
-        name
-        for name in names
-        if name not in EVENT_CLASSES or EVENT_CLASSES[name].is_visible(sampling_rate, frequency, cycles)
-    )
+    needs = {name: EVENT_CLASSES[name].needs if name in EVENT_CLASSES else Needs() for name in names}
+    per_cycle = sampling_rate / frequency
+    return frozenset(name for name, need in needs.items() if per_cycle >= need.samples and cycles >= need.cycles)
