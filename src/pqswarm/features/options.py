@@ -17,8 +17,8 @@ class FeatureOptions(Parameters):
     Examples
     --------
     >>> options = FeatureOptions(wavelet="db4", level=5)
-    >>> options.level_at(25_000, 50), options.n_features(25_000, 50)
-    (5, 66)
+    >>> options.describe(), options.level_at(25_000, 50), options.n_features(25_000, 50)
+    ('db4, level 5, border symmetric', 5, 66)
     """
 
     _owner = "features"
@@ -38,6 +38,11 @@ class FeatureOptions(Parameters):
         from pqswarm.features.matrix import FUNCTIONS
 
         return len(FUNCTIONS) * (self.level_at(sampling_rate, frequency) + 1)
+
+    def describe(self) -> str:
+        """Return the options as text."""
+        level = "level by rule of thumb" if self.level is None else f"level {self.level}"
+        return f"{self.wavelet}, {level}, border {self.border}"
 
     def changed(self) -> dict[str, str | int]:
         """Return the options that differ from the defaults."""

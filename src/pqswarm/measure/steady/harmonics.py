@@ -95,7 +95,7 @@ def make_spectrum(direct: float, sizes: FloatArray, noise: float, start: float, 
 
 
 def steadiest_cycles_for_harmonics(values: FloatArray, maximum: int) -> tuple[int, int]:
-    """First of the values (n_channels, n) and number of cycles where the RMS is steadiest; (-1, 0) if none."""
+    """First value and number of cycles, to `maximum`, where all channels, NaN apart, are steadiest; or (-1, 0)."""
     limit = max(map(_steady_limit_for_harmonics, values))
     for cycles in (*range(maximum, 1, -1), 1):
         n_values = 2 * cycles - 1 if cycles > 1 else min(2, values.shape[1])
