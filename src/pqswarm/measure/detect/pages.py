@@ -19,10 +19,7 @@ PAGE = 131_072
 
 @dataclass(frozen=True, eq=False)
 class Page:
-    """Some channels from `start` to before `end`; `first` to before `stop` is the page itself, the rest its margins.
-
-    `samples` has the shape (n_channels, end - begin).
-    """
+    """Samples (n_channels, n) from `start` on; `first` to before `stop` is the page itself, the rest its margins."""
 
     first: int
     stop: int
