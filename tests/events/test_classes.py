@@ -89,7 +89,6 @@ def test_commands_know_the_plugin_class(plugin):
     assert "wrote subharmonic.svg" in said("plot subharmonic --preset mine --out subharmonic.svg")
     assert "Ferroresonance" in Path("subharmonic.svg").read_text(encoding="utf-8")
     assert "wrote all.png" in said("plot all --preset mine")
-    assert "wrote features.png" in said("features data.npz")
 
 
 @pytest.mark.parametrize("preset", ["paper", "field"])
