@@ -58,7 +58,7 @@ def ferroresonance(t, *, grid, order, strength):
     return grid.wave(t) + strength * np.sin(grid.angle(t) / order)
 
 FERRORESONANCE = EventClass(
-    "ferroresonance", "Ferroresonance", ferroresonance,
+    "ferroresonance", ferroresonance,
     {"order": Parameter("n", "1", "divisor", 2, 9), "strength": Parameter("", "pu", "amplitude", 0, 2)},
     family="swell",
 )

@@ -67,7 +67,6 @@ def test_other_commands_take_files(mine):
     assert "8 events of 2 classes, 44 features" in said
     made = load_dataset("dataset.npz")
     assert made.feature_options == FeatureOptions(wavelet="db2", level=3, border="zero")
-    assert pqswarm("features", "dataset.npz") == "wrote features.png: db2, level 3, border zero\n"
     assert (made.preset["name"], made.class_names) == ("mine, cycles=10", ("sag", "harmonics"))
     assert made.record[0].tolist() == [25_000, 60, 10]
     pqswarm("plot", "all", "--preset", "mine.toml", "--out", "all.png")

@@ -151,16 +151,6 @@ def test_half_cycle_notches_are_twice_as_frequent():
     assert disturbed[1] == pytest.approx(2 * disturbed[0], rel=0.05)
 
 
-def test_one_preset_option_at_a_time():
-    from pqswarm.events import paper_preset
-
-    preset = paper_preset("mine", notch_period="half-cycle")
-    assert generate("notching", 0, preset).parameters["notches_per_cycle"] == 2
-    assert generate("flicker", 0, preset).parameters["flicker_frequency"] <= 25
-    with pytest.raises(PqswarmError, match="notch_period"):
-        paper_preset(notch_period="third")
-
-
 def test_presets_are_data():
     """Your own preset needs no code: replace a range."""
     from pqswarm.events import Uniform

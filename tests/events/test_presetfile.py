@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import pqswarm.events
 from pqswarm.errors import PqswarmError
 from pqswarm.events import (
     PRESETS,
@@ -49,6 +50,12 @@ def same(one, other):
 @pytest.mark.parametrize("name", PRESETS.built_in)
 def test_every_preset_round_trips(load, name):
     assert same(load(format_preset(PRESETS[name])), PRESETS[name])
+
+
+@pytest.mark.parametrize("name", PRESETS.built_in)
+def test_files_of_the_package_mean_the_same_to_the_reader_of_your_files(name):
+    folder = Path(pqswarm.events.__file__).parent / "preset_files"
+    assert same(load_preset(folder / f"{name}.toml"), PRESETS[name])
 
 
 def test_your_own_file_round_trips(load):

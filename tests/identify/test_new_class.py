@@ -21,7 +21,7 @@ def sag_with_jump(t, *, grid, depth, start, duration, jump):
 def preset(monkeypatch):
     monkeypatch.setattr(EVENT_CLASSES, "_members", dict(EVENT_CLASSES._members))
     jump = {"jump": Parameter("", "rad", "jump of the phase", -2, 2)}
-    EVENT_CLASSES.register(EventClass("sag_with_jump", "Sag with phase jump", sag_with_jump, jump, family="sag"))
+    EVENT_CLASSES.register(EventClass("sag_with_jump", sag_with_jump, jump, family="sag"))
     field = PRESETS["field"]
     ranges = {**field.models["sag"], "jump": Uniform(0.8, 1.2)}
     some = replace(field, models={**field.models, "sag_with_jump": ranges})

@@ -43,7 +43,7 @@ def test_states_are_in_the_verdict_and_survive_storing():
     assert [one.state for one in verdict.channels] == ["live", "live", "dead throughout", "calculated"]
     assert [one["reason"] for one in verdict.as_dict()["channels"]][:2] == ["", ""]
     assert Verdict.of(verdict.as_dict()) == verdict
-    assert verdict.characterisation.as_dict()["states"] == verdict.as_dict()["channels"]
+    assert [vars(one) for one in verdict.characterisation.states] == verdict.as_dict()["channels"]
 
 
 def test_noise_before_energising_is_no_reference():

@@ -62,7 +62,6 @@ def test_short_records(cycles):
 def test_less_than_a_cycle_says_nothing(n_samples):
     found = characterise(record(sine(1)[:n_samples]))
     assert found.sentences() == ("less than a cycle is known: nothing can be said",)
-    json.dumps(found.as_dict())
 
 
 def test_no_samples_is_an_error():
@@ -86,7 +85,7 @@ def test_no_samples_is_an_error():
 )
 def test_odd_records_give_a_sensible_answer(wave):
     found = characterise(record(wave))
-    json.dumps(found.as_dict(), allow_nan=False)
+    json.dumps([event.as_dict() for event in found.events], allow_nan=False)
     assert found.text()
     assert not [e for e in levels(found) if not (e.cut_start or e.cut_end)]
 
@@ -100,13 +99,11 @@ def test_clipping_is_seen_as_harmonics():
     assert [p.kind for p in parts(characterise(record(np.clip(sine(15), -200, 200))))] == ["harmonics"]
 
 
-def test_the_dict_is_plain():
+def test_the_text_names_events_references_and_thresholds():
     wave = with_level(sine(30), 0.2, 0.3, 0.6)
     wave[4321:4324] += 150
     found = characterise(record(wave, sine(30, phase=2.4), sine(30, phase=4.5)))
     assert [event.category for event in found.events] == ["instantaneous sag", "impulsive transient"]
-    plain = json.loads(json.dumps(found.as_dict(), allow_nan=False))
-    assert plain["thresholds"]["sag"] == 0.9
     assert "thresholds: sag 0.9" in found.text()
     assert "pre-event" in found.text()
 

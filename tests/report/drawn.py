@@ -8,7 +8,6 @@ import numpy as np
 from pqswarm.events import PRESETS
 from pqswarm.features import FUNCTIONS, band_edges, band_names
 from pqswarm.report import Palette, plot_convergence, plot_error_against_size, plot_ranks
-from pqswarm.report.sections.algorithms.points import plot_boxes
 from pqswarm.report.sections.chance.superiority import plot_superiority
 from pqswarm.report.sections.confusion import plot_confusion
 from pqswarm.report.sections.features.maps import plot_feature_map
@@ -68,7 +67,6 @@ def draw_figures():
         "size": plot_error_against_size(points(), (99, 0.104), PALETTE),
         "fronts": plot_fronts(fronts(), (99, 0.104), PALETTE),
         "robustness": plot_robustness(LEVELS, rows, base, PALETTE),
-        "boxes": plot_boxes(points(), (99, 0.104), PALETTE),
         "map": plot_feature_map(frequency, band_names(8), list(FUNCTIONS), band_edges(25_000, 8)),
         "ranks": plot_ranks(dict(zip(PAPER, [5.4, 4.6, 3.3, 3.1, 3.4, 1.2], strict=True)), 1.19, PALETTE),
         "superiority": plot_superiority(

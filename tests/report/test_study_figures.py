@@ -7,14 +7,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy import stats
-from tests.report.drawn import LEVELS, MANY, PALETTE, PAPER, accuracy, all_figures, curves, points
+from tests.report.drawn import LEVELS, MANY, PALETTE, accuracy, all_figures, curves, points
 from tests.report.legibility import assert_legible, lines_of
 
 from pqswarm.errors import PqswarmError
 from pqswarm.report import Palette, plot_convergence, plot_error_against_size, plot_ranks, write_figures
 from pqswarm.report.document import compose
 from pqswarm.report.opening import plot_overview
-from pqswarm.report.sections.algorithms.points import plot_boxes
 from pqswarm.report.sections.chance.ranks import rank_groups
 from pqswarm.report.sections.noise import plot_robustness
 from pqswarm.report.shared.curves import convergence_curves, evaluation_grid
@@ -57,7 +56,6 @@ def test_names_never_overlap_where_all_are_equal():
 def test_many_names_fit_a_phone():
     assert_legible(plot_convergence(curves(MANY, 3, 200), narrow=True))
     assert_legible(plot_error_against_size(points(MANY, 3), (99, 0.08), narrow=True))
-    assert_legible(plot_boxes(points(MANY, 3), (99, 0.08), narrow=True))
 
 
 @pytest.mark.slow
@@ -171,26 +169,6 @@ def test_a_single_run_is_a_ring_and_a_front_is_a_line():
     assert axis.get_ylim()[1] < 30  # the limits are those of the runs
 
 
-def test_boxes_hold_quartiles_and_all_runs():
-    data = points(PAPER, 8) | {"SFFS": ([11], [0.05])}
-    left, right = plot_boxes(data, (99, 0.104), numbers=range(8)).axes
-    titles = [label.get_text() for label in left.get_yticklabels()]
-    assert titles == sorted(data, key=lambda title: np.median(data[title][1]))
-    for axis, column, scale in ((left, 1, 100), (right, 0, 1)):
-        for row, title in enumerate(titles):
-            values = scale * np.asarray(data[title][column])
-            dots = marked(axis, title, len(values))
-            assert np.array_equal(dots.get_xdata(), values)
-            assert np.abs(dots.get_ydata() - row).max() < 0.3
-            assert len(mark_of(dots).tips) == len(values)
-            boxes = [patch for patch in axis.patches if mark_of(patch).series == title]
-            assert len(boxes) == (title != "SFFS")
-            for box in boxes:
-                ends = box.get_x(), box.get_x() + box.get_width()
-                assert ends == pytest.approx(np.percentile(values, [25, 75]))
-    assert [line.get_xdata()[0] for line in left.lines if line.get_color() == GREY] == pytest.approx([10.4])
-
-
 def circled(axis):
     return [line for line in axis.lines if line.get_markeredgecolor() == LOSS]
 
@@ -268,7 +246,6 @@ def test_bars_join_the_groups_and_do_not_touch():
         (lambda: plot_convergence({"GA": np.ones((2, 3))}, [1, 2]), r"'GA'.*\(2, 3\)"),
         (lambda: plot_error_against_size({}, None), "points is empty"),
         (lambda: plot_error_against_size({"GA": ([1, 2], [0.1])}, None), "points of 'GA'"),
-        (lambda: plot_boxes({}), "points is empty"),
         (lambda: plot_ranks({}, 1.0), "mean_ranks is empty"),
         (lambda: plot_ranks({"GA": 1.0}, -1.0), "not negative"),
         (lambda: plot_ranks({"GB": 1.0}, 1.0, PALETTE), "unknown algorithm 'GB'"),
@@ -282,7 +259,7 @@ def test_what_cannot_be_drawn_is_named(call, message):
 @pytest.mark.slow
 def test_figures_of_a_study_can_be_had_alone(study, smoke_study, tmp_path, monkeypatch):
     drawings = {drawing.name: drawing for drawing in compose(study).drawings}
-    names = {"algorithms-convergence", "algorithms-size", "algorithms-boxes", "chance-ranks-error", "chance-ranks-size"}
+    names = {"algorithms-convergence", "algorithms-size", "chance-ranks-error", "chance-ranks-size"}
     names |= {"chance-superiority", "fronts", "features", "features-others", "noise", "confusion"}
     assert set(drawings) == {f"{slug}-{name}" for slug in ("k-nn", "nb") for name in names} | {"events", "overview"}
     few = [drawings["k-nn-chance-ranks-error"], drawings["nb-chance-superiority"]]  # the others take longer

@@ -20,11 +20,7 @@ def file_text(path: str | Path) -> str:
 
 
 def printable(text: str) -> str:
-    """Return text as one line without characters that control a terminal or change the direction of text.
-
-    Control characters, line and paragraph separators, direction marks and lone surrogates are shown as escapes.
-    Letters, spaces and private-use characters stay.
-    """
+    """Return text as one line, with controls, separators, direction marks and lone surrogates as escapes."""
     if text.isprintable():
         return text
     return "".join(

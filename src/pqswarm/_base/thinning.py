@@ -35,10 +35,7 @@ def extremes_between(values: FloatArray, edges: Sequence[int]) -> tuple[FloatArr
 
 
 def extreme_places(values: FloatArray, step: int) -> Any:
-    """Return where minimum and maximum of each bin of `step` values (..., n) are, in order: (..., n_bins, 2).
-
-    A line through these values looks like the line through all.
-    """
+    """Return where minimum and maximum of each bin of `step` values (..., n) are, in order: (..., n_bins, 2)."""
     n = values.shape[-1]
     pad = [(0, 0)] * (values.ndim - 1) + [(0, -n % step)]
     bins = np.pad(values, pad, constant_values=np.nan).reshape(*values.shape[:-1], -1, step)

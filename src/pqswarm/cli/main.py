@@ -17,7 +17,6 @@ from pqswarm.cli.archive import app as archive
 from pqswarm.cli.command import Command, CommandGroup
 from pqswarm.cli.compare import compare
 from pqswarm.cli.dataset import dataset
-from pqswarm.cli.features import features
 from pqswarm.cli.identify import identify
 from pqswarm.cli.options import Stopped
 from pqswarm.cli.plan import app as plan
@@ -42,7 +41,7 @@ app = typer.Typer(
     help="Find the few signal features that identify a power-quality event.",
     epilog="Try: pqswarm study quick",
 )
-for _command in (study, report, compare, identify, watch, site, sample, train, dataset, features, plot):
+for _command in (study, report, compare, identify, watch, site, sample, train, dataset, plot):
     app.command(cls=Command)(_command)
 app.command("app", cls=Command)(workbench)
 app.add_typer(archive, name="archive")

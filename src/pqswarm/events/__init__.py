@@ -6,7 +6,6 @@ from pqswarm.events.classes import EVENT_CLASSES, EventClass, Needs, class_famil
 from pqswarm.events.event import RECORD, Event, generate
 from pqswarm.events.models import Grid
 from pqswarm.events.noise import NOISE_LEVELS, add_noise, check_snr, noise_stream
-from pqswarm.events.paper_presets import paper_preset
 from pqswarm.events.parameters import (
     EqualTo,
     Fixed,
@@ -28,5 +27,5 @@ __all__ = [
     "EVENT_CLASSES", "NOISE_LEVELS", "PARAMETERS", "PRESETS", "RECORD", "SOURCES", "BenchRecord", "EqualTo", "Event",
     "EventClass", "Fixed", "Grid", "IndexedBy", "LogUniform", "NameIndex", "Needs", "OneOf", "Parameter", "Preset",
     "Steps", "Uniform", "WithinRecord", "add_noise", "check_snr", "class_family", "class_title", "format_preset",
-    "generate", "get_preset", "load_preset", "noise_stream", "paper_preset", "run_bench", "spectrum_ranges",
+    "generate", "get_preset", "load_preset", "noise_stream", "run_bench", "spectrum_ranges",
 ]  # fmt: skip

@@ -47,13 +47,15 @@ class EventClass:
 
     Parameters
     ----------
-    name, title : str
-        Lower-case letters, digits and underscores; the name as shown to people.
+    name : str
+        Lower-case letters, digits and underscores.
     model : callable
         ``model(t, *, grid, **parameters)`` returns the voltage [pu] at the times `t` [s] on the supply `grid`, a
         :class:`Grid`. It draws nothing.
     parameters : mapping of str to Parameter
         The parameters of the model that are not in :data:`PARAMETERS`.
+    title : str
+        The name as shown to people. The default is the name with spaces.
     family : str
         What an event of the class is above all: one of the kinds of :class:`pqswarm.measure.Event`, such as ``"sag"``
         or ``"transient"``, ``"none"`` for an undisturbed voltage, or a family that the rules do not know. For a sag, a
@@ -72,9 +74,9 @@ class EventClass:
     """
 
     name: str
-    title: str
     model: Callable[..., FloatArray] = field(repr=False)
     parameters: Mapping[str, Parameter] = field(default_factory=dict, repr=False)
+    title: str = ""
     family: str = ""
     needs: Needs = field(default=Needs(), repr=False)
     seed_word: int = -1
@@ -86,6 +88,8 @@ class EventClass:
                 raise PqswarmError(f"{where} must be lower-case letters, digits and underscores, at most 60.")
             if name in self.parameters and name in PARAMETERS:
                 raise PqswarmError(f"{where} cannot be declared again: pqswarm has such a parameter, use it.")
+        if not self.title:
+            object.__setattr__(self, "title", self.name.replace("_", " ").capitalize())
         if not self.family:
             object.__setattr__(self, "family", self.name.replace("_", " "))
         if self.seed_word < 0:
@@ -95,16 +99,6 @@ class EventClass:
     def catalogue(self) -> dict[str, Parameter]:
         """Every parameter that its events can have."""
         return {**PARAMETERS, **self.parameters}
-
-    def is_visible(self, sampling_rate: float, frequency: float, cycles: float) -> bool:
-        """Whether a capture of that rate [Hz], fundamental [Hz] and length [cycles] can show the class.
-
-        Examples
-        --------
-        >>> [EVENT_CLASSES["notching"].is_visible(rate, 50.0, 10.0) for rate in (12_800, 2_000)]
-        [True, False]
-        """
-        return sampling_rate / frequency >= self.needs.samples and cycles >= self.needs.cycles
 
 
 _HARMONICS = Needs(samples=8, bandwidth=8.0)  # the third order is then below 0.45 of the sampling rate
@@ -116,71 +110,30 @@ _FLICKER_WITH_HARMONICS = Needs(samples=8, cycles=7.0, bandwidth=8.0)
 
 # Events depend on the seed word of their class, not on its place: insert a class anywhere, without a seed word.
 _BUILT_IN = (
-    EventClass("pure_sinusoid", "Pure sinusoid", single.pure_sinusoid, family="none", seed_word=0),
-    EventClass("dc_offset", "DC offset", single.dc_offset, family="DC offset", seed_word=1),
-    EventClass("sag", "Sag", single.sag, seed_word=2),
-    EventClass("swell", "Swell", single.swell, seed_word=3),
-    EventClass("interruption", "Interruption", single.interruption, seed_word=4),
-    EventClass("flicker", "Flicker", single.flicker, needs=_FLICKER, seed_word=5),
-    EventClass("notching", "Notching", single.notching, needs=_NOTCHING, seed_word=6),
-    EventClass("harmonics", "Harmonics", single.harmonics, needs=_HARMONICS, seed_word=7),
+    EventClass("pure_sinusoid", single.pure_sinusoid, family="none", seed_word=0),
+    EventClass("dc_offset", single.dc_offset, title="DC offset", family="DC offset", seed_word=1),
+    EventClass("sag", single.sag, seed_word=2),
+    EventClass("swell", single.swell, seed_word=3),
+    EventClass("interruption", single.interruption, seed_word=4),
+    EventClass("flicker", single.flicker, needs=_FLICKER, seed_word=5),
+    EventClass("notching", single.notching, needs=_NOTCHING, seed_word=6),
+    EventClass("harmonics", single.harmonics, needs=_HARMONICS, seed_word=7),
     EventClass(
-        "oscillatory_transient",
-        "Oscillatory transient",
-        single.oscillatory_transient,
-        family="transient",
-        needs=_TRANSIENT,
-        seed_word=8,
+        "oscillatory_transient", single.oscillatory_transient, family="transient", needs=_TRANSIENT, seed_word=8
     ),
-    EventClass(
-        "sag_with_harmonics",
-        "Sag with harmonics",
-        combined.sag_with_harmonics,
-        family="sag",
-        needs=_HARMONICS,
-        seed_word=9,
-    ),
-    EventClass(
-        "swell_with_harmonics",
-        "Swell with harmonics",
-        combined.swell_with_harmonics,
-        family="swell",
-        needs=_HARMONICS,
-        seed_word=10,
-    ),
+    EventClass("sag_with_harmonics", combined.sag_with_harmonics, family="sag", needs=_HARMONICS, seed_word=9),
+    EventClass("swell_with_harmonics", combined.swell_with_harmonics, family="swell", needs=_HARMONICS, seed_word=10),
     EventClass(
         "flicker_with_harmonics",
-        "Flicker with harmonics",
         combined.flicker_with_harmonics,
         family="harmonics",
         needs=_FLICKER_WITH_HARMONICS,
         seed_word=11,
     ),
-    EventClass(
-        "sag_with_transient",
-        "Sag with transient",
-        combined.sag_with_transient,
-        family="sag",
-        needs=_TRANSIENT,
-        seed_word=12,
-    ),
-    EventClass(
-        "swell_with_transient",
-        "Swell with transient",
-        combined.swell_with_transient,
-        family="swell",
-        needs=_TRANSIENT,
-        seed_word=13,
-    ),
-    EventClass(
-        "impulsive_transient",
-        "Impulsive transient",
-        single.impulsive_transient,
-        family="transient",
-        needs=_IMPULSE,
-        seed_word=14,
-    ),
-    EventClass("voltage_change", "Rapid voltage change", single.sag, family="rapid voltage change", seed_word=15),
+    EventClass("sag_with_transient", combined.sag_with_transient, family="sag", needs=_TRANSIENT, seed_word=12),
+    EventClass("swell_with_transient", combined.swell_with_transient, family="swell", needs=_TRANSIENT, seed_word=13),
+    EventClass("impulsive_transient", single.impulsive_transient, family="transient", needs=_IMPULSE, seed_word=14),
+    EventClass("voltage_change", single.sag, title="Rapid voltage change", family="rapid voltage change", seed_word=15),
 )
 
 EVENT_CLASSES: Registry[EventClass] = Registry("event class", "pqswarm.event_classes", EventClass, _BUILT_IN)
@@ -211,8 +164,6 @@ def class_family(name: str) -> str:
 
 def visible_classes(names: Collection[str], sampling_rate: float, frequency: float, cycles: float) -> frozenset[str]:
     """Return those of the classes that a capture can show; classes that are not installed here are included."""
-    return frozenset(
-        name
-        for name in names
-        if name not in EVENT_CLASSES or EVENT_CLASSES[name].is_visible(sampling_rate, frequency, cycles)
-    )
+    needs = {name: EVENT_CLASSES[name].needs if name in EVENT_CLASSES else Needs() for name in names}
+    per_cycle = sampling_rate / frequency
+    return frozenset(name for name, need in needs.items() if per_cycle >= need.samples and cycles >= need.cycles)

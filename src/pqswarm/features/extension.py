@@ -12,10 +12,8 @@ WINDOW_CYCLES = 30.0
 """Length of the paper's analysis window [cycles]."""
 
 
-def extend(
-    signal: FloatArray, sampling_rate: float, frequency: float = 50.0, cycles: float = WINDOW_CYCLES
-) -> FloatArray:
-    """Extend a capture to `cycles` nominal cycles by repeating its first and its last steady cycle.
+def extend(signal: FloatArray, sampling_rate: float, frequency: float = 50.0) -> FloatArray:
+    """Extend a capture to 30 nominal cycles by repeating its first and its last steady cycle.
 
     Triggered recorders keep 4 to 6 cycles; the transform needs more. Half of the missing cycles are added before the
     capture, half after it. A cycle is steady if it resembles its neighbour: a transient in the first or last cycle
@@ -28,8 +26,6 @@ def extend(
         Voltage, in any unit.
     sampling_rate, frequency : float
         Samples per second [Hz]; nominal frequency [Hz].
-    cycles : float
-        Target length [nominal cycles].
 
     Returns
     -------
@@ -45,7 +41,7 @@ def extend(
     """
     decomposition_level(sampling_rate, frequency)  # checks both
     signal = np.ascontiguousarray(signal, dtype=np.float64)
-    missing = round(cycles / frequency * sampling_rate) - signal.size
+    missing = round(WINDOW_CYCLES / frequency * sampling_rate) - signal.size
     if missing <= 0:
         return signal
     needed = ceil(2.1 * sampling_rate / frequency)

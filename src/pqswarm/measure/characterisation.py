@@ -1,7 +1,6 @@
 """The result of a measurement: plain frozen records and sentences."""
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,9 +13,6 @@ from pqswarm.measure.steady import SteadySeries
 from pqswarm.measure.steady.harmonics import Spectrum
 from pqswarm.measure.supply.channels import ChannelState
 from pqswarm.measure.thresholds import Thresholds
-
-_MAX_VALUES = 20_000
-"""Values of Urms(1/2) per channel that are written to JSON."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +45,6 @@ class ChannelResult:
     reference_source: str
     spectrum: Spectrum | None = None
     noise: float = float("nan")
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the attributes as plain values."""
-        spectrum, noise = self.spectrum, self.noise if self.noise == self.noise else None
-        return {**vars(self), "spectrum": None if spectrum is None else spectrum.as_dict(), "noise": noise}
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,26 +143,3 @@ class Characterisation:
                 *self.caveats,
             ]
         )
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return everything as plain values, ready for JSON; Urms(1/2) of a long recording is left out."""
-        series = self.series if self.series is not None and self.series.time.size <= _MAX_VALUES else None
-        urms = [None] * len(self.channels) if series is None else list(map(_characterisation_json_values, series.urms))
-        return {
-            "source": self.source,
-            "sampling_rate": self.sampling_rate,
-            "frequency": self.frequency,
-            "nominal_frequency": self.nominal_frequency,
-            "thresholds": asdict(self.thresholds),
-            "time": None if series is None else _characterisation_json_values(series.time),
-            "sentences": list(self.sentences()),
-            "events": [event.as_dict() for event in self.events],
-            "incidents": [incident.as_dict() for incident in self.incidents],
-            "channels": [{**one.as_dict(), "urms": values} for one, values in zip(self.channels, urms, strict=True)],
-            "states": [vars(one) for one in self.states],
-            "caveats": list(self.caveats),
-        }
-
-
-def _characterisation_json_values(values: FloatArray) -> list[float | None]:
-    return [None if value != value else round(value, 6) for value in values.tolist()]

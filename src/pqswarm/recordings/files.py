@@ -39,10 +39,7 @@ def naming_recording_file(path: str | Path) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class FileBytes:
-    """The `size` bytes of a file from `offset`, read on demand by any number of threads.
-
-    No file is kept open: one that vanished, was replaced, or changed its size or date, is refused.
-    """
+    """The `size` bytes of a file from `offset`, read by any thread; refused if the file vanished or changed."""
 
     path: Path
     size: int
@@ -100,10 +97,7 @@ def is_document(name: str) -> bool:
 
 
 def find_partner(path: Path, suffix: str) -> Path | None:
-    """Return the file beside `path` with the same name and that suffix, whatever the case of both.
-
-    Of several, it is the first of :func:`sort_partners`.
-    """
+    """Return the file beside `path` with that suffix, ignoring case; of several the first of :func:`sort_partners`."""
     exact = path.with_suffix(suffix)
     if os.path.isfile(exact):  # noqa: PTH113 (which takes any name, however long)
         return exact

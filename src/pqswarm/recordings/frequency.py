@@ -20,10 +20,7 @@ _MIN_FRACTION = 0.5
 def estimate_nominal(
     fetch: Callable[[int, int], Sequence[FloatArray]], size: int, sampling_rate: float
 ) -> float | None:
-    """50 or 60 Hz, from the strongest spectral line between 44 and 66 Hz of twenty short pieces; None without one.
-
-    Signals may have NaN, and need not be supply voltages: this is coarser than :func:`measure_frequency`.
-    """
+    """50 or 60 Hz, by the strongest line from 44 to 66 Hz of twenty short pieces; None without one. NaN may occur."""
     # A window of five or six cycles; shorter ones are ambiguous.
     length = min(round(sampling_rate * 0.1), size)
     if length < 32 or length / sampling_rate < 0.03:

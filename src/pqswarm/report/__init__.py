@@ -1,4 +1,4 @@
-"""The report of a study, and figures of studies, events, features and searches.
+"""The report of a study, and figures of studies, events and searches.
 
 Modules are imported on first use.
 """
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from pqswarm.report.sections.algorithms.points import plot_error_against_size
     from pqswarm.report.sections.chance.ranks import plot_ranks
     from pqswarm.report.sections.events import plot_event, plot_gallery
-    from pqswarm.report.sections.features.maps import plot_features
     from pqswarm.report.sections.registry import SECTIONS
     from pqswarm.report.shared.palette import Palette
     from pqswarm.report.study_report import FORMATS, write_comparison, write_figures, write_report
@@ -23,8 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FORMATS", "SECTIONS", "ClassifierSection", "ClassifierSummary", "Content", "Drawing", "Palette", "StudySection",
-    "StudySummary", "Table", "plot_convergence", "plot_error_against_size", "plot_event", "plot_features",
-    "plot_gallery", "plot_ranks", "save_figure", "summarize", "write_comparison", "write_figures",
+    "StudySummary", "Table", "plot_convergence", "plot_error_against_size", "plot_event", "plot_gallery",
+    "plot_ranks", "save_figure", "summarize", "write_comparison", "write_figures",
     "write_report",
 ]  # fmt: skip
 
@@ -33,7 +32,6 @@ _NAMES_BY_MODULE = {
     "sections.algorithms.points": ("plot_error_against_size",),
     "sections.chance.ranks": ("plot_ranks",),
     "sections.events": ("plot_event", "plot_gallery"),
-    "sections.features.maps": ("plot_features",),
     "sections.registry": ("SECTIONS",),
     "section": ("ClassifierSection", "Content", "Drawing", "StudySection"),
     "shared.palette": ("Palette",),

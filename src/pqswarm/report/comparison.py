@@ -1,7 +1,6 @@
 """Several studies in one report: the differences between their plans and their results."""
 
 from collections.abc import Mapping, Sequence
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from pqswarm.report.document import Document, Passage, describe_study, number_co
 from pqswarm.report.section import Content, Drawing, adaptive_drawing
 from pqswarm.report.shared.palette import Palette
 from pqswarm.report.shared.run_points import ALL_FEATURES, Panel, draw_panels
-from pqswarm.report.shared.sentences import count, decibel, enumerate_words, percent
+from pqswarm.report.shared.sentences import count, enumerate_words, percent
 from pqswarm.report.tables import Table
 from pqswarm.statistics import hommel, mann_whitney, wilcoxon_signed_rank
 
@@ -25,7 +24,7 @@ _Group = dict[str, OverDatasets]  # the results of all studies with one classifi
 
 
 def compare_studies(studies: _Studies) -> Document:
-    """Compare studies, given by name, in one report: the classifiers, algorithms and noise levels that all have."""
+    """Compare studies, given by name, in one report: the classifiers and algorithms that all have."""
     first, *others = studies.values()
     members = {name: {found.name: found for found in study.classifiers} for name, study in studies.items()}
     groups = [
@@ -41,10 +40,6 @@ def compare_studies(studies: _Studies) -> Document:
         tables=[_means(studies, groups)],
         words=[_caution(first, others)],
     )
-    parts = [
-        Passage("Differences between the plans", _plans(studies)),
-        Passage("How robust the subsets are to noise", _noise(groups)),
-    ]
     document = Document(
         title=enumerate_words(list(studies)),
         opening=opening,
@@ -52,7 +47,7 @@ def compare_studies(studies: _Studies) -> Document:
         reference=others[-1].reference,
         version=others[-1].about.version,
         chapters=(),
-        parts=tuple(part for part in parts if part.content.shown),
+        parts=(Passage("Differences between the plans", _plans(studies)),),
     )
     return number_contents(document)
 
@@ -184,41 +179,3 @@ def _plans(studies: _Studies) -> Content:
     columns = {f"in {name}": (name, "") for name in studies}
     note = "Only keys that affect the results are listed."
     return Content(tables=[Table("plans", "Keys that differ", list(rows.values()), columns, note=note)])
-
-
-def _noise(groups: Sequence[_Group]) -> Content:
-    tables = []
-    for group in groups:
-        found, lines = next(iter(group.values())), _noise_lines(group)
-        rows: list[dict[str, Any]] = [
-            {"level": decibel(level)} | {key: values[level] for key, values in lines.items()}
-            for level in next(iter(lines.values()), {})
-        ]
-        columns = {"level": ("SNR", "")} | {key: (key, ".2f") for key in lines}
-        title = f"Accuracy [%] at the common noise levels, with {found.name}"
-        note = "All features, and the best subset of the named algorithm. SNR: signal-to-noise ratio, ∞ without noise."
-        tables += [Table(f"noise-{found.slug}", title, rows, columns, note=note)] if rows else []
-    return Content(tables=tables)
-
-
-def _noise_lines(group: _Group) -> dict[str, dict[float, float]]:
-    """Accuracies [%] by noise level [dB] of all features and of the reference's best subset, means over data sets."""
-    noise = {name: [one.noise for one in found.members.values()] for name, found in group.items()}
-    tested = {name: [one for one in each if one is not None] for name, each in noise.items()}
-    if noise != tested:
-        return {}
-    levels = [
-        level
-        for level in next(iter(tested.values()))[0].levels
-        if all(level in one.levels for each in tested.values() for one in each)
-    ]
-    lines = {}
-    for name, each in tested.items():
-        reference = group[name].reference
-        for title in ("all features", reference):
-            by_level = [
-                dict(zip(one.levels, one.accuracy[reference] if title == reference else one.all_features, strict=True))
-                for one in each
-            ]
-            lines[f"{title}, {name}"] = {x: float(np.mean([values[x] for values in by_level])) for x in levels}
-    return lines if any(level != inf for level in levels) else {}  # without noise there is nothing to show

@@ -113,10 +113,7 @@ def write_comparison(
 def compose_report(
     folders: Sequence[str | Path], names: Sequence[str] = (), check: Callable[[], None] = lambda: None
 ) -> Document:
-    """Return the report of a study, or of several compared, by default named after their folders.
-
-    `check` is called between the steps, and may raise an error to stop them.
-    """
+    """Return the report of a study, or of several compared; `check`, called between steps, may raise an error."""
     names = names or [Path(folder).resolve().name for folder in folders]
     if len(set(names)) < len(names):
         names = [str(folder) for folder in folders]

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from pqswarm._base.files import open_regular
+from pqswarm._base.text import count_text
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import FileFormatError, PqswarmError, unknown_name
 from pqswarm.statistics._checks import frozen
@@ -104,7 +105,7 @@ def read_results(path: str | Path, *, column: str = "error", classifier: str | N
     for number, cells in body:
         if len(cells) != len(names):
             raise FileFormatError(
-                f"{path}, line {number}: {_count_of(len(cells), 'cell')}, but the first line has {len(names)}."
+                f"{path}, line {number}: {count_text(len(cells), 'cell')}, but the first line has {len(names)}."
             )
     headings = [name.casefold() for name in names]
     if "algorithm" in headings and {"run", column.casefold()} & set(headings):
@@ -121,7 +122,7 @@ def read_results(path: str | Path, *, column: str = "error", classifier: str | N
     results = [i for i in range(len(names)) if i not in labels]
     _check_result_names(path, [names[i] for i in results])
     if len(body) < 2:
-        raise FileFormatError(f"{path} has {_count_of(len(body), 'row')} of results: at least two are needed.")
+        raise FileFormatError(f"{path} has {count_text(len(body), 'row')} of results: at least two are needed.")
     values = np.empty((len(body), len(results)))
     for row, (number, cells) in enumerate(body):
         for column_number, place in enumerate(results):
@@ -189,7 +190,7 @@ def _results_by_run(
     _check_result_names(path, list(many))
     shared = [run for run in next(iter(many.values())) if all(run in mine for mine in many.values())]
     if len(shared) < 2:
-        raise FileFormatError(f"{path} has {_count_of(len(shared), 'run')} common to all algorithms: two are needed.")
+        raise FileFormatError(f"{path} has {count_text(len(shared), 'run')} common to all algorithms: two are needed.")
     values = np.array([[mine[run] for mine in many.values()] for run in shared])
     left_out = tuple(name for name in runs if name not in many)
     return Results(tuple(many), frozen(values), tuple(shared), left_out=left_out)
@@ -266,7 +267,7 @@ def _result_cell_number(cell: str, separator: str) -> float | None:
 def _check_result_names(path: Path, names: Sequence[str]) -> None:
     if len(names) < 2:
         raise FileFormatError(
-            f"{path} has {_count_of(len(names), 'column')} of results: at least two are needed, one per algorithm, "
+            f"{path} has {count_text(len(names), 'column')} of results: at least two are needed, one per algorithm, "
             f"or one line per run with the columns algorithm and error."
         )
     if all(_result_cell_number(name, ",") is not None for name in names):
@@ -291,7 +292,3 @@ def _result_fault(cell: str, value: float | None) -> str:
         return "the cell is empty; remove that row, or repeat the failed run"
     shown = cell.strip()[:40]
     return f"{shown!r} is not a number" if value is None else f"{shown!r} is not a finite number; remove that row"
-
-
-def _count_of(n: int, what: str) -> str:
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"

@@ -29,10 +29,7 @@ class StudyData(NamedTuple):
 def open_data(
     plan: StudyPlan, folder: Path, jobs: int, given: Samples | None, began: Events | None, name: str = ""
 ) -> StudyData:
-    """Return the data of a study on one data set, which must match those it `began` with; keep a copy in its folder.
-
-    With several data sets, the copy is named after the data set.
-    """
+    """Return the data of a study on one data set, which must match those it `began` with; keep a copy in its folder."""
     copy, aside_copy = _copies(folder, name)
     if isinstance(plan.dataset, DatasetPlan):
         digest = None if began is None else began.digest

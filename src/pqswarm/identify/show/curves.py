@@ -89,10 +89,7 @@ def event_severity(voltage: float, duration: float, nominal_frequency: float) ->
 
 
 def rank_event(event: Event) -> tuple[float, float]:
-    """Return the sort key of an event, the worst highest: voltage events above steady ones, then by size.
-
-    The order of kinds is our choice; sags, interruptions and swells are ordered by :func:`event_severity`.
-    """
+    """Return the sort key of an event, worst highest: voltage events, by severity, above steady ones (our choice)."""
     size = event.magnitude if isfinite(event.magnitude) else 0.0
     if event.kind in RMS:
         duration = round(event.duration, 3) if event.duration > 0 else 0.0

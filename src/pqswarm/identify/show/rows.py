@@ -35,10 +35,7 @@ def row_severity(found: "EventVerdict") -> tuple[float, float]:
 
 
 def row_curve_point(found: "EventVerdict") -> tuple[float, float] | None:
-    """Return duration [s] and voltage [%] for a tolerance curve, as shown; None if the event has none.
-
-    A transient is placed at its decay time and the peak of the voltage, if that is above 100 %.
-    """
+    """Return duration [s] and voltage [%] on a tolerance curve, of a transient decay and peak; None if none."""
     return plain_curve_point(vars(found.event))
 
 

@@ -12,10 +12,7 @@ _MINUTES = 120.0
 
 
 def magnitude_text(event: Event) -> str:
-    """Return the magnitude of an event, ``"0.62 pu (12.4 kV)"`` or in percent; empty if there is none.
-
-    That of a transient is its peak without the fundamental, in pu of the peak of the reference.
-    """
+    """Return the magnitude, ``"0.62 pu (12.4 kV)"`` or in percent, of a transient its peak; empty if there is none."""
     if event.kind == "none" or not isfinite(event.magnitude):
         return ""
     if event.unit != "pu":

@@ -23,10 +23,7 @@ def fit_estimator_to_calibrate(classifier: Classifier, data: FloatArray, labels:
 
 
 def calibration_log_scores(estimator: Any, rows: FloatArray) -> FloatArray:
-    """Return the log-scores of the classes, up to a constant for each row, (n, n_classes).
-
-    Those of naive Bayes are used as they are: as probabilities they would underflow.
-    """
+    """Return log-scores of classes (n, n_classes), up to a constant: probabilities would underflow."""
     if hasattr(estimator, "predict_joint_log_proba"):
         return np.asarray(estimator.predict_joint_log_proba(rows))
     shares = estimator.predict_proba(rows)

@@ -54,10 +54,7 @@ _NEAR = 0.5
 
 @dataclass(frozen=True, eq=False)
 class CorrectedEvent:
-    """A corrected event, ready for training: its window on the worst channel [pu of the peak] and its possible classes.
-
-    Sampling rate and measured fundamental of the recording are in Hz.
-    """
+    """A corrected event: its window [pu of the peak], possible classes, sampling rate and measured fundamental [Hz]."""
 
     correction: Correction
     capture: FloatArray
@@ -78,10 +75,7 @@ class CorrectedEvent:
         return said.best(count=1)[0][0] if said.known[0] else "unknown"
 
     def features(self, bandwidth: int, count: int, seed: int, *, wavelet: bool) -> FloatArray:
-        """Return the features of the event and of `count` - 1 variants at one of BANDWIDTHS, (count, n_features).
-
-        The first row is that of `identify` at the widest bandwidth of the recording.
-        """
+        """Return the features of the event and of `count` - 1 variants at one of BANDWIDTHS, (count, n_features)."""
         capture, rate = self.capture, self.sampling_rate
         if bandwidth > self.widest:  # as a recorder of that bandwidth sees it
             ratio = 2 * BANDWIDTHS[bandwidth] * self.frequency / rate
@@ -141,10 +135,7 @@ def make_corrected(
     bandwidth: int,
     wavelet: bool,
 ) -> tuple[FloatArray, IntArray]:
-    """Return features (n, n_features) and labels of corrected events and their variants at one of BANDWIDTHS.
-
-    Events that the recording cannot show, or whose class is not `learned` there, are left out.
-    """
+    """Return features and labels of corrected events, of classes `learned`, and variants at one of BANDWIDTHS."""
     places = [class_names.index(one.correction.label) for one in events]
     shown = [
         (event, place)

@@ -229,10 +229,7 @@ def _learn(
     n_jobs: int | None,
     corrected: tuple[FloatArray, IntArray],
 ) -> tuple[Subset, ModelTrainingTable]:
-    """Choose a subset of the features, with its error, temperature, weight and distance, and its training events.
-
-    Everything is chosen by the generated events; corrected ones are added to the table.
-    """
+    """Choose a subset by generated events, with error, temperature, weight, distance, and its training events."""
     from pqswarm.evaluation import Folds
     from pqswarm.search import minimize
 

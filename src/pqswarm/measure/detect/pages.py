@@ -19,10 +19,7 @@ PAGE = 131_072
 
 @dataclass(frozen=True, eq=False)
 class Page:
-    """Some channels from `start` to before `end`; `first` to before `stop` is the page itself, the rest its margins.
-
-    `samples` has the shape (n_channels, end - begin).
-    """
+    """Samples (n_channels, n) from `start` on; `first` to before `stop` is the page itself, the rest its margins."""
 
     first: int
     stop: int
@@ -38,10 +35,7 @@ class Page:
 def turn_pages(
     source: RecordingSource, numbers: Sequence[int], margin: int, block: int | None = None
 ) -> Iterator[Page]:
-    """Yield the pages of the channels with these numbers, read in blocks of `block` samples.
-
-    The last page is up to twice as long; a recording of less than two pages is one page.
-    """
+    """Yield the pages of some channels, read in blocks of `block` samples; the last one is up to twice as long."""
     if block is not None and block < 1:
         raise PqswarmError(f"block must be at least 1 sample, not {block!r}.")
     total = source.n_samples

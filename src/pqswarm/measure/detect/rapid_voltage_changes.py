@@ -37,10 +37,7 @@ def find_voltage_changes(
     urms: FloatArray, time: FloatArray, spans: Sequence[Span], frequency: float, threshold: float = 0.02,
     make: PartMaker = any_channel,
 ) -> list[Part]:  # fmt: skip
-    """Find the changes of Urms(1/2) [pu] at `time` [s] outside sags, swells and interruptions.
-
-    `make` makes parts on the channel. Details are the levels ``before`` and ``after`` [pu].
-    """
+    """Find changes of Urms(1/2) [pu] at `time` [s] outside other events; details are ``before`` and ``after`` [pu]."""
     quiet = np.isfinite(urms)
     for span in spans:
         quiet[max(span.first - _BESIDE, 0) : span.stop + _BESIDE] = False

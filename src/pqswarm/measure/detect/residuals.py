@@ -91,10 +91,7 @@ def _is_steady_for_residual(change: FloatArray, cycle: float) -> BoolArray:
 
 
 def _forgive_jitter(residual: FloatArray, cycle: float, noise: float) -> FloatArray:
-    """Take from a residual what it is at that place in two other cycles at least, beyond noise of that size.
-
-    The jump of a notch comes a sample earlier or later in each cycle.
-    """
+    """Take from a residual what two other cycles have there: the jump of a notch comes a sample earlier or later."""
     size = np.abs(residual)
     wide = np.fmax(size, np.fmax(np.concatenate([[0.0], size[:-1]]), np.concatenate([size[1:], [0.0]])))
     others = np.full((2 * _BESIDE, size.size), np.nan)

@@ -33,10 +33,7 @@ class SlidingMeanSquare(Protocol):
 
 @dataclass(frozen=True)
 class Span:
-    """A run of Urms(1/2) values: its kind, first value, the first value after it, and its extreme.
-
-    With `open_start` or `open_end` the record starts or ends inside it.
-    """
+    """Values of Urms(1/2): kind, first, first after it, extreme, and whether the record starts or ends inside it."""
 
     kind: str
     first: int

@@ -9,10 +9,8 @@ MAX_MISSING = 0.25
 """Fraction of a window that may be missing."""
 
 
-def half_cycle_rms(
-    samples: FloatArray, sampling_rate: float, frequency: float, *, first: float | None = None
-) -> tuple[FloatArray, FloatArray]:
-    """RMS over one cycle, refreshed each half cycle.
+def half_cycle_rms(samples: FloatArray, sampling_rate: float, frequency: float) -> tuple[FloatArray, FloatArray]:
+    """RMS over one cycle, refreshed each half cycle, from half a sample before the first sample on.
 
     The cycle need not be an integer number of samples: the square of the signal is integrated as the broken line
     through its samples. Missing samples (NaN) are replaced from the cycle beside them; a window in which more than
@@ -26,9 +24,6 @@ def half_cycle_rms(
         Samples per second [Hz].
     frequency : float
         Measured fundamental frequency, which sets the length of the window [Hz].
-    first : float, optional
-        Start of the first window after the first sample [s], such as the first zero crossing of the fundamental;
-        by default the start of the record, half a sample before the first sample.
 
     Returns
     -------
@@ -54,15 +49,15 @@ def half_cycle_rms(
         )
     cycle = sampling_rate / frequency
     mean_square = MeanSquare(samples, cycle)
-    centres = window_centres(samples.size, cycle, -0.5 if first is None else max(first * sampling_rate, -0.5))
+    centres = window_centres(samples.size, cycle)
     return centres / sampling_rate, np.sqrt(mean_square.at(centres, cycle))
 
 
-def window_centres(n_samples: int, cycle: float, start: float = -0.5) -> FloatArray:
-    """Centres of the windows of Urms(1/2) [samples], the first of which starts at `start`."""
+def window_centres(n_samples: int, cycle: float) -> FloatArray:
+    """Centres of the windows of Urms(1/2) [samples], the first of which starts half a sample before the first."""
     # One part in a million of a cycle of grace, so that a record of exactly one cycle has a value.
-    n_windows = int(np.floor((n_samples - 0.5 - start - cycle) / (cycle / 2) + 1e-6)) + 1
-    centres: FloatArray = start + cycle / 2 + np.arange(max(n_windows, 0), dtype=np.float64) * (cycle / 2)
+    n_windows = int(np.floor((n_samples - cycle) / (cycle / 2) + 1e-6)) + 1
+    centres: FloatArray = -0.5 + cycle / 2 + np.arange(max(n_windows, 0), dtype=np.float64) * (cycle / 2)
     return centres
 
 
@@ -104,10 +99,7 @@ class MeanSquare:
 
 
 def fill_gaps(samples: FloatArray, cycle: float) -> tuple[FloatArray, BoolArray]:
-    """Replace missing samples by those one cycle before or after, or by a straight line; all-missing becomes zero.
-
-    `cycle` is its length [samples]. Where samples were missing, NaN or infinite, is returned too.
-    """
+    """Replace missing samples from a cycle [samples] beside, or by a line, or zero; return also where they were."""
     missing = ~np.isfinite(samples)
     if not missing.any():
         return samples.astype(np.float64, copy=False), missing

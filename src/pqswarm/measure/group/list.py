@@ -87,10 +87,7 @@ class EventList:
         return [self._largest(group, describe_steady(group)) for group in groups]
 
     def changes(self, parts: Iterable[Part], large: Sequence[Event], steady: Sequence[Event]) -> list[Event]:
-        """Return the rapid voltage changes that are not part of another event.
-
-        Those beside a sag or swell, in flicker, and where notching starts or ends belong to these.
-        """
+        """Return the rapid voltage changes that belong to no sag or swell, flicker, or end of notching."""
         others = [(event.system, event.start, event.end) for event in large]
         for event in steady:
             if event.kind == "flicker":

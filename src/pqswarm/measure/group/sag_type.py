@@ -48,20 +48,14 @@ def symmetrical_components(phasors: Sequence[complex]) -> tuple[complex, complex
 
 
 def orient_lines(phasors: "Sequence[complex] | AnyArray") -> tuple[int, int, int]:
-    """Signs of three line-to-line voltages that minimise their sum: one may be measured with reversed polarity.
-
-    `phasors` are three, or have the shape (3, n).
-    """
+    """Signs of three line-to-line voltages, (3,) or (3, n), that minimise their sum: one may have reversed polarity."""
     choices = ((1, 1, 1), (1, 1, -1), (1, -1, 1), (-1, 1, 1))
     table = np.asarray(phasors).reshape(3, -1)
     return min(choices, key=lambda signs: float(np.nansum(np.abs(np.asarray(signs) @ table))))
 
 
 def sag_type(phases: Sequence[str], before: Sequence[complex], during: Sequence[complex]) -> tuple[str, complex]:
-    """Type of a sag and its characteristic voltage [pu], from the phasors before and during it.
-
-    The type is empty if the channels are not three phases, or if there is no sag between them.
-    """
+    """Type of a sag, empty if it has none, and characteristic voltage [pu], from the phasors before and during it."""
     order = next((names for names in _ORDERS if sorted(names) == sorted(phases)), ())
     if not order:
         return "", 1.0

@@ -22,10 +22,7 @@ _MOST = 60
 
 @dataclass(frozen=True)
 class FeederCurrents:
-    """Currents of a feeder: the largest before, its rise [A], and what they say.
-
-    `phases` are the faulted ones with ``"G"`` for earth; `second` is the second harmonic over the fundamental.
-    """
+    """Currents of a feeder: the largest before, its rise [A], faulted phases (``"G"``: earth), second harmonic."""
 
     feeder: str
     before: float

@@ -21,10 +21,7 @@ _PIECE, _FLAT = 0.2, 0.3  # tuned
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """Urms(1/2) [pu] of the channels of a system, (n_channels, n), at `time` [s], around an incident.
-
-    It goes on after the incident as long as nothing else happens, at most for a second.
-    """
+    """Urms(1/2) [pu] (n_channels, n) of a system at `time` [s], around an incident and up to a second after."""
 
     time: FloatArray
     urms: FloatArray

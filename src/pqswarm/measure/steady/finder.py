@@ -177,11 +177,7 @@ class SteadyFinder:
         )
 
     def _calm(self, members: Sequence[int]) -> BoolArray:
-        """Values of Urms(1/2) outside the events of the channels; of one channel also inside a sag or swell.
-
-        What is beside an event or at its edges, such as a transient, is left out. Inside an event of one phase a system
-        is unbalanced.
-        """
+        """Urms(1/2) outside events and their edges; of one channel also inside a sag or swell."""
         calm: BoolArray = np.asarray(np.isfinite(self.urms[list(members)]).all(axis=0))
         time, half = self.scan.time, 0.5 / self.supply.frequency
         for number, span in ((i, span) for i in members for span in self.spans[i]):

@@ -95,11 +95,7 @@ def make_spectrum(direct: float, sizes: FloatArray, noise: float, start: float, 
 
 
 def steadiest_cycles_for_harmonics(values: FloatArray, maximum: int) -> tuple[int, int]:
-    """First value and number of cycles, at most `maximum`, where the RMS of all channels is steadiest.
-
-    `values` (n_channels, n) is the RMS each half cycle, NaN where it does not count. The stretch is as long as it can
-    be; (-1, 0) if there is none.
-    """
+    """First value and number of cycles, to `maximum`, where all channels, NaN apart, are steadiest; or (-1, 0)."""
     limit = max(map(_steady_limit_for_harmonics, values))
     for cycles in (*range(maximum, 1, -1), 1):
         n_values = 2 * cycles - 1 if cycles > 1 else min(2, values.shape[1])
@@ -122,10 +118,7 @@ def _steady_limit_for_harmonics(values: FloatArray) -> float:
 
 
 def fit_harmonics(piece: FloatArray, cycle: float, orders: int, cycles: int) -> tuple[float, AnyArray, float]:
-    """Direct component, phasors of the orders 1, 2, ... of whole cycles, and how far noise moves the first.
-
-    Phasors are amplitudes of cosines with their angles at the first sample.
-    """
+    """Direct component, phasors (cosines at the first sample) of orders 1, 2, ..., and how noise moves the first."""
     angle = 2 * np.pi / cycle * np.arange(piece.size)
     if cycles >= 3:
         window = np.hanning(piece.size + 1)[:-1]

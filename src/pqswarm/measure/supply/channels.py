@@ -275,10 +275,7 @@ def _common_channel_prefix(names: list[str]) -> str:
 
 
 def name_supply_systems(channels: Sequence[ChannelHeader]) -> list[str]:
-    """Name of the three-phase system of each channel: a new one starts where a phase is repeated, or of another kind.
-
-    Systems named in a site file take precedence.
-    """
+    """Name of the system of each channel: the site's, or a new one where a phase is repeated or of another kind."""
     if any(channel.system for channel in channels):
         others = iter(name_supply_systems([channel for channel in channels if not channel.system]))
         return [channel.system or next(others) for channel in channels]

@@ -36,10 +36,7 @@ _STATES, _MAX_ROWS = 4_000_000, 262_144  # states and rows read at once
 
 
 def open_comtrade(path: Path, options: Options) -> list[RawSource]:
-    """Open a recording by any of its files; partner files are found in the same folder, ignoring case.
-
-    Each section at the high rate is a recording; the longest is the main one.
-    """
+    """Open a recording by any of its files, ignoring case; of sections at the high rate the longest is the main one."""
     config_text, content, source = _comtrade_contents(path, options)
     text, encoding = decode(config_text, options.encoding)
     config = parse_configuration(text)

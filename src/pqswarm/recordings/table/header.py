@@ -54,11 +54,7 @@ _FACTORS = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9}
 
 
 def kind_of(text: str, decimal: str) -> str:
-    """Return the kind of a field.
-
-    ``"n"`` is a number, ``"t"`` a time stamp, ``"u"`` a time with its unit, ``"d"`` a date, ``""`` nothing, and ``"x"``
-    other text.
-    """
+    """Return ``"n"`` for a number, ``"t"`` time stamp, ``"u"`` time with unit, ``"d"`` date, ``"x"`` other text."""
     if not text:
         return ""
     if len(text) < 60:

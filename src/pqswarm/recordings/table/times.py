@@ -10,10 +10,7 @@ _MAX_HELD = 1_000_000  # rows without a time, after which the last time is repea
 
 
 class TimeColumn:
-    """The times of rows, in pieces; missing ones are interpolated.
-
-    Rows without a time are kept: their position determines it.
-    """
+    """The times of rows, in pieces; missing ones are interpolated: the position of a row determines its time."""
 
     def __init__(self, found: Iterable[FloatArray], unit: float) -> None:
         self.found = found

@@ -101,10 +101,7 @@ def describe_view(
 
 
 def encode_thinned_series(values: AnyArray, start: float, step: float, times: int) -> dict[str, Any]:
-    """Return a series as it is drawn: all values, or minimum and maximum of each `times` values; NaN is a gap.
-
-    `start` is the time of the first value, `step` that between two [s].
-    """
+    """Return a series, from `start` each `step` [s], as drawn: all values, or extremes of each `times`."""
     if times <= 1:
         return {"from": start, "step": step, "n": len(values), **encode_extremes(values, None)}
     low, high = extremes(np.asarray(values, np.float64), times)

@@ -8,8 +8,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from pqswarm._base.thinning import extreme_places, extremes
+from pqswarm._base.units import frequency_text
 from pqswarm.events import EVENT_CLASSES, Event, add_noise, class_title, generate, noise_stream
-from pqswarm.features import band_edges, band_names, decompose, decomposition_level, extend
+from pqswarm.features import band_edges, band_names, decompose, decomposition_level, describe_band, extend
 from pqswarm.features.wavelet import coefficient_times
 from pqswarm.report.section import Content, adaptive_drawing
 from pqswarm.report.style import BAND, FAINT, NARROW, STYLE, WAVE, WIDE, settle
@@ -79,23 +80,13 @@ def plot_event(event: Event, snr: float = float("inf")) -> Figure:
             axis.axhline(0.0, color=FAINT, lw=0.5)
             label = {"xycoords": "axes fraction", "ha": "right", "textcoords": "offset points"}
             axis.annotate(name, (0.0, 0.5), (-40, 1), va="bottom", fontweight="bold", **label)
-            axis.annotate(
-                f"{_event_frequency_text(low)} to\n{_event_frequency_text(high)}",
-                (0.0, 0.5),
-                (-40, 0),
-                va="top",
-                fontsize=6.5,
-                **label,
-            )
+            words = describe_band(low, high).replace(" to ", " to\n")
+            axis.annotate(words, (0.0, 0.5), (-40, 0), va="top", fontsize=6.5, **label)
             axis.tick_params(labelsize=7)
             axis.locator_params(axis="y", nbins=3)
         axes[-1].set_xlabel("time [s]")
         axes[-1].set_xlim(*span)
         return settle(figure)
-
-
-def _event_frequency_text(frequency: float) -> str:
-    return f"{frequency / 1000:.3g} kHz" if frequency >= 1000 else f"{frequency:.3g} Hz"
 
 
 def _caption(event: Event, snr: float) -> str:
@@ -107,7 +98,7 @@ def _caption(event: Event, snr: float) -> str:
         for name, value in event.parameters.items()
         if not name.startswith(hidden)
     ]
-    rate = _event_frequency_text(event.sampling_rate)
+    rate = frequency_text(event.sampling_rate)
     record = f"{event.frequency:g} Hz, {event.cycles:.3g} cycles at {rate}, {event.source}"
     noise = "no noise added" if snr == float("inf") else f"noise at {snr:g} dB"
     lines = ["; ".join(parts[i : i + 5]) for i in range(0, len(parts), 5)]

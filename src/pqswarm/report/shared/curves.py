@@ -48,11 +48,7 @@ def convergence_curves(groups: Groups, budget: int) -> dict[str, FloatArray]:
 
 
 def quartile_curve(title: str, given: FloatArray, at: IntArray) -> tuple[IntArray, FloatArray]:
-    """Return the quartiles of the errors against the evaluations, without points where nothing changes.
-
-    `given` (n_runs, n_points) is the lowest error of each run after the numbers of evaluations in `at`. The result are
-    some of these numbers (n,), and lower quartile, median and upper quartile (3, n); `title` is for messages.
-    """
+    """Return the evaluations, of `at`, after which errors (n_runs, n_points) change, and quartiles (3, n)."""
     curve = np.asarray(given, dtype=np.float64)
     if curve.ndim != 2 or 0 in curve.shape or curve.shape[1] > at.size:
         raise PqswarmError(f"the curves of {title!r} have shape {curve.shape}: it must be (n_runs, n_points).")

@@ -20,11 +20,7 @@ class SeriesMark:
 
 
 def mark(artist: _Artist, series: str = "", tips: Sequence[str] = (), key: str = "") -> _Artist:
-    """Set the series and the tooltips of an artist, and return the artist.
-
-    A page can hide all artists of a series, and shows tooltips near the pointer. The key names the reading of a
-    multiverse, by which a page filters. Other formats are unaffected.
-    """
+    """Set series and tooltips of an artist on a page, and the key of a multiverse's reading, and return the artist."""
     setattr(artist, _ATTRIBUTE, SeriesMark(series, tuple(tips), key))
     return artist
 

@@ -97,10 +97,7 @@ class EndLabel(NamedTuple):
 
 
 def spread_end_labels(places: Sequence[float], gap: float, low: float = 0.0, high: float = 1.0) -> "FloatArray":
-    """Move positions apart as little as possible (least squares) until neighbours are a gap apart.
-
-    The order is kept; if there is too little space between `low` and `high`, the gap takes precedence.
-    """
+    """Move positions apart (least squares), in order, to a gap apart, if need be beyond `low` and `high`."""
     from scipy.optimize import isotonic_regression
 
     order = np.argsort(places, kind="stable")

@@ -23,14 +23,13 @@ _LONG_TICKS = ((60.0, "1 min"), (600.0, "10 min"), (3600.0, "1 h"))
 
 
 class _ChartPoint(NamedTuple):
-    """An event on a chart: what it is, its duration [s] and voltage [%], tip, link, and key for scripts."""
+    """An event on a chart: what it is, its duration [s] and voltage [%], tip and link."""
 
     found: EventVerdict
     seconds: float
     percent: float
     tip: str
     link: str
-    key: str
 
 
 @dataclass(frozen=True)
@@ -45,16 +44,11 @@ class Chart:
     note: str
 
 
-def draw_charts(
-    events: Sequence[EventVerdict], tips: Sequence[str], links: Sequence[str], keys: Sequence[str] | None = None
-) -> list[Chart]:
-    """Draw events on the ITIC curve and on SEMI F47; those without a place on a curve are left out.
-
-    Each event has a text, a link, and optionally a key by which a script knows its point.
-    """
+def draw_charts(events: Sequence[EventVerdict], tips: Sequence[str], links: Sequence[str]) -> list[Chart]:
+    """Draw the events that have a place on a curve on ITIC and SEMI F47; each has a text and a link."""
     shown = [
         _ChartPoint(found, *place, *words)
-        for found, *words in zip(events, tips, links, keys or [""] * len(events), strict=True)
+        for found, *words in zip(events, tips, links, strict=True)
         if (place := row_curve_point(found)) is not None
     ]
     dips = [one for one in shown if one.found.event.kind in ("sag", "interruption")]
@@ -161,9 +155,8 @@ class _Axes:
             shape = f'<circle cx="{x}" cy="{y}" r="5.5"/>'
         else:
             shape = f'<path d="M{x:g} {y - 7:g}L{x + 6:g} {y:g}L{x:g} {y + 7:g}L{x - 6:g} {y:g}Z"/>'
-        key = f' data-row="{escape(row.key)}"' if row.key else ""
         return (
-            f'<a href="{escape(row.link)}"{key} class="point" data-kind="{escape(kind)}" data-seconds="{seconds:.6g}" '
+            f'<a href="{escape(row.link)}" class="point" data-kind="{escape(kind)}" data-seconds="{seconds:.6g}" '
             f'data-percent="{percent:.6g}" fill="{row_colour(row.found)}" aria-label="{tip}">'
             f'<g class="mark"><title>{tip}</title>{shape}</g></a>'
         )

@@ -59,10 +59,7 @@ def _near_listed_events(verdict: Verdict, time: FloatArray) -> BoolArray:
 
 @dataclass(frozen=True, eq=False)
 class ListedEvent:
-    """An event on the page: its number from 1, its recording, the index of that, its verdict, and its incident.
-
-    `is_main` if it is the main event of its incident.
-    """
+    """An event on the page: number from 1, recording and its index, verdict, incident, and if it is the main one."""
 
     number: int
     place: int

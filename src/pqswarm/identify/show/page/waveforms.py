@@ -80,10 +80,7 @@ def match_waveform_recording(verdict: Verdict, sources: Iterable[RecordingSource
 def read_waveforms(
     listed: Sequence[ListedEvent], find: Callable[[Verdict], RecordingSource | None] = find_waveform_recording
 ) -> list[Waveforms]:
-    """Read the waveforms of the worst events, worst first, as far as number and size allow.
-
-    Recordings that cannot be read again are left out.
-    """
+    """Read the waveforms of the worst events, worst first, as far as number, size and the files allow."""
     chosen: dict[int, list[ListedEvent]] = {}
     for one in choose_events(listed):
         chosen.setdefault(one.place, []).append(one)

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from pqswarm.report.section import Content, Drawing, adaptive_drawing
 from pqswarm.report.sections.algorithms.convergence import plot_convergence
-from pqswarm.report.sections.algorithms.points import plot_boxes, plot_error_against_size
+from pqswarm.report.sections.algorithms.points import plot_error_against_size
 from pqswarm.report.shared.curves import convergence_curves, convergence_grid, evaluation_ends
 from pqswarm.report.shared.run_points import run_points
 from pqswarm.report.shared.sentences import count, count_runs, enumerate_words, percent
@@ -27,7 +27,7 @@ def algorithms_content(study: "StudySummary", found: "ClassifierSummary") -> Con
     fared = {title: _performance(found, title) for title in found.runs}
     best = found.best(found.reference)
     return Content(
-        drawings=[_scatter(study, found), _boxes(study, found), _convergence(study, found)],
+        drawings=[_scatter(study, found), _convergence(study, found)],
         tables=[_performances(study, found, fared), *_gap(found)],
         answer=_sentences(study, found, fared),
         numbers={
@@ -170,19 +170,6 @@ def _scatter(study: "StudySummary", found: "ClassifierSummary") -> Drawing:
         f"Lower left is better: a lower error rate with fewer features. Each name is placed at the median error rate "
         f"of its runs.{hollow}{line}",
         partial(plot_error_against_size, fronts=fronts, numbers=numbers),
-        *(points, whole, study.palette),
-    )
-
-
-def _boxes(study: "StudySummary", found: "ClassifierSummary") -> Drawing:
-    points, _, numbers = run_points(found)
-    whole = (found.n_features, found.all_features)
-    return adaptive_drawing(
-        "boxes",
-        "Error rates and numbers of features of all runs",
-        "Boxes span the quartiles, the line inside is the median, and each marker is a run. Sorted by median error "
-        "rate.",
-        partial(plot_boxes, numbers=numbers),
         *(points, whole, study.palette),
     )
 

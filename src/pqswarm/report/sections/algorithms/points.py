@@ -1,21 +1,13 @@
-"""Figures of errors and subset sizes of the runs of a study."""
+"""The figure of errors and subset sizes of the runs of a study."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import matplotlib as mpl
-import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from pqswarm._base.typing import FloatArray, IntArray
-from pqswarm.report.shared.interactive import mark
 from pqswarm.report.shared.palette import Palette, label_ends
-from pqswarm.report.shared.run_points import ALL_FEATURES, Points, check_points, draw_points, run_tips
-from pqswarm.report.shared.sentences import count_runs, percent
-from pqswarm.report.style import FAINT, GREY, NARROW, STYLE, WIDE, settle
-
-_GOLDEN = 0.6180339887498949  # the fractional parts of its multiples are evenly spread
+from pqswarm.report.shared.run_points import Points, check_points, draw_points
+from pqswarm.report.style import NARROW, STYLE, WIDE
 
 
 def plot_error_against_size(
@@ -62,60 +54,3 @@ def plot_error_against_size(
         axis.set_xlabel("features selected")
         axis.set_ylabel("error rate [%]")
         return label_ends(figure, labels)
-
-
-def plot_boxes(
-    points: Points,
-    all_features: tuple[int, float] | None = None,
-    palette: Palette | None = None,
-    *,
-    numbers: Sequence[int] | None = None,
-    narrow: bool = False,
-) -> Figure:
-    """Draw box plots of the errors and subset sizes of each algorithm, sorted by median error, with the runs."""
-    checked = check_points(points)
-    palette = palette or Palette(checked)
-    order = sorted(checked, key=lambda title: (np.median(checked[title][1]), np.median(checked[title][0])))
-    whole = {} if all_features is None else {"error": 100 * all_features[1]}
-    with mpl.rc_context(STYLE):
-        height = 0.75 + 0.36 * len(order)
-        figure = Figure(figsize=(NARROW, 2 * height) if narrow else (WIDE, height), layout="constrained")
-        axes = figure.subplots(2, 1) if narrow else figure.subplots(1, 2, sharey=True)
-        for axis, kind in zip(axes, ("error", "size"), strict=True):
-            axis.grid(axis="x", color=FAINT, lw=0.5, alpha=0.35)
-            axis.set_axisbelow(True)
-            for row, title in enumerate(order):
-                sizes, errors = checked[title]
-                _draw_box_and_points(axis, row, title, 100 * errors if kind == "error" else sizes, palette)
-                mark(axis.lines[-1], title, run_tips(title, sizes, errors, numbers))
-            if kind in whole:
-                tip = f"All features: error {percent(whole[kind] / 100)}"
-                line = axis.axvline(whole[kind], color=GREY, lw=1.3, ls=(0, (5, 2)))
-                mark(line, ALL_FEATURES, [tip])
-            axis.set_ylim(len(order) - 0.4, -0.6)
-            axis.set_yticks(range(len(order)), order, parse_math=False)
-            for label in axis.get_yticklabels():
-                label.set_fontweight("bold" if label.get_text() == palette.reference else "normal")
-            axis.tick_params(axis="y", length=0)
-            axis.spines["left"].set_visible(False)
-        axes[0].set_xlabel("error rate [%]" + (", dashed: all features" if whole else ""))
-        axes[1].set_xlabel("features selected")
-        return settle(figure)
-
-
-def _draw_box_and_points(axis: Axes, row: int, title: str, values: FloatArray | IntArray, palette: Palette) -> None:
-    """Draw a box between the quartiles, a line at the median, and finally the runs as points."""
-    colour = palette.colour(title)
-    low, middle, high = np.percentile(values, [25, 50, 75])
-    offsets: Any = np.zeros(1)
-    if values.size > 1:
-        unit = "" if np.issubdtype(values.dtype, np.integer) else " %"
-        words = [f"{value:.4g}{unit}" for value in (middle, low, high)]
-        tip = f"{title}, {count_runs(values.size)}: median {words[0]}, quartiles {words[1]} and {words[2]}"
-        box = axis.barh(row, high - low, 0.56, left=low, fc=colour, ec=colour, lw=1.0)[0]
-        box.set(alpha=0.22)
-        mark(box, title, [tip])
-        mark(axis.plot([middle, middle], [row - 0.28, row + 0.28], color=colour, lw=2.4)[0], title, [tip])
-        offsets = 0.4 * ((_GOLDEN * np.arange(values.size)) % 1.0 - 0.5)
-    look: dict[str, Any] = {"ls": "", "marker": palette.marker(title), "mew": 0.0, "ms": 4.5, "alpha": 0.8}
-    axis.plot(values, row + offsets, color=colour, **look)

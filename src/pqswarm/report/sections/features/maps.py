@@ -1,4 +1,4 @@
-"""Figures of features: how often each was selected, and how they differ between classes."""
+"""Figures of features: how often each was selected."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -8,16 +8,13 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from pqswarm._base.typing import FloatArray
-from pqswarm.events import class_title
-from pqswarm.features import FUNCTIONS, describe_band
+from pqswarm.features import describe_band
 from pqswarm.report.shared.interactive import mark
 from pqswarm.report.shared.palette import Palette
 from pqswarm.report.style import FAINT, NARROW, STYLE, WIDE, draw_cell, draw_grid, settle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from pqswarm.datasets import Dataset
 
 _FULL = "#0a58b0"  # of a feature that every run selected; white numbers are legible on it
 _MAX_LISTED = 20  # features
@@ -140,41 +137,3 @@ def plot_selected_features(
 def _shorten_name_on_feature_map(name: str, length: int) -> str:
     """Shorten a name in the middle, since names often differ at their ends."""
     return name if len(name) <= length else f"{name[: (length - 1) // 2]}…{name[-(length // 2) :]}"
-
-
-def plot_features(dataset: "Dataset", snr: float = float("inf")) -> Figure:
-    """Draw how the features differ between classes, as a map of classes by features, at a noise level `snr` [dB].
-
-    Each feature is replaced by its rank among all events (0 lowest, 1 highest), so that energies and entropies share
-    one scale; the colour is the median rank of the class. A column whose colour changes from row to row separates
-    classes.
-
-    Examples
-    --------
-    >>> from pqswarm.datasets import make_dataset
-    >>> figure = plot_features(make_dataset(2, snr=float("inf")))
-    """
-    from scipy.stats import rankdata
-
-    ranks = (rankdata(dataset.X(snr), axis=0) - 1) / max(len(dataset) - 1, 1)
-    medians = np.array([np.median(ranks[dataset.y == label], axis=0) for label in range(len(dataset.class_names))])
-    n_classes, n_features = medians.shape
-    bands = list(dict.fromkeys(name.split(".")[0] for name in dataset.feature_names))
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(17.0, 6.2), layout="constrained")
-        axis = figure.subplots()
-        image = axis.imshow(medians, aspect="auto", cmap="PuOr_r", vmin=0.0, vmax=1.0, interpolation="nearest")
-        axis.set_yticks(range(n_classes), [class_title(name) for name in dataset.class_names])
-        functions = [name.split(".")[1].replace("_", " ") for name in dataset.feature_names]
-        axis.set_xticks(range(n_features), functions, rotation=90, fontsize=6.5)
-        axis.tick_params(length=0)
-        width = len(FUNCTIONS)
-        for i, band in enumerate(bands):
-            if i:
-                axis.axvline(i * width - 0.5, color="black", lw=1.2)
-            axis.text((i + 0.5) * width - 0.5, -0.75, band, ha="center", va="bottom", fontweight="bold")
-        noise = "no noise" if snr == float("inf") else f"SNR {snr:g} dB"
-        title = f"{n_features} features of {len(dataset)} events, {noise}: median rank of each class\n"
-        axis.set_title(title, fontsize=12, fontweight="bold")
-        figure.colorbar(image, ax=axis, label="rank among all events", pad=0.01, aspect=30)
-        return settle(figure)
