@@ -100,6 +100,18 @@ class Memo:
             self._recent, self._older = {}, self._recent
         self._recent.update(new if len(new) <= half else list(new.items())[-half:])
 
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        """The folds of each block of :meth:`raced`."""
+        return self.evaluator.blocks
+
+    def raced(self, masks: ArrayLike, first: IntArray, limits: FloatArray) -> FloatArray:
+        """Test subsets in one block of folds after the other, not cached; see :meth:`Evaluator.raced`."""
+        found = self.evaluator.raced(masks, first, limits)
+        with self._lock:
+            self.n_evaluations += len(found)
+        return found
+
     def error_counts(self, masks: ArrayLike, folds: range | None = None) -> IntArray:
         """Return the misclassified events of each fold, or of some, not cached; only if errors are counted."""
         counted: Any = self.evaluator

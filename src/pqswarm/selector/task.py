@@ -107,7 +107,7 @@ class SelectionTask:
         """Return new runs with different seeds."""
         seeds = [derived_seed(self.seed, (run,)) for run in range(count)]
         bits, budget = self.groups.n_bits, self.max_evaluations
-        return [Run(self.search(bits, seed, self.parameters), budget) for seed in seeds]
+        return [Run(self.search(bits, seed, self.parameters), budget, self.evaluator.blocks) for seed in seeds]
 
     def make_pool(self) -> Pool:
         """Return a pool for the best subsets of the runs."""
