@@ -17,6 +17,7 @@ _MEMORY = 450  # number of the best and of the last subsets that the model learn
 _SHRINKAGE, _STEPS = 0.02, 4  # of the model: ridge in units of a feature's mean variance; steps of a fit
 _NOISE = 0.3  # of a prediction, in standard deviations of the residuals
 _PASSED = 0.8  # fraction of the best of the population that would pass the limits of a race
+_IDLE, _PATIENCE = 300, 0.7  # subsets without improvement before a new start: at least, and per subset before them
 
 
 @parameters
@@ -50,7 +51,8 @@ class Merit(DistinctSearch):
     lowest prediction of a ridge regression of the error on the features are evaluated, and some others at random. The
     regression is fitted to the best and the last subsets, in which good ones weigh more. No subset is requested twice.
     Where the evaluator can test subsets in part of the folds, those clearly behind the best of the population there are
-    dropped, and evaluations are counted in folds. The combination is ours, its parts are not.
+    dropped, and evaluations are counted in folds. When nothing better is found for long, a new population is started;
+    the model keeps what it knows. The combination is ours, its parts are not.
 
     References
     ----------
@@ -66,7 +68,7 @@ class Merit(DistinctSearch):
     Parameters: ClassVar[type[SearchParameters]] = MeritParameters
     parameters: MeritParameters
     races = True
-    state_fields: ClassVar[tuple[str, ...]] = (*DistinctSearch.state_fields, "parts", "slopes")
+    state_fields: ClassVar[tuple[str, ...]] = (*DistinctSearch.state_fields, "parts", "slopes", "epoch")
     growing_fields: ClassVar[tuple[str, ...]] = (*DistinctSearch.growing_fields, "parts")
 
     def _start(self) -> None:
@@ -75,7 +77,8 @@ class Merit(DistinctSearch):
         if p.order and sorted(p.order) != list(range(n)):
             raise PqswarmError(f"order of MeritParameters must hold each of the {n} features once, or none.")
         self.slopes: FloatArray = np.zeros(n)
-        self.parts: FloatArray = np.empty((0, 3))  # of the errors, by block of folds: NaN if not tested or not raced
+        self.parts: FloatArray = np.empty((0, 3))  # of the errors, by block of folds: infinity if not tested
+        self.epoch: IntArray = np.zeros(2, dtype=np.int64)  # subsets before this population, and up to its best
         self._forget()
 
     def _forget(self) -> None:
@@ -83,12 +86,17 @@ class Merit(DistinctSearch):
         self._places: AnyArray = np.empty(0, dtype=np.uint32)  # the features of all subsets
         self._ends: IntArray = np.zeros(1, dtype=np.int64)
         self._best: IntArray = np.empty(0, dtype=np.int64)  # indices of the best subsets
+        self._elites: IntArray = np.empty(0, dtype=np.int64)  # those of this population
         self._count = 0
         self._leaders: IntArray | None = None  # indices of the best of the population
 
     def _next(self) -> BoolArray:
         p, n = self.parameters, self.n_features
-        if not self._count:
+        begin, improved = self.epoch.tolist()
+        if self._count - improved > max(_IDLE, _PATIENCE * (improved - begin)):
+            self.epoch[:] = begin = self._count
+            self._elites, self._leaders = self._elites[:0], None
+        if self._count == begin:
             return self._make_distinct(self.rng.random((p.batch, n)) < self._first_frequencies())
         from pqswarm.search._merit_kernels import fit_slopes, predict_errors
 
@@ -117,10 +125,10 @@ class Merit(DistinctSearch):
     def _best_of_population(self) -> IntArray:
         """Indices of the best of the latest subsets and of the elites."""
         if self._leaders is None:
-            size = self.parameters.batch + int(self.parameters.growth * self._count)
-            first = max(0, self._count - size)
-            elites = self._best[:_ELITES]
-            rows = np.concatenate([elites[elites < first], np.arange(first, self._count)])
+            begin = int(self.epoch[0])
+            size = self.parameters.batch + int(self.parameters.growth * (self._count - begin))
+            first = max(begin, self._count - size)
+            rows = np.concatenate([self._elites[self._elites < first], np.arange(first, self._count)])
             self._leaders = rows[self._order(rows)[: max(2, round(_BEST_SHARE * size))]]
         return self._leaders
 
@@ -136,13 +144,19 @@ class Merit(DistinctSearch):
     def _parts_of_best(self) -> FloatArray:
         """The parts of the errors of the best of the population that were tested in all folds."""
         known = self.parts[self._best_of_population()] if len(self.parts) else self.parts
-        return known[~np.isnan(known).any(axis=1)]
+        return known[np.isfinite(known).all(axis=1)]
 
     def _learn(self, masks: BoolArray, errors: FloatArray) -> None:
-        parts = errors[:, :3] if errors.ndim == 2 else np.full((len(masks), 3), np.nan)
-        super()._learn(masks, self._estimated(parts, errors[:, 3]) if errors.ndim == 2 else errors)
+        parts = np.full((len(masks), 3), np.inf)
+        if errors.ndim == 2:
+            parts, errors = np.where(np.isnan(errors[:, :3]), np.inf, errors[:, :3]), errors[:, 3]
+            errors = self._estimated(parts, errors)
+        super()._learn(masks, errors)
         self.parts = np.concatenate([self.parts, parts])
+        before = self.seen.errors[self._elites[:1]].min(initial=np.inf)
         self._note(masks)
+        if self.seen.errors[self._elites[:1]].min(initial=np.inf) < before:
+            self.epoch[1] = self._count
 
     def _estimated(self, parts: FloatArray, errors: FloatArray) -> FloatArray:
         """The errors; of a dropped subset what the best of the population have, and the difference in its blocks."""
@@ -150,7 +164,7 @@ class Merit(DistinctSearch):
         if not dropped.any():
             return errors
         level, worst = self._parts_of_best().mean(axis=0), self.seen.errors[self._best_of_population()].max()
-        guess = level.sum() + np.nansum(parts - level, axis=1)
+        guess = level.sum() + np.where(np.isfinite(parts), parts - level, 0.0).sum(axis=1)
         return np.where(dropped, np.maximum(guess, np.nextafter(worst, np.inf)), errors)
 
     def _note(self, masks: BoolArray) -> None:
@@ -163,6 +177,11 @@ class Merit(DistinctSearch):
             self._ends = np.concatenate([self._ends, np.empty(count, dtype=np.int64)])
         self._places[first:end] = features
         self._ends[self._count + 1 : count + 1] = first + np.cumsum(masks.sum(axis=1))
+        new = np.arange(max(self._count, int(self.epoch[0])), count)
+        tested = np.isfinite(self.parts[new]).sum(axis=1)
+        whole = (tested == 0) | (tested == 3)
+        elites = np.concatenate([self._elites, new[whole]])
+        self._elites = elites[self._order(elites)[:_ELITES]]
         self._best = np.concatenate([self._best, np.arange(self._count, count)])
         self._best, self._count, self._leaders = self._best[self._order(self._best)[:_MEMORY]], count, None
 
