@@ -135,16 +135,16 @@ class Merit(DistinctSearch):
     def race_limits(self) -> tuple[int, FloatArray]:
         """Return the first block of folds, another for each batch, and what most of the best of the population have."""
         first = len(self.seen) // self.parameters.batch % 3
-        known = self._parts_of_best()
-        if not len(known):
+        known = self.parts[self._tested_best()] if self._count else self.parts
+        if len(known) < 4:
             return first, np.full(2, np.inf)
         sums = np.sort(np.cumsum(known[:, [first, (first + 1) % 3]], axis=1), axis=0)
         return first, sums[min(len(sums) - 1, int(_PASSED * len(sums)))]
 
-    def _parts_of_best(self) -> FloatArray:
-        """The parts of the errors of the best of the population that were tested in all folds."""
-        known = self.parts[self._best_of_population()] if len(self.parts) else self.parts
-        return known[np.isfinite(known).all(axis=1)]
+    def _tested_best(self) -> IntArray:
+        """Indices of the best of the population that were raced and tested in all folds."""
+        best = self._best_of_population()
+        return best[np.isfinite(self.parts[best]).all(axis=1)]
 
     def _learn(self, masks: BoolArray, errors: FloatArray) -> None:
         parts = np.full((len(masks), 3), np.inf)
@@ -163,7 +163,8 @@ class Merit(DistinctSearch):
         dropped = np.isnan(errors)
         if not dropped.any():
             return errors
-        level, worst = self._parts_of_best().mean(axis=0), self.seen.errors[self._best_of_population()].max()
+        best = self._tested_best()
+        level, worst = self.parts[best].mean(axis=0), self.seen.errors[best].max()
         guess = level.sum() + np.where(np.isfinite(parts), parts - level, 0.0).sum(axis=1)
         return np.where(dropped, np.maximum(guess, np.nextafter(worst, np.inf)), errors)
 
