@@ -80,7 +80,12 @@ class _Timed:
     """An evaluator that measures its CPU seconds."""
 
     def __init__(self, evaluator):
-        self.n_features, self.blocks, self._evaluator, self.seconds = evaluator.n_features, evaluator.blocks, evaluator, 0.0
+        self.n_features, self.blocks, self._evaluator, self.seconds = (
+            evaluator.n_features,
+            evaluator.blocks,
+            evaluator,
+            0.0,
+        )
 
     def errors(self, masks):
         return self._timed(self._evaluator.errors, masks)

@@ -215,9 +215,12 @@ class Search(ABC):
 def checked_errors(errors: ArrayLike, count: int, *, raced: bool = False) -> FloatArray:
     """Return a copy of the errors of `count` subsets, or of a race of them, or raise an error."""
     values = np.array(errors, dtype=np.float64)
-    if raced and values.shape == (count, 4) and not np.isnan(values[:, :3]).all(axis=1).any():
-        if not (np.isnan(values[:, :3]).any(axis=1) & ~np.isnan(values[:, 3])).any():
-            return values
+    if raced:
+        tested = ~np.isnan(values)
+        fits = values.shape == (count, 4) and tested[:, :3].any(axis=1).all()
+        if not fits or (tested[:, 3] > tested[:, :3].all(axis=1)).any() or np.isneginf(values).any():
+            raise PqswarmError(f"the outcome of a race must be {count} x 4 numbers, NaN where no fold was tested.")
+        return values
     if values.shape != (count,) or not (values > -np.inf).all():
         raise PqswarmError(f"errors must be {count} numbers, none NaN or minus infinity: a failure is not a score.")
     return values

@@ -150,8 +150,8 @@ class _StoppableEvaluator:
                 whole = errors if errors.ndim == 1 else errors[:, 3]
                 self._pool.add(part, whole)
                 done += len(part)
-                sizes = part.sum(axis=1)
-                self._found |= bool(((sizes > 0 if self._size is None else sizes == self._size) & ~np.isnan(whole)).any())
+                sizes = part.sum(axis=1)[~np.isnan(whole)]
+                self._found |= bool((sizes > 0 if self._size is None else sizes == self._size).any())
             if self._found and self._interrupts.pressed:
                 self.reason = "interrupted"
             elif self._found and self._limits.is_late():
