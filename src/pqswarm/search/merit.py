@@ -206,6 +206,8 @@ class Merit(DistinctSearch):
     def restore(self, state: Mapping[str, AnyArray]) -> None:
         """Resume from a :meth:`state` of a search with the same features and parameters."""
         super().restore(state)
+        if len(self.parts) != len(self.seen) or not 0 <= self.epoch[0] <= self.epoch[1] <= len(self.seen):
+            raise PqswarmError(f"the state is not of {self.name}: its parts and epoch do not fit the subsets seen.")
         self._forget()
         for start in range(0, len(self.seen), 256):
             self._note(self._masks(slice(start, start + 256)))

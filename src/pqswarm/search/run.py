@@ -239,7 +239,7 @@ class Run:
             raise PqswarmError("the state is not that of a run of this search.")
         self.search.restore({name[7:]: array for name, array in state.items() if name.startswith("search.")})
         self._spent = int(own["spent"])
-        self._partial = own["told"].astype(np.float64)
+        self._partial = checked_errors(own["told"], len(own["told"]), raced=bool(self.blocks))
         self.best = own["best"].astype(np.bool_)
         self._improvements = [(int(start), float(error), int(size)) for start, error, size in own["improvements"]]
         self.best_error = self._improvements[-1][1] if self._improvements else np.inf
