@@ -136,7 +136,7 @@ def minimize(
     evaluator : Evaluator
         Any object with `n_features` and ``errors(masks)``. MERIT also uses `blocks` and `raced` of an evaluator.
     max_evaluations : int
-        Exact number of subsets to evaluate, unless the algorithm finishes earlier.
+        Exact number of subsets to evaluate, unless the algorithm finishes earlier; see :class:`Run`.
     seed : int
         The same seed gives the same result.
     callback : callable, optional

@@ -63,7 +63,8 @@ class SwarmSelector(PredictorMixin, ShownMixin, SelectorMixin, MetaEstimatorMixi
         As in scikit-learn; None is the accuracy of a classifier, R2 of a regressor. Of several, `refit` names the one
         to optimise; the subsets on the front are scored by all.
     max_evaluations : int or None
-        Number of subsets that a run evaluates; None is 6000 with an exact evaluator, else 600.
+        Evaluations of a run; None is 6000 with an exact evaluator, else 600. MERIT counts a classifier's subset that it
+        drops after some of the folds as that fraction of an evaluation.
     n_features_to_select : int, float or None
         Number or fraction of features to select, including fixed ones; a group counts as one. None leaves it to the
         search.
