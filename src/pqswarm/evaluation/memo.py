@@ -31,7 +31,7 @@ class Memo:
     Attributes
     ----------
     n_evaluations, n_hits : int
-        Subsets requested, and how many were cached.
+        Subsets requested by `errors`, and how many were cached.
 
     Examples
     --------
@@ -107,10 +107,7 @@ class Memo:
 
     def raced(self, masks: ArrayLike, first: IntArray, limits: FloatArray) -> FloatArray:
         """Test subsets in one block of folds after the other, not cached; see :meth:`Evaluator.raced`."""
-        found = self.evaluator.raced(masks, first, limits)
-        with self._lock:
-            self.n_evaluations += len(found)
-        return found
+        return self.evaluator.raced(masks, first, limits)
 
     def error_counts(self, masks: ArrayLike, folds: range | None = None) -> IntArray:
         """Return the misclassified events of each fold, or of some, not cached; only if errors are counted."""

@@ -298,11 +298,10 @@ class _FoldedLandscape(_RuggedLandscape):
         errors = self.errors(masks)
         shares = np.array(self.blocks) / 5 + 0.1 * (masks[:, :3].astype(float) - masks[:, 1:4])
         found = np.column_stack([errors[:, np.newaxis] * shares, errors])
-        for row, start in enumerate(first):
-            second = (start + 1) % 3
-            late = [found[row, start], found[row, start] + found[row, second]] > limits[row]
-            found[row, [3, (start + 2) % 3]] = np.nan if late.any() else found[row, [3, (start + 2) % 3]]
-            found[row, second] = np.nan if late[0] else found[row, second]
+        for values, start, limit in zip(found, first, limits, strict=True):
+            order = [start, (start + 1) % 3, (start + 2) % 3]
+            late = np.cumsum(values[order])[:2] > limit
+            values[[*order[1 if late[0] else 2 :], 3] if late.any() else []] = np.nan
         return found
 
 
