@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from pqswarm.evaluation import Folds, GaussianNBEvaluator, KNNEvaluator, LDAEvaluator, LinearEvaluator
-from pqswarm.search import ALGORITHMS
+from pqswarm.search import ALGORITHMS, Run, step
 
 MARKS = (300, 1000, 3000, 10_000)
 LDA_FEATURES = 100  # LDA is slow beyond
@@ -76,26 +76,41 @@ def compare(problem, data, estimator, split, algorithms, budget):
             yield case | numbers | {"own_us": round(1e6 * seconds / mark, 2)}
 
 
+class _Timed:
+    """An evaluator that measures its CPU seconds."""
+
+    def __init__(self, evaluator):
+        self.n_features, self.blocks, self._evaluator, self.seconds = (
+            evaluator.n_features,
+            evaluator.blocks,
+            evaluator,
+            0.0,
+        )
+
+    def errors(self, masks):
+        return self._timed(self._evaluator.errors, masks)
+
+    def raced(self, *given):
+        return self._timed(self._evaluator.raced, *given)
+
+    def _timed(self, evaluate, *given):
+        start = time.process_time()
+        found = evaluate(*given)
+        self.seconds += time.process_time() - start
+        return found
+
+
 def follow(search, evaluator, budget):
-    """Return error, subset and CPU seconds of the search itself, without evaluations, at each mark up to the budget."""
-    best, mask, asked, seconds, found = (np.inf, 0), None, 0, 0.0, {}
-    marks = [mark for mark in MARKS if mark <= budget]
-    while marks:
-        start = time.process_time()
-        masks = None if search.done else search.ask()
-        seconds += time.process_time() - start
-        if masks is None:
-            return found | dict.fromkeys(marks, (best[0], mask, seconds))
-        errors = evaluator.errors(masks)
-        for row, (error, size) in enumerate(zip(errors.tolist(), masks.sum(axis=1).tolist(), strict=True)):
-            if size and ((error, size) < best if search.prefers_small else error < best[0]):
-                best, mask = (error, size), masks[row].copy()
-            asked += 1
-            if marks and asked == marks[0]:
-                found[marks.pop(0)] = (best[0], mask, seconds)
-        start = time.process_time()
-        search.tell(masks, errors)
-        seconds += time.process_time() - start
+    """Return error, subset and CPU seconds of the search itself, without evaluations, at each mark up to the budget.
+
+    A search that races counts its evaluations in folds: all have tested the same number of folds at a mark.
+    """
+    timed, found, start = _Timed(evaluator), {}, time.process_time()
+    run = Run(search, blocks=evaluator.blocks)
+    for run.max_evaluations in (mark for mark in MARKS if mark <= budget):
+        while not run.done:
+            step([run], timed)
+        found[run.max_evaluations] = (run.best_error, run.best, time.process_time() - start - timed.seconds)
     return found
 
 

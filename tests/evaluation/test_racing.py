@@ -39,6 +39,28 @@ def test_the_winner_is_that_of_a_full_evaluation(name, scaling):
     np.testing.assert_array_equal(race(Memo(evaluator), masks).folds, found.folds)
 
 
+@pytest.mark.parametrize("name", ["k-nn", "gaussian-nb", "lda"])
+def test_a_race_in_blocks_of_folds_tells_what_was_tested(name):
+    X, y, folds, masks = noisy_digits()
+    evaluator = CLASSIFIERS[name]().evaluator(X, y, folds)
+    parts = [
+        evaluator.fold_errors(masks)[:, part].sum(axis=1) / 10 for part in (slice(0, 3), slice(3, 6), slice(6, 10))
+    ]
+    whole = np.column_stack([*parts, evaluator.errors(masks)])
+    first, limits = np.arange(30) % 3, np.full((30, 2), np.inf)
+    np.testing.assert_allclose(evaluator.raced(masks, first, limits), whole, rtol=1e-12)
+    np.testing.assert_array_equal(Memo(evaluator).raced(masks, first, limits)[:, 3], evaluator.errors(masks))
+    limits[:, 0], limits[:, 1] = np.median(whole[:, 0]), np.median(whole[:, 0] + whole[:, 1])
+    found = evaluator.raced(masks, first, limits)
+    for row, (start, values) in enumerate(zip(first, whole, strict=True)):
+        order = [start, (start + 1) % 3, (start + 2) % 3]
+        late = np.cumsum(values[order])[:2] > limits[row]
+        tested = order[: 1 if late[0] else 2 if late[1] else 3]
+        expected = [values[k] if k in tested else np.nan for k in range(3)] + [np.nan if late.any() else values[3]]
+        assert found[row] == pytest.approx(expected, rel=1e-12, nan_ok=True)
+        assert found[row].tobytes() == evaluator.raced(masks[[row]], first[[row]], limits[[row]])[0].tobytes()
+
+
 def test_ties_go_to_the_first_and_a_limit_drops_more():
     X, y, folds, masks = noisy_digits()
     evaluator = GaussianNBEvaluator(X, y, folds)

@@ -78,10 +78,55 @@ def test_features_are_drawn_by_their_frequency_in_the_best_of_the_population():
     order = np.lexsort((masks.sum(axis=1), search.seen_errors))
     population = sorted({*order[:10].tolist(), *range(480 - 60 - 48, 480)})
     best = [row for row in order if row in population][: round(0.3 * 108)]
-    found = search._best_of_population()
-    np.testing.assert_array_equal(found, masks[best])
+    np.testing.assert_array_equal(search._best_of_population(), best)
     drawn = np.concatenate([search._next() for _ in range(40)]).mean(axis=0)
     assert drawn == pytest.approx(masks[best].mean(axis=0), abs=0.08)
+
+
+def test_a_new_population_starts_when_nothing_better_is_found():
+    """The first subset of the second population has the size of an initial one again, and the best is kept."""
+
+    class Flat(Made):
+        def errors(self, masks):
+            return np.where(masks[:, 0] & (masks.sum(axis=1) < 6), 0.1, 0.2)
+
+    run = Run(Merit(80, seed=1), 3000)
+    epochs = set()
+    while not run.done:
+        masks = run.ask()
+        if run.search.epoch[0] == len(run.search.seen):
+            epochs.add(int(run.search.epoch[0]))
+            assert 12 < masks.sum(axis=1).mean() < 20  # a fifth of all features
+        run.tell(Flat(80, 1).errors(masks))
+    assert len(epochs) > 2
+    assert run.result().error == 0.1
+    forged = run.state() | {"search.epoch": np.array([9, 10**6])}
+    with pytest.raises(PqswarmError, match="do not fit the subsets seen"):
+        Run(Merit(80, seed=1), 3000).restore(forged)
+
+
+def test_dropped_subsets_rank_behind_the_best_of_the_population():
+    """A third of the folds says little: the error is estimated, and only complete subsets are elites."""
+    search = Merit(40, seed=2)
+    for batch in range(4):
+        masks = search.ask()
+        first, limits = search.race_limits()
+        assert first == batch % 3
+        assert np.isinf(limits).all() == (batch == 0)
+        parts = Made(40, 6).errors(masks)[:, np.newaxis] * [0.3, 0.3, 0.4]
+        told = np.column_stack([parts, parts.sum(axis=1)])
+        order = [first, (first + 1) % 3, (first + 2) % 3]
+        late = np.cumsum(parts[:, order], axis=1)[:, :2] > limits
+        told[late.any(axis=1), order[2]] = told[late.any(axis=1), 3] = np.nan
+        told[late[:, 0], order[1]] = np.nan
+        best = search._best_of_population() if batch else np.empty(0, int)
+        worst = search.seen_errors[best].max(initial=-np.inf)
+        search.tell(masks, told)
+        new = search.seen_errors[-60:]
+        assert (new[late.any(axis=1)] > worst).all()
+        np.testing.assert_array_equal(new[~late.any(axis=1)], told[~late.any(axis=1), 3])
+    assert np.isinf(search.parts).any()
+    assert np.isfinite(search.parts[search._elites]).all()
 
 
 def test_negative_and_infinite_errors_are_handled():

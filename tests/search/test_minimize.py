@@ -258,9 +258,10 @@ def test_states_of_other_searches_are_refused():
 @pytest.mark.parametrize(
     "forged",
     [
-        {"n_evaluations": np.array("x")},
-        {"n_evaluations": np.array(1j)},
-        {"n_evaluations": np.array(-1)},
+        {"spent": np.array("x")},
+        {"spent": np.array(1j)},
+        {"spent": np.array(-1)},
+        {"blocks": np.array([3, 3, 4])},
         {"best": np.zeros(8, dtype=bool)},
         {"best": np.array(["x"] * 8)},
         {"told": np.array(["x"])},

@@ -100,6 +100,36 @@ class Evaluator(ABC):
         """Whether the error is a loss rather than one minus a score."""
         return False
 
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        """The folds of each of three blocks in which :meth:`raced` tests subsets; empty if it cannot."""
+        n = self.folds.n_folds
+        if not self.counts_errors or n < 3:
+            return ()
+        return round(0.3 * n), round(0.6 * n) - round(0.3 * n), n - round(0.6 * n)
+
+    def raced(self, masks: ArrayLike, first: IntArray, limits: FloatArray) -> FloatArray:
+        """Test subsets in one block of folds after the other, and drop each that exceeds a limit.
+
+        Parameters
+        ----------
+        masks : array_like of shape (m, n_features)
+            Subsets.
+        first : ndarray of int, shape (m,)
+            The block in which each is tested first; the next ones follow, after the last the first.
+        limits : ndarray of shape (m, 2)
+            The largest sums of the parts of the error in the first and in the first two of these blocks.
+
+        Returns
+        -------
+        ndarray of shape (m, 4)
+            The part of the error in each block, the sum of its fold errors over the number of all folds, and the error
+            as :meth:`errors` returns it; NaN where a subset was not tested.
+        """
+        from pqswarm.evaluation.racing import race_blocks
+
+        return race_blocks(self, self.checked_masks(masks), first, limits)
+
     @abstractmethod
     def predictions(self, mask: ArrayLike) -> AnyArray:
         """Return the prediction for each event when its fold is tested, for one non-empty mask."""

@@ -204,6 +204,15 @@ class GroupedEvaluator:
         """Return the error of the features that each row of bits selects."""
         return np.asarray(self.evaluator.errors(self.groups.expand(self.checked_masks(masks))))
 
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        """The folds of each block of :meth:`raced`."""
+        return tuple(self.evaluator.blocks)
+
+    def raced(self, masks: ArrayLike, first: AnyArray, limits: FloatArray) -> FloatArray:
+        """Test the features in one block of folds after the other; see :meth:`Evaluator.raced`."""
+        return np.asarray(self.evaluator.raced(self.groups.expand(self.checked_masks(masks)), first, limits))
+
     def fold_errors(self, masks: ArrayLike) -> FloatArray:
         """Return the error of these features in each fold, shape (m, n_folds)."""
         return np.asarray(self.evaluator.fold_errors(self.groups.expand(self.checked_masks(masks))))

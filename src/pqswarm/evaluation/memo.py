@@ -31,7 +31,7 @@ class Memo:
     Attributes
     ----------
     n_evaluations, n_hits : int
-        Subsets requested, and how many were cached.
+        Subsets requested by `errors`, and how many were cached.
 
     Examples
     --------
@@ -99,6 +99,15 @@ class Memo:
         if len(self._recent) + len(new) > half:
             self._recent, self._older = {}, self._recent
         self._recent.update(new if len(new) <= half else list(new.items())[-half:])
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        """The folds of each block of :meth:`raced`."""
+        return self.evaluator.blocks
+
+    def raced(self, masks: ArrayLike, first: IntArray, limits: FloatArray) -> FloatArray:
+        """Test subsets in one block of folds after the other, not cached; see :meth:`Evaluator.raced`."""
+        return self.evaluator.raced(masks, first, limits)
 
     def error_counts(self, masks: ArrayLike, folds: range | None = None) -> IntArray:
         """Return the misclassified events of each fold, or of some, not cached; only if errors are counted."""

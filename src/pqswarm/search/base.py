@@ -59,6 +59,8 @@ class Search(ABC):
         Whether the smallest, rather than the first, of subsets with equal error is its result.
     needs_size : bool
         Whether a study sets its subset size, to that of the best subset of the reference algorithm.
+    races : bool
+        Whether it learns from subsets that were tested in some folds only; it then has :meth:`race_limits`.
     needs_order : bool
         Whether a study or SwarmSelector sets the `order` of the features by its parameter `filter`.
 
@@ -83,6 +85,7 @@ class Search(ABC):
     prefers_small: ClassVar[bool] = False
     needs_size: ClassVar[bool] = False
     needs_order: ClassVar[bool] = False
+    races: ClassVar[bool] = False
     state_fields: ClassVar[tuple[str, ...]] = ()
     """Attributes that, with the generator, make up the state: arrays of fixed type and shape."""
     growing_fields: ClassVar[tuple[str, ...]] = ()
@@ -150,7 +153,11 @@ class Search(ABC):
         """
         if not np.array_equal(np.asarray(masks), self._pending) or not len(self._pending):
             raise PqswarmError("tell needs the masks that ask returned last, complete and unchanged.")
-        self._tell(checked_errors(errors, len(self._pending)))
+        self._tell(checked_errors(errors, len(self._pending), raced=self.races and np.ndim(errors) == 2))
+
+    def race_limits(self) -> tuple[int, FloatArray]:
+        """Return the first block of folds and the two limits for the pending subsets; see :meth:`Evaluator.raced`."""
+        raise NotImplementedError
 
     def _tell(self, errors: FloatArray) -> None:
         """Accept the checked errors of the last subsets, an array that is not shared."""
@@ -216,9 +223,15 @@ class Search(ABC):
         return sized
 
 
-def checked_errors(errors: ArrayLike, count: int) -> FloatArray:
-    """Return a copy of the errors of `count` subsets, or raise an error."""
+def checked_errors(errors: ArrayLike, count: int, *, raced: bool = False) -> FloatArray:
+    """Return a copy of the errors of `count` subsets, or of a race of them, or raise an error."""
     values = np.array(errors, dtype=np.float64)
+    if raced:
+        tested = ~np.isnan(values)
+        fits = values.shape == (count, 4) and tested[:, :3].any(axis=1).all()
+        if not fits or (tested[:, 3] > tested[:, :3].all(axis=1)).any() or np.isneginf(values).any():
+            raise PqswarmError(f"the outcome of a race must be {count} x 4 numbers, NaN where no fold was tested.")
+        return values
     if values.shape != (count,) or not (values > -np.inf).all():
         raise PqswarmError(f"errors must be {count} numbers, none NaN or minus infinity: a failure is not a score.")
     return values

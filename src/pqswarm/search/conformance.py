@@ -231,12 +231,12 @@ def check_resume(search: _Class) -> None:
     require(np.array_equal(run.result().errors, whole.result().errors), "a resumed run has another trace")
 
 
-def _restored_conformance_run(run: Run, search: _Class) -> Run:
+def _restored_conformance_run(run: Run, search: _Class, blocks: tuple[int, ...] = ()) -> Run:
     """The run, saved and restored into a new object with another seed."""
     file = io.BytesIO()
     np.savez(file, **run.state())  # type: ignore[arg-type]
     file.seek(0)
-    other = Run(search(run.search.n_features, 12345), run.max_evaluations)
+    other = Run(search(run.search.n_features, 12345), run.max_evaluations, blocks)
     with np.load(file, allow_pickle=False) as state:
         other.restore(state)
     return other
@@ -289,6 +289,44 @@ def check_lockstep(search: _Class) -> None:
         require(np.array_equal(alone.errors, result.errors), "the trace differs in lockstep")
 
 
+class _FoldedLandscape(_RuggedLandscape):
+    """The rugged problem in five folds, of which subsets can be tested in three blocks."""
+
+    blocks = (2, 1, 2)
+
+    def raced(self, masks: BoolArray, first: IntArray, limits: FloatArray) -> FloatArray:
+        errors = self.errors(masks)
+        shares = np.array(self.blocks) / 5 + 0.1 * (masks[:, :3].astype(float) - masks[:, 1:4])
+        found = np.column_stack([errors[:, np.newaxis] * shares, errors])
+        for values, start, limit in zip(found, first, limits, strict=True):
+            order = [start, (start + 1) % 3, (start + 2) % 3]
+            late = np.cumsum(values[order])[:2] > limit
+            values[[*order[1 if late[0] else 2 :], 3] if late.any() else []] = np.nan
+        return found
+
+
+def check_race(search: _Class) -> None:
+    """A search that races keeps the budget in folds, returns a subset of known error, resumes, and runs in lockstep."""
+    if not search.races:
+        return
+    blocks = _FoldedLandscape.blocks
+    together = minimize_many(search, _FoldedLandscape(), seeds=range(3), max_evaluations=300)
+    for seed, whole in enumerate(together):
+        run, problem, folds = Run(search(12, seed), 300, blocks), _FoldedLandscape(), 0
+        while not run.done:
+            run = _restored_conformance_run(run, search, blocks)
+            masks, (start, limits) = run.ask(), run.search.race_limits()
+            found = problem.raced(masks, np.full(len(masks), start), np.tile(limits, (len(masks), 1)))
+            folds += int((~np.isnan(found[:, :3]) @ np.array(blocks)).sum())
+            run.tell(found)
+        result = run.result()
+        require(299 * 5 < folds <= 300 * 5 and result.n_evaluations == 300, "the folds of a race are miscounted")
+        require(len(np.concatenate(problem.asked)) > 300, "no subset is dropped")
+        require(result.error == problem.errors(result.mask[np.newaxis])[0], "the best was not tested in all folds")
+        require(np.array_equal(result.improvements, whole.improvements), "a race differs when resumed or in lockstep")
+        require(np.array_equal(result.mask, whole.mask), "another subset is found when resumed or in lockstep")
+
+
 def check_size(search: _Class) -> None:
     """The result has the required size."""
     for size in (1, 4, 12):
@@ -339,7 +377,7 @@ def _renumbered_search(search: _Class, n: int, order: IntArray) -> Search:
 CHECKS: tuple[Callable[[_Class], None], ...] = (
     *(check_parameters, check_masks, check_wrong_answers, check_flat_landscapes, check_few_features, check_budget),
     *(check_same_seed, check_deterministic, check_best, check_front, check_resume, check_extension),
-    *(check_identity, check_copies, check_lockstep, check_size, check_renaming),
+    *(check_identity, check_copies, check_lockstep, check_race, check_size, check_renaming),
 )
 """All checks."""
 

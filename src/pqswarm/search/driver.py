@@ -89,18 +89,33 @@ def step(runs: Iterable[Run], evaluator: Evaluates, *, whole: bool = True) -> No
         runs then stop inside their batch.
     """
     active = [run for run in runs if not run.done]
-    if not active:
-        return
-    batches = [run.next_masks() for run in active]
-    masks = np.concatenate(batches)
-    sizes = masks.sum(axis=1)
-    errors = np.asarray(evaluator.errors(masks), dtype=np.float64)
-    if errors.shape != sizes.shape and (whole or errors.ndim != 1 or errors.size > sizes.size):
-        raise PqswarmError(f"the evaluator returned errors of shape {errors.shape} for {sizes.size} masks.")
-    errors, end = checked_errors(errors, errors.size), 0
-    for run, batch in zip(active, batches, strict=True):
-        start, end = end, min(end + len(batch), errors.size)
-        run.take(batch[: end - start], errors[start:end], sizes[start:end])
+    for raced in (False, True):
+        if not (group := [run for run in active if bool(run.blocks) == raced]):
+            continue
+        batches = [run.next_masks() for run in group]
+        masks = np.concatenate(batches)
+        sizes = masks.sum(axis=1)
+        found = np.asarray(_race(group, batches, masks, evaluator) if raced else evaluator.errors(masks), np.float64)
+        wanted = (sizes.size, 4) if raced else sizes.shape
+        if found.shape != wanted and (whole or found.shape[1:] != wanted[1:] or len(found) > sizes.size):
+            raise PqswarmError(f"the evaluator returned errors of shape {found.shape} for {sizes.size} masks.")
+        errors, end = checked_errors(found, len(found), raced=raced), 0
+        for run, batch in zip(group, batches, strict=True):
+            start, end = end, min(end + len(batch), len(errors))
+            run.take(batch[: end - start], errors[start:end], sizes[start:end])
+
+
+def _race(runs: list[Run], batches: list[BoolArray], masks: BoolArray, evaluator: Any) -> FloatArray:
+    """The outcome of a race, each run by the limits of its search."""
+    rules = [run.search.race_limits() for run in runs]
+    lengths = [len(batch) for batch in batches]
+    first = np.repeat([block for block, _ in rules], lengths)
+    return np.asarray(evaluator.raced(masks, first, np.repeat([limits for _, limits in rules], lengths, axis=0)))
+
+
+def blocks_of(search: type[Search], evaluator: Any) -> tuple[int, ...]:
+    """Return the blocks of folds in which a search races the subsets of an evaluator; none if either cannot."""
+    return tuple(getattr(evaluator, "blocks", ())) if search.races else ()
 
 
 def minimize(
@@ -119,9 +134,9 @@ def minimize(
     algorithm : str or type
         A name in :data:`ALGORITHMS`, or a subclass of :class:`Search`.
     evaluator : Evaluator
-        Any object with `n_features` and ``errors(masks)``.
+        Any object with `n_features` and ``errors(masks)``. MERIT also uses `blocks` and `raced` of an evaluator.
     max_evaluations : int
-        Exact number of subsets to evaluate, unless the algorithm finishes earlier.
+        Exact number of subsets to evaluate, unless the algorithm finishes earlier; see :class:`Run`.
     seed : int
         The same seed gives the same result.
     callback : callable, optional
@@ -182,7 +197,8 @@ def minimize_many(
     3
     """
     search = search_class(algorithm)
-    runs = tuple(Run(search(evaluator.n_features, seed, parameters), max_evaluations) for seed in seeds)
+    blocks = blocks_of(search, evaluator)
+    runs = tuple(Run(search(evaluator.n_features, seed, parameters), max_evaluations, blocks) for seed in seeds)
     total = sum(run.max_evaluations for run in runs)
     while not all(run.done for run in runs):
         step(runs, evaluator)

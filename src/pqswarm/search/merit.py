@@ -16,6 +16,8 @@ _ELITES, _BEST_SHARE = 10, 0.3  # best subsets that never leave the population; 
 _MEMORY = 450  # number of the best and of the last subsets that the model learns from
 _SHRINKAGE, _STEPS = 0.02, 4  # of the model: ridge in units of a feature's mean variance; steps of a fit
 _NOISE = 0.3  # of a prediction, in standard deviations of the residuals
+_PASSED = 0.8  # fraction of the best of the population that would pass the limits of a race
+_IDLE, _PATIENCE = 300, 0.7  # subsets without improvement before a new start: at least, and per subset before them
 
 
 @parameters
@@ -48,7 +50,9 @@ class Merit(DistinctSearch):
     with the number of subsets, so that the search is fast at first and converges late. Of the draws, those with the
     lowest prediction of a ridge regression of the error on the features are evaluated, and some others at random. The
     regression is fitted to the best and the last subsets, in which good ones weigh more. No subset is requested twice.
-    The combination is ours, its parts are not.
+    Where the evaluator can test subsets in part of the folds, those clearly behind the best of the population there are
+    dropped, and evaluations are counted in folds. When nothing better is found for long, a new population is started;
+    the model keeps what it knows. The combination is ours, its parts are not.
 
     References
     ----------
@@ -63,7 +67,9 @@ class Merit(DistinctSearch):
     title = "MERIT"
     Parameters: ClassVar[type[SearchParameters]] = MeritParameters
     parameters: MeritParameters
-    state_fields: ClassVar[tuple[str, ...]] = (*DistinctSearch.state_fields, "slopes")
+    races = True
+    state_fields: ClassVar[tuple[str, ...]] = (*DistinctSearch.state_fields, "parts", "slopes", "epoch")
+    growing_fields: ClassVar[tuple[str, ...]] = (*DistinctSearch.growing_fields, "parts")
 
     def _start(self) -> None:
         super()._start()
@@ -71,6 +77,8 @@ class Merit(DistinctSearch):
         if p.order and sorted(p.order) != list(range(n)):
             raise PqswarmError(f"order of MeritParameters must hold each of the {n} features once, or none.")
         self.slopes: FloatArray = np.zeros(n)
+        self.parts: FloatArray = np.empty((0, 3))  # of the errors, by block of folds: infinity if not tested
+        self.epoch: IntArray = np.zeros(2, dtype=np.int64)  # subsets before this population, and up to its best
         self._forget()
 
     def _forget(self) -> None:
@@ -78,18 +86,24 @@ class Merit(DistinctSearch):
         self._places: AnyArray = np.empty(0, dtype=np.uint32)  # the features of all subsets
         self._ends: IntArray = np.zeros(1, dtype=np.int64)
         self._best: IntArray = np.empty(0, dtype=np.int64)  # indices of the best subsets
+        self._elites: IntArray = np.empty(0, dtype=np.int64)  # those of this population
         self._count = 0
+        self._leaders: IntArray | None = None  # indices of the best of the population
 
     def _next(self) -> BoolArray:
         p, n = self.parameters, self.n_features
-        if not self._count:
+        begin, improved = self.epoch.tolist()
+        if self._count - improved > max(_IDLE, _PATIENCE * (improved - begin)):
+            self.epoch[:] = begin = self._count
+            self._elites, self._leaders = self._elites[:0], None
+        if self._count == begin:
             return self._make_distinct(self.rng.random((p.batch, n)) < self._first_frequencies())
         from pqswarm.search._merit_kernels import fit_slopes, predict_errors
 
         last = max(0, self._count - _MEMORY)
         rows = np.concatenate([self._best[self._best < last], np.arange(last, self._count)])
         noise = fit_slopes(self._places, self._ends, rows, self.seen.errors, self.slopes, _SHRINKAGE, _STEPS)
-        likely = (1.0 - p.thinning) * frequencies(self._best_of_population())
+        likely = (1.0 - p.thinning) * frequencies(self._masks(self._best_of_population()))
         masks = self._resize(self.rng.random((max(p.candidates, p.batch), n)) < likely)
         picks = self.rng.random((len(masks), 3))
         predicted = predict_errors(masks, self.slopes) + _NOISE * noise * np.sqrt(6.0) * (picks[:, 0] + picks[:, 1] - 1)
@@ -108,18 +122,51 @@ class Merit(DistinctSearch):
         every = np.concatenate([batch, more])
         return np.asarray(every[self.seen.is_new(every)][: p.batch])
 
-    def _best_of_population(self) -> BoolArray:
-        """The best of the latest subsets and of the elites."""
-        p = self.parameters
-        size = p.batch + int(p.growth * self._count)
-        first = max(0, self._count - size)
-        elites = self._best[:_ELITES]
-        rows = np.concatenate([elites[elites < first], np.arange(first, self._count)])
-        return self._masks(rows[self._order(rows)[: max(2, round(_BEST_SHARE * size))]])
+    def _best_of_population(self) -> IntArray:
+        """Indices of the best of the latest subsets and of the elites."""
+        if self._leaders is None:
+            begin = int(self.epoch[0])
+            size = self.parameters.batch + int(self.parameters.growth * (self._count - begin))
+            first = max(begin, self._count - size)
+            rows = np.concatenate([self._elites[self._elites < first], np.arange(first, self._count)])
+            self._leaders = rows[self._order(rows)[: max(2, round(_BEST_SHARE * size))]]
+        return self._leaders
+
+    def race_limits(self) -> tuple[int, FloatArray]:
+        """Return the first block of folds, another for each batch, and what most of the best of the population have."""
+        first = len(self.seen) // self.parameters.batch % 3
+        known = self.parts[self._tested_best()] if self._count else self.parts
+        if len(known) < 4:
+            return first, np.full(2, np.inf)
+        sums = np.sort(np.cumsum(known[:, [first, (first + 1) % 3]], axis=1), axis=0)
+        return first, sums[min(len(sums) - 1, int(_PASSED * len(sums)))]
+
+    def _tested_best(self) -> IntArray:
+        """Indices of the best of the population that were raced and tested in all folds."""
+        best = self._best_of_population()
+        return best[np.isfinite(self.parts[best]).all(axis=1)]
 
     def _learn(self, masks: BoolArray, errors: FloatArray) -> None:
+        parts = np.full((len(masks), 3), np.inf)
+        if errors.ndim == 2:
+            parts, errors = np.where(np.isnan(errors[:, :3]), np.inf, errors[:, :3]), errors[:, 3]
+            errors = self._estimated(parts, errors)
         super()._learn(masks, errors)
+        self.parts = np.concatenate([self.parts, parts])
+        before = self.seen.errors[self._elites[:1]].min(initial=np.inf)
         self._note(masks)
+        if self.seen.errors[self._elites[:1]].min(initial=np.inf) < before:
+            self.epoch[1] = self._count
+
+    def _estimated(self, parts: FloatArray, errors: FloatArray) -> FloatArray:
+        """The errors; of a dropped subset what the best of the population have, and the difference in its blocks."""
+        dropped = np.isnan(errors)
+        if not dropped.any():
+            return errors
+        best = self._tested_best()
+        level, worst = self.parts[best].mean(axis=0), self.seen.errors[best].max()
+        guess = level.sum() + np.where(np.isfinite(parts), parts - level, 0.0).sum(axis=1)
+        return np.where(dropped, np.maximum(guess, np.nextafter(worst, np.inf)), errors)
 
     def _note(self, masks: BoolArray) -> None:
         """Note the features of new subsets, and which are among the best."""
@@ -131,8 +178,13 @@ class Merit(DistinctSearch):
             self._ends = np.concatenate([self._ends, np.empty(count, dtype=np.int64)])
         self._places[first:end] = features
         self._ends[self._count + 1 : count + 1] = first + np.cumsum(masks.sum(axis=1))
+        new = np.arange(max(self._count, int(self.epoch[0])), count)
+        tested = np.isfinite(self.parts[new]).sum(axis=1)
+        whole = (tested == 0) | (tested == 3)
+        elites = np.concatenate([self._elites, new[whole]])
+        self._elites = elites[self._order(elites)[:_ELITES]]
         self._best = np.concatenate([self._best, np.arange(self._count, count)])
-        self._best, self._count = self._best[self._order(self._best)[:_MEMORY]], count
+        self._best, self._count, self._leaders = self._best[self._order(self._best)[:_MEMORY]], count, None
 
     def _order(self, rows: IntArray) -> IntArray:
         """The order of these subsets by error, of equals the smaller first, then the earlier."""
@@ -154,6 +206,8 @@ class Merit(DistinctSearch):
     def restore(self, state: Mapping[str, AnyArray]) -> None:
         """Resume from a :meth:`state` of a search with the same features and parameters."""
         super().restore(state)
+        if len(self.parts) != len(self.seen) or not 0 <= self.epoch[0] <= self.epoch[1] <= len(self.seen):
+            raise PqswarmError(f"the state is not of {self.name}: its parts and epoch do not fit the subsets seen.")
         self._forget()
         for start in range(0, len(self.seen), 256):
             self._note(self._masks(slice(start, start + 256)))

@@ -26,7 +26,7 @@ class SearchResult:
     error : float
         Its error.
     n_evaluations : int
-        Subsets evaluated.
+        Subsets evaluated; those that were raced count in proportion to the folds in which they were tested.
     improvements : ndarray of shape (k, 3)
         Each better subset, or equally good smaller one: evaluations before it, error, size. The last is `mask`.
     front_masks, front_errors : ndarray of shape (m, n_features) and (m,), or None
@@ -79,7 +79,9 @@ class Run:
     """A search with a budget, and the best subset it has evaluated.
 
     The budget is exact: the last batch is cut to the remaining evaluations. A subset counts as an evaluation each time
-    it is requested. The empty subset cannot be the best, nor can one of another size if the size is set.
+    it is requested, a raced one in proportion to the folds in which it was tested; a remainder of less than one
+    evaluation is left. Only a subset that was tested in all folds can be the best; not the empty one, nor one of
+    another size if the size is set.
 
     Parameters
     ----------
@@ -87,6 +89,8 @@ class Run:
         A new search.
     max_evaluations : int
         Budget.
+    blocks : tuple of int
+        The folds of each block in which the evaluator tests subsets, for a search that races; empty for none.
 
     Examples
     --------
@@ -98,7 +102,7 @@ class Run:
     (1, 100)
     """
 
-    def __init__(self, search: Search, max_evaluations: int = 6000) -> None:
+    def __init__(self, search: Search, max_evaluations: int = 6000, blocks: tuple[int, ...] = ()) -> None:
         max_evaluations = check_integer("max_evaluations", max_evaluations, 1)
         if max_evaluations < search.min_evaluations:
             raise PqswarmError(
@@ -107,10 +111,12 @@ class Run:
             )
         self.search = search
         self.max_evaluations = max_evaluations
-        self.n_evaluations = 0
+        self.blocks = blocks if search.races else ()
+        self._spent, self._unit = 0, sum(self.blocks) or 1  # folds tested, and those of an evaluation
         self.best: BoolArray = np.zeros(search.n_features, dtype=np.bool_)
         self.best_error = np.inf
-        self._partial: FloatArray = np.empty(0)  # errors of the first subsets of a batch cut by the budget
+        # What is known of the first subsets of a batch cut by the budget: errors, or the outcome of a race.
+        self._partial: FloatArray = np.empty((0, 4) if self.blocks else 0)
         # Each better subset: evaluations before it, its error, its size.
         self._improvements: list[tuple[int, float, int]] = []
         self._front: dict[int, tuple[BoolArray, float]] = {}  # by size: a subset that beats all smaller ones
@@ -120,6 +126,11 @@ class Run:
     def done(self) -> bool:
         """Whether the budget is spent or the search has finished."""
         return self.n_evaluations >= self.max_evaluations or self.search.done
+
+    @property
+    def n_evaluations(self) -> int:
+        """Evaluations so far; one that was begun counts."""
+        return -(-self._spent // self._unit)
 
     @property
     def stalled(self) -> int:
@@ -134,32 +145,36 @@ class Run:
 
     def next_masks(self) -> BoolArray:
         """Return the subsets of :meth:`ask` without a copy; they must not be changed."""
-        asked, told = self.search._ask(), self._partial.size
+        asked, told = self.search._ask(), len(self._partial)
         return asked[told : told + self.max_evaluations - self.n_evaluations]
 
     def tell(self, errors: ArrayLike) -> None:
-        """Accept the errors, lower is better, of the subsets that :meth:`ask` returned."""
+        """Accept the errors, lower is better, of the subsets that :meth:`ask` returned, or the outcome of a race."""
         masks = self.next_masks()
-        self.take(masks, checked_errors(errors, len(masks)), masks.sum(axis=1))
+        self.take(masks, checked_errors(errors, len(masks), raced=bool(self.blocks)), masks.sum(axis=1))
 
     def take(self, masks: BoolArray, errors: FloatArray, sizes: IntArray) -> None:
         """Accept the subsets of :meth:`next_masks`, their checked errors, which are not shared, and their sizes."""
-        self._remember(masks, errors, sizes)
-        self.n_evaluations += len(masks)
-        told = np.concatenate([self._partial, errors]) if self._partial.size else errors
-        if told.size == len(self.search._ask()):
+        folds: IntArray = np.ones(len(masks), dtype=np.int64)
+        if self.blocks:
+            folds = np.where(np.isnan(errors[:, :3]), 0, self.blocks).sum(axis=1)
+        spent = self._spent + np.cumsum(folds)
+        self._remember(masks, errors[:, 3] if self.blocks else errors, sizes, -(-spent // self._unit) - 1)
+        self._spent += int(folds.sum())
+        told = np.concatenate([self._partial, errors]) if len(self._partial) else errors
+        if len(told) == len(self.search._ask()):
             self.search._tell(told)
             told = told[:0]
         self._partial = told
 
-    def _remember(self, masks: BoolArray, errors: FloatArray, sizes: IntArray) -> None:
+    def _remember(self, masks: BoolArray, errors: FloatArray, sizes: IntArray, before: IntArray) -> None:
         """Consider the subsets that beat all of at most their size: one may be the best."""
-        for row in (~(errors >= self._lowest[sizes])).nonzero()[0]:
+        for row in (~(errors >= self._lowest[sizes]) & ~np.isnan(errors)).nonzero()[0]:
             error, size = float(errors[row]), int(sizes[row])
             as_good = self.search.prefers_small and error == self.best_error
             if not self._improvements or error < self.best_error or (as_good and size < self._improvements[-1][2]):
                 self.best, self.best_error = masks[row].copy(), error
-                self._improvements.append((self.n_evaluations + int(row), error, size))
+                self._improvements.append((int(before[row]), error, size))
             self._extend_front(masks[row], error, size)
 
     def _nothing_found(self) -> FloatArray:
@@ -202,8 +217,8 @@ class Run:
     def state(self) -> dict[str, AnyArray]:
         """Return the state of the run and its search as new arrays; those of the search are ``search.NAME``."""
         improvements = np.array(self._improvements, dtype=np.float64).reshape(-1, 3)
-        own = {"n_evaluations": np.array(self.n_evaluations), "best": self.best.copy(), "told": self._partial.copy()}
-        own |= self._front_arrays()
+        own = {"spent": np.array(self._spent), "blocks": np.array(self.blocks, dtype=np.int64)}
+        own |= {"best": self.best.copy(), "told": self._partial.copy()} | self._front_arrays()
         inner = {f"search.{name}": array for name, array in self.search.state().items()}
         return own | {"improvements": improvements} | inner
 
@@ -213,18 +228,20 @@ class Run:
         growing = ("improvements", "told", "front_errors")
         lengths = {name: len(own[name]) if name in own and own[name].ndim else 0 for name in growing}
         shapes = {
-            "n_evaluations": (),
+            "spent": (),
+            "blocks": (len(self.blocks),),
             "best": self.best.shape,
-            "told": (lengths["told"],),
+            "told": (lengths["told"], *self._partial.shape[1:]),
             "front_masks": (lengths["front_errors"], self.best.size),
             "front_errors": (lengths["front_errors"],),
             "improvements": (lengths["improvements"], 3),
         }
-        if {name: array.shape for name, array in own.items()} != shapes or not _is_run_state_sound(own):
+        sound = {name: array.shape for name, array in own.items()} == shapes and _is_run_state_sound(own)
+        if not sound or own["blocks"].tolist() != list(self.blocks):
             raise PqswarmError("the state is not that of a run of this search.")
         self.search.restore({name[7:]: array for name, array in state.items() if name.startswith("search.")})
-        self.n_evaluations = int(own["n_evaluations"])
-        self._partial = own["told"].astype(np.float64)
+        self._spent = int(own["spent"])
+        self._partial = checked_errors(own["told"], len(own["told"]), raced=bool(self.blocks))
         self.best = own["best"].astype(np.bool_)
         self._improvements = [(int(start), float(error), int(size)) for start, error, size in own["improvements"]]
         self.best_error = self._improvements[-1][1] if self._improvements else np.inf
@@ -237,13 +254,14 @@ class Run:
 
 def _is_run_state_sound(own: Mapping[str, AnyArray]) -> bool:
     """Whether an untrusted state is consistent."""
-    kinds = {"n_evaluations": "iu", "best": "b", "told": "f", "front_masks": "b", "front_errors": "f"}
+    kinds = {"spent": "iu", "blocks": "iu", "best": "b", "told": "f", "front_masks": "b", "front_errors": "f"}
     if any(own[name].dtype.kind not in kinds.get(name, "f") for name in own):
         return False
     steps = own["improvements"]
-    numbers = np.concatenate([steps[:, 1], own["told"], own["front_errors"]])
+    told = own["told"] if own["told"].ndim == 1 else own["told"][:0, 0]  # a race may have dropped subsets
+    numbers = np.concatenate([steps[:, 1], told, own["front_errors"]])
     return bool(
-        own["n_evaluations"] >= 0
+        own["spent"] >= 0
         and own["best"].any() == bool(len(steps))
         and np.isfinite(steps[:, ::2]).all()
         and not np.isnan(numbers).any()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import numpy as np
 
 from pqswarm._base.random import stream
-from pqswarm._base.typing import BoolArray, FloatArray
+from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.evaluation import EvaluatorChoice, Memo
 from pqswarm.search import Progress, Run, step
 from pqswarm.selector.rescoring import Pool
@@ -125,7 +125,7 @@ class _StoppableEvaluator:
     ) -> None:
         self._pool = pool
         self._memo = Memo(task.evaluator)
-        self.n_features = self._memo.n_features
+        self.n_features, self.blocks = self._memo.n_features, self._memo.blocks
         self._limits, self._interrupts, self._jobs = limits, interrupts, task.n_jobs
         self._size = runs[0].search.size
         self._found = any(has_found(run) for run in runs)
@@ -133,28 +133,36 @@ class _StoppableEvaluator:
         self.reason: StopReason | None = None
 
     def errors(self, masks: BoolArray) -> FloatArray:
+        return np.concatenate([np.empty(0), *self._in_parts(self._memo.errors, masks)])
+
+    def raced(self, masks: BoolArray, first: IntArray, limits: FloatArray) -> FloatArray:
+        return np.concatenate([np.empty((0, 4)), *self._in_parts(self._memo.raced, masks, first, limits)])
+
+    def _in_parts(self, evaluate: Callable[..., FloatArray], masks: BoolArray, *more: AnyArray) -> list[FloatArray]:
         found: list[FloatArray] = []
         done = 0
         while done < len(masks) and self.reason is None:
-            part = masks[done : done + self._count]
-            errors = self._evaluate(part)
+            here = slice(done, done + self._count)
+            part = masks[here]
+            errors = self._evaluate(evaluate, part, *(each[here] for each in more))
             if errors is not None:
                 found.append(errors)
-                self._pool.add(part, errors)
+                whole = errors if errors.ndim == 1 else errors[:, 3]
+                self._pool.add(part, whole)
                 done += len(part)
-                sizes = part.sum(axis=1)
+                sizes = part.sum(axis=1)[~np.isnan(whole)]
                 self._found |= bool((sizes > 0 if self._size is None else sizes == self._size).any())
             if self._found and self._interrupts.pressed:
                 self.reason = "interrupted"
             elif self._found and self._limits.is_late():
                 self.reason = "max_time"
-        return np.concatenate([np.empty(0), *found])
+        return found
 
-    def _evaluate(self, part: BoolArray) -> FloatArray | None:
+    def _evaluate(self, evaluate: Callable[..., FloatArray], part: BoolArray, *more: AnyArray) -> FloatArray | None:
         """The errors, or None if Ctrl-C was pressed; the first subset is evaluated in any case."""
         known, began = self._memo.n_hits, time.perf_counter()
         run = self._interrupts.attempt if self._found else self._interrupts.insist
-        errors = run(self._memo.errors, part)
+        errors = run(evaluate, part, *more)
         new = len(part) - (self._memo.n_hits - known)
         if new:
             self._count = max(self._jobs, int(_PART * new / max(time.perf_counter() - began, 1e-9)))

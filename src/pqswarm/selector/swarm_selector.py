@@ -63,7 +63,8 @@ class SwarmSelector(PredictorMixin, ShownMixin, SelectorMixin, MetaEstimatorMixi
         As in scikit-learn; None is the accuracy of a classifier, R2 of a regressor. Of several, `refit` names the one
         to optimise; the subsets on the front are scored by all.
     max_evaluations : int or None
-        Number of subsets that a run evaluates; None is 6000 with an exact evaluator, else 600.
+        Evaluations of a run; None is 6000 with an exact evaluator, else 600. MERIT counts a classifier's subset that it
+        drops after some of the folds as that fraction of an evaluation.
     n_features_to_select : int, float or None
         Number or fraction of features to select, including fixed ones; a group counts as one. None leaves it to the
         search.
@@ -75,8 +76,7 @@ class SwarmSelector(PredictorMixin, ShownMixin, SelectorMixin, MetaEstimatorMixi
     random_state : int, RandomState or None
         An int makes the selection repeatable; None does not. Estimators without random_state get one derived from it.
     algorithm_params : mapping or None
-        Parameters of the algorithm, such as ``{"swarm_size": 50}``. MERIT's `start_size` is 8 by default here, since
-        features may have any scale; 20 finds better subsets of scaled ones.
+        Parameters of the algorithm, such as ``{"swarm_size": 50}``.
     callback : callable, list or None
         Functions called with the progress after each batch: `n_evaluations`, `max_evaluations`, `score`, `size`,
         `features`, `mask` and `elapsed` [s]; it prints as a sentence. The search stops if one returns True. They are

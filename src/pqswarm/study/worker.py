@@ -6,11 +6,11 @@ import signal
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pqswarm._base.typing import BoolArray, FloatArray
+from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
 from pqswarm.errors import PqswarmError, naming_plugin
 from pqswarm.evaluation import Classifier, Memo
 from pqswarm.search import Run, Search, step
@@ -75,7 +75,7 @@ def advance(group: RunGroup, limit: float) -> Outcome:
     """Advance the runs of a group until they are done or the time limit [s] is reached; batches are finished."""
     start = time.monotonic()
     evaluator = _TimedEvaluator(_evaluator(group.problem, group.device), group.problem.classifier)
-    runs = [_resume_run(group, key, evaluator.n_features) for key in group.planned]
+    runs = [_resume_run(group, key, evaluator) for key in group.planned]
     before = sum(run.n_evaluations for run in runs)
     while not all(run.done for run in runs):
         step(runs, evaluator)
@@ -96,12 +96,13 @@ def advance(group: RunGroup, limit: float) -> Outcome:
     return Outcome(tuple(finished), tuple(running), evaluations, seconds, evaluator.seconds)
 
 
-def _resume_run(group: RunGroup, key: RunKey, n_features: int) -> Run:
+def _resume_run(group: RunGroup, key: RunKey, evaluator: "_TimedEvaluator") -> Run:
     """A run at its checkpoint; without a usable one it starts again."""
     planned = group.planned[key]
 
     def make() -> Run:
-        return Run(planned.search(n_features, planned.seed, dict(planned.parameters)), planned.max_evaluations)
+        search = planned.search(evaluator.n_features, planned.seed, dict(planned.parameters))
+        return Run(search, planned.max_evaluations, evaluator.blocks)
 
     run = make()
     if key in group.checkpoints:
@@ -120,13 +121,19 @@ class _TimedEvaluator:
 
     def __init__(self, evaluator: Memo, classifier: Classifier) -> None:
         self._evaluator, self._classifier = evaluator, classifier
-        self.n_features = evaluator.n_features
+        self.n_features, self.blocks = evaluator.n_features, evaluator.blocks
         self.seconds = 0.0
 
     def errors(self, masks: BoolArray) -> FloatArray:
+        return self._timed(self._evaluator.errors, masks)
+
+    def raced(self, *given: AnyArray) -> FloatArray:
+        return self._timed(self._evaluator.raced, *given)
+
+    def _timed(self, evaluate: Callable[..., FloatArray], *given: AnyArray) -> FloatArray:
         start = time.monotonic()
         with naming_plugin("classifier", self._classifier):
-            errors = checked_errors(self._evaluator.errors(masks), len(masks))
+            errors = checked_errors(evaluate(*given), len(given[0]), raced=len(given) > 1)
         self.seconds += time.monotonic() - start
         return errors
 
