@@ -231,7 +231,8 @@ def test_other_packages_register_by_entry_point(installed):
         "centroid = plugin:Centroid\nk-nn = plugin:Centroid\ngone = plugin:nothing\nother = plugin:NearestCentroid\n"
     )
     installed(PLUGIN, f"[pqswarm.classifiers]\n{points}", CLASSIFIERS)
-    assert list(CLASSIFIERS).count("k-nn") == 1
+    with pytest.warns(UserWarning, match="classifier 'k-nn', plugin:Centroid, is ignored: pqswarm has it"):
+        assert list(CLASSIFIERS).count("k-nn") == 1
     assert CLASSIFIERS["k-nn"].title == "k-NN"
     with pytest.raises(PqswarmError, match="classifier 'gone', plugin:nothing, cannot be loaded"):
         CLASSIFIERS.find("gone")

@@ -119,7 +119,6 @@ def test_the_plan_in_the_page_is_the_plan(page, study):
 
 FIGURES = (
     "Error rate against number of features, one marker per run",
-    "Error rates and numbers of features of all runs",
     "Distance of the lowest error rate so far from the best, against evaluations",
     "Probability that a run of 2D-UPSO beats a run of each other algorithm",
     "Average ranks by error rate",

@@ -72,7 +72,7 @@ def test_the_checks_can_fail(search, check):
 
 
 def test_a_run_that_returns_another_subset_is_detected(monkeypatch):
-    monkeypatch.setattr(Run, "_remember", lambda self, masks, errors, _: _remember_last(self, masks, errors))
+    monkeypatch.setattr(Run, "_remember", lambda self, masks, errors, *_: _remember_last(self, masks, errors))
     with pytest.raises(AssertionError):
         check_best(BPSO)
 

@@ -76,7 +76,8 @@ class SwarmSelector(PredictorMixin, ShownMixin, SelectorMixin, MetaEstimatorMixi
     random_state : int, RandomState or None
         An int makes the selection repeatable; None does not. Estimators without random_state get one derived from it.
     algorithm_params : mapping or None
-        Parameters of the algorithm, such as ``{"swarm_size": 50}``.
+        Parameters of the algorithm, such as ``{"swarm_size": 50}``. MERIT's `start_size` is 8 by default here, since
+        features may have any scale; 20 finds better subsets of scaled ones.
     callback : callable, list or None
         Functions called with the progress after each batch: `n_evaluations`, `max_evaluations`, `score`, `size`,
         `features`, `mask` and `elapsed` [s]; it prints as a sentence. The search stops if one returns True. They are

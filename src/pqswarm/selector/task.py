@@ -23,7 +23,7 @@ from pqswarm.evaluation.choose import explain_fitting
 from pqswarm.evaluation.classifiers.sklearn import seed_sklearn_estimator
 from pqswarm.evaluation.estimators import check_estimator_classes, check_estimator_kind, weights_key
 from pqswarm.evaluation.tables import take_params, take_table
-from pqswarm.search import Run, Search, filter_of
+from pqswarm.search import Merit, Run, Search, filter_of
 from pqswarm.search.registry import search_class
 from pqswarm.selector.prefiltering import keep_features, rank_by_filter
 from pqswarm.selector.rescoring import Pool, other_partitions
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 RULES = ("nested", "rescored", "best", "1se")
 _FOLDS, _EVALUATIONS = 5, 600  # defaults where the estimator is fitted
+_START_SIZE = 8  # of MERIT: with more, a feature of a large scale is in every subset
 _MANY_CLASSES = 50  # numbers as labels, above which they may be quantities
 
 
@@ -171,6 +172,8 @@ def make_task(selector: "SwarmSelector", data: SelectorData, seed: int) -> Selec
         parameters["order"] = among.rank_bits(rank_by_filter(ranking.name, used, y, continuous=continuous))
     elif kept.order and "order" not in parameters and hasattr(search.Parameters, "order"):
         parameters["order"] = groups.rank_bits(free[list(kept.order)].tolist())
+    if search is Merit and "order" not in parameters:
+        parameters.setdefault("start_size", _START_SIZE)
     choices = {
         name: cache(partial(choose_evaluator, estimator, used, y, splits, scoring=scoring, **options))
         for name, scoring in scorings.items()
