@@ -44,7 +44,7 @@ gpu: $(VENV)/.installed-gpu ## install support for NVIDIA GPUs (pqswarm study pa
 
 dask: $(VENV)/.installed-dask ## install support for Dask clusters (pqswarm study paper --cluster tcp://...)
 
-test: $(VENV)/.installed-dev ## check style, types and layers and run all tests, in about seven minutes on two cores
+test: $(VENV)/.installed-dev ## check style, types and layers and run all tests, in about six minutes on two cores
 	@$(MAKE) --no-print-directory --jobs 2 tests lint
 
 tests: $(VENV)/.installed-dev
