@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from docs.make_pictures import shrink  # noqa: E402
+from tests.app.requests import wait_analysed  # noqa: E402
 from tests.app.serving import running_app  # noqa: E402
 from tests.browser import Browser, Tab  # noqa: E402
 
@@ -32,9 +33,7 @@ REPORT_WIDTH = 1100
 """Width of the report pictures [pixels]."""
 
 READY = {
-    "recordings": "fetch('/api/recordings').then((answer) => answer.json()).then((found) => "
-    "found.recordings.length > 3 && found.recordings.every((one) => "
-    "['analysed', 'failed'].includes(one.state))).catch(() => false)",
+    "recordings": "document.querySelectorAll('#section tr.link').length > 3",
     "statistics": "document.querySelectorAll('.statistics .point').length > 0",
     "studies": "document.querySelectorAll('#section tr.link').length > 0",
     "recording": "document.querySelector('.waves')?.dataset.state === 'ready'",
@@ -101,6 +100,7 @@ def picture_workbench(out: Path) -> None:
         pqswarm(served, "sample", "samples")
         pqswarm(served, "study", "smoke")
         with running_app(served, state=here / "state") as app:
+            wait_analysed(app)
             browser = Browser(here / "profile")
             try:
                 links = find_links(browser, app.address)

@@ -1,7 +1,9 @@
 """An archive: each content analysed once, corrections that last, hostile files."""
 
+import gc
 import os
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -202,3 +204,19 @@ def test_links_and_other_files_are_refused(tmp_path):
     with pytest.raises(PqswarmError, match="there is no archive"):
         Archive(tmp_path / "none", read_only=True)
     assert not (tmp_path / "elsewhere").exists()
+
+
+def test_closing_an_archive_leaves_the_connections_of_other_threads(tmp_path):
+    """One that is closed in the middle of a query ends the process."""
+    archive = Archive(tmp_path)
+    with ThreadPoolExecutor(1) as thread:
+        connection = thread.submit(lambda: archive.database.connection).result()
+        own = archive.database.connection
+        archive.close()
+        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+            own.execute("SELECT 1")
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+    del archive
+    gc.collect()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        connection.execute("SELECT 1")

@@ -76,7 +76,7 @@ class RecordingsSection:
     def _load(self) -> None:
         with suppress(PqswarmError):  # the first request reports it
             self.queries.table().newest  # noqa: B018 (kept for all requests)
-        self.archive.database.close_thread()
+        self.archive.database.close()
 
     def _follow(self) -> None:
         """Tell pages when files have come to the folder, or another process has written to the archive."""

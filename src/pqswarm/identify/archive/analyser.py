@@ -118,7 +118,7 @@ def heartbeat(archive: "Archive", contents: Iterable[str]) -> Iterator[None]:
                 archive.renew(list(contents))
             except PqswarmError:  # the result will tell
                 continue
-        archive.database.close_thread()
+        archive.database.close()
 
     thread = Thread(target=beat, name="heartbeat", daemon=True)
     thread.start()

@@ -188,18 +188,13 @@ class ArchiveDatabase:
         except OSError as error:
             raise PqswarmError(f"cannot use {file_text(self.folder)} as archive: {error.strerror or error}.") from error
 
-    def close_thread(self) -> None:
-        """Close the connection of this thread, which is about to end."""
+    def close(self) -> None:
+        """Close the connection of this thread; others may be in use, and are closed when the archive is collected."""
         found: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if found is not None:
             self._local.connection = None
             self._all.remove(found)
             found.close()
-
-    def close(self) -> None:
-        """Close all connections."""
-        _close_all(self._all)
-        self._local = local()
 
 
 def _close_all(connections: list[sqlite3.Connection]) -> None:
