@@ -210,7 +210,7 @@ def test_closing_an_archive_leaves_the_connections_of_other_threads(tmp_path):
     """One that is closed in the middle of a query ends the process."""
     archive = Archive(tmp_path)
     with ThreadPoolExecutor(1) as thread:
-        connection = thread.submit(lambda: archive.database.connection).result()
+        connection = thread.submit(getattr, archive.database, "connection").result()
         own = archive.database.connection
         archive.close()
         with pytest.raises(sqlite3.ProgrammingError, match="closed"):
