@@ -76,7 +76,8 @@ def selector_routing(selector: "SwarmSelector") -> MetadataRouter:
         ("splitter", "split", check_cv(5 if selector.cv is None else selector.cv)),
         ("scorer", "score", check_scoring(estimator, scoring)),
     ):
-        router.add(**{name: thing}, method_mapping=MethodMapping().add(caller="fit", callee=callee))
+        callers = MethodMapping().add(caller="fit", callee=callee)
+        router.add(**{name: thing}, method_mapping=callers.add(caller="fit_transform", callee=callee))  # of pipelines
     return router
 
 
