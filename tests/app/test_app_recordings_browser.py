@@ -1,12 +1,14 @@
 """The list of recordings in a real browser: drops, filters, incidents, statistics, stations, hostile names."""
 
 import shutil
+import time
 from math import log10
 
 import pytest
 from tests.app.conftest import HOSTILE
 from tests.app.recordings_page import LISTED, READY, ROWS, choose, events, find, rows
 from tests.browser import DESKTOP, PHONE, needs_browser
+from tests.waiting import PATIENCE
 
 pytestmark = needs_browser
 
@@ -164,8 +166,13 @@ def test_statistics(start):
     start.until("location.hash.includes('from=2026-03&to=2026-04')")
     here = sum(row["when"].startswith("2026-03") for row in known)
     start.until(f"document.querySelector('.filters .count').innerText.startsWith('{here} of ')")
-    start.click(f"{point} circle")
-    start.until(f"location.hash.startsWith('#/recordings/{sag['recording']}?') && !!document.querySelector('.waves')")
+    opened, end = f"location.hash.startsWith('#/recordings/{sag['recording']}?')", time.monotonic() + PATIENCE
+    while not start.evaluate(opened):  # the figure may be drawn again below the mouse
+        assert time.monotonic() < end
+        if start.evaluate(f"!!document.querySelector('{point} circle')"):
+            start.click(f"{point} circle")
+        time.sleep(0.3)
+    start.until("!!document.querySelector('.waves')")
 
 
 def test_hostile_names_do_nothing(start):

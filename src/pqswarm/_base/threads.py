@@ -2,7 +2,6 @@
 
 import multiprocessing
 import os
-import sys
 from contextlib import AbstractContextManager
 from functools import cache
 from threading import Lock
@@ -24,8 +23,13 @@ def effective_jobs(n_jobs: int | None) -> int:
 
 
 @cache
-def _blas(scipy_too: bool) -> Any:  # noqa: ARG001
-    """The loaded BLAS libraries, including SciPy's once it has been imported."""
+def _blas() -> Any:
+    """The BLAS libraries of NumPy and SciPy.
+
+    SciPy is imported first, so that they are looked for once: threadpoolctl holds the lock of the dynamic loader while
+    it waits for Python's, and a thread that imports a library does the reverse.
+    """
+    import scipy.linalg  # noqa: F401 (loads its BLAS)
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
@@ -37,20 +41,20 @@ class _OneThread:
     def __init__(self) -> None:
         self._lock = Lock()
         self._users = 0
-        self._limits: list[tuple[bool, Any]] = []
+        self._limit: Any = None
 
     def __enter__(self) -> None:
         with self._lock:
-            scipy_too = "scipy.linalg" in sys.modules
-            if not self._limits or self._limits[-1][0] < scipy_too:  # SciPy may have been imported in the meantime
-                self._limits.append((scipy_too, _blas(scipy_too).limit(limits=1, user_api="blas")))
+            if self._limit is None:
+                self._limit = _blas().limit(limits=1, user_api="blas")
             self._users += 1
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
             self._users -= 1
-            while self._limits and self._users == 0:
-                self._limits.pop()[1].restore_original_limits()
+            if self._users == 0:
+                self._limit.restore_original_limits()
+                self._limit = None
 
 
 _ONE_THREAD = _OneThread()
