@@ -1,9 +1,9 @@
-"""Cost of the searches of the paper's stage I without evaluations: CPU time of ask, tell and the cache.
+"""Cost of the searches of the paper's stage I without evaluations: time of ask, tell and the cache.
 
     python benchmarks/overhead.py [--evaluations 900] [--rounds 3] [--algorithms 2d-upso ga]
 
 Stage I has 480 runs: six algorithms, two classifiers, 40 runs each, 6000 evaluations per run, 99 features. Errors are
-computed from the masks, and that time is not counted. The minimum of several rounds is printed.
+computed from the masks, and that time is not counted. The minimum of several rounds is printed; use a quiet machine.
 """
 
 import argparse
@@ -20,7 +20,7 @@ BATCHES = 2 * RUNS * 6000 / BATCH  # per algorithm in stage I
 
 
 class MadeUp:
-    """Synthetic errors from the masks, many of them equal, with their CPU time."""
+    """Synthetic errors from the masks, many of them equal, with their time."""
 
     n_features = FEATURES
 
@@ -29,10 +29,10 @@ class MadeUp:
         self._weights = np.random.default_rng(5).integers(-9, 10, (FEATURES, 4)).astype(np.float32)
 
     def errors(self, masks):
-        start = time.thread_time()
+        start = time.perf_counter()
         x = masks.astype(np.float32) @ self._weights
         errors = (3 * np.abs(x % 17 - 8) + np.abs(x) // 4).sum(axis=1) / 1024 + masks.mean(axis=1) / 8
-        self.seconds += time.thread_time() - start
+        self.seconds += time.perf_counter() - start
         return errors.astype(np.float64)
 
     def checked_masks(self, masks):
@@ -56,13 +56,13 @@ def together(runs, evaluator):
 
 
 def microseconds(way, name, count, evaluations, memory=False):
-    """Return the CPU time of driving runs in a given way, per batch of 30 subsets."""
+    """Return the time of driving runs in a given way, per batch of 30 subsets."""
     made_up = MadeUp()
     evaluator = Memo(made_up, 400_000) if memory else made_up
     runs = runs_of(name, count, evaluations)
-    start = time.thread_time()
+    start = time.perf_counter()
     way(runs, evaluator)
-    spent = time.thread_time() - start - made_up.seconds
+    spent = time.perf_counter() - start - made_up.seconds
     return 1e6 * spent * BATCH / sum(run.n_evaluations for run in runs)
 
 
@@ -78,7 +78,7 @@ def main():
         "40 runs": (together, RUNS, given.evaluations, False),
         "with cache": (together, RUNS, given.evaluations, True),
     }
-    print(f"CPU time per {BATCH} subsets of {FEATURES} features [us]\n")
+    print(f"Time per {BATCH} subsets of {FEATURES} features [us]\n")
     print(f"{'':10}" + "".join(f"{title:>13}" for title in columns) + f"{'ratio':>13}")
     total = dict.fromkeys(columns, 0.0)
     for name in given.algorithms:

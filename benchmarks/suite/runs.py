@@ -58,7 +58,7 @@ def partitions_of(problem, y, seed, count=1):
 
 
 def compare(problem, data, estimator, split, algorithms, budget):
-    """Yield a record per algorithm and mark: J, held-out error, size, CPU seconds of the search itself."""
+    """Yield a record per algorithm and mark: J, held-out error, size, seconds of the search itself."""
     X, y = data
     searched, held_out = problem.split(y, split)
     make, fresh = (REGRESSORS if problem.regression else CLASSIFIERS)[estimator]
@@ -77,7 +77,7 @@ def compare(problem, data, estimator, split, algorithms, budget):
 
 
 class _Timed:
-    """An evaluator that measures its CPU seconds."""
+    """An evaluator that measures its seconds."""
 
     def __init__(self, evaluator):
         self.n_features, self.blocks, self._evaluator, self.seconds = (
@@ -94,23 +94,23 @@ class _Timed:
         return self._timed(self._evaluator.raced, *given)
 
     def _timed(self, evaluate, *given):
-        start = time.process_time()
+        start = time.perf_counter()
         found = evaluate(*given)
-        self.seconds += time.process_time() - start
+        self.seconds += time.perf_counter() - start
         return found
 
 
 def follow(search, evaluator, budget):
-    """Return error, subset and CPU seconds of the search itself, without evaluations, at each mark up to the budget.
+    """Return error, subset and seconds of the search itself, without evaluations, at each mark up to the budget.
 
     A search that races counts its evaluations in folds: all have tested the same number of folds at a mark.
     """
-    timed, found, start = _Timed(evaluator), {}, time.process_time()
+    timed, found, start = _Timed(evaluator), {}, time.perf_counter()
     run = Run(search, blocks=evaluator.blocks)
     for run.max_evaluations in (mark for mark in MARKS if mark <= budget):
         while not run.done:
             step([run], timed)
-        found[run.max_evaluations] = (run.best_error, run.best, time.process_time() - start - timed.seconds)
+        found[run.max_evaluations] = (run.best_error, run.best, time.perf_counter() - start - timed.seconds)
     return found
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from pqswarm.errors import PqswarmError
 from pqswarm.search import Merit, Run, minimize, minimize_many
-from pqswarm.search._merit_kernels import fit_slopes, predict_errors
+from pqswarm.search._merit_kernels import change, fit_slopes, predict_errors
 from tests.search.problems import PROBLEMS, problem
 
 rng = np.random.default_rng(5)
@@ -43,7 +43,7 @@ def test_batches_have_their_size():
     while not run.done:
         sizes.append(len(run.ask()))
         run.tell(Made(99, 9).errors(run.ask()))
-    assert sizes == 50 * [60]
+    assert sizes == 75 * [40]
 
 
 def test_an_order_is_a_warm_start():
@@ -71,7 +71,7 @@ def test_features_are_drawn_by_their_frequency_in_the_best_of_the_population():
     """The population holds the last batch and a share of all, and the elites."""
     search = Merit(40, seed=2, parameters={"growth": 0.1, "thinning": 0.0, "unranked": 1.0})
     told = Made(40, 6)
-    for _ in range(8):
+    for _ in range(12):
         masks = search.ask()
         search.tell(masks, told.errors(masks))
     masks = np.unpackbits(search.seen_masks, axis=1, count=40).astype(bool)
@@ -91,14 +91,20 @@ def test_a_new_population_starts_when_nothing_better_is_found():
             return np.where(masks[:, 0] & (masks.sum(axis=1) < 6), 0.1, 0.2)
 
     run = Run(Merit(80, seed=1), 3000)
-    epochs = set()
+    epochs, stalled = set(), 0
     while not run.done:
         masks = run.ask()
         if run.search.epoch[0] == len(run.search.seen):
             epochs.add(int(run.search.epoch[0]))
             assert 12 < masks.sum(axis=1).mean() < 20  # a fifth of all features
+        elif len(run.search.seen) - run.search.epoch[1] > 180:
+            elites = run.search._masks(run.search._elites)
+            changed = (masks[:, np.newaxis] ^ elites).sum(axis=2).min(axis=1)
+            assert changed.max() <= 6  # three exchanges
+            stalled += 1
         run.tell(Flat(80, 1).errors(masks))
     assert len(epochs) > 2
+    assert stalled > 10
     assert run.result().error == 0.1
     forged = run.state() | {"search.epoch": np.array([9, 10**6])}
     with pytest.raises(PqswarmError, match="do not fit the subsets seen"):
@@ -122,7 +128,7 @@ def test_dropped_subsets_rank_behind_the_best_of_the_population():
         best = search._best_of_population() if batch else np.empty(0, int)
         worst = search.seen_errors[best].max(initial=-np.inf)
         search.tell(masks, told)
-        new = search.seen_errors[-60:]
+        new = search.seen_errors[-40:]
         assert (new[late.any(axis=1)] > worst).all()
         np.testing.assert_array_equal(new[~late.any(axis=1)], told[~late.any(axis=1), 3])
     assert np.isinf(search.parts).any()
@@ -150,14 +156,14 @@ def test_the_model_is_a_weighted_ridge_regression():
     """After enough steps it is the solution of the normal equations."""
     masks, errors, places, ends = seen_subsets()
     rows, slopes = rng.permutation(300)[:200], np.zeros(12)
-    fit_slopes(places, ends, rows, errors, slopes, 0.02, 100)
-    noise = fit_slopes(places, ends, rows, errors, slopes, 0.02, 0)
+    fit_slopes(places, ends, rows, errors, slopes, 5.0, 100)
+    noise = fit_slopes(places, ends, rows, errors, slopes, 5.0, 0)
     x, y = masks[rows].astype(float), errors[rows]
     half = 0.5 * y.std()
     weights = half / (half + y - y.min())
     x, y = x - np.average(x, axis=0, weights=weights), y - np.average(y, weights=weights)
     diagonal = (weights[:, np.newaxis] * x**2).sum(axis=0)
-    ridge = 0.02 * diagonal.mean()
+    ridge = 5.0 * diagonal.mean() / weights.sum()
     expected = np.linalg.solve((x.T * weights) @ x + ridge * np.eye(12), x.T @ (weights * y))
     assert slopes == pytest.approx(expected, rel=1e-6)
     assert noise == pytest.approx(np.sqrt(np.average((y - x @ expected) ** 2, weights=weights)), rel=1e-6)
@@ -166,6 +172,24 @@ def test_the_model_is_a_weighted_ridge_regression():
 def test_predictions_are_sums_of_slopes():
     masks, slopes = rng.random((50, 9)) < 0.5, rng.normal(size=9)
     assert predict_errors(masks, slopes) == pytest.approx(masks @ slopes)
+
+
+@pytest.mark.parametrize("size", [1, 5, 12])
+def test_one_to_three_features_are_added_dropped_or_exchanged(size):
+    masks = np.tile(np.arange(12) < size, (4000, 1))
+    changed = masks.copy()
+    weights = np.linspace(1.0, 3.0, 12)
+    change(changed, rng.random((4000, 4)), rng.random((4000, 12)), weights, weights, False)
+    assert changed.any(axis=1).all()
+    differences = (changed ^ masks).sum(axis=1)
+    assert differences.min() == 1
+    assert differences.max() == {1: 4, 5: 6, 12: 3}[size]
+    one = changed[differences == 1]
+    if size == 5:  # heavier features leave and enter more often
+        assert (~one[:, 0]).sum() < (~one[:, 4]).sum()
+        assert one[:, 5].sum() < one[:, 11].sum()
+    change(masks, rng.random((4000, 4)), rng.random((4000, 12)), weights, weights, True)
+    assert (masks.sum(axis=1) == size).all()
 
 
 def test_the_model_selects_the_draws():
@@ -181,7 +205,7 @@ def test_the_model_selects_the_draws():
     means = []
     for share in (1.0, 0.0):
         search = Merit(80, seed=4, parameters={"unranked": share})
-        for _ in range(3):
+        for _ in range(7):
             masks = search.ask()
             search.tell(masks, Line().errors(masks))
         means.append(Line().errors(masks).mean())

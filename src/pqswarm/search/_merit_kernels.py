@@ -12,7 +12,7 @@ from pqswarm._kernels.compiling import njit
 def fit_slopes(places, ends, rows, errors, slopes, shrinkage, steps):
     """Improve the slopes of a ridge regression of errors on features by some steps of conjugate gradients.
 
-    Good subsets weigh more. Return the standard deviation of the residuals.
+    Good subsets weigh more; the penalty is worth `shrinkage` of them. Return the standard deviation of the residuals.
     """
     n, m = slopes.size, rows.size
     weights, y, low, mean = np.empty(m), np.empty(m), np.inf, 0.0
@@ -41,7 +41,7 @@ def fit_slopes(places, ends, rows, errors, slopes, shrinkage, steps):
         centre[j] /= total
         diagonal[j] = total * centre[j] * (1.0 - centre[j])
         ridge += diagonal[j]
-    ridge = shrinkage * ridge / n + 1e-9
+    ridge = shrinkage / total * ridge / n + 1e-9
     residual, direction, image, squares = np.zeros(n), np.zeros(n), np.zeros(n), 0.0
     before = 1.0
     for step in range(steps + 1):
@@ -93,3 +93,37 @@ def predict_errors(masks, slopes):
         for j in range(masks.shape[1]):
             sums[i] += slopes[j] if masks[i, j] else 0.0
     return sums
+
+
+@njit(cache=True, nogil=True)
+def change(masks, kinds, draws, leaving, entering, keep_size):
+    """Change subsets in place by one to three steps: 30 % add a feature, 30 % drop one, the others exchange one.
+
+    `kinds`, (m, 4), are uniform: number of steps, and what each does. `draws`, (m, n), are uniform, too, and select the
+    features, each in proportion to its weight in `leaving` or `entering`, at most once.
+    """
+    n = masks.shape[1]
+    waits = np.empty(n)
+    for i in range(masks.shape[0]):
+        size = 0
+        for j in range(n):
+            size += masks[i, j]
+            waits[j] = -np.log1p(-draws[i, j]) / (leaving[j] if masks[i, j] else entering[j])
+        for step in range(1 + int(3 * kinds[i, 0])):
+            kind = kinds[i, step + 1]
+            adds = size < n and (kind < 0.3 or kind >= 0.6 or size < 2)
+            drops = size > 1 and (kind >= 0.3 or not adds)
+            if keep_size:
+                adds = drops = size < n
+            gone, come = -1, -1
+            for j in range(n):
+                if masks[i, j] and drops and waits[j] < (waits[gone] if gone >= 0 else np.inf):
+                    gone = j
+                if not masks[i, j] and adds and waits[j] < (waits[come] if come >= 0 else np.inf):
+                    come = j
+            if keep_size and min(gone, come) < 0:
+                break
+            if gone >= 0:
+                masks[i, gone], waits[gone], size = False, np.inf, size - 1
+            if come >= 0:
+                masks[i, come], waits[come], size = True, np.inf, size + 1

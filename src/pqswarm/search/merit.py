@@ -14,10 +14,12 @@ from pqswarm.search.umda import frequencies
 
 _ELITES, _BEST_SHARE = 10, 0.3  # best subsets that never leave the population; fraction of it that is learned from
 _MEMORY = 450  # number of the best and of the last subsets that the model learns from
-_SHRINKAGE, _STEPS = 0.02, 4  # of the model: ridge in units of a feature's mean variance; steps of a fit
+_SHRINKAGE, _STEPS = 25.0, 4  # of the model: subsets that the penalty is worth; steps of a fit
 _NOISE = 0.3  # of a prediction, in standard deviations of the residuals
 _PASSED = 0.8  # fraction of the best of the population that would pass the limits of a race
-_IDLE, _PATIENCE = 300, 0.7  # subsets without improvement before a new start: at least, and per subset before them
+_EXTRAPOLATED = 1.5  # difference in all folds for one in the tested folds, of a dropped subset
+_STALLED = 180  # subsets without improvement before the elites are changed instead of drawing by frequencies
+_IDLE, _PATIENCE = 600, 0.7  # subsets without improvement before a new start: at least, and per subset before them
 
 
 @parameters
@@ -25,11 +27,11 @@ class MeritParameters(SearchParameters):
     """Parameters of MERIT."""
 
     start_size: int = option("mean number of features of an initial subset, at most a fifth of all", default=20, low=1)
-    batch: int = option("subsets requested at once", default=60, low=2, high=10_000)
+    initial: int = option("random subsets with which a population starts", default=200, low=1)
+    batch: int = option("subsets requested at once", default=40, low=2, high=10_000)
     candidates: int = option("subsets drawn, from which the model selects a batch", default=300, low=2, high=100_000)
-    growth: float = option(
-        "fraction of all subsets seen, added to a batch, that is the population", default=0.05, low=0
-    )
+    population: int = option("subsets that the frequencies are learned from, at first", default=60, low=2)
+    growth: float = option("subsets added to the population for each subset seen", default=0.05, low=0)
     thinning: float = option(
         "fraction by which features are drawn less often than the best subsets contain them",
         default=0.05,
@@ -46,13 +48,14 @@ class Merit(DistinctSearch):
     """Draw many subsets by the feature frequencies of the best, and evaluate those that a model of the error prefers.
 
     Features are drawn by their frequency in the best 30 % of a population, slightly less often, so that those of no use
-    disappear. The population holds the latest subsets, and the best ones so far. It starts with one batch and grows
-    with the number of subsets, so that the search is fast at first and converges late. Of the draws, those with the
-    lowest prediction of a ridge regression of the error on the features are evaluated, and some others at random. The
+    disappear. The population holds the latest subsets, and the best ones so far. It starts with random subsets and
+    grows with their number, so that the search is fast at first and converges late. Of the draws, those with the lowest
+    prediction of a ridge regression of the error on the features are evaluated, and some others at random. The
     regression is fitted to the best and the last subsets, in which good ones weigh more. No subset is requested twice.
     Where the evaluator can test subsets in part of the folds, those clearly behind the best of the population there are
-    dropped, and evaluations are counted in folds. When nothing better is found for long, a new population is started;
-    the model keeps what it knows. The combination is ours, its parts are not.
+    dropped, and evaluations are counted in folds. When nothing better is found, subsets that differ from the best ones
+    in one to three features replace the draws; when that does not help either, a new population is started. The model
+    keeps what it knows. The combination is ours, its parts are not.
 
     References
     ----------
@@ -94,9 +97,9 @@ class Merit(DistinctSearch):
         p, n = self.parameters, self.n_features
         begin, improved = self.epoch.tolist()
         if self._count - improved > max(_IDLE, _PATIENCE * (improved - begin)):
-            self.epoch[:] = begin = self._count
+            self.epoch[:] = begin = improved = self._count
             self._elites, self._leaders = self._elites[:0], None
-        if self._count == begin:
+        if self._count < p.initial or self._count == begin:
             return self._make_distinct(self.rng.random((p.batch, n)) < self._first_frequencies())
         from pqswarm.search._merit_kernels import fit_slopes, predict_errors
 
@@ -104,16 +107,36 @@ class Merit(DistinctSearch):
         rows = np.concatenate([self._best[self._best < last], np.arange(last, self._count)])
         noise = fit_slopes(self._places, self._ends, rows, self.seen.errors, self.slopes, _SHRINKAGE, _STEPS)
         likely = (1.0 - p.thinning) * frequencies(self._masks(self._best_of_population()))
-        masks = self._resize(self.rng.random((max(p.candidates, p.batch), n)) < likely)
-        picks = self.rng.random((len(masks), 3))
+        count = max(p.candidates, p.batch)
+        if self._elites.size and self._count - improved > _STALLED:
+            masks = self._changed_elites(count, likely)
+        else:
+            masks = self._resize(self.rng.random((count, n)) < likely)
+        picks = self.rng.random((count, 3))
         predicted = predict_errors(masks, self.slopes) + _NOISE * noise * np.sqrt(6.0) * (picks[:, 0] + picks[:, 1] - 1)
-        new = np.flatnonzero(self.seen.is_new(masks) & masks.any(axis=1))
-        order = new[np.argsort(predicted[new], kind="stable")]
-        ranked = p.batch - round(p.unranked * p.batch)
-        others = order[ranked:]
-        others = others[np.argsort(picks[others, 2], kind="stable")]
-        batch = masks[np.concatenate([order[:ranked], others[: p.batch - ranked]])]
+        order, ranked = np.argsort(predicted, kind="stable"), p.batch - round(p.unranked * p.batch)
+        best, rest = self._first_new(masks, order, ranked)
+        others, _ = self._first_new(masks, rest[np.argsort(picks[rest, 2], kind="stable")], p.batch - ranked)
+        batch = masks[np.concatenate([best, others])]
         return batch if len(batch) == p.batch else self._complete(batch, likely)
+
+    def _first_new(self, masks: BoolArray, order: IntArray, count: int) -> tuple[IntArray, IntArray]:
+        """The first subsets in an order that are new, and the others; few are looked at."""
+        found, start = order[:0], 0
+        while found.size < count and start < order.size:
+            looked = np.concatenate([found, order[start : start + 2 * count]])
+            start += 2 * count
+            found = looked[self.seen.is_new(masks[looked]) & masks[looked].any(axis=1)]
+        return found[:count], np.concatenate([found[count:], order[start:]])
+
+    def _changed_elites(self, count: int, likely: FloatArray) -> BoolArray:
+        """Subsets that differ from an elite by one to three added, dropped or exchanged features."""
+        from pqswarm.search._merit_kernels import change
+
+        kinds, draws = self.rng.random((count, 5)), self.rng.random((count, self.n_features))
+        masks = self._masks(self._elites)[(kinds[:, 4] * self._elites.size).astype(np.int64)]
+        change(masks, kinds, draws, 1.1 - likely, likely + 2.0 / self.n_features, self.size is not None)
+        return masks
 
     def _complete(self, batch: BoolArray, likely: FloatArray) -> BoolArray:
         """A batch with too few new subsets, and further ones."""
@@ -126,7 +149,7 @@ class Merit(DistinctSearch):
         """Indices of the best of the latest subsets and of the elites."""
         if self._leaders is None:
             begin = int(self.epoch[0])
-            size = self.parameters.batch + int(self.parameters.growth * (self._count - begin))
+            size = self.parameters.population + int(self.parameters.growth * (self._count - begin))
             first = max(begin, self._count - size)
             rows = np.concatenate([self._elites[self._elites < first], np.arange(first, self._count)])
             self._leaders = rows[self._order(rows)[: max(2, round(_BEST_SHARE * size))]]
@@ -159,13 +182,13 @@ class Merit(DistinctSearch):
             self.epoch[1] = self._count
 
     def _estimated(self, parts: FloatArray, errors: FloatArray) -> FloatArray:
-        """The errors; of a dropped subset what the best of the population have, and the difference in its blocks."""
+        """The errors; of a dropped subset what the best of the population have, and more for its tested blocks."""
         dropped = np.isnan(errors)
         if not dropped.any():
             return errors
         best = self._tested_best()
         level, worst = self.parts[best].mean(axis=0), self.seen.errors[best].max()
-        guess = level.sum() + np.where(np.isfinite(parts), parts - level, 0.0).sum(axis=1)
+        guess = level.sum() + _EXTRAPOLATED * np.where(np.isfinite(parts), parts - level, 0.0).sum(axis=1)
         return np.where(dropped, np.maximum(guess, np.nextafter(worst, np.inf)), errors)
 
     def _note(self, masks: BoolArray) -> None:
