@@ -12,13 +12,13 @@ from pqswarm.search.base import SearchParameters
 from pqswarm.search.distinct import DistinctSearch
 from pqswarm.search.umda import frequencies
 
-_ELITES, _BEST_SHARE = 10, 0.3  # best subsets that never leave the population; fraction of it that is learned from
+_ELITES, _BEST_SHARE = 20, 0.3  # best subsets that never leave the population; fraction of it that is learned from
 _MEMORY = 450  # number of the best and of the last subsets that the model learns from
 _SHRINKAGE, _STEPS = 25.0, 4  # of the model: subsets that the penalty is worth; steps of a fit
 _NOISE = 0.3  # of a prediction, in standard deviations of the residuals
-_PASSED = 0.8  # fraction of the best of the population that would pass the limits of a race
+_PASSED = 0.9  # fraction of the best of the population that would pass the limits of a race
 _EXTRAPOLATED = 1.5  # difference in all folds for one in the tested folds, of a dropped subset
-_STALLED = 180  # subsets without improvement before the elites are changed instead of drawing by frequencies
+_STALLED = 240  # subsets without improvement before the elites are changed instead of drawing by frequencies
 _IDLE, _PATIENCE = 600, 0.7  # subsets without improvement before a new start: at least, and per subset before them
 
 
@@ -27,7 +27,7 @@ class MeritParameters(SearchParameters):
     """Parameters of MERIT."""
 
     start_size: int = option("mean number of features of an initial subset, at most a fifth of all", default=20, low=1)
-    initial: int = option("random subsets with which a population starts", default=200, low=1)
+    initial: int = option("random subsets at the start; a later population starts with one batch", default=200, low=1)
     batch: int = option("subsets requested at once", default=40, low=2, high=10_000)
     candidates: int = option("subsets drawn, from which the model selects a batch", default=300, low=2, high=100_000)
     population: int = option("subsets that the frequencies are learned from, at first", default=60, low=2)
