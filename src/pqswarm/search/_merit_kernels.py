@@ -100,30 +100,36 @@ def change(masks, kinds, draws, leaving, entering, keep_size):
     """Change subsets in place by one to three steps: 30 % add a feature, 30 % drop one, the others exchange one.
 
     `kinds`, (m, 4), are uniform: number of steps, and what each does. `draws`, (m, n), are uniform, too, and select the
-    features, each in proportion to its weight in `leaving` or `entering`, at most once.
+    features, each in proportion to its weight in `leaving` or `entering`, at most once; they are changed.
     """
     n = masks.shape[1]
-    waits = np.empty(n)
     for i in range(masks.shape[0]):
         size = 0
         for j in range(n):
             size += masks[i, j]
-            waits[j] = -np.log1p(-draws[i, j]) / (leaving[j] if masks[i, j] else entering[j])
         for step in range(1 + int(3 * kinds[i, 0])):
             kind = kinds[i, step + 1]
             adds = size < n and (kind < 0.3 or kind >= 0.6 or size < 2)
             drops = size > 1 and (kind >= 0.3 or not adds)
             if keep_size:
                 adds = drops = size < n
-            gone, come = -1, -1
-            for j in range(n):
-                if masks[i, j] and drops and waits[j] < (waits[gone] if gone >= 0 else np.inf):
-                    gone = j
-                if not masks[i, j] and adds and waits[j] < (waits[come] if come >= 0 else np.inf):
-                    come = j
+            gone = _first(masks[i], True, draws[i], leaving) if drops else -1
+            come = _first(masks[i], False, draws[i], entering) if adds else -1
             if keep_size and min(gone, come) < 0:
                 break
             if gone >= 0:
-                masks[i, gone], waits[gone], size = False, np.inf, size - 1
+                masks[i, gone], draws[i, gone], size = False, 1.0, size - 1
             if come >= 0:
-                masks[i, come], waits[come], size = True, np.inf, size + 1
+                masks[i, come], draws[i, come], size = True, 1.0, size + 1
+
+
+@njit(cache=True, nogil=True)
+def _first(mask, kept, draws, weights):
+    """The feature of a subset, or not of it, whose exponential waiting time ends first; -1 if none is left."""
+    found, wait = -1, np.inf
+    for j in range(mask.size):
+        if mask[j] == kept and draws[j] < wait * weights[j]:  # -log(1 - u) is at least u: few are computed
+            ends = -np.log1p(-draws[j]) / weights[j]
+            if ends < wait:
+                found, wait = j, ends
+    return found
