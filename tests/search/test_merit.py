@@ -46,6 +46,15 @@ def test_batches_have_their_size():
     assert sizes == 75 * [40]
 
 
+@pytest.mark.parametrize(("n_features", "size"), [(12, 6), (20, None), (99, None)])
+def test_no_subset_is_requested_twice(n_features, size):
+    """Neither among the draws of a batch, in all phases: the errors do not depend on the subset."""
+    run = Run(Merit(n_features, seed=3, parameters={"size": size}), 1600)
+    while not run.done:
+        run.tell(np.full(len(run.ask()), 0.3))
+    assert len(np.unique(run.search.seen_masks, axis=0)) == len(run.search.seen) == min(run.n_evaluations, 1600)
+
+
 def test_an_order_is_a_warm_start():
     problem, order = Made(2000, 10), tuple(range(2000))
     warm = minimize("merit", problem, 600, parameters={"order": order})

@@ -6,6 +6,7 @@ Subsets are lists of features: `places` holds those of all subsets, subset r fro
 import numpy as np
 
 from pqswarm._kernels.compiling import njit
+from pqswarm._kernels.math import logarithm
 
 
 @njit(cache=True, nogil=True)
@@ -99,8 +100,8 @@ def predict_errors(masks, slopes):
 def change(masks, kinds, draws, leaving, entering, keep_size):
     """Change subsets in place by one to three steps: 30 % add a feature, 30 % drop one, the others exchange one.
 
-    `kinds`, (m, 4), are uniform: number of steps, and what each does. `draws`, (m, n), are uniform, too, and select the
-    features, each in proportion to its weight in `leaving` or `entering`, at most once; they are changed.
+    `kinds`, (m, 4) or more, are uniform: number of steps, and what each does. `draws`, (m, n), are uniform, too, and
+    select the features, each in proportion to its weight in `leaving` or `entering`, at most once; they are changed.
     """
     n = masks.shape[1]
     for i in range(masks.shape[0]):
@@ -128,8 +129,8 @@ def _first(mask, kept, draws, weights):
     """The feature of a subset, or not of it, whose exponential waiting time ends first; -1 if none is left."""
     found, wait = -1, np.inf
     for j in range(mask.size):
-        if mask[j] == kept and draws[j] < wait * weights[j]:  # -log(1 - u) is at least u: few are computed
-            ends = -np.log1p(-draws[j]) / weights[j]
+        if (mask[j] == kept) & (draws[j] < wait * weights[j]):  # -log(1 - u) is at least u: few are computed
+            ends = -logarithm(1.0 - draws[j]) / weights[j]
             if ends < wait:
                 found, wait = j, ends
     return found

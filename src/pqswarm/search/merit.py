@@ -96,10 +96,11 @@ class Merit(DistinctSearch):
     def _next(self) -> BoolArray:
         p, n = self.parameters, self.n_features
         begin, improved = self.epoch.tolist()
-        if self._count - improved > max(_IDLE, _PATIENCE * (improved - begin)):
+        random = self._count < p.initial
+        if not random and self._count - improved > max(_IDLE, _PATIENCE * (improved - begin)):
             self.epoch[:] = begin = improved = self._count
             self._elites, self._leaders = self._elites[:0], None
-        if self._count < p.initial or self._count == begin:
+        if random or self._count == begin:
             return self._make_distinct(self.rng.random((p.batch, n)) < self._first_frequencies())
         from pqswarm.search._merit_kernels import fit_slopes, predict_errors
 
@@ -115,17 +116,17 @@ class Merit(DistinctSearch):
         picks = self.rng.random((count, 3))
         predicted = predict_errors(masks, self.slopes) + _NOISE * noise * np.sqrt(6.0) * (picks[:, 0] + picks[:, 1] - 1)
         order, ranked = np.argsort(predicted, kind="stable"), p.batch - round(p.unranked * p.batch)
-        best, rest = self._first_new(masks, order, ranked)
-        others, _ = self._first_new(masks, rest[np.argsort(picks[rest, 2], kind="stable")], p.batch - ranked)
-        batch = masks[np.concatenate([best, others])]
+        best, rest = self._first_new(masks, order[:0], order, ranked)
+        chosen, _ = self._first_new(masks, best, rest[np.argsort(picks[rest, 2], kind="stable")], p.batch)
+        batch = masks[chosen]
         return batch if len(batch) == p.batch else self._complete(batch, likely)
 
-    def _first_new(self, masks: BoolArray, order: IntArray, count: int) -> tuple[IntArray, IntArray]:
-        """The first subsets in an order that are new, and the others; few are looked at."""
-        found, start = order[:0], 0
+    def _first_new(self, masks: BoolArray, found: IntArray, order: IntArray, count: int) -> tuple[IntArray, IntArray]:
+        """Up to `count` new subsets, those found and the first in an order, and the others; few are looked at."""
+        start, step = 0, 2 * (count - found.size)
         while found.size < count and start < order.size:
-            looked = np.concatenate([found, order[start : start + 2 * count]])
-            start += 2 * count
+            looked = np.concatenate([found, order[start : start + step]])
+            start += step
             found = looked[self.seen.is_new(masks[looked]) & masks[looked].any(axis=1)]
         return found[:count], np.concatenate([found[count:], order[start:]])
 
