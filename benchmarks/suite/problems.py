@@ -23,6 +23,8 @@ any search ran on it. It has what is left of both repositories, and new seeds:
 - generated: six for classifiers by the same rule, from ``SeedSequence(20261119)``.
 - power quality: the three presets at seeds 303 to 305, each with another noise than in the test suite.
 
+Some are kin of problems of the other suites (mfeat, optdigits, text, warp); docs/searches.md says what is left without.
+
 Two further suites hold wide problems: more than 2000 features to develop screening on, and to test it all sets of
 jundongl/scikit-feature (commit 48cffad) with more than 5000 features that are in the stored copy, two generated ones
 and a generated text of 20,000 to 50,000 features, whose seeds were drawn once, too.
