@@ -10,7 +10,7 @@ import os
 import sys
 from pathlib import Path
 
-FOLLOWED = ["pqswarm.recordings", "pqswarm.measure", "pqswarm.identify", "pqswarm.study", "pqswarm._base.archive"]
+FOLLOWED = ["pqswarm.recordings", "pqswarm.measure", "pqswarm.identify", "pqswarm.study", "pqswarm._base.array_file"]
 """Packages whose code guides the mutations, except compiled code."""
 
 MANY = 10**12

@@ -102,7 +102,6 @@ class TestHostileFiles:
             ({"classifier": "estimator", "hyperparameters": {"estimator": ["os"]}}, "is not loaded"),
             ({"classifier": "estimator", "hyperparameters": {"estimator": "sklearn.svm.None"}}, "classifier"),
             ({"origin": {"seed": {}}}, "plain"),
-            ({"sha256": {}}, "checksum"),
         ],
     )
     def test_manifest(self, small_file, tmp_path, change, words):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
-from pqswarm._base.archive import DAMAGE, damage_text
+from pqswarm._base.array_file import DAMAGE, damage_text
 from pqswarm._base.files import open_regular, opening_only_inside
 from pqswarm._base.text import count_text
 from pqswarm.errors import FileFormatError
