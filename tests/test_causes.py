@@ -38,8 +38,8 @@ def middle_rms(event, stage):
 
 def test_suite_has_every_kind_and_its_truth(tools, events):
     _, three_phase, _ = tools
-    assert sum(count for count, _ in three_phase.KINDS.values()) >= 200
-    assert [name for name, _ in events] == list(three_phase.KINDS)
+    assert sum(count for count, _ in three_phase.EVENT_TYPES.values()) >= 200
+    assert [name for name, _ in events] == list(three_phase.EVENT_TYPES)
     assert {event.truth.cause for _, event in events} == {*three_phase.record.CAUSES, None}
     for name, event in events:
         ends_inside = event.truth.kind in ("fault cleared by interruption", "reclosing, unsuccessful")
@@ -100,7 +100,7 @@ def test_comparison(tools, events, monkeypatch):
         return causes.answer(name, "clean", event, nominal=True)
 
     def incident(cause, phases, sag_type="A"):
-        sag = {"kind": "sag", "phases": list(phases), "sag_type": sag_type, "magnitude": 0.5, "sentence": "sag"}
+        sag = {"type": "sag", "phases": list(phases), "sag_type": sag_type, "magnitude": 0.5, "sentence": "sag"}
         return {"cause": cause, "probability": 0.9, "evidence": [], "stages": [{}], "events": [sag]}
 
     good = says([incident("fault", "A")])
