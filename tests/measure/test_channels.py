@@ -130,8 +130,8 @@ def test_the_user_has_the_last_word():
     assert (kept.rule("Ub").ratio, kept.rule("Ub").state, kept.rule("Ua").state) == (2.0, "derived", None)
     for state in STATES:
         assert Site.read(f'[channels.U1]\nstate = "{state}"').rule("U1").state == state
-    with pytest.raises(PqswarmError, match="did you mean 'live'"):
-        Site.read('[channels.U1]\nstate = "alive"')
+    with pytest.raises(PqswarmError, match="did you mean 'derived'"):
+        Site.read('[channels.U1]\nstate = "derivd"')
 
 
 def test_a_line_to_line_nominal_voltage_is_recognised():

@@ -18,6 +18,7 @@ from pqswarm.identify.folder.receivers import RefusedError
 from pqswarm.identify.folder.scan import Candidate, is_ours, scan, scanned_file_stamp
 
 if TYPE_CHECKING:
+    from pqswarm.identify.archive.analyzer import Analyzed
     from pqswarm.identify.archive.archive import Archive
     from pqswarm.identify.archive.files import SeenFile
     from pqswarm.identify.folder.receivers import Receiver
