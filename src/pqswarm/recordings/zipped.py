@@ -99,4 +99,4 @@ def _keep_in_memory(raw: RawSource) -> RawSource:
     return raw
 
 
-ZIP = Reader("zip", (".zip",), recognises=lambda path, head: head.startswith(b"PK\x03\x04"), open=open_zip)  # noqa: ARG005
+ZIP = Reader("zip", (".zip",), recognizes=lambda path, head: head.startswith(b"PK\x03\x04"), open=open_zip)  # noqa: ARG005
