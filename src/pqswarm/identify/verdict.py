@@ -1,0 +1,373 @@
+"""Verdicts: what each event of a recording is by the rules and by the model, as records that can be stored."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
+from functools import cache, cached_property
+from math import isfinite
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pqswarm._base.units import voltage_text
+from pqswarm.errors import PqswarmError, shorten
+from pqswarm.identify.agreement import MEASURED, in_words
+from pqswarm.identify.show.curves import rank_event
+from pqswarm.identify.show.rows import event_row, incident_lines, row_clock
+from pqswarm.measure.event import Event
+from pqswarm.measure.incidents.record import Incident, order_in_time
+from pqswarm.measure.supply.channels import ChannelState
+from pqswarm.measure.thresholds import Thresholds
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pydantic import BaseModel
+
+    from pqswarm.measure import Characterisation
+    from pqswarm.recordings.recording import RecordingSource
+
+COLUMNS = (
+    *("source", "path", "station", "date", "time", "offset_s", "incident", "cause", "cause_probability"),
+    *("kind", "category", "phases", "channels", "system"),
+    *("magnitude", "unit", "volts", "duration_s", "cycles", "sag_type", "class", "probability", "runner_up"),
+    *("runner_up_probability", "rule_class", "agreement", "sentence", "reference_volts", "reference", "frequency"),
+    *("sampling_rate", "caveats"),
+)
+"""Columns of the row of an event, in order; the cause of an incident is in the row of its main event."""
+
+
+@dataclass(frozen=True, eq=False)
+class EventVerdict:
+    """What an event is by the rules and by the model.
+
+    Attributes
+    ----------
+    event : Event
+        By the rules.
+    rule : str
+        Its class by the rules.
+    probabilities : mapping of str to float
+        Of the classes, the most probable first; empty if the event was left to the rules.
+    agreement : str
+        Whether rules and model agree, in a sentence; ``"measured"`` if the class follows from measurements alone.
+    window : tuple of float
+        Start and end of what the model was given, on the worst channel [s].
+    reference_source : str
+        Where the voltage of 1 pu comes from.
+    known : bool
+        Whether the event is like anything that the model has learned.
+    """
+
+    event: Event
+    rule: str
+    probabilities: Mapping[str, float]
+    agreement: str
+    window: tuple[float, float]
+    reference_source: str = ""
+    known: bool = True
+
+    @classmethod
+    def of(cls, plain: Mapping[str, Any]) -> "EventVerdict":
+        """Restore a verdict from :meth:`as_dict`, or raise :class:`PqswarmError` if it is not one."""
+        event = Event.of(plain)
+        if not isfinite(event.start):
+            raise PqswarmError("not an event: its start is not a finite number of seconds.")
+        own = _validate_verdict_fields(_event_verdict_model(), plain, "the verdict on an event")
+        ordered = dict(sorted(own["probabilities"].items(), key=lambda item: -item[1]))
+        return cls(
+            event, own["rule_class"], ordered, own["agreement"], own["window"], own["reference_source"], own["known"]
+        )
+
+    def __eq__(self, other: object) -> bool:
+        """Whether all values are equal; NaN equals NaN."""
+        return isinstance(other, EventVerdict) and self.as_dict() == other.as_dict()
+
+    __hash__ = None  # type: ignore[assignment] # it holds mappings
+
+    @property
+    def label(self) -> str:
+        """The class by the model, or ``"unknown"``; empty if the event was left to the rules."""
+        best = next(iter(self.probabilities), "")
+        return best if self.known or not best else "unknown"
+
+    @property
+    def probability(self) -> float:
+        """Probability of the class; 0 if the event was left to the rules."""
+        return next(iter(self.probabilities.values()), 0.0)
+
+    @property
+    def runner_up(self) -> tuple[str, float]:
+        """The second most probable class, and its probability."""
+        items = list(self.probabilities.items())
+        return items[1] if len(items) > 1 else ("", 0.0)
+
+    def text(self) -> str:
+        """Return the event and the class by the model in one line."""
+        if not self.probabilities:
+            return f"{self.event.sentence}; {self.agreement}"
+        label = f"{in_words(self.label)} {100 * self.probability:.0f} %" if self.known else "unknown"
+        return f"{self.event.sentence}; {'' if self.agreement == MEASURED else 'model: '}{label}, {self.agreement}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain values in full precision, None for NaN; :meth:`of` is the inverse."""
+        return {
+            **self.event.as_dict(),
+            "class": self.label or None,
+            "probability": self.probability if self.label and self.known else None,
+            "probabilities": dict(self.probabilities),
+            "rule_class": self.rule,
+            "agreement": self.agreement,
+            "window": list(self.window),
+            "reference_source": self.reference_source,
+            "known": self.known,
+        }
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What 1 pu is on a channel.
+
+    Attributes
+    ----------
+    number : int
+        Index of the channel in the recording.
+    channel, phase, system : str
+        Its name, phase and three-phase system; empty if unknown.
+    volts : float
+        Voltage of 1 pu [V].
+    source : str
+        Where it comes from, such as ``"pre-event"`` or ``"nominal"``.
+    """
+
+    number: int
+    channel: str
+    phase: str
+    system: str
+    volts: float
+    source: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was found in a recording.
+
+    It can be stored without the measured time series: :meth:`as_dict` and :meth:`of` are inverse.
+
+    Attributes
+    ----------
+    source : str
+        Name of the recording.
+    events : tuple of EventVerdict
+        In order of time; one of kind ``"none"`` if nothing was found.
+    incidents : tuple of Incident
+        Events that belong together, with their cause; in order of time.
+    references : tuple of Reference
+        Of the channels that were analysed.
+    sampling_rate, frequency, nominal_frequency : float
+        Samples per second; measured and nominal frequency [Hz].
+    n_samples : int
+        Samples per channel.
+    thresholds : Thresholds
+        Detection thresholds.
+    channels : tuple of ChannelState
+        What each voltage of the recording is, and why.
+    caveats : tuple of str
+        Assumptions, and what the recording cannot show; one sentence each.
+    notes : tuple of str
+        Assumptions made in reading the recording.
+    station, path : str
+        Where it was recorded, and the file.
+    start : datetime or None
+        Time of the first sample.
+    characterisation : Characterisation or None
+        The measurements with their time series; None after :meth:`of`. It is not compared.
+    """
+
+    source: str
+    events: tuple[EventVerdict, ...]
+    references: tuple[Reference, ...]
+    sampling_rate: float
+    frequency: float
+    nominal_frequency: float
+    n_samples: int
+    thresholds: Thresholds
+    channels: tuple[ChannelState, ...] = ()
+    caveats: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    station: str = ""
+    path: str = ""
+    start: datetime | None = None
+    incidents: tuple[Incident, ...] = ()
+    characterisation: "Characterisation | None" = field(default=None, compare=False, repr=False)
+
+    @classmethod
+    def of(cls, plain: Mapping[str, Any]) -> "Verdict":
+        """Restore a verdict from :meth:`as_dict`, or raise :class:`PqswarmError` if it is not one.
+
+        Examples
+        --------
+        >>> from pqswarm.events import generate
+        >>> from pqswarm.identify import identify
+        >>> from pqswarm.recordings import Channel, Recording
+        >>> event = generate("sag", seed=3, depth=0.38, start=0.2, duration=0.15)
+        >>> verdict = identify(Recording((Channel("U2", "V", "B", 325 * event.signal),), 25_000, 50))
+        >>> Verdict.of(verdict.as_dict()) == verdict
+        True
+        """
+        own = _validate_verdict_fields(_verdict_model(), plain, "a verdict")
+        events = tuple(map(EventVerdict.of, own.pop("events")))
+        thresholds = Thresholds.of(own.pop("thresholds"))
+        incidents = [Incident.of(one, len(events)) for one in own.pop("incidents")]
+        ordered = tuple(sorted(incidents, key=order_in_time))
+        return cls(**own, events=events, thresholds=thresholds, incidents=ordered)
+
+    @property
+    def main(self) -> EventVerdict:
+        """The main row: the worst event, those that move the voltage before steady ones, then by size."""
+        return max(self.events, key=lambda one: rank_event(one.event))
+
+    @property
+    def main_incident(self) -> Incident | None:
+        """The incident of the main row; None if nothing was found."""
+        return self.incident_of(max(range(len(self.events)), key=lambda i: rank_event(self.events[i].event)))
+
+    def incident_of(self, position: int) -> Incident | None:
+        """Return the incident of the event at a position of :attr:`events`; None if nothing was found."""
+        return self._incident_of.get(position)
+
+    @cached_property
+    def _incident_of(self) -> dict[int, Incident]:
+        return {position: one for one in self.incidents for position in one.events}
+
+    def only(self, positions: Sequence[int]) -> "Verdict":
+        """Return the verdict on the events at some positions of :attr:`events`."""
+        places = {old: new for new, old in enumerate(positions)}
+        incidents = (replace(one, events=tuple(places[i] for i in one.events if i in places)) for one in self.incidents)
+        return replace(
+            self,
+            events=tuple(self.events[i] for i in positions),
+            incidents=tuple(one for one in incidents if one.events),
+        )
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Each event by the rules, in the words of IEEE 1159."""
+        return tuple(one.event.sentence for one in self.events)
+
+    @property
+    def duration(self) -> float:
+        """Length of the recording [s]."""
+        return self.n_samples / self.sampling_rate
+
+    def text(self) -> str:
+        """Return a report: a heading, each incident with its events below it, the references, and the caveats."""
+        heading = [self.path or self.source or "recording", self.station]
+        if self.start is not None:
+            heading.append(f"{self.start:%Y-%m-%d}")
+        references = "; ".join(f"{one.channel} {voltage_text(one.volts)} ({one.source})" for one in self.references)
+        return "\n".join(
+            [
+                ", ".join(filter(None, heading)),
+                *incident_lines(self, [f"{row_clock(one, self.start)}  {one.text()}" for one in self.events]),
+                f"  1 pu: {references}; {self.frequency:.2f} Hz",
+                *(f"  note: {text}" for text in (*self.notes, *self.caveats)),
+            ]
+        )
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one plain dict for each event, with the keys of :data:`COLUMNS`."""
+        return [event_row(self, position) for position in range(len(self.events))]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything but the measurements as plain values in full precision; :meth:`of` is the inverse.
+
+        Of the incidents the main one is the first.
+        """
+        events, main = [one.as_dict() for one in self.events], self.main_incident
+        ordered = sorted(self.incidents, key=lambda one: one is not main)
+        return {
+            "source": self.source,
+            "path": self.path,
+            "station": self.station,
+            "start": None if self.start is None else self.start.isoformat(),
+            "sampling_rate": self.sampling_rate,
+            "frequency": self.frequency,
+            "nominal_frequency": self.nominal_frequency,
+            "n_samples": self.n_samples,
+            "thresholds": asdict(self.thresholds),
+            "incidents": [one.as_dict(events) for one in ordered],
+            "events": events,
+            "references": [vars(one) for one in self.references],
+            "channels": [vars(one) for one in self.channels],
+            "caveats": list(self.caveats),
+            "notes": list(self.notes),
+        }
+
+    def plot(self, recording: "RecordingSource", event: EventVerdict | None = None) -> "Figure":
+        """Draw an event: waveforms, Urms(1/2) and currents over one time axis, with all events marked.
+
+        Parameters
+        ----------
+        recording : Recording or RecordingSource
+            The one that was analysed; only the part shown is read.
+        event : EventVerdict, optional
+            One of :attr:`events`; by default the worst.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            A panel of waveforms of the system of the event, one of Urms(1/2), and one of the three currents that vary
+            most, if there are any. Time is from the start of the event.
+        """
+        from pqswarm.identify.show.figures import plot_verdict
+
+        return plot_verdict(recording, self, event)
+
+
+def _validate_verdict_fields(model: "type[BaseModel]", plain: object, what: str) -> dict[str, Any]:
+    """Return the checked fields of a mapping that may come from anywhere."""
+    from pydantic import ValidationError
+
+    try:
+        return dict(model.model_validate(dict(plain) if isinstance(plain, Mapping) else plain))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise PqswarmError(shorten(f"not {what}: {where}{': ' if where else ''}{first['msg']}.", 300)) from None
+
+
+@cache
+def _event_verdict_model() -> "type[BaseModel]":
+    from pydantic import BaseModel, Field, FiniteFloat
+
+    class EventFields(BaseModel):
+        rule_class: str
+        probabilities: dict[str, Annotated[float, Field(ge=0, le=1)]]
+        agreement: str
+        window: tuple[FiniteFloat, FiniteFloat]
+        reference_source: str
+        known: bool
+
+    return EventFields
+
+
+@cache
+def _verdict_model() -> "type[BaseModel]":
+    from pydantic import BaseModel, Field, FiniteFloat, PositiveInt
+
+    class VerdictFields(BaseModel):
+        source: str
+        path: str
+        station: str
+        start: datetime | None
+        sampling_rate: Annotated[FiniteFloat, Field(gt=0)]
+        frequency: Annotated[FiniteFloat, Field(gt=0)]
+        nominal_frequency: Annotated[FiniteFloat, Field(gt=0)]
+        n_samples: PositiveInt
+        thresholds: dict[str, float]
+        events: list[dict[str, Any]]
+        incidents: list[dict[str, Any]] = []
+        references: tuple[Reference, ...]
+        channels: tuple[ChannelState, ...] = ()
+        caveats: tuple[str, ...]
+        notes: tuple[str, ...]
+
+    return VerdictFields
