@@ -2,7 +2,7 @@
 
     python benchmarks/searches.py                             # own time; small problems with a known optimum
     python benchmarks/searches.py --paper kernel-nb --runs 40
-    python benchmarks/searches.py --paper k-nn --preset paper-stepped --algorithms merit --device cuda --save runs.csv
+    python benchmarks/searches.py --paper k-nn --preset paper-grid --algorithms merit --device cuda --save runs.csv
     python benchmarks/searches.py --wide --algorithms merit 2d-upso ga-sparse --seeds 5
 
 The second and third produce the tables of docs/searches.md, on the paper's data (3500 events, 99 features, no noise),

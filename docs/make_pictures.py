@@ -175,8 +175,8 @@ def paper(axis: Axes) -> None:
 
 @card
 def paper_stepped(axis: Axes) -> None:
-    """The same in the study `paper-stepped`."""
-    scatter(axis, "paper-stepped")
+    """The same in the study `paper-grid`."""
+    scatter(axis, "paper-grid")
 
 
 @card
@@ -325,7 +325,7 @@ def ranks(axis: Axes) -> None:
 @card
 def draws(axis: Axes) -> None:
     """Amplitudes of sinusoids, drawn uniformly and in steps."""
-    for place, (preset, colour) in enumerate((("paper", WAVE), ("paper-stepped", BAND))):
+    for place, (preset, colour) in enumerate((("paper", WAVE), ("paper-grid", BAND))):
         drawn = [generate("pure_sinusoid", seed=seed, preset=preset).parameters["amplitude"] for seed in range(80)]
         axis.vlines(drawn, 1.2 * -place, 1.2 * -place + 0.9, color=colour, lw=0.8, alpha=0.6)
 
@@ -367,7 +367,7 @@ def silent(axis: Axes) -> None:
     """The error with all features: in the paper, and with two ways of drawing events."""
     rates = {
         "the paper": 3.43,
-        "draws in steps": 100 * runs("paper-stepped")[1],
+        "draws in steps": 100 * runs("paper-grid")[1],
         "uniform draws": 100 * runs("paper")[1],
     }
     for place, (name, rate) in enumerate(rates.items()):

@@ -23,7 +23,7 @@ LEVELS = [("NB", 0.0199, 94.28), ("k-NN", 0.0343, 91.86)][: some(3)]
 RUNS = [("NB", "2D-UPSO", 7), ("NB", "GA", 0), ("NB", "CBPSO", 31)][: some(6)]
 
 
-@pytest.fixture(scope="module", params=["paper", "paper-stepped"])
+@pytest.fixture(scope="module", params=["paper", "paper-grid"])
 def study(request, paper_events):
     """A reference study: its plan, problems, evaluators, and the published runs."""
     plan = load_plan(request.param)
@@ -43,7 +43,7 @@ def mask_of(features, n_features):
     return np.isin(np.arange(n_features), features)
 
 
-@pytest.mark.parametrize("study", ["paper-stepped"], indirect=True)
+@pytest.mark.parametrize("study", ["paper-grid"], indirect=True)
 @pytest.mark.parametrize(("classifier", "clean", "noisy"), LEVELS)
 def test_level_of_error_is_about_the_papers(classifier, clean, noisy, study):
     """Of stepped events, by all features, without noise and at 30 dB."""

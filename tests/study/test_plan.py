@@ -10,7 +10,7 @@ import pytest
 from pqswarm.errors import PqswarmError
 from pqswarm.study import PLANS, StudyPlan, format_plan, load_plan, plan_text, read_plan
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR
-from pqswarm.study.planfile import restore_plan
+from pqswarm.study.plan_file import restore_plan
 
 SMOKE = plan_text("smoke")
 SEVEN = ["ga", "aco", "bpso", "cbpso", "chbpso", "2d-upso", "sffs"]
@@ -31,7 +31,7 @@ def test_built_in_plans_are_valid_and_whole(name):
     assert [algorithm.name for algorithm in plan.algorithms] == [*SEVEN[:-1], *ours, *once]
     assert [classifier.kind for classifier in plan.classifiers] == ["k-nn", "kernel-nb"]
     assert all(not algorithm.parameters for algorithm in plan.algorithms if algorithm.name in SEVEN)
-    assert plan.reference == "2d-upso"
+    assert plan.baseline == "2d-upso"
     assert plan.folds.seed != plan.folds.stage_two_seed
     assert plan.algorithm("sffs").sequential
     assert plan.paper
@@ -59,9 +59,9 @@ def test_quick_is_a_small_version_of_the_paper():
     assert changed == {"dataset.events_per_class", "dataset.seeds", "dataset.snr", "runs"}
     assert set(quick.dataset.snr) < set(replication.dataset.snr)
     changed = {key.partition("[")[0] for key, _, _ in replication.differences(load_plan("paper"))}
-    of_data = {"dataset.seeds", "held_out.others", "held_out.seeds"}
+    of_data = {"dataset.seeds", "held_out.cross_dataset", "held_out.seeds"}
     assert changed == {"runs", "algorithms", "classifiers", *of_data} - {"held_out.seeds"}
-    assert load_plan("paper-stepped").differences(load_plan("paper")) == [("dataset.preset", "paper-stepped", "paper")]
+    assert load_plan("paper-grid").differences(load_plan("paper")) == [("dataset.preset", "paper-grid", "paper")]
 
 
 def test_defaults_are_those_of_the_paper():
@@ -150,11 +150,11 @@ def test_defaults_are_those_of_the_paper():
             "algorithms[2]: swarm_size of BPSOParameters must be an int",
         ),
         ('"bpso"', '"bpso"\nparameters.size = 0', "algorithms[2]: size of BPSOParameters must be an integer of at"),
-        ('reference = "2d-upso"', 'reference = "2d"', "unknown reference '2d'"),
+        ('baseline = "2d-upso"', 'baseline = "2d"', "unknown baseline '2d'"),
         (
-            'reference = "2d-upso"',
-            'reference = "sffs"',
-            "unknown reference 'sffs'. Known: ga, aco, bpso, cbpso, chbpso",
+            'baseline = "2d-upso"',
+            'baseline = "sffs"',
+            "unknown baseline 'sffs'. Known: ga, aco, bpso, cbpso, chbpso",
         ),
         (
             "seeds = [1, 2]",

@@ -10,7 +10,7 @@ from pqswarm.study.database import store_stamp
 
 if TYPE_CHECKING:
     from pqswarm.report.document import Document
-    from pqswarm.study.following import Follower
+    from pqswarm.study.live_progress import Follower
 
 
 class StudyHandler(Base):

@@ -22,7 +22,7 @@ from pqswarm.study import RunRecord, StudyPlan, findings, format_plan
 if TYPE_CHECKING:
     from pqswarm.report.document import Document, Passage
     from pqswarm.report.tables import Table
-    from pqswarm.study.following import Follower
+    from pqswarm.study.live_progress import Follower
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ def study_values(follower: "Follower") -> dict[str, Any]:
     from pqswarm.report.shared.palette import Palette
 
     plan, about, end = follower.plan, follower.about, follower.store.find(findings.Finished)
-    palette = Palette([algorithm.title for algorithm in plan.algorithms], plan.algorithm(plan.reference).title)
+    palette = Palette([algorithm.title for algorithm in plan.algorithms], plan.algorithm(plan.baseline).title)
     return {
         "title": plan.title,
         "plan": format_plan(plan),
@@ -68,7 +68,7 @@ def study_values(follower: "Follower") -> dict[str, Any]:
                 "title": algorithm.title,
                 "colour": palette.colour(algorithm.title),
                 "marker": palette.marker(algorithm.title),
-                "reference": algorithm.name == plan.reference,
+                "reference": algorithm.name == plan.baseline,
                 "once": algorithm.sequential,
             }
             for algorithm in plan.algorithms
