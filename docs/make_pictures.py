@@ -175,8 +175,8 @@ def paper(axis: Axes) -> None:
 
 @card
 def paper_stepped(axis: Axes) -> None:
-    """The same in the study `paper-grid`."""
-    scatter(axis, "paper-grid")
+    """The same in the published study `paper-stepped`, of the plan `paper-grid`."""
+    scatter(axis, "paper-stepped")
 
 
 @card
@@ -367,7 +367,7 @@ def silent(axis: Axes) -> None:
     """The error with all features: in the paper, and with two ways of drawing events."""
     rates = {
         "the paper": 3.43,
-        "draws in steps": 100 * runs("paper-grid")[1],
+        "draws in steps": 100 * runs("paper-stepped")[1],
         "uniform draws": 100 * runs("paper")[1],
     }
     for place, (name, rate) in enumerate(rates.items()):

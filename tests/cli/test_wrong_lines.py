@@ -137,7 +137,7 @@ def materials(tmp_path_factory):
 
 def test_there_are_mistakes_with_every_command():
     assert len({line for line, _ in LINES}) == len(LINES) >= 120
-    names = {command.name or command.callback.__name__ for command in app.registered_commands}
+    names = {command.name or command.callback.__name__.replace("_", "-") for command in app.registered_commands}
     names |= {group.name for group in app.registered_groups}
     assert names <= {line.split()[0] for line, _ in LINES}
 

@@ -19,7 +19,7 @@ def half_cycle_rms(event):
 
 @pytest.mark.parametrize("event_class", TRAINING_CLASSES)
 def test_same_seed_same_event(event_class):
-    width = max(16.0, EVENT_CLASSES[event_class].needs.bandwidth)
+    width = max(16.0, EVENT_CLASSES[event_class].requirements.bandwidth)
     one, again, other = (record_event(event_class, seed, (width, 2 * width), 40.0) for seed in (1, 1, 2))
     assert one.label == event_class
     assert one.kind

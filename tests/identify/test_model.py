@@ -222,7 +222,7 @@ class TestPreparation:
 class TestDefaultModel:
     def test_is_small_and_knows_sixteen_classes(self):
         model = default_model()
-        assert model.origin["preset"] == "broad"
+        assert model.origin["preset"] == "broad"  # the name of "training" when it was trained
         assert model.class_names == TRAINING_CLASSES
         from pqswarm.identify import model as module
 
@@ -235,7 +235,7 @@ class TestDefaultModel:
         levels = [float(level) for level in origin["snr"]]
         number = 3
         orders = list_training_specs(1, levels, origin["seed"], TRAINED, number)
-        features, labels, _ = make_training_events("broad", 1, levels, origin["seed"], bandwidth=number, n_jobs=1)
+        features, labels, _ = make_training_events("training", 1, levels, origin["seed"], bandwidth=number, n_jobs=1)
         table, names = model.tables[number], model.subsets[number].names
         assert [TRAINING_CLASSES[label] for label in labels] == [order.event_class for order in orders]
         first = [int(np.flatnonzero(table.labels == label)[0]) for label in range(16)]

@@ -16,7 +16,7 @@ from pqswarm.study import format_plan, load_plan, read_plan, read_study, run_stu
 from pqswarm.study import scheduler as scheduling
 from pqswarm.study.multiverse import MultiversePlan
 from pqswarm.study.plan_file import restore_plan
-from tests.study.studies import contents, multiverse_toml, two_readings_toml
+from tests.study.studies import contents, multiverse_toml, two_specifications_toml
 
 CHOICES = {f"c{i}": {"one": {}, "two": {}} for i in range(6)} | {
     f"d{i}": {name: {} for name in "abcd"} for i in range(2)
@@ -73,8 +73,8 @@ def test_the_other_designs():
         ("design = 'array'\nchoices.runs = [1, 2, 3]", "choices of 2 or 4 alternatives, not 3"),
         ("specifications = 48\nchoices.runs = [1, 2]", "must be a power of two, such as 64, not 48"),
         ("specifications = 2\nchoices.runs = [1, 2]\nchoices.seed = [1, 2]", "more than 2 specifications"),
-        ("design = 'random'\nreadings = 9\nchoices.runs = [1, 2]", "only 2 combinations"),
-        ("design = 'full'\nreadings = 4\nchoices.runs = [1, 2]", "a full design has 2: remove it"),
+        ("design = 'random'\nspecifications = 9\nchoices.runs = [1, 2]", "only 2 combinations"),
+        ("design = 'full'\nspecifications = 4\nchoices.runs = [1, 2]", "a full design has 2: remove it"),
         ("choices.runs = [1, 1]", "runs contains an alternative twice"),
         ("choices.runs = [1]", "runs needs at least two alternatives"),
         ("choices.runs = 3", "runs must be a list of values, or a table of alternatives"),
@@ -128,7 +128,7 @@ def test_interruptions_and_processes_change_nothing(tmp_path, monkeypatch):
     class Killed(Exception):
         pass
 
-    plan = read_plan(two_readings_toml())
+    plan = read_plan(two_specifications_toml())
     run_study(plan, tmp_path / "whole", jobs=1)
 
     monkeypatch.setattr(scheduling, "_FIRST_SLICE", 0.0)
@@ -167,10 +167,10 @@ def test_the_report_counts_right(finished, tmp_path):
     page = write_report(finished, "html", tmp_path / "page.html").read_text()
     for specification in small().multiverse.list_specifications():
         assert f'data-key="{specification.name}"' in page
-        assert f'id="specification-{specification.name}"' in page
+        assert f'id="reading-{specification.name}"' in page
 
 
-def test_a_report_on_some_of_the_readings(finished, tmp_path):
+def test_a_report_on_some_of_the_specifications(finished, tmp_path):
     choice, (name, *_) = next((c, list(names)) for c, names in small().multiverse.choices.items())
     kept = [one.name for one in small().multiverse.list_specifications() if one.chosen[choice] == name]
     out = ["--format", "csv", "--out", str(tmp_path / "part")]
@@ -193,9 +193,7 @@ def test_effects_are_logarithms_of_ratios_of_means(finished):
     assert found.effects("error")[1, 1] == pytest.approx(np.log(means["2D-UPSO"] / means["GA"]))
 
 
-@pytest.mark.parametrize(
-    ("runs", "told"), [(82, "The study is not finished"), (5, "fewer than two finished")]
-)
+@pytest.mark.parametrize(("runs", "told"), [(82, "The study is not finished"), (5, "fewer than two finished")])
 def test_an_unfinished_multiverse_shows_its_finished_specifications(tmp_path, runs, told):
     class Enough(Exception):
         pass

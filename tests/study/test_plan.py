@@ -8,6 +8,7 @@ from math import inf
 import pytest
 
 from pqswarm.errors import PqswarmError
+from pqswarm.events import PRESETS
 from pqswarm.study import PLANS, StudyPlan, format_plan, load_plan, plan_text, read_plan
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR
 from pqswarm.study.plan_file import restore_plan
@@ -374,3 +375,14 @@ def test_sffs_is_told_a_size_given_one_or_goes_through_all():
 def test_plans_are_frozen():
     with pytest.raises(ValueError, match="frozen"):
         load_plan("smoke").runs = 5
+
+
+def test_plans_stored_before_keys_were_renamed():
+    """Keys have their new names; names of algorithms are not keys."""
+    old = read_plan(SMOKE).model_dump(exclude={"baseline", "held_out"}) | {"reference": "share"}
+    old |= {"held_out": {"others": True}, "algorithms": [{"algorithm": "ga", "name": "share"}]}
+    old["dataset"] = {"preset": {"extends": "paper-stepped", "bench": {"share": 0}}, "seeds": [1, 2]}
+    plan = restore_plan(old)
+    assert (plan.baseline, plan.held_out.cross_dataset) == ("share", True)
+    assert plan.dataset.make_preset().bench_fraction == 0
+    assert plan.dataset.make_preset().models == PRESETS["paper-grid"].models

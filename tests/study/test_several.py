@@ -128,7 +128,7 @@ def test_five_files_of_ones_own(tmp_path):
         ("[dataset]\nseeds = [1, 1]\n", "contains a seed twice"),
         ("[dataset]\nseed = 3\nseeds = [1, 2]\n", "seed and seeds are both given"),
         ("[dataset]\nseeds = []\n", "seeds"),
-        ("[dataset]\nseeds = [1]\n[held_out]\nothers = true\n", "others needs several dataset.seeds"),
+        ("[dataset]\nseeds = [1]\n[held_out]\ncross_dataset = true\n", "cross_dataset needs several dataset.seeds"),
         ("[dataset]\nseeds = [1, 2]\n[held_out]\nseeds = [2]\n", "held_out.seeds must not contain dataset.seed"),
         ("[dataset]\nseed = 3\n[[datasets]]\npreset = 'paper'\n", "dataset and datasets are both given"),
         ("[[datasets]]\n[[datasets]]\n", "the name 'paper' twice"),

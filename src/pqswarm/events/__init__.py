@@ -30,6 +30,7 @@ __all__ = [
     "PRESETS",
     "SOURCES",
     "BenchRecord",
+    "CaptureRequirements",
     "EqualTo",
     "Event",
     "EventClass",
@@ -38,7 +39,6 @@ __all__ = [
     "IndexedBy",
     "LogUniform",
     "NameIndex",
-    "Needs",
     "OneOf",
     "Parameter",
     "Preset",
@@ -56,4 +56,4 @@ __all__ = [
     "noise_stream",
     "run_bench",
     "spectrum_ranges",
-]  # fmt: skip
+]

@@ -58,7 +58,7 @@ class Preset:
                     raise PqswarmError(f"bench_fraction of {label!r} must be from 0 to 1, not {fraction!r}.")
         elif self.bench and self.bench_fraction > len(self.bench) / len(self.models) + 1e-9:
             raise PqswarmError(
-                f"bench_fraction {self.bench_fraction:g} exceeds what the {len(self.bench)} classes of the bench can give."
+                f"bench_fraction {self.bench_fraction:g} exceeds what the {len(self.bench)} bench classes can give."
             )
 
     def fraction_from_bench(self, event_class: str) -> float:

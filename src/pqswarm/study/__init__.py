@@ -10,6 +10,20 @@ from pqswarm.study.run import run_study
 from pqswarm.study.store import Store
 
 __all__ = [
-    "PLANS", "AlgorithmPlan", "ClassifierPlan", "RunKey", "RunRecord", "Store", "Study", "StudyPlan", "StudyProgress",
-    "best_run", "format_plan", "load_plan", "plan_text", "read_plan", "read_study", "run_study",
-]  # fmt: skip
+    "PLANS",
+    "AlgorithmPlan",
+    "ClassifierPlan",
+    "RunKey",
+    "RunRecord",
+    "Store",
+    "Study",
+    "StudyPlan",
+    "StudyProgress",
+    "best_run",
+    "format_plan",
+    "load_plan",
+    "plan_text",
+    "read_plan",
+    "read_study",
+    "run_study",
+]

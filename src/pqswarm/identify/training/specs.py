@@ -104,8 +104,8 @@ def make_training_events(
 
     Families of events have different seeds. Noise levels [dB] are taken in turn; without any, those of the preset are
     used. Events of ``"training"`` are for one of BANDWIDTHS. If the recorder has another `rate` [Hz], events are
-    filtered and resampled. Returns the features (n, n_features), the labels as positions in the classes of the preset, and the
-    measured frequencies [Hz].
+    filtered and resampled. Returns the features (n, n_features), the labels as positions in the classes of the preset,
+    and the measured frequencies [Hz].
     """
     from joblib import Parallel, delayed
 

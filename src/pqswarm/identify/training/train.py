@@ -34,7 +34,7 @@ from pqswarm.identify.training.corrected import (
     read_corrections,
 )
 from pqswarm.identify.training.corrections import Correction
-from pqswarm.identify.training.specs import BROAD, TRAINING_SNR, Progress, make_training_events
+from pqswarm.identify.training.specs import TRAINING_EVENTS, TRAINING_SNR, Progress, make_training_events
 from pqswarm.recordings import Site
 
 _HYPERPARAMETERS: Mapping[str, Mapping[str, float]] = {
@@ -63,9 +63,9 @@ def train(
 ) -> Model:
     """Train a model on generated events and on corrected recorded ones.
 
-    Events of ``"training"`` (:func:`pqswarm.events.training.record_event`) are generated for each bandwidth, as recorders
-    of that bandwidth see them, and have no wavelet features. Events of a preset are generated once, at its rate; a
-    narrower bandwidth uses fewer of their features.
+    Events of ``"training"`` (:func:`pqswarm.events.training.record_event`) are generated for each bandwidth, as
+    recorders of that bandwidth see them, and have no wavelet features. Events of a preset are generated once, at its
+    rate; a narrower bandwidth uses fewer of their features.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def train(
     >>> train(some, events_per_class=10, subset=["rms.minimum", "rms.maximum", "harmonic.5"])
     <Model: kernel-nb, 30 events of 3 classes, preset 'field, 3 classes', seed 0>
     """
-    chosen = BROAD if preset == BROAD else get_preset(preset)
+    chosen = TRAINING_EVENTS if preset == TRAINING_EVENTS else get_preset(preset)
     learner = _make_training_classifier(classifier)
     wanted = _read_training_subset(subset)
     levels = tuple(check_snr(level) for level in snr)

@@ -16,7 +16,7 @@ from pqswarm.events.training import TRAINING_CLASSES
 from pqswarm.identify.features.compute import BANDWIDTHS, bandwidth_of, usable_features
 from pqswarm.identify.model import Model
 from pqswarm.identify.training.specs import (
-    BROAD,
+    TRAINING_EVENTS,
     HELD_OUT,
     Progress,
     list_orders,
@@ -99,7 +99,7 @@ class Check:
 
 def check_model(
     model: Model, events_per_class: int = 100, snr: Sequence[float] = (20.0, 30.0, 40.0, 50.0, inf), *,
-    preset: str | Preset = BROAD, seed: int = 0, rate: float | None = None, whole: bool = False,
+    preset: str | Preset = TRAINING_EVENTS, seed: int = 0, rate: float | None = None, whole: bool = False,
     nominal_voltage: float | None = None, n_jobs: int | None = None, progress: Progress | None = None,
 ) -> tuple[Check, ...]:  # fmt: skip
     """Test a model on held-out events, on which no model was trained, whatever its seed.
@@ -140,7 +140,7 @@ def check_model(
     >>> bool(check.accuracy > 0.8)
     True
     """
-    chosen = BROAD if preset == BROAD else get_preset(preset)
+    chosen = TRAINING_EVENTS if preset == TRAINING_EVENTS else get_preset(preset)
     classes = TRAINING_CLASSES if isinstance(chosen, str) else chosen.classes
     unknown = [name for name in classes if name not in model.class_names]
     if unknown:

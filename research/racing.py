@@ -1,6 +1,6 @@
 """Fold racing against full evaluation: the same winners, the share of folds saved, and times.
 
-    python benchmarks/racing.py [--device cuda] [--events 250]
+    python research/racing.py [--device cuda] [--events 250]
 
 Batches are the steps of SFFS: all subsets with one feature more than a subset of 5, 10 or 15 of the 99 features of
 power-quality events; and random subsets of 5 to 40. Both sides run in one process, in turn, on one core. Last, SFFS up

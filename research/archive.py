@@ -3,7 +3,7 @@
 Some recordings are generated, analysed and written as by `pqswarm identify --archive`; their rows are copied with other
 times, stations and contents until the archive has the wanted size. Every view is timed in this process, and over HTTP.
 
-    python benchmarks/archive.py --folder /tmp/large --recordings 100000 --analysed 3000
+    python research/archive.py --folder /tmp/large --recordings 100000 --analysed 3000
 """
 
 import argparse

@@ -1,12 +1,12 @@
 """J(U) of 96 variants between the presets paper and paper-grid: groups of parameters drawn uniformly or in steps.
 
-    python benchmarks/variants.py OUT.csv
+    python research/variants.py OUT.csv
 
 Takes a minute on sixteen cores.
 """
 
+import argparse
 import csv
-import sys
 from concurrent.futures import ProcessPoolExecutor
 from itertools import product
 from pathlib import Path
@@ -60,12 +60,15 @@ def evaluate(chosen):
 
 def main():
     """Evaluate all variants and write them to a CSV file."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", type=Path, metavar="OUT.csv")
+    out = parser.parse_args().out
     levels = {"amplitudes": ("uniform", "21", "6")} | dict.fromkeys(list(GROUPS)[1:], ("uniform", "in steps"))
     levels["bench"] = ("many circuits", "one of each")
     jobs = [dict(zip(levels, each, strict=True)) for each in product(*levels.values())]
     with ProcessPoolExecutor(effective_jobs(None)) as pool:
         rows = list(pool.map(evaluate, jobs))
-    with Path(sys.argv[1]).open("w", encoding="utf-8", newline="") as file:
+    with out.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)

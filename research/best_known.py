@@ -1,6 +1,6 @@
 """Find the best known subsets of the paper's data with a thousandfold budget.
 
-    python benchmarks/best_known.py --plan paper --device cuda --out best-known.json
+    python research/best_known.py --plan paper --device cuda --out best-known.json
 
 A memetic search: many local searches in parallel, each of which takes the best of all changes of one feature and of the
 most promising exchanges. Children of the local optima keep the common features and some of the others, are

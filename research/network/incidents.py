@@ -65,10 +65,15 @@ class _Site:
         self.solid, orders = earthing == 0.0, [5, 7, 11, 13]
         sizes = draw(0.2, 1.0, 4) / orders
         self.network.source(
-            "grid", self.nominal * draw(0.98, 1.04), share * z, share * z * draw(0.8, 3.0), earthing=earthing,
+            "grid",
+            self.nominal * draw(0.98, 1.04),
+            share * z,
+            share * z * draw(0.8, 3.0),
+            earthing=earthing,
             harmonics=list(zip(orders, thd * sizes / np.sqrt(np.sum(sizes**2)), draw(0, 2 * pi, 4), strict=True)),
-            phase=draw(0, 2 * pi), frequency=frequency * (1 + draw(-0.002, 0.002)),
-        )  # fmt: skip
+            phase=draw(0, 2 * pi),
+            frequency=frequency * (1 + draw(-0.002, 0.002)),
+        )
         self.metered = self.incoming = self.network.line("grid", "bus", (1 - share) * z)
         self.load("bus", draw(0.1, 0.4), 0.95, self.cables)
 
@@ -149,9 +154,14 @@ def _draw_motor_start(site: _Site) -> Switching:
     z = site.ohms * (1 / dip - 1) / abs(rotor + stator)
     power = 3 * site.nominal**2 / z
     motor = site.network.motor(
-        "bus", stator=stator * z, rotor=rotor * z, magnetising=draw(2.5, 4.0) * z, operations=[site.start],
-        inertia=power * site.room * draw(0.1, 0.5) * (1 - dip) ** 2, load=power * draw(0.1, 0.5),
-    )  # fmt: skip
+        "bus",
+        stator=stator * z,
+        rotor=rotor * z,
+        magnetising=draw(2.5, 4.0) * z,
+        operations=[site.start],
+        inertia=power * site.room * draw(0.1, 0.5) * (1 - dip) ** 2,
+        load=power * draw(0.1, 0.5),
+    )
     site.meter(motor)
     return [(motor, ["motor on"])]
 
@@ -163,9 +173,13 @@ def _draw_energising(site: _Site) -> Switching:
     knee = flux * draw(1.1, 1.25)
     rest = np.roll([1.0, -1.0, 0.0] if delta else [1.0, -0.5, -0.5], site.rng.integers(3)) * flux * draw(-0.75, 0.75)
     transformer = site.network.shunt(
-        "bus", air * (1 / draw(15, 80) + 1j * draw(500, 1500)), connection="delta" if delta else "earthed",
-        cores=[(knee, air / site.omega, r) for r in rest.tolist()], operations=[site.start], open_=True,
-    )  # fmt: skip
+        "bus",
+        air * (1 / draw(15, 80) + 1j * draw(500, 1500)),
+        connection="delta" if delta else "earthed",
+        cores=[(knee, air / site.omega, r) for r in rest.tolist()],
+        operations=[site.start],
+        open_=True,
+    )
     site.meter(*[transformer] * (not delta))
     return [(transformer, ["transformer on"])]
 
@@ -196,9 +210,15 @@ _SCENARIOS = (_draw_fault, _draw_motor_start, _draw_energising, _draw_capacitor,
 
 
 def draw_incident(
-    cause: str, rng: np.random.Generator, *, sample_rate: float = 6400.0, duration: float = 1.0,
-    frequency: float = 50.0, thd: float | None = None, snr: float = 50.0,
-) -> SimulatedIncident:  # fmt: skip
+    cause: str,
+    rng: np.random.Generator,
+    *,
+    sample_rate: float = 6400.0,
+    duration: float = 1.0,
+    frequency: float = 50.0,
+    thd: float | None = None,
+    snr: float = 50.0,
+) -> SimulatedIncident:
     """Draw an incident of a cause and simulate it.
 
     Parameters
@@ -237,6 +257,14 @@ def draw_incident(
     noise = 10 ** (-snr / 20) * rng.standard_normal((2, *voltages.shape))
     currents += np.sqrt(np.mean(currents[:, :cycle] ** 2)) * noise[1]
     return SimulatedIncident(
-        voltages + site.nominal * noise[0], currents, sample_rate, frequency, site.nominal, cause, site.phases,
-        site.grounded, site.place, tuple(stages),
-    )  # fmt: skip
+        voltages + site.nominal * noise[0],
+        currents,
+        sample_rate,
+        frequency,
+        site.nominal,
+        cause,
+        site.phases,
+        site.grounded,
+        site.place,
+        tuple(stages),
+    )

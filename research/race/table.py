@@ -56,9 +56,16 @@ def render(records):
         costs = [f"{columns['size'][k]:.0f}", f"{columns['seconds'][k]:.2g}", f"{cut:.0%}"]
         rows.append([METHODS[method].title, *numbers, *costs])
     heads = [
-        "method", "held-out error", "mean rank", "problems: ours lower, equal, higher", "p", "J", "features",
-        "CPU s", "stopped by the limit",
-    ]  # fmt: skip
+        "method",
+        "held-out error",
+        "mean rank",
+        "problems: ours lower, equal, higher",
+        "p",
+        "J",
+        "features",
+        "CPU s",
+        "stopped by the limit",
+    ]
     difference = f"{critical_difference(len(methods), len(problems)):.2f}" if len(problems) > 1 else "unknown"
     intro = (
         f"{len(problems)} problems, {len(cases)} cases: {each[0]} to {each[-1]} of each problem, a split with an "

@@ -1,8 +1,8 @@
 """Large data: growth of the evaluators' time and memory, up to 50,000 events x 100 features and 5,000 x 5,000.
 
-    python benchmarks/large.py                                    # k-NN (Manhattan), and both naive Bayes
-    python benchmarks/large.py --max-events 20000 --evaluators k-nn --metric euclidean chebyshev
-    python benchmarks/large.py --device cuda                      # on a machine with an NVIDIA GPU
+    python research/large.py                                    # k-NN (Manhattan), and both naive Bayes
+    python research/large.py --max-events 20000 --evaluators k-nn --metric euclidean chebyshev
+    python research/large.py --device cuda                      # on a machine with an NVIDIA GPU
 
 Every row is a separate process with its own peak memory (maximum resident set, with Python and all libraries). Events
 are mixtures of two events of the same class of the paper's data, plus noise; features beyond the paper's 99 are sums of

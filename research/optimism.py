@@ -1,7 +1,7 @@
 """Simulate how often the intervals of `outer_cv` hold the optimism of a search, and the score on new data.
 
-    python benchmarks/optimism.py
-    python benchmarks/optimism.py --fits 1000
+    python research/optimism.py
+    python research/optimism.py --fits 1000
 
 Each fit draws other events from a population of 200,000 (`make_classification`, Gaussian naive Bayes, 200 evaluations,
 5-fold J). The optimism of a fit is its `best_score_` minus the score of its features on 10,000 events that no fit can

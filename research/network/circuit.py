@@ -58,9 +58,15 @@ class Network:
         self._motor = (-1, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0)  # first branch; in electrical radians, as the kernel takes it
 
     def _branch(
-        self, ends: dict[str, float], z: complex, due: Times = (), open_: bool = False, capacitance: float = inf,
-        core: Core | None = None, driver: int = -1,
-    ) -> int:  # fmt: skip
+        self,
+        ends: dict[str, float],
+        z: complex,
+        due: Times = (),
+        open_: bool = False,
+        capacitance: float = inf,
+        core: Core | None = None,
+        driver: int = -1,
+    ) -> int:
         """Add a series branch; `ends` are its nodes, and with which factor its voltage has theirs."""
         nodes = [self._nodes.setdefault(name, len(self._nodes) - 1) for name in ends]
         inductance = z.imag / self._omega
@@ -74,9 +80,17 @@ class Network:
         return f"{bus}.earth" if f"{bus}.earth" in self._nodes else "earth"
 
     def source(
-        self, bus: str, voltage: float, z1: complex, z0: complex, *, earthing: complex = 0.0, phase: float = 0.0,
-        harmonics: Sequence[tuple[int, float, float]] = (), frequency: float | None = None,
-    ) -> Element:  # fmt: skip
+        self,
+        bus: str,
+        voltage: float,
+        z1: complex,
+        z0: complex,
+        *,
+        earthing: complex = 0.0,
+        phase: float = 0.0,
+        harmonics: Sequence[tuple[int, float, float]] = (),
+        frequency: float | None = None,
+    ) -> Element:
         """Add the source: a voltage [V, phase to neutral] behind impedances of positive and zero sequence.
 
         `earthing` is the impedance of its neutral to earth. `harmonics` are order, fraction of the fundamental and
@@ -97,9 +111,16 @@ class Network:
         return tuple(self._branch({f"{start}.{k}": 1, f"{end}.{k}": -1}, z1, operations) for k in range(3))
 
     def shunt(
-        self, bus: str, impedance: complex, *, connection: str = "earthed", capacitance: float = inf,
-        cores: Sequence[Core] = (), operations: Times = (), open_: bool = False,
-    ) -> Element:  # fmt: skip
+        self,
+        bus: str,
+        impedance: complex,
+        *,
+        connection: str = "earthed",
+        capacitance: float = inf,
+        cores: Sequence[Core] = (),
+        operations: Times = (),
+        open_: bool = False,
+    ) -> Element:
         """Add a load, a capacitor bank (`capacitance` [F]) or an unloaded transformer, at first `open_` or closed.
 
         `connection` is "earthed" (star with earthed neutral), "star" or "delta". `cores` of a transformer are per
@@ -132,9 +153,17 @@ class Network:
         return tuple(self._branch({ends[k]: 1, star: -1}, ohms.get(k, resistance + 0j), arms[k], True) for k in names)
 
     def motor(
-        self, bus: str, *, stator: complex, rotor: complex, magnetising: float, inertia: float, load: float = 0.0,
-        slip: float | None = None, operations: Times = (),
-    ) -> Element:  # fmt: skip
+        self,
+        bus: str,
+        *,
+        stator: complex,
+        rotor: complex,
+        magnetising: float,
+        inertia: float,
+        load: float = 0.0,
+        slip: float | None = None,
+        operations: Times = (),
+    ) -> Element:
         """Add an induction motor (fifth order, single cage, floating neutral); it stands unless it has a `slip`.
 
         `stator` and `rotor` are resistance and leakage reactance, `magnetising` is a reactance. `inertia` is the energy
@@ -172,10 +201,21 @@ class Network:
         nodes = np.where(np.array(wiring) == -1, [*[earth] * 4, 0, -1], wiring)
         meter = [(self._nodes[f"{bus}.{k}"], self._nodes[self._earth(bus)] % (earth + 1), metered[k]) for k in range(3)]
         fine, operated = simulate(
-            -reach, span + reach, warm_up, dt, self._actual, peaks * turn(angles), turn(orders * self._actual * dt),
-            earth, nodes, np.array(factors), np.array(padded), tuple(np.array(values).T.copy()), self._motor,
+            -reach,
+            span + reach,
+            warm_up,
+            dt,
+            self._actual,
+            peaks * turn(angles),
+            turn(orders * self._actual * dt),
+            earth,
+            nodes,
+            np.array(factors),
+            np.array(padded),
+            tuple(np.array(values).T.copy()),
+            self._motor,
             np.array(meter),
-        )  # fmt: skip
+        )
         # The recorder's low-pass: a windowed sinc that passes 0.8 of its band.
         taps = np.array([0.5 + 0.5 * cosine(pi * lag / (reach + 1)) for lag in range(-reach, reach + 1)])
         taps *= [sine(x) / x if x else 1.0 for x in 0.8 * pi / ratio * np.arange(-reach, reach + 1)]

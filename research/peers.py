@@ -1,11 +1,11 @@
 """Compare SwarmSelector with other feature selectors at equal CPU time, on problems of a suite.
 
     pip install -c constraints.txt '.[bench]'
-    python benchmarks/peers.py --data FOLDER --out runs.csv                    # rerun to resume
-    python benchmarks/peers.py --data FOLDER --out runs.csv --again swarm      # repeat a method in all cases
-    python benchmarks/peers.py --data FOLDER --out runs.csv --splits 3 --alternate    # the classifiers take turns
-    python benchmarks/peers.py --suite wide --limit 60 --data FOLDER --out wide.csv
-    python benchmarks/peers.py --out runs.csv --table --methods all kbest swarm --page docs/peers.md --diagram ranks.svg
+    python research/peers.py --data FOLDER --out runs.csv                    # rerun to resume
+    python research/peers.py --data FOLDER --out runs.csv --again swarm      # repeat a method in all cases
+    python research/peers.py --data FOLDER --out runs.csv --splits 3 --alternate    # the classifiers take turns
+    python research/peers.py --suite wide --limit 60 --data FOLDER --out wide.csv
+    python research/peers.py --out runs.csv --table --methods all kbest swarm --page docs/peers.md --diagram ranks.svg
 
 FOLDER holds the files that suites.py names. Every method has the same events, folds and CPU time on one thread, without
 imports and compilation; at the limit it returns its best subset so far, or all features if it has none. The estimator,
@@ -30,9 +30,21 @@ from suite.problems import SUITES
 from suite.runs import CLASSIFIERS, REGRESSORS
 
 FIELDS = (
-    "suite", "problem", "estimator", "split", "method", "limit", "status", "J", "held_out", "size", "seconds", "mb",
-    "version", "reason",
-)  # fmt: skip
+    "suite",
+    "problem",
+    "estimator",
+    "split",
+    "method",
+    "limit",
+    "status",
+    "J",
+    "held_out",
+    "size",
+    "seconds",
+    "mb",
+    "version",
+    "reason",
+)
 KEY = FIELDS[:5]
 ESTIMATORS = ("k-nn", "gaussian-nb")
 

@@ -1,6 +1,6 @@
 """Cost of the searches of the paper's stage I without evaluations: time of ask, tell and the cache.
 
-    python benchmarks/overhead.py [--evaluations 900] [--rounds 3] [--algorithms 2d-upso ga]
+    python research/overhead.py [--evaluations 900] [--rounds 3] [--algorithms 2d-upso ga]
 
 Stage I has 480 runs: six algorithms, two classifiers, 40 runs each, 6000 evaluations per run, 99 features. Errors are
 computed from the masks, and that time is not counted. The minimum of several rounds is printed; use a quiet machine.

@@ -1,6 +1,6 @@
 """Accuracy with all features by preset and noise level, next to the paper's: mean and range over several seeds.
 
-    python benchmarks/levels.py --seeds 0 1 2 3 4
+    python research/levels.py --seeds 0 1 2 3 4
 
 Takes about ten minutes on two cores for both presets and five seeds.
 """

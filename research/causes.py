@@ -1,8 +1,8 @@
 """Causes of three-phase events: what `identify` says of events whose cause is known (`three_phase/`).
 
-    python benchmarks/causes.py                                        # a first look: seed 7, 6.4 kHz
-    python benchmarks/causes.py --per-kind 2 --wrong                   # quick, with each wrong event
-    python benchmarks/causes.py --seed 1000 --rate 1600 3200 6400 12800 --background distorted noisy --nominal both
+    python research/causes.py                                        # a first look: seed 7, 6.4 kHz
+    python research/causes.py --per-kind 2 --wrong                   # quick, with each wrong event
+    python research/causes.py --seed 1000 --rate 1600 3200 6400 12800 --background distorted noisy --nominal both
 
 The events come from the literature and share no code with the package. Seeds 0 to 999 are for development; use those
 from 1000 on only for the final figures, and do not change rules after looking at them.

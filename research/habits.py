@@ -1,8 +1,9 @@
-"""Try what users of one feature selector expect of another, side by side: python benchmarks/habits.py (extra bench).
+"""Try what users of one feature selector expect of another, side by side: python research/habits.py (extra bench).
 
 Each habit is a small problem. A selector that solves it says "yes", one that refuses or lacks the option says why not.
 """
 
+import argparse
 import inspect
 import os
 import signal
@@ -196,14 +197,24 @@ def interrupt(make):
 
 
 HABITS = {
-    "features that stay": stays, "groups of features": groups, "sparse matrix": sparse,
-    "several targets": several_targets, "frame with text or categories": categories, "several scores": several_scores,
-    "scores of each split": splits, "predict": predicts, "shuffled splits": shuffled_splits, "sample weights": weights,
-    "list of callbacks": callbacks, "time limit": time_limit, "Ctrl-C keeps the best": interrupt,
-}  # fmt: skip
+    "features that stay": stays,
+    "groups of features": groups,
+    "sparse matrix": sparse,
+    "several targets": several_targets,
+    "frame with text or categories": categories,
+    "several scores": several_scores,
+    "scores of each split": splits,
+    "predict": predicts,
+    "shuffled splits": shuffled_splits,
+    "sample weights": weights,
+    "list of callbacks": callbacks,
+    "time limit": time_limit,
+    "Ctrl-C keeps the best": interrupt,
+}
 
 
 def main():
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     print("| |", " | ".join(tool.__name__ for tool in TOOLS), "|")
     print("|---" * (len(TOOLS) + 1) + "|")
     for habit, work in HABITS.items():

@@ -1,7 +1,7 @@
 """The first ten minutes: time the pages of docs/start in a fresh clone and a fresh environment.
 
-    python benchmarks/first_ten_minutes.py
-    python benchmarks/first_ten_minutes.py --environment .venv    # do not install: use this environment
+    python research/first_ten_minutes.py
+    python research/first_ten_minutes.py --environment .venv    # do not install: use this environment
 
 All commands of a page are run in its order; the Python blocks of a page are one program. Only the first way to install
 is used, and its time counts for each of the three users. The exit code is 1 if a command fails, a user needs more than

@@ -1,7 +1,7 @@
 """The workbench with a long recording: time to the first picture, zoom time, and memory of the server.
 
-python benchmarks/workbench.py
-python benchmarks/workbench.py --minutes 10 --browser
+python research/workbench.py
+python research/workbench.py --minutes 10 --browser
 """
 
 import argparse

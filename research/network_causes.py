@@ -1,7 +1,7 @@
 """Causes of simulated incidents: what `identify` says of those that `network.draw_incident` draws.
 
-    python benchmarks/network_causes.py                                  # 20 of each cause, seed 7, 6.4 kHz
-    python benchmarks/network_causes.py --seed 1000 --count 100 --currents
+    python research/network_causes.py                                  # 20 of each cause, seed 7, 6.4 kHz
+    python research/network_causes.py --seed 1000 --count 100 --currents
 
 The network shares no code with the events of `causes.py`. Seeds below 1000 are for development. Rows are incidents per
 record. The cause is that of the first one.

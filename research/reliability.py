@@ -1,6 +1,6 @@
 """Probabilities that `identify` states against how often it is right, on events of another published model.
 
-    python benchmarks/reliability.py --per-class 200 --jobs 16 --page docs/_static/reliability.svg
+    python research/reliability.py --per-class 200 --jobs 16 --page docs/_static/reliability.svg
 
 The events are those of tests/reference/disturbances.py, each with a sampling rate, noise, background distortion (none,
 or a THD of 2 to 5 %) and a nominal voltage that is given or not, all at random. The constants of
