@@ -20,7 +20,7 @@ import numpy as np
 from figures import compare_seconds, show, timed
 
 from pqswarm.datasets import make_dataset
-from pqswarm.evaluation import CLASSIFIERS, Folds, Memo
+from pqswarm.evaluation import CLASSIFIERS, CachedEvaluator, Folds
 from pqswarm.search import ALGORITHMS, Run, minimize, minimize_many
 from pqswarm.statistics import compare_runs
 
@@ -88,7 +88,7 @@ def paper(classifier, preset, runs, names, device, budget=6000, settings=None, s
     for name in names:
         start = time.perf_counter()
         seeds = range(1 if ALGORITHMS[name].runs_once else runs)
-        results = minimize_many(name, Memo(evaluator), seeds, budget, parameters=settings)
+        results = minimize_many(name, CachedEvaluator(evaluator), seeds, budget, parameters=settings)
         found = {mark: [(r.error_after(mark), r.size_after(mark)) for r in results] for mark in MARKS if mark <= budget}
         means = "  ".join(
             f"{mark}: {np.mean(v, axis=0)[0]:.5f} / {np.mean(v, axis=0)[1]:.1f}" for mark, v in found.items()

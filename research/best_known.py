@@ -19,7 +19,7 @@ import numpy as np
 
 from pqswarm._base.random import derived_seed
 from pqswarm.datasets import make_dataset
-from pqswarm.evaluation import Folds, Memo
+from pqswarm.evaluation import CachedEvaluator, Folds
 from pqswarm.search import minimize_many
 from pqswarm.study import load_plan
 from pqswarm.study.problem import StudyProblem
@@ -95,7 +95,7 @@ def child(one, two, rng):
 def search(classifier, given, plan, data):
     folds = Folds.stratified(data.y, plan.folds.number, plan.folds.seed)
     problem = StudyProblem(data.X(), data.y, folds.test_fold, classifier.make(), classifier.scaling)
-    memo = Memo(problem.evaluator(device=given.device), max_entries=4_000_000)
+    memo = CachedEvaluator(problem.evaluator(device=given.device), max_entries=4_000_000)
     start, rng = time.perf_counter(), np.random.default_rng(given.seed)
 
     def report(what, error, size):

@@ -11,7 +11,7 @@ import time
 
 import numpy as np
 
-from pqswarm.evaluation import Memo
+from pqswarm.evaluation import CachedEvaluator
 from pqswarm.search import ALGORITHMS, Run, step
 
 STAGE_ONE = ("ga", "aco", "bpso", "cbpso", "chbpso", "2d-upso")
@@ -58,7 +58,7 @@ def together(runs, evaluator):
 def microseconds(way, name, count, evaluations, memory=False):
     """Return the time of driving runs in a given way, per batch of 30 subsets."""
     made_up = MadeUp()
-    evaluator = Memo(made_up, 400_000) if memory else made_up
+    evaluator = CachedEvaluator(made_up, 400_000) if memory else made_up
     runs = runs_of(name, count, evaluations)
     start = time.perf_counter()
     way(runs, evaluator)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation import Folds, KernelNBEvaluator, Memo
+from pqswarm.evaluation import CachedEvaluator, Folds, KernelNBEvaluator
 from pqswarm.search import (
     ALGORITHMS,
     BPSO,
@@ -164,7 +164,7 @@ def test_empty_subset_never_wins():
 def test_results_on_the_paper_problem_are_reproducible_and_exact():
     X, y, folds = dataset("pq")
     evaluator = KernelNBEvaluator(X, y, folds)
-    memo = Memo(evaluator)
+    memo = CachedEvaluator(evaluator)
     results = minimize_many("2d-upso", memo, seeds=[0, 1], max_evaluations=605)
     assert memo.n_evaluations == 1210
     assert memo.n_hits > 0

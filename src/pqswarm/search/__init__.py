@@ -1,6 +1,6 @@
 """Search algorithms for feature subsets: 2D particle swarms, MERIT and others."""
 
-from pqswarm._base.options import option, parameters
+from pqswarm._base.parameters import parameter
 from pqswarm.search.aco import ACO, ACOParameters
 from pqswarm.search.base import Search, SearchParameters
 from pqswarm.search.bpso import BPSO, BPSOParameters
@@ -27,5 +27,5 @@ __all__ = [
     "DistinctSearch", "GAParameters", "Merit", "MeritParameters", "Progress", "ProgressBar", "Ranking",
     "RankingParameters", "Run", "SFFSParameters", "Search", "SearchParameters", "SearchResult", "Seen",
     "SparseGA", "SparseGAParameters", "Swarm", "SwarmParameters", "UMDAParameters", "UPSO2DParameters",
-    "VelocityParameters", "VelocitySwarm", "filter_of", "minimize", "minimize_many", "option", "parameters", "step",
+    "VelocityParameters", "VelocitySwarm", "filter_of", "minimize", "minimize_many", "parameter", "step",
 ]  # fmt: skip

@@ -5,21 +5,22 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pqswarm._base.options import option, parameters
+from pqswarm._base.parameters import parameter
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.filters.filter import FILTERS, Filter
 from pqswarm.search.base import Search, SearchParameters
 
 
-@parameters
 class RankingParameters(SearchParameters):
     """Parameters of the search along a ranking."""
 
-    filter: str = option(
+    filter: str = parameter(
         "the filter that ranks the features, in a study and in SwarmSelector", default="mutual-information"
     )
-    order: tuple[int, ...] = option("indices of the features, best first; empty keeps their order", default=(), low=0)
+    order: tuple[int, ...] = parameter(
+        "indices of the features, best first; empty keeps their order", default=(), low=0
+    )
 
 
 class Ranking(Search):

@@ -13,7 +13,7 @@ import numpy as np
 
 from pqswarm._base.random import stream
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
-from pqswarm.evaluation import EvaluatorChoice, Memo
+from pqswarm.evaluation import CachedEvaluator, EvaluatorChoice
 from pqswarm.search import Progress, Run, step
 from pqswarm.selector.rescoring import Pool
 
@@ -124,7 +124,7 @@ class _StoppableEvaluator:
         self, task: "SelectionTask", runs: Sequence[Run], pool: Pool, limits: Limits, interrupts: "Interrupts"
     ) -> None:
         self._pool = pool
-        self._memo = Memo(task.evaluator)
+        self._memo = CachedEvaluator(task.evaluator)
         self.n_features, self.blocks = self._memo.n_features, self._memo.blocks
         self._limits, self._interrupts, self._jobs = limits, interrupts, task.n_jobs
         self._size = runs[0].search.size

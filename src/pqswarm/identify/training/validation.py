@@ -16,8 +16,8 @@ from pqswarm.events.training import TRAINING_CLASSES
 from pqswarm.identify.features.compute import BANDWIDTHS, bandwidth_of, usable_features
 from pqswarm.identify.model import Model
 from pqswarm.identify.training.specs import (
-    TRAINING_EVENTS,
     HELD_OUT,
+    TRAINING_EVENTS,
     Progress,
     list_orders,
     make_training_events,

@@ -2,21 +2,27 @@
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
+from math import inf
+from typing import Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
 
 from pqswarm._base.checks import check_name, is_finite, is_integer
 from pqswarm.errors import PqswarmError
 
-_Class = TypeVar("_Class")
+_Field = dataclasses.Field[Any]
 
 
-def option(
-    meaning: str, *, default: Any, low: float | None = None, high: float | None = None, choices: tuple[str, ...] = (),
+def parameter(
+    meaning: str,
+    *,
+    default: Any,
+    low: float | None = None,
+    high: float | None = None,
+    choices: tuple[str, ...] = (),
     symbol: str = "",
-) -> Any:  # fmt: skip
-    """Declare a field of a parameter class.
+) -> Any:
+    """Declare a field of a subclass of :class:`Parameters`.
 
     Parameters
     ----------
@@ -35,76 +41,67 @@ def option(
     Returns
     -------
     object
-        A field for :func:`parameters`.
+        A field of a dataclass.
     """
     metadata = {"meaning": meaning, "low": low, "high": high, "choices": choices, "symbol": symbol}
     return dataclasses.field(default=default, metadata=metadata)
 
 
-@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(option,))
-def parameters(cls: type[_Class]) -> type[_Class]:
-    """Make a frozen dataclass with a docstring that lists its fields.
-
-    Parameters
-    ----------
-    cls : type
-        A subclass of :class:`Parameters` with fields made by :func:`option`.
-
-    Returns
-    -------
-    type
-        The same class, completed.
-    """
-    made = dataclasses.dataclass(frozen=True, kw_only=True)(cls)
-    lines = [made.__doc__ or "", "", "    Attributes", "    ----------"]
-    for field in dataclasses.fields(made):  # type: ignore[arg-type]
-        lines += [f"    {field.name} : {_type_text(field)}", f"        {_option_sentence(field)}"]
-    made.__doc__ = "\n".join(lines) + "\n    "
-    return made
-
-
-def _checked_value(field: "dataclasses.Field[Any]", value: Any, owner: str) -> Any:
-    """Return the value in the field's type, or raise an error with the field and what is allowed."""
-    wanted, allowed = field.default, field.metadata
-    name = f"{field.name} of {owner}"
-    if value is None and wanted is None:
-        return None
-    if isinstance(wanted, bool):
+def _checked_value(field: _Field, value: Any, name: str) -> Any:
+    """Return the value in the field's type, or raise an error with its name and what is allowed."""
+    if field.default is None:
+        return None if value is None else _checked_number(field, value, name)
+    if isinstance(field.default, bool):
         if not isinstance(value, bool | np.bool_):
             raise PqswarmError(f"{name} must be true or false, not {value!r}.")
         return bool(value)
-    if isinstance(wanted, str):
-        if allowed["choices"]:
-            check_name(name, value, allowed["choices"])
-        if not isinstance(value, str):
-            raise PqswarmError(f"{name} must be text, not {value!r}.")
-        return value
-    if isinstance(wanted, tuple) and allowed["low"] is None:
-        return _option_pairs(name, value)
-    if isinstance(wanted, tuple):
-        numbers = np.asarray(value)
-        if numbers.size and (numbers.ndim != 1 or numbers.dtype.kind not in "iu" or numbers.min() < allowed["low"]):
-            raise PqswarmError(f"{name} must be a list of integers of at least {allowed['low']}, not {value!r}.")
-        return tuple(numbers.tolist())
-    integer = wanted is None or isinstance(wanted, int)
-    right = is_integer(value) if integer else is_finite(value)
-    low, high = allowed["low"], allowed["high"]
-    if not (right and (low is None or value >= low) and (high is None or value <= high)):
+    if isinstance(field.default, str):
+        return _checked_text(field, value, name)
+    if isinstance(field.default, tuple):
+        return _checked_pairs(name, value) if field.metadata["low"] is None else _checked_integers(field, value, name)
+    return _checked_number(field, value, name)
+
+
+def _checked_text(field: _Field, value: Any, name: str) -> str:
+    if field.metadata["choices"]:
+        check_name(name, value, field.metadata["choices"])
+    if not isinstance(value, str):
+        raise PqswarmError(f"{name} must be text, not {value!r}.")
+    return value
+
+
+def _checked_integers(field: _Field, value: Any, name: str) -> tuple[int, ...]:
+    numbers = np.asarray(value)
+    low = field.metadata["low"]
+    if numbers.size and (numbers.ndim != 1 or numbers.dtype.kind not in "iu" or numbers.min() < low):
+        raise PqswarmError(f"{name} must be a list of integers of at least {low}, not {value!r}.")
+    return tuple(numbers.tolist())
+
+
+def _checked_number(field: _Field, value: Any, name: str) -> int | float:
+    low = -inf if field.metadata["low"] is None else field.metadata["low"]
+    high = inf if field.metadata["high"] is None else field.metadata["high"]
+    is_of_type = is_integer if _is_integer_field(field) else is_finite
+    if not is_of_type(value) or not low <= value <= high:
         raise PqswarmError(f"{name} must be {_range_text(field)}, not {value!r}.")
-    return int(value) if integer else float(value)
+    return int(value) if _is_integer_field(field) else float(value)
 
 
-def _option_pairs(name: str, value: Any) -> tuple[tuple[str, Any], ...]:
+def _is_integer_field(field: _Field) -> bool:
+    return field.default is None or isinstance(field.default, int)
+
+
+def _checked_pairs(name: str, value: Any) -> tuple[tuple[str, Any], ...]:
     """A mapping as sorted pairs, with lists as tuples: hashable and immutable."""
     given = dict(value) if isinstance(value, Mapping | tuple) else None
     if given is None or not all(isinstance(key, str) for key in given):
         raise PqswarmError(f"{name} must be a mapping of names to values, not {value!r}.")
-    return tuple((key, _plain_option_entry(f"{key} in {name}", given[key])) for key in sorted(given))
+    return tuple((key, _plain_entry(f"{key} in {name}", given[key])) for key in sorted(given))
 
 
-def _plain_option_entry(name: str, value: Any) -> Any:
+def _plain_entry(name: str, value: Any) -> Any:
     if isinstance(value, list | tuple):
-        return tuple(_plain_option_entry(name, entry) for entry in value)
+        return tuple(_plain_entry(name, entry) for entry in value)
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, bool | int | float | str):
@@ -112,7 +109,7 @@ def _plain_option_entry(name: str, value: Any) -> Any:
     raise PqswarmError(f"{name} must be a number, text, true or false, or a list of those, not {value!r}.")
 
 
-def _type_text(field: "dataclasses.Field[Any]") -> str:
+def _type_text(field: _Field) -> str:
     if field.metadata["choices"]:
         return "{" + ", ".join(repr(choice) for choice in field.metadata["choices"]) + "}"
     if isinstance(field.default, tuple):
@@ -120,7 +117,7 @@ def _type_text(field: "dataclasses.Field[Any]") -> str:
     return "int or None" if field.default is None else type(field.default).__name__
 
 
-def _range_text(field: "dataclasses.Field[Any]") -> str:
+def _range_text(field: _Field) -> str:
     low, high, choices = (field.metadata[key] for key in ("low", "high", "choices"))
     if choices:
         return " or ".join(choices)
@@ -128,32 +125,46 @@ def _range_text(field: "dataclasses.Field[Any]") -> str:
         return "true or false"
     if isinstance(field.default, str | tuple):
         return "text" if isinstance(field.default, str) else "names and values"
-    kind = "an integer" if field.default is None or isinstance(field.default, int) else "a number"
+    kind = "an integer" if _is_integer_field(field) else "a number"
     limits = {(True, True): f" from {low} to {high}", (True, False): f" of at least {low}"}
     limits[False, True] = f" of at most {high}"
     return kind + limits.get((low is not None, high is not None), "") + (", or None" if field.default is None else "")
 
 
-def _option_sentence(field: "dataclasses.Field[Any]") -> str:
-    meaning, symbol = field.metadata["meaning"], field.metadata["symbol"]
+def _sentence(field: _Field) -> str:
+    meaning = field.metadata["meaning"]
+    symbol = field.metadata["symbol"]
     text = meaning[0].upper() + meaning[1:] + (f" ({symbol})" if symbol else "")
     allowed = "" if field.metadata["choices"] or isinstance(field.default, bool) else f": {_range_text(field)}"
     return f"{text}{allowed}. Default {field.default}."
 
 
-def _option_as_lists(value: Any) -> Any:
-    return [_option_as_lists(entry) for entry in value] if isinstance(value, tuple) else value
+def _as_lists(value: Any) -> Any:
+    return [_as_lists(entry) for entry in value] if isinstance(value, tuple) else value
 
 
-@parameters
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(parameter,))
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class Parameters:
-    """Base class of the parameters of an algorithm or classifier."""
+    """Base class of the parameters of an algorithm or classifier.
+
+    Subclasses declare their fields by :func:`parameter`; they become frozen dataclasses with a docstring that lists
+    them.
+    """
 
     _owner: ClassVar[str] = ""  # their owner in messages; the class name by default
 
+    def __init_subclass__(cls) -> None:
+        dataclasses.dataclass(frozen=True, kw_only=True)(cls)
+        lines = [cls.__doc__ or "", "", "    Attributes", "    ----------"]
+        for field in dataclasses.fields(cls):
+            lines += [f"    {field.name} : {_type_text(field)}", f"        {_sentence(field)}"]
+        cls.__doc__ = "\n".join(lines) + "\n    "
+
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
-            object.__setattr__(self, field.name, _checked_value(field, getattr(self, field.name), self._name()))
+            value = _checked_value(field, getattr(self, field.name), f"{field.name} of {self._name()}")
+            object.__setattr__(self, field.name, value)
 
     @classmethod
     def _name(cls) -> str:
@@ -176,7 +187,7 @@ class Parameters:
         """Return names and JSON values; :meth:`of` restores equal parameters from them."""
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         return {
-            name: {key: _option_as_lists(entry) for key, entry in value} if isinstance(value, tuple) else value
+            name: {key: _as_lists(entry) for key, entry in value} if isinstance(value, tuple) else value
             for name, value in values.items()
         }
 

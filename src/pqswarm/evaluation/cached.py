@@ -7,16 +7,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pqswarm._base.checks import check_integer
-from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
+from pqswarm._base.typing import FloatArray
 from pqswarm.evaluation.base import Evaluator
 
 _ENTRY = 170  # bytes per cached subset, plus one bit per feature
 
 
-class Memo:
-    """An evaluator with a cache: late in a search the same subsets recur.
+class CachedEvaluator:
+    """An evaluator with a cache of errors: late in a search the same subsets recur.
 
-    A cached subset still counts as an evaluation.
+    A cached subset still counts as an evaluation. All else is that of the evaluator.
 
     Parameters
     ----------
@@ -38,9 +38,9 @@ class Memo:
     >>> from sklearn.datasets import load_wine
     >>> from pqswarm.evaluation import Folds, GaussianNBEvaluator
     >>> X, y = load_wine(return_X_y=True)
-    >>> memo = Memo(GaussianNBEvaluator(X, y, Folds.stratified(y)))
-    >>> errors = memo.errors(np.ones((5, 13), dtype=bool))
-    >>> memo.n_evaluations, memo.n_hits
+    >>> evaluator = CachedEvaluator(GaussianNBEvaluator(X, y, Folds.stratified(y)))
+    >>> errors = evaluator.errors(np.ones((5, 13), dtype=bool))
+    >>> evaluator.n_evaluations, evaluator.n_hits
     (5, 4)
     """
 
@@ -48,8 +48,7 @@ class Memo:
         max_entries = check_integer("max_entries", max_entries, 2)
         max_bytes = check_integer("max_bytes", max_bytes, 1)
         self.evaluator = evaluator
-        self.n_features = evaluator.n_features
-        self.max_entries = max(2, min(max_entries, max_bytes // (_ENTRY + self.n_features // 8)))
+        self.max_entries = max(2, min(max_entries, max_bytes // (_ENTRY + evaluator.n_features // 8)))
         self.n_evaluations = 0
         self.n_hits = 0
         self._recent: dict[bytes, float] = {}  # at most half of the entries, as in
@@ -97,46 +96,12 @@ class Memo:
         """Add entries, and drop those older than half of the capacity."""
         half = self.max_entries // 2
         if len(self._recent) + len(new) > half:
-            self._recent, self._older = {}, self._recent
+            self._older = self._recent
+            self._recent = {}
         self._recent.update(new if len(new) <= half else list(new.items())[-half:])
 
-    @property
-    def blocks(self) -> tuple[int, ...]:
-        """The folds of each block of :meth:`raced`."""
-        return self.evaluator.blocks
-
-    def raced(self, masks: ArrayLike, first: IntArray, limits: FloatArray) -> FloatArray:
-        """Test subsets in one block of folds after the other, not cached; see :meth:`Evaluator.raced`."""
-        return self.evaluator.raced(masks, first, limits)
-
-    def error_counts(self, masks: ArrayLike, folds: range | None = None) -> IntArray:
-        """Return the misclassified events of each fold, or of some, not cached; only if errors are counted."""
-        counted: Any = self.evaluator
-        return np.asarray(counted.error_counts(masks, folds))
-
-    def fold_errors(self, masks: ArrayLike) -> FloatArray:
-        """Return the error of each subset in each fold, not cached; see :meth:`Evaluator.fold_errors`."""
-        return self.evaluator.fold_errors(masks)
-
-    @property
-    def folds(self) -> Any:
-        """The cross-validation."""
-        return self.evaluator.folds
-
-    @property
-    def counts_errors(self) -> bool:
-        """Whether an error is that of counted events."""
-        return self.evaluator.counts_errors
-
-    @property
-    def is_loss(self) -> bool:
-        """Whether the error is a loss rather than one minus a score."""
-        return self.evaluator.is_loss
-
-    def predictions(self, mask: ArrayLike) -> AnyArray:
-        """Return the predicted label of each event, not cached."""
-        return self.evaluator.predictions(mask)
-
-    def checked_masks(self, masks: ArrayLike) -> BoolArray:
-        """Return the masks as a boolean matrix; see :meth:`Evaluator.checked_masks`."""
-        return self.evaluator.checked_masks(masks)
+    def __getattr__(self, name: str) -> Any:
+        """Return what else the evaluator has, which is not cached."""
+        if name == "evaluator":  # not set yet, while a copy is made
+            raise AttributeError(name)
+        return getattr(self.evaluator, name)
