@@ -21,7 +21,7 @@ from pqswarm.events import class_type
 from pqswarm.identify import identify
 from pqswarm.identify.agreement import event_rule
 from pqswarm.identify.show.curves import rank_event
-from pqswarm.measure import characterise
+from pqswarm.measure import characterize
 from pqswarm.recordings import Channel, Recording
 
 CONDITIONS = {
@@ -43,7 +43,7 @@ def classify(wave, sampling_rate, frequency, nominal, sides):
     """Class of each side, "rules" or "model", for one voltage [V]."""
     recording = Recording((Channel("U1", "V", "A", wave),), sampling_rate, frequency)
     if sides == ["rules"]:
-        events = characterise(recording, nominal_voltage=nominal).events
+        events = characterize(recording, nominal_voltage=nominal).events
         return {"rules": event_rule(max(events, key=rank_event), events)}
     main = identify(recording, nominal_voltage=nominal).main
     return {"rules": main.rule, "model": main.label or "none"}

@@ -26,7 +26,7 @@ from pqswarm.evaluation import FILTERS, Folds, GaussianNBEvaluator, CachedEvalua
 from pqswarm.events import generate
 from pqswarm.features import decompose
 from pqswarm.identify import identify
-from pqswarm.measure import characterise
+from pqswarm.measure import characterize
 from pqswarm.recordings import Channel, Recording
 from pqswarm.report import Palette, plot_error_against_size
 from pqswarm.report.style import BAND, FAINT, GREY, INK, LOSS, STYLE, WAVE
@@ -230,7 +230,7 @@ def recording(axis: Axes) -> None:
 @card
 def urms(axis: Axes) -> None:
     """Urms(1/2) of a sag, the threshold, and the time below it."""
-    found = characterise(disturbed())
+    found = characterize(disturbed())
     axis.plot(found.series.time, found.series.urms[0], color=WAVE, lw=1.4)
     axis.axhline(found.thresholds.sag, color=FAINT, lw=0.8, ls="--")
     for event in found.events:

@@ -19,7 +19,7 @@ from pqswarm.cli.terminal import echo
 from pqswarm.errors import PqswarmError
 
 if TYPE_CHECKING:
-    from pqswarm.identify import Failure, Verdict
+    from pqswarm.identify import Analysis, Failure
     from pqswarm.identify.show.page import ListedRecording
     from pqswarm.identify.show.sheet import SheetBook
     from pqswarm.recordings import RecordingSource, Site
@@ -161,7 +161,7 @@ class _Results:
         """Print a result; if that fails, files are still written."""
         self.unprinted = echo(text, nl=not self.as_json) or self.unprinted
 
-    def add(self, found: "Verdict | Failure") -> None:
+    def add(self, found: "Analysis | Failure") -> None:
         from pqswarm.identify import Failure
         from pqswarm.identify.folder.batch import failure_of
 
@@ -174,11 +174,11 @@ class _Results:
             self.fail(failure_of(error, found.path, found.source))
             return
         self.rows += rows if self.table else ()
-        self.n_events += sum(row["kind"] != "none" for row in rows)
+        self.n_events += sum(row["type"] != "none" for row in rows)
         self.print(text)
         self.n_recordings += 1
 
-    def _describe(self, found: "Verdict") -> tuple[list[dict[str, Any]], str]:
+    def _describe(self, found: "Analysis") -> tuple[list[dict[str, Any]], str]:
         """Rows and text of a verdict, which is kept for the page."""
         from pqswarm.identify.show.lines import json_text
 
@@ -207,7 +207,7 @@ class _Results:
             self.print('\n], "failures": ' + json_text([one.as_dict() for one in self.failures], indent=1) + "}\n")
 
     def write(
-        self, csv: Path | None, html: Path | None, find: "Callable[[Verdict], RecordingSource | None]"
+        self, csv: Path | None, html: Path | None, find: "Callable[[Analysis], RecordingSource | None]"
     ) -> Iterator[Path]:
         if csv is not None:
             from pqswarm.identify.show.lines import csv_lines
@@ -220,7 +220,7 @@ class _Results:
             yield write_atomically(html, page_html(self.recordings, reasons, find=find))
 
 
-def _text(verdict: "Verdict", rows: list[dict[str, Any]], printed: set[str]) -> str:
+def _text(verdict: "Analysis", rows: list[dict[str, Any]], printed: set[str]) -> str:
     """A heading, each incident with a line per event below it, the references, and notes not printed before."""
     from pqswarm._base.units import voltage_text
     from pqswarm.identify.show.lines import line_heading, text_lines
@@ -250,7 +250,7 @@ class _Sheets:
 
     book: "SheetBook | None" = None
 
-    def add(self, source: "RecordingSource", verdict: "Verdict") -> None:
+    def add(self, source: "RecordingSource", verdict: "Analysis") -> None:
         if verdict.incidents:
             from pqswarm.identify.show.sheet import SheetBook
 
@@ -267,7 +267,7 @@ class _Sheets:
 
 def _find_identified(
     paths: dict[str, Path], site: "Site | None", reading: dict[str, Any]
-) -> "Callable[[Verdict], RecordingSource | None]":
+) -> "Callable[[Analysis], RecordingSource | None]":
     """Return a function that opens the recording of a verdict again for its figure; the last file stays open."""
     from pqswarm.identify.folder.batch import open_for_analysis
     from pqswarm.identify.show.page import match_waveform_recording

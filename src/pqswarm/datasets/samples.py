@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pqswarm._base.archive import write_arrays
+from pqswarm._base.array_file import write_arrays
 from pqswarm._base.files import write_atomically
 from pqswarm._base.random import checked_seed, stream
 from pqswarm._base.typing import AnyArray, FloatArray, IntArray

@@ -175,11 +175,11 @@ def orthogonal_array(levels: Sequence[int], rows: int | None, rng: np.random.Gen
     functions = _functions(levels, m)
     if functions is None:
         raise ValueError(f"specifications: {2**m} are too few for an array of these choices: use {2 ** (m + 1)}")
-    relabelled = [rng.permutation(n).tolist() for n in levels]
+    relabeled = [rng.permutation(n).tolist() for n in levels]
     return [
         tuple(
             names[sum((row & one).bit_count() % 2 << place for place, one in enumerate(own))]
-            for own, names in zip(functions, relabelled, strict=True)
+            for own, names in zip(functions, relabeled, strict=True)
         )
         for row in range(2**m)
     ]

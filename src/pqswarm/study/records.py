@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pqswarm._base.archive import DAMAGE, read_npy
+from pqswarm._base.array_file import DAMAGE, read_npy
 from pqswarm._base.typing import AnyArray, BoolArray
 from pqswarm.errors import FileFormatError
 from pqswarm.search import SearchResult

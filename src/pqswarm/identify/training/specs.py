@@ -1,4 +1,4 @@
-"""Features of training events: events of a preset, or of many kinds as recorders of a bandwidth see them."""
+"""Features of training events: events of a preset, or of many types as recorders of a bandwidth see them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

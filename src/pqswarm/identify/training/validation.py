@@ -47,12 +47,12 @@ class Check:
     class_names: tuple[str, ...]
     confusion: IntArray
     confidence: float
-    unlabelled: IntArray
+    unlabeled: IntArray
 
     @property
     def n_events(self) -> int:
         """Number of events."""
-        return int(self.confusion.sum() + self.unlabelled.sum())
+        return int(self.confusion.sum() + self.unlabeled.sum())
 
     @property
     def accuracy(self) -> float:
@@ -69,7 +69,7 @@ class Check:
     def groups(self) -> dict[str, float]:
         """Return the accuracy of each family."""
         groups = np.array([class_type(name) for name in self.class_names])
-        totals = self.confusion.sum(axis=1) + self.unlabelled
+        totals = self.confusion.sum(axis=1) + self.unlabeled
         return {
             str(group): float(
                 self.confusion[np.ix_(groups == group, groups == group)].sum() / totals[groups == group].sum()
@@ -120,7 +120,7 @@ def check_model(
         Sampling rate of the recorder, if not that of the events [Hz]. Classes that it cannot show are left out.
     whole : bool
         Analyse each event as a recording of 230 V by :func:`pqswarm.identify.identify`, and compare the class of the
-        main row, :attr:`pqswarm.identify.Verdict.main`. By default the model is given the event in per unit.
+        main row, :attr:`pqswarm.identify.Analysis.main`. By default the model is given the event in per unit.
     nominal_voltage : float, optional
         Given to `identify` if `whole` [V].
     n_jobs : int or None
@@ -189,7 +189,7 @@ def _predict_for_validation(
 def _predict_whole(
     model: Model, preset: Preset | str, count: int, snr: float, seed: int, nominal: float | None
 ) -> tuple[IntArray, FloatArray]:
-    from pqswarm.identify.analysis import identify
+    from pqswarm.identify.classify import identify
     from pqswarm.recordings import Channel, Recording
 
     classes, orders = list_orders(preset, count, (snr,), seed, HELD_OUT, 1)
