@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from pqswarm.cli.main import app
 from pqswarm.errors import PqswarmError
 from pqswarm.report import write_report
-from pqswarm.report.study_report import read_summary
+from pqswarm.report.summary import read_summary
 from pqswarm.study import format_plan, load_plan, read_plan, read_study, run_study
 from pqswarm.study import scheduler as scheduling
 from pqswarm.study.multiverse import MultiversePlan
@@ -155,14 +155,14 @@ def test_the_report_counts_right(finished, tmp_path):
     frame = frame[(frame["classifier"] == "NB") & frame["reading"].str.match(r"r\d")]
     errors = frame.groupby(["reading", "algorithm"])["error"].mean().unstack()
     lowest = (errors["2D-UPSO"] < errors["GA"] - 1e-12).mean()
-    table = write_report(finished, "csv", tmp_path / "csv") / "shares.csv"
+    table = write_report(finished, "csv", tmp_path / "csv") / "claims.csv"
     rows = [line.split(",") for line in table.read_text().splitlines()]
-    told = float(rows[1][rows[0].index("share NB")])
+    told = float(rows[1][rows[0].index("fraction NB")])
     assert told == pytest.approx(100 * lowest)
     page = write_report(finished, "html", tmp_path / "page.html").read_text()
     for reading in small().multiverse.list_readings():
         assert f'data-key="{reading.name}"' in page
-        assert f'id="reading-{reading.name}"' in page
+        assert f'id="specification-{reading.name}"' in page
 
 
 def test_a_report_on_some_of_the_readings(finished, tmp_path):
@@ -188,7 +188,7 @@ def test_effects_are_logarithms_of_ratios_of_means(finished):
     assert found.effects("error")[1, 1] == pytest.approx(np.log(means["2D-UPSO"] / means["GA"]))
 
 
-@pytest.mark.parametrize(("runs", "told"), [(82, "The study is not finished"), (5, "fewer than two finished readings")])
+@pytest.mark.parametrize(("runs", "told"), [(82, "The study is not finished"), (5, "fewer than two finished specifications")])
 def test_an_unfinished_multiverse_shows_its_finished_readings(tmp_path, runs, told):
     class Enough(Exception):
         pass
