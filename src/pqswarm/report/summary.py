@@ -19,12 +19,12 @@ from pqswarm.report.paper import Overlay, paper_overlay
 from pqswarm.report.shared.meanings import names_of, wavelet_level
 from pqswarm.report.shared.sentences import enumerate_words
 from pqswarm.report.shared.spread import Spread, t_interval
-from pqswarm.study import RunKey, RunRecord, Store, StudyPlan, best_of, findings
+from pqswarm.study import RunKey, RunRecord, Store, StudyPlan, best_run, findings
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR, OneStandardError
-from pqswarm.study.multiverse import MultiversePlan, Reading
+from pqswarm.study.multiverse import MultiversePlan, Specification
 from pqswarm.study.plan import held_out_levels, held_out_seeds
 from pqswarm.study.plan_data import DatasetPlan, HeldOutPlan
-from pqswarm.study.planfile import restore_plan
+from pqswarm.study.plan_file import restore_plan
 
 if TYPE_CHECKING:
     from pqswarm.report.shared.palette import Palette
@@ -128,7 +128,7 @@ class ClassifierSummary:
 
     def best(self, title: str) -> RunRecord:
         """Return the best run of an algorithm."""
-        return self.sequential[title] if title in self.sequential else best_of(self.runs[title])
+        return self.sequential[title] if title in self.sequential else best_run(self.runs[title])
 
     def errors(self, title: str) -> FloatArray:
         """Return the error of each run of an algorithm."""
@@ -153,7 +153,7 @@ class Summary:
     @property
     def reference(self) -> str:
         """Title of the reference algorithm."""
-        return self.plan.algorithm(self.plan.reference).title
+        return self.plan.algorithm(self.plan.baseline).title
 
     @property
     def palette(self) -> "Palette":
@@ -447,7 +447,7 @@ class ClassifierAcrossSpecifications:
 class MultiverseSummary(Summary):
     """The results of a multiverse: a study in each specification."""
 
-    specifications: list[Reading]  # those with finished runs on all of their data sets
+    specifications: list[Specification]  # those with finished runs on all of their data sets
     datasets: list[str]  # of a specification
     missing: int  # number of the other specifications
     classifiers: list[ClassifierAcrossSpecifications]
@@ -578,7 +578,7 @@ def _summarize_classifier(
         noise=_summarize_noise(store, plan, name, titles, held_out),
         held_out={title: errors[:, plan.dataset.snr.index(inf)] for title, errors in held_out.items()},
         smaller=store.find(OneStandardError, name),
-        reference=titles[plan.reference],
+        reference=titles[plan.baseline],
         best_known=_summarize_best_known(_required(store.find(findings.ProblemDigest, name)).digest),
         paper=paper_overlay(plan, name),
     )
@@ -671,10 +671,10 @@ def summarize_multiverse(store: Store, where: Mapping[str, str] | None = None) -
     )
 
 
-def _select_specifications(multiverse: MultiversePlan, where: Mapping[str, str]) -> list[Reading]:
+def _select_specifications(multiverse: MultiversePlan, where: Mapping[str, str]) -> list[Specification]:
     """The specifications with the alternatives asked for; a choice may be given by the last part of its name."""
     choices = {name: choice for choice in multiverse.choices for name in (choice, choice.rpartition(".")[2])}
-    specifications = multiverse.list_readings()
+    specifications = multiverse.list_specifications()
     for name, alternative in where.items():
         if name not in choices:
             raise unknown_name("choice of --where", name, choices)
@@ -742,7 +742,7 @@ class _MultiverseResults:
             name=classifier,
             slug=self.slugs[classifier],
             description=self.plan.classifier(classifier).make().describe(),
-            reference=self.plan.algorithm(self.plan.reference).title,
+            reference=self.plan.algorithm(self.plan.baseline).title,
             paper=paper_overlay(self.plan, classifier),
             errors={each.title: [errors(each.name, dataset) for dataset in datasets] for each in algorithms},
             sizes={each.title: [sizes(each.name, dataset) for dataset in datasets] for each in algorithms},

@@ -368,7 +368,7 @@ def held_out_content(study: StudySummary, classifier: ClassifierAcrossDatasets) 
         row["increase"] = float(increase.mean())
         row["optimism"] = None if is_unknown else float(optimism.mean)
         row["optimism_interval"] = None if is_unknown else (float(optimism.low), float(optimism.high))
-    others = isinstance(study.plan.held_out, HeldOutPlan) and study.plan.held_out.others
+    others = isinstance(study.plan.held_out, HeldOutPlan) and study.plan.held_out.cross_dataset
     where = f"the {study.item}s of the other data sets" if others else f"held-out {study.item}s"
     table = Table(
         "held-out",

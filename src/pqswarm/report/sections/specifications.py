@@ -22,7 +22,7 @@ from pqswarm.study import format_plan
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from pqswarm.study.multiverse import Reading
+    from pqswarm.study.multiverse import Specification
 
 _BETTER = COLORS[0]
 _WORSE = COLORS[1]
@@ -248,7 +248,7 @@ def specifications_content(study: MultiverseSummary) -> Content:
     return Content(words=[words], tables=[table], listings=listings)
 
 
-def _list_changes(specification: "Reading") -> str:
+def _list_changes(specification: "Specification") -> str:
     lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in specification.changes.items()]
     return "\n".join(lines) or "the plan itself"
 
@@ -299,7 +299,7 @@ def _effect_color(effect: FloatArray) -> str:
     return _WORSE if low > 0 else GREY
 
 
-def _draw_effect(axis: "Axes", x: int, specification: "Reading", effect: FloatArray, rival: str) -> None:
+def _draw_effect(axis: "Axes", x: int, specification: "Specification", effect: FloatArray, rival: str) -> None:
     """Draw the effect in a specification with its interval."""
     mean, low, high = effect
     name = specification.name
@@ -317,7 +317,7 @@ def _draw_effect(axis: "Axes", x: int, specification: "Reading", effect: FloatAr
 def _draw_choices(
     axis: "Axes",
     x: int,
-    specification: "Reading",
+    specification: "Specification",
     places: dict[tuple[str, str], float],
     color: str,
     size: float,
@@ -372,7 +372,7 @@ def _draw_paper(axis: "Axes", classifier: ClassifierAcrossSpecifications, measur
     )
 
 
-def _describe_effect(specification: "Reading", mean: float, low: float, high: float, rival: str) -> str:
+def _describe_effect(specification: "Specification", mean: float, low: float, high: float, rival: str) -> str:
     ends = f" ({low:+.1f} to {high:+.1f} %)" if np.isfinite(low) else ""
     chosen = "; ".join(f"{choice.rpartition('.')[2]} {name}" for choice, name in specification.chosen.items())
     return f"{specification.name}: {mean:+.1f} %{ends} vs. {rival}. {chosen}"
