@@ -33,11 +33,15 @@ _VOLTS = (1e-6, 1e9)
 
 
 def characterize(
-    recording: RecordingSource, reference: str | float = "auto", *,
-    nominal_voltage: float | Mapping[str, float] | None = None, channels: Sequence[str] | None = None,
-    thresholds: Thresholds | Mapping[str, float] | None = None, block: int | None = None,
+    recording: RecordingSource,
+    reference: str | float = "auto",
+    *,
+    nominal_voltage: float | Mapping[str, float] | None = None,
+    channels: Sequence[str] | None = None,
+    thresholds: Thresholds | Mapping[str, float] | None = None,
+    block: int | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> Characterization:  # fmt: skip
+) -> Characterization:
     """Find and measure the disturbances of a recording.
 
     Sags, swells, interruptions and rapid voltage changes are found in Urms(1/2), transients by comparison with the
@@ -138,7 +142,8 @@ def _find_spans(supply: Supply, scan: Scan, levels: Thresholds) -> tuple[FloatAr
 
 
 def _channel_result(supply: Supply, i: int, spectrum: Spectrum | None, noise: float) -> ChannelResult:
-    header, reference = supply.headers[i], supply.references[i]
+    header = supply.headers[i]
+    reference = supply.references[i]
     return ChannelResult(
         name=header.name,
         phase=header.phase,

@@ -217,7 +217,8 @@ def measure_at(
     (49.8, 'ABC', 230.0)
     """
     check_waveform(source)
-    rate, seconds = source.sampling_rate, source.n_samples / source.sampling_rate
+    rate = source.sampling_rate
+    seconds = source.n_samples / source.sampling_rate
     check_integer("cycles", cycles, 1, _MAX_CYCLES)
     if not (isfinite(moment) and 0 <= moment <= seconds):
         raise PqswarmError(f"moment must be inside the recording, 0 to {seconds:g} s, not {moment!r}.")
@@ -362,7 +363,8 @@ def _assemble_snapshot(
 
 def _powers_at_moment(phasors: "dict[str, list[tuple[SystemSnapshot, list[complex]]]]") -> tuple[PowerSnapshot, ...]:
     """Power of each system of currents with the voltages of its name, or the first ones; by their phasors."""
-    busbars, powers = phasors.get("V", []), []
+    busbars = phasors.get("V", [])
+    powers = []
     for feeder, amperes in phasors.get("A", []) if busbars else []:
         bar, volts = next((one for one in busbars if one[0].name == feeder.name), busbars[0])
         if bar.zero is None:
@@ -372,7 +374,8 @@ def _powers_at_moment(phasors: "dict[str, list[tuple[SystemSnapshot, list[comple
 
 
 def _system(name: str, headers: Sequence[ChannelHeader], values: Sequence[complex], phasor: Any) -> SystemSnapshot:
-    unit, is_between = headers[0].unit, len(headers[0].phase) == 2
+    unit = headers[0].unit
+    is_between = len(headers[0].phase) == 2
     if is_between:
         values = [sign * one for sign, one in zip(orient_lines(values), values, strict=True)]
     zero, positive, negative = symmetrical_components(values)

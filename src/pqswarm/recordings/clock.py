@@ -26,7 +26,8 @@ class Clock:
         self.last: datetime | None = None
         self.days = 0
         self.dated = True
-        self.minute, self.begin = "", 0
+        self.minute = ""
+        self.begin = 0
 
     def seconds(self, text: str) -> float:
         """Seconds from the first time to that in a field; NaN if there is none."""
@@ -48,7 +49,8 @@ class Clock:
             self.zero = found
         if minute.count(":") == 1 and _SECONDS.fullmatch(rest):
             begin = found.replace(second=0, microsecond=0) - self.zero
-            self.minute, self.begin = minute, begin // _MICROSECOND
+            self.minute = minute
+            self.begin = begin // _MICROSECOND
         return (found - self.zero).total_seconds()
 
     @property

@@ -74,7 +74,8 @@ class FileBytes:
                 raise RecordingError("has changed since it was opened.")
             file.seek(self.offset + first)
             content = bytearray(max(stop - first, 0))
-            view, done = memoryview(content), 0
+            view = memoryview(content)
+            done = 0
             while done < len(content):
                 count = file.readinto(view[done:])
                 if not count:

@@ -29,7 +29,8 @@ def estimate_nominal(
     stride = max(1, length // 2000)  # 20 kHz is plenty for 60 Hz
     window = np.hanning(length)[::stride] if length <= _PIECE else np.hanning(len(range(0, length, stride)))
     kernel = np.exp(-2j * np.pi * frequencies[:, None] * np.arange(0, length, stride) / sampling_rate)
-    power, total = np.zeros(frequencies.size), 0.0
+    power = np.zeros(frequencies.size)
+    total = 0.0
     starts = np.unique(np.linspace(0, size - length, min(20, max(1, size // length))).astype(int))
     parts = [_thin_samples_for_frequency(fetch, int(start), length, stride) for start in starts]
     for channel in zip(*parts, strict=True):

@@ -50,7 +50,9 @@ def normalize(raw: RawSource, options: Options, path: str = "") -> FileSource:
         notes.append(f"No samples that are numbers: {first_names(dropped, 5)}; ignored.")
     if not kept:
         raise RecordingError("has no channel with samples that are numbers.")
-    channels, numbers, factors = [channels[i] for i in kept], [numbers[i] for i in kept], [factors[i] for i in kept]
+    channels = [channels[i] for i in kept]
+    numbers = [numbers[i] for i in kept]
+    factors = [factors[i] for i in kept]
     rate = _rate(raw.sampling_rate, options.sampling_rate, clean(raw.format), notes)
     voltages = [i for i, channel in enumerate(channels) if channel.is_voltage] or list(range(len(channels)))
 
@@ -146,9 +148,13 @@ def _rate(found: float, given: float | None, kind: str, notes: list[str]) -> flo
 
 
 def _choose_frequency(
-    found: float, given: float | None, fetch: Callable[[int, int], list[FloatArray]], n_samples: int, rate: float,
+    found: float,
+    given: float | None,
+    fetch: Callable[[int, int], list[FloatArray]],
+    n_samples: int,
+    rate: float,
     notes: list[str],
-) -> float:  # fmt: skip
+) -> float:
     if given is not None:
         if not _FREQUENCIES[0] <= given <= _FREQUENCIES[1]:
             raise RecordingError(f"cannot be read with a nominal_frequency of {given} Hz: 5 to 1000 is allowed.")

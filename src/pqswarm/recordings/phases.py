@@ -32,7 +32,8 @@ def find_phase(field: str, name: str) -> str:
     The name takes precedence over a bare number in the field, where some vendors write a running number. The sign of a
     reversed pair (``U21``) is lost.
     """
-    field, name = clean(field).upper(), clean(name)
+    field = clean(field).upper()
+    name = clean(name)
     told = _read_phase_from_field(field)
     if told and not field.isdigit():
         return told

@@ -179,7 +179,8 @@ def _open_all_with_reader(
         unusable = ""
         main = 0
         for raw in raws:
-            raw.source, raw.format = file_text(raw.source or path.name), raw.format or reader.name
+            raw.source = file_text(raw.source or path.name)
+            raw.format = raw.format or reader.name
             if raw.is_main:
                 main = len(sources)
             try:

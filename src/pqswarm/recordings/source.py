@@ -66,7 +66,9 @@ class FileSource:
         """Return the samples from `first` to before `stop` of all channels, as a recording of its own."""
         first, stop, _ = slice(first, stop).indices(self.n_samples)
         stop = max(first, stop)
-        notes, n_bad, n_missing = [], 0, 0
+        notes = []
+        n_bad = 0
+        n_missing = 0
         samples = np.empty((len(self.channels), stop - first))
         for begin in range(first, stop, _PIECE):
             end = min(begin + _PIECE, stop)

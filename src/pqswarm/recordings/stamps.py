@@ -62,7 +62,8 @@ class _StampStretches:
     def __init__(self) -> None:
         self.n = self.n_gaps = 0
         self.first = self.last = self.typical = 0.0
-        self.smallest, self.largest = np.inf, -np.inf
+        self.smallest = np.inf
+        self.largest = -np.inf
         self.valid = True
         self.current: _StampStretch | None = None
         self.longest: _StampStretch | None = None
@@ -107,7 +108,8 @@ class _StampStretches:
             self.current.add(times)
 
     def _close(self) -> None:
-        one, best = self.current, self.longest
+        one = self.current
+        best = self.longest
         if one is not None and (best is None or one.stop - one.first > best.stop - best.first):
             self.longest = one
         self.current = None
@@ -130,13 +132,16 @@ class _StampStretches:
                 f"The time stamps have {count_text(self.n_gaps, 'gap')}: of {self.n} samples, the longest section "
                 f"without one, {kept.stop - kept.first}, is used."
             )
-        span, count = kept.end - kept.begin, kept.stop - kept.first - 1
+        span = kept.end - kept.begin
+        count = kept.stop - kept.first - 1
         if count < 1 or not span > 0 or not np.isfinite(count / span):
             return nothing
         rate = count / span
         rounding = max(float(np.max(np.abs(t - kept.begin - (at - kept.first) / rate))) for at, t in kept.points)
         per_second = find_unit(rate)
-        rate, span, rounding = rate * per_second, span / per_second, rounding / per_second
+        rate = rate * per_second
+        span = span / per_second
+        rounding = rounding / per_second
         tolerance = rate * (2 * rounding / span + 1e-9)
         # The roundest number within the rounding: 6400 rather than 6399; at least three digits are kept.
         for unit in (100.0, 10.0, 1.0, 0.1):
@@ -162,6 +167,7 @@ def _rearranged_stamps(pieces: Iterable[FloatArray]) -> Iterator[FloatArray]:
             at += part.size
             if n_held == _PIECE:
                 yield np.concatenate(held)
-                held, n_held = [], 0
+                held = []
+                n_held = 0
     if n_held:
         yield np.concatenate(held)

@@ -49,9 +49,12 @@ class Scan:
 
 
 def scan_pages(
-    source: RecordingSource, supply: Supply, thresholds: Thresholds, block: int | None = None,
+    source: RecordingSource,
+    supply: Supply,
+    thresholds: Thresholds,
+    block: int | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> Scan:  # fmt: skip
+) -> Scan:
     """Scan the supply voltages of a recording once; `progress` is called with the samples done and their total."""
     cycle = source.sampling_rate / supply.frequency
     centres = window_centres(source.n_samples, cycle)
@@ -93,7 +96,9 @@ class SourceMeanSquare:
 
     def __init__(self, source: RecordingSource, number: int, cycle: float) -> None:
         self.size = source.n_samples
-        self._source, self._number, self._cycle = source, number, cycle
+        self._source = source
+        self._number = number
+        self._cycle = cycle
 
     def at(self, centres: FloatArray, width: float) -> FloatArray:
         """Mean square over windows of `width` samples about `centres` [samples]; NaN if too much is missing."""
@@ -123,9 +128,17 @@ def _windows_inside_scanned_page(centres: FloatArray, cycle: float, page: Page, 
 
 
 def _scan_channel(
-    samples: FloatArray, page: Page, centres: FloatArray, cycle: float, frequency: float, sampling_rate: float,
-    supply: Supply, i: int, thresholds: Thresholds, heard: list[float],
-) -> tuple[FloatArray, list[ChannelEvent]]:  # fmt: skip
+    samples: FloatArray,
+    page: Page,
+    centres: FloatArray,
+    cycle: float,
+    frequency: float,
+    sampling_rate: float,
+    supply: Supply,
+    i: int,
+    thresholds: Thresholds,
+    heard: list[float],
+) -> tuple[FloatArray, list[ChannelEvent]]:
     """Urms(1/2) [V] at `centres`, and the transients of the page itself, of one channel; its noise is `heard`."""
     filled, missing = fill_gaps(samples, cycle)
     mean_square = MeanSquare(samples, cycle)
@@ -145,7 +158,8 @@ def _scan_channel(
     ]
     marks = {0.0, samples.size / sampling_rate, *(moment for edge in steady for moment in edge)}
     close = [(low, high) for low, high in pairwise(sorted(marks)) if high - low < _CROWDED / frequency]
-    wave, steps = filled / (reference * np.sqrt(2)), [moment for edge in edges for moment in edge]
+    wave = filled / (reference * np.sqrt(2))
+    steps = [moment for edge in edges for moment in edge]
     cycle = sampling_rate / frequency
     stretches = [(0, wave.size)] if wave.size < _CLOSE * cycle else find_suspects(wave, cycle, thresholds.transient)
     found: list[ChannelEvent] = []

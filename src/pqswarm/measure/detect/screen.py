@@ -18,7 +18,8 @@ _BEFORE, _AFTER = 7.0, 9.0  # tuned
 
 def find_suspects(signal: FloatArray, cycle: float, threshold: float) -> list[tuple[int, int]]:
     """Stretches [samples] in which a transient of at least `threshold` could be; `cycle` is its length [samples]."""
-    whole, part = int(cycle), cycle - int(cycle)
+    whole = int(cycle)
+    part = cycle - int(cycle)
     later = signal[whole + 1 :]
     change = later - (1 - part) * signal[1 : 1 + later.size] - part * signal[: later.size]
     width = max(round(cycle / 4), 2)

@@ -50,7 +50,8 @@ def find_spans(lowest: FloatArray, highest: FloatArray, thresholds: Thresholds) 
     system begins when any phase is below the threshold and ends when all are back; an interruption begins when all are
     below and ends when any is back.
     """
-    t, back = thresholds, thresholds.hysteresis
+    t = thresholds
+    back = thresholds.hysteresis
     gaps = _long_gaps_between_spans(lowest)
     sags = _excursions(lowest < t.sag, (lowest >= t.sag + back) | gaps)
     breaks = _join(_excursions(highest < t.interruption, (highest >= t.interruption + back) | gaps), highest)
@@ -78,7 +79,8 @@ def standard_span_duration(waveform: float, urms: float, is_cut: bool) -> float:
 
 def _span(event_type: str, first: int, stop: int, gaps: BoolArray, magnitude: float) -> Span:
     """A span; a gap cuts it as the ends of the record do."""
-    open_start, open_end = first == 0 or gaps[first - 1], stop == gaps.size or gaps[stop]
+    open_start = first == 0 or gaps[first - 1]
+    open_end = stop == gaps.size or gaps[stop]
     return Span(event_type, first, stop, magnitude, bool(open_start), bool(open_end))
 
 
@@ -109,7 +111,8 @@ def _join(breaks: list[tuple[int, int]], highest: FloatArray) -> list[tuple[int,
 
 def _excursions(beyond: BoolArray, back: BoolArray) -> list[tuple[int, int]]:
     """First value beyond the threshold and first one back, or unknown for long, for each excursion."""
-    found, first = [], -1
+    found = []
+    first = -1
     for place in np.flatnonzero(beyond | back).tolist():
         if first < 0 and beyond[place]:
             first = place
@@ -171,14 +174,16 @@ class _SpanEdges:
 
     def at(self, crossing: float, ending: bool) -> float:
         """Instant of the step [s] near the window about `crossing` [s], at which the threshold was crossed."""
-        cycle, half = 1.0 / self.frequency, self.width / 2
+        cycle = 1.0 / self.frequency
+        half = self.width / 2
         # Time runs from outside to inside: backwards at the end of an event.
         offsets = np.arange(-(1.5 + half), 0.5 + half + 1e-9, 1 / 64) * cycle
         moment = crossing - offsets if ending else crossing + offsets
         known = (moment >= half * cycle) & (moment <= self.signal.size / self.sampling_rate - half * cycle)
         if known.sum() < 3:
             return crossing
-        offsets, moment = offsets[known], moment[known]
+        offsets = offsets[known]
+        moment = moment[known]
         width = self.width * self.sampling_rate / self.frequency
         power = self.sign * self.signal.at(moment * self.sampling_rate, width)
         near = np.where((offsets >= -cycle / 2) & np.isfinite(power), power, -np.inf)

@@ -42,10 +42,18 @@ _USUAL_FACTOR = 6.0
 
 
 def find_transients(
-    signal: FloatArray, sampling_rate: float, frequency: float, *, threshold: float = 0.08, noise_factor: float = 6.0,
-    steps: Sequence[float] = (), crowded: Sequence[tuple[float, float]] = (), unsure: BoolArray | None = None,
-    make: ChannelEventMaker = any_channel, heard: list[float] | None = None,
-) -> list[ChannelEvent]:  # fmt: skip
+    signal: FloatArray,
+    sampling_rate: float,
+    frequency: float,
+    *,
+    threshold: float = 0.08,
+    noise_factor: float = 6.0,
+    steps: Sequence[float] = (),
+    crowded: Sequence[tuple[float, float]] = (),
+    unsure: BoolArray | None = None,
+    make: ChannelEventMaker = any_channel,
+    heard: list[float] | None = None,
+) -> list[ChannelEvent]:
     """Find the transients in a signal [pu of the reference's peak] without NaN; `make` makes parts on its channel.
 
     Their magnitude is the largest deviation from the undisturbed wave [pu], their start the onset. Details are
@@ -65,7 +73,8 @@ def find_transients(
     factor = noise_factor / _USUAL_FACTOR
     raw = cycle_residuals(signal, sampling_rate, frequency)
     filtered = filter_both(raw, sampling_rate, frequency)
-    noise, minimum = np.full(signal.size, robust_size(filtered[0])), np.full(signal.size, _NOTICED * threshold)
+    noise = np.full(signal.size, robust_size(filtered[0]))
+    minimum = np.full(signal.size, _NOTICED * threshold)
     if heard is not None:
         heard.append(float(noise[0]) / 2**0.5)  # the noise of two cycles
     # A first look: whatever is new differs from the cycle before or, in the first one, from the cycle after.
@@ -79,7 +88,8 @@ def find_transients(
     for first, stop in _long_stretches_for_transients(signal.size, cycle, [step * sampling_rate for step in steps]):
         residual, sharp, size, steady = compare_stretch(signal[first:stop], sampling_rate, frequency)
         here = first + np.flatnonzero(steady)
-        strength[here], noise[here] = np.abs(sharp[steady]), size
+        strength[here] = np.abs(sharp[steady])
+        noise[here] = size
         minimum[here] = limit[here] = _NOTICED * threshold
         for known, one in zip((*raw, *filtered), (residual, residual, sharp, sharp), strict=True):
             known[here] = one[steady]
@@ -129,10 +139,18 @@ def _bursts(loud: BoolArray, gap: int) -> list[tuple[int, int]]:
 
 
 def _describe_transient(
-    signal: FloatArray, raw: tuple[FloatArray, FloatArray], filtered: tuple[FloatArray, FloatArray],
-    strength: FloatArray, sampling_rate: float, frequency: float, steps: Sequence[float], limit: FloatArray,
-    make: ChannelEventMaker, first: int, last: int,
-) -> ChannelEvent | None:  # fmt: skip
+    signal: FloatArray,
+    raw: tuple[FloatArray, FloatArray],
+    filtered: tuple[FloatArray, FloatArray],
+    strength: FloatArray,
+    sampling_rate: float,
+    frequency: float,
+    steps: Sequence[float],
+    limit: FloatArray,
+    make: ChannelEventMaker,
+    first: int,
+    last: int,
+) -> ChannelEvent | None:
     """Measure one transient; None if it is the step of a sag's edge."""
     cycle = sampling_rate / frequency
     end = min(signal.size, first + max(2 * (last - first) + 1, 8), first + round(cycle))
@@ -209,22 +227,31 @@ def _ring(wave: FloatArray, sampling_rate: float, lowest: float) -> tuple[float,
     lines = np.arange(power.size) * sampling_rate / padded
     power[lines < lowest] = 0.0
     best = float(lines[power.argmax()])
-    tau, ratio, width = n / sampling_rate / 4, 6.0, 1.5 * sampling_rate / n
+    tau = n / sampling_rate / 4
+    ratio = 6.0
+    width = 1.5 * sampling_rate / n
     for _ in range(4):
         rates = np.clip(best + np.linspace(-1, 1, 15) * width, lowest, sampling_rate / 2)
         taus = tau * ratio ** np.linspace(-1, 1, 15)
         score = _explained_energy(wave, np.exp(-time / taus[:, None]), 2 * np.pi * rates[:, None] * time)
         i, j = np.unravel_index(int(score.argmax()), score.shape)
-        best, tau = float(rates[i]), float(taus[j])
-        ratio, width = ratio**0.4, width * 0.3
+        best = float(rates[i])
+        tau = float(taus[j])
+        ratio = ratio**0.4
+        width = width * 0.3
     return best, tau
 
 
 def _explained_energy(wave: FloatArray, decays: FloatArray, angles: FloatArray) -> FloatArray:
     """Energy of `wave` that damped sines explain, for each frequency (rows) and each damping (columns)."""
-    cosine, sine, square = np.cos(angles), np.sin(angles), (decays**2).T
-    cc, ss, cs = cosine**2 @ square, sine**2 @ square, (cosine * sine) @ square
-    c, s = (cosine * wave) @ decays.T, (sine * wave) @ decays.T
+    cosine = np.cos(angles)
+    sine = np.sin(angles)
+    square = (decays**2).T
+    cc = cosine**2 @ square
+    ss = sine**2 @ square
+    cs = (cosine * sine) @ square
+    c = (cosine * wave) @ decays.T
+    s = (sine * wave) @ decays.T
     bulk = np.maximum(cc * ss - cs**2, 1e-12 * cc * ss + 1e-300)
     explained: FloatArray = (c**2 * ss - 2 * c * s * cs + s**2 * cc) / bulk
     return explained

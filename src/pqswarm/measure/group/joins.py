@@ -18,7 +18,9 @@ def join_transients(
     large: Iterable[Event], transients: Iterable[Event], frequency: float
 ) -> tuple[list[Event], list[Event]]:
     """Make one event of a sag or swell and the transients at its edges."""
-    kept, left, reach = list(large), [], _AT_EDGE / frequency
+    kept = list(large)
+    left = []
+    reach = _AT_EDGE / frequency
     for transient in transients:
         near = [
             event

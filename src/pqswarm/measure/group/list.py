@@ -181,7 +181,8 @@ class EventList:
         """How long all phases of a system were interrupted together (IEC 61000-4-30, 5.5.1) [s]; 0 if never."""
         if len(members) < 2 or not self.scan.time.size:
             return 0.0
-        time, table = self.scan.time, self.urms[list(members)]
+        time = self.scan.time
+        table = self.urms[list(members)]
         longest = 0.0
         for span in find_spans(np.fmin.reduce(table), np.fmax.reduce(table), self.thresholds):
             low, high = float(time[span.first]), float(time[min(span.stop, time.size - 1)])

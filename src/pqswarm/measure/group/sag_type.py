@@ -22,7 +22,8 @@ _TYPES = ("Ca", "Dc", "Cb", "Da", "Cc", "Db")
 """By the angle of V2 / (1 - V1) in steps of 60 degrees."""
 _BALANCED = (0.02, 0.2)  # tuned
 """Negative sequence below which a sag is of type A [pu], and as a share of the dip of the positive sequence."""
-_ZERO, _NEUTRAL = 0.5, 1.5  # tuned
+_ZERO = 0.5  # tuned
+_NEUTRAL = 1.5  # tuned
 """Zero sequence over negative sequence from which on a fault is to earth, and from which on the neutral moves."""
 _EARTH = 1 / 6
 """Change of the PN factor over that of the characteristic voltage: 0 without earth, 1/3 for two phases to earth."""
@@ -84,7 +85,8 @@ def sag_type(phases: Sequence[str], before: Sequence[complex], during: Sequence[
     kind = _TYPES[round(float(np.angle(second / (1 - first))) / (np.pi / 3)) % 6]
     turned = second * np.exp(-2j * np.pi / 3 * "abc".index(kind[1]))
     sign = 1 if kind[0] == "D" else -1
-    characteristic, factor = first + sign * turned, first - sign * turned
+    characteristic = first + sign * turned
+    factor = first - sign * turned
     if reverse and kind[1] != "a":  # B and C have changed places
         kind = kind[0] + {"b": "c", "c": "b"}[kind[1]]
     to_earth = abs(1 - factor) > _EARTH * abs(1 - characteristic)

@@ -71,7 +71,8 @@ def _current_phasors(
 ) -> AnyArray | None:
     """Phasors of the orders 1 to 3 in the cycle that starts at a moment [s], (3, n_channels); None if incomplete."""
     rate = recording.sampling_rate
-    first, size = round(moment * rate), round(_CYCLES * rate / frequency)
+    first = round(moment * rate)
+    size = round(_CYCLES * rate / frequency)
     if not numbers or first < 0 or first + size > recording.n_samples or size < 2 * _ORDERS + 2:
         return None
     table = read_channels(recording, numbers, first, first + size)

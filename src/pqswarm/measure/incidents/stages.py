@@ -23,7 +23,8 @@ _Run = tuple[int, int, FloatArray]
 def find_stages(trace: Trace, thresholds: Thresholds) -> tuple[Stage, ...]:
     """Find the stages of an incident, from its start until the voltages are back; slow recoveries are one stage."""
     here = trace.time >= trace.start
-    time, rows = trace.time[here], trace.urms[:, here]
+    time = trace.time[here]
+    rows = trace.urms[:, here]
     if time.size < _LEAST or not trace.labels:
         return ()
     runs = _merge_alike(_add_brief(_steady_runs(rows), rows, trace.before), rows)
@@ -46,15 +47,19 @@ def _steady_runs(rows: FloatArray) -> list[tuple[int, int]]:
 def _add_brief(runs: Sequence[tuple[int, int]], rows: FloatArray, before: FloatArray) -> list[_Run]:
     """Runs with their levels, and between them what leaves the levels on both sides too briefly to be steady."""
     found: list[_Run] = []
-    last, past = 0, before
+    last = 0
+    past = before
     for first, stop in runs:
         levels = np.median(rows[:, first:stop], axis=1)
-        between, low, high = rows[:, last:first], np.minimum(past, levels), np.maximum(past, levels)
+        between = rows[:, last:first]
+        low = np.minimum(past, levels)
+        high = np.maximum(past, levels)
         beyond = np.maximum(low[:, None] - between, between - high[:, None])
         if beyond.size and beyond.max() > _OTHER:
             found.append((last, first, between[:, beyond.max(axis=0).argmax()]))
         found.append((first, stop, levels))
-        last, past = stop, levels
+        last = stop
+        past = levels
     return found
 
 
@@ -70,9 +75,14 @@ def _merge_alike(runs: Sequence[_Run], rows: FloatArray) -> list[_Run]:
 
 
 def _stage(
-    trace: Trace, time: FloatArray, first: int, stop: int, levels: FloatArray, thresholds: Thresholds,
+    trace: Trace,
+    time: FloatArray,
+    first: int,
+    stop: int,
+    levels: FloatArray,
+    thresholds: Thresholds,
     earlier: Sequence[Stage],
-) -> Stage:  # fmt: skip
+) -> Stage:
     """The stage of some values with these levels, named by what the phases do."""
     end = trace.time[-1] + trace.cycle / 2 if stop == time.size else float(time[stop])
     start = trace.start if first == 0 else float(time[first])

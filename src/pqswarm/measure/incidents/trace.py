@@ -15,7 +15,8 @@ _LEAST = 3
 """Values of Urms(1/2) that make a level."""
 _STEP = 3
 """Values of Urms(1/2) that a step passes through: a cycle and a half."""
-_PIECE, _FLAT = 0.2, 0.3  # tuned
+_PIECE = 0.2  # tuned
+_FLAT = 0.3  # tuned
 """Share of the whole that a step has, and of the step by which the levels beside it may vary."""
 
 
@@ -131,11 +132,13 @@ class Trace:
 
 def _share_in_steps(row: FloatArray, whole: float) -> float:
     """Share of a decrease `whole` that comes in steps of a fifth of it at least, with a level before and after each."""
-    total, free = 0.0, 0
+    total = 0.0
+    free = 0
     drops = row[:-_STEP] - row[_STEP:]
     later = np.append(drops[1:], 0.0)
     for i in np.flatnonzero((drops > _PIECE * whole) & (drops >= later)).tolist():
         levels = (row[max(i - 2, 0) : i + 1], row[i + _STEP : i + _STEP + 3])
         if i >= free and all(float(np.ptp(level)) < _FLAT * drops[i] for level in levels):
-            total, free = total + float(drops[i]), i + _STEP
+            total = total + float(drops[i])
+            free = i + _STEP
     return min(total / whole, 1.0) if whole > 0 else 0.0

@@ -50,7 +50,8 @@ class SteadyFinder:
 
     def is_notch(self, transient: ChannelEvent) -> bool:
         """Whether a transient is a notch that is not quite like the others: those of the windows around it."""
-        series, i = self.scan.steady, self.supply.numbers.index(transient.number)
+        series = self.scan.steady
+        i = self.supply.numbers.index(transient.number)
         at = int(np.searchsorted(series.edges, transient.start)) - 1
         around = slice(max(at - 1, 0), at + 2)
         # In a window with the edge of a sag, the edge looks like a notch.
@@ -62,7 +63,8 @@ class SteadyFinder:
 
     def find(self, events: Sequence[Event]) -> list[ChannelEvent]:
         """Find the steady disturbances outside the events."""
-        series, references = self.scan.steady, [reference.volts for reference in self.supply.references]
+        series = self.scan.steady
+        references = [reference.volts for reference in self.supply.references]
         windows = Windows(series, [(event.start, event.end) for event in events])
         found = find_steady(series, self.thresholds, quiet=windows.skipped, references=references)
         if np.sum(~windows.skipped) < MIN_WINDOWS:
@@ -143,7 +145,8 @@ class SteadyFinder:
 
     def _capture(self, members: Sequence[int], minimum: int) -> SteadySeries | None:
         """The steadiest cycles of some channels as a series of one window; None if there are fewer than `minimum`."""
-        frequency, rate = self.supply.frequency, self.recording.sampling_rate
+        frequency = self.supply.frequency
+        rate = self.recording.sampling_rate
         calm = self._calm(members)
         first, cycles = steadiest_cycles_for_harmonics(
             np.where(calm, self.urms[list(members)], np.nan), self.scan.steady.cycles
@@ -179,7 +182,8 @@ class SteadyFinder:
     def _calm(self, members: Sequence[int]) -> BoolArray:
         """Urms(1/2) outside events and their edges; of one channel also inside a sag or swell."""
         calm: BoolArray = np.asarray(np.isfinite(self.urms[list(members)]).all(axis=0))
-        time, half = self.scan.time, 0.5 / self.supply.frequency
+        time = self.scan.time
+        half = 0.5 / self.supply.frequency
         for number, span in ((i, span) for i in members for span in self.spans[i]):
             whole = len(members) > 1 or span.type == "interruption"
             for edge in [(span.first, span.stop)] if whole else [(span.first, span.first), (span.stop, span.stop)]:

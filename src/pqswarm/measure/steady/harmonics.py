@@ -135,7 +135,8 @@ def fit_harmonics(piece: FloatArray, cycle: float, orders: int, cycles: int) -> 
     basis = np.empty((piece.size, 2 * orders + 1))
     basis[:, 0] = 1.0
     for k in range(1, orders + 1):
-        basis[:, 2 * k - 1], basis[:, 2 * k] = np.cos(k * angle), np.sin(k * angle)
+        basis[:, 2 * k - 1] = np.cos(k * angle)
+        basis[:, 2 * k] = np.sin(k * angle)
     fit, *_ = np.linalg.lstsq(basis, piece, rcond=None)
     free = max(piece.size - basis.shape[1], 1)
     rest = float(np.sum((piece - basis @ fit) ** 2)) / free

@@ -17,7 +17,8 @@ _BRIDGE = 5  # tuned
 """Windows below the threshold that do not end an event: a second."""
 _BRIDGE_QUIET = 25  # tuned
 """Windows that do not count, in the middle of an event."""
-MIN_WINDOWS, MIN_FLICKER_WINDOWS = 3, 10
+MIN_WINDOWS = 3
+MIN_FLICKER_WINDOWS = 10
 """Windows of the shortest event, and of the shortest flicker: two seconds."""
 _MIN_CHANGES = 5  # tuned
 """Separate changes in ten minutes of severe flicker: one or two steps are not flicker."""
@@ -29,7 +30,8 @@ _OFF = 0.01  # tuned
 """Maximum relative deviation of a window's frequency from the one that set its length."""
 _BEAT = 0.05  # tuned
 """Minimum modulation over the depth of notches."""
-_CERTAIN, _SPREAD = 5.0, 3.0
+_CERTAIN = 5.0
+_SPREAD = 3.0
 """Standard deviations of noise beyond which a quantity is not noise; standard deviation of the power of noise in the
 lines of the harmonics, which is not known exactly, over the one that it would have if it were."""
 _NOISE = 2.5  # tuned

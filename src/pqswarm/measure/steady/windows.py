@@ -66,9 +66,15 @@ def window_half_cycle_squares(samples: FloatArray, n_windows: int, length: int, 
 
 
 def measure_windows(
-    samples: FloatArray, good: BoolArray, length: int, cycles: int, sampling_rate: float, frequency: float, orders: int,
+    samples: FloatArray,
+    good: BoolArray,
+    length: int,
+    cycles: int,
+    sampling_rate: float,
+    frequency: float,
+    orders: int,
     min_notch: float,
-) -> WindowValues:  # fmt: skip
+) -> WindowValues:
     """Measure windows of `length` samples; `samples` [V] have no NaN, `good` (channels, windows) marks the complete."""
     n_channels, n_windows = good.shape
     table = np.ascontiguousarray(samples[:, : n_windows * length]).reshape(n_channels, n_windows, length)

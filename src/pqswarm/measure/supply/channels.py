@@ -20,17 +20,23 @@ MIN_SAMPLES = 4
 """Samples per cycle that Urms(1/2) needs."""
 _WEAK = 0.25  # tuned
 """A channel without a phase that never reaches this fraction of the strongest one is not a supply voltage."""
-_DEAD, _DEAD_NOISE = 5e-3, 0.05  # tuned
+_DEAD = 5e-3  # tuned
+_DEAD_NOISE = 0.05  # tuned
 """A phase that never reaches this fraction of the others of its system is dead: a sine, and anything else."""
 _NOTHING = 1e-4  # tuned
 """A system that never reaches this fraction of the strongest voltage is not connected."""
-_SINE, _SOME, _MOST_CYCLES = 0.8, 0.5, 0.7  # tuned
+_SINE = 0.8  # tuned
+_SOME = 0.5  # tuned
+_MOST_CYCLES = 0.7  # tuned
 """Minimum fraction of the fundamental in a cycle, and of such cycles among the live ones, with and without a phase."""
-_FEW_CYCLES, _CLEAR, _MEAN = 4, 0.9, 0.5  # tuned
+_FEW_CYCLES = 4  # tuned
+_CLEAR = 0.9  # tuned
+_MEAN = 0.5  # tuned
 """Maximum number of live cycles that are few; minimum fraction of the fundamental in the best one, and on average."""
 _FEW_VOLTS = 10.0  # tuned
 """Below this, a signal that is not a sine is noise of an open input [V]."""
-_SUM, _NOT_ONE = 0.98, 0.9  # tuned
+_SUM = 0.98  # tuned
+_NOT_ONE = 0.9  # tuned
 """Minimum squared correlation with the sum of three phases, and its maximum with one of them."""
 _NO_VOLTAGE = 0.05
 """Of the largest RMS: below it, a channel is partial."""
@@ -99,7 +105,8 @@ def select_channels(
     """
     check_waveform(recording)
     source = recording.source or "the recording"
-    rate, cycle = recording.sampling_rate, recording.sampling_rate / recording.nominal_frequency
+    rate = recording.sampling_rate
+    cycle = recording.sampling_rate / recording.nominal_frequency
     chosen = list(recording.voltages) if names is None else named_channels(recording, names)
     if not chosen:
         raise PqswarmError(f"{source} has no voltage channel; name one in channels.")
@@ -182,7 +189,8 @@ def mark_dead_parts(
 
 def _measure_supply_frequency(candidates: Sequence[SupplyChannel], recording: Recording) -> float | None:
     """Frequency of the strongest of the channels that look like a supply voltage, or of all."""
-    rate, nominal = recording.sampling_rate, recording.nominal_frequency
+    rate = recording.sampling_rate
+    nominal = recording.nominal_frequency
     like = [one for one in candidates if supply_share(one.filled, rate, nominal) > _SINE] or candidates
     strongest = max(one.size for one in like)
     return measure_frequency([one.filled for one in like if one.size >= _WEAK * strongest], rate, nominal)

@@ -42,7 +42,8 @@ _SUSTAINED = 3
 _MODULATED = (0.02, 0.3)  # tuned
 """Range of Urms(1/2) over its minimum that may be flicker."""
 _MAX_VALUES = 800
-_ON_NOMINAL, _OFF_NOMINAL = 0.015, 0.03  # tuned
+_ON_NOMINAL = 0.015  # tuned
+_OFF_NOMINAL = 0.03  # tuned
 """Maximum distance of a level that is a standard voltage, and minimum of one that is not."""
 
 
@@ -81,7 +82,8 @@ def steady_reference_levels(urms: FloatArray) -> list[Level]:
     values = urms[np.isfinite(urms)]
     least = min(_FEW, values.size)
     places = np.flatnonzero(np.isfinite(urms))
-    levels, first = [], 0
+    levels = []
+    first = 0
     while first < values.size:
         last = first
         low = high = values[first]
@@ -100,9 +102,13 @@ def steady_reference_levels(urms: FloatArray) -> list[Level]:
 
 
 def choose_reference(
-    choice: str | float, urms: Sequence[FloatArray], phases: Sequence[str], live: Sequence[bool],
-    nominal: Sequence[float | None], frequency: float,
-) -> list[Reference]:  # fmt: skip
+    choice: str | float,
+    urms: Sequence[FloatArray],
+    phases: Sequence[str],
+    live: Sequence[bool],
+    nominal: Sequence[float | None],
+    frequency: float,
+) -> list[Reference]:
     """Reference of each channel of one system, from its RMS [V] each half cycle; `live` if it is a supply voltage.
 
     A nominal voltage [V] that is given is the reference, unless it is plainly that of another system. `frequency` is

@@ -57,9 +57,11 @@ class Supply:
 
 
 def survey(
-    source: RecordingSource, reference: str | float, nominal_voltage: float | Mapping[str, float] | None,
+    source: RecordingSource,
+    reference: str | float,
+    nominal_voltage: float | Mapping[str, float] | None,
     channels: Sequence[str] | None,
-) -> Supply:  # fmt: skip
+) -> Supply:
     """Find the supply voltages of a recording from its first page, or that in which most channels are live."""
     look = _choose_surveyed_stretch(source)
     chosen, states, measured = select_channels(look, channels, nominal_voltage)

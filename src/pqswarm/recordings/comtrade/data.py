@@ -111,7 +111,8 @@ def _open_binary(content: StoredBytes, kind: str, config: Configuration, notes: 
             end = min(begin + step, stop)
             rows = _comtrade_data_rows(content, row, begin, end)
             for i, column in zip(channels, columns, strict=True):
-                stored, values = rows["values"][:, i], column[begin - first : end - first]
+                stored = rows["values"][:, i]
+                values = column[begin - first : end - first]
                 with np.errstate(invalid="ignore"):
                     values[:] = stored
                 # The 1991 edition marks missing values with FFFF, which is also -1, as in any sine near zero: ignored.

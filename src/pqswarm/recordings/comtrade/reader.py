@@ -32,7 +32,8 @@ _SAME_RATE = 1.01  # segments whose rates differ less are joined: sampling follo
 _BASE64 = re.compile(rb"[A-Za-z0-9+/\s]+=*\s*")  # neither commas, as text has, nor zeros, as binary data have
 _SHORTEST = 16  # minimum samples of a segment
 _MAX_SEGMENTS = 100
-_STATES, _MAX_ROWS = 4_000_000, 262_144  # states and rows read at once
+_STATES = 4_000_000
+_MAX_ROWS = 262_144  # states and rows read at once
 
 
 def open_comtrade(path: Path, options: Options) -> list[RawSource]:
@@ -103,11 +104,14 @@ def _comtrade_cff_sections(content: FileBytes) -> tuple[bytes, FileBytes]:
     """The configuration and the data of a ``.cff``."""
     for limit in (_CFF_HEAD, _CFG_LIMIT):
         head = content.read(0, limit)
-        config, kind, start = b"", "", 0
+        config = b""
+        kind = ""
+        start = 0
         for match in _SECTION.finditer(head):
             if kind == "CFG":
                 config = head[start : match.start()]
-            kind, start = match[1].decode("ascii").upper(), match.end()
+            kind = match[1].decode("ascii").upper()
+            start = match.end()
             if kind == "DAT":  # the last section; binary data may look like anything
                 return config, content.after(start)
         if content.size <= limit:
@@ -155,7 +159,10 @@ def _status_finder(config: Configuration, data: DataRows, kept: range) -> Callab
 
 def _read_comtrade_scales(config: Configuration) -> tuple[list[RawHeader], list[tuple[float, float, float]], list[str]]:
     """The channels, and factor, offset and ratio from stored to primary values of each."""
-    channels, scales, secondary, unclear = [], [], [], []
+    channels = []
+    scales = []
+    secondary = []
+    unclear = []
     numbered = {channel.phase for channel in config.analog if channel.phase.isdigit()}
     believed = len(numbered) > 1 and numbered <= set("01234")  # else a running number, or constant
     for channel in config.analog:
@@ -233,7 +240,9 @@ def _comtrade_rate_groups(config: Configuration, n: int) -> list[tuple[float, ra
     if len(config.rates) == 1 and config.rates[0][1] < 2:
         return [(config.rates[0][0], range(n), 1)]  # the last sample number is meaningless
     groups: list[list[tuple[float, int, int]]] = []
-    first, low, high = 0, np.inf, 0.0
+    first = 0
+    low = np.inf
+    high = 0.0
     for rate, last in config.rates:
         end = min(last, n)
         if end <= first:

@@ -51,7 +51,8 @@ def write_comtrade(recording: RecordingSource, path: str | Path, encoding: str =
     path = Path(path)
     if not path.name:
         raise PqswarmError(f"{str(path)!r} is not a valid file name.")
-    n_channels, status = len(recording.channels), recording.status
+    n_channels = len(recording.channels)
+    status = recording.status
     scales = [_integer_scale(low, high, _RANGES[encoding]) for low, high in _channel_ranges(recording)]
     lines = [
         f"{_comtrade_field(recording.station or 'pqswarm')[:64]},{_comtrade_field(recording.source)[:64]},1999",
@@ -150,7 +151,9 @@ def _write_binary(numbers: IntArray, stamps: IntArray, columns: list[IntArray], 
     words = -(-len(states) // 16)
     row = [("n", "<u4"), ("t", "<u4"), ("values", "<i2", (len(columns),)), ("status", "<u2", (words,))]
     rows = np.zeros(stamps.size, np.dtype(row))
-    rows["n"], rows["t"], rows["values"] = numbers, stamps, np.column_stack(columns)
+    rows["n"] = numbers
+    rows["t"] = stamps
+    rows["values"] = np.column_stack(columns)
     for i, bits in enumerate(states):
         rows["status"][:, i // 16] |= bits.astype(np.uint16) << (i % 16)
     return rows.tobytes()

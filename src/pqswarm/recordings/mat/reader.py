@@ -23,7 +23,8 @@ from pqswarm.recordings.recording import RecordingError
 
 _HEADER = 128  # bytes
 _MAX_VARIABLES = 10_000
-_MATRIX, _COMPRESSED = 14, 15
+_MATRIX = 14
+_COMPRESSED = 15
 _TYPES = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
 
 
@@ -63,7 +64,8 @@ def _mat_elements(data: bytes, order: str) -> Iterator[tuple[int, bytes]]:
     at = 0
     while at + 8 <= len(data):
         kind, size = struct.unpack_from(f"{order}II", data, at)
-        begin, after = at + 8, at + 8 + size + (0 if kind == _COMPRESSED else -size % 8)
+        begin = at + 8
+        after = at + 8 + size + (0 if kind == _COMPRESSED else -size % 8)
         if kind >> 16:  # a small element: its size is in the upper half of the first word
             kind, size, begin, after = kind & 0xFFFF, kind >> 16, at + 4, at + 8
         if begin + size > len(data):

@@ -81,7 +81,8 @@ class _Collector:
         if kind == tags.DATA_SOURCE:
             channels = body.collection(tags.CHANNEL_DEFINITIONS).collections(tags.ONE_CHANNEL_DEFINITION)
             self.channels = [read_definition(channel) for channel in channels]
-            self.frequency, self.ratios = 0.0, {}
+            self.frequency = 0.0
+            self.ratios = {}
             texts = [body.vector(tags.SOURCE_NAME), body.vector(tags.SOURCE_LOCATION)]
             self.station = ", ".join(dict.fromkeys(filter(None, (clean(x.text()) for x in texts if x is not None))))
         elif kind == tags.MONITOR_SETTINGS:
@@ -179,7 +180,8 @@ class _Collector:
         with np.errstate(all="ignore"):
             if found.method & tags.INCREMENT:
                 count, step, first = increments(stored[:1000].astype(np.float64))
-                step, first = float(found.in_units(step, only_scale=True)) * unit, float(found.in_units(first)) * unit
+                step = float(found.in_units(step, only_scale=True)) * unit
+                first = float(found.in_units(first)) * unit
                 if count != size and count:
                     notes.append(f"{name}: the time series has {count:g} values, the channel {size}.")
                 rate = 1 / step if step > 1e-12 else 0.0
@@ -200,7 +202,8 @@ def _ratios(settings: Collection) -> dict[int, float]:
         return {}
     ratios = {}
     for one in settings.collection(tags.CHANNEL_SETTINGS).collections(tags.ONE_CHANNEL_SETTING):
-        system, monitor = one.number(tags.TRANSDUCER_SYSTEM_SIDE), one.number(tags.TRANSDUCER_MONITOR_SIDE)
+        system = one.number(tags.TRANSDUCER_SYSTEM_SIDE)
+        monitor = one.number(tags.TRANSDUCER_MONITOR_SIDE)
         if 0 < system < 1e9 and 1e-6 < monitor < 1e9:
             ratios[one.integer(tags.CHANNEL_DEFINITION_INDEX)] = system / monitor
     return ratios

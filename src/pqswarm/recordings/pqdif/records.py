@@ -137,7 +137,9 @@ def records(content: bytes, unpacked_limit: int, notes: list[str]) -> Iterator[t
     omit it; if it matches no record of a file, the vendor computes something else. Only a wrong checksum among
     right ones indicates damage.
     """
-    position, seen, packed = 0, set[int](), False
+    position = 0
+    seen = set[int]()
+    packed = False
     stored = unpacked = 0
     checked: set[bool] = set()
     element_limit = 100_000 + len(content) // 7  # waveforms need few elements: more would only waste time

@@ -73,8 +73,10 @@ class Instances:
         return self.memory[i, at]
 
     def _look_up(self, i: int, at: int, depth: int) -> "Stored | None":
-        definition, series = self.definition(i), self.all_series[i][at]
-        scale, offset = series.number(tags.SERIES_SCALE), series.number(tags.SERIES_OFFSET)
+        definition = self.definition(i)
+        series = self.all_series[i][at]
+        scale = series.number(tags.SERIES_SCALE)
+        offset = series.number(tags.SERIES_OFFSET)
         values = series.vector(tags.SERIES_VALUES)
         if values is None:
             other = self.find_series(series.integer(tags.SHARE_CHANNEL), series.integer(tags.SHARE_SERIES), depth + 1)
@@ -121,7 +123,8 @@ def increments(stored: FloatArray) -> tuple[float, float, float]:
     if stored.size < 3:
         return 0.0, 0.0, 0.0
     if stored[0] >= 1 and stored.size == 1 + 2 * stored[0]:
-        counts, steps = stored[1::2], stored[2::2]
+        counts = stored[1::2]
+        steps = stored[2::2]
         if (steps == steps[0]).all():
             return float(counts.sum()), float(steps[0]), 0.0
         return 0.0, 0.0, 0.0

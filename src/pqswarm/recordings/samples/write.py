@@ -14,7 +14,8 @@ from pqswarm.recordings.samples.generated import Disturbance, GeneratedRecording
 
 _BEGIN = datetime(2026, 3, 2, 10, 15, 30, 250_000)
 _STATION = "Sample North"
-_SHORTEST, _LONGEST = 2.0, 24 * 60.0  # minutes
+_SHORTEST = 2.0
+_LONGEST = 24 * 60.0  # minutes
 _ASCII = ("fault.cfg", "sag.cfg")
 _TRUTH = ("file", "type", "phases", "start", "duration", "magnitude", "unit")
 _SITE = """\
@@ -53,7 +54,8 @@ def write_samples(folder: str | Path, *, seed: int = 0, minutes: float = 2.0) ->
     ...     [path.name for path in write_samples(f"{folder}/samples")][-4:]
     ['outlet.csv', 'long.cfg', 'site.toml', 'truth.csv']
     """
-    folder, seed = Path(folder), checked_seed(seed)
+    folder = Path(folder)
+    seed = checked_seed(seed)
     if not _SHORTEST <= minutes <= _LONGEST:
         raise PqswarmError(f"minutes must be {_SHORTEST:g} to {_LONGEST:g}, not {minutes:,.10g}.")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -77,7 +79,8 @@ def write_samples(folder: str | Path, *, seed: int = 0, minutes: float = 2.0) ->
 def _short_sample_recordings(seed: int) -> list[GeneratedRecording]:
     """Captures of faults and switching, as a triggered recorder writes them."""
     draw = stream(seed, (0,))
-    deep, high = draw.uniform(0.35, 0.5), draw.uniform(1.2, 1.35)
+    deep = draw.uniform(0.35, 0.5)
+    high = draw.uniform(1.2, 1.35)
     scenes: dict[str, tuple[list[Disturbance], float, float]] = {
         "fault.cfg": (
             [Disturbance("sag", "A", 0.3, 0.12, deep), Disturbance("swell", "BC", 0.3, 0.12, high)],
@@ -131,7 +134,8 @@ def _long_sample_recording(seed: int, minutes: float) -> GeneratedRecording:
         ("rapid voltage change", "ABC", 0.8, 1.05, 0.0),
     ]
     gap = (60 * minutes - sum(one[2] for one in event_types)) / (len(event_types) + 1)
-    disturbances, clock = [], gap
+    disturbances = []
+    clock = gap
     for event_type, phases, duration, magnitude, frequency in event_types:
         disturbances.append(
             Disturbance(event_type, phases, round(clock, 4), duration, float(magnitude), float(frequency))

@@ -120,7 +120,8 @@ def parse_site(text: str, source: str) -> dict[str, Any]:
         raise table_error(source, explain_mistakes(error, _Site)) from None
     fields = site.model_dump(exclude={"nominal_voltage"})
     for rule in fields["channels"].values():
-        rule["unit"], rule["system"] = rule["unit"] or None, rule["system"] or None
+        rule["unit"] = rule["unit"] or None
+        rule["system"] = rule["system"] or None
     nominal = site.nominal_voltage or _SiteFileNominal.model_construct()
     to_neutral = nominal.phase_to_neutral
     return {**fields, "line_to_line": nominal.line_to_line if to_neutral is None else to_neutral * sqrt(3)}

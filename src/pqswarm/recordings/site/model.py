@@ -248,18 +248,22 @@ class Site:
 
     def _header(self, channel: ChannelHeader, rule: ChannelRule) -> tuple[ChannelHeader, float]:
         """The new header of a channel, and the factor of its samples."""
-        unit, factor = channel.unit, rule.ratio
+        unit = channel.unit
+        factor = rule.ratio
         if rule.unit is not None:
             given, prefix = si_unit(rule.unit)
             if unit.removesuffix(" rms") != given:  # else the reader has applied it
-                unit, factor = given, factor * prefix
+                unit = given
+                factor = factor * prefix
         phase = channel.phase if rule.phase is None else rule.phase
-        system, state = rule.system or channel.system, rule.state or channel.state
+        system = rule.system or channel.system
+        state = rule.state or channel.state
         return ChannelHeader(rule.name or channel.name, unit, phase, system=system, state=state), factor
 
     def _notes(self, source: RecordingSource) -> tuple[str, ...]:
         """Return the changes to a recording, one sentence each."""
-        ignored, scaled = [], []
+        ignored = []
+        scaled = []
         for channel in source.channels:
             rule = self.rule(channel.name)
             if rule.ignore:

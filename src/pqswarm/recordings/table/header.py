@@ -126,7 +126,8 @@ def take_header_metadata(layout: "Layout", metadata: list[tuple[str, str]], name
             names[1] = value
         elif _TRIGGER_KEY.fullmatch(key):
             if not day and (found := _DAY.match(value.strip())):
-                day, value = found[0], value.strip()[found.end() :]
+                day = found[0]
+                value = value.strip()[found.end() :]
             if not clock and (found := _CLOCK.match(value.strip())):
                 clock = found[0]
     layout.trigger = f"{day} {clock}".strip() if day else ""
@@ -138,7 +139,8 @@ def take_blocks(rows: list[list[str]], columns: list[int], names: list[str], uni
     Return the columns that are not channels: the time of all blocks but the first, and blocks with another time.
     """
     keys = {i for row in rows for i, text in enumerate(row) if i not in columns and is_header_key(text)}
-    first_time, left_out = -1, []
+    first_time = -1
+    left_out = []
     for begin, end in pairwise([*sorted(keys), 1_000_000]):
         inside = [n for n, c in enumerate(columns) if begin < c < end]
         if len(inside) < 2:

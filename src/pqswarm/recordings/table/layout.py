@@ -77,7 +77,9 @@ def find_layout(lines: list[str], options: Options) -> Layout:
     sample = tail[:: len(tail) // 60 + 1]
     delimiter, decimal, columns = _separators(sample, options)
     if (delimiter, decimal, len(columns)) == (",", ".", 2) and _is_one_column(lines, sample, options):
-        delimiter, decimal, columns = ";", ",", [0]
+        delimiter = ";"
+        decimal = ","
+        columns = [0]
     if not columns:
         raise RecordingError("is not a recognisable table of numbers.")
     if len(columns) > _MAX_COLUMNS:
@@ -124,7 +126,8 @@ def _separators(sample: list[str], options: Options) -> tuple[str, str, list[int
         ]
         score = (round(good / max(filled, 1), 2), len(columns))
         if columns and score > best:
-            best, found = score, (delimiter, decimal, columns)
+            best = score
+            found = (delimiter, decimal, columns)
     return found
 
 
@@ -239,11 +242,13 @@ def _find_time(
 def _describe_columns(
     decimal: str, columns: list[int], headings: list[str], units: list[str], data: list[list[str]], options: Options
 ) -> _LayoutColumns:
-    names, units = list(headings), list(units)
+    names = list(headings)
+    units = list(units)
     for i, name in enumerate(headings):
         match = _TIME_WITH_UNIT.fullmatch(name)
         if match is not None and match[2].casefold() in TIME_UNITS and not units[i]:
-            names[i], units[i] = match[1], match[2]
+            names[i] = match[1]
+            units[i] = match[2]
     kinds = [kind_of(data[0][c], decimal) if c < len(data[0]) else "x" for c in columns]
     cells = [row[columns[0]] if columns[0] < len(row) else "" for row in data]
     with np.errstate(over="ignore", invalid="ignore"):

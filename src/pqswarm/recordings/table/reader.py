@@ -29,7 +29,8 @@ from pqswarm.recordings.table.times import TimeColumn
 from pqswarm.recordings.text import date_from_text, decode
 
 _WHOLE = 1_000_000  # bytes; of larger files, the start, middle and end are examined
-_MIN_RATE, _MAX_RATE = 400.0, 1e8  # of waveforms [Hz]
+_MIN_RATE = 400.0
+_MAX_RATE = 1e8  # of waveforms [Hz]
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -76,7 +77,8 @@ def _open_table_text(content: FileBytes, options: Options) -> tuple[StoredBytes,
     if size <= _WHOLE:
         parts = [stored.read(0, size)]
     else:
-        half, quarter = _WHOLE // 2, _WHOLE // 4
+        half = _WHOLE // 2
+        quarter = _WHOLE // 4
         parts = [stored.read(0, half), stored.read(size // 2, size // 2 + quarter), stored.read(size - quarter, size)]
         parts = [_read_whole_table_lines(part, i > 0, i < 2) for i, part in enumerate(parts)]
     text, encoding = decode(b"\n".join(parts), options.encoding)

@@ -20,14 +20,17 @@ class TimeColumn:
 
     def pieces(self) -> Iterator[FloatArray]:
         """Times of the rows of data [s]."""
-        last, held, begun = np.nan, 0, False
+        last = np.nan
+        held = 0
+        begun = False
         for numbers in self.found:
             times = numbers * self.unit
             finite = np.isfinite(times)
             self.n_times += int(finite.sum())
             self.n_missing += int((~finite).sum())
             if not begun and times.size:
-                self.first, begun = float(times[0]), True
+                self.first = float(times[0])
+                begun = True
             if held or not finite.all():
                 places = np.flatnonzero(finite) + held
                 if not places.size:
@@ -38,9 +41,12 @@ class TimeColumn:
                     continue
                 known = times[finite]
                 if np.isfinite(last):
-                    places, known = np.append(-1, places), np.append(last, known)
-                size, end = held + times.size, int(places[-1]) + 1
-                times, held = np.interp(np.arange(end), places, known), size - end
+                    places = np.append(-1, places)
+                    known = np.append(last, known)
+                size = held + times.size
+                end = int(places[-1]) + 1
+                times = np.interp(np.arange(end), places, known)
+                held = size - end
             if times.size:
                 last = self.last = float(times[-1])
                 yield times

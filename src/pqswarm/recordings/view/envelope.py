@@ -94,7 +94,8 @@ class Envelope:
         self._high = self._low.copy()
         self._block = max(_BLOCK // (part * max(n_channels, 1)), 1)  # parts
         self._is_built = np.zeros(-(-n_parts // self._block), np.bool_)
-        self._building, self._writing = Lock(), Lock()
+        self._building = Lock()
+        self._writing = Lock()
 
     @property
     def share(self) -> float:
@@ -155,7 +156,8 @@ class Envelope:
         first, stop = block * self._block, min((block + 1) * self._block, self._low.shape[1])
         low, high = _envelope_extremes(self._samples(first * self.part, stop * self.part), self.part)
         with self._writing:
-            self._low[:, first:stop], self._high[:, first:stop] = low, high
+            self._low[:, first:stop] = low
+            self._high[:, first:stop] = high
             self._is_built[block] = True
 
     def _samples(self, first: int, stop: int) -> list[FloatArray]:
