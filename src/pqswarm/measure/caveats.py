@@ -42,8 +42,8 @@ def list_caveats(
         said.append("No voltage on any phase: no results in per unit.")
     elif dead:
         said.append(f"No voltage on {', '.join(dead)}: no results in per unit.")
-    shares = zip(supply.headers, missing.tolist(), strict=True)
-    gaps = [f"{one.name} ({100 * share:.1f} %)" for one, share in shares if share > 0]
+    fractions = zip(supply.headers, missing.tolist(), strict=True)
+    gaps = [f"{one.name} ({100 * fraction:.1f} %)" for one, fraction in fractions if fraction > 0]
     if gaps:
         said.append(f"Samples are missing on {', '.join(gaps)}.")
     seconds = recording.n_samples / rate

@@ -16,7 +16,7 @@ from pqswarm.measure.detect.scan import Scan, scan_pages
 from pqswarm.measure.detect.spans import Span, find_spans
 from pqswarm.measure.group.list import EventList
 from pqswarm.measure.incidents.find import IncidentFinder
-from pqswarm.measure.steady.finder import SteadyFinder
+from pqswarm.measure.steady.disturbances import SteadyFinder
 from pqswarm.measure.steady.flicker import drop_flicker_spans
 from pqswarm.measure.steady.harmonics import Spectrum
 from pqswarm.measure.supply.channels import mark_dead_parts
@@ -88,7 +88,7 @@ def characterize(
     (230, 'pre-event')
     """
     levels = Thresholds.of(thresholds)
-    _check_pipeline_reference(reference, nominal_voltage)
+    _check_reference(reference, nominal_voltage)
     with one_blas_thread():  # of small matrices; and no result depends on the number of threads
         supply = survey(recording, reference, nominal_voltage, channels)
         scan = scan_pages(recording, supply, levels, block, progress)
@@ -156,7 +156,7 @@ def _channel_result(supply: Supply, i: int, spectrum: Spectrum | None, noise: fl
     )
 
 
-def _check_pipeline_reference(reference: str | float, nominal_voltage: float | Mapping[str, float] | None) -> None:
+def _check_reference(reference: str | float, nominal_voltage: float | Mapping[str, float] | None) -> None:
     if isinstance(reference, str):
         if reference not in _REFERENCES:
             raise unknown_name("reference", reference, _REFERENCES)

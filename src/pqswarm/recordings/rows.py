@@ -8,8 +8,8 @@ from typing import Protocol
 import numpy as np
 
 from pqswarm._base.typing import FloatArray, IntArray
-from pqswarm.recordings.clock import Clock
 from pqswarm.recordings.recording import RecordingError
+from pqswarm.recordings.stamps import Clock
 from pqswarm.recordings.text import number_from_text, split
 
 _EVERY = 4096  # rows between entries of the index

@@ -13,7 +13,7 @@ from pqswarm._base.files import open_regular, opening_only_inside
 from pqswarm._base.text import count_text
 from pqswarm.errors import FileFormatError
 from pqswarm.recordings.files import COMPANIONS, is_document
-from pqswarm.recordings.npz.reader import NPZ
+from pqswarm.recordings.npz import NPZ
 from pqswarm.recordings.reader import Options, RawSource, Reader
 from pqswarm.recordings.recording import RecordingError
 from pqswarm.recordings.units import clean

@@ -90,7 +90,7 @@ def _voltage_changes(
         at = int(together.argmax())
         first = int(places[at])
         before = float(mean[at])
-        stop, after = _voltage_steady_again(values, first, window, limit / 2)
+        stop, after = _find_steady_again(values, first, window, limit / 2)
         body = values[first : max(stop, first + 1)]
         far = body[np.abs(body - before).argmax()]
         extreme = float(max((far, after), key=lambda level: abs(level - before)))
@@ -101,7 +101,7 @@ def _voltage_changes(
     return found
 
 
-def _voltage_steady_again(values: FloatArray, first: int, window: int, limit: float) -> tuple[int, float]:
+def _find_steady_again(values: FloatArray, first: int, window: int, limit: float) -> tuple[int, float]:
     """First place from which on the values of a second, or all that are left, are steady; and their mean."""
     for place in range(first, values.size - _MIN_VALUES + 1):
         part = values[place : place + window]

@@ -8,7 +8,7 @@ import numpy as np
 
 from pqswarm.measure.detect.pages import PAGE, read_channels
 from pqswarm.measure.detect.scan import Scan, SourceMeanSquare
-from pqswarm.measure.detect.spans import Span, locate, standard_span_duration
+from pqswarm.measure.detect.spans import Span, locate, standard_duration
 from pqswarm.measure.detect.transients import fundamental_rms
 from pqswarm.measure.detect.urms import MeanSquare, fill_gaps
 from pqswarm.measure.event import ChannelEvent
@@ -57,7 +57,7 @@ class RmsEventFinder:
                     magnitude=span.magnitude,
                     start=start,
                     end=end,
-                    duration=standard_span_duration(end - start, urms[1] - urms[0], span.open_start or span.open_end),
+                    duration=standard_duration(end - start, urms[1] - urms[0], span.open_start or span.open_end),
                     cut_start=span.open_start,
                     cut_end=span.open_end,
                     details={"urms_start": urms[0], "urms_end": urms[1]},

@@ -52,7 +52,7 @@ def find_spans(lowest: FloatArray, highest: FloatArray, thresholds: Thresholds) 
     """
     t = thresholds
     back = thresholds.hysteresis
-    gaps = _long_gaps_between_spans(lowest)
+    gaps = _long_gaps(lowest)
     sags = _excursions(lowest < t.sag, (lowest >= t.sag + back) | gaps)
     breaks = _join(_excursions(highest < t.interruption, (highest >= t.interruption + back) | gaps), highest)
     swells = _excursions(highest > t.swell, (highest <= t.swell - back) | gaps)
@@ -72,7 +72,7 @@ def find_spans(lowest: FloatArray, highest: FloatArray, thresholds: Thresholds) 
     return sorted(spans, key=lambda span: (span.first, span.type))
 
 
-def standard_span_duration(waveform: float, urms: float, is_cut: bool) -> float:
+def standard_duration(waveform: float, urms: float, is_cut: bool) -> float:
     """Duration by Urms(1/2) [s]; if the record cuts the event, at least what is seen on the waveform [s]."""
     return max(urms, waveform) if is_cut else urms
 
@@ -84,7 +84,7 @@ def _span(event_type: str, first: int, stop: int, gaps: BoolArray, magnitude: fl
     return Span(event_type, first, stop, magnitude, bool(open_start), bool(open_end))
 
 
-def _long_gaps_between_spans(values: FloatArray) -> BoolArray:
+def _long_gaps(values: FloatArray) -> BoolArray:
     """Unknown values that have others beside them: gaps of two cycles and more."""
     gaps = np.zeros(values.size, dtype=np.bool_)
     unknown = np.isnan(values)
@@ -137,9 +137,7 @@ def locate(
     for span in spans:
         near = [other for other in spans if span.first <= other.stop and other.first <= span.stop]
         long = all(other.stop - other.first >= _LONG for other in near)
-        edges = _SpanEdges(
-            signal, sampling_rate, frequency, 1.0 if span.type == "swell" else -1.0, 1.0 if long else 0.5
-        )
+        edges = _Edges(signal, sampling_rate, frequency, 1.0 if span.type == "swell" else -1.0, 1.0 if long else 0.5)
         if span.open_start:
             start = 0.0 if span.first == 0 else float(time[span.first])
         else:
@@ -163,7 +161,7 @@ def locate(
 
 
 @dataclass(frozen=True, eq=False)
-class _SpanEdges:
+class _Edges:
     """Finds steps in the mean square over `width` cycles; `sign` is that of an event's change."""
 
     signal: "SlidingMeanSquare"

@@ -33,10 +33,10 @@ def rises_in_thd(details: Mapping[str, float], thd: float) -> bool:
     If what was before is not known, harmonics over 1 pu count: those of the supply do not shrink with a sag.
     """
     during = details.get("distortion_during", 0.0)
-    share = details.get("thd_during", 0.0)
+    ratio = details.get("thd_during", 0.0)
     if "distortion_before" not in details:
         return during > thd
-    return share > thd and during - details["distortion_before"] > _MORE
+    return ratio > thd and during - details["distortion_before"] > _MORE
 
 
 @dataclass(frozen=True, eq=False)

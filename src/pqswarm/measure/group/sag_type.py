@@ -90,12 +90,12 @@ def sag_type(phases: Sequence[str], before: Sequence[complex], during: Sequence[
     if reverse and kind[1] != "a":  # B and C have changed places
         kind = kind[0] + {"b": "c", "c": "b"}[kind[1]]
     to_earth = abs(1 - factor) > _EARTH * abs(1 - characteristic)
-    share = 0.0 if _ORDERS[order] else abs(zero) / abs(second)
+    zero_ratio = 0.0 if _ORDERS[order] else abs(zero) / abs(second)
     swells = max(map(abs, sorted_during)) > _SWELL * abs(usual)
-    if share > _ZERO and abs(zero) > _MIN_NEUTRAL and (swells or share > _NEUTRAL):
+    if zero_ratio > _ZERO and abs(zero) > _MIN_NEUTRAL and (swells or zero_ratio > _NEUTRAL):
         letter = "H" if kind[0] == "D" else "I"
     elif kind[0] == "D":
-        letter = "B" if share > _ZERO else "F" if to_earth else "D"
+        letter = "B" if zero_ratio > _ZERO else "F" if to_earth else "D"
     else:
-        letter = "E" if share > _ZERO else "G" if to_earth else "C"
+        letter = "E" if zero_ratio > _ZERO else "G" if to_earth else "C"
     return letter + kind[1], characteristic

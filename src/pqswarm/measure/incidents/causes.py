@@ -9,7 +9,7 @@ import numpy as np
 from pqswarm._base.units import unit_text
 from pqswarm.measure.event import Event
 from pqswarm.measure.incidents.currents import FeederCurrents
-from pqswarm.measure.incidents.trace import Trace
+from pqswarm.measure.incidents.stages import Trace
 
 _STEEP = 0.6  # tuned
 _BACK = 0.7  # tuned
@@ -23,7 +23,7 @@ _UNEQUAL = 0.35  # tuned
 """Spread of the dips of the phases from which on they are unequal."""
 _SECOND = 0.006  # tuned
 """Rise of the second harmonic of a transformer that saturates [pu], and as a share of the dip."""
-_SECOND_SHARE = 0.05  # tuned
+_SECOND_RATIO = 0.05  # tuned
 _STAYS = 0.6  # tuned
 _RETURNS = 0.4  # tuned
 """Share of a change that stays from which on it is a step, and below which the voltage has returned."""
@@ -115,7 +115,7 @@ class Facts:
     def saturates(self) -> bool:
         """Whether a second harmonic appears in voltage or current, as a transformer makes when it is energised."""
         inrush = any(one.second > _INRUSH and one.ratio > _CURRENT for one in self.currents[:1])
-        return inrush or self.second > max(_SECOND, _SECOND_SHARE * self.dip)
+        return inrush or self.second > max(_SECOND, _SECOND_RATIO * self.dip)
 
     @cached_property
     def has_plain_current(self) -> bool:

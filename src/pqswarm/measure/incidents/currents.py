@@ -7,7 +7,7 @@ import numpy as np
 from pqswarm._base.typing import AnyArray
 from pqswarm.measure.detect.pages import read_channels
 from pqswarm.measure.steady.harmonics import fit_harmonics
-from pqswarm.measure.supply.channels import name_supply_systems
+from pqswarm.measure.supply.channels import name_systems
 from pqswarm.recordings.recording import RecordingSource
 
 _ORDERS = 3
@@ -45,7 +45,7 @@ def measure_currents(
     if old is None or new is None:
         return ()
     headers = [recording.channels[i] for i in numbers]
-    systems = name_supply_systems(headers)
+    systems = name_systems(headers)
     found = []
     for system in dict.fromkeys(systems):
         places = {headers[i].phase: i for i, name in enumerate(systems) if name == system}

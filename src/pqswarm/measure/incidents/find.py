@@ -12,8 +12,7 @@ from pqswarm.measure.event import Event
 from pqswarm.measure.incidents.causes import Facts, apply_rules, list_evidence
 from pqswarm.measure.incidents.currents import FeederCurrents, measure_currents
 from pqswarm.measure.incidents.record import Incident, Stage, order_in_time
-from pqswarm.measure.incidents.stages import find_stages
-from pqswarm.measure.incidents.trace import Trace
+from pqswarm.measure.incidents.stages import Trace, find_stages
 from pqswarm.measure.supply.survey import Supply
 from pqswarm.measure.thresholds import Thresholds
 from pqswarm.recordings.recording import RecordingSource

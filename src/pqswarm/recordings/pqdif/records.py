@@ -171,7 +171,7 @@ def records(content: bytes, unpacked_limit: int, notes: list[str]) -> Iterator[t
             root = tree.collection(0, 0)
             element_limit -= tree.count_read
             if kind == tags.CONTAINER:
-                packed = _has_compressed_pqdif_records(root)
+                packed = _is_compressed(root)
             yield kind, root, len(body)
         if following <= 0:
             return
@@ -180,7 +180,7 @@ def records(content: bytes, unpacked_limit: int, notes: list[str]) -> Iterator[t
         position = following
 
 
-def _has_compressed_pqdif_records(container: Collection) -> bool:
+def _is_compressed(container: Collection) -> bool:
     style = container.integer(tags.COMPRESSION_STYLE, 0)
     algorithm = container.integer(tags.COMPRESSION_ALGORITHM, 0)
     if style and algorithm not in (0, 1):

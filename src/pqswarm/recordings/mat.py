@@ -15,9 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from pqswarm._base.typing import AnyArray
-from pqswarm.recordings.files import FileBytes
-from pqswarm.recordings.kinds import refuse_other_kinds
-from pqswarm.recordings.npz.reader import read_plain_layout
+from pqswarm.recordings.files import FileBytes, refuse_other_formats
+from pqswarm.recordings.npz import read_plain_layout
 from pqswarm.recordings.reader import Options, RawRecording, Reader
 from pqswarm.recordings.recording import RecordingError
 
@@ -31,7 +30,7 @@ _TYPES = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8"
 def read_mat(path: Path, options: Options) -> list[RawRecording]:
     """Read the arrays of a file, which are one recording."""
     content = FileBytes.of(path, 4 * options.max_bytes).read_all()
-    refuse_other_kinds(content[:_HEADER])
+    refuse_other_formats(content[:_HEADER])
     order = {b"IM": "<", b"MI": ">"}.get(content[126:_HEADER])
     if order is None:
         raise RecordingError("is not a MATLAB file of version 5 to 7: save it with -v7.")

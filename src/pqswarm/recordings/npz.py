@@ -46,7 +46,7 @@ def read_npz(path: Path, options: Options) -> list[RawRecording]:
     arrays = _unpack_arrays(FileBytes.of(path, 4 * options.max_bytes).read_all(), options)
     rte = [name for name in arrays if _RTE_NAME.fullmatch(name)]
     if len(arrays) == 1 and rte and _is_rte(arrays[rte[0]]):
-        return _read_rte_layout(arrays[rte[0]], path.name)
+        return _read_rte(arrays[rte[0]], path.name)
     return [read_plain_layout(arrays, path.name)]
 
 
@@ -107,7 +107,7 @@ def _is_rte(array: AnyArray) -> bool:
     )
 
 
-def _read_rte_layout(array: AnyArray, source: str) -> list[RawRecording]:
+def _read_rte(array: AnyArray, source: str) -> list[RawRecording]:
     names = ("Va", "Vb", "Vc", "Ia", "Ib", "Ic")
     notes = ["Recognised by its shape as a file of RTE fault recorders: counts of 18.31055 V and 4.314 A, 6400 Hz."]
     recordings = []
