@@ -730,7 +730,7 @@ class _MultiverseResults:
 
         def errors(algorithm: str, dataset: str) -> FloatArray:
             runs = [self.finished[key].error for key in self.keys(classifier, algorithm, dataset)]
-            return np.maximum(np.array(runs), 0.5 / counts[dataset])
+            return np.maximum(np.array(runs, dtype=np.float64), 0.5 / counts[dataset])
 
         def sizes(algorithm: str, dataset: str) -> FloatArray:
             runs = [self.finished[key].size for key in self.keys(classifier, algorithm, dataset)]

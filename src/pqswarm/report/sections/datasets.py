@@ -158,8 +158,8 @@ def control_content(study: StudySummary, classifier: ClassifierAcrossDatasets) -
     control = results["error"][0].algorithm
     margin = study.plan.margin
     tables = [_comparison_table(classifier, measure, each, margin) for measure, each in results.items()]
-    for number, names in enumerate(study.plan.comparisons, start=1):
-        first, second = (study.plan.title_of(name) for name in names)
+    for number, pair in enumerate(study.plan.comparisons, start=1):
+        first, second = (study.plan.title_of(name) for name in pair)
         for measure in _MEASURES:
             values = {title: classifier.values(measure)[title] for title in (first, second)}
             compared = compare_datasets(values, pairs=[(first, second)], margin=margin)

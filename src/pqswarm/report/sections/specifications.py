@@ -306,7 +306,7 @@ def _draw_effect(axis: "Axes", x: int, specification: "Specification", effect: F
     look: dict[str, Any] = {"color": _effect_color(effect), "solid_capstyle": "butt", "clip_on": False}
     if np.isfinite(low):
         mark(axis.plot([x, x], [low, high], lw=1.2, alpha=0.6, **look)[0], key=name)
-    shape = {"marker": "D", "ms": 5.5} if specification.marked else {"marker": "o", "ms": 3.5}
+    shape: dict[str, Any] = {"marker": "D", "ms": 5.5} if specification.marked else {"marker": "o", "ms": 3.5}
     tip = _describe_effect(specification, mean, low, high, rival)
     mark(axis.plot([x], [mean], ls="", mew=0, **shape, **look)[0], tips=[tip], key=name)
     if specification.marked:
