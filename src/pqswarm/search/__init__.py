@@ -7,7 +7,7 @@ from pqswarm.search.bpso import BPSO, BPSOParameters
 from pqswarm.search.catfish import CatfishBPSO, CatfishParameters
 from pqswarm.search.chaotic import ChaoticBPSO, ChaoticParameters
 from pqswarm.search.distinct import DistinctSearch
-from pqswarm.search.driver import Progress, minimize, minimize_many, step
+from pqswarm.search.driver import Progress, advance_runs, minimize, minimize_many
 from pqswarm.search.ga import GA, GAParameters
 from pqswarm.search.ga_sparse import SparseGA, SparseGAParameters
 from pqswarm.search.merit import Merit, MeritParameters
@@ -22,10 +22,45 @@ from pqswarm.search.umda import UMDA, UMDAParameters
 from pqswarm.search.upso2d import UPSO2D, UPSO2DParameters
 
 __all__ = [
-    "ACO", "ALGORITHMS", "BPSO", "GA", "SFFS", "UMDA", "UPSO2D", "ACOParameters",
-    "BPSOParameters", "CatfishBPSO", "CatfishParameters", "ChaoticBPSO", "ChaoticParameters",
-    "DistinctSearch", "GAParameters", "Merit", "MeritParameters", "Progress", "ProgressBar", "Ranking",
-    "RankingParameters", "Run", "SFFSParameters", "Search", "SearchParameters", "SearchResult", "Seen",
-    "SparseGA", "SparseGAParameters", "Swarm", "SwarmParameters", "UMDAParameters", "UPSO2DParameters",
-    "VelocityParameters", "VelocitySwarm", "filter_of", "minimize", "minimize_many", "option", "parameters", "step",
-]  # fmt: skip
+    "ACO",
+    "ALGORITHMS",
+    "BPSO",
+    "GA",
+    "SFFS",
+    "UMDA",
+    "UPSO2D",
+    "ACOParameters",
+    "BPSOParameters",
+    "CatfishBPSO",
+    "CatfishParameters",
+    "ChaoticBPSO",
+    "ChaoticParameters",
+    "DistinctSearch",
+    "GAParameters",
+    "Merit",
+    "MeritParameters",
+    "Progress",
+    "ProgressBar",
+    "Ranking",
+    "RankingParameters",
+    "Run",
+    "SFFSParameters",
+    "Search",
+    "SearchParameters",
+    "SearchResult",
+    "Seen",
+    "SparseGA",
+    "SparseGAParameters",
+    "Swarm",
+    "SwarmParameters",
+    "UMDAParameters",
+    "UPSO2DParameters",
+    "VelocityParameters",
+    "VelocitySwarm",
+    "advance_runs",
+    "filter_of",
+    "minimize",
+    "minimize_many",
+    "option",
+    "parameters",
+]
