@@ -67,8 +67,8 @@ fuzz: $(VENV)/.installed-fuzz ## feed hostile files to all readers for an hour (
 lint: style types
 
 style: $(VENV)/.installed-dev
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks research
+	$(BIN)/ruff format --check src tests benchmarks research
 	$(BIN)/lint-imports
 
 types: $(VENV)/.installed-dev
@@ -90,7 +90,7 @@ release: $(VENV)/.installed-dev ## build wheel, source archive and SBOM, and tes
 clean: ## remove everything that can be rebuilt
 	rm -rf docs/_build docs/auto_examples docs/reference/generated examples/*.png
 	rm -rf $(VENV) $(OUT) dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
-	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests benchmarks research -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -30,9 +30,9 @@ from pqswarm.evaluation import (
     KernelNBEvaluator,
     KNNEvaluator,
     choose_evaluator,
-    scaled,
 )
 from pqswarm.evaluation.exact.naive_bayes.discrete import DiscreteNBEvaluator
+from pqswarm.evaluation.scaling import scale_by_extremes
 from pqswarm.evaluation.scores import ScoredEvaluator
 
 SKLEARN = "scikit-learn's cross_val_score / pqswarm, per subset"
@@ -61,7 +61,7 @@ def against_sklearn(name, compared, evaluator, model, data, target, size, rounds
 
 
 def knn_figures(X, y, folds):
-    data = scaled(X, X)
+    data = scale_by_extremes(X, X)
     for metric in METRICS:
         evaluator = KNNEvaluator(X, y, folds, metric=metric, n_jobs=1)
         model = KNeighborsClassifier(3, metric=metric)
@@ -79,7 +79,7 @@ def pipeline_figures(X, y, folds):
 
 
 def kernel_nb_figures(X, y, folds):
-    data = scaled(X, X)
+    data = scale_by_extremes(X, X)
     of_class = np.eye(14)[y]
 
     def plain_table(_):
@@ -128,7 +128,7 @@ def kernel_nb_figures(X, y, folds):
 
 
 def other_figures(X, y, folds):
-    data = scaled(X, X)
+    data = scale_by_extremes(X, X)
     evaluator = GaussianNBEvaluator(X, y, folds, n_jobs=1)
     said = "scikit-learn's cross_val_score / pqswarm, per subset in batches of 6"
     yield against_sklearn("Gaussian NB, 20 features", said, evaluator, GaussianNB(), data, y, 20, batch=6)

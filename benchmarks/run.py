@@ -29,23 +29,18 @@ RELEASED = HERE / "released.json"
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A benchmark file of this folder, with the reason if it has no figures in the table."""
+    """A benchmark file of this folder."""
 
     name: str
-    why_not: str = ""
-    options: str = ""
-    """Options for running it separately."""
 
     @property
     def command(self) -> str:
         """Command to run it separately."""
-        return f"python benchmarks/{self.name}.py {self.options}".rstrip()
+        return f"python benchmarks/{self.name}.py"
 
     def reason(self) -> str:
         """Return why it cannot run here; empty if it can."""
-        if self.name == "gpu":
-            return "" if has_gpu() else "needs an NVIDIA GPU and CuPy"
-        return self.why_not
+        return "needs an NVIDIA GPU and CuPy" if self.name == "gpu" and not has_gpu() else ""
 
     def figures(self) -> list[Figure]:
         """Run it in a separate process: the speed of memory allocation depends on a process's history."""
@@ -58,27 +53,10 @@ def show_figures(name: str) -> list[Figure]:
     return show(importlib.import_module(name).figures())
 
 
-BENCHMARKS = (
-    *map(Benchmark, ("evaluators", "dataset", "filters", "searches", "study", "reading", "steady", "long_recording")),
-    Benchmark("identify_accuracy"),
-    Benchmark("gpu"),
-    Benchmark("following", "takes minutes: a server, and studies with and without a page following them"),
-    Benchmark("workbench", "seconds against limits, a minute; half of it needs a browser", "--browser"),
-    Benchmark("first_ten_minutes", "installs everything from scratch"),
-    Benchmark("levels", "takes ten minutes; accuracies"),
-    Benchmark("causes", "takes minutes; accuracies"),
-    Benchmark("network_causes", "takes minutes; accuracies"),
-    Benchmark("verdicts", "needs recordings", "FOLDER"),
-    Benchmark("peers", "takes half an hour and needs the extra bench", "--estimate"),
-    Benchmark("best_known", "takes minutes on a GPU, many hours without", "--device cuda"),
-)
-
-
 def all_benchmarks() -> dict[str, Benchmark]:
-    """Return all benchmarks by name, including files missing from the list above."""
-    known = {benchmark.name: benchmark for benchmark in BENCHMARKS}
-    files = sorted(path.stem for path in HERE.glob("*.py") if path.stem not in ("figures", "run"))
-    return known | {name: Benchmark(name, "has no figures in this table") for name in files if name not in known}
+    """Return the benchmarks of this folder by name."""
+    names = sorted(path.stem for path in HERE.glob("*.py") if path.stem not in ("figures", "run"))
+    return {name: Benchmark(name) for name in names}
 
 
 def has_gpu() -> bool:

@@ -20,7 +20,7 @@ import numpy as np
 from figures import compare_seconds, show, timed
 
 from pqswarm.datasets import make_dataset
-from pqswarm.evaluation import CLASSIFIERS, Folds, Memo
+from pqswarm.evaluation import CLASSIFIERS, CachedEvaluator, Folds
 from pqswarm.search import ALGORITHMS, Run, minimize, minimize_many
 from pqswarm.statistics import compare_runs
 
@@ -88,7 +88,7 @@ def paper(classifier, preset, runs, names, device, budget=6000, settings=None, s
     for name in names:
         start = time.perf_counter()
         seeds = range(1 if ALGORITHMS[name].runs_once else runs)
-        results = minimize_many(name, Memo(evaluator), seeds, budget, parameters=settings)
+        results = minimize_many(name, CachedEvaluator(evaluator), seeds, budget, parameters=settings)
         found = {mark: [(r.error_after(mark), r.size_after(mark)) for r in results] for mark in MARKS if mark <= budget}
         means = "  ".join(
             f"{mark}: {np.mean(v, axis=0)[0]:.5f} / {np.mean(v, axis=0)[1]:.1f}" for mark, v in found.items()
@@ -142,6 +142,7 @@ def wide(names, seeds, budget):
     from sklearn.preprocessing import StandardScaler
 
     from pqswarm import SwarmSelector
+    from pqswarm.selector import EarlyStopping
 
     estimators = {"Gaussian NB": GaussianNB(), "5-NN": make_pipeline(StandardScaler(), KNeighborsClassifier())}
     easy = {"n_classes": 4, "n_clusters_per_class": 1, "class_sep": 1.5}
@@ -164,8 +165,9 @@ def wide(names, seeds, budget):
             rows = []
             for seed in range(seeds):
                 X, y = data(seed, 1600, 500, 20, **easy)
-                options = {"cv": 5, "max_evaluations": budget, "n_jobs": -1, "max_time": 3600, "random_state": seed}
-                selector = SwarmSelector(estimator, name, prefilter=prefilter, **options)
+                options = {"cv": 5, "max_evaluations": budget, "n_jobs": -1, "random_state": seed}
+                options["callbacks"] = EarlyStopping(max_time=3600)
+                selector = SwarmSelector(estimator, algorithm=name, prefilter=prefilter, **options)
                 chosen = selector.fit(X[:800], y[:800]).support_
                 rows.append((chosen[:20].sum(), chosen.sum(), score(estimator, X, y, 800, chosen)))
             found, selected, mean = np.mean(rows, axis=0)
@@ -182,7 +184,8 @@ def wide(names, seeds, budget):
             X, y = data(seed, 1100, 5000, 5)
             best = [SelectKBest(k=k).fit(X[:100], y[:100]).get_support() for k in (5, 10, 20)]
             for rule in ("best", "1se"):
-                selector = SwarmSelector(estimator, names[0], cv=5, rule=rule, max_evaluations=1000, random_state=seed)
+                options = {"cv": 5, "selection_rule": rule, "max_evaluations": 1000, "random_state": seed}
+                selector = SwarmSelector(estimator, algorithm=names[0], **options)
                 best.append(selector.fit(X[:100], y[:100]).support_)
             rows.append([score(estimator, X, y, 100, chosen) for chosen in [*best, np.ones(5000, dtype=bool)]])
         methods = ("SelectKBest k=5", "k=10", "k=20", f"{names[0]} best", f"{names[0]} 1se", "all features")

@@ -7,6 +7,7 @@ from docutils import nodes
 from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
 from matplotlib.figure import Figure
+from module_index import write_module_index
 from sphinx.util import logging
 from sphinx_gallery.scrapers import figure_rst
 
@@ -70,7 +71,8 @@ def _quote(app, what, name, obj, options, lines):  # noqa: ARG001
 
 
 def setup(app):
-    """Register MathML formulas, which browsers render without a script."""
+    """Register the module index, and MathML formulas, which browsers render without a script."""
+    app.connect("builder-inited", write_module_index)
     app.connect("autodoc-skip-member", _skip)
     app.connect("autodoc-process-docstring", _quote, priority=100)  # before numpydoc
     app.add_html_math_renderer(

@@ -9,14 +9,14 @@ best, against the number of evaluations. Lines are medians of five runs; SFFS is
 import numpy as np
 
 from pqswarm.datasets import make_dataset
-from pqswarm.evaluation import Folds, KernelNBEvaluator, Memo
+from pqswarm.evaluation import Folds, KernelNBEvaluator, CachedEvaluator
 from pqswarm.report import Palette, plot_convergence, plot_error_against_size
 from pqswarm.search import ALGORITHMS, minimize, minimize_many
 
 BUDGET = 5000
 dataset = make_dataset(events_per_class=25, snr=float("inf"), seed=0)
 folds = Folds.stratified(dataset.y, n_folds=5, seed=0)
-evaluator = Memo(KernelNBEvaluator(dataset.X(), dataset.y, folds, bandwidth=0.004))
+evaluator = CachedEvaluator(KernelNBEvaluator(dataset.X(), dataset.y, folds, bandwidth=0.004))
 
 results = {
     name: minimize_many(name, evaluator, seeds=range(5), max_evaluations=BUDGET)

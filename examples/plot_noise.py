@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from pqswarm.datasets import make_dataset
-from pqswarm.evaluation import Folds, KNNEvaluator, Memo
+from pqswarm.evaluation import Folds, KNNEvaluator, CachedEvaluator
 from pqswarm.search import minimize
 
 BUDGET = 2000
@@ -23,7 +23,7 @@ def evaluator(snr, seed):
     return KNNEvaluator(dataset.X(snr), dataset.y, Folds.stratified(dataset.y, 10, seed), 3, "manhattan")
 
 
-result = minimize("2d-upso", Memo(evaluator(float("inf"), seed=0)), max_evaluations=BUDGET, seed=0)
+result = minimize("2d-upso", CachedEvaluator(evaluator(float("inf"), seed=0)), max_evaluations=BUDGET, seed=0)
 print(f"{result.size} features:", ", ".join(dataset.feature_names[i] for i in result.selected))
 
 # %%

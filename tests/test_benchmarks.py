@@ -59,11 +59,8 @@ def test_readme_names_every_benchmark():
     assert not [name for name in FILES if f"python benchmarks/{name}.py" not in text]
 
 
-def test_every_benchmark_of_the_table_has_figures_and_others_say_why_not(run):
-    known = run.all_benchmarks()
-    assert set(known) == set(FILES)
-    with_figures = {name for name, one in known.items() if not one.why_not}
-    assert with_figures == {name for name in FILES if "figures" in defined_functions(name)}
+def test_every_benchmark_has_figures(run):
+    assert sorted(run.all_benchmarks()) == [name for name in FILES if "figures" in defined_functions(name)] == FILES
 
 
 def test_recorded_figures_exist():
@@ -74,21 +71,6 @@ def test_recorded_figures_exist():
         assert {"version", "date", "runs", "machine", "figures"} <= set(kept)
         assert not [figure for figure in kept["figures"] if not any(re.fullmatch(p, figure) for p in known)]
         assert all(one["value"] > 0 and 0 <= one["spread"] < 1 for one in kept["figures"].values())
-
-
-def test_first_ten_minutes_are_those_of_the_pages(tools):
-    """The benchmark runs every command of the three pages, in order, after the first installation."""
-    import first_ten_minutes
-
-    texts = {name: path.read_text(encoding="utf-8") for name, path in first_ten_minutes.PAGES.items()}
-    start = first_ten_minutes.START.read_text(encoding="utf-8")
-    installing, users = first_ten_minutes.read_pages(start, texts)
-    for text, (steps, files) in zip(texts.values(), users.values(), strict=True):
-        blocks = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-        assert [step.code for step in steps if not step.is_python] == re.findall(r"^\$ (.*)$", text, re.MULTILINE)
-        assert "".join(step.code for step in steps if step.is_python) == "".join(blocks)
-        assert files
-    assert installing.code.startswith("make install ")
 
 
 def test_ratio_is_the_median_of_rounds_in_turn(figures):
@@ -155,8 +137,8 @@ def made_up(run, figures, monkeypatch):
             return [figures.Figure("fast", "b / c", fast), figures.Figure("small", "memory", small, "MB", "lower")]
 
     monkeypatch.setattr(run, "others_running", lambda: 0.0)
-    skipped = run.Benchmark("elsewhere", "needs a GPU")
-    monkeypatch.setattr(run, "all_benchmarks", lambda: {"made-up": MadeUp("made-up"), "elsewhere": skipped})
+    monkeypatch.setattr(run, "has_gpu", lambda: False)
+    monkeypatch.setattr(run, "all_benchmarks", lambda: {"made-up": MadeUp("made-up"), "gpu": run.Benchmark("gpu")})
     return values
 
 
@@ -172,7 +154,7 @@ def test_table_names_what_got_slower(run, made_up, tmp_path, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert any(re.fullmatch(r"made-up +fast +11 +5.5 x +-50 % +slower", line) for line in lines)
     assert any(re.fullmatch(r"made-up +small +50 +40 MB +\+25 % +same", line) for line in lines)
-    assert "skipped: elsewhere (needs a GPU): python benchmarks/elsewhere.py" in lines
+    assert "skipped: gpu (needs an NVIDIA GPU and CuPy): python benchmarks/gpu.py" in lines
     assert "fast (-50 %)" in lines[-1]
 
 
@@ -190,4 +172,4 @@ def test_unreadable_record_is_named(run, tmp_path):
     path = tmp_path / "released.json"
     path.write_text("no")
     with pytest.raises(SystemExit, match="--record VERSION"):
-        run.main(["--released", str(path), "--only", "levels"])
+        run.main(["--released", str(path), "--only", "study"])

@@ -23,7 +23,7 @@ BANNED = {
     r"\bpaper in small\b": "a small version of the paper",
 }
 SUFFIXES = (".py", ".md", ".rst", ".js", ".html", ".jinja", ".toml", ".css", ".cu")
-FOLDERS = ("src", "docs", "examples", "benchmarks")
+FOLDERS = ("src", "docs", "examples", "benchmarks", "research")
 PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "Makefile", "pyproject.toml")
 
 

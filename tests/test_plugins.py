@@ -20,12 +20,11 @@ from pqswarm.study.records import RunKey
 from pqswarm.study.worker import PlannedRun, RunGroup, advance
 
 CLASSIFIER = """
-from pqswarm.evaluation import Classifier, Parameters, option, parameters
+from pqswarm.evaluation import Classifier, Parameters, parameter
 
-@parameters
 class TreeHyperparameters(Parameters):
     '''Of a decision tree.'''
-    depth: int = option(default=6, meaning="levels of the tree", low=1)
+    depth: int = parameter(default=6, meaning="levels of the tree", low=1)
 
 class Tree(Classifier):
     '''A decision tree.'''

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from pqswarm.evaluation import Folds, Memo
+from pqswarm.evaluation import CachedEvaluator, Folds
 from pqswarm.search import minimize
 from pqswarm.study import load_plan
 from pqswarm.study.problem import StudyProblem
@@ -77,7 +77,9 @@ def test_reference_runs_from_the_start(classifier, title, run, study):
     algorithm = next(a for a in study.plan.algorithms if a.title == title)
     seed = study.plan.run_seed(classifier, algorithm.name, run)
     assert str(seed) == row["seed"]
-    found = minimize(algorithm.algorithm, Memo(study.evaluators[classifier]), study.plan.max_evaluations, seed)
+    found = minimize(
+        algorithm.algorithm, CachedEvaluator(study.evaluators[classifier]), study.plan.max_evaluations, seed
+    )
     assert (repr(found.error), " ".join(map(str, found.selected))) == (row["error"], row["features"])
 
 
@@ -86,7 +88,7 @@ def test_sffs_from_the_start(study):
         row = next(r for r in study.runs if (r["classifier"], r["algorithm"]) == ("NB", title))
         size = {"size": int(row["size"])} if told else {}
         budget = 10**6 if told else study.plan.max_evaluations
-        found = minimize("sffs", Memo(study.evaluators["NB"]), budget, parameters=size)
+        found = minimize("sffs", CachedEvaluator(study.evaluators["NB"]), budget, parameters=size)
         assert (repr(found.error), str(found.n_evaluations)) == (row["error"], row["evaluations"])
         assert " ".join(map(str, found.selected)) == row["features"]
 

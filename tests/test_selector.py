@@ -340,7 +340,7 @@ def test_scorings_that_cannot_be_used():
     X, y = load_diabetes(return_X_y=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        with pytest.raises(PqswarmError, match="scoring 'r2' needs two events in each fold: use fewer folds"):
+        with pytest.raises(PqswarmError, match="scoring 'r2' needs two samples in each fold: use fewer folds"):
             quick(LinearRegression(), cv=LeaveOneOut()).fit(X[:40], y[:40])
 
 

@@ -36,7 +36,6 @@ if __name__ == "__main__":
 ROOT, PACKAGE = Path(__file__).parents[1], Path(pqswarm.__file__).parent
 DATA = (
     "py.typed",
-    "_web/charts.js",
     "app/web",
     "evaluation/exact/knn/common.cu",
     "identify/default.npz",

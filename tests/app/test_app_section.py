@@ -6,7 +6,6 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,7 +20,6 @@ from pqswarm.app.recordings.files import RecordingInFile
 from pqswarm.app.recordings.queue import analyse_file
 from pqswarm.app.recordings.section import RecordingsSection
 from pqswarm.app.studies import followed as followed_studies
-from pqswarm.app.studies import values
 from pqswarm.app.studies.followed import FollowedStudies
 from pqswarm.app.workbench import FolderNames, Workbench, WorkbenchPage
 from pqswarm.recordings import RecordingError, read
@@ -178,16 +176,6 @@ def test_a_slow_answer_does_not_delay_others():
         return *found, await waiting
 
     assert asyncio.run(ask()) == ("quick", "quick", "slow")
-
-
-@pytest.mark.parametrize(
-    ("state", "done", "changing"), [("running", 3, True), ("running", 4, False), ("finished", 4, False)]
-)
-def test_recent_charts_are_enough_only_while_runs_are_expected(monkeypatch, state, done, changing):
-    monkeypatch.setattr(values, "read_runs", lambda follower, classifier, dataset: classifier)
-    progress = SimpleNamespace(runs_done=done, runs_total=4)
-    follower = SimpleNamespace(look=lambda: SimpleNamespace(state=state, progress=progress))
-    assert values.current_runs(follower, "NB") == ("NB", changing)
 
 
 def test_polling_continues_after_a_failure(tmp_path, monkeypatch, caplog):

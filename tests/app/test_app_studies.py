@@ -1,16 +1,18 @@
 """The studies section over HTTP: answers are those of the library."""
 
 import json
-from urllib.parse import quote
+from types import SimpleNamespace
 
-import numpy as np
 import pytest
 from tests.app import requests
 from tests.app.requests import get
 
+from pqswarm.app.studies import routes
 from pqswarm.report.document import compose
+from pqswarm.report.html import html_report
 from pqswarm.report.summary import summarize
 from pqswarm.study import Store
+from pqswarm.study.following import Stage
 
 
 def ask(app, path, method="GET", body=None):
@@ -25,10 +27,8 @@ def rows(app, studies):
 
 def test_no_answer_reveals_a_path(app, rows):
     assert rows["text"]["error"]
-    answers = json.dumps(
-        [list(rows.values()), *(ask(app, f"/api/studies/{row['id']}/charts")[1] for row in rows.values())]
-    )
-    assert str(app.folder.parent) not in answers
+    unread = [ask(app, f"/api/studies/{row['id']}/report")[1] for row in rows.values() if row["error"]]
+    assert str(app.folder.parent) not in json.dumps([list(rows.values()), unread])
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def summary(smoke_study):
 def test_all_studies_are_listed_and_what_cannot_be_read_says_why(rows):
     assert set(rows) == {"good", "below/other", "killed", "newer", "damaged", "text"}
     assert rows["good"]["state"] == "finished"
-    assert (rows["good"]["share"], rows["good"]["runs_done"], rows["good"]["runs_total"]) == (1.0, 38, 38)
+    assert (rows["good"]["fraction"], rows["good"]["runs_done"], rows["good"]["runs_total"]) == (1.0, 38, 38)
     assert {name: rows[name]["state"] for name in ("newer", "damaged", "text")} == dict.fromkeys(
         ("newer", "damaged", "text"), "unreadable"
     )
@@ -56,86 +56,59 @@ def test_the_best_so_far(rows, summary):
         assert best[found.name]["error"] == pytest.approx(100 * min(record.error for record in runs))
 
 
-def test_charts_show_what_the_library_says(app, rows, summary):
-    study, found = rows["good"]["id"], summary.classifiers[1]
-    charts = get(app, f"/api/studies/{study}/charts?classifier={quote(found.name)}")
-    budget = summary.plan.max_evaluations
-    for line in charts["convergence"]:
-        ends = [record.result.error_after([budget])[0] for record in found.groups[line["title"]]]
-        last = next(point for point in reversed(line["points"]) if point[0] <= budget or len(ends) == 1)
-        if len(ends) > 1:
-            assert last[1:] == pytest.approx(100 * np.percentile(ends, [50, 25, 75]))
-    assert {line["title"] for line in charts["convergence"]} == set(found.groups)
-    assert charts["all_features"] == pytest.approx(100 * found.all_features)
-    errors = {(p["title"], p["run"]): p["error"] for p in charts["points"]}
-    assert errors == {
-        (title, record.key.run): pytest.approx(100 * record.error)
-        for title, group in found.groups.items()
-        for record in group
-    }
-    sizes, front = zip(*charts["front"], strict=True)
-    assert list(sizes) == sorted(set(sizes))
-    assert list(front) == sorted(set(front), reverse=True)
-    assert min(front) == pytest.approx(min(errors.values()), abs=1e-9)
-    shares = charts["features"]["shares"][found.reference]
-    assert shares == pytest.approx(found.masks(found.reference).mean(axis=0), abs=1e-6)
-    assert len(charts["features"]["meanings"]) == len(charts["features"]["names"]) == 99
+def test_the_report_is_rendered_once_and_shown_in_a_frame_of_the_workbench_only(app, rows, summary):
+    path = f"/api/studies/{rows['good']['id']}/report"
+    status, first = ask(app, path, "POST")
+    assert (status, first["latest"]) == (200, True)
+    assert ask(app, path, "POST")[1] == first
+    connection = requests.connect(app)
+    connection.request("GET", path, headers=requests.access(app))
+    answer = connection.getresponse()
+    assert answer.read().decode() == html_report(compose(summary))
+    connection.close()
+    policy = answer.headers["Content-Security-Policy"]
+    assert policy.startswith("sandbox allow-scripts allow-downloads; default-src 'none';")
+    assert "frame-ancestors 'self'" in policy
+    assert answer.headers["X-Frame-Options"] == "SAMEORIGIN"
 
 
-def test_a_run(app, rows, summary):
-    study, found = rows["good"]["id"], summary.classifiers[0]
-    record = found.runs["GA"][2]
-    run = get(app, f"/api/studies/{study}/run?classifier={found.name}&algorithm=ga&run=2")
-    names = [summary.feature_names[i] for i in record.result.selected]
-    assert [one["name"] for one in run["features"]] == names
-    assert (run["seed"], run["size"], run["evaluations"]) == (str(record.seed), record.size, 120)
-    assert all(one["meaning"] for one in run["features"])
+@pytest.mark.parametrize("second", ["0123456789abcdef", "", None])
+def test_what_cannot_be_compared(app, rows, second):
+    study = rows["good"]["id"]
+    status, answer = ask(app, f"/api/studies/{study}/report?with={study if second is None else second}", "POST")
+    assert status == (400 if second is None else 404)
+    assert answer["error"].endswith(".")
 
 
-@pytest.mark.parametrize(
-    ("path", "status"),
-    [
-        ("/run?classifier=NB&algorithm=ga&run=99", 404),
-        ("/run?classifier=NB&algorithm=none&run=0", 404),
-        ("/run?classifier=NB&algorithm=ga&run=x", 400),
-        ("/run?classifier=NB&algorithm=ga&run=-1", 404),
-        ("/charts?classifier=%3Cscript%3E", 404),
-        ("/tables?with=0123456789abcdef", 404),
-    ],
-)
-def test_what_is_not_there(app, rows, path, status):
-    answer, found = ask(app, f"/api/studies/{rows['good']['id']}{path}")
-    assert answer == status
-    assert found["error"].endswith(".")
-
-
-@pytest.mark.parametrize("path", ["", "/charts?classifier=NB", "/tables", "/report"])
+@pytest.mark.parametrize("method", ["GET", "POST"])
 @pytest.mark.parametrize("name", ["newer", "damaged", "text"])
-def test_what_cannot_be_read_is_an_answer_not_a_failure(app, rows, name, path):
-    status, found = ask(app, f"/api/studies/{rows[name]['id']}{path}")
-    assert status == 400, found
-    assert "study.sqlite" in found["error"]
-
-
-def test_tables_are_those_of_the_report(app, rows, summary):
-    found = get(app, f"/api/studies/{rows['good']['id']}/tables")
-    parts = [*(part for chapter in found["chapters"] for part in chapter["parts"]), *found["parts"]]
-    sent = {table["name"]: table for part in [found["opening"], *parts] for table in part["tables"]}
-    document = compose(summary)
-    assert list(sent) == [table.name for table in document.tables]
-    for table in document.tables:
-        assert sent[table.name]["csv"] == table.csv()
-        assert [[cell[0] for cell in row] for row in sent[table.name]["rows"]] == [
-            [table.text(row, key) for key in table.keys] for row in table.rows
-        ]
+def test_what_cannot_be_read_is_an_answer_not_a_failure(app, rows, name, method):
+    status, answer = ask(app, f"/api/studies/{rows[name]['id']}/report", method)
+    assert status == 400, answer
+    assert "study.sqlite" in answer["error"]
 
 
 def test_two_studies_side_by_side(app, rows):
     first, second = rows["good"]["id"], rows["below/other"]["id"]
-    found = get(app, f"/api/studies/{first}/tables?with={second}")
-    assert "good" in found["title"]
-    assert found["opening"]["tables"]
-    assert ask(app, f"/api/studies/{first}/tables?with={first}")[0] == 400
+    page = requests.ask(app, f"/api/studies/{first}/report?with={second}")[1].decode()
+    assert "<h1>good and below/other</h1>" in page
+
+
+@pytest.mark.parametrize("is_running", [True, False])
+def test_while_a_study_runs_only_its_progress_makes_a_new_report(is_running):
+    def state(searches, stamp):
+        stages = (Stage("data", 1, 1), Stage("searches", searches, 9))
+        status = SimpleNamespace(state="running" if is_running else "stopped", stages=stages)
+        study = SimpleNamespace(folder=SimpleNamespace(stamp=stamp))
+        found = routes.read_state(study, SimpleNamespace(look=lambda: status))
+        return found.version, found.is_running
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(routes, "store_stamp", lambda folder: folder.stamp)
+        first, later, more = state(3, 1), state(3, 2), state(4, 2)
+    assert first[1] is is_running
+    assert (first == later) is is_running
+    assert (later == more) is not is_running
 
 
 def test_an_unknown_page_cannot_watch(app):
@@ -148,5 +121,5 @@ def test_nothing_is_written_into_the_folder(app, rows):
     files = [app.folder / "killed" / name for name in ("study.sqlite", "study.sqlite-wal")]
     before = [path.read_bytes() for path in files]
     assert before[1]
-    get(app, f"/api/studies/{rows['killed']['id']}/charts?classifier=NB")
+    requests.ask(app, f"/api/studies/{rows['killed']['id']}/report")
     assert [path.read_bytes() for path in files] == before

@@ -1,4 +1,4 @@
-"""The studies section in a real browser: live progress, runs, comparison."""
+"""The studies section in a real browser: live progress, and the report in its frame."""
 
 import json
 import subprocess
@@ -10,7 +10,7 @@ import pytest
 from tests.app.serving import running_app
 from tests.browser import DESKTOP, PHONE, needs_browser
 from tests.study.studies import WITHOUT_PICTURES
-from tests.waiting import PATIENCE, wait_until
+from tests.waiting import wait_until
 
 from pqswarm.study import Store, findings
 
@@ -110,19 +110,9 @@ def section(app, browser, path="", **options):
     return tab
 
 
-def point_at(tab, selector, expected, left=0):
-    """Move the mouse over something until its words are there: words go away when the page scrolls."""
-    end = time.monotonic() + PATIENCE
-    tip = "(document.querySelector('.tip:not([hidden])')?.textContent ?? '')"
-    while not tab.evaluate(expected.replace("TIP", tip)):
-        assert time.monotonic() < end, tab.evaluate(tip)
-        x, y = tab.place(selector)
-        tab.mouse("mouseMoved", x - left - 1, y)
-        tab.mouse("mouseMoved", x - left, y)
-        time.sleep(0.1)
-
-
-SHARE = "document.querySelector('.study progress')?.value ?? 0"
+FRACTION = "document.querySelector('.study progress')?.value ?? 0"
+REPORT = "document.querySelectorAll('.study iframe:not(.coming)').length"
+NOTE = "document.querySelector('.study [role=status]').innerText"
 ROW = "[...document.querySelectorAll('.table tbody tr[data-key]')].find(row => row.cells[0].innerText === {})"
 
 
@@ -133,11 +123,12 @@ def test_a_study_in_a_terminal_is_followed_and_needs_neither_page_nor_server(run
         tab.until(f"{ROW.format(name)}?.innerText.includes('running')")
         study = tab.evaluate(f"{ROW.format(name)}.dataset.key")
         tab.click(f"tr[data-key='{study}'] th")
-        first = tab.until(SHARE)
+        first = tab.until(FRACTION)
         tab.evaluate("document.body.dataset.kept = 'here'")
-        tab.until(f"({SHARE}) > {first}")
+        tab.until(f"({FRACTION}) > {first}")
         tab.until("document.querySelector('[data-read=best] strong')?.innerText.includes('%')")
-        tab.until("document.querySelectorAll('.point').length > 0")  # a run has ended meanwhile
+        tab.until(f"{NOTE}.startsWith('No report yet: ')")  # not every algorithm has finished a run
+        assert tab.evaluate(REPORT) == 0
         assert tab.evaluate("document.body.dataset.kept") == "here"  # the page was not reloaded
         assert tab.evaluate("window.bad === undefined")
         assert tab.text(".study h1") == HOSTILE
@@ -150,49 +141,36 @@ def test_a_study_in_a_terminal_is_followed_and_needs_neither_page_nor_server(run
     with running_app(folder, state=state) as again:
         tab = section(again, browser, f"/{study}")
         tab.until("document.querySelector('.study .state')?.innerText === 'finished'")
-        tab.until("document.querySelectorAll('.point').length === 8")
+        tab.until(REPORT)
         check_hostile_names(again, tab, study)
         tab.close()
 
 
-def test_a_run_has_its_own_address(app, studies, browser):
+def test_another_report_opens_where_the_reader_was(app, studies, browser):
     tab = section(app, browser)
     tab.until(f"{ROW.format(json.dumps('good'))} !== undefined")
     study = tab.evaluate(f"{ROW.format(json.dumps('good'))}.dataset.key")
+    tab.evaluate("window.places = []; window.addEventListener('message', event => places.push(event.data))")
     tab.click(f"tr[data-key='{study}'] th")
-    tab.until("document.querySelectorAll('.point').length > 0")
-    tab.click(".point[data-id='ga/1']")
-    tab.until("document.querySelector('.run h2')?.innerText.startsWith('GA, run ')")
-    chosen = tab.text(".run h2")
-    assert "run=k-NN%2Fga%2F" in tab.evaluate("location.hash")
-    tab.reload()
-    tab.until(f"document.querySelector('.run h2')?.innerText === {json.dumps(chosen)}")
-    tab.until("document.querySelector('.point.chosen') !== null")
-    tab.until("/coefficient|energy/.test(document.querySelector('.run .table')?.innerText)")
-    # hide a series
-    paths = "document.querySelectorAll('.lines path[data-series=GA]').length"
-    tab.until(f"{paths} === 1")
-    tab.click(".lines .legend button[data-series=GA]")
-    tab.until(f"{paths} === 0")
-    tab.until("document.querySelector('.lines .legend button[data-series=GA]').ariaPressed === 'false'")
-    # point at the lines
-    point_at(tab, ".lines svg.plot", "/after \\d+ evaluations[^]*quartiles/.test(TIP)", left=60)
-    # what a feature means
-    point_at(tab, ".features rect[data-cell='0,0']", "TIP.includes('of the runs of')")
-    # sort a table of the report
-    table = "document.querySelector('.tables figure[data-name=k-nn-performance]')"
-    tab.until(f"{table} !== null")
-    column = f"[...{table}.querySelectorAll('tbody tr')].map(row => Number(row.cells[2].innerText))"
-    tab.click("figure[data-name=k-nn-performance] th:nth-child(3) button")
-    tab.until(f"{column}.every((value, row, all) => !row || all[row - 1] <= value)")
-    # compare with another
+    tab.until(REPORT)
+    x, y = tab.place(".study .report")
+    tab.mouse("mouseMoved", x, y)
+    tab.wheel(x, y, 3000)
+    tab.until("places.length > 0")
+    time.sleep(0.5)  # until it has stopped scrolling
+    tab.evaluate("window.before = places.at(-1); places.length = 0; window.first = document.querySelector('iframe')")
+    assert tab.evaluate("before.id") != ""
+    tab.evaluate("pq.app.sections.get('studies').view().version = ''")  # as if the server had another
+    tab.evaluate("pq.app.sections.get('studies').message({about: 'again'})")
+    tab.until(f"!first.isConnected && {REPORT} === 1")
+    tab.until("places.length > 0 && Math.abs(places.at(-1).top - before.top) < 2 && places.at(-1).id === before.id")
+    # the comparison with another
     tab.evaluate(
         "(() => { const choice = document.querySelector('.actions select');"
         "choice.selectedIndex = [...choice.options].findIndex(option => option.text === 'below/other');"
-        "choice.dispatchEvent(new Event('change')); })()"
+        "choice.dispatchEvent(new Event('change')); window.first = document.querySelector('iframe'); })()"
     )
-    tab.until("document.querySelector('.comparison figure') !== null")
-    tab.until("location.hash.includes('with=')")
+    tab.until(f"location.hash.includes('with=') && !first.isConnected && {REPORT} === 1")
     assert tab.measure()["problems"] == []
     assert tab.problems() == []
     tab.close()
@@ -204,7 +182,7 @@ def test_on_a_phone_and_in_the_dark(app, studies, browser, width, scheme):
     tab.until(f"{ROW.format(json.dumps('good'))} !== undefined")
     assert tab.measure()["problems"] == []
     tab.click(f"tr[data-key='{tab.evaluate(ROW.format(json.dumps('good')) + '.dataset.key')}'] th")
-    tab.until("document.querySelectorAll('.tables figure').length > 5")
+    tab.until(REPORT)
     found = tab.measure()
     assert found["problems"] == []
     assert (found["background"] == "rgb(255, 255, 255)") == (scheme == "light")
@@ -213,13 +191,10 @@ def test_on_a_phone_and_in_the_dark(app, studies, browser, width, scheme):
 
 def check_hostile_names(app, tab, study):
     """Names of an attacker are text everywhere."""
-    tab.evaluate(f"location.hash = '#/studies/{study}?run=k-NN/ga/0'")
-    tab.until("document.querySelectorAll('.tables figure').length > 2")
-    tab.until("document.querySelector('.run .table')?.innerText.includes('onerror')")
-    assert "onerror" in tab.evaluate("document.querySelector('.features svg').textContent")
     assert tab.evaluate("document.querySelector('#section img') === null && window.bad === undefined")
     assert tab.problems() == []
     tab.go(app.home + tab.evaluate(f"pq.app.withTicket('/api/studies/{study}/report')"))
+    assert "onerror" in tab.text("main")
     assert tab.evaluate("document.querySelector('img[onerror]') === null && window.bad === undefined")
     assert HOSTILE in tab.text("h1")
     assert tab.evaluate("self.origin") == "null"  # it cannot send requests to the server

@@ -163,9 +163,7 @@ def test_arrays_that_lie(path, name, array, message):
 def test_a_header_that_promises_a_huge_array_costs_nothing(path):
     contents = parts(path)
     header = io.BytesIO()
-    np.lib.format.write_array_header_1_0(
-        header, {"descr": "<f8", "fortran_order": False, "shape": (2, 10**9, 99)}
-    )  # fmt: skip
+    np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (2, 10**9, 99)})
     contents["features.npy"] = header.getvalue()
     rewrite(path, contents)
     sums = json.loads(contents["manifest.json"])["sha256"]

@@ -85,7 +85,7 @@ def test_all_reasons_against_an_exact_evaluator_are_named(monkeypatch):
     for part in ("does not score by 'roc_auc_ovr'", "fit has parameters"):
         assert part in " ".join(against)
     against = module.explain_fitting(NEIGHBOURS, X, y, few, sample_weight=weights)
-    for part in ("events have weights", "a test set that is not a fold of a partition has fewer than 16 events"):
+    for part in ("samples have weights", "a test set that is not a fold of a partition has fewer than 16 samples"):
         assert part in " ".join(against)
     series = Splits.from_cv(TimeSeriesSplit(3), X, y)  # labels are sorted
     assert "lacks a class" in choose_evaluator(GaussianNB(), X, y, series, scoring="neg_log_loss").reason
@@ -187,13 +187,13 @@ def test_missing_values_are_allowed_if_the_estimator_accepts_them():
                 predicted = model.fit(X[train][:, mask], y[train]).predict(X[test][:, mask])
                 assert np.count_nonzero(predicted != y[test]) == count
     row, column = np.argwhere(np.isnan(X))[0]
-    message = rf"feature {column} of event {row} is NaN, which KNeighborsClassifier does not accept: put an imputer"
+    message = rf"feature {column} of sample {row} is NaN, which KNeighborsClassifier does not accept: put an imputer"
     with pytest.raises(PqswarmError, match=message):
         choose_evaluator(make_pipeline(StandardScaler(), NEIGHBOURS), X, y, folds)
     with pytest.raises(PqswarmError, match="use scaling='none'"):
         GenericEvaluator(X, y, folds, DecisionTreeClassifier())
     X[4, 7] = np.inf
-    with pytest.raises(PqswarmError, match="feature 7 of event 4 is inf"):
+    with pytest.raises(PqswarmError, match="feature 7 of sample 4 is inf"):
         GenericEvaluator(X, y, folds, DecisionTreeClassifier(), scaling="none")
 
 

@@ -14,9 +14,9 @@ from pqswarm.evaluation import (
     GenericEvaluator,
     GridSearchResult,
     find_classifier,
-    scaled,
 )
 from pqswarm.evaluation.conformance import check_classifier
+from pqswarm.evaluation.scaling import scale_by_extremes
 from tests.evaluation.data import dataset
 
 KNN, KERNEL, ANY = CLASSIFIERS["k-nn"], CLASSIFIERS["kernel-nb"], CLASSIFIERS["estimator"]
@@ -55,7 +55,9 @@ def test_grid_of_neighbours_and_distances():
     assert len(rows) == 9
     for row in rows:
         model = KNeighborsClassifier(row["n_neighbors"], metric=row["metric"])
-        assert row["accuracy"] == pytest.approx(cross_val_score(model, scaled(X, X), y, cv=folds).mean(), abs=1e-12)
+        assert row["accuracy"] == pytest.approx(
+            cross_val_score(model, scale_by_extremes(X, X), y, cv=folds).mean(), abs=1e-12
+        )
     assert [row["metric"] != "cosine" for row in rows] == list(found.usable)
     best = max((row for row in rows if row["metric"] != "cosine"), key=lambda row: row["accuracy"])
     assert found.best == {name: best[name] for name in ("metric", "n_neighbors")}
@@ -200,13 +202,12 @@ def test_classifiers_of_estimators():
 
 PLUGIN = '''
 from sklearn.neighbors import NearestCentroid
-from pqswarm.evaluation import Classifier, Parameters, option, parameters
+from pqswarm.evaluation import Classifier, Parameters, parameter
 
-@parameters
 class CentroidHyperparameters(Parameters):
     """Hyperparameters of the nearest centroid."""
 
-    metric: str = option(default="euclidean", meaning="distance to the centres", choices=("euclidean", "manhattan"))
+    metric: str = parameter(default="euclidean", meaning="distance to the centres", choices=("euclidean", "manhattan"))
 
 class Centroid(Classifier):
     """The class whose centre is nearest."""

@@ -14,8 +14,7 @@ from pqswarm.evaluation import (
     GenericEvaluator,
     KNNEvaluator,
     Parameters,
-    option,
-    parameters,
+    parameter,
 )
 from pqswarm.evaluation import conformance as suite
 from pqswarm.evaluation.classifiers import DiscreteNBClassifier, EstimatorClassifier, KernelNBClassifier, KNNClassifier
@@ -65,9 +64,8 @@ def test_regressors(regressor):
     check_regressor(regressor)
 
 
-@parameters
 class Depth(Parameters):
-    depth: int = option(default=2, meaning="depth of the tree", low=1, high=9)
+    depth: int = parameter(default=2, meaning="depth of the tree", low=1, high=9)
 
 
 class Tree(Classifier):

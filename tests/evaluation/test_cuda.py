@@ -78,7 +78,7 @@ def test_bound_of_the_rounding_error_holds(metric, seed):
         double = cuda_knn.added(X.T[mask][:, None, :], X.T[mask][:, :, None], number)
         single, double = (np.sqrt(single), np.sqrt(double)) if number == 1 else (single, double)
         assert (np.abs(single - double / unit) <= floor + growth * np.maximum(single, double / unit)).all()
-        # On the grid no two events are farther from each other than in truth by more than both blurs.
+        # On the grid no two samples are farther from each other than in truth by more than both blurs.
         level, blur, step = cuda_knn.on_grid(near, view, number)
         grid = cuda_knn.added(level[:, None, :], level[:, :, None], number)
         grid = float(step) * (np.sqrt(grid) if number == 1 else grid)
@@ -218,7 +218,7 @@ def test_batches_are_cut_and_reassembled(monkeypatch):
 
 
 class FakeGaussian(GaussianNBOnCuda):
-    """The host part, with winners from the CPU; some events are doubtful, with wrong winners."""
+    """The host part, with winners from the CPU; some samples are doubtful, with wrong winners."""
 
     def __init__(self, evaluator):
         self.evaluator = evaluator
@@ -237,7 +237,7 @@ class FakeGaussian(GaussianNBOnCuda):
         return counts, winners if predicted else winners[:0], np.flatnonzero(doubtful)
 
 
-def test_doubtful_events_are_left_to_the_cpu():
+def test_doubtful_samples_are_left_to_the_cpu():
     X, y, folds = dataset("wine")
     for scaling in SCALINGS:
         evaluator = GaussianNBEvaluator(X, y, folds, scaling=scaling)

@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_diabetes
 
 from pqswarm.evaluation import CLASSIFIERS, REGRESSORS, Folds
-from pqswarm.evaluation.exact.knn.definition import knn_labels, knn_neighbours
+from pqswarm.evaluation.exact.knn.definition import knn_labels, knn_neighbors
 from pqswarm.evaluation.exact.linear.definition import lda_labels, linear_predictions
 from pqswarm.evaluation.exact.linear.lda import _lda_lost_freedom
 from pqswarm.evaluation.exact.naive_bayes.definition import gaussian_nb_labels, kernel_nb_labels
@@ -44,7 +44,7 @@ def test_regressors_predict_what_their_definition_does(name, settings):
         data, expected = X[:, mask], np.empty(442)
         for train, test in folds.split():
             if name == "k-nn-regression":
-                expected[test] = y[train][knn_neighbours(data[test], data[train], 5, "euclidean")[0]].mean(axis=1)
+                expected[test] = y[train][knn_neighbors(data[test], data[train], 5, "euclidean")[0]].mean(axis=1)
             else:
                 expected[test] = linear_predictions(data[train], y[train], data[test], **settings)
         np.testing.assert_allclose(evaluator.predictions(mask), expected, rtol=1e-9)

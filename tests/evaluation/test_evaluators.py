@@ -24,14 +24,14 @@ from sklearn.tree import DecisionTreeClassifier
 from pqswarm._base.threads import effective_jobs
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import (
+    CachedEvaluator,
     Folds,
     GaussianNBEvaluator,
     GenericEvaluator,
     KernelNBEvaluator,
     KNNEvaluator,
-    Memo,
-    scaled,
 )
+from pqswarm.evaluation.scaling import scale_by_extremes
 from tests.evaluation.data import dataset, random_masks
 
 
@@ -92,11 +92,11 @@ def test_bad_data(kind):
     broken = X.copy()
     broken[5, 2] = np.nan
     for arguments, message in [
-        ((broken, y, folds), "feature 2 of event 5 is (nan|NaN)"),
-        ((X[:, 0], y, folds), "X must have one row per event"),
-        ((X, y[:-1], folds), "y must hold one label for each of the 178 events"),
+        ((broken, y, folds), "feature 2 of sample 5 is (nan|NaN)"),
+        ((X[:, 0], y, folds), "X must have one row per sample"),
+        ((X, y[:-1], folds), "y must hold one label for each of the 178 samples"),
         ((X, np.zeros(178), folds), "at least two classes, but all labels are"),
-        ((X, y, Folds(np.arange(10))), "folds are of 10 events, but X has 178"),
+        ((X, y, Folds(np.arange(10))), "folds are of 10 samples, but X has 178"),
         ((X, y, 10), "folds must be Folds"),
         (([["a"]] * 178, y, folds), "X must hold real numbers"),
         ((X + 1j, y, folds), "X must hold real numbers"),
@@ -116,7 +116,7 @@ def test_stratified_folds():
     assert np.array_equal(folds.test_fold, Folds.stratified(y, 10, seed=3).test_fold)
     assert not np.array_equal(folds.test_fold, Folds.stratified(y, 10, seed=4).test_fold)
     assert folds.get_n_splits() == folds.n_folds == 10
-    with pytest.raises(PqswarmError, match=r"class .*1.* has 9 events, fewer than the 10 folds"):
+    with pytest.raises(PqswarmError, match=r"class .*1.* has 9 samples, fewer than the 10 folds"):
         Folds.stratified(np.repeat([0, 1], [20, 9]))
     for n_folds in (1, 2.5, None):
         with pytest.raises(PqswarmError, match="n_folds must be an integer of at least 2"):
@@ -136,9 +136,9 @@ def test_folds_of_scikit_learns_splitters(splitter):
 @pytest.mark.parametrize(
     ("splitter", "message"),
     [
-        (ShuffleSplit(3, random_state=0), "does not train fold|tests an event twice|never tests"),
-        (RepeatedKFold(n_splits=3, n_repeats=2), "tests an event twice"),
-        (TimeSeriesSplit(3), "does not train fold 0 on all other events"),
+        (ShuffleSplit(3, random_state=0), "does not train fold|tests a sample twice|never tests"),
+        (RepeatedKFold(n_splits=3, n_repeats=2), "tests a sample twice"),
+        (TimeSeriesSplit(3), "does not train fold 0 on all other samples"),
     ],
 )
 def test_splitters_without_a_partition(splitter, message):
@@ -170,7 +170,7 @@ def test_generic_is_cross_val_score():
     errors = GenericEvaluator(X, y, folds, model).errors(masks)
     f1 = GenericEvaluator(X, y, folds, model, "f1_macro").errors(masks)
     for mask, error, other in zip(masks, errors, f1, strict=True):
-        data = scaled(X, X)[:, mask]
+        data = scale_by_extremes(X, X)[:, mask]
         assert error == pytest.approx(1 - cross_val_score(model, data, y, cv=folds).mean())
         assert other == pytest.approx(1 - cross_val_score(model, data, y, cv=folds, scoring="f1_macro").mean())
 
@@ -223,7 +223,7 @@ class Counting(GaussianNBEvaluator):
 def test_memo():
     X, y, folds = dataset("wine")
     inner = Counting(X, y, folds)
-    memo = Memo(inner)
+    memo = CachedEvaluator(inner)
     masks = random_masks(30, 13, seed=7)
     masks[10:20] = masks[:10]
     expected = GaussianNBEvaluator(X, y, folds).errors(masks)
@@ -239,7 +239,7 @@ def test_memo():
 def test_memo_is_bounded_and_drops_subsets_not_requested_lately():
     X, y, folds = dataset("wine")
     inner = Counting(X, y, folds)
-    memo = Memo(inner, max_entries=6)
+    memo = CachedEvaluator(inner, max_entries=6)
     masks = np.eye(13, dtype=bool)
     memo.errors(masks[:3])
     memo.errors(masks[3:5])  # the first three are now older
@@ -255,15 +255,15 @@ def test_memo_is_bounded_and_drops_subsets_not_requested_lately():
     assert len(memo) <= 6
     for bad in (0, "a"):
         with pytest.raises(PqswarmError, match="max_entries must be an integer"):
-            Memo(inner, bad)
+            CachedEvaluator(inner, bad)
         with pytest.raises(PqswarmError, match="max_bytes must be an integer"):
-            Memo(inner, max_bytes=bad)
+            CachedEvaluator(inner, max_bytes=bad)
 
 
 def test_memo_with_little_memory_gives_the_same_errors():
     X, y, folds = dataset("wine")
     plain, masks = GaussianNBEvaluator(X, y, folds), random_masks(200, 13, seed=8)
-    memo = Memo(plain, max_bytes=4000)
+    memo = CachedEvaluator(plain, max_bytes=4000)
     assert memo.max_entries == 23
     for start in range(0, 200, 17):
         chosen = masks[np.random.default_rng(start).integers(0, 200, 40)]
@@ -295,12 +295,12 @@ def test_evaluators_can_be_sent_to_other_processes_and_used_by_many_threads():
         assert [library["num_threads"] for library in threadpool_info()] == before
 
 
-def test_a_feature_that_varies_in_the_test_events_only():
+def test_a_feature_that_varies_in_the_test_samples_only():
     X, y, folds = dataset("wine")
     X = X.copy()
     X[:, 2] = 1e-14 * np.arange(178)
     X[5, 2] = 1e90
-    with pytest.raises(PqswarmError, match="feature 2 hardly varies among the training events of fold"):
+    with pytest.raises(PqswarmError, match="feature 2 hardly varies among the training samples of fold"):
         KNNEvaluator(X, y, folds, scaling="minmax")
 
 

@@ -15,7 +15,7 @@ FAST = [name for name in FILTERS.built_in if name != "mutual-information"]
 TWINS = {"mrmr": reference.mrmr, "cfs": reference.cfs}
 
 
-def events(seed, n=40, n_features=7, n_classes=3, levels=None):
+def samples(seed, n=40, n_features=7, n_classes=3, levels=None):
     """Random features, the first few informative; integers with many ties if levels are given."""
     rng = np.random.default_rng(seed)
     y = rng.integers(n_classes, size=n)
@@ -26,7 +26,7 @@ def events(seed, n=40, n_features=7, n_classes=3, levels=None):
 @pytest.mark.parametrize("levels", [None, 2, 6])
 @pytest.mark.parametrize("seed", range(3))
 def test_slow_twins_agree(seed, levels):
-    X, y = events(seed, levels=levels)
+    X, y = samples(seed, levels=levels)
     X[:, 4] = X[:, 0]  # a copy
     assert (scores.in_bins(X, scores.n_bins_of(len(X))) == reference.binned(X)).all()
     for name, twin in TWINS.items():
@@ -35,7 +35,7 @@ def test_slow_twins_agree(seed, levels):
 
 
 def test_information_of_whole_numbers_is_that_of_scikit_learn():
-    X, y = events(0, n=500, levels=2)
+    X, y = samples(0, n=500, levels=2)
     expected = [mutual_info_score(column, y) for column in X.T]
     np.testing.assert_allclose(FILTERS["mutual-information-binned"].scores(X, y), expected, rtol=0, atol=1e-8)
 
@@ -84,11 +84,11 @@ def test_relieff_detects_interactions_of_two_features():
     assert set(FILTERS["anova"].rank(X, y)[:2]) != {2, 5}
 
 
-def test_relieff_samples_many_events(monkeypatch):
+def test_relieff_samples_many_samples(monkeypatch):
     X, y = load_wine(return_X_y=True)
     every = FILTERS["relieff"].scores(X, y)
     monkeypatch.setattr(scores, "_RELIEF_COST", 0)
-    monkeypatch.setattr(scores, "_MIN_EVENTS", 60)
+    monkeypatch.setattr(scores, "_MIN_SAMPLES", 60)
     some = FILTERS["relieff"].scores(X, y)
     assert (some == FILTERS["relieff"].scores(X, y)).all()
     assert (some != every).all()
@@ -96,7 +96,7 @@ def test_relieff_samples_many_events(monkeypatch):
 
 
 def test_beyond_those_chosen_in_turn_relevance_decides(monkeypatch):
-    X, y = events(3, n_features=12)
+    X, y = samples(3, n_features=12)
     monkeypatch.setattr(scores, "_MAX_RANKED", 4)
     order, relevance = FILTERS["mrmr"].rank(X, y), FILTERS["mutual-information-binned"].scores(X, y)
     assert order[:4] == reference.mrmr(X, y)[:4]
@@ -106,12 +106,12 @@ def test_beyond_those_chosen_in_turn_relevance_decides(monkeypatch):
 @pytest.mark.parametrize("name", FAST)
 def test_edge_cases(name):
     rank = FILTERS[name].rank
-    X, y = events(0, n=4, n_features=5, n_classes=2)
+    X, y = samples(0, n=4, n_features=5, n_classes=2)
     assert sorted(rank(X, [0, 0, 1, 1])) == list(range(5))
-    assert sorted(rank(X, ["a", "b", "b", "b"])) == list(range(5))  # a class of one event
+    assert sorted(rank(X, ["a", "b", "b", "b"])) == list(range(5))  # a class of one sample
     assert rank(X[:, :1], [0, 0, 1, 1]) == (0,)
     assert rank(np.ones((4, 3)), [0, 0, 1, 1]) == (0, 1, 2)  # nothing to tell: by index
-    X, y = events(1)
+    X, y = samples(1)
     X[:, 3] = -2.5
     assert rank(X, y)[-1] == 3
     assert rank(np.delete(X, 3, axis=1), y) == tuple(f - (f > 3) for f in rank(X, y)[:-1])
@@ -121,7 +121,7 @@ def test_edge_cases(name):
 
 
 def test_missing_values_count_as_the_median_and_infinite_ones_are_refused():
-    X, y = events(2)
+    X, y = samples(2)
     holes, filled = X.copy(), X.copy()
     holes[::5, 1] = np.nan
     holes[:, 6] = np.nan

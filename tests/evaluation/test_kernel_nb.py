@@ -46,13 +46,13 @@ def test_however_far_the_nearer_class_wins(width, far):
     probabilities = model.predict_proba([[-far], [far], [0.5]])
     assert np.isfinite(model.predict_log_proba([[-far], [far]])).all()
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
-    if far <= 1e8:  # further out the distances to all training events are the same number
+    if far <= 1e8:  # further out the distances to all training samples are the same number
         assert model.predict([[-far], [far]]).tolist() == [low, high]
 
 
 @pytest.mark.parametrize(("place", "width"), [(1.0, 1e-18), (1e6, 1e-12), (3.7, 1e-15), (0.3, 1e-10)])
 def test_kernels_narrower_than_the_spacing_of_numbers_count_equal_values(place, width):
-    """All training events of the nearest value count, not just one, even if adding the bandwidth changes nothing."""
+    """All training samples of the nearest value count, not just one, even if adding the bandwidth changes nothing."""
     X = np.array([[place]] * 5 + [[2 * place]] * 3 + [[place]] * 2 + [[3 * place]] * 7)
     model = pqswarm.KernelNB(width).fit(X, [0] * 8 + [1] * 9)
     scores = model.predict_joint_log_proba([[place], [2 * place], [3 * place]])

@@ -12,8 +12,9 @@ from sklearn.model_selection import cross_val_predict, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation import METRICS, Folds, KNNEvaluator, scaled
+from pqswarm.evaluation import METRICS, Folds, KNNEvaluator
 from pqswarm.evaluation.exact.knn.definition import knn_distances
+from pqswarm.evaluation.scaling import scale_by_extremes
 from tests.depth import DEPTH
 from tests.evaluation.data import dataset, random_masks
 from tests.reference import classifiers as slow
@@ -21,7 +22,7 @@ from tests.reference import classifiers as slow
 
 def scikit_learn(X, y, folds, mask, k, metric):
     predicted = np.empty_like(y)
-    data = scaled(X, X)[:, mask]
+    data = scale_by_extremes(X, X)[:, mask]
     for train, test in folds.split():
         model = KNeighborsClassifier(k, metric=metric, algorithm="brute").fit(data[train], y[train])
         predicted[test] = model.predict(data[test])
@@ -46,7 +47,7 @@ def test_many_masks_against_scikit_learn(name, count):
     scikit-learn is run for a few masks, and where distances by SciPy give another result than the evaluator.
     """
     X, y, folds = dataset(name)
-    data = scaled(X, X)
+    data = scale_by_extremes(X, X)
     masks = random_masks(DEPTH * count, X.shape[1], seed=1)
     evaluator = KNNEvaluator(X, y, folds)
     counts = evaluator.error_counts(masks)
@@ -65,13 +66,15 @@ def test_many_masks_against_scikit_learn(name, count):
 
 
 def test_paper_data_in_full_against_cross_val_score(paper_events):
-    events = paper_events("paper")
-    X, y, folds = events.X(inf), events.y, Folds.stratified(events.y, seed=7)
+    samples = paper_events("paper")
+    X, y, folds = samples.X(inf), samples.y, Folds.stratified(samples.y, seed=7)
     masks = random_masks(2 * DEPTH, 99, seed=2)
     errors = KNNEvaluator(X, y, folds).errors(masks)
     for mask, error in zip(masks, errors, strict=True):
         model = KNeighborsClassifier(3, metric="manhattan", algorithm="brute")
-        assert error == pytest.approx(1 - cross_val_score(model, scaled(X, X)[:, mask], y, cv=folds).mean(), abs=1e-12)
+        assert error == pytest.approx(
+            1 - cross_val_score(model, scale_by_extremes(X, X)[:, mask], y, cv=folds).mean(), abs=1e-12
+        )
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -87,7 +90,7 @@ def test_neighbours_and_metrics_against_the_definition(name, k, metric):
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_digits_with_many_ties(metric):
-    """Sixteen grey levels: most distances are shared by many events."""
+    """Sixteen grey levels: most distances are shared by many samples."""
     X, y, folds = dataset("digits")
     evaluator = KNNEvaluator(X, y, folds, 3, metric, scaling="none")
     for mask in random_masks(DEPTH, 64, seed=3):
@@ -181,7 +184,7 @@ def test_outliers_under_scaling_by_fold():
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_sharp_bounds(metric):
-    """Events on a line: pivot differences equal the distances, and rounding must not exclude neighbours."""
+    """Samples on a line: pivot differences equal the distances, and rounding must not exclude neighbours."""
     for seed in range(10):
         t = np.random.default_rng(seed).random(300)
         X = np.outer(t, np.random.default_rng(99).random(60) + 0.5)
@@ -195,7 +198,7 @@ def test_sharp_bounds(metric):
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("n", [31, 32, 33, 65, 1023, 1057])
 def test_full_and_partial_blocks(n, metric):
-    """The kernel processes 32 events at a time, and tests 32 blocks at a time."""
+    """The kernel processes 32 samples at a time, and tests 32 blocks at a time."""
     rng = np.random.default_rng(n)
     y = rng.permutation(np.arange(n) % 3)
     folds = Folds(rng.permutation(np.arange(n) % 7))
@@ -216,7 +219,7 @@ def test_full_and_partial_blocks(n, metric):
     st.integers(0, 10**6),
 )
 def test_features_of_any_kind(n, n_features, k, metric, decades, seed):
-    """Features of different units, some of few values, some far from zero, some constant, some events twice."""
+    """Features of different units, some of few values, some far from zero, some constant, some samples twice."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, n_features))
     few = rng.random(n_features) < 0.4
@@ -231,7 +234,7 @@ def test_features_of_any_kind(n, n_features, k, metric, decades, seed):
         assert np.array_equal(evaluator.predictions(mask), expected)
 
 
-def test_identical_events():
+def test_identical_samples():
     y = np.arange(40) % 2
     folds = Folds(np.arange(40) // 4)
     predicted = KNNEvaluator(np.zeros((40, 3)), y, folds, 3).predictions([True, False, True])
@@ -283,8 +286,8 @@ def test_labels_of_any_kind():
 
 def test_neighbours():
     X, y, folds = dataset("wine")
-    found = KNNEvaluator(X, y, folds, 4).neighbours(np.ones(13, bool))
-    d = knn_distances(scaled(X, X), scaled(X, X), "manhattan")
+    found = KNNEvaluator(X, y, folds, 4).neighbors(np.ones(13, bool))
+    d = knn_distances(scale_by_extremes(X, X), scale_by_extremes(X, X), "manhattan")
     d[folds.test_fold[:, None] == folds.test_fold] = np.inf
     assert np.array_equal(found, np.sort(np.argsort(d, axis=1, kind="stable")[:, :4]))
 
@@ -301,5 +304,5 @@ def test_mistakes_are_named():
     ]:
         with pytest.raises(PqswarmError, match=message):
             KNNEvaluator(X, y, folds, **arguments)
-    with pytest.raises(PqswarmError, match="a fold is trained on 2 events, fewer than the n_neighbors of 3"):
+    with pytest.raises(PqswarmError, match="a fold is trained on 2 samples, fewer than the n_neighbors of 3"):
         KNNEvaluator(X[:4], y[[0, 60, 0, 60]], Folds(np.array([0, 0, 1, 1])))

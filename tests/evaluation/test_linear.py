@@ -1,4 +1,4 @@
-"""Linear discriminant analysis and linear regressions against scikit-learn, event by event."""
+"""Linear discriminant analysis and linear regressions against scikit-learn, sample by sample."""
 
 import warnings
 from functools import cache
@@ -20,9 +20,9 @@ from pqswarm.evaluation import (
     LinearEvaluator,
     find_classifier,
     find_regressor,
-    scaled,
 )
 from pqswarm.evaluation.exact.linear import foldwise as module
+from pqswarm.evaluation.scaling import scale_by_extremes
 from tests.evaluation.data import random_masks
 
 
@@ -92,7 +92,7 @@ def test_labels_are_those_of_scikit_learn(kind, name):
     for mask in random_masks(40 if kind == "lda" else 16, X.shape[1], seed=4):
         try:
             expected = predict(estimator, X[:, mask], y, folds)
-        except (ValueError, IndexError, np.linalg.LinAlgError):  # all constant, or no more events than features
+        except (ValueError, IndexError, np.linalg.LinAlgError):  # all constant, or no more samples than features
             with pytest.raises(PqswarmError, match="cannot be used with features"):
                 evaluator.predictions(mask)
             assert evaluator.errors(mask[np.newaxis])[0] == 1.0
@@ -140,7 +140,7 @@ def test_errors_are_those_of_scikit_learn(estimator, name):
     target = y if name == "diabetes" else (X - X.mean(axis=0)) @ rng.normal(0, 1, X.shape[1]) / X.std() + y
     target = target + rng.normal(0, 0.3, len(y))
     totals = [np.square(target[test] - target[test].mean()).sum() for _, test in folds.split()]
-    for scaling, data in (("none", X), ("once", scaled(X, X))):
+    for scaling, data in (("none", X), ("once", scale_by_extremes(X, X))):
         evaluator = find_regressor(estimator).evaluator(X, target, folds, scaling=scaling, n_jobs=1)
         masks = random_masks(10, X.shape[1], seed=8)
         with warnings.catch_warnings():
@@ -188,7 +188,7 @@ def test_refused_estimators():
     X, y, folds = problem("diabetes")
     with pytest.raises(PqswarmError, match="neg_mean_squared_error"):
         LinearEvaluator(X, y, folds, "neg_mean_square_error")
-    with pytest.raises(PqswarmError, match="needs two events"):
+    with pytest.raises(PqswarmError, match="needs two samples"):
         LinearEvaluator(X, y, Folds(np.arange(len(y))))
     with pytest.raises(PqswarmError, match="shrinkage needs the solver"):
         LDAEvaluator(X, y > 100, folds, shrinkage=0.5)

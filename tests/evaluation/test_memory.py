@@ -1,4 +1,4 @@
-"""Memory of evaluators does not grow with the square of the events, or with the batch."""
+"""Memory of evaluators does not grow with the square of the samples, or with the batch."""
 
 import subprocess
 import sys
@@ -41,12 +41,12 @@ def traced_peak(name, n, n_folds, n_masks=4):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_twice_as_many_events_take_twice_the_memory(name):
+def test_twice_as_many_samples_take_twice_the_memory(name):
     assert traced_peak(name, 4000, 4) < 2.4 * traced_peak(name, 2000, 4)
 
 
-def test_folds_do_not_multiply_the_events():
-    # The sums of products take 5 MB; the numbers of the training events of all folds would be another 9 MB.
+def test_folds_do_not_multiply_the_samples():
+    # The sums of products take 5 MB; the numbers of the training samples of all folds would be another 9 MB.
     assert traced_peak("linear", 1500, 750, n_masks=1) < 13e6
 
 
@@ -88,7 +88,7 @@ def test_systems_too_large_are_left_to_scikit_learn(name, monkeypatch):
         assert np.allclose(evaluator.fold_errors(masks), whole, rtol=1e-9, atol=0)
 
 
-def test_discriminant_analysis_decides_events_in_parts(monkeypatch):
+def test_discriminant_analysis_decides_samples_in_parts(monkeypatch):
     from pqswarm.evaluation.exact.linear import lda
 
     X, y = data(150)

@@ -14,7 +14,8 @@ from sklearn.neighbors import KernelDensity
 
 import pqswarm
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation import Folds, GaussianNBEvaluator, KernelNBEvaluator, scaled
+from pqswarm.evaluation import Folds, GaussianNBEvaluator, KernelNBEvaluator
+from pqswarm.evaluation.scaling import scale_by_extremes
 from tests.depth import DEPTH
 from tests.evaluation.data import dataset, random_masks
 from tests.reference import classifiers as slow
@@ -28,7 +29,7 @@ def log_sum(powers):
 
 
 def table(X, y, folds, width):
-    """Log-likelihood of each event by class and feature, from the other folds."""
+    """Log-likelihood of each sample by class and feature, from the other folds."""
     classes = np.unique(y)
     out = np.empty((X.shape[1], len(y), classes.size))
     for train, test in folds.split():
@@ -56,7 +57,7 @@ def priors(y, folds):
 def test_kernel_many_masks_against_scipy(name, width, count):
     X, y, folds = dataset(name)
     X = X[:, ::2] if name == "digits" else X  # to save time
-    terms, prior = table(scaled(X, X), y, folds, width), priors(y, folds)
+    terms, prior = table(scale_by_extremes(X, X), y, folds, width), priors(y, folds)
     masks = random_masks(DEPTH * count, X.shape[1], seed=1)
     counts = KernelNBEvaluator(X, y, folds, width).error_counts(masks)
     scores = np.tensordot(masks.astype(float), terms, axes=1) + prior
@@ -101,7 +102,7 @@ def test_kernel_small_data_with_ties_and_duplicates(X, width, scaling, seed):
 
 def test_kernel_terms_are_those_of_scikit_learns_density():
     X, y, folds = dataset("wine")
-    data = scaled(X, X)
+    data = scale_by_extremes(X, X)
     evaluator = KernelNBEvaluator(X, y, folds, 0.05)
     train, test = next(iter(folds.split()))
     for c in range(3):
@@ -119,7 +120,7 @@ def test_kernel_terms_are_accurate_even_far_away():
     X, y, folds = dataset("wine")
     for width in (1e-4, 0.004, 1.0):
         ours = KernelNBEvaluator(X, y, folds, width).table
-        np.testing.assert_allclose(ours, table(scaled(X, X), y, folds, width), rtol=1e-13, atol=1e-12)
+        np.testing.assert_allclose(ours, table(scale_by_extremes(X, X), y, folds, width), rtol=1e-13, atol=1e-12)
 
 
 def gaussian_wrong(data, y, folds):
@@ -131,9 +132,9 @@ def gaussian_wrong(data, y, folds):
 
     def wrong(mask):
         counts = []
-        for model, spread, events, labels in fitted:
+        for model, spread, samples, labels in fitted:
             mean, var = model.theta_[:, mask], model.var_[:, mask] + 1e-9 * spread[mask].max()
-            powers = ((events[:, np.newaxis, mask] - mean) ** 2 / var).sum(axis=2)
+            powers = ((samples[:, np.newaxis, mask] - mean) ** 2 / var).sum(axis=2)
             scores = np.log(model.class_prior_) - 0.5 * np.log(2.0 * np.pi * var).sum(axis=1) - 0.5 * powers
             counts.append(np.count_nonzero(model.classes_[scores.argmax(axis=1)] != labels))
         return counts
@@ -146,7 +147,7 @@ def gaussian_wrong(data, y, folds):
 def test_gaussian_many_masks_against_scikit_learn(name, count, scaling):
     """Models are fitted for a few masks only, and where the joint fit disagrees."""
     X, y, folds = dataset(name)
-    data = X if scaling == "none" else scaled(X, X)
+    data = X if scaling == "none" else scale_by_extremes(X, X)
     masks = random_masks(DEPTH * count, X.shape[1], seed=3)
     counts = GaussianNBEvaluator(X, y, folds, scaling=scaling).error_counts(masks)
     with np.errstate(all="ignore"):
@@ -213,12 +214,12 @@ def test_kernel_features_of_very_different_scales(factor):
 
 
 def test_gaussian_against_cross_val_predict_on_the_paper_data(paper_events):
-    events = paper_events("paper")
-    X, y, folds = events.X(inf), events.y, Folds.stratified(events.y, seed=7)
+    samples = paper_events("paper")
+    X, y, folds = samples.X(inf), samples.y, Folds.stratified(samples.y, seed=7)
     evaluator = GaussianNBEvaluator(X, y, folds)
     for mask in random_masks(3, 99, seed=4):
         assert np.array_equal(
-            evaluator.predictions(mask), cross_val_predict(GaussianNB(), scaled(X, X)[:, mask], y, cv=folds)
+            evaluator.predictions(mask), cross_val_predict(GaussianNB(), scale_by_extremes(X, X)[:, mask], y, cv=folds)
         )
 
 

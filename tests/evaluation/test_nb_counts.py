@@ -32,7 +32,7 @@ def problem(rng, kind, n, n_features, n_classes):
     y = rng.integers(0, n_classes, n)
     y[:2] = 0, 1
     sizes = rng.permutation(np.concatenate([np.arange(3), np.minimum(rng.integers(0, 6, n - 3), 2)]))
-    return X, y, Folds(sizes)  # folds of different sizes; a class may be missing from the training events
+    return X, y, Folds(sizes)  # folds of different sizes; a class may be missing from the training samples
 
 
 @settings(max_examples=15 * DEPTH)
@@ -50,7 +50,7 @@ def test_counts_are_those_of_the_sums_in_double_precision(kind, n, n_features, n
     rng = np.random.default_rng(seed)
     X, y, folds = problem(rng, kind, n, n_features, n_classes)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(naive_bayes, "_BLOCK_NUMBERS", int(rng.choice([32, 1024])))  # one block of events, or several
+        patch.setattr(naive_bayes, "_BLOCK_NUMBERS", int(rng.choice([32, 1024])))  # one block of samples, or several
         patch.setattr(naive_bayes, "_MASKS", int(rng.choice([5, 512])))
         patch.setattr(naive_bayes, "_TERMS", 10)  # threads even for little work
         scaling = "none" if kind == "far" else "once"
@@ -99,12 +99,12 @@ def test_a_step_forward_adds_one_feature_per_subset():
 
 def test_tables_that_are_too_large_are_refused(monkeypatch):
     with pytest.raises(
-        PqswarmError, match=r"needs 4\.2 GB .* of 5000 events x 5000 features x 14 classes, more than 2\.0"
+        PqswarmError, match=r"needs 4\.2 GB .* of 5000 samples x 5000 features x 14 classes, more than 2\.0"
     ):
         naive_bayes.check_table_size(5000, 5000, 14)
     naive_bayes.check_table_size(50_000, 100, 14)
     monkeypatch.setattr(naive_bayes, "_MEMORY", 80_000)
-    with pytest.raises(PqswarmError, match="178 events x 13 features x 3 classes"):
+    with pytest.raises(PqswarmError, match="178 samples x 13 features x 3 classes"):
         KernelNBEvaluator(*dataset("wine"))
 
 

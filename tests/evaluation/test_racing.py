@@ -1,4 +1,4 @@
-"""Fold racing finds the winner of a full evaluation, with fewer folds."""
+"""Errors of some folds, and races in blocks of folds."""
 
 import numpy as np
 import pytest
@@ -6,9 +6,7 @@ from sklearn.datasets import load_digits
 from sklearn.tree import DecisionTreeClassifier
 
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation import CLASSIFIERS, Folds, GaussianNBEvaluator, GenericEvaluator, LinearEvaluator, Memo
-from pqswarm.evaluation.racing import RacingEvaluator, race
-from pqswarm.search import minimize
+from pqswarm.evaluation import CLASSIFIERS, CachedEvaluator, Folds, GaussianNBEvaluator, GenericEvaluator
 
 
 def noisy_digits():
@@ -20,23 +18,15 @@ def noisy_digits():
 
 @pytest.mark.parametrize("name", ["k-nn", "gaussian-nb", "kernel-nb", "lda"])
 @pytest.mark.parametrize("scaling", ["once", "standard"])
-def test_the_winner_is_that_of_a_full_evaluation(name, scaling):
+def test_the_counts_of_some_folds_are_those_of_all(name, scaling):
     X, y, folds, masks = noisy_digits()
     evaluator = CLASSIFIERS[name]().evaluator(X, y, folds, scaling=scaling)
-    counts, errors = evaluator.error_counts(masks), evaluator.errors(masks)
+    counts = evaluator.error_counts(masks)
     for part in (range(1), range(1, 4), range(4, 10)):
         some = evaluator.error_counts(masks, part)
         taken = (some >= 0).all(axis=1)
         assert taken.sum() > 10
         np.testing.assert_array_equal(some[taken], counts[taken, part.start : part.stop])
-    found = race(evaluator, masks)
-    assert found.best == errors.argmin()
-    assert found.errors[found.best] == errors.min()
-    np.testing.assert_array_equal(found.errors[found.finished], errors[found.finished])
-    assert (found.errors <= errors).all()
-    assert (found.errors[~found.finished] > errors.min()).all()
-    assert found.folds.sum() < 0.95 * errors.size * 10
-    np.testing.assert_array_equal(race(Memo(evaluator), masks).folds, found.folds)
 
 
 @pytest.mark.parametrize("name", ["k-nn", "gaussian-nb", "lda"])
@@ -49,7 +39,7 @@ def test_a_race_in_blocks_of_folds_tells_what_was_tested(name):
     whole = np.column_stack([*parts, evaluator.errors(masks)])
     first, limits = np.arange(30) % 3, np.full((30, 2), np.inf)
     np.testing.assert_allclose(evaluator.raced(masks, first, limits), whole, rtol=1e-12)
-    np.testing.assert_array_equal(Memo(evaluator).raced(masks, first, limits)[:, 3], evaluator.errors(masks))
+    np.testing.assert_array_equal(CachedEvaluator(evaluator).raced(masks, first, limits)[:, 3], evaluator.errors(masks))
     limits[:, 0], limits[:, 1] = np.median(whole[:, 0]), np.median(whole[:, 0] + whole[:, 1])
     found = evaluator.raced(masks, first, limits)
     for row, (start, values) in enumerate(zip(first, whole, strict=True)):
@@ -61,19 +51,8 @@ def test_a_race_in_blocks_of_folds_tells_what_was_tested(name):
         assert found[row].tobytes() == evaluator.raced(masks[[row]], first[[row]], limits[[row]])[0].tobytes()
 
 
-def test_ties_go_to_the_first_and_a_limit_drops_more():
-    X, y, folds, masks = noisy_digits()
-    evaluator = GaussianNBEvaluator(X, y, folds)
-    errors = evaluator.errors(masks)
-    twice = np.concatenate([masks, masks[[errors.argmin()]]])
-    assert race(evaluator, twice).best == errors.argmin()
-    limited = race(evaluator, masks, limit=errors.min() / 2)
-    assert limited.folds.sum() < race(evaluator, masks).folds.sum()
-    assert limited.errors.min() > errors.min() / 2
-
-
 class Picky(DecisionTreeClassifier):
-    """It refuses feature 0 once it has seen event 7 in training."""
+    """It refuses feature 0 once it has seen sample 7 in training."""
 
     def fit(self, X, y):
         if (X[:, 0] == -99.0).any():
@@ -84,36 +63,19 @@ class Picky(DecisionTreeClassifier):
 def test_a_subset_that_is_refused_in_one_fold_counts_as_wrong_in_all():
     X, y, folds, masks = noisy_digits()
     X = X.copy()
-    X[folds.test(9)[0], 0] = -99.0  # in the training events of every fold but the last
+    X[folds.test(9)[0], 0] = -99.0  # in the training samples of every fold but the last
     masks = masks[:4].copy()
     masks[:, 0], masks[0, 0] = False, True
     evaluator = GenericEvaluator(X, y, folds, Picky(max_depth=3, random_state=0), scaling="none")
     np.testing.assert_array_equal(evaluator.error_counts(masks)[0], folds.sizes)
     np.testing.assert_array_equal(evaluator.error_counts(masks, range(3))[0], -1)
     assert (evaluator.error_counts(masks, range(9, 10))[0] >= 0).all()
-    found = race(evaluator, masks)
-    assert found.errors[0] == 1.0
-    assert found.best == evaluator.errors(masks).argmin()
+    raced = evaluator.raced(masks, np.zeros(4, dtype=np.int64), np.full((4, 2), np.inf))
+    np.testing.assert_array_equal(raced[:, 3], evaluator.errors(masks))
+    assert raced[0, 3] == 1.0
 
 
-def test_others_are_tested_in_all_folds_and_bad_folds_are_named():
+def test_bad_folds_are_named():
     X, _, folds, masks = noisy_digits()
-    linear = LinearEvaluator(X, X[:, 3], folds)
-    assert race(linear, masks[:5]).finished.all()
-    evaluator = GaussianNBEvaluator(X, X[:, 5] > 8, folds)
     with pytest.raises(PqswarmError, match="consecutive"):
-        evaluator.error_counts(masks, range(8, 12))
-    with pytest.raises(PqswarmError, match="at least one"):
-        race(evaluator, masks[:0])
-
-
-def test_raced_sffs_has_the_same_result_and_front():
-    X, y, folds, _ = noisy_digits()
-    evaluator = GaussianNBEvaluator(X[:, :20], y, folds)
-    racing = RacingEvaluator(evaluator)
-    raced, full = (minimize("sffs", each, 10_000) for each in (racing, evaluator))
-    assert (raced.error, raced.n_evaluations) == (full.error, full.n_evaluations)
-    np.testing.assert_array_equal(raced.mask, full.mask)
-    np.testing.assert_array_equal(raced.front_masks, full.front_masks)
-    np.testing.assert_array_equal(raced.front_errors, full.front_errors)
-    assert racing.n_evaluations < full.n_evaluations
+        GaussianNBEvaluator(X, X[:, 5] > 8, folds).error_counts(masks, range(8, 12))

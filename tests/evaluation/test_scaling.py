@@ -77,7 +77,7 @@ def test_counts_are_those_of_a_pipeline(kind, settings, model, count, scaling):
         assert found.tolist() == expected
 
 
-def test_outliers_in_the_test_events():
+def test_outliers_in_the_test_samples():
     X, y, folds = untied(5)
     X[folds.test_fold == 2] *= 50
     masks = random_masks(8, 13, 1)

@@ -95,7 +95,7 @@ def test_refused_subsets_empty_ones_and_what_cannot_be_scored():
     with pytest.raises(PqswarmError, match="scorer must be a scorer of scikit-learn"):
         ScoredEvaluator(evaluator.evaluator, "f1_macro")
     nan = make_scorer(lambda true, guessed: np.nan)
-    with pytest.raises(PqswarmError, match=r"gives nan on fold 0 of 18 events, with features \[0\]"):
+    with pytest.raises(PqswarmError, match=r"gives nan on fold 0 of 18 samples, with features \[0\]"):
         choose_evaluator(GaussianNB(), X, y, folds, scoring=nan).evaluator.errors(np.eye(8, dtype=bool)[:1])
 
 
@@ -143,7 +143,7 @@ def compare_responses(model, n_classes, n_masks):
 
 
 def test_ties_by_rounding_are_left_to_scikit_learn():
-    """Of events whose features are exchanged, probabilities are equal but for rounding."""
+    """Of samples whose features are exchanged, probabilities are equal but for rounding."""
     rng = np.random.default_rng(0)
     half = rng.integers(0, 3, (40, 4)).astype(float)
     X, y = np.vstack([half, half[:, ::-1]]), np.tile(rng.integers(0, 2, 40), 2)

@@ -27,11 +27,11 @@ from sklearn.tree import DecisionTreeClassifier
 from pqswarm import KernelNB
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import (
+    CachedEvaluator,
     Folds,
     GaussianNBEvaluator,
     GenericEvaluator,
     KNNEvaluator,
-    Memo,
     RepeatedEvaluator,
     Splits,
     choose_evaluator,
@@ -123,14 +123,14 @@ def test_equal_counts_in_other_repetitions_give_equal_errors():
 def test_training_sets_are_used_unchanged():
     """Including their order, which matters to stochastic gradient descent and to equal distances."""
     train, test = np.array([5, 3, 1, 4]), np.array([2, 0])
-    splits = Splits([(train, test), ([0, 1, 2, 3], [5, 4])], n_events=6)
+    splits = Splits([(train, test), ([0, 1, 2, 3], [5, 4])], n_samples=6)
     pairs = list(splits.split())
     assert pairs[0][0].tolist() == [5, 3, 1, 4]
     assert pairs[0][1].tolist() == [2, 0]
     assert pairs[1][0].tolist() == [0, 1, 2, 3]
     assert pairs[1][1].tolist() == [5, 4]
     assert (len(splits), splits.get_n_splits(), splits.partitions()) == (6, 2, None)
-    whole = Splits([*pairs, ([0, 2, 4, 5], [1, 3])], n_events=6).partitions()
+    whole = Splits([*pairs, ([0, 2, 4, 5], [1, 3])], n_samples=6).partitions()
     assert [folds.test_fold.tolist() for folds in whole] == [[0, 2, 0, 2, 1, 1]]
 
 
@@ -153,19 +153,19 @@ def test_folds_are_splits_that_are_one_partition():
     ("pairs", "message"),
     [
         ([], "the given list has no splits"),
-        ([([0, 1], [])], "the test set of split 0 must be a list of events that is not empty"),
-        ([([0, 1], [2]), ([], [1])], "the training set of split 1 must be a list of events that is not empty"),
+        ([([0, 1], [])], "the test set of split 0 must be a list of samples that is not empty"),
+        ([([0, 1], [2]), ([], [1])], "the training set of split 1 must be a list of samples that is not empty"),
         ([([0, 1], [6])], "the test set of split 0 must hold indices from 0 to 5"),
         ([([0, -1], [2])], "the training set of split 0 must hold indices from 0 to 5"),
         ([([0.5, 1], [2])], "must hold indices"),
-        ([([[0, 1]], [2])], "must be a list of events"),
+        ([([[0, 1]], [2])], "must be a list of samples"),
         ([([0, 1],)], "split 0 must be a pair of training and test indices"),
         ([3], "split 0 must be a pair of training and test indices"),
     ],
 )
 def test_invalid_splits(pairs, message):
     with pytest.raises(PqswarmError, match=message):
-        Splits(pairs, n_events=6)
+        Splits(pairs, n_samples=6)
 
 
 @pytest.mark.parametrize(
@@ -202,14 +202,14 @@ def test_k_nn_itself_needs_a_partition():
         GenericEvaluator(X, y, 5, GaussianNB())
 
 
-def test_predictions_where_each_event_is_tested_once():
+def test_predictions_where_each_sample_is_tested_once():
     X, y, folds = dataset("wine")
     mask = np.ones(13, dtype=bool)
     one = Splits.from_cv(folds, X, y)
     expected = GaussianNBEvaluator(X, y, folds, scaling="none").predictions(mask)
     np.testing.assert_array_equal(GenericEvaluator(X, y, one, GaussianNB(), scaling="none").predictions(mask), expected)
     several = Splits.from_cv(RepeatedKFold(n_splits=3, n_repeats=2, random_state=0), X, y)
-    with pytest.raises(PqswarmError, match="each event is tested once"):
+    with pytest.raises(PqswarmError, match="each sample is tested once"):
         GenericEvaluator(X, y, several, GaussianNB()).predictions(mask)
     repeated = RepeatedEvaluator([GaussianNBEvaluator(X, y, each) for each in several.partitions()], several)
     with pytest.raises(PqswarmError, match="once in each partition"):
@@ -222,7 +222,7 @@ def test_predictions_where_each_event_is_tested_once():
 def test_chosen_evaluators_can_be_cached(cv):
     X, y = disordered()
     choice = choose_evaluator(GaussianNB(), X, y, Splits.from_cv(cv, X, y))
-    memo, masks = Memo(choice.evaluator), random_masks(6, 13, 4)
+    memo, masks = CachedEvaluator(choice.evaluator), random_masks(6, 13, 4)
     expected = choice.evaluator.errors(masks)
     np.testing.assert_array_equal(memo.errors(masks), expected)
     np.testing.assert_array_equal(memo.errors(masks[::-1]), expected[::-1])

@@ -37,9 +37,14 @@ def test_rectifier_harmonics_fall_about_as_one_over_k(ratio, slope):
 def test_rectifier_output_voltage_with_commutation():
     """Mean output of the bridge: 3 sqrt(3)/pi, less the drop of commutation, 3/pi X I."""
     ratio = 40
-    record = run_bench(N, FS, rectifier_ratio=ratio, oversampling=16, source_x_over_r=100, **{
-        k: v for k, v in WEAK.items() if k != "source_x_over_r"
-    })  # fmt: skip
+    record = run_bench(
+        N,
+        FS,
+        rectifier_ratio=ratio,
+        oversampling=16,
+        source_x_over_r=100,
+        **{k: v for k, v in WEAK.items() if k != "source_x_over_r"},
+    )
     output = record.voltages.max(axis=0) - record.voltages.min(axis=0)
     reactance = W * WEAK["source_inductance"]
     current = output.mean() / (ratio * reactance)
@@ -73,9 +78,14 @@ def test_power_balance():
 def test_switching_transient_has_the_lc_frequency(capacitance):
     inductance = 0.5e-3
     record = run_bench(
-        N, FS, source_inductance=inductance, source_x_over_r=2.4, load_resistance=1e5, capacitance=capacitance,
+        N,
+        FS,
+        source_inductance=inductance,
+        source_x_over_r=2.4,
+        load_resistance=1e5,
+        capacitance=capacitance,
         transient_onset=0.2,
-    )  # fmt: skip
+    )
     after = np.arange(N) / FS > 0.2051
     ring = (record.voltages[0] - np.sin(W * np.arange(N) / FS))[after] * np.hanning(2 * after.sum())[after.sum() :]
     found = np.abs(np.fft.rfft(ring, 8 * N)).argmax() * FS / (8 * N)
@@ -84,9 +94,17 @@ def test_switching_transient_has_the_lc_frequency(capacitance):
 
 def test_bank_closes_at_the_given_angle_with_the_step_of_the_trapped_charge():
     record = run_bench(
-        N, FS, source_inductance=0.5e-3, source_x_over_r=2.4, load_resistance=1e5, capacitance=10e-6,
-        capacitor_resistance=1e-4, transient_onset=0.2, trapped_voltage=-0.5, oversampling=16,
-    )  # fmt: skip
+        N,
+        FS,
+        source_inductance=0.5e-3,
+        source_x_over_r=2.4,
+        load_resistance=1e5,
+        capacitance=10e-6,
+        capacitor_resistance=1e-4,
+        transient_onset=0.2,
+        trapped_voltage=-0.5,
+        oversampling=16,
+    )
     difference = record.voltages[0] - np.sin(W * np.arange(N) / FS)
     closed = int(np.flatnonzero(np.abs(difference) > 0.1)[0])
     assert closed / FS == pytest.approx(0.205, abs=1.5 / FS)
@@ -100,9 +118,15 @@ def test_bank_closes_at_the_given_angle_with_the_step_of_the_trapped_charge():
 def test_sag_depth_follows_the_impedance_divider(ratio, x_over_r):
     inductance, load = 0.5e-3, 80.0
     record = run_bench(
-        N, FS, source_inductance=inductance, source_x_over_r=x_over_r, load_resistance=load, fault_ratio=ratio,
-        start=0.1, duration=0.4,
-    )  # fmt: skip
+        N,
+        FS,
+        source_inductance=inductance,
+        source_x_over_r=x_over_r,
+        load_resistance=load,
+        fault_ratio=ratio,
+        start=0.1,
+        duration=0.4,
+    )
     z = W * inductance * (1 / x_over_r + 1j)
     parallel = 1 / (1 / load + 1 / (ratio * abs(z)))
     during = record.voltages[0, 7500:10000]
@@ -115,9 +139,15 @@ def test_sag_depth_follows_the_impedance_divider(ratio, x_over_r):
 
 def test_fault_clears_at_a_zero_of_its_current():
     record = run_bench(
-        N, FS, source_inductance=0.5e-3, source_x_over_r=2.4, load_resistance=80.0, fault_ratio=0.3, start=0.1,
+        N,
+        FS,
+        source_inductance=0.5e-3,
+        source_x_over_r=2.4,
+        load_resistance=80.0,
+        fault_ratio=0.3,
+        start=0.1,
         duration=0.203,
-    )  # fmt: skip
+    )
     envelope = np.abs(record.voltages[0])
     late = np.flatnonzero(envelope > 0.9)
     cleared = late[late > 0.12 * FS][0] / FS
@@ -130,9 +160,16 @@ def test_fault_against_a_general_solver():
     resistance = W * inductance / x_over_r
     t = np.arange(4000) / FS
     record = run_bench(
-        4000, FS, source_inductance=inductance, source_x_over_r=x_over_r, load_resistance=load, fault_ratio=ratio,
-        start=0.05, duration=1.0, oversampling=16,
-    )  # fmt: skip
+        4000,
+        FS,
+        source_inductance=inductance,
+        source_x_over_r=x_over_r,
+        load_resistance=load,
+        fault_ratio=ratio,
+        start=0.05,
+        duration=1.0,
+        oversampling=16,
+    )
     fault = ratio * np.hypot(resistance, W * inductance)
     expected = phase_voltage(
         t, inductance=inductance, resistance=resistance, load=load, fault=fault, span=(0.05, np.inf)
@@ -147,9 +184,17 @@ def test_bank_against_a_general_solver(oversampling, tolerance):
     t = np.arange(4000) / FS
     bank = (10e-6, 0.003, -0.4, 0.065)
     record = run_bench(
-        4000, FS, source_inductance=inductance, source_x_over_r=x_over_r, load_resistance=load, capacitance=bank[0],
-        capacitor_resistance=bank[1], trapped_voltage=bank[2], transient_onset=0.06, oversampling=oversampling,
-    )  # fmt: skip
+        4000,
+        FS,
+        source_inductance=inductance,
+        source_x_over_r=x_over_r,
+        load_resistance=load,
+        capacitance=bank[0],
+        capacitor_resistance=bank[1],
+        trapped_voltage=bank[2],
+        transient_onset=0.06,
+        oversampling=oversampling,
+    )
     expected = phase_voltage(t, inductance=inductance, resistance=W * inductance / x_over_r, load=load, bank=bank)
     away = np.abs(t - 0.065) > 2 / FS
     np.testing.assert_allclose(record.voltages[0][away], expected[away], atol=tolerance)
@@ -225,6 +270,10 @@ def test_bench_transients_keep_to_the_printed_ranges():
 
 def test_bench_covers_a_tenth_in_the_classes_it_can_produce():
     assert set(PRESETS["paper"].bench) == {
-        "sag", "harmonics", "oscillatory_transient", "sag_with_harmonics", "sag_with_transient",
-    }  # fmt: skip
+        "sag",
+        "harmonics",
+        "oscillatory_transient",
+        "sag_with_harmonics",
+        "sag_with_transient",
+    }
     assert PRESETS["paper"].bench_share == 0.1

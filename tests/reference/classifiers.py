@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pqswarm.evaluation.exact.knn.definition import knn_neighbours, knn_vote
+from pqswarm.evaluation.exact.knn.definition import knn_neighbors, knn_vote
 from pqswarm.evaluation.exact.naive_bayes.definition import kernel_nb_labels
 
 
@@ -30,7 +30,7 @@ def knn_predictions(data, y, splits, k, metric, scaling="none"):
     ties = []
 
     def labels_of(train, labels, test):
-        neighbours, tied = knn_neighbours(test, train, k, metric)
+        neighbours, tied = knn_neighbors(test, train, k, metric)
         ties.append(tied)
         return knn_vote(labels, neighbours)
 

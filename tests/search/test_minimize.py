@@ -1,12 +1,13 @@
 """Runs, budgets, results, callbacks, the registry, and mistakes of callers."""
 
 import time
+from io import StringIO
 
 import numpy as np
 import pytest
 
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation import Folds, KernelNBEvaluator, Memo
+from pqswarm.evaluation import CachedEvaluator, Folds, KernelNBEvaluator
 from pqswarm.search import (
     ALGORITHMS,
     BPSO,
@@ -50,7 +51,7 @@ def test_defaults_are_those_of_the_paper():
     b = ALGORITHMS["bpso"].Parameters()
     assert (b.swarm_size, b.inertia, b.cognitive, b.social, b.velocity_limit) == (30, 1, 2, 2, 6)
     c = ALGORITHMS["cbpso"].Parameters()
-    assert (c.swarm_size, c.catfish_share, c.refresh_gap) == (30, 0.1, 3)
+    assert (c.swarm_size, c.catfish_fraction, c.refresh_gap) == (30, 0.1, 3)
     g = ALGORITHMS["ga"].Parameters()
     assert (g.population_size, g.crossover_probability, g.mutation_probability) == (30, 0.8, 0.2)
     a = ALGORITHMS["aco"].Parameters()
@@ -164,7 +165,7 @@ def test_empty_subset_never_wins():
 def test_results_on_the_paper_problem_are_reproducible_and_exact():
     X, y, folds = dataset("pq")
     evaluator = KernelNBEvaluator(X, y, folds)
-    memo = Memo(evaluator)
+    memo = CachedEvaluator(evaluator)
     results = minimize_many("2d-upso", memo, seeds=[0, 1], max_evaluations=605)
     assert memo.n_evaluations == 1210
     assert memo.n_hits > 0
@@ -224,12 +225,8 @@ def test_callback_sees_progress_and_can_stop():
 
 
 def test_progress_bar_shows_numbers(capsys):
-    from io import StringIO
-
-    from rich.console import Console
-
     text = StringIO()
-    with ProgressBar("wine", Console(file=text, width=100, force_terminal=False)) as bar:
+    with ProgressBar("wine", text) as bar:
         result = minimize("bpso", problem(EASY[0]), 300, callback=bar)
     assert "wine" in text.getvalue()
     assert "300/300" in text.getvalue()

@@ -23,7 +23,7 @@ from sklearn.tree import DecisionTreeClassifier
 from pqswarm import SwarmSelector
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import FILTERS, Filter
-from pqswarm.search import BPSO, SearchParameters, option, parameters
+from pqswarm.search import BPSO, SearchParameters, parameter
 from pqswarm.selector import nested_score
 from tests.selector.problems import WINE, assert_same, quick
 
@@ -114,11 +114,10 @@ def test_the_prefilter_sees_only_what_is_trained_on(monkeypatch):
     assert seen == 3 * [40, 20, 20]
 
 
-@parameters
 class TellingParameters(SearchParameters):
     """With an order."""
 
-    order: tuple[int, ...] = option(default=(), low=0, meaning="features, best first")
+    order: tuple[int, ...] = parameter(default=(), low=0, meaning="features, best first")
 
 
 class Telling(BPSO):
@@ -171,7 +170,7 @@ def test_nan_is_refused_otherwise():
     X, y = with_holes()
     row, column = np.argwhere(np.isnan(X))[0]
     for estimator in (GaussianNB(), None):
-        with pytest.raises(PqswarmError, match=f"feature {column} of event {row} is NaN.*SimpleImputer"):
+        with pytest.raises(PqswarmError, match=f"feature {column} of sample {row} is NaN.*SimpleImputer"):
             SwarmSelector(estimator, max_evaluations=20).fit(X, y)
     with pytest.raises(ValueError, match="infinity"):
         quick(DecisionTreeClassifier()).fit(np.where(np.isnan(X), np.inf, X), y)

@@ -6,9 +6,9 @@ from contextlib import closing
 
 import numpy as np
 import pytest
+from pqswarm.app.studies.values import read_runs, run_values, study_values
 
 from pqswarm.app.handlers import Missing
-from pqswarm.app.studies.values import read_runs, run_values, study_values
 from pqswarm.errors import PqswarmError
 from pqswarm.report import write_report
 from pqswarm.study import Store, format_plan, load_plan, read_plan, read_study, run_study

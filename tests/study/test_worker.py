@@ -10,7 +10,7 @@ from threading import Barrier
 import numpy as np
 import pytest
 
-from pqswarm.evaluation import CLASSIFIERS, Folds, Memo
+from pqswarm.evaluation import CLASSIFIERS, CachedEvaluator, Folds
 from pqswarm.search import ALGORITHMS
 from pqswarm.study import RunKey, worker
 from pqswarm.study.problem import StudyProblem
@@ -107,7 +107,7 @@ def test_few_evaluators_are_kept(problems, monkeypatch):
     base = problems["NB"]
     others = [replace(base, classifier=nb(width)) for width in (0.1, 0.2, 0.3)]
     memories = [worker._evaluator(problem, "cpu") for problem in others]
-    assert all(isinstance(memory, Memo) for memory in memories)
+    assert all(isinstance(memory, CachedEvaluator) for memory in memories)
     assert list(worker._evaluators) == [f"cpu {problem.key}" for problem in others[1:]]
     assert worker._evaluator(others[2], "cpu") is memories[2]
     assert worker._evaluator(others[0], "cpu") is not memories[0]

@@ -112,7 +112,8 @@ class Archive:
         return manifest
 
     def _array(self, archive: zipfile.ZipFile, name: str, checksums: dict[str, Any]) -> AnyArray:
-        content, dtype = self._member(archive, f"{name}.npy"), self.arrays[name]
+        content = self._member(archive, f"{name}.npy")
+        dtype = self.arrays[name]
         if hashlib.sha256(content).hexdigest() != checksums.get(name):
             raise FileFormatError(f"is damaged: the checksum of {name!r} does not match its manifest.")
         array = read_npy(content, name)
@@ -159,9 +160,11 @@ def read_npy(content: bytes, name: str) -> AnyArray:
 
 
 def write_arrays(
-    file: BinaryIO, arrays: Mapping[str, AnyArray], texts: Mapping[str, str] | None = None,
+    file: BinaryIO,
+    arrays: Mapping[str, AnyArray],
+    texts: Mapping[str, str] | None = None,
     compression: int = zipfile.ZIP_STORED,
-) -> None:  # fmt: skip
+) -> None:
     """Write texts and arrays as a zip archive that ``numpy.load`` opens; equal content gives equal bytes."""
     with zipfile.ZipFile(file, "w") as archive:
         for name, text in (texts or {}).items():

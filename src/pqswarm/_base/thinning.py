@@ -25,12 +25,14 @@ def extremes(values: Any, step: int) -> tuple[Any, Any]:
 
 def extremes_between(values: FloatArray, edges: Sequence[int]) -> tuple[FloatArray, FloatArray]:
     """Return the minimum and maximum of a series between successive edges; NaN where there is no finite value."""
-    low, high = np.full(len(edges) - 1, np.nan), np.full(len(edges) - 1, np.nan)
+    low = np.full(len(edges) - 1, np.nan)
+    high = np.full(len(edges) - 1, np.nan)
     for i, (first, stop) in enumerate(pairwise(edges)):
         known = values[first:stop]
         known = known[np.isfinite(known)]
         if known.size:
-            low[i], high[i] = known.min(), known.max()
+            low[i] = known.min()
+            high[i] = known.max()
     return low, high
 
 

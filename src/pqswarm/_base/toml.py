@@ -74,9 +74,11 @@ def parse_toml(text: str, source: str) -> dict[str, Any]:
 
 
 def explain_mistakes(
-    error: "ValidationError", *models: "type[BaseModel]", tags: Collection[str] = (),
+    error: "ValidationError",
+    *models: "type[BaseModel]",
+    tags: Collection[str] = (),
     words: Mapping[str, str] | None = None,
-) -> list[str]:  # fmt: skip
+) -> list[str]:
     """Return the mistakes that pydantic found in a table as sentences, at most 20: key, what is wrong, and value.
 
     The `models` that the table was checked against name the keys that are known; `tags` of unions, which pydantic names

@@ -18,7 +18,8 @@ def note_compile_time() -> None:
     """Note that this process compiles, or has just done so."""
     global _last, _listener
     _last = time.monotonic()
-    listener, _listener = _listener, None
+    listener = _listener
+    _listener = None
     if listener is not None:
         listener()
 

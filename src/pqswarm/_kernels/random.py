@@ -16,12 +16,18 @@ _POOL = 4  # words of entropy
 _MASK = np.uint64(0xFFFFFFFF)
 _WORD = np.uint64(32)
 _HALF_WORD = np.uint64(16)
-_INIT_A, _MULTIPLIER_A = np.uint64(0x43B0D7E5), np.uint64(0x931E8875)
-_INIT_B, _MULTIPLIER_B = np.uint64(0x8B51F9DD), np.uint64(0x58F38DED)
-_MIX_LEFT, _MIX_RIGHT = np.uint64(0xCA01F9DD), np.uint64(0x4973F715)
-_HIGH, _LOW = np.uint64(0x2360ED051FC65DA4), np.uint64(0x4385DF649FCCF645)  # multiplier of PCG64
-_ZERO, _ONE = np.uint64(0), np.uint64(1)
-_TURN, _ALL = np.uint64(58), np.uint64(63)
+_INIT_A = np.uint64(0x43B0D7E5)
+_MULTIPLIER_A = np.uint64(0x931E8875)
+_INIT_B = np.uint64(0x8B51F9DD)
+_MULTIPLIER_B = np.uint64(0x58F38DED)
+_MIX_LEFT = np.uint64(0xCA01F9DD)
+_MIX_RIGHT = np.uint64(0x4973F715)
+_HIGH = np.uint64(0x2360ED051FC65DA4)  # multiplier of PCG64
+_LOW = np.uint64(0x4385DF649FCCF645)
+_ZERO = np.uint64(0)
+_ONE = np.uint64(1)
+_TURN = np.uint64(58)
+_ALL = np.uint64(63)
 _SPARE = np.uint64(11)  # bits beyond a fraction of 53 bits
 _UNIT = 2.0**-53
 
@@ -88,7 +94,8 @@ def _put_words(number, words, count):
 @njit(cache=True, nogil=True)
 def _random_kernel_seed(seed, key):
     """Four 64-bit numbers that seed the generator of a stream (NumPy's SeedSequence)."""
-    words, pool = np.zeros(_POOL + 2 * key.size, np.uint64), np.zeros(_POOL, np.uint64)
+    words = np.zeros(_POOL + 2 * key.size, np.uint64)
+    pool = np.zeros(_POOL, np.uint64)
     _put_words(seed, words, 0)
     count = _POOL
     for number in key:
@@ -114,11 +121,15 @@ def _random_kernel_seed(seed, key):
 def fill_uniform(seed, key, out):
     """Fill `out` with ``stream(seed, key).random(out.size)``; `seed` is uint64, `key` uint64[n]."""
     state = _random_kernel_seed(seed, key)
-    plus_high, plus_low = (state[2] << _ONE) | (state[3] >> _ALL), (state[3] << _ONE) | _ONE
+    plus_high = (state[2] << _ONE) | (state[3] >> _ALL)
+    plus_low = (state[3] << _ONE) | _ONE
     low = plus_low + state[1]
     high = plus_high + state[0] + (_ONE if low < plus_low else _ZERO)
     # Two steps at a time, and four: x -> a x + c becomes a^2 x + c (a + 1).
-    by_high, by_low, add_high, add_low = _HIGH, _LOW, plus_high, plus_low
+    by_high = _HIGH
+    by_low = _LOW
+    add_high = plus_high
+    add_low = plus_low
     for _ in range(2):
         add_high, add_low = _advance(add_high, add_low, by_high, by_low, add_high, add_low)
         by_high, by_low = _multiply(by_high, by_low, by_high, by_low)

@@ -7,10 +7,10 @@ __all__ = ["SCRIPTS", "STYLES", "VIEWER", "read_scripts", "read_styles"]
 VIEWER = ("draw.js", "waves_pictures.js", "waves_panels.js", "waves_input.js", "waves.js", "waves_frame.js")
 """Scripts of the waveform viewer, in loading order."""
 
-SCRIPTS = (*VIEWER, "table.js", "instruments.js", "charts.js")
+SCRIPTS = (*VIEWER, "table.js", "instruments.js")
 """All scripts, in loading order."""
 
-STYLES = ("colours.css", "base.css", "waves.css", "instruments.css", "tolerance.css", "charts.css")
+STYLES = ("colours.css", "base.css", "waves.css", "instruments.css", "tolerance.css")
 """All style sheets, in loading order."""
 
 

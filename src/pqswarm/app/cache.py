@@ -11,7 +11,7 @@ from weakref import WeakValueDictionary
 _MAX_ANSWERS = 12
 _MAX_CONCURRENT = 2
 """Answers computed at the same time; this leaves a thread for quick requests."""
-_REUSE_FACTOR = 50
+_REUSE_FACTOR = 3
 """An answer about a changing subject is reused for this many times its computing time."""
 
 _Key = TypeVar("_Key")

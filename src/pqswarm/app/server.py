@@ -39,7 +39,7 @@ _SECTION_SCRIPTS = {
         *("recordings.js", "uploads.js", "filters.js", "event_list.js", "statistics.js", "stations.js"),
         *("corrections.js", "cursor_readings.js", "wavelet_bands.js", "around.js", "recording.js", "compare.js"),
     ),
-    "studies": ("study.js", "study_tables.js", "studies.js"),
+    "studies": ("study.js", "studies.js"),
 }
 _OWN_SCRIPTS = ("app.js", *(f"{section}/{name}" for section, names in _SECTION_SCRIPTS.items() for name in names))
 _OWN_STYLES = ("app.css", *(f"{section}/{section}.css" for section in _SECTION_SCRIPTS))

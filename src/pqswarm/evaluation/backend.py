@@ -24,13 +24,13 @@ class Backend(ABC, Generic[_Evaluator]):
 
     @abstractmethod
     def predict(self, masks: BoolArray, folds: range | None = None) -> IntArray:
-        """Return the labels of every event, as positions in `classes`, for each non-empty mask: shape (m, n).
+        """Return the labels of every sample, as positions in `classes`, for each non-empty mask: shape (m, n).
 
-        If consecutive `folds` are given, only the labels of their events matter.
+        If consecutive `folds` are given, only the labels of their samples matter.
         """
 
     def counts(self, masks: BoolArray, folds: range) -> IntArray:
-        """Return the misclassified events of consecutive folds for each non-empty mask: shape (m, len(folds))."""
+        """Return the misclassified samples of consecutive folds for each non-empty mask: shape (m, len(folds))."""
         counts = np.empty((len(masks), len(folds)), dtype=np.int64)
         step = max(1, _LABELS // int(self.evaluator.folds.sizes.sum()))
         for first in range(0, len(masks), step):
@@ -58,14 +58,14 @@ class CudaBackend(Backend[_Evaluator]):
         """Labels if `predicted`, else counts, of a batch that fits into the memory."""
 
     def predict(self, masks: BoolArray, folds: range | None = None) -> IntArray:
-        """Return the labels of every event for each mask; see :class:`Backend`."""
+        """Return the labels of every sample for each mask; see :class:`Backend`."""
         labels = np.empty((len(masks), len(self.evaluator.data)), dtype=np.int64)
         for rows in cut_cuda_batch(masks, self._bytes_each(masks), self._memory):
             labels[rows] = self._compute(masks[rows], True, folds or range(self.evaluator.folds.n_folds))
         return labels
 
     def counts(self, masks: BoolArray, folds: range) -> IntArray:
-        """Return the misclassified events of consecutive folds for each mask; see :class:`Backend`."""
+        """Return the misclassified samples of consecutive folds for each mask; see :class:`Backend`."""
         counts = np.empty((len(masks), len(folds)), dtype=np.int64)
         for rows in cut_cuda_batch(masks, self._bytes_each(masks), self._memory):
             counts[rows] = self._compute(masks[rows], False, folds)
@@ -96,7 +96,9 @@ class ExactEvaluator(ClassificationEvaluator):
     ) -> None:
         check_device(device)
         if device != "cpu" and not isinstance(folds, Folds):
-            raise PqswarmError(f"device {device!r} needs Folds, a partition of the events: use 'cpu' for other splits.")
+            raise PqswarmError(
+                f"device {device!r} needs Folds, a partition of the samples: use 'cpu' for other splits."
+            )
         super().__init__(X, y, folds, **options)
         self.device = device
 

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, ClassVar, TypedDict, Unpack, cast
 
 import numpy as np
@@ -44,40 +45,40 @@ class Evaluator(ABC):
 
     Parameters
     ----------
-    X : array_like of shape (n_events, n_features)
+    X : array_like of shape (n_samples, n_features)
         Features.
     folds : Folds
         The cross-validation.
     scaling : {"once", "minmax", "standard", "robust", "none"}
-        Scale each feature to [0, 1] once, by its extremes over all events (our choice: the paper does not say); in
-        each fold by its training events, as MinMaxScaler, StandardScaler or RobustScaler do; or not at all.
+        Scale each feature to [0, 1] once, by its extremes over all samples (our choice: the paper does not say); in
+        each fold by its training samples, as MinMaxScaler, StandardScaler or RobustScaler do; or not at all.
     n_jobs : int or None
         Threads; None or -1 uses all cores, or those granted to a worker process. Results do not depend on it.
 
     Attributes
     ----------
-    n_events, n_features : int
-        Number of events, and of features, the length of a mask.
+    n_samples, n_features : int
+        Number of samples, and of features, the length of a mask.
     """
 
-    takes_splits: ClassVar[bool] = False  # whether test sets may overlap or omit events
+    takes_splits: ClassVar[bool] = False  # whether test sets may overlap or omit samples
     takes_nan = False  # whether values may be NaN
-    counts_errors = False  # whether an error is that of counted events
+    counts_errors = False  # whether an error is that of counted samples
     folds: Folds
 
     def __init__(self, X: ArrayLike, folds: Any, *, scaling: Scaling = "once", n_jobs: int | None = None) -> None:
         check_name("scaling", scaling, SCALINGS)
         self.scaling = scaling
         self.data = self._checked_data(X)
-        self.n_events: int = self.data.shape[0]
+        self.n_samples: int = self.data.shape[0]
         allowed: type[CrossValidation] = CrossValidation if self.takes_splits else Folds
         if not isinstance(folds, allowed):
             splits = " or Splits.from_cv(cv, X, y)" if self.takes_splits else ""
             raise PqswarmError(
                 f"folds must be Folds: make them with Folds.stratified(y) or Folds.from_splitter(cv, X, y){splits}."
             )
-        if len(folds) != self.n_events:
-            raise PqswarmError(f"folds are of {len(folds)} events, but X has {self.n_events}.")
+        if len(folds) != self.n_samples:
+            raise PqswarmError(f"folds are of {len(folds)} samples, but X has {self.n_samples}.")
         self.folds = cast("Folds", folds)
         self.n_jobs = n_jobs
         effective_jobs(n_jobs)
@@ -126,30 +127,52 @@ class Evaluator(ABC):
             The part of the error in each block, the sum of its fold errors over the number of all folds, and the error
             as :meth:`errors` returns it; NaN where a subset was not tested.
         """
-        from pqswarm.evaluation.racing import race_blocks
-
-        return race_blocks(self, self.checked_masks(masks), first, limits)
+        counter: Any = self
+        checked = self.checked_masks(masks)
+        edges = np.cumsum((0, *self.blocks))
+        counts = np.zeros((len(checked), self.folds.n_folds), dtype=np.int64)
+        parts = np.full((len(checked), 4), np.nan)
+        racing = np.ones(len(checked), dtype=np.bool_)
+        sums = np.zeros(len(checked))
+        for stage in range(3):
+            for block, folds in enumerate(range(*pair) for pair in pairwise(edges.tolist())):
+                rows = np.flatnonzero(racing & ((first + stage) % 3 == block))
+                if not rows.size:
+                    continue
+                counted = counter.error_counts(checked[rows], folds)
+                counts[rows, folds.start : folds.stop] = counted
+                # Added one by one: the same sum for any number of subsets.
+                rates = np.cumsum(counted / self.folds.sizes[folds.start : folds.stop], axis=1)[:, -1]
+                parts[rows, block] = rates / self.folds.n_folds
+                sums[rows] += parts[rows, block]
+                refused = rows[(counted < 0).any(axis=1)]  # wrong in every fold
+                parts[refused] = 1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0, 1.0
+                racing[refused] = False
+            if stage < 2:
+                racing &= ~(sums > limits[:, stage])
+        parts[racing, 3] = self.folds.mean_rates(counts[racing])
+        return parts
 
     @abstractmethod
     def predictions(self, mask: ArrayLike) -> AnyArray:
-        """Return the prediction for each event when its fold is tested, for one non-empty mask."""
+        """Return the prediction for each sample when its fold is tested, for one non-empty mask."""
 
     def _evaluate(self, masks: ArrayLike, empty: Any, compute: Callable[[BoolArray], AnyArray]) -> AnyArray:
         """Apply `compute` to the non-empty subsets, in batches of limited memory; empty ones get `empty`."""
         checked = self.checked_masks(masks)
         found = np.tile(empty, (len(checked), *[1] * np.ndim(empty)))
         some = np.flatnonzero(checked.any(axis=1))
-        at_once = max(1, MAX_BATCH_BYTES // (8 * max(self.n_events, int(self.folds.sizes.sum()))))
+        at_once = max(1, MAX_BATCH_BYTES // (8 * max(self.n_samples, int(self.folds.sizes.sum()))))
         for rows in np.array_split(some, -(-some.size // at_once)) if some.size else ():
             found[rows] = compute(checked[rows])
         return found
 
-    def _by_event(self, found: AnyArray) -> AnyArray:
-        """Predictions, one per test event of each fold, in the order of the events."""
+    def _by_sample(self, found: AnyArray) -> AnyArray:
+        """Predictions, one per test sample of each fold, in the order of the samples."""
         if len(self.folds.partitions() or ()) != 1:
-            raise PqswarmError("predictions exist only where each event is tested once: use errors or error_counts.")
+            raise PqswarmError("predictions exist only where each sample is tested once: use errors or error_counts.")
         ordered = np.empty_like(found)
-        ordered[self.folds.row_events] = found
+        ordered[self.folds.row_samples] = found
         return ordered
 
     def checked_masks(self, masks: ArrayLike) -> BoolArray:
@@ -186,8 +209,8 @@ class Evaluator(ABC):
         if _exceeds_evaluator_range(result):
             feature = int(np.argmax([_exceeds_evaluator_range(column) for column in result.T]))
             raise PqswarmError(
-                f"feature {feature} hardly varies among the training events of fold {fold}, but takes other values in "
-                f"its test events: leave it out, or use scaling='once'."
+                f"feature {feature} hardly varies among the training samples of fold {fold}, but takes other values in "
+                f"its test samples: leave it out, or use scaling='once'."
             )
         return result
 
@@ -223,7 +246,7 @@ class ClassificationEvaluator(Evaluator):
     ----------
     X, folds, scaling, n_jobs
         See :class:`Evaluator`.
-    y : array_like of shape (n_events,)
+    y : array_like of shape (n_samples,)
         Labels.
 
     Attributes
@@ -236,19 +259,19 @@ class ClassificationEvaluator(Evaluator):
 
     def __init__(self, X: ArrayLike, y: ArrayLike, folds: Folds, **options: Unpack[EvaluatorOptions]) -> None:
         super().__init__(X, folds, **options)
-        self.classes, self.labels = check_evaluator_labels(y, self.n_events)
+        self.classes, self.labels = check_evaluator_labels(y, self.n_samples)
 
     @cached_property
     def row_labels(self) -> IntArray:
         """The true label of each prediction, as a position in `classes`."""
-        return self.labels[self.folds.row_events]
+        return self.labels[self.folds.row_samples]
 
     @abstractmethod
     def _predict(self, masks: BoolArray) -> IntArray:
-        """Labels, as positions in `classes`, of every tested event for each non-empty mask: (m, n); -1 if refused."""
+        """Labels, as positions in `classes`, of every tested sample for each non-empty mask: (m, n); -1 if refused."""
 
     def _counts(self, masks: BoolArray) -> IntArray:
-        """Misclassified events of each fold for each non-empty mask: shape (m, n_folds)."""
+        """Misclassified samples of each fold for each non-empty mask: shape (m, n_folds)."""
         return self.count_errors(self._predict(masks))
 
     def _part_counts(self, masks: BoolArray, folds: range) -> IntArray:
@@ -256,7 +279,7 @@ class ClassificationEvaluator(Evaluator):
         return self._counts(masks)[:, folds.start : folds.stop]
 
     def count_errors(self, predicted: IntArray, folds: range | None = None) -> IntArray:
-        """Return the misclassified events of all folds, or of some, for predicted positions in `classes`, (m, n)."""
+        """Return the misclassified samples of all folds, or of some, for predicted positions in `classes`, (m, n)."""
         from pqswarm.evaluation.count_kernels import count_errors
 
         folds = range(self.folds.n_folds) if folds is None else folds
@@ -265,7 +288,7 @@ class ClassificationEvaluator(Evaluator):
         return found
 
     def error_counts(self, masks: ArrayLike, folds: range | None = None) -> IntArray:
-        """Return the misclassified events of each fold, shape (m, n_folds); all events for an empty subset.
+        """Return the misclassified samples of each fold, shape (m, n_folds); all samples for an empty subset.
 
         `folds` are consecutive ones to which the counts are limited, shape (m, len(folds)), in which the estimator may
         refuse a subset: its counts are then -1.
@@ -286,9 +309,9 @@ class ClassificationEvaluator(Evaluator):
         return self.error_counts(masks) / self.folds.sizes
 
     def predictions(self, mask: ArrayLike) -> AnyArray:
-        """Return the predicted label of each event when its fold is tested, for confusion matrices."""
+        """Return the predicted label of each sample when its fold is tested, for confusion matrices."""
         checked = self.checked_mask(mask)
-        predicted = self._by_event(self._predict(checked[np.newaxis])[0])
+        predicted = self._by_sample(self._predict(checked[np.newaxis])[0])
         if predicted.min() < 0:
             raise PqswarmError(f"the estimator cannot be used with features {np.flatnonzero(checked).tolist()}.")
         found: AnyArray = self.classes[predicted]
@@ -305,15 +328,15 @@ def check_features(X: ArrayLike, *, takes_nan: bool = False) -> FloatArray:
     except (TypeError, ValueError):
         raise PqswarmError("X must hold real numbers, in rows of the same length.") from None
     if given.ndim != 2 or 0 in given.shape:
-        raise PqswarmError(f"X must have one row per event and one column per feature, not shape {given.shape}.")
+        raise PqswarmError(f"X must have one row per sample and one column per feature, not shape {given.shape}.")
     finite = np.isfinite(given) | (takes_nan & np.isnan(given))
     if not finite.all():
         row, column = np.argwhere(~finite)[0]
-        raise PqswarmError(f"X must be finite, but feature {column} of event {row} is {given[row, column]}.")
+        raise PqswarmError(f"X must be finite, but feature {column} of sample {row} is {given[row, column]}.")
     if _exceeds_evaluator_range(given):
         row, column = np.argwhere(np.abs(given) > _LARGEST)[0]
         raise PqswarmError(
-            f"X must not exceed {_LARGEST:g}, but feature {column} of event {row} is {given[row, column]:g}: "
+            f"X must not exceed {_LARGEST:g}, but feature {column} of sample {row} is {given[row, column]:g}: "
             f"change its unit."
         )
     return np.ascontiguousarray(given)
@@ -328,15 +351,15 @@ def check_evaluator_labels(y: ArrayLike, n: int) -> tuple[AnyArray, IntArray]:
     """Return the sorted classes and the labels as positions in them, or raise an error."""
     given = np.asarray(y)
     if given.dtype == np.object_ and (missing := [place for place, label in enumerate(given.ravel()) if label is None]):
-        raise PqswarmError(f"y must not hold None, but the label of event {missing[0]} is: leave such events out.")
+        raise PqswarmError(f"y must not hold None, but the label of sample {missing[0]} is: leave such samples out.")
     if given.shape != (n,):
-        raise PqswarmError(f"y must hold one label for each of the {n} events of X, not have shape {given.shape}.")
+        raise PqswarmError(f"y must hold one label for each of the {n} samples of X, not have shape {given.shape}.")
     try:
         classes, coded = np.unique(given, return_inverse=True)
     except TypeError:
         raise PqswarmError("y must hold labels of one kind: all numbers, or all text.") from None
     if given.dtype.kind == "f" and np.isnan(given).any():
-        raise PqswarmError(f"y must not hold NaN, but the label of event {int(np.isnan(given).argmax())} is.")
+        raise PqswarmError(f"y must not hold NaN, but the label of sample {int(np.isnan(given).argmax())} is.")
     if classes.size < 2:
         raise PqswarmError(f"y must hold at least two classes, but all labels are {classes.tolist()[0]!r}.")
     return classes, coded.astype(np.int64)

@@ -27,7 +27,7 @@ from pqswarm.evaluation.scaling import WITHIN_FOLDS, Scaling, scale_for_fold
 from pqswarm.evaluation.scores import ScoredEvaluator, explain_slow_score
 from pqswarm.evaluation.tables import as_numbers, is_table
 
-_FEW = 16  # events, at least as many as neighbours
+_FEW = 16  # samples, at least as many as neighbours
 _SLOW = 0.5  # seconds; above, one subset is timed
 
 
@@ -67,9 +67,16 @@ class EvaluatorChoice:
 
 
 def choose_evaluator(
-    estimator: Any, X: ArrayLike, y: ArrayLike, splits: CrossValidation, *, scoring: Any = None,
-    sample_weight: ArrayLike | None = None, n_jobs: int | None = None, **params: Any,
-) -> EvaluatorChoice:  # fmt: skip
+    estimator: Any,
+    X: ArrayLike,
+    y: ArrayLike,
+    splits: CrossValidation,
+    *,
+    scoring: Any = None,
+    sample_weight: ArrayLike | None = None,
+    n_jobs: int | None = None,
+    **params: Any,
+) -> EvaluatorChoice:
     """Choose the evaluator of feature subsets by an estimator: an exact one if there is one.
 
     Exact evaluators cover an estimator alone, or in a pipeline after a MinMaxScaler, StandardScaler or RobustScaler
@@ -79,16 +86,16 @@ def choose_evaluator(
     ----------
     estimator : object
         A scikit-learn classifier or regressor, or a pipeline that ends with one.
-    X : array_like, data frame or sparse matrix of shape (n_events, n_features)
+    X : array_like, data frame or sparse matrix of shape (n_samples, n_features)
         Features; a frame or sparse matrix reaches an estimator that is fitted as it is.
-    y : array_like of shape (n_events,) or (n_events, n_targets)
+    y : array_like of shape (n_samples,) or (n_samples, n_targets)
         Labels, or targets of a regression.
     splits : Splits or Folds
         Cross-validation.
     scoring : str, callable or None
         See :class:`GenericEvaluator`.
-    sample_weight : array_like of shape (n_events,), optional
-        Weights of the events in fitting and scoring.
+    sample_weight : array_like of shape (n_samples,), optional
+        Weights of the samples in fitting and scoring.
     n_jobs : int or None
         Threads; see :class:`Evaluator`.
     **params
@@ -121,9 +128,16 @@ def choose_evaluator(
     against = explain_fitting(estimator, X, y, splits, scoring, sample_weight=sample_weight, **params)
     if against:
         generic = GenericEvaluator(
-            X if is_table(X) else data, y, splits, estimator, scoring, scaling="none", n_jobs=n_jobs,
-            sample_weight=sample_weight, **params,
-        )  # fmt: skip
+            X if is_table(X) else data,
+            y,
+            splits,
+            estimator,
+            scoring,
+            scaling="none",
+            n_jobs=n_jobs,
+            sample_weight=sample_weight,
+            **params,
+        )
         return EvaluatorChoice(generic, f"GenericEvaluator: fitted fold by fold, because {', and '.join(against)}.")
     options: dict[str, Any] = {"scaling": match.scaling, "n_jobs": n_jobs}
     if not classifies:
@@ -132,7 +146,8 @@ def choose_evaluator(
     if weights is not None:
         options["sample_weight"] = weights
     targets = check_target(y, len(splits)).T if np.ndim(y) == 2 else [np.asarray(y)]
-    partitions, held_out = splits.partitions(), None
+    partitions = splits.partitions()
+    held_out = None
     problems: list[tuple[Any, Any, Any]]
     if partitions is None and not match.exact.fast_evaluator.takes_splits:
         held_out = data
@@ -164,7 +179,7 @@ def explain_fitting(
     against = [match.why_not] if match.why_not else []
     fast = getattr(match.exact, "fast_evaluator", None)
     if params.get("sample_weight") is not None and fast and "sample_weight" not in signature(fast).parameters:
-        against.append("events have weights")
+        against.append("samples have weights")
     if params.get("fit_params") or params.get("score_params"):
         against.append("fit has parameters")
     if np.ndim(y) == 2 and classifies:
@@ -178,7 +193,7 @@ def explain_fitting(
         against.append("X has NaN")
     partitions = splits.partitions()
     if partitions is None and fast and not fast.takes_splits and _is_small(np.asarray(y), splits, classifies):
-        against.append(f"a test set that is not a fold of a partition has fewer than {_FEW} events, or one class")
+        against.append(f"a test set that is not a fold of a partition has fewer than {_FEW} samples, or one class")
     elif data is not None:
         copies = splits.n_folds if partitions is None or match.scaling in WITHIN_FOLDS else len(partitions)
         needed = copies * data.data.nbytes * 3 // 2  # in double and single precision
@@ -195,14 +210,15 @@ def _fast_table(X: Any, match: "_ExactChoice") -> Any:
 
 
 def _held_out(data: Any, split: tuple[IntArray, IntArray], scaling: Scaling) -> tuple[Any, IntArray, Folds]:
-    """The scaled events of a split, their places, and folds: the second is the test set."""
-    train, test = np.sort(split[0]), split[1]
+    """The scaled samples of a split, their places, and folds: the second is the test set."""
+    train = np.sort(split[0])
+    test = split[1]
     rows = np.concatenate([train, test])
     return scale_for_fold(data, train, scaling)[rows], rows, Folds(np.repeat([0, 1], [train.size, test.size]))
 
 
 def _is_small(y: AnyArray, splits: CrossValidation, classifies: bool) -> bool:
-    """Whether an event of each class, and enough in the test set, are missing in some split."""
+    """Whether a sample of each class, and enough in the test set, are missing in some split."""
     pairs = list(splits.split())
     single = classifies and any(np.unique(y[np.concatenate(pair)]).size < 2 for pair in pairs)
     return single or min(test.size for _, test in pairs) < _FEW
@@ -237,7 +253,8 @@ class _ExactChoice:
         if exact is None:
             return cls(why_not=f"there is no exact evaluator for {_short_repr(last)}")
         known = (None, "accuracy") if classifies else (None, *exact.scorings)
-        scorer, weighted = None, sample_weight is not None
+        scorer = None
+        weighted = sample_weight is not None
         by_name = any(scoring is one or (isinstance(scoring, str) and scoring == one) for one in known)
         if not by_name or (classifies and weighted):
             if classifies and not isinstance(scoring, list | tuple | set | dict):

@@ -62,9 +62,15 @@ class Classifier(Learner):
     grid: ClassVar[Mapping[str, Sequence[Any]]] = {}
 
     def evaluator(
-        self, X: ArrayLike, y: ArrayLike, folds: Folds, *, scaling: Scaling = "once", n_jobs: int | None = None,
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        folds: Folds,
+        *,
+        scaling: Scaling = "once",
+        n_jobs: int | None = None,
         device: str = "cpu",
-    ) -> ClassificationEvaluator:  # fmt: skip
+    ) -> ClassificationEvaluator:
         """Return the evaluator of feature subsets by this classifier.
 
         Parameters
@@ -94,14 +100,14 @@ class Classifier(Learner):
     def predict_new(
         self, X: FloatArray, y: AnyArray, new: FloatArray, masks: BoolArray, *, n_jobs: int | None = None
     ) -> AnyArray:
-        """Predict the labels of new events by a classifier fitted to all others, for each subset of the features.
+        """Predict the labels of new samples by a classifier fitted to all others, for each subset of the features.
 
         Parameters
         ----------
-        X, y : ndarray of shape (n_events, n_features), and (n_events,)
-            Training events, scaled.
+        X, y : ndarray of shape (n_samples, n_features), and (n_samples,)
+            Training samples, scaled.
         new : ndarray of shape (n_new, n_features)
-            Events to predict, in the same scale.
+            Samples to predict, in the same scale.
         masks : ndarray of bool, shape (m, n_features)
             Non-empty subsets.
         n_jobs : int or None
@@ -138,9 +144,15 @@ class Classifier(Learner):
 
     @classmethod
     def search_grid(
-        cls, X: ArrayLike, y: ArrayLike, folds: Folds, *, grid: Mapping[str, Sequence[Any]] | None = None,
-        scaling: Scaling = "once", n_jobs: int | None = None,
-    ) -> GridSearchResult | None:  # fmt: skip
+        cls,
+        X: ArrayLike,
+        y: ArrayLike,
+        folds: Folds,
+        *,
+        grid: Mapping[str, Sequence[Any]] | None = None,
+        scaling: Scaling = "once",
+        n_jobs: int | None = None,
+    ) -> GridSearchResult | None:
         """Compute the accuracy of all features at each combination of hyperparameters.
 
         Parameters
@@ -166,10 +178,12 @@ class Classifier(Learner):
         chosen = cls.grid if grid is None else grid
         if not chosen:
             return None
-        names, points = tuple(chosen), tuple(product(*chosen.values()))
+        names = tuple(chosen)
+        points = tuple(product(*chosen.values()))
         if not points:
             raise PqswarmError(f"the grid of {' and '.join(names)} is empty: give at least one value of each.")
-        accuracies, usable = [], []
+        accuracies = []
+        usable = []
         for point in points:
             settings = dict(zip(names, point, strict=True))
             evaluator, is_usable = cls._at_point(settings, X, y, folds, scaling=scaling, n_jobs=n_jobs)

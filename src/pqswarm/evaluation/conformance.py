@@ -22,7 +22,7 @@ from pqswarm.evaluation.cuda import DEVICES
 from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.generic import GenericEvaluator
 from pqswarm.evaluation.regressor import Regressor
-from pqswarm.evaluation.scaling import SCALINGS, WITHIN_FOLDS, Scaling, scaled
+from pqswarm.evaluation.scaling import SCALINGS, WITHIN_FOLDS, Scaling, scale_by_extremes
 
 _Problem = tuple[FloatArray, AnyArray, Folds]
 
@@ -37,7 +37,11 @@ def _problems() -> tuple[_Problem, ...]:
     other[:, 4] = 3.0
     other *= np.array([1.0, 50.0, 1e-3, 7.0, 1.0, 1e4])
     words = np.array(["swell", "sag", "flicker", "notch"])[second]
-    return (X, first, Folds.stratified(first, 3)), (scaled(other, other), words, Folds.stratified(words, 4, seed=3))
+    return (X, first, Folds.stratified(first, 3)), (
+        scale_by_extremes(other, other),
+        words,
+        Folds.stratified(words, 4, seed=3),
+    )
 
 
 def _masks(n_features: int) -> BoolArray:
@@ -49,14 +53,14 @@ def _masks(n_features: int) -> BoolArray:
 def _cross_validate_for_conformance(
     classifier: Classifier, problem: _Problem, mask: BoolArray, scaling: Scaling
 ) -> AnyArray:
-    """The prediction of the estimator for each event when its fold is tested."""
+    """The prediction of the estimator for each sample when its fold is tested."""
     from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 
     X, y, folds = problem
     predicted = np.empty_like(y)
     scalers = {"minmax": MinMaxScaler, "standard": StandardScaler, "robust": RobustScaler}
     for train, test in folds.split():
-        data = scaled(X, X) if scaling == "once" else X
+        data = scale_by_extremes(X, X) if scaling == "once" else X
         data = (scalers[scaling]().fit(X[train]).transform(X) if scaling in scalers else data)[:, mask]
         with warnings.catch_warnings():  # estimators may warn of a constant feature
             warnings.simplefilter("ignore")
@@ -198,8 +202,8 @@ def check_grid(classifier: Classifier) -> None:
 
 def check_from_estimator(classifier: Classifier) -> None:
     """Only its own estimator is recognised."""
-    recognised = type(classifier).from_estimator(classifier.estimator())
-    require(recognised is None or recognised == classifier, "its own estimator gives another classifier")
+    recognized = type(classifier).from_estimator(classifier.estimator())
+    require(recognized is None or recognized == classifier, "its own estimator gives another classifier")
     require(type(classifier).from_estimator(object()) is None, "any object is accepted as its estimator")
 
 

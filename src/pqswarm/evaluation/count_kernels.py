@@ -7,23 +7,24 @@ from pqswarm._kernels.compiling import njit
 
 @njit(cache=True, nogil=True)
 def count_errors(predicted, labels, folds, first, counts):
-    """Set counts[m, f] to the number of events of fold first + f that predicted[m] misclassifies."""
+    """Set counts[m, f] to the number of samples of fold first + f that predicted[m] misclassifies."""
     counts[:, :] = 0
     for row in range(predicted.shape[0]):
-        for event in range(labels.size):
-            fold = folds[event] - first
+        for sample in range(labels.size):
+            fold = folds[sample] - first
             if 0 <= fold < counts.shape[1]:
-                counts[row, fold] += predicted[row, event] != labels[event]
+                counts[row, fold] += predicted[row, sample] != labels[sample]
 
 
 @njit(cache=True, nogil=True)
 def count_hits(predicted, labels, folds, weights, right, guessed):
     """Add to guessed[m, f, k] the weights of fold f that predicted[m] puts into class k; to right those of class k."""
     for row in range(predicted.shape[0]):
-        for event in range(labels.size):
-            fold, label = folds[event], predicted[row, event]
-            guessed[row, fold, label] += weights[event]
-            right[row, fold, label] += weights[event] * (label == labels[event])
+        for sample in range(labels.size):
+            fold = folds[sample]
+            label = predicted[row, sample]
+            guessed[row, fold, label] += weights[sample]
+            right[row, fold, label] += weights[sample] * (label == labels[sample])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -34,13 +35,18 @@ def mean_ratios(right, true, guessed, by_true, by_guessed, totals):
     the classes that occur, or weighted by `true` if its `totals`, of shape (f,), are given. Terms are added in the
     order of NumPy's pairwise sums.
     """
-    scores, n = np.empty(right.shape[:2]), true.shape[1]
-    rest, terms, whole = 1.0 - by_true - by_guessed, np.empty(n), n // 8 * 8
+    scores = np.empty(right.shape[:2])
+    n = true.shape[1]
+    rest = 1.0 - by_true - by_guessed
+    terms = np.empty(n)
+    whole = n // 8 * 8
     for row in range(right.shape[0]):
         for fold in range(true.shape[0]):
             known = 0
             for k in range(n):
-                a, b, c = true[fold, k], guessed[row, fold, k], right[row, fold, k]
+                a = true[fold, k]
+                b = guessed[row, fold, k]
+                c = right[row, fold, k]
                 terms[k] = c / max(by_true * a + by_guessed * b + rest * c, 5e-324)
                 known += a + b > 0
             if totals.size:

@@ -54,8 +54,10 @@ def batch_memory(cp: Any) -> int:
 
 def cut_cuda_batch(masks: BoolArray, bytes_each: int, memory: int = MEMORY) -> list[IntArray]:
     """Cut a batch, ordered by size, into few, even pieces that fit into the memory, and return the rows of each."""
-    count, at_once = len(masks), max(1, memory // max(1, bytes_each))
-    order, number = np.argsort(masks.sum(axis=1), kind="stable"), -(-count // at_once)
+    count = len(masks)
+    at_once = max(1, memory // max(1, bytes_each))
+    order = np.argsort(masks.sum(axis=1), kind="stable")
+    number = -(-count // at_once)
     edges = [round(piece * count / number) for piece in range(number + 1)] if count else []
     return [order[start:stop] for start, stop in pairwise(edges)]
 
@@ -76,9 +78,11 @@ class CudaMaskPacker:
 
     def pack(self, masks: BoolArray) -> tuple[Any, Any, int]:
         """Return the features of each mask, ascending, int32[m, widest], their number, int32[m], and `widest`."""
-        cp, (m, n_features) = self._cp, masks.shape
+        cp = self._cp
+        (m, n_features) = masks.shape
         widest = max(1, int(masks.sum(axis=1).max(initial=0)))
-        selected, sizes = cp.zeros((m, widest), dtype=cp.int32), cp.empty(m, dtype=cp.int32)
+        selected = cp.zeros((m, widest), dtype=cp.int32)
+        sizes = cp.empty(m, dtype=cp.int32)
         numbers = (np.int32(m), np.int32(n_features), np.int32(widest))
         self._kernel((-(-m // 4),), (128,), (cp.asarray(masks), *numbers, selected, sizes))
         return selected, sizes, widest

@@ -57,7 +57,7 @@ def takes_missing(estimator: Any) -> bool:
 def check_missing_for_estimator(X: FloatArray, estimator: Any, scaling: str) -> None:
     """Raise an error with the first NaN, unless the estimator accepts it."""
     row, column = np.argwhere(np.isnan(X))[0]
-    where = f"feature {column} of event {row} is NaN"
+    where = f"feature {column} of sample {row} is NaN"
     if not takes_missing(estimator):
         name = type(list(pipeline_steps(estimator))[-1][1]).__name__
         raise PqswarmError(
@@ -81,13 +81,13 @@ def check_estimator_classes(y: AnyArray) -> None:
 
 
 def check_estimator_weights(sample_weight: ArrayLike, n: int) -> FloatArray:
-    """Return the checked weights of the events."""
+    """Return the checked weights of the samples."""
     try:
         weights = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError):
         weights = np.empty(0)
     if weights.shape != (n,) or not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
-        raise PqswarmError(f"sample_weight must hold a finite number of at least 0 for each of the {n} events of X.")
+        raise PqswarmError(f"sample_weight must hold a finite number of at least 0 for each of the {n} samples of X.")
     return weights
 
 

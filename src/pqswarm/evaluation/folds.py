@@ -1,4 +1,4 @@
-"""Partitions of the events into folds; each fold is tested by a classifier trained on the others."""
+"""Partitions of the samples into folds; each fold is tested by a classifier trained on the others."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -17,16 +17,16 @@ from pqswarm.errors import PqswarmError
 
 
 class CrossValidation(ABC):
-    """Pairs of training and test events; scikit-learn accepts it as `cv`."""
+    """Pairs of training and test samples; scikit-learn accepts it as `cv`."""
 
     @abstractmethod
     def __len__(self) -> int:
-        """Return the number of events, not of folds."""
+        """Return the number of samples, not of folds."""
 
     @property
     @abstractmethod
     def sizes(self) -> IntArray:
-        """Test events of each fold."""
+        """Test samples of each fold."""
 
     @property
     def n_folds(self) -> int:
@@ -35,11 +35,11 @@ class CrossValidation(ABC):
 
     @abstractmethod
     def train(self, fold: int) -> IntArray:
-        """Return the training events of a fold."""
+        """Return the training samples of a fold."""
 
     @abstractmethod
     def test(self, fold: int) -> IntArray:
-        """Return the test events of a fold."""
+        """Return the test samples of a fold."""
 
     def split(self, X: Any = None, y: Any = None, groups: Any = None) -> Iterator[tuple[IntArray, IntArray]]:  # noqa: ARG002
         """Yield (train, test) indices of each fold; the arguments are ignored."""
@@ -51,8 +51,8 @@ class CrossValidation(ABC):
         return self.n_folds
 
     @property
-    def row_events(self) -> IntArray:
-        """The event of each prediction, (n_rows,): the test events of all folds, in turn."""
+    def row_samples(self) -> IntArray:
+        """The sample of each prediction, (n_rows,): the test samples of all folds, in turn."""
         return np.concatenate([self.test(fold) for fold in range(self.n_folds)])
 
     @property
@@ -61,7 +61,7 @@ class CrossValidation(ABC):
         return np.repeat(np.arange(self.n_folds), self.sizes)
 
     def rows(self, fold: int) -> IntArray:
-        """Return the places of a fold's test events among all predictions."""
+        """Return the places of a fold's test samples among all predictions."""
         return np.flatnonzero(self.row_folds == fold)
 
     @abstractmethod
@@ -69,7 +69,7 @@ class CrossValidation(ABC):
         """Return the partitions that the folds form, in order, or None if they are not partitions."""
 
     def mean_rates(self, counts: IntArray) -> FloatArray:
-        """Return the mean over the folds of the fraction of counted events, shape (m,), from counts, (m, n_folds).
+        """Return the mean over the folds of the fraction of counted samples, shape (m,), from counts, (m, n_folds).
 
         Equal counts in folds of equal size give equal rates to the last bit: integers are summed, then divided once.
         """
@@ -78,7 +78,7 @@ class CrossValidation(ABC):
 
     @cached_property
     def _rate_weights(self) -> tuple[AnyArray, int]:
-        """The integer weight of an event of each fold, and the total weight."""
+        """The integer weight of a sample of each fold, and the total weight."""
         sizes = [int(size) for size in self.sizes]
         whole = lcm(*sizes) * len(sizes)
         # Python integers, slower, where doubles would not be exact.
@@ -88,14 +88,14 @@ class CrossValidation(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Folds(CrossValidation):
-    """A partition of n events into folds.
+    """A partition of n samples into folds.
 
     scikit-learn accepts it as `cv`.
 
     Parameters
     ----------
     test_fold : ndarray of shape (n,)
-        The fold in which each event is tested, 0 to n_folds - 1.
+        The fold in which each sample is tested, 0 to n_folds - 1.
 
     Examples
     --------
@@ -109,12 +109,12 @@ class Folds(CrossValidation):
     def __post_init__(self) -> None:
         given = np.asarray(self.test_fold)
         if given.ndim != 1 or given.size == 0 or given.dtype.kind not in "iu":
-            raise PqswarmError("test_fold must be a list of integers, one per event.")
+            raise PqswarmError("test_fold must be a list of integers, one per sample.")
         fold = given.astype(np.int64)
         sizes = np.bincount(fold) if fold.min() >= 0 else np.zeros(1)
         if sizes.size < 2 or not sizes.all():
             raise PqswarmError(
-                "test_fold must number at least two folds 0, 1, 2 ..., each with an event, "
+                "test_fold must number at least two folds 0, 1, 2 ..., each with a sample, "
                 f"not {np.unique(fold)[:12].tolist()}."
             )
         fold.setflags(write=False)
@@ -126,14 +126,14 @@ class Folds(CrossValidation):
 
     @classmethod
     def stratified(cls, y: ArrayLike, n_folds: int = 10, seed: int = 0) -> "Folds":
-        """Distribute the events of each class over the folds at random, as evenly as possible.
+        """Distribute the samples of each class over the folds at random, as evenly as possible.
 
         Parameters
         ----------
         y : array_like of shape (n,)
             Labels.
         n_folds : int
-            Number of folds; no class may have fewer events.
+            Number of folds; no class may have fewer samples.
         seed : int
             The same seed gives the same folds.
 
@@ -144,14 +144,14 @@ class Folds(CrossValidation):
         """
         labels = np.asarray(y)
         if labels.ndim != 1 or labels.size == 0:
-            raise PqswarmError(f"y must hold one label per event, shape (n,), not {labels.shape}.")
+            raise PqswarmError(f"y must hold one label per sample, shape (n,), not {labels.shape}.")
         check_integer("n_folds", n_folds, 2)
         classes, coded, counts = np.unique(labels, return_inverse=True, return_counts=True)
         rare = int(counts.argmin())
         if counts[rare] < n_folds:
             raise PqswarmError(
-                f"class {classes[rare]!r} has {counts[rare]} events, fewer than the {n_folds} folds: "
-                f"add events of it, leave it out, or use fewer folds."
+                f"class {classes[rare]!r} has {counts[rare]} samples, fewer than the {n_folds} folds: "
+                f"add samples of it, leave it out, or use fewer folds."
             )
         generator = stream(checked_seed(seed), (0,))
         dealt = np.concatenate([generator.permutation(np.flatnonzero(coded == c)) for c in range(classes.size)])
@@ -163,7 +163,7 @@ class Folds(CrossValidation):
     def from_splitter(cls, splitter: Any, X: ArrayLike, y: ArrayLike, groups: Any = None) -> "Folds":
         """Return the folds of a scikit-learn splitter, or of an iterable of (train, test) indices.
 
-        The test sets must be a partition, and each training set must be all other events.
+        The test sets must be a partition, and each training set must be all other samples.
 
         Parameters
         ----------
@@ -172,7 +172,7 @@ class Folds(CrossValidation):
         X, y : array_like
             The data to split.
         groups : array_like, optional
-            Groups of events, for splitters that use them.
+            Groups of samples, for splitters that use them.
 
         Returns
         -------
@@ -187,14 +187,14 @@ class Folds(CrossValidation):
         for number, (train, test) in enumerate(splits):
             if (fold[test] >= 0).any() or np.unique(test).size != len(test):
                 raise PqswarmError(
-                    f"the splitter tests an event twice (fold {number}): use one that makes a partition."
+                    f"the splitter tests a sample twice (fold {number}): use one that makes a partition."
                 )
             if len(np.union1d(train, test)) != n or len(train) + len(test) != n:
-                raise PqswarmError(f"the splitter does not train fold {number} on all other events: use a k-fold one.")
+                raise PqswarmError(f"the splitter does not train fold {number} on all other samples: use a k-fold one.")
             fold[test] = number
         if (fold < 0).any():
             raise PqswarmError(
-                f"the splitter never tests event {int(np.argmin(fold))}: use one that makes a partition."
+                f"the splitter never tests sample {int(np.argmin(fold))}: use one that makes a partition."
             )
         return cls(fold)
 
@@ -205,28 +205,28 @@ class Folds(CrossValidation):
 
     @property
     def sizes(self) -> IntArray:
-        """Events in each fold."""
+        """Samples in each fold."""
         return np.bincount(self.test_fold).astype(np.int64)
 
     def __len__(self) -> int:
         return self.test_fold.size
 
     def train(self, fold: int) -> IntArray:
-        """Return the events outside a fold, ascending."""
+        """Return the samples outside a fold, ascending."""
         return np.flatnonzero(self.test_fold != fold)
 
     def test(self, fold: int) -> IntArray:
-        """Return the events of a fold, ascending."""
+        """Return the samples of a fold, ascending."""
         return np.flatnonzero(self.test_fold == fold)
 
     @property
-    def row_events(self) -> IntArray:
-        """All events, each predicted once."""
+    def row_samples(self) -> IntArray:
+        """All samples, each predicted once."""
         return np.arange(self.test_fold.size)
 
     @property
     def row_folds(self) -> IntArray:
-        """The fold of each event."""
+        """The fold of each sample."""
         return self.test_fold
 
     def partitions(self) -> "tuple[Folds, ...]":

@@ -30,10 +30,10 @@ class GenericEvaluator(ClassificationEvaluator):
 
     Parameters
     ----------
-    X : array_like, data frame or sparse matrix of shape (n_events, n_features)
+    X : array_like, data frame or sparse matrix of shape (n_samples, n_features)
         Features. It may hold NaN if the estimator accepts it. Frames and sparse matrices reach the estimator as such,
         unscaled.
-    y : array_like of shape (n_events,) or (n_events, n_targets)
+    y : array_like of shape (n_samples,) or (n_samples, n_targets)
         Labels, or targets of a regression; several, if the estimator accepts them.
     scaling, n_jobs
         See :class:`ClassificationEvaluator`.
@@ -42,14 +42,14 @@ class GenericEvaluator(ClassificationEvaluator):
     estimator : object
         A scikit-learn classifier or regressor; it is cloned, not fitted itself.
     scoring : str, callable or None
-        None counts misclassified events, or uses 1 - R2 for a regressor. The error of a score is 1 - score (accuracy,
+        None counts misclassified samples, or uses 1 - R2 for a regressor. The error of a score is 1 - score (accuracy,
         F1, ...), that of a negated loss the loss. With a scoring, and for regressors, the error of the empty subset is
         infinite.
-    sample_weight : array_like of shape (n_events,), optional
-        Weights of the events in fitting and scoring.
+    sample_weight : array_like of shape (n_samples,), optional
+        Weights of the samples in fitting and scoring.
     fit_params, score_params : mapping, optional
-        Other arguments of the estimator's `fit` and of the scorer. An array with one value per event is split like
-        the events; the columns of `eval_set` and `X_val` are selected like the features.
+        Other arguments of the estimator's `fit` and of the scorer. An array with one value per sample is split like
+        the samples; the columns of `eval_set` and `X_val` are selected like the features.
 
     Examples
     --------
@@ -65,10 +65,19 @@ class GenericEvaluator(ClassificationEvaluator):
     folds: Any
 
     def __init__(
-        self, X: ArrayLike, y: ArrayLike, folds: CrossValidation, estimator: Any, scoring: Any = None, *,
-        scaling: Scaling = "once", n_jobs: int | None = None, sample_weight: ArrayLike | None = None,
-        fit_params: Mapping[str, Any] | None = None, score_params: Mapping[str, Any] | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        folds: CrossValidation,
+        estimator: Any,
+        scoring: Any = None,
+        *,
+        scaling: Scaling = "once",
+        n_jobs: int | None = None,
+        sample_weight: ArrayLike | None = None,
+        fit_params: Mapping[str, Any] | None = None,
+        score_params: Mapping[str, Any] | None = None,
+    ) -> None:
         from sklearn.metrics import check_scoring
 
         self._classifies = check_estimator_kind(estimator)
@@ -84,19 +93,20 @@ class GenericEvaluator(ClassificationEvaluator):
             self.target = self.classes[self.labels]
         else:
             Evaluator.__init__(self, X, folds, scaling=scaling, n_jobs=n_jobs)
-            self.target = np.asarray(y) if self._classifies else check_target(y, self.n_events)
+            self.target = np.asarray(y) if self._classifies else check_target(y, self.n_samples)
         self.estimator = estimator
         self.scoring = scoring
         if isinstance(scoring, list | tuple | set | dict):
             raise PqswarmError(f"scoring must be one score, not several: {scoring!r}.")
-        self._fit_params, self._score_params = dict(fit_params or {}), dict(score_params or {})
+        self._fit_params = dict(fit_params or {})
+        self._score_params = dict(score_params or {})
         self.counts_errors = (
             self._classifies and not several and scoring is None and sample_weight is None and not self._score_params
         )
         wanted = "accuracy" if self._classifies and not several and scoring is None else scoring
         self._scorer = None if self.counts_errors else check_scoring(estimator, wanted)
         if sample_weight is not None:
-            weights = check_estimator_weights(sample_weight, self.n_events)
+            weights = check_estimator_weights(sample_weight, self.n_samples)
             self._fit_params[weights_key(estimator)] = self._score_params["sample_weight"] = weights
             check_weighted_scorer(self._scorer, scoring)
         self._views = [self.data] if self._is_table else self.fold_views()
@@ -142,7 +152,7 @@ class GenericEvaluator(ClassificationEvaluator):
         scorer: Any = self._scorer
 
         def score(model: Any, X: Any, test: IntArray) -> Any:
-            return scorer(model, X, self.target[test], **take_params(self._score_params, self.n_events, test))
+            return scorer(model, X, self.target[test], **take_params(self._score_params, self.n_samples, test))
 
         def work(row: int) -> None:
             scores = self._attempt(lambda mask: list(self._fit_folds(mask, score)), masks[row])
@@ -154,7 +164,7 @@ class GenericEvaluator(ClassificationEvaluator):
                 fold = int(np.argmin(np.isfinite(scores)))
                 raise PqswarmError(
                     f"scoring {self.scoring or ('accuracy' if self._classifies else 'R2')!r} gives {scores[fold]} on "
-                    f"fold {fold} of {self.folds.sizes[fold]} events, with features "
+                    f"fold {fold} of {self.folds.sizes[fold]} samples, with features "
                     f"{np.flatnonzero(masks[row]).tolist()}: use other folds or another scoring."
                 )
 
@@ -162,33 +172,34 @@ class GenericEvaluator(ClassificationEvaluator):
         return found
 
     def error_counts(self, masks: ArrayLike, folds: range | None = None) -> IntArray:
-        """Return the misclassified events of each fold; only for classifiers without scoring and weights."""
+        """Return the misclassified samples of each fold; only for classifiers without scoring and weights."""
         if not self.counts_errors:
             raise PqswarmError("error counts exist only for classifiers without scoring: use errors.")
         return super().error_counts(masks, folds)
 
     def predictions(self, mask: ArrayLike) -> AnyArray:
-        """Return the prediction for each event when its fold is tested; only if each is tested once."""
+        """Return the prediction for each sample when its fold is tested; only if each is tested once."""
         if self._classifies:
             return super().predictions(mask)
         found = np.empty((int(self.folds.sizes.sum()), *self.target.shape[1:]))
         predict = self._fit_folds(self.checked_mask(mask), lambda model, X, _: model.predict(X))
         for fold, values in enumerate(predict):
             found[self.folds.rows(fold)] = values
-        return self._by_event(found)
+        return self._by_sample(found)
 
     def _fit_folds(
         self, mask: BoolArray, use: Callable[[Any, FloatArray, IntArray], Any], folds: range | None = None
     ) -> Iterator[Any]:
-        """Yield `use` of each fold's fitted model, the features of its test events, and their indices."""
+        """Yield `use` of each fold's fitted model, the features of its test samples, and their indices."""
         from sklearn.base import clone
 
         data = None
         for number in range(self.folds.n_folds) if folds is None else folds:
-            train, test = self.folds.train(number), self.folds.test(number)
+            train = self.folds.train(number)
+            test = self.folds.test(number)
             if data is None or number < len(self._views):
                 data = take_table(self._views[number % len(self._views)], np.flatnonzero(mask), axis=1)
-            params = take_params(self._fit_params, self.n_events, train, mask)
+            params = take_params(self._fit_params, self.n_samples, train, mask)
             try:
                 model = clone(self.estimator).fit(take_table(data, train), self.target[train], **params)
                 found = use(model, take_table(data, test), test)
@@ -217,7 +228,7 @@ class GenericEvaluator(ClassificationEvaluator):
         return True
 
     def _labels_of_folds(self, mask: BoolArray, folds: range | None = None) -> Iterator[tuple[IntArray, IntArray]]:
-        """Yield the test events of each fold and their predicted positions in `classes`."""
+        """Yield the test samples of each fold and their predicted positions in `classes`."""
 
         def predict(model: Any, X: FloatArray, test: IntArray) -> tuple[IntArray, IntArray]:
             labels = np.asarray(model.predict(X))
@@ -266,5 +277,5 @@ def check_target(y: ArrayLike, n: int) -> FloatArray:
     target = np.asarray(y)
     fits = target.shape[:1] == (n,) and target.ndim in (1, 2) and target.dtype.kind in "iufb"
     if not fits or not np.isfinite(target.astype(np.float64)).all():
-        raise PqswarmError(f"y must hold one finite number for each of the {n} events of X, or one for each target.")
+        raise PqswarmError(f"y must hold one finite number for each of the {n} samples of X, or one for each target.")
     return target.astype(np.float64)

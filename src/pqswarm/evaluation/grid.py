@@ -67,7 +67,8 @@ class GridSearchResult:
             x = [self.points[i][-1] for i in chosen]
             label = ", ".join(map(str, others)) or None
             axis.plot(x, 100 * self.accuracies[chosen], marker="o", ms=4, lw=1.2, label=label)
-        best, ink = self._best, mpl.rcParams["text.color"]
+        best = self._best
+        ink = mpl.rcParams["text.color"]
         axis.plot(self.points[best][-1], 100 * self.accuracies[best], "o", ms=13, mfc="none", mec=ink, label="best")
         values = sorted({point[-1] for point in self.points})
         if all(isinstance(value, int) for value in values):

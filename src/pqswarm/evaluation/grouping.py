@@ -42,9 +42,12 @@ class FeatureGroups:
 
     @classmethod
     def of(
-        cls, names: Sequence[Any], fixed: Iterable[Any] | None = None, excluded: Iterable[Any] | None = None,
+        cls,
+        names: Sequence[Any],
+        fixed: Iterable[Any] | None = None,
+        excluded: Iterable[Any] | None = None,
         groups: Mapping[Any, Iterable[Any]] | Iterable[Iterable[Any]] | None = None,
-    ) -> "FeatureGroups":  # fmt: skip
+    ) -> "FeatureGroups":
         """Return the meaning of bits, given features by name or position.
 
         Parameters
@@ -63,8 +66,7 @@ class FeatureGroups:
         """
         places = {name: place for place, name in enumerate(names)}
         stay, leave = (
-            _find_features(what, given, places)
-            for what, given in (("fixed", fixed), ("excluded", excluded))
+            _find_features(what, given, places) for what, given in (("fixed", fixed), ("excluded", excluded))
         )
         given = groups.values() if isinstance(groups, Mapping) else [] if groups is None else groups
         if isinstance(given, str) or not isinstance(given, Iterable):
@@ -78,7 +80,8 @@ class FeatureGroups:
                 raise PqswarmError(f"groups holds {twice!r} twice: put each feature into one group.")
             grouped |= set(members)
             units[members] = min(members, default=0)
-        is_fixed, is_out = np.isin(units, units[stay]), np.isin(units, units[leave])
+        is_fixed = np.isin(units, units[stay])
+        is_out = np.isin(units, units[leave])
         if (is_fixed & is_out).any():
             both = names[int(np.argmax(is_fixed & is_out))]
             raise PqswarmError(f"{both!r}, or its group, is both fixed and excluded: decide for one.")
@@ -118,7 +121,8 @@ class FeatureGroups:
         """Return the meaning of bits if only those with one of the given features are kept."""
         kept = np.unique(self.owner[features & (self.owner < self.n_bits)])
         number = np.full(self.n_bits + 2, kept.size + 1)
-        number[kept], number[self.n_bits] = np.arange(kept.size), kept.size
+        number[kept] = np.arange(kept.size)
+        number[self.n_bits] = kept.size
         return FeatureGroups(number[self.owner], int(kept.size))
 
     def among_used(self) -> "FeatureGroups":
@@ -131,13 +135,15 @@ class FeatureGroups:
 
     def expand_result(self, result: "SearchResult") -> "SearchResult":
         """Return the result of a search with masks over all features; its front keeps what no smaller mask beats."""
-        masks, errors = result.front_masks, result.front_errors
+        masks = result.front_masks
+        errors = result.front_errors
         if masks is not None and errors is not None:
             masks = self.expand(masks)
             order = np.lexsort((errors, masks.sum(axis=1)))
             lowest = np.minimum.accumulate(errors[order])
             order = order[np.append(True, lowest[1:] < lowest[:-1])[: order.size]]
-            masks, errors = masks[order], errors[order]
+            masks = masks[order]
+            errors = errors[order]
         improvements = result.improvements + np.array([0, 0, self.fixed.sum()])  # sizes count a group as one
         return dataclasses.replace(
             result, mask=self.expand(result.mask), improvements=improvements, front_masks=masks, front_errors=errors
@@ -218,5 +224,5 @@ class GroupedEvaluator:
         return np.asarray(self.evaluator.fold_errors(self.groups.expand(self.checked_masks(masks))))
 
     def predictions(self, mask: ArrayLike) -> AnyArray:
-        """Return the prediction for each event, for one row of bits."""
+        """Return the prediction for each sample, for one row of bits."""
         return np.asarray(self.evaluator.predictions(self.groups.expand(np.asarray(mask, dtype=np.bool_))))

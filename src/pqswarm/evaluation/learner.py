@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, ClassVar, Self
 
-from pqswarm._base.options import Parameters
+from pqswarm._base.parameters import Parameters
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ MAX_SOLVED_BYTES = 2**30
 def check_memory(what: str, needed: int, remedy: str, limit: int = MAX_TABLE_BYTES) -> None:
     """Raise an error if something would need more bytes than a limit; `what` starts the sentence, `remedy` ends it.
 
-    >>> check_memory("the table", 5_600_000_000, "use fewer events")
+    >>> check_memory("the table", 5_600_000_000, "use fewer samples")
     Traceback (most recent call last):
-    pqswarm.errors.PqswarmError: the table would take 5.6 GB, more than the 4.3 GB that are allowed: use fewer events.
+    pqswarm.errors.PqswarmError: the table would take 5.6 GB, more than the 4.3 GB that are allowed: use fewer samples.
     """
     if needed > limit:
         raise PqswarmError(

@@ -12,12 +12,13 @@ from pqswarm.evaluation.tables import take_table
 def refit_fold(
     evaluator: Any, fold: int, selected: IntArray, *, methods: Any = "predict", data: Any = None, target: Any = None
 ) -> AnyArray:
-    """Return the response of the evaluator's `estimator` for the test events of a fold, by its first known method.
+    """Return the response of the evaluator's `estimator` for the test samples of a fold, by its first known method.
 
     `data` are the features scaled for the fold, `target` what is fitted, by default the labels; a subset that the
     estimator refuses raises a SubsetError.
     """
-    train, test = evaluator.folds.train(fold), evaluator.folds.test(fold)
+    train = evaluator.folds.train(fold)
+    test = evaluator.folds.test(fold)
     target = evaluator.labels if target is None else target
     weights = getattr(evaluator, "sample_weight", None)
     more = {} if weights is None else {"sample_weight": weights[train]}

@@ -18,7 +18,11 @@ from pqswarm.evaluation.regressor import Regressor
 from pqswarm.evaluation.regressors import KNNRegressor, OrdinaryRegressor, RidgeRegressor
 
 _BUILT_IN: tuple[type[Classifier], ...] = (
-    *(KNNClassifier, KernelNBClassifier, GaussianNBClassifier, EstimatorClassifier, LDAClassifier),
+    KNNClassifier,
+    KernelNBClassifier,
+    GaussianNBClassifier,
+    EstimatorClassifier,
+    LDAClassifier,
 )
 
 CLASSIFIERS: Registry[type[Classifier]] = Registry("classifier", "pqswarm.classifiers", Classifier, _BUILT_IN)
@@ -39,7 +43,7 @@ def find_classifier(estimator: Any) -> Classifier | None:
     >>> find_classifier(KNeighborsClassifier(5, p=1)).describe()
     '5 nearest neighbours by Manhattan distance'
     """
-    # That for counts has no name: features of events may be negative.
+    # That for counts has no name: features may be negative.
     found: Classifier | None = _find_member(CLASSIFIERS, estimator) or DiscreteNBClassifier.from_estimator(estimator)
     return found
 

@@ -33,34 +33,40 @@ class RegressionEvaluator(Evaluator):
     ----------
     X, folds, scaling, n_jobs
         See :class:`Evaluator`.
-    y : array_like of shape (n_events,)
+    y : array_like of shape (n_samples,)
         Targets.
     scoring : str or None
         One of :data:`SCORINGS`; None is R2.
-    sample_weight : ndarray of shape (n_events,), optional
-        Weights of the events in fitting, if the regressor accepts them, and scoring.
+    sample_weight : ndarray of shape (n_samples,), optional
+        Weights of the samples in fitting, if the regressor accepts them, and scoring.
 
     Attributes
     ----------
-    target : ndarray of shape (n_events,)
+    target : ndarray of shape (n_samples,)
         The targets as floats.
     """
 
     def __init__(
-        self, X: ArrayLike, y: ArrayLike, folds: CrossValidation, scoring: str | None = None, *,
-        sample_weight: FloatArray | None = None, **options: Unpack[EvaluatorOptions],
-    ) -> None:  # fmt: skip
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        folds: CrossValidation,
+        scoring: str | None = None,
+        *,
+        sample_weight: FloatArray | None = None,
+        **options: Unpack[EvaluatorOptions],
+    ) -> None:
         super().__init__(X, folds, **options)
         self.target = check_target(y, len(self.data))
         self.scoring = SCORINGS[0] if scoring is None else scoring
         check_name("scoring", self.scoring, SCORINGS)
         if self.scoring == "r2" and folds.sizes.min() < 2:
-            raise PqswarmError("scoring 'r2' needs two events in each fold: use fewer folds, or another scoring.")
+            raise PqswarmError("scoring 'r2' needs two samples in each fold: use fewer folds, or another scoring.")
         self._by_fold = np.argsort(folds.row_folds, kind="stable")
         self._starts = np.concatenate([[0], np.cumsum(folds.sizes)[:-1]])
         self.sample_weight = sample_weight
-        weights = np.ones(self.n_events) if sample_weight is None else sample_weight
-        self._tested, self._weights = (each[folds.row_events][self._by_fold] for each in (self.target, weights))
+        weights = np.ones(self.n_samples) if sample_weight is None else sample_weight
+        self._tested, self._weights = (each[folds.row_samples][self._by_fold] for each in (self.target, weights))
         self._whole = np.add.reduceat(self._weights, self._starts)
         means = np.add.reduceat(self._weights * self._tested, self._starts) / self._whole
         self._total = np.add.reduceat(
@@ -69,7 +75,7 @@ class RegressionEvaluator(Evaluator):
 
     @abstractmethod
     def _predict(self, masks: BoolArray) -> FloatArray:
-        """Predictions for each non-empty mask and tested event: shape (m, n)."""
+        """Predictions for each non-empty mask and tested sample: shape (m, n)."""
 
     @property
     def is_loss(self) -> bool:
@@ -85,8 +91,8 @@ class RegressionEvaluator(Evaluator):
         return np.asarray(self.fold_errors(masks).mean(axis=1))
 
     def predictions(self, mask: ArrayLike) -> FloatArray:
-        """Return the prediction for each event when its fold is tested."""
-        return self._by_event(self._predict(self.checked_mask(mask)[np.newaxis])[0])
+        """Return the prediction for each sample when its fold is tested."""
+        return self._by_sample(self._predict(self.checked_mask(mask)[np.newaxis])[0])
 
     def _fold_errors(self, masks: BoolArray) -> FloatArray:
         missed = self._predict(masks)[:, self._by_fold] - self._tested

@@ -3,7 +3,7 @@
 from typing import Any, ClassVar, Self
 
 from pqswarm._base.checks import is_finite, is_integer
-from pqswarm._base.options import Parameters
+from pqswarm._base.parameters import Parameters
 from pqswarm.evaluation.classifiers.k_nn import covered_knn_metric
 from pqswarm.evaluation.exact.knn.regression import KNNRegressionEvaluator, KNNRegressionHyperparameters
 from pqswarm.evaluation.exact.linear.regression import LinearEvaluator, LinearHyperparameters, RidgeHyperparameters
@@ -27,7 +27,8 @@ class KNNRegressor(ScikitLearner, Regressor):
 
     def describe(self) -> str:
         """Return a short description."""
-        count, metric = self.hyperparameters.n_neighbors, self.hyperparameters.metric.capitalize()
+        count = self.hyperparameters.n_neighbors
+        metric = self.hyperparameters.metric.capitalize()
         return f"the mean of {count} nearest neighbours by {metric} distance"
 
     @classmethod
@@ -35,7 +36,8 @@ class KNNRegressor(ScikitLearner, Regressor):
         """Return the regressor that equals a KNeighborsRegressor with uniform weights."""
         if type(estimator) is not cls.estimator_class() or estimator.weights != "uniform":
             return None
-        metric, k = covered_knn_metric(estimator), estimator.n_neighbors
+        metric = covered_knn_metric(estimator)
+        k = estimator.n_neighbors
         covered = metric is not None and is_integer(k) and 1 <= k <= 15
         return cls({"n_neighbors": int(k), "metric": metric}) if covered else None
 
@@ -84,6 +86,7 @@ class RidgeRegressor(ScikitLearner, Regressor):
         """Return the regressor that equals a Ridge with a single alpha and a direct solver."""
         if type(estimator) is not cls.estimator_class() or estimator.positive:
             return None
-        alpha, direct = estimator.alpha, estimator.solver in ("auto", "cholesky")
+        alpha = estimator.alpha
+        direct = estimator.solver in ("auto", "cholesky")
         covered = direct and is_finite(alpha) and 0 <= alpha <= 1e300
         return cls({"alpha": float(alpha), "fit_intercept": bool(estimator.fit_intercept)}) if covered else None

@@ -13,7 +13,7 @@ from pqswarm.evaluation.folds import CrossValidation
 
 
 class RepeatedEvaluator(Evaluator):
-    """The mean error over the folds of several partitions of the events.
+    """The mean error over the folds of several partitions of the samples.
 
     Parameters
     ----------
@@ -21,8 +21,8 @@ class RepeatedEvaluator(Evaluator):
         One per partition, on the same data.
     splits : CrossValidation
         The folds of all partitions, in the same order.
-    X : array_like of shape (n_events, n_features), optional
-        The features of all events, if each part is of the events of one split, whose test set is its second fold.
+    X : array_like of shape (n_samples, n_features), optional
+        The features of all samples, if each part is of the samples of one split, whose test set is its second fold.
 
     Examples
     --------
@@ -54,12 +54,14 @@ class RepeatedEvaluator(Evaluator):
         return self.parts[0].is_loss
 
     def error_counts(self, masks: ArrayLike, folds: range | None = None) -> IntArray:
-        """Return the misclassified events of each fold, or of some; see :class:`ClassificationEvaluator`."""
-        counts, start = [], 0
+        """Return the misclassified samples of each fold, or of some; see :class:`ClassificationEvaluator`."""
+        counts = []
+        start = 0
         for part in self.parts:
             if not isinstance(part, ClassificationEvaluator):
                 raise PqswarmError("error counts exist only for classifiers: use errors.")
-            first, n = self._first, part.folds.n_folds - self._first
+            first = self._first
+            n = part.folds.n_folds - self._first
             if folds is None:
                 counts.append(part.error_counts(masks)[:, first:])
             elif inside := range(max(folds.start - start, 0) + first, min(folds.stop - start, n) + first):
@@ -78,8 +80,8 @@ class RepeatedEvaluator(Evaluator):
         return np.concatenate([part.fold_errors(masks)[:, self._first :] for part in self.parts], axis=1)
 
     def predictions(self, mask: ArrayLike) -> AnyArray:  # noqa: ARG002
-        """Raise an error: each event is predicted once in each partition; use one of `parts`."""
-        raise PqswarmError("each event is predicted once in each partition: use one of the evaluators in parts.")
+        """Raise an error: each sample is predicted once in each partition; use one of `parts`."""
+        raise PqswarmError("each sample is predicted once in each partition: use one of the evaluators in parts.")
 
 
 class TargetsEvaluator(Evaluator):
@@ -103,5 +105,5 @@ class TargetsEvaluator(Evaluator):
         return np.asarray(np.mean([part.fold_errors(masks) for part in self.parts], axis=0))
 
     def predictions(self, mask: ArrayLike) -> AnyArray:
-        """Return the predictions for each event when its fold is tested, shape (n_events, n_targets)."""
+        """Return the predictions for each sample when its fold is tested, shape (n_samples, n_targets)."""
         return np.column_stack([part.predictions(mask) for part in self.parts])

@@ -1,4 +1,4 @@
-"""Scale features once by all events, or in each fold by its training events."""
+"""Scale features once by all samples, or in each fold by its training samples."""
 
 from typing import Literal
 
@@ -12,13 +12,13 @@ SCALINGS: tuple[Scaling, ...] = ("once", "minmax", "standard", "robust", "none")
 """How features can be scaled."""
 
 WITHIN_FOLDS: tuple[Scaling, ...] = ("minmax", "standard", "robust")
-"""Scalings that are fitted to the training events of each fold."""
+"""Scalings that are fitted to the training samples of each fold."""
 
 _NO_SPAN = 10 * np.finfo(np.float64).eps  # scikit-learn does not scale features with a smaller span
 
 
 def scale_for_fold(data: FloatArray, train: IntArray, scaling: Scaling) -> FloatArray:
-    """Return the features (n, p) scaled by scikit-learn's scaler fitted to the events `train`; "once" uses all events.
+    """Return the features (n, p) scaled by scikit-learn's scaler fitted to the samples `train`; "once" uses all.
 
     >>> data, train = np.array([[1.0], [3.0], [9.0]]), np.array([0, 1])
     >>> {how: scale_for_fold(data, train, how).ravel().tolist() for how in ("minmax", "standard", "robust")}
@@ -28,7 +28,7 @@ def scale_for_fold(data: FloatArray, train: IntArray, scaling: Scaling) -> Float
     if chosen == "none":
         return data
     if chosen == "once":
-        return scaled(data, data)
+        return scale_by_extremes(data, data)
     fitted = data[train]
     if chosen == "standard":
         from sklearn.preprocessing import StandardScaler  # it has its own rule for nearly constant features
@@ -46,12 +46,12 @@ def _safe_span(span: FloatArray) -> FloatArray:
     return np.where(span < _NO_SPAN, 1.0, span)
 
 
-def scaled(data: FloatArray, fitted: FloatArray) -> FloatArray:
+def scale_by_extremes(data: FloatArray, fitted: FloatArray) -> FloatArray:
     """Scale each column of `data`, (n, p), so that the extremes of `fitted` become 0 and 1; constant columns become 0.
 
     Examples
     --------
-    >>> scaled(np.array([[1.0, 5.0], [3.0, 5.0]]), np.array([[1.0, 5.0], [5.0, 5.0]])).tolist()
+    >>> scale_by_extremes(np.array([[1.0, 5.0], [3.0, 5.0]]), np.array([[1.0, 5.0], [5.0, 5.0]])).tolist()
     [[0.0, 0.0], [0.5, 0.0]]
     """
     low = fitted.min(axis=0)

@@ -16,7 +16,7 @@ from pqswarm.evaluation.refit import refit_fold
 from pqswarm.evaluation.tables import take_table
 
 _Formula = Callable[[AnyArray, AnyArray, AnyArray], FloatArray]
-"""A score of the weights of recognised, true and guessed events by class, (..., n_classes)."""
+"""A score of the weights of recognised, true and guessed samples by class, (..., n_classes)."""
 _EPSILON = float(np.finfo(np.float64).eps)
 _ROUNDING = 1e-9  # of differences of weighted counts, below which scikit-learn decides what is zero
 _ACCURATE = 1e-9  # rounding of a log probability up to which smooth scores are computed
@@ -24,12 +24,15 @@ _ACCURATE = 1e-9  # rounding of a log probability up to which smooth scores are 
 
 def explain_slow_score(scorer: Any, evaluator: type[Evaluator], n_classes: int, weighted: bool) -> bool:
     """Return whether a scorer needs more than :class:`ScoredEvaluator` can compute from an exact evaluator."""
-    function, method = getattr(scorer, "_score_func", None), getattr(scorer, "_response_method", None)
+    function = getattr(scorer, "_score_func", None)
+    method = getattr(scorer, "_response_method", None)
     if function is None or (weighted and not accepts_argument(function, "sample_weight")):
         return True
     if method == "predict":
         return False
-    kwargs, binary, by_class = scorer._kwargs, n_classes == 2, method == "predict_proba"
+    kwargs = scorer._kwargs
+    binary = n_classes == 2
+    by_class = method == "predict_proba"
     averaged = kwargs.get("average", "macro") in ("macro", "weighted") and kwargs.get("multi_class") == "ovr"
     known = {
         "log_loss": not kwargs and by_class,
@@ -45,7 +48,7 @@ class ScoredEvaluator(Evaluator):
     Accuracy, balanced accuracy, precision, recall, F1, Jaccard, the Matthews correlation and Cohen's kappa are computed
     for all subsets of a batch at once; scikit-learn computes any other score of labels, fold by fold. Log loss, Brier
     loss and the area under the ROC curve follow from the evaluator's `class_scores`; where rounding could change the
-    order of two events, scikit-learn fits the fold. Scores agree with scikit-learn's to rounding.
+    order of two samples, scikit-learn fits the fold. Scores agree with scikit-learn's to rounding.
     """
 
     takes_splits = True
@@ -53,18 +56,22 @@ class ScoredEvaluator(Evaluator):
     def __init__(
         self, evaluator: ClassificationEvaluator, scorer: Any, sample_weight: FloatArray | None = None
     ) -> None:
-        e, weighted = evaluator, sample_weight is not None
+        e = evaluator
+        weighted = sample_weight is not None
         if explain_slow_score(scorer, type(e), e.classes.size, weighted):
             raise PqswarmError(
                 f"scorer must be a scorer of scikit-learn that can be computed from labels, not {scorer!r}."
             )
         super().__init__(e.data, e.folds, scaling=e.scaling, n_jobs=e.n_jobs)
         self.evaluator = e
-        self._function, self._sign, self._kwargs = scorer._score_func, scorer._sign, dict(scorer._kwargs)
+        self._function = scorer._score_func
+        self._sign = scorer._sign
+        self._kwargs = dict(scorer._kwargs)
         self._method = scorer._response_method
-        events, self._folds = self.folds.row_events, self.folds.row_folds
-        self._given = None if sample_weight is None else sample_weight[events]
-        self._weights = np.ones(events.size, dtype=np.int64) if self._given is None else self._given
+        samples = self.folds.row_samples
+        self._folds = self.folds.row_folds
+        self._given = None if sample_weight is None else sample_weight[samples]
+        self._weights = np.ones(samples.size, dtype=np.int64) if self._given is None else self._given
         self._sizes = np.bincount(self._folds, self._weights, self.folds.n_folds)
         cells = self._folds * e.classes.size + e.row_labels
         true = np.bincount(cells, self._weights, self.folds.n_folds * e.classes.size).astype(self._weights.dtype)
@@ -90,7 +97,7 @@ class ScoredEvaluator(Evaluator):
         return self._evaluate(masks, np.full(self.folds.n_folds, np.inf), self._fold_errors)
 
     def predictions(self, mask: ArrayLike) -> AnyArray:
-        """Return the predicted label of each event when its fold is tested."""
+        """Return the predicted label of each sample when its fold is tested."""
         return self.evaluator.predictions(mask)
 
     def _fold_errors(self, masks: BoolArray) -> FloatArray:
@@ -117,7 +124,7 @@ class ScoredEvaluator(Evaluator):
             row, fold = np.argwhere(~np.isfinite(scores) & ~refused[:, np.newaxis])[0]
             raise PqswarmError(
                 f"{self._function.__name__} gives {scores[row, fold]} on fold {fold} of {self.folds.sizes[fold]} "
-                f"events, with features {np.flatnonzero(masks[row]).tolist()}: use other folds or another scoring."
+                f"samples, with features {np.flatnonzero(masks[row]).tolist()}: use other folds or another scoring."
             )
         errors = -self._sign * scores if self.is_loss else 1.0 - scores
         errors[refused] = np.inf
@@ -146,7 +153,8 @@ class ScoredEvaluator(Evaluator):
             found = self._score(right, self._true, guessed)
         for row, fold in np.argwhere(np.isnan(found)):  # undefined, or a score without a formula here
             rows = self.folds.rows(int(fold))
-            true, labels = e.classes[e.row_labels[rows]], e.classes[predicted[row, rows]]
+            true = e.classes[e.row_labels[rows]]
+            labels = e.classes[predicted[row, rows]]
             more = {} if self._given is None else {"sample_weight": self._given[rows]}
             with warnings.catch_warnings(action="ignore"):  # such as those of classes that are not predicted
                 found[row, fold] = self._function(true, labels, **self._kwargs, **more)
@@ -194,7 +202,8 @@ class ScoredEvaluator(Evaluator):
                 values = np.column_stack([-values, values])
             elif values.shape[1] == 2:
                 values, _ = _of_two(values, values)
-            found[rows], slack[rows] = values, 0.0
+            found[rows] = values
+            slack[rows] = 0.0
 
     def _smooth_scores(
         self,
@@ -213,7 +222,8 @@ class ScoredEvaluator(Evaluator):
 
     def _mean_areas(self, found: FloatArray, slack: FloatArray, selected: IntArray) -> tuple[FloatArray, IntArray]:
         """The area under the ROC curve in each fold, and folds in which rounding could change it."""
-        labels, n_classes = self.evaluator.row_labels, self.evaluator.classes.size
+        labels = self.evaluator.row_labels
+        n_classes = self.evaluator.classes.size
         classes = range(n_classes) if n_classes > 2 else [1]
         areas, doubtful = zip(
             *(self._areas(found[:, c], slack[:, c], labels == c, selected) for c in classes), strict=True
@@ -226,12 +236,14 @@ class ScoredEvaluator(Evaluator):
     ) -> tuple[FloatArray, IntArray]:
         """The area of each fold by the ranks of one class, and folds with ties that may be rounding."""
         rows = np.lexsort((values, self._folds))
-        folds, is_positive, weights = self._folds[rows], positive[rows], self._weights[rows]
+        folds = self._folds[rows]
+        is_positive = positive[rows]
+        weights = self._weights[rows]
         near = (np.diff(values[rows]) <= slack[rows[1:]] + slack[rows[:-1]]) & (np.diff(folds) == 0)
         group = np.append(0, np.cumsum(~near))
         mixed = (np.bincount(group, is_positive) > 0) & (np.bincount(group, ~is_positive) > 0)
         linked = np.flatnonzero(near & mixed[group[1:]] & (slack[rows[1:]] > 0))
-        pairs = (take_table(self.data, self.folds.row_events[rows[linked + shift]]) for shift in (0, 1))
+        pairs = (take_table(self.data, self.folds.row_samples[rows[linked + shift]]) for shift in (0, 1))
         one, other = (take_table(table, selected, axis=1) for table in pairs)
         differ = np.asarray(abs(one - other).sum(axis=1)).ravel() > 0 if linked.size else np.empty(0, dtype=np.bool_)
         above, below = (np.bincount(group, weights * part) for part in (is_positive, ~is_positive))
@@ -256,12 +268,13 @@ def _find_score(name: str, kwargs: Mapping[str, Any], classes: AnyArray, weighte
     if name in plain:
         return None if kwargs else plain[name]
     ratios = {"precision_score": (0, 1), "recall_score": (1, 0), "f1_score": (0.5, 0.5), "jaccard_score": (1, 1)}
-    average, positive = kwargs.get("average", "binary"), kwargs.get("pos_label", 1)
+    average = kwargs.get("average", "binary")
+    positive = kwargs.get("pos_label", 1)
     is_binary = classes.size == 2 and positive in classes.tolist()
     known = ("macro", "micro", "weighted", *(["binary"] if is_binary else []))
     if name not in ratios or average not in known or not kwargs.keys() <= {"average", "pos_label"}:
         return None
-    if average == "micro" and name != "jaccard_score" and not weighted:  # every event has one label
+    if average == "micro" and name != "jaccard_score" and not weighted:  # every sample has one label
         return _accuracy
 
     from pqswarm.evaluation.count_kernels import mean_ratios

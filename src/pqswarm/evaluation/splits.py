@@ -14,31 +14,31 @@ from pqswarm.evaluation.folds import CrossValidation, Folds
 class Splits(CrossValidation):
     """Any sequence of training and test sets.
 
-    Test sets may overlap and omit events; training sets are arbitrary. scikit-learn accepts it as `cv`.
+    Test sets may overlap and omit samples; training sets are arbitrary. scikit-learn accepts it as `cv`.
 
     Parameters
     ----------
     pairs : iterable of (train, test)
-        Indices of the training and test events of each split, or masks over all events.
-    n_events : int
-        Number of events.
+        Indices of the training and test samples of each split, or masks over all samples.
+    n_samples : int
+        Number of samples.
     name : str
         The source of the splits, for messages.
 
     Examples
     --------
-    >>> splits = Splits([([0, 1, 2], [3]), ([1, 2, 3], [0, 3])], n_events=4)
+    >>> splits = Splits([([0, 1, 2], [3]), ([1, 2, 3], [0, 3])], n_samples=4)
     >>> splits.n_folds, splits.sizes.tolist(), splits.partitions() is None
     (2, [1, 2], True)
     """
 
     def __init__(
-        self, pairs: Iterable[tuple[ArrayLike, ArrayLike]], n_events: int, name: str = "the given list"
+        self, pairs: Iterable[tuple[ArrayLike, ArrayLike]], n_samples: int, name: str = "the given list"
     ) -> None:
-        self.n_events = n_events
+        self.n_samples = n_samples
         self.name = name
         self._tests: list[IntArray] = []
-        self._trains: list[IntArray | None] = []  # None: all other events, ascending
+        self._trains: list[IntArray | None] = []  # None: all other samples, ascending
         self._complementary: list[bool] = []
         for number, pair in enumerate(pairs):
             try:
@@ -49,7 +49,7 @@ class Splits(CrossValidation):
                 ) from None
             train = self._checked(given_train, f"the training set of split {number}")
             test = self._checked(given_test, f"the test set of split {number}")
-            rest = np.delete(np.arange(n_events), test)
+            rest = np.delete(np.arange(n_samples), test)
             unique = np.unique(test).size == test.size
             self._complementary.append(unique and np.array_equal(np.sort(train), rest))
             self._tests.append(test)
@@ -58,14 +58,14 @@ class Splits(CrossValidation):
             raise PqswarmError(f"{name} has no splits: give at least one pair of training and test indices.")
 
     def _checked(self, given: ArrayLike, what: str) -> IntArray:
-        """The indices of a set of events."""
+        """The indices of a set of samples."""
         indices = np.asarray(given)
-        if indices.dtype == np.bool_ and indices.shape == (self.n_events,):
+        if indices.dtype == np.bool_ and indices.shape == (self.n_samples,):
             indices = np.flatnonzero(indices)
         if indices.ndim != 1 or indices.size == 0:
-            raise PqswarmError(f"{what} must be a list of events that is not empty.")
-        if indices.dtype.kind not in "iu" or indices.min() < 0 or indices.max() >= self.n_events:
-            raise PqswarmError(f"{what} must hold indices from 0 to {self.n_events - 1}.")
+            raise PqswarmError(f"{what} must be a list of samples that is not empty.")
+        if indices.dtype.kind not in "iu" or indices.min() < 0 or indices.max() >= self.n_samples:
+            raise PqswarmError(f"{what} must hold indices from 0 to {self.n_samples - 1}.")
         return indices.astype(np.int64)
 
     @classmethod
@@ -81,7 +81,7 @@ class Splits(CrossValidation):
         X, y : array_like
             The data to split.
         groups : array_like, optional
-            Groups of events, for splitters that use them.
+            Groups of samples, for splitters that use them.
         classifier : bool
             Whether a number means stratified folds.
         **params
@@ -108,31 +108,32 @@ class Splits(CrossValidation):
 
     @property
     def sizes(self) -> IntArray:
-        """Test events of each split."""
+        """Test samples of each split."""
         return np.array([test.size for test in self._tests], dtype=np.int64)
 
     def __len__(self) -> int:
-        return self.n_events
+        return self.n_samples
 
     def train(self, fold: int) -> IntArray:
-        """Return the training events of a split, in the given order."""
+        """Return the training samples of a split, in the given order."""
         given = self._trains[fold]
-        return np.delete(np.arange(self.n_events), self._tests[fold]) if given is None else given
+        return np.delete(np.arange(self.n_samples), self._tests[fold]) if given is None else given
 
     def test(self, fold: int) -> IntArray:
-        """Return the test events of a split, in the given order."""
+        """Return the test samples of a split, in the given order."""
         return self._tests[fold]
 
     def partitions(self) -> tuple[Folds, ...] | None:
         """Return the partitions that the splits form, one per repetition, or None if they are not partitions.
 
-        In a partition each event is tested once, and each training set is the rest. Exact evaluators compute all folds
+        In a partition each sample is tested once, and each training set is the rest. Exact evaluators compute all folds
         of a partition together.
         """
         if not all(self._complementary):
             return None
         found = []
-        fold, number = np.full(self.n_events, -1, dtype=np.int64), 0
+        fold = np.full(self.n_samples, -1, dtype=np.int64)
+        number = 0
         for test in self._tests:
             if (fold[test] >= 0).any():
                 return None
@@ -140,5 +141,6 @@ class Splits(CrossValidation):
             number += 1
             if (fold >= 0).all():
                 found.append(Folds(fold))
-                fold, number = np.full(self.n_events, -1, dtype=np.int64), 0
+                fold = np.full(self.n_samples, -1, dtype=np.int64)
+                number = 0
         return tuple(found) if number == 0 else None

@@ -39,12 +39,14 @@ def take_table(table: Any, places: IntArray, axis: int = 0) -> Any:
 
 
 def take_params(
-    params: Mapping[str, Any], n_events: int, events: IntArray, mask: BoolArray | None = None
+    params: Mapping[str, Any], n_samples: int, samples: IntArray, mask: BoolArray | None = None
 ) -> dict[str, Any]:
-    """Return arguments of `fit` or of a scorer for some events, and for the features of a mask."""
+    """Return arguments of `fit` or of a scorer for some samples, and for the features of a mask."""
     from sklearn.utils.validation import _check_method_params
 
-    found: dict[str, Any] = dict(_check_method_params(np.empty((n_events, 0)), dict(params), events)) if params else {}
+    found: dict[str, Any] = (
+        dict(_check_method_params(np.empty((n_samples, 0)), dict(params), samples)) if params else {}
+    )
     if mask is not None:
         columns = np.flatnonzero(mask)
         for key in found:

@@ -1,6 +1,6 @@
 """Options of the feature extraction."""
 
-from pqswarm._base.options import Parameters, option, parameters
+from pqswarm._base.parameters import Parameters, parameter
 from pqswarm.features._filters import FILTERS
 from pqswarm.features.wavelet import BORDERS, decomposition_level
 
@@ -8,7 +8,6 @@ WAVELETS: tuple[str, ...] = tuple(FILTERS)
 """Names of the wavelets: Daubechies (minimum delay), symlets and coiflets."""
 
 
-@parameters
 class FeatureOptions(Parameters):
     """How features are extracted: wavelet, number of levels, and border mode.
 
@@ -23,11 +22,11 @@ class FeatureOptions(Parameters):
 
     _owner = "features"
 
-    wavelet: str = option("orthogonal wavelet", default="sym6", choices=WAVELETS)
-    level: int | None = option(
+    wavelet: str = parameter("orthogonal wavelet", default="sym6", choices=WAVELETS)
+    level: int | None = parameter(
         "levels of the transform; None for the paper's rule of thumb", default=None, low=1, high=20
     )
-    border: str = option("how a signal is extended at its ends", default="symmetric", choices=BORDERS)
+    border: str = parameter("how a signal is extended at its ends", default="symmetric", choices=BORDERS)
 
     def level_at(self, sampling_rate: float, frequency: float) -> int:
         """Return the level at a sampling rate and a frequency of the grid [Hz]."""

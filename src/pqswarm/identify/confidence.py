@@ -7,7 +7,7 @@ import numpy as np
 from pqswarm.identify.show.curves import RMS
 from pqswarm.measure import ChannelResult
 
-# Fitted on 4320 events of another generator than the training events' (benchmarks/reliability.py), in the units of the
+# Fitted on 4320 events of another generator than the training events' (research/reliability.py), in the units of the
 # terms below; tuned.
 _BASE, _MEASURED, _MODEL = 2.25, 0.52, 0.63
 _HARMONICS, _TRANSIENT, _INTERRUPTION, _NOTHING = 0.31, -1.5, 2.64, -1.02

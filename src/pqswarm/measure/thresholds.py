@@ -1,26 +1,29 @@
 """Detection thresholds."""
 
-from pqswarm._base.options import Parameters, option, parameters
+from pqswarm._base.parameters import Parameters, parameter
 from pqswarm.errors import PqswarmError
 
 
-@parameters
 class Thresholds(Parameters):
     """Detection thresholds, in pu of the reference, or of its peak for instantaneous values."""
 
-    sag: float = option(default=0.9, low=0, meaning="Urms(1/2) below which a sag begins [pu]")
-    swell: float = option(default=1.1, low=0, meaning="Urms(1/2) above which a swell begins [pu]")
-    interruption: float = option(default=0.1, low=0, meaning="Urms(1/2) below which an interruption begins [pu]")
-    hysteresis: float = option(default=0.02, low=0, meaning="by how much Urms(1/2) must be back for the end [pu]")
-    transient: float = option(default=0.08, low=0, meaning="minimum deviation from the cycles before and after [pu]")
-    transient_noise_factor: float = option(default=6.0, low=0, meaning="minimum deviation over the recording's noise")
-    voltage_change: float = option(default=0.02, low=0, meaning="minimum rapid change of Urms(1/2) [pu]")
-    thd: float = option(default=0.05, low=0, meaning="total harmonic distortion above which harmonics are flagged")
-    dc: float = option(default=0.01, low=0, meaning="direct component above which it is flagged [pu]")
-    notch: float = option(default=0.05, low=0, meaning="minimum depth of a notch [pu]")
-    flicker: float = option(default=0.005, low=0, meaning="minimum depth of a modulation")
-    unbalance: float = option(default=0.02, low=0, meaning="negative over positive sequence above which it is flagged")
-    pst: float = option(default=1.0, low=0, meaning="short-term flicker severity above which flicker is flagged")
+    sag: float = parameter(default=0.9, low=0, meaning="Urms(1/2) below which a sag begins [pu]")
+    swell: float = parameter(default=1.1, low=0, meaning="Urms(1/2) above which a swell begins [pu]")
+    interruption: float = parameter(default=0.1, low=0, meaning="Urms(1/2) below which an interruption begins [pu]")
+    hysteresis: float = parameter(default=0.02, low=0, meaning="by how much Urms(1/2) must be back for the end [pu]")
+    transient: float = parameter(default=0.08, low=0, meaning="minimum deviation from the cycles before and after [pu]")
+    transient_noise_factor: float = parameter(
+        default=6.0, low=0, meaning="minimum deviation over the recording's noise"
+    )
+    voltage_change: float = parameter(default=0.02, low=0, meaning="minimum rapid change of Urms(1/2) [pu]")
+    thd: float = parameter(default=0.05, low=0, meaning="total harmonic distortion above which harmonics are flagged")
+    dc: float = parameter(default=0.01, low=0, meaning="direct component above which it is flagged [pu]")
+    notch: float = parameter(default=0.05, low=0, meaning="minimum depth of a notch [pu]")
+    flicker: float = parameter(default=0.005, low=0, meaning="minimum depth of a modulation")
+    unbalance: float = parameter(
+        default=0.02, low=0, meaning="negative over positive sequence above which it is flagged"
+    )
+    pst: float = parameter(default=1.0, low=0, meaning="short-term flicker severity above which flicker is flagged")
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -1,6 +1,6 @@
 """Search algorithms for feature subsets: 2D particle swarms, MERIT and others."""
 
-from pqswarm._base.options import option, parameters
+from pqswarm._base.parameters import parameter
 from pqswarm.search.aco import ACO, ACOParameters
 from pqswarm.search.base import Search, SearchParameters
 from pqswarm.search.bpso import BPSO, BPSOParameters
@@ -12,14 +12,14 @@ from pqswarm.search.ga import GA, GAParameters
 from pqswarm.search.ga_sparse import SparseGA, SparseGAParameters
 from pqswarm.search.merit import Merit, MeritParameters
 from pqswarm.search.progress import ProgressBar
-from pqswarm.search.ranking import Ranking, RankingParameters, filter_of
+from pqswarm.search.ranking import Ranking, RankingParameters
 from pqswarm.search.registry import ALGORITHMS
 from pqswarm.search.run import Run, SearchResult
-from pqswarm.search.seen import Seen
 from pqswarm.search.sffs import SFFS, SFFSParameters
 from pqswarm.search.swarm import Swarm, SwarmParameters, VelocityParameters, VelocitySwarm
 from pqswarm.search.umda import UMDA, UMDAParameters
 from pqswarm.search.upso2d import UPSO2D, UPSO2DParameters
+from pqswarm.search.visited import VisitedSubsets
 
 __all__ = [
     "ACO",
@@ -48,7 +48,6 @@ __all__ = [
     "Search",
     "SearchParameters",
     "SearchResult",
-    "Seen",
     "SparseGA",
     "SparseGAParameters",
     "Swarm",
@@ -57,10 +56,9 @@ __all__ = [
     "UPSO2DParameters",
     "VelocityParameters",
     "VelocitySwarm",
+    "VisitedSubsets",
     "advance_runs",
-    "filter_of",
     "minimize",
     "minimize_many",
-    "option",
-    "parameters",
+    "parameter",
 ]

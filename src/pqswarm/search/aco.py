@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from pqswarm._base.options import option, parameters
+from pqswarm._base.parameters import parameter
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.search.base import Search, SearchParameters, as_rates
@@ -33,23 +33,22 @@ def deposit(
     return np.asarray(_population_kernels.deposit_on_paths(pheromone, paths, errors, *options))
 
 
-@parameters
 class ACOParameters(SearchParameters):
     """Parameters of ant colony optimisation."""
 
-    colony_size: int = option("ants", default=50, low=1, high=100_000, symbol="as")
-    factor: float = option("divisor of the deposited pheromone", default=5.0, low=1e-6, high=1e6, symbol="a")
-    evaporation: float = option(
+    colony_size: int = parameter("ants", default=50, low=1, high=100_000, symbol="as")
+    factor: float = parameter("divisor of the deposited pheromone", default=5.0, low=1e-6, high=1e6, symbol="a")
+    evaporation: float = parameter(
         "fraction of the pheromone that evaporates per iteration", default=0.2, low=0, high=1, symbol="rho"
     )
-    pheromone_low: float = option("minimum pheromone on an edge", default=0.3, low=1e-6, high=1e6, symbol="tau_min")
-    pheromone_high: float = option("maximum pheromone on an edge", default=1.5, low=1e-6, high=1e6, symbol="tau_max")
-    depositors: str = option(
+    pheromone_low: float = parameter("minimum pheromone on an edge", default=0.3, low=1e-6, high=1e6, symbol="tau_min")
+    pheromone_high: float = parameter("maximum pheromone on an edge", default=1.5, low=1e-6, high=1e6, symbol="tau_max")
+    depositors: str = parameter(
         "which ants deposit: the best of the iteration, its single best, or the best so far",
-        default="best-share",
-        choices=("best-share", "iteration-best", "global-best"),
+        default="best-fraction",
+        choices=("best-fraction", "iteration-best", "global-best"),
     )
-    best_share: float = option(
+    best_fraction: float = parameter(
         "fraction of the ants that count as best, rounded, at least one", default=0.1, low=0, high=1
     )
 
@@ -98,7 +97,7 @@ class ACO(Search):
             self.best, self.best_error = masks[order[0]].copy(), np.array(errors[order[0]])
         if p.depositors == "global-best":
             masks, errors, order = np.vstack([self.best, masks]), np.append(self.best_error, errors), np.array([0])
-        count = max(1, round(p.best_share * len(errors))) if p.depositors == "best-share" else 1
+        count = max(1, round(p.best_fraction * len(errors))) if p.depositors == "best-fraction" else 1
         limits = {"low": p.pheromone_low, "high": p.pheromone_high}
         paths, rates = masks[order[:count]], as_rates(errors)[order[:count]]
         self.pheromone = deposit(self.pheromone, paths, rates, factor=p.factor, evaporation=p.evaporation, **limits)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pqswarm._base.checks import check_integer
-from pqswarm._base.options import Parameters, option, parameters
+from pqswarm._base.parameters import Parameters, parameter
 from pqswarm._base.random import checked_seed, stream
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
 from pqswarm.errors import PqswarmError, naming_plugin
@@ -18,11 +18,10 @@ from pqswarm.errors import PqswarmError, naming_plugin
 _WORD = 2**64 - 1
 
 
-@parameters
 class SearchParameters(Parameters):
     """Parameters common to all algorithms."""
 
-    size: int | None = option(
+    size: int | None = parameter(
         "number of features of a subset; None leaves it to the search (SFFS: all sizes)", default=None, low=1
     )
 

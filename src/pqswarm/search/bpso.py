@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from pqswarm._base.options import option, parameters
+from pqswarm._base.parameters import parameter
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.search.base import SearchParameters
@@ -38,13 +38,12 @@ def take_probability(velocity: FloatArray) -> FloatArray:
     return np.asarray(1.0 / (1.0 + exponentials(-velocity.ravel()).reshape(velocity.shape)))
 
 
-@parameters
 class BinarySwarmParameters(VelocityParameters):
     """Parameters of all binary swarms."""
 
-    cognitive: float = option("acceleration towards the personal best", default=2.0, low=0, high=100, symbol="c_1")
-    social: float = option("acceleration towards the global best", default=2.0, low=0, high=100, symbol="c_2")
-    velocity_limit: float = option("limit of the absolute velocity", default=6.0, low=0, high=500, symbol="v_max")
+    cognitive: float = parameter("acceleration towards the personal best", default=2.0, low=0, high=100, symbol="c_1")
+    social: float = parameter("acceleration towards the global best", default=2.0, low=0, high=100, symbol="c_2")
+    velocity_limit: float = parameter("limit of the absolute velocity", default=6.0, low=0, high=500, symbol="v_max")
 
 
 class BinarySwarm(VelocitySwarm):
@@ -71,11 +70,10 @@ class BinarySwarm(VelocitySwarm):
         return self._resize(self.rng.random(self.positions.shape) < take_probability(self.velocities))
 
 
-@parameters
 class BPSOParameters(BinarySwarmParameters):
     """Parameters of BPSO."""
 
-    inertia: float = option("weight of the old velocity", default=1.0, low=0, high=10, symbol="w")
+    inertia: float = parameter("weight of the old velocity", default=1.0, low=0, high=10, symbol="w")
 
 
 class BPSO(BinarySwarm):

@@ -4,23 +4,22 @@ from typing import ClassVar
 
 import numpy as np
 
-from pqswarm._base.options import option, parameters
+from pqswarm._base.parameters import parameter
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.search.base import SearchParameters
 from pqswarm.search.bpso import BPSO, BPSOParameters
 
 
-@parameters
 class CatfishParameters(BPSOParameters):
     """Parameters of catfish BPSO."""
 
-    catfish_share: float = option(
+    catfish_fraction: float = parameter(
         "fraction of the swarm that is replaced, rounded, at least one", default=0.1, low=0, high=1, symbol="C"
     )
-    refresh_gap: int = option(
+    refresh_gap: int = parameter(
         "iterations without a better global best after which they are replaced", default=3, low=1, symbol="RG"
     )
-    catfish_positions: str = option(
+    catfish_positions: str = parameter(
         "new positions: all features or none at random, or drawn as at the start",
         default="extreme",
         choices=("extreme", "random"),
@@ -60,7 +59,7 @@ class CatfishBPSO(BPSO):
         if self.stagnation < self.parameters.refresh_gap:
             return positions
         self.stagnation = np.array(0)
-        count = max(1, round(self.parameters.catfish_share * len(positions)))
+        count = max(1, round(self.parameters.catfish_fraction * len(positions)))
         catfish = np.argsort(-self.errors, kind="stable")[:count]  # the worst; ties by index
         self.velocities[catfish] = before[catfish]
         if self.parameters.catfish_positions == "random":

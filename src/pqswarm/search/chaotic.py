@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from pqswarm._base.options import option, parameters
+from pqswarm._base.parameters import parameter
 from pqswarm._base.typing import BoolArray
 from pqswarm.errors import PqswarmError
 from pqswarm.search.base import SearchParameters
@@ -13,11 +13,10 @@ from pqswarm.search.bpso import BinarySwarm, BinarySwarmParameters
 _FIXED = (0.25, 0.5, 0.75)  # from these, as from 0 and 1, the map reaches a fixed point
 
 
-@parameters
 class ChaoticParameters(BinarySwarmParameters):
     """Parameters of chaotic BPSO."""
 
-    initial_inertia: float = option(
+    initial_inertia: float = parameter(
         "weight of the old velocity in the first step; not 0.25, 0.5 or 0.75",
         default=0.48,
         low=1e-6,

@@ -155,9 +155,9 @@ def minimize(
     Examples
     --------
     >>> from sklearn.datasets import load_wine
-    >>> from pqswarm.evaluation import Folds, KNNEvaluator, Memo
+    >>> from pqswarm.evaluation import Folds, KNNEvaluator, CachedEvaluator
     >>> X, y = load_wine(return_X_y=True)
-    >>> evaluator = Memo(KNNEvaluator(X, y, Folds.stratified(y)))
+    >>> evaluator = CachedEvaluator(KNNEvaluator(X, y, Folds.stratified(y)))
     >>> result = minimize("2d-upso", evaluator, max_evaluations=300, parameters={"swarm_size": 20})
     >>> result.n_evaluations, result.error < 0.03
     (300, True)

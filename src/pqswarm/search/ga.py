@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from pqswarm._base.options import option, parameters
+from pqswarm._base.parameters import parameter
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.search.base import Search, SearchParameters, as_rates
@@ -38,28 +38,27 @@ def crossover(parents: BoolArray, cuts: IntArray) -> BoolArray:
     return children
 
 
-@parameters
 class GAParameters(SearchParameters):
     """Parameters of the genetic algorithm."""
 
-    population_size: int = option("chromosomes", default=30, low=2, high=100_000, symbol="N")
-    crossover_probability: float = option(
+    population_size: int = parameter("chromosomes", default=30, low=2, high=100_000, symbol="N")
+    crossover_probability: float = parameter(
         "probability that a pair is crossed", default=0.8, low=0, high=1, symbol="p_c"
     )
-    mutation_probability: float = option(
+    mutation_probability: float = parameter(
         "probability of a flip, per bit or per chromosome", default=0.2, low=0, high=1, symbol="p_m"
     )
-    mutation: str = option(
+    mutation: str = parameter(
         "unit of that probability: each bit, or one random bit per chromosome",
         default="bit",
         choices=("bit", "chromosome"),
     )
-    fitness: str = option(
+    fitness: str = parameter(
         "weight on the roulette wheel: 1 - error, or the worst error - error",
         default="accuracy",
         choices=("accuracy", "windowed"),
     )
-    elites: int = option("best chromosomes that survive unchanged, replacing the last children", default=0, low=0)
+    elites: int = parameter("best chromosomes that survive unchanged, replacing the last children", default=0, low=0)
 
 
 class GA(Search):

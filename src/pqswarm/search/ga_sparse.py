@@ -4,21 +4,20 @@ from typing import ClassVar
 
 import numpy as np
 
-from pqswarm._base.options import option, parameters
+from pqswarm._base.parameters import parameter
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.search.base import SearchParameters
 from pqswarm.search.distinct import DistinctSearch, flip_balanced
 
 
-@parameters
 class SparseGAParameters(SearchParameters):
     """Parameters of the genetic algorithm with a sparse start."""
 
-    population_size: int = option("surviving subsets, and children", default=30, low=2, high=100_000)
-    start_size: int = option("maximum number of features of an initial subset", default=30, low=1)
-    tournament: int = option("tournament size for parents", default=2, low=1, high=1000)
-    crossover_probability: float = option("probability that a child has two parents", default=0.9, low=0, high=1)
-    flips: float = option(
+    population_size: int = parameter("surviving subsets, and children", default=30, low=2, high=100_000)
+    start_size: int = parameter("maximum number of features of an initial subset", default=30, low=1)
+    tournament: int = parameter("tournament size for parents", default=2, low=1, high=1000)
+    crossover_probability: float = parameter("probability that a child has two parents", default=0.9, low=0, high=1)
+    flips: float = parameter(
         "mean number of features that mutation changes, balanced between added and dropped",
         default=1.0,
         low=0,

@@ -5,14 +5,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from pqswarm._base.options import option, parameters
+from pqswarm._base.parameters import parameter
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.search.base import SearchParameters
 from pqswarm.search.distinct import DistinctSearch
 from pqswarm.search.umda import frequencies
 
-_ELITES, _BEST_SHARE = 20, 0.3  # best subsets that never leave the population; fraction of it that is learned from
+_ELITES, _BEST_FRACTION = 20, 0.3  # best subsets that never leave the population; fraction of it that is learned from
 _MEMORY = 450  # number of the best and of the last subsets that the model learns from
 _SHRINKAGE, _STEPS = 25.0, 4  # of the model: subsets that the penalty is worth; steps of a fit
 _NOISE = 0.3  # of a prediction, in standard deviations of the residuals
@@ -22,24 +22,27 @@ _STALLED = 240  # subsets without improvement before the elites are changed inst
 _IDLE, _PATIENCE = 600, 0.7  # subsets without improvement before a new start: at least, and per subset before them
 
 
-@parameters
 class MeritParameters(SearchParameters):
     """Parameters of MERIT."""
 
-    start_size: int = option("mean number of features of an initial subset, at most a fifth of all", default=20, low=1)
-    initial: int = option("random subsets at the start; a later population starts with one batch", default=200, low=1)
-    batch: int = option("subsets requested at once", default=40, low=2, high=10_000)
-    candidates: int = option("subsets drawn, from which the model selects a batch", default=300, low=2, high=100_000)
-    population: int = option("subsets that the frequencies are learned from, at first", default=60, low=2)
-    growth: float = option("subsets added to the population for each subset seen", default=0.05, low=0)
-    thinning: float = option(
+    start_size: int = parameter(
+        "mean number of features of an initial subset, at most a fifth of all", default=20, low=1
+    )
+    initial: int = parameter(
+        "random subsets at the start; a later population starts with one batch", default=200, low=1
+    )
+    batch: int = parameter("subsets requested at once", default=40, low=2, high=10_000)
+    candidates: int = parameter("subsets drawn, from which the model selects a batch", default=300, low=2, high=100_000)
+    population: int = parameter("subsets that the frequencies are learned from, at first", default=60, low=2)
+    growth: float = parameter("subsets added to the population for each subset seen", default=0.05, low=0)
+    thinning: float = parameter(
         "fraction by which features are drawn less often than the best subsets contain them",
         default=0.05,
         low=0,
         high=0.9,
     )
-    unranked: float = option("fraction of a batch drawn from the candidates at random", default=0.2, low=0, high=1)
-    order: tuple[int, ...] = option(
+    unranked: float = parameter("fraction of a batch drawn from the candidates at random", default=0.2, low=0, high=1)
+    order: tuple[int, ...] = parameter(
         "indices of the features, best first, for a warm start; empty for none", default=(), low=0
     )
 
@@ -153,7 +156,7 @@ class Merit(DistinctSearch):
             size = self.parameters.population + int(self.parameters.growth * (self._count - begin))
             first = max(begin, self._count - size)
             rows = np.concatenate([self._elites[self._elites < first], np.arange(first, self._count)])
-            self._leaders = rows[self._order(rows)[: max(2, round(_BEST_SHARE * size))]]
+            self._leaders = rows[self._order(rows)[: max(2, round(_BEST_FRACTION * size))]]
         return self._leaders
 
     def race_limits(self) -> tuple[int, FloatArray]:

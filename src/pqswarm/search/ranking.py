@@ -5,21 +5,22 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pqswarm._base.options import option, parameters
+from pqswarm._base.parameters import parameter
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.filters.filter import FILTERS, Filter
 from pqswarm.search.base import Search, SearchParameters
 
 
-@parameters
 class RankingParameters(SearchParameters):
     """Parameters of the search along a ranking."""
 
-    filter: str = option(
+    filter: str = parameter(
         "the filter that ranks the features, in a study and in SwarmSelector", default="mutual-information"
     )
-    order: tuple[int, ...] = option("indices of the features, best first; empty keeps their order", default=(), low=0)
+    order: tuple[int, ...] = parameter(
+        "indices of the features, best first; empty keeps their order", default=(), low=0
+    )
 
 
 class Ranking(Search):
@@ -52,7 +53,7 @@ class Ranking(Search):
         self.asked = np.array(True)
 
 
-def filter_of(search: type[Search], given: Mapping[str, Any]) -> Filter | None:
+def required_filter(search: type[Search], given: Mapping[str, Any]) -> Filter | None:
     """Return the filter whose ranking an algorithm needs as `order`; None if it needs none, or one is given."""
     if not search.needs_order or "order" in given:
         return None

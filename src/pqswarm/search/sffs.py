@@ -4,16 +4,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from pqswarm._base.options import option, parameters
+from pqswarm._base.parameters import parameter
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.search.base import Search, SearchParameters
 
 
-@parameters
 class SFFSParameters(SearchParameters):
     """Parameters of SFFS; `size` is the required subset size."""
 
-    overshoot: int = option("number of features by which the search exceeds the required size", default=0, low=0)
+    overshoot: int = parameter("number of features by which the search exceeds the required size", default=0, low=0)
 
 
 class SFFS(Search):

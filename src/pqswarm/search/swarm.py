@@ -5,17 +5,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from pqswarm._base.options import option, parameters
+from pqswarm._base.parameters import parameter
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.search.base import Search, SearchParameters
 
 
-@parameters
 class SwarmParameters(SearchParameters):
     """Parameters of all particle swarms."""
 
-    swarm_size: int = option("particles", default=30, low=2, high=100_000, symbol="ps")
-    start_probability: float = option(
+    swarm_size: int = parameter("particles", default=30, low=2, high=100_000, symbol="ps")
+    start_probability: float = parameter(
         "probability of each feature in the first subsets", default=0.5, low=0.01, high=1.0
     )
 
@@ -67,11 +66,10 @@ class Swarm(Search):
         """Update counters from the new errors, the improved personal bests, and whether the global best improved."""
 
 
-@parameters
 class VelocityParameters(SwarmParameters):
     """Parameters of swarms with velocities."""
 
-    randomness: str = option(
+    randomness: str = parameter(
         "random numbers r_1, r_2: one pair per element of the velocity, or per particle",
         default="element",
         choices=("element", "particle"),

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from pqswarm._base.options import option, parameters
+from pqswarm._base.parameters import parameter
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.search.base import SearchParameters
 from pqswarm.search.distinct import DistinctSearch
@@ -16,14 +16,17 @@ def frequencies(masks: BoolArray) -> FloatArray:
     return np.asarray(np.clip(masks.mean(axis=0), low, 1.0 - low))
 
 
-@parameters
 class UMDAParameters(SearchParameters):
     """Parameters of the univariate marginal distribution algorithm."""
 
-    population_size: int = option("subsets drawn at once", default=60, low=2, high=100_000)
-    elites: int = option("best subsets kept with those drawn next", default=10, low=0)
-    best_share: float = option("fraction of the drawn subsets to learn from, at least two", default=0.3, low=0, high=1)
-    start_size: int = option("mean number of features of an initial subset, at most a fifth of all", default=20, low=1)
+    population_size: int = parameter("subsets drawn at once", default=60, low=2, high=100_000)
+    elites: int = parameter("best subsets kept with those drawn next", default=10, low=0)
+    best_fraction: float = parameter(
+        "fraction of the drawn subsets to learn from, at least two", default=0.3, low=0, high=1
+    )
+    start_size: int = parameter(
+        "mean number of features of an initial subset, at most a fifth of all", default=20, low=1
+    )
 
 
 class UMDA(DistinctSearch):
@@ -52,7 +55,7 @@ class UMDA(DistinctSearch):
     def _next(self) -> BoolArray:
         p, n = self.parameters, self.n_features
         if len(self.population):
-            probability = frequencies(self.population[: max(2, round(p.best_share * p.population_size))])
+            probability = frequencies(self.population[: max(2, round(p.best_fraction * p.population_size))])
         else:
             probability = np.full(n, min(0.2, p.start_size / n))
         return self._make_distinct(self.rng.random((p.population_size, n)) < probability)

@@ -4,30 +4,29 @@ from typing import ClassVar
 
 import numpy as np
 
-from pqswarm._base.options import option, parameters
+from pqswarm._base.parameters import parameter
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.search.base import SearchParameters
 from pqswarm.search.learning2d import adaptive_weight, neighbourhood_best
 from pqswarm.search.swarm import VelocityParameters, VelocitySwarm
 
 
-@parameters
 class UPSO2DParameters(VelocityParameters):
     """Parameters of 2D-UPSO."""
 
-    inertia: float = option("weight of the old velocity", default=1.0, low=0, high=10, symbol="w")
-    refresh_gap: int = option(
+    inertia: float = parameter("weight of the old velocity", default=1.0, low=0, high=10, symbol="w")
+    refresh_gap: int = parameter(
         "iterations without a better personal best after which a velocity is redrawn", default=30, low=1, symbol="RG"
     )
-    clip_negative: bool = option(
+    clip_negative: bool = parameter(
         "whether negative likelihoods are clipped to zero when a cardinality is drawn", default=False
     )
-    cognitive: float = option("weight of a particle's personal best", default=2.0, low=0, high=100, symbol="c_1")
-    social: float = option("weight of the bests of other particles", default=2.0, low=0, high=100, symbol="c_2")
-    unification: float = option(
+    cognitive: float = parameter("weight of a particle's personal best", default=2.0, low=0, high=100, symbol="c_1")
+    social: float = parameter("weight of the bests of other particles", default=2.0, low=0, high=100, symbol="c_2")
+    unification: float = parameter(
         "weight of the global best relative to the neighbours' best", default=0.9, low=0, high=1, symbol="u"
     )
-    neighbours: int = option("neighbours on each side of a particle, on a ring", default=1, low=1)
+    neighbours: int = parameter("neighbours on each side of a particle, on a ring", default=1, low=1)
 
 
 class UPSO2D(VelocitySwarm):

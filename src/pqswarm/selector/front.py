@@ -76,12 +76,12 @@ def make_frame(
         }
         for point in front
     ]
-    for before, error, size in result.improvements.tolist():
+    for before, loss, size in result.improvements.tolist():
         rows.append(
             {
                 "kind": "improvement",
                 "evaluations": int(before) + 1,
-                "score": score(error),
+                "score": score(loss),
                 "std": np.nan,
                 "size": int(size),
                 "selected": False,

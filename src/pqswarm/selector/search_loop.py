@@ -13,7 +13,7 @@ import numpy as np
 
 from pqswarm._base.random import stream
 from pqswarm._base.typing import BoolArray, FloatArray
-from pqswarm.evaluation import EvaluatorChoice, Memo
+from pqswarm.evaluation import CachedEvaluator, EvaluatorChoice
 from pqswarm.search import Progress, Run
 from pqswarm.search.driver import evaluate_batches
 from pqswarm.selector.rescoring import Pool
@@ -80,7 +80,7 @@ class SearchLoop:
         self.pool = pool
         self.interrupts = interrupts
         self.deadline = deadline
-        self._evaluator = Memo(task.evaluator)
+        self._evaluator = CachedEvaluator(task.evaluator)
         self._part_size = task.n_jobs
 
     def drive(self, callbacks: Sequence[Callable[[Progress], object]], saver: "Saver | None" = None) -> StopReason:

@@ -19,7 +19,8 @@ from pqswarm.evaluation.choose import explain_fitting
 from pqswarm.evaluation.classifiers.sklearn import seed_sklearn_estimator
 from pqswarm.evaluation.estimators import check_estimator_classes, check_estimator_kind
 from pqswarm.evaluation.tables import take_table
-from pqswarm.search import Merit, Run, Search, filter_of
+from pqswarm.search import Merit, Run, Search
+from pqswarm.search.ranking import required_filter
 from pqswarm.search.registry import search_class
 from pqswarm.selector.inputs import SelectorData, given_estimator
 from pqswarm.selector.prefiltering import keep_features, rank_by_filter
@@ -128,7 +129,7 @@ def make_task(selector: "SwarmSelector", data: SelectorData, seed: int) -> Selec
     keep[free[kept.mask]] = True
     groups = groups.keep(keep)
     among = groups.among_used()
-    if (ranking := filter_of(search, parameters)) is not None:
+    if (ranking := required_filter(search, parameters)) is not None:
         used = take_table(data.X, np.flatnonzero(groups.used), axis=1)
         order = rank_by_filter(ranking.name, used, data.y, continuous=not classifies)
         parameters["order"] = among.rank_bits(order)

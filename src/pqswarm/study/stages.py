@@ -10,8 +10,8 @@ import numpy as np
 from pqswarm._base.typing import BoolArray, IntArray
 from pqswarm.datasets import Dataset, Samples
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation import CLASSIFIERS, ClassificationEvaluator, Folds, scaled
-from pqswarm.evaluation.scaling import scale_for_fold
+from pqswarm.evaluation import CLASSIFIERS, ClassificationEvaluator, Folds
+from pqswarm.evaluation.scaling import scale_by_extremes, scale_for_fold
 from pqswarm.study.findings import ALL_FEATURES, GridFinding, HeldOut, Hyperparameters, OneStandardError, StageTwo
 from pqswarm.study.plan import StudyPlan
 from pqswarm.study.plan_methods import ClassifierPlan
@@ -93,7 +93,7 @@ def evaluate_held_out(
     level, seed = at
     train, test = data.X(level), new.X(level)
     if problem.scaling == "once":
-        train, test = scaled(train, train), scaled(test, train)
+        train, test = scale_by_extremes(train, train), scale_by_extremes(test, train)
     else:
         both = scale_for_fold(np.concatenate([train, test]), np.arange(len(train)), problem.scaling)
         train, test = both[: len(train)], both[len(train) :]

@@ -12,15 +12,15 @@ from typing import Any
 
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
 from pqswarm.errors import PqswarmError, naming_plugin
-from pqswarm.evaluation import Classifier, Memo
-from pqswarm.search import Run, Search, step
+from pqswarm.evaluation import CachedEvaluator, Classifier
+from pqswarm.search import Run, Search, advance_runs
 from pqswarm.search.base import checked_errors
 from pqswarm.study.problem import StudyProblem
 from pqswarm.study.records import Checkpoint, RunKey, RunRecord
 
 _MAX_EVALUATORS = 2  # kept by a worker: one for each of the paper's classifiers
 _MEMORY = 400_000  # subsets remembered by each
-_evaluators: OrderedDict[str, Memo] = OrderedDict()  # of this process
+_evaluators: OrderedDict[str, CachedEvaluator] = OrderedDict()  # of this process
 _evaluators_lock = threading.Lock()
 
 
@@ -78,7 +78,7 @@ def advance(group: RunGroup, limit: float) -> Outcome:
     runs = [_resume_run(group, key, evaluator) for key in group.planned]
     before = sum(run.n_evaluations for run in runs)
     while not all(run.done for run in runs):
-        step(runs, evaluator)
+        advance_runs(runs, evaluator)
         if time.monotonic() - start >= limit:
             break
     seconds = time.monotonic() - start
@@ -119,7 +119,7 @@ def _resume_run(group: RunGroup, key: RunKey, evaluator: "_TimedEvaluator") -> R
 class _TimedEvaluator:
     """An evaluator that measures its time, and says in errors whose they are."""
 
-    def __init__(self, evaluator: Memo, classifier: Classifier) -> None:
+    def __init__(self, evaluator: CachedEvaluator, classifier: Classifier) -> None:
         self._evaluator, self._classifier = evaluator, classifier
         self.n_features, self.blocks = evaluator.n_features, evaluator.blocks
         self.seconds = 0.0
@@ -138,12 +138,12 @@ class _TimedEvaluator:
         return errors
 
 
-def _evaluator(problem: StudyProblem, device: str) -> Memo:
+def _evaluator(problem: StudyProblem, device: str) -> CachedEvaluator:
     """The evaluator of a problem, kept between slices; on the CPU it uses one thread."""
     key = f"{device} {problem.key}"
     with _evaluators_lock:
         if key not in _evaluators:
-            _evaluators[key] = Memo(problem.searched(1 if device == "cpu" else None, device), _MEMORY)
+            _evaluators[key] = CachedEvaluator(problem.searched(1 if device == "cpu" else None, device), _MEMORY)
             while len(_evaluators) > _MAX_EVALUATORS:
                 _evaluators.popitem(last=False)
         _evaluators.move_to_end(key)

@@ -1,1 +1,1 @@
-"""Studies in the workbench: routes, live progress, chart data."""
+"""Studies in the workbench: live progress and reports."""

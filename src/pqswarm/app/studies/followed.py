@@ -26,18 +26,26 @@ _SEARCH_INTERVAL = 2.0
 """Minimum time between two searches for new studies [s]."""
 _FIRST_ANSWER = 0.5
 """Seconds spent reading stores before the first answer."""
-_MAX_DEPTH, _MAX_FOLDERS, _MAX_STUDIES = 4, 5000, 500
+_MAX_DEPTH = 4
+_MAX_FOLDERS = 5000
+_MAX_STUDIES = 500
 _MAX_IDLE_STORES = 4
 """Stores of inactive studies that stay open."""
 
 _STORE_ERRORS = (
-    *(sqlite3.Error, OSError, ValueError, TypeError, KeyError),
-    *(IndexError, AttributeError, OverflowError, RecursionError),
+    sqlite3.Error,
+    OSError,
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    OverflowError,
+    RecursionError,
 )
 """Errors that a damaged store can cause."""
 
 _LOG = logging.getLogger(__name__)
-_Found = TypeVar("_Found")
+_Result = TypeVar("_Result")
 
 
 @dataclass(eq=False)
@@ -66,12 +74,15 @@ class FollowedStudies:
     """
 
     def __init__(self, workbench: Workbench, interval: float = 1.5, after_failure: float = 30.0) -> None:
-        self._workbench, self._interval, self._after_failure = workbench, interval, after_failure
+        self._workbench = workbench
+        self._interval = interval
+        self._after_failure = after_failure
         self.answers = AnswerCache()
         self._studies: dict[str, FollowedStudy] = {}
         self._watching: dict[WorkbenchPage, Job] = {}
         self._task: asyncio.Task[None] | None = None
-        self._searched = self._search_cost = 0.0
+        self._searched = 0.0
+        self._search_cost = 0.0
 
     # On the event loop
 
@@ -89,7 +100,7 @@ class FollowedStudies:
         if job is not None:
             page.jobs.discard(job)
 
-    async def run(self, function: Callable[..., _Found], *arguments: Any) -> _Found:
+    async def run(self, function: Callable[..., _Result], *arguments: Any) -> _Result:
         """Run a function in the thread that owns all stores."""
         return await self._workbench.jobs.run(Job(), function, *arguments, pool="studies")
 
@@ -130,7 +141,7 @@ class FollowedStudies:
         self._close_idle()
         return [study.row for study in self._studies.values()]
 
-    def use(self, wanted: str, function: Callable[[FollowedStudy, Follower], _Found]) -> _Found:
+    def use(self, wanted: str, function: Callable[[FollowedStudy, Follower], _Result]) -> _Result:
         """Apply a function to a study, given by its ID, and its follower."""
         study = self.find(wanted)
         try:
@@ -159,7 +170,8 @@ class FollowedStudies:
         """Return changed rows, IDs of removed studies, and the CPU time taken [s]."""
         start = time.thread_time()
         self._search()
-        gone, changed = self._forget_removed(), []
+        gone = self._forget_removed()
+        changed = []
         for study in self._studies.values():
             before = study.row
             self._refresh(study)
@@ -220,19 +232,21 @@ class FollowedStudies:
         for folder in _find_studies_to_follow(home):
             name = folder.relative_to(home).as_posix()
             title = home.name or "/" if name == "." else name
-            made = FollowedStudy(workbench_id(f"study {name}"), file_text(title), folder)
-            if made.id not in self._studies and is_inside(home, folder / FILE_NAME):
-                self._studies[made.id] = made
+            study = FollowedStudy(workbench_id(f"study {name}"), file_text(title), folder)
+            if study.id not in self._studies and is_inside(home, folder / FILE_NAME):
+                self._studies[study.id] = study
         self._searched = time.monotonic()
         self._search_cost = self._searched - now
 
 
 def _find_studies_to_follow(home: Path) -> Iterator[Path]:
     """Folders with a study, limited in depth and number; links are not followed."""
-    folders, seen, found = [(home, 0)], 0, 0
-    while folders and seen < _MAX_FOLDERS and found < _MAX_STUDIES:
+    folders = [(home, 0)]
+    n_folders = 0
+    n_studies = 0
+    while folders and n_folders < _MAX_FOLDERS and n_studies < _MAX_STUDIES:
         folder, depth = folders.pop(0)
-        seen += 1
+        n_folders += 1
         try:
             with os.scandir(folder) as entries:
                 listed = sorted(entries, key=lambda entry: entry.name)
@@ -241,7 +255,7 @@ def _find_studies_to_follow(home: Path) -> Iterator[Path]:
         for entry in listed:
             try:
                 if entry.name == FILE_NAME and entry.is_file():
-                    found += 1
+                    n_studies += 1
                     yield folder
                 elif depth < _MAX_DEPTH and entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
                     folders.append((folder / entry.name, depth + 1))
@@ -251,30 +265,45 @@ def _find_studies_to_follow(home: Path) -> Iterator[Path]:
 
 def _empty_followed_row(study: FollowedStudy) -> dict[str, Any]:
     """The row of a study that was not read yet."""
-    numbers = ("share", "rate", "seconds_left", "runs_done", "runs_total", "evaluations_done", "evaluations_total")
-    words = {"state": "reading", "error": "", "title": "", "stage": ""}
     stamp = store_stamp(study.folder)
-    known = {"id": study.id, "name": study.name, "bytes": stamp[1] + stamp[3]}
-    return known | words | dict.fromkeys(numbers) | {"stages": [], "best": []}
+    return {
+        "id": study.id,
+        "name": study.name,
+        "bytes": stamp[1] + stamp[3],
+        "state": "reading",
+        "error": "",
+        "title": "",
+        "stage": "",
+        "stages": [],
+        "fraction": None,
+        "rate": None,
+        "seconds_left": None,
+        "runs_done": None,
+        "runs_total": None,
+        "evaluations_done": None,
+        "evaluations_total": None,
+        "best": [],
+    }
 
 
 def _followed_status_row(study: FollowedStudy, status: StudyStatus, title: str) -> dict[str, Any]:
-    progress, running = status.progress, status.state == "running"
+    progress = status.progress
+    is_running = status.state == "running"
     left = progress.seconds_left
     return _empty_followed_row(study) | {
         "state": status.state,
         "title": title,
         "stage": progress.stage,
         "stages": [vars(stage) for stage in status.stages],
-        "share": 1.0 if status.state == "finished" else progress.share,
-        "rate": progress.rate if running and progress.rate > 0 else None,
-        "seconds_left": left if running and isfinite(left) else None,
+        "fraction": 1.0 if status.state == "finished" else progress.share,
+        "rate": progress.rate if is_running and progress.rate > 0 else None,
+        "seconds_left": left if is_running and isfinite(left) else None,
         "runs_done": progress.runs_done,
         "runs_total": progress.runs_total,
         "evaluations_done": progress.evaluations_done,
         "evaluations_total": progress.evaluations_total,
         "best": [
-            {"classifier": name, "error": 100 * one.error if isfinite(one.error) else None, "size": one.size}
-            for name, one in sorted(status.best.items())
+            {"classifier": name, "error": 100 * run.error if isfinite(run.error) else None, "size": run.size}
+            for name, run in sorted(status.best.items())
         ],
     }

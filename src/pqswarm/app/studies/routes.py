@@ -1,16 +1,14 @@
-"""Routes of the studies section: all studies of the folder, one study, or two compared."""
+"""Routes of the studies section: all studies of the folder with their progress, and the report of one or two."""
 
+import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
 
 from pqswarm.app.handlers import Base, HTTPRefusal
 from pqswarm.app.studies.followed import FollowedStudies, FollowedStudy
-from pqswarm.app.studies.values import chart_values, current_runs, document_values, read_runs, run_values, study_values
+from pqswarm.errors import PqswarmError
 from pqswarm.study.database import store_stamp
-
-if TYPE_CHECKING:
-    from pqswarm.report.document import Document
-    from pqswarm.study.following import Follower
+from pqswarm.study.following import Follower
 
 
 class StudyHandler(Base):
@@ -22,12 +20,8 @@ class StudyHandler(Base):
         sections = self.workbench.sections
         if "studies" not in sections:
             sections["studies"] = FollowedStudies(self.workbench)
-        found: FollowedStudies = sections["studies"]
-        return found
-
-    async def use(self, name: str, function: Callable[..., Any]) -> Any:
-        """Apply a function to a study and its follower."""
-        return await self.followed.run(self.followed.use, name, function)
+        followed: FollowedStudies = sections["studies"]
+        return followed
 
 
 class Studies(StudyHandler):
@@ -44,7 +38,8 @@ class WatchStudies(StudyHandler):
 
     def put(self) -> None:
         """Start or stop sending changes to the page."""
-        page, wanted = self.page, bool(self.read_json().get("watch"))
+        page = self.page
+        wanted = bool(self.read_json().get("watch"))
         if page is not None and wanted:
             self.followed.watch(page)
         elif page is not None:
@@ -52,102 +47,105 @@ class WatchStudies(StudyHandler):
         self.send_json({"watching": wanted and page is not None})
 
 
-class OneStudy(StudyHandler):
-    """Plan and progress of a study."""
+@dataclass(frozen=True, eq=False)
+class RenderedReport:
+    """A report as HTML, the version of what it shows, and the time that rendering took [s]."""
+
+    html: str
+    version: str
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class StudyState:
+    """A study, a text that changes when its report does, and whether it is running."""
+
+    study: FollowedStudy
+    version: str
+    is_running: bool
+
+
+class Report(StudyHandler):
+    """The report of a study, or of two compared (``?with=ID``); nothing is written into the folder."""
+
+    async def post(self, name: str) -> None:
+        """Render it, and send its version, whether it is the latest, and how long rendering took [s].
+
+        Of a running study without enough results, send the reason instead.
+        """
+        states = await self._look(name)
+        try:
+            report = await self._render(states)
+        except PqswarmError as error:
+            if not any(state.is_running for state in states):
+                raise
+            self.send_json({"reason": str(error)})
+            return
+        is_latest = report.version == _version(states)
+        self.send_json({"version": report.version, "latest": is_latest, "seconds": round(report.seconds, 3)})
 
     async def get(self, name: str) -> None:
-        """Send both."""
-        self.send_json(await self.use(name, lambda study, follower: {"id": study.id} | study_values(follower)))
-
-
-class Charts(StudyHandler):
-    """Chart data of one classifier."""
-
-    async def get(self, name: str) -> None:
-        """Send the data."""
-        classifier, dataset = (self.get_query_argument(key, "") for key in ("classifier", "dataset"))
-        runs, changing = await self.use(name, lambda _, follower: current_runs(follower, classifier, dataset))
-
-        async def compute() -> Any:
-            return await self.work(chart_values, self.job.check, runs)
-
-        key = ("charts", name, classifier, dataset)
-        self.send_json(await self.followed.answers.get(key, len(runs.records), compute, changing))
-
-
-class OneRun(StudyHandler):
-    """One run."""
-
-    async def get(self, name: str) -> None:
-        """Send its result."""
-        keys = ("classifier", "dataset", "algorithm")
-        classifier, dataset, algorithm = (self.get_query_argument(key, "") for key in keys)
-        number = int(self.number("run"))
-
-        def one(_: FollowedStudy, follower: "Follower") -> Any:
-            return run_values(read_runs(follower, classifier, dataset), algorithm, number)
-
-        self.send_json(await self.use(name, one))
-
-
-class Tables(StudyHandler):
-    """Texts and tables of the report of a study, or of two compared."""
-
-    async def get(self, name: str) -> None:
-        """Compute and send them; this may take a while."""
-        self.send_json(await self.render_report("tables", name, document_values))
-
-    async def render_report(self, kind: str, name: str, render: "Callable[[Document], Any]") -> Any:
-        """Return the rendered report of a study, or of two."""
-        second = self.get_query_argument("with", None)
-        names = [one for one in (name, second) if one is not None]
-        studies = [await self.followed.run(self.followed.find, one) for one in names]
-        if len(studies) == 2 and studies[0] is studies[1]:
-            raise HTTPRefusal("Choose another study to compare with.", 400)
-        stamp = [store_stamp(study.folder) for study in studies]
-
-        async def compute() -> Any:
-            return await self.work(_render_requested_studies, self.job.check, studies, render)
-
-        return await self.followed.answers.get((kind, *(study.id for study in studies)), stamp, compute)
-
-
-class Report(Tables):
-    """The report as a sandboxed page."""
-
-    async def get(self, name: str) -> None:
-        """Send it; nothing is written into the folder."""
-        from pqswarm.report.html import html_report
-
-        text = await self.render_report("report", name, html_report)
+        """Send it as a sandboxed page, which only the workbench may show in a frame."""
+        report = await self._render(await self._look(name))
         self.set_header("Content-Type", "text/html; charset=utf-8")
         # A CSP in the report itself admits only its own inline script, by hash.
         self.set_header(
             "Content-Security-Policy",
             "sandbox allow-scripts allow-downloads; default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
-            "script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+            "script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
         )
+        self.set_header("X-Frame-Options", "SAMEORIGIN")
         self.set_header("Cross-Origin-Opener-Policy", "unsafe-none")  # required by the sandbox
-        self.finish(text)
+        self.finish(report.html)
+
+    async def _look(self, name: str) -> list[StudyState]:
+        second = self.get_query_argument("with", None)
+        if second == name:
+            raise HTTPRefusal("Choose another study to compare with.", 400)
+        names = [name] if second is None else [name, second]
+        return [await self.followed.run(self.followed.use, each, read_state) for each in names]
+
+    async def _render(self, states: list[StudyState]) -> RenderedReport:
+        """The latest report, or a recent one of a running study."""
+        studies = [state.study for state in states]
+        version = _version(states)
+
+        async def render() -> RenderedReport:
+            return await self.work(_render_report, self.job.check, studies, version)
+
+        changing = any(state.is_running for state in states)
+        report: RenderedReport = await self.followed.answers.get(
+            tuple(study.id for study in studies), version, render, changing
+        )
+        return report
 
 
-def _render_requested_studies(
-    check: Callable[[], None], studies: list[FollowedStudy], render: "Callable[[Document], Any]"
-) -> Any:
+def read_state(study: FollowedStudy, follower: Follower) -> StudyState:
+    """Return the state of a study; while it runs, only the number of steps done makes a new version."""
+    status = follower.look()
+    if status.state == "running":
+        return StudyState(study, " ".join(str(stage.done) for stage in status.stages), True)
+    return StudyState(study, f"{status.state} {store_stamp(study.folder)}", False)
+
+
+def _version(states: list[StudyState]) -> str:
+    return "; ".join(state.version for state in states)
+
+
+def _render_report(check: Callable[[], None], studies: list[FollowedStudy], version: str) -> RenderedReport:
+    from pqswarm.report.html import html_report
     from pqswarm.report.study_report import compose_report
 
+    start = time.monotonic()
     document = compose_report([study.folder for study in studies], [study.name for study in studies], check)
     check()
-    return render(document)
+    html = html_report(document)
+    return RenderedReport(html, version, time.monotonic() - start)
 
 
 _ID = r"([0-9a-f]{16})"
 ROUTES: list[tuple[str, type[Base]]] = [
     (r"/api/studies", Studies),
     (r"/api/studies/watch", WatchStudies),
-    (rf"/api/studies/{_ID}", OneStudy),
-    (rf"/api/studies/{_ID}/charts", Charts),
-    (rf"/api/studies/{_ID}/run", OneRun),
-    (rf"/api/studies/{_ID}/tables", Tables),
     (rf"/api/studies/{_ID}/report", Report),
 ]

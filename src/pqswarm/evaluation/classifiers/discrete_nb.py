@@ -3,7 +3,7 @@
 from typing import Any, ClassVar, Self
 
 from pqswarm._base.checks import is_finite
-from pqswarm._base.options import Parameters
+from pqswarm._base.parameters import Parameters
 from pqswarm.evaluation.classifier import Classifier
 from pqswarm.evaluation.exact.naive_bayes.discrete import (
     DISCRETE_MODELS,

@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar, Self
 
-from pqswarm._base.options import Parameters
+from pqswarm._base.parameters import Parameters
 from pqswarm.evaluation.classifier import Classifier
 from pqswarm.evaluation.exact.naive_bayes.gaussian import GaussianNBEvaluator, GaussianNBHyperparameters
 from pqswarm.evaluation.learner import ScikitLearner

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from pqswarm._base.checks import is_integer
-from pqswarm._base.options import Parameters
+from pqswarm._base.parameters import Parameters
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
 from pqswarm.errors import unknown_name
 from pqswarm.evaluation.base import ClassificationEvaluator
@@ -18,7 +18,7 @@ from pqswarm.evaluation.generic import GenericEvaluator
 from pqswarm.evaluation.learner import ScikitLearner
 
 _MINKOWSKI = {1.0: "manhattan", 2.0: "euclidean", inf: "chebyshev"}
-_MIN_EVENTS = 15  # events in a fold: the maximum number of neighbours
+_MIN_SAMPLES = 15  # samples in a fold: the maximum number of neighbours
 _SAME_METRIC = {"l1": "manhattan", "cityblock": "manhattan", "l2": "euclidean"}
 
 
@@ -42,19 +42,20 @@ class KNNClassifier(ScikitLearner, Classifier):
 
     def describe(self) -> str:
         """Return a short description."""
-        count, metric = self.hyperparameters.n_neighbors, self.hyperparameters.metric.capitalize()
+        count = self.hyperparameters.n_neighbors
+        metric = self.hyperparameters.metric.capitalize()
         return f"{f'{count} nearest neighbours' if count > 1 else 'the nearest neighbour'} by {metric} distance"
 
     def predict_new(
         self, X: FloatArray, y: AnyArray, new: FloatArray, masks: BoolArray, *, n_jobs: int | None = None
     ) -> AnyArray:
-        """Predict the labels of new events by the evaluator, as its second fold, with its rule for ties."""
-        rows = np.resize(np.arange(len(new)), max(len(new), _MIN_EVENTS))
+        """Predict the labels of new samples by the evaluator, as its second fold, with its rule for ties."""
+        rows = np.resize(np.arange(len(new)), max(len(new), _MIN_SAMPLES))
         folds = Folds(np.repeat([0, 1], [len(X), len(rows)]))
-        labels = np.concatenate([y, np.resize(y, len(rows))])  # labels of new events are not used
+        labels = np.concatenate([y, np.resize(y, len(rows))])  # labels of new samples are not used
         data = np.concatenate([X, new[rows]])
         evaluator = KNNEvaluator(data, labels, folds, **self.settings, scaling="none", n_jobs=n_jobs)
-        evaluator.views = [FoldView(evaluator.data, 1)]  # events of the first fold are not predicted
+        evaluator.views = [FoldView(evaluator.data, 1)]  # samples of the first fold are not predicted
         found = KNNOnCpu(evaluator).predict(masks)[:, len(X) : len(X) + len(new)]
         return np.asarray(evaluator.classes[found])
 
@@ -76,7 +77,8 @@ class KNNClassifier(ScikitLearner, Classifier):
         """Return the classifier that equals a KNeighborsClassifier with uniform votes."""
         if type(estimator) is not cls.estimator_class() or estimator.weights != "uniform":
             return None
-        metric, k = covered_knn_metric(estimator), estimator.n_neighbors
+        metric = covered_knn_metric(estimator)
+        k = estimator.n_neighbors
         covered = metric is not None and is_integer(k) and 1 <= k <= 15
         return cls({"n_neighbors": k, "metric": metric}) if covered else None
 

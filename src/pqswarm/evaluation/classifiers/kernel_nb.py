@@ -4,7 +4,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from pqswarm._base.options import Parameters
+from pqswarm._base.parameters import Parameters
 from pqswarm._base.threads import effective_jobs
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.evaluation.classifier import Classifier
@@ -41,7 +41,7 @@ class KernelNBClassifier(Classifier):
     def predict_new(
         self, X: FloatArray, y: AnyArray, new: FloatArray, masks: BoolArray, *, n_jobs: int | None = None
     ) -> AnyArray:
-        """Predict the labels of new events; the log densities of each feature are computed once for all subsets."""
+        """Predict the labels of new samples; the log densities of each feature are computed once for all subsets."""
         from joblib import Parallel, delayed
 
         from pqswarm.evaluation.exact.naive_bayes.kernels import decide_exactly
@@ -53,7 +53,8 @@ class KernelNBClassifier(Classifier):
         jobs = min(effective_jobs(n_jobs), X.shape[1])
         parts = np.array_split(np.arange(X.shape[1]), jobs)
         found = Parallel(n_jobs=jobs, backend="threading")(delayed(terms)(columns) for columns in parts)
-        table, priors = np.concatenate([part for part, _ in found]), found[0][1]
+        table = np.concatenate([part for part, _ in found])
+        priors = found[0][1]
         winners = np.empty((len(masks), len(new)), dtype=np.int64)
         for mask, row in zip(masks, winners, strict=True):
             decide_exactly(table, priors, np.flatnonzero(mask), np.arange(len(new)), row)

@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar, Self
 
-from pqswarm._base.options import Parameters
+from pqswarm._base.parameters import Parameters
 from pqswarm.evaluation.classifier import Classifier
 from pqswarm.evaluation.exact.linear.lda import LDAEvaluator, LDAHyperparameters
 from pqswarm.evaluation.learner import ScikitLearner
@@ -35,7 +35,8 @@ class LDAClassifier(ScikitLearner, Classifier):
         """Return the classifier that equals a LinearDiscriminantAnalysis with estimated priors and fixed shrinkage."""
         if type(estimator) is not cls.estimator_class():
             return None
-        shrinkage, by_svd = estimator.shrinkage, estimator.solver == "svd"
+        shrinkage = estimator.shrinkage
+        by_svd = estimator.solver == "svd"
         others = (estimator.priors, estimator.n_components, estimator.covariance_estimator) == (None, None, None)
         known = shrinkage is None or (isinstance(shrinkage, int | float) and 0 < shrinkage <= 1 and not by_svd)
         if not others or not known or (by_svd and estimator.tol != 1e-4):

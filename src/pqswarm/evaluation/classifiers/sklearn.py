@@ -5,7 +5,7 @@ import re
 from importlib import import_module
 from typing import Any, ClassVar
 
-from pqswarm._base.options import Parameters, option, parameters
+from pqswarm._base.parameters import Parameters, parameter
 from pqswarm._base.random import derived_seed
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation.classifier import Classifier
@@ -14,13 +14,12 @@ from pqswarm.evaluation.generic import first_line
 _PATH = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)+")
 
 
-@parameters
 class EstimatorHyperparameters(Parameters):
     """Which classifier, and its parameters."""
 
     _owner = "the classifier"
-    estimator: str = option("import path of a class, such as sklearn.svm.LinearSVC", default="")
-    parameters: tuple[tuple[str, Any], ...] = option("arguments of the class, such as {'C': 0.5}", default=())
+    estimator: str = parameter("import path of a class, such as sklearn.svm.LinearSVC", default="")
+    parameters: tuple[tuple[str, Any], ...] = parameter("arguments of the class, such as {'C': 0.5}", default=())
 
 
 class EstimatorClassifier(Classifier):
@@ -43,7 +42,8 @@ class EstimatorClassifier(Classifier):
         """Return the unfitted, seeded classifier, or raise an error that says what is wrong."""
         from sklearn.base import is_classifier
 
-        path, given = self.hyperparameters.estimator, dict(self.hyperparameters.parameters)
+        path = self.hyperparameters.estimator
+        given = dict(self.hyperparameters.parameters)
         found = _import(path)
         known = inspect.signature(found).parameters
         takes_any = any(one.kind is one.VAR_KEYWORD for one in known.values())

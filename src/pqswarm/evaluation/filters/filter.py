@@ -40,11 +40,19 @@ class Filter:
     """
 
     def __init__(
-        self, name: str, scores: _Scores, *, title: str | None = None, for_continuous: _Scores | None = None,
+        self,
+        name: str,
+        scores: _Scores,
+        *,
+        title: str | None = None,
+        for_continuous: _Scores | None = None,
         needs_classes: bool = False,
-    ) -> None:  # fmt: skip
-        self.name, self.title, self.needs_classes = name, title or name, needs_classes
-        self._scores, self._for_continuous = scores, for_continuous or scores
+    ) -> None:
+        self.name = name
+        self.title = title or name
+        self.needs_classes = needs_classes
+        self._scores = scores
+        self._for_continuous = for_continuous or scores
 
     def __repr__(self) -> str:
         return f"<filter {self.name}>"
@@ -67,7 +75,8 @@ class Filter:
         ndarray of shape (n_features,)
             The scores.
         """
-        data, target = np.asarray(X, dtype=np.float64), np.asarray(y)
+        data = np.asarray(X, dtype=np.float64)
+        target = np.asarray(y)
         if data.ndim != 2 or target.shape != data.shape[:1]:
             raise PqswarmError(
                 f"filter {self.name!r} needs X of shape (n, n_features) and y of shape (n,), "

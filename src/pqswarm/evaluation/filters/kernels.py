@@ -12,10 +12,11 @@ def count_information(codes, n_codes, other, n_other, table, out):
     table[c] is c log(c), rounded so that its sums are exact in any order: equal features get equal scores.
     """
     n = other.size
-    ones, others = np.zeros(n_codes, np.int64), np.zeros(n_other, np.int64)
+    ones = np.zeros(n_codes, np.int64)
+    others = np.zeros(n_other, np.int64)
     pairs = np.zeros((n_codes, n_other), np.int64)
-    for event in range(n):
-        others[other[event]] += 1
+    for sample in range(n):
+        others[other[sample]] += 1
     alone = table[n]
     for value in range(n_other):
         alone -= table[others[value]]
@@ -23,8 +24,8 @@ def count_information(codes, n_codes, other, n_other, table, out):
         ones[:] = 0
         pairs[:] = 0
         row = codes[f]
-        for event in range(n):
-            pairs[row[event], other[event]] += 1
+        for sample in range(n):
+            pairs[row[sample], other[sample]] += 1
         total = alone
         for a in range(n_codes):
             for b in range(n_other):
@@ -36,21 +37,21 @@ def count_information(codes, n_codes, other, n_other, table, out):
 
 @njit(cache=True, nogil=True)
 def add_relief(rows, columns, labels, counts, looked_at, k, weights):
-    """Add the ReliefF terms of feature f to weights[f] for events `looked_at`; `columns` are `rows` transposed."""
+    """Add the ReliefF terms of feature f to weights[f] for samples `looked_at`; `columns` are `rows` transposed."""
     n, width = rows.shape
     distances = np.empty(n)
     near = np.empty((counts.size, k), np.int64)
-    for event in looked_at:
+    for sample in looked_at:
         distances[:] = 0.0
         for f in range(width):  # feature by feature: the sums are the same on every processor
             column = columns[f]
-            here = column[event]
+            here = column[sample]
             for other in range(n):
                 distances[other] += abs(column[other] - here)
-        own = labels[event]
+        own = labels[sample]
         found = np.zeros(counts.size, np.int64)
         for other in range(n):
-            if other == event:
+            if other == sample:
                 continue
             c = labels[other]
             if found[c] == k and distances[near[c, k - 1]] <= distances[other]:
@@ -65,6 +66,6 @@ def add_relief(rows, columns, labels, counts, looked_at, k, weights):
             if found[c] == 0:
                 continue
             share = -1.0 if c == own else counts[c] / (n - counts[own])
-            for neighbour in near[c, : found[c]]:
+            for neighbor in near[c, : found[c]]:
                 for f in range(width):
-                    weights[f] += share / found[c] * abs(rows[event, f] - rows[neighbour, f])
+                    weights[f] += share / found[c] * abs(rows[sample, f] - rows[neighbor, f])

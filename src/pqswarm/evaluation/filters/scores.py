@@ -12,9 +12,9 @@ from pqswarm._base.typing import AnyArray, FloatArray, IntArray
 _MAX_BINS = 10
 _MAX_RANKED = 300  # features that mRMR and CFS choose in turn; the rest follow by relevance
 _MIN_REDUNDANCY = 1e-3  # [nat], avoids division by zero
-_NEIGHBOURS = 10
-_RELIEF_COST = 4e9  # differences of values; above it ReliefF samples the events
-_MIN_EVENTS = 200
+_NEIGHBORS = 10
+_RELIEF_COST = 4e9  # differences of values; above it ReliefF samples the samples
+_MIN_SAMPLES = 200
 _BLOCK = 1_000_000
 
 
@@ -100,15 +100,16 @@ def relieff(X: FloatArray, y: AnyArray) -> FloatArray:
     from pqswarm.evaluation.filters.kernels import add_relief
 
     labels = _labels(y)
-    low, high = X.min(axis=0), X.max(axis=0)
+    low = X.min(axis=0)
+    high = X.max(axis=0)
     rows = np.ascontiguousarray((X - low) / np.where(high > low, high - low, 1.0))
     n, width = rows.shape
-    limit = max(_MIN_EVENTS, int(_RELIEF_COST / (n * width)))
+    limit = max(_MIN_SAMPLES, int(_RELIEF_COST / (n * width)))
     looked_at = np.arange(n)
     if n > limit:  # evenly across the classes
         looked_at = np.sort(np.argsort(labels, kind="stable")[(2 * np.arange(limit) + 1) * n // (2 * limit)])
     weights = np.zeros(width)
-    add_relief(rows, np.ascontiguousarray(rows.T), labels, np.bincount(labels), looked_at, _NEIGHBOURS, weights)
+    add_relief(rows, np.ascontiguousarray(rows.T), labels, np.bincount(labels), looked_at, _NEIGHBORS, weights)
     return weights / looked_at.size
 
 
@@ -118,7 +119,7 @@ def with_bins(scores: _Scores) -> _Scores:
 
 
 def n_bins_of(n: int) -> int:
-    """Return the number of bins for n events: the cube root of n, from 2 to 10."""
+    """Return the number of bins for n samples: the cube root of n, from 2 to 10."""
     return int(np.clip(round(float(np.cbrt(n))), 2, _MAX_BINS))
 
 
@@ -192,7 +193,8 @@ def _greedy_scores(
     over all pairs of chosen ones. After the first few hundred, the others follow by relevance.
     """
     n = relevance.size
-    redundancy, left = np.zeros(n), np.ones(n, dtype=bool)
+    redundancy = np.zeros(n)
+    left = np.ones(n, dtype=bool)
     chosen: list[int] = []
     pairs = 0.0
     while len(chosen) < min(n, _MAX_RANKED):

@@ -284,7 +284,7 @@ RULES = (
     Rule("record ends", "unknown", 0.5, lambda f: f.ends_inside, "not visible: the record ends inside the event"),
     Rule("other", "unknown", 0.5, lambda _: True),
 )
-"""The first that applies gives the cause; the probabilities are our choice, tested in `benchmarks/causes.py`."""
+"""The first that applies gives the cause; the probabilities are our choice, tested in `research/causes.py`."""
 
 
 def apply_rules(facts: Facts) -> Rule:

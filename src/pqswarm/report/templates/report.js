@@ -122,4 +122,18 @@
   };
   document.addEventListener("scroll", locate, { passive: true });
   locate();
+
+  // In a frame: tell the page around it where the reader is, so that the next version of the report opens there.
+  if (window.parent !== window) {
+    const anchors = all("h2[id], h3[id], figure[id]");
+    const top = (element) => element.getBoundingClientRect().top;
+    document.addEventListener("scroll", () => {
+      const passed = anchors.filter((anchor) => top(anchor) <= 0).at(-1);
+      window.parent.postMessage({ id: passed?.id ?? "", top: top(passed ?? document.documentElement) }, "*");
+    }, { passive: true });
+    window.addEventListener("message", ({ source, data }) => {
+      if (source !== window.parent || !Number.isFinite(data?.top)) return;
+      window.scrollBy(0, top(document.getElementById(data.id) ?? document.documentElement) - data.top);
+    });
+  }
 })();

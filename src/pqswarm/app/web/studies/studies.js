@@ -35,15 +35,15 @@
   const best = (one) => `${one.classifier} ${percent(one.error)}${one.size === null ? "" : ` (${one.size})`}`;
   const state = (row) => pq.el("span", { class: `state ${row.state}` }, row.state);
   const bar = (row) => [
-    pq.el("progress", { max: 1, value: row.share ?? 0, "aria-label": "Progress", "data-read": "share" }),
-    pq.el("span", { class: "soft" }, row.share === null ? "" : ` ${Math.floor(100 * row.share)} %`),
+    pq.el("progress", { max: 1, value: row.fraction ?? 0, "aria-label": "Progress", "data-read": "fraction" }),
+    pq.el("span", { class: "soft" }, row.fraction === null ? "" : ` ${Math.floor(100 * row.fraction)} %`),
   ];
-  pq.studies = { percent, minutes, count, best, state, rows };
+  pq.studies = { percent, minutes, count, state, rows };
 
   const COLUMNS = [
     { key: "name", title: "Study", show: (row) => pq.el("span", { class: "long" }, row.name) },
     { key: "state", title: "State", show: state },
-    { key: "share", title: "Progress", value: (row) => row.share, show: (row) => (row.error ? pq.el("span", { class: "soft wrap" }, row.error) : pq.el("span", { class: "row tight" }, bar(row))) },
+    { key: "fraction", title: "Progress", value: (row) => row.fraction, show: (row) => (row.error ? pq.el("span", { class: "soft wrap" }, row.error) : pq.el("span", { class: "row tight" }, bar(row))) },
     { key: "runs", title: "Runs", number: true, value: (row) => row.runs_done, text: (row) => (row.runs_total === null ? "" : `${row.runs_done} of ${row.runs_total}`) },
     { key: "rate", title: "Evaluations/s", number: true, text: (row) => (row.rate === null ? "" : count(row.rate)) },
     { key: "best", title: "Lowest error rate so far (features)", value: (row) => row.best.map(best).join(", "), text: (row) => row.best.map(best).join(", ") },
@@ -117,6 +117,7 @@
       load();
     },
     update: route,
+    view: () => view,
     close() {
       leave();
       view?.close();

@@ -41,7 +41,7 @@ __device__ double block_sum(double value, double* scratch)
     return total;
 }
 
-// For each mask and event: its selected features, scaled, in a row of 4 * `words`; its sort keys, the distances to pivots
+// For each mask and sample: its selected features, scaled, in a row of 4 * `words`; its sort keys, the distances to pivots
 // (Chebyshev: the value of one feature), whose differences bound distances from below; and its distance to the nearest
 // point of the grid of levels.
 extern "C" __global__ __launch_bounds__(256)
@@ -53,11 +53,11 @@ void arrange(const float* __restrict__ columns, int n, int n_padded, const int* 
 {
     __shared__ double scratch[8];
     __shared__ float turned[256][17];
-    const int mask = blockIdx.y, q = sizes[mask], event = blockIdx.x * 256 + threadIdx.x;
+    const int mask = blockIdx.y, q = sizes[mask], sample = blockIdx.x * 256 + threadIdx.x;
     const int* selected = selections + (long long)mask * widest;
     const float* scale = scales + (long long)mask * widest;
-    const bool inside = event < n;
-    const int at = inside ? event : 0;
+    const bool inside = sample < n;
+    const int at = inside ? sample : 0;
     float key[KEYS], blur = 0.0f;
     const float per_step = __fdiv_rn(1.0f, step);
     #pragma unroll
@@ -98,9 +98,9 @@ void arrange(const float* __restrict__ columns, int n, int n_padded, const int* 
     // A generous allowance for rounding to the level, back, and in the sum.
     blur = blur * 1.001f + (METRIC == 2 ? 1.0f : (float)q) * 4.8e-7f;
     if (inside) {
-        blurs[(long long)mask * n + event] = blur;
+        blurs[(long long)mask * n + sample] = blur;
         #pragma unroll
-        for (int p = 0; p < KEYS; p++) keys[((long long)mask * n_padded + event) * KEYS + p] = key[p];
+        for (int p = 0; p < KEYS; p++) keys[((long long)mask * n_padded + sample) * KEYS + p] = key[p];
     }
     float most = inside ? blur : 0.0f, farthest = 0.0f;
     #pragma unroll
@@ -136,19 +136,19 @@ __device__ int widest_key(const double* moments, int n)
     return best;
 }
 
-// For each mask: sort the events by key in the shared memory of one block.
+// For each mask: sort the samples by key in the shared memory of one block.
 extern "C" __global__ __launch_bounds__(1024)
-void sort_events(const float* __restrict__ keys, const double* __restrict__ moments, int n, int n_padded, int n_sorted,
+void sort_samples(const float* __restrict__ keys, const double* __restrict__ moments, int n, int n_padded, int n_sorted,
                  int* __restrict__ order, float* __restrict__ sorted_keys)
 {
     extern __shared__ float sort_memory[];
     float* key = sort_memory;
-    int* event = (int*)(sort_memory + n_sorted);
+    int* sample = (int*)(sort_memory + n_sorted);
     const int mask = blockIdx.x;
     keys += (long long)mask * n_padded * KEYS + widest_key(moments + mask * KEYS * 2, n);
     for (int i = threadIdx.x; i < n_sorted; i += blockDim.x) {
         key[i] = i < n ? keys[i * KEYS] : INFINITY;
-        event[i] = i;
+        sample[i] = i;
     }
     for (int size = 2; size <= n_sorted; size *= 2)
         for (int stride = size / 2; stride > 0; stride /= 2) {
@@ -159,18 +159,18 @@ void sort_events(const float* __restrict__ keys, const double* __restrict__ mome
                 float one = key[i], other = key[j];
                 if ((one > other) == ascending && one != other) {
                     key[i] = other; key[j] = one;
-                    int e = event[i]; event[i] = event[j]; event[j] = e;
+                    int e = sample[i]; sample[i] = sample[j]; sample[j] = e;
                 }
             }
         }
     __syncthreads();
     for (int i = threadIdx.x; i < n_padded; i += blockDim.x) {
-        order[(long long)mask * n_padded + i] = i < n ? event[i] : -1;
+        order[(long long)mask * n_padded + i] = i < n ? sample[i] : -1;
         sorted_keys[(long long)mask * n_padded + i] = i < n ? key[i] : INFINITY;
     }
 }
 
-// The sort keys, if there are too many events for shared memory.
+// The sort keys, if there are too many samples for shared memory.
 extern "C" __global__ __launch_bounds__(256)
 void choose_keys(const float* __restrict__ keys, const double* __restrict__ moments, int n, int n_padded,
                  float* __restrict__ chosen)
@@ -181,7 +181,7 @@ void choose_keys(const float* __restrict__ keys, const double* __restrict__ mome
     chosen[(long long)mask * n_padded + i] = i < n ? keys[i * KEYS] : INFINITY;
 }
 
-// The positions of the events of the folds from low up to high, ascending. One block per mask.
+// The positions of the samples of the folds from low up to high, ascending. One block per mask.
 extern "C" __global__ __launch_bounds__(1024)
 void list_places(const int* __restrict__ order, int n, int n_padded, const int* __restrict__ folds, int low,
                  int high, int* __restrict__ places)
@@ -202,22 +202,22 @@ void list_places(const int* __restrict__ order, int n, int n_padded, const int* 
         if (folds[order[i]] >= low && folds[order[i]] < high) places[(long long)blockIdx.x * n + at++] = i;
 }
 
-// Events of other folds near each event by all features: guesses of its neighbours under any mask. One block per event;
+// Samples of other folds near each sample by all features: guesses of its neighbours under any mask. One block per sample;
 // each thread keeps the two nearest it has seen.
 extern "C" __global__ __launch_bounds__(128)
 void guess(const float* __restrict__ columns, int n, int n_padded, int n_features, const float* __restrict__ scales,
            const int* __restrict__ folds, int* __restrict__ guesses)
 {
     __shared__ unsigned long long nearest[256];
-    const int event = blockIdx.x;
+    const int sample = blockIdx.x;
     const unsigned long long none = ~0ull;
     unsigned long long first = none, second = none;
     for (int other = threadIdx.x; other < n; other += 128) {
-        if (folds[other] == folds[event]) continue;
+        if (folds[other] == folds[sample]) continue;
         float total = 0.0f;
         for (int f = 0; f < n_features; f++) {
             const float* column = columns + (long long)f * n_padded;
-            total = added(total, column[event] * scales[f], column[other] * scales[f]);
+            total = added(total, column[sample] * scales[f], column[other] * scales[f]);
         }
         const unsigned long long found = (unsigned long long)__float_as_uint(total) << 32 | (unsigned)other;
         if (found < first) { second = first; first = found; }
@@ -234,7 +234,7 @@ void guess(const float* __restrict__ columns, int n, int n_padded, int n_feature
         for (int s = threadIdx.x; s < 256; s += 32)
             if (nearest[s] == best) nearest[s] = none;
         __syncwarp();
-        if (threadIdx.x == 0) guesses[(long long)event * GUESSES + g] = best == none ? -1 : (int)(best & 0xffffffffu);
+        if (threadIdx.x == 0) guesses[(long long)sample * GUESSES + g] = best == none ? -1 : (int)(best & 0xffffffffu);
     }
 }
 

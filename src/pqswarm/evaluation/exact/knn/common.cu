@@ -1,5 +1,5 @@
 // The common part of the kernels of cuda.py. K, METRIC (0 Manhattan, 1 Euclidean, 2 Chebyshev) and GUESSES are defined at
-// compile time. Events have the numbers of the evaluator; places are positions in the order of their keys.
+// compile time. Samples have the numbers of the evaluator; places are positions in the order of their keys.
 #define INFINITY __int_as_float(0x7f800000)
 #define ALL_LANES 0xffffffffu
 #define SIDE 128                            // places in a tile
@@ -55,9 +55,9 @@ struct __align__(8) Error {
     }
 };
 
-// An event in the order of the keys: its number, its fold, and its keys.
+// A sample in the order of the keys: its number, its fold, and its keys.
 struct __align__(8) Place {
-    int event, fold;  // -1 after the last event
+    int sample, fold;  // -1 after the last sample
 };
 
 // Distance in double precision, term by term, as on the CPU.

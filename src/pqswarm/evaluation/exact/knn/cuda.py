@@ -2,11 +2,11 @@
 
 Most pairs are skipped, and the others are filtered coarsely first:
 
-1. Under each subset the events are sorted by their distance to a pivot (Chebyshev: by one feature). By the triangle
-   inequality, events far apart in this order are far apart, so the neighbours of an event lie in a window. Its width
-   follows from the distances to events that are near by all features (``guess``).
+1. Under each subset the samples are sorted by their distance to a pivot (Chebyshev: by one feature). By the triangle
+   inequality, samples far apart in this order are far apart, so the neighbours of a sample lie in a window. Its width
+   follows from the distances to samples that are near by all features (``guess``).
 2. Inside the windows, distances are computed on a grid of 256 levels, four features per word, one instruction each. The
-   grid distance of two events exceeds the true one by at most their own distances to the grid, which are known.
+   grid distance of two samples exceeds the true one by at most their own distances to the grid, which are known.
    Possible neighbours are kept as one bit per pair, about one pair in a hundred (``filter``).
 3. Their distances are computed in single precision. Only where rounding could change the neighbours are they computed
    again in double precision, in the order of the features, with ties to the lower index (``decide``).
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 _SIDE = 128  # positions in a tile
 _KEYS = 4  # sort keys, of which the best is used; 1 for the Chebyshev distance
-_SLAB = 1 << 26  # maximum bytes of the bits of a subset; with many events, rows are tested in parts
+_SLAB = 1 << 26  # maximum bytes of the bits of a subset; with many samples, rows are tested in parts
 _GROUP = 512  # rows ordered by window width
 _ROWS = 8  # rows per block in `decide`
-_REACH = 16  # bytes per event of its search limits
+_REACH = 16  # bytes per sample of its search limits
 _KERNELS = ("common.cu", "arrange.cu", "filter.cu", "decide.cu")
 
 
@@ -62,8 +62,11 @@ class KNNOnCuda(CudaBackend["KNNEvaluator"]):
 
     def __init__(self, evaluator: "KNNEvaluator") -> None:
         super().__init__(evaluator)
-        cp, n, self._metric = self._cp, len(evaluator.data), evaluator.metric_number
-        self._n, self._n_padded = n, -(-n // _SIDE) * _SIDE
+        cp = self._cp
+        n = len(evaluator.data)
+        self._metric = evaluator.metric_number
+        self._n = n
+        self._n_padded = -(-n // _SIDE) * _SIDE
         self._slab = min(self._n_padded, max(1, _SLAB // (16 * self._n_padded)) * _SIDE)
         self._keys = 1 if self._metric == 2 else _KEYS
         self._views = [_ViewOnGpu(cp, view, self._n_padded, self._metric) for view in evaluator.views]
@@ -71,21 +74,22 @@ class KNNOnCuda(CudaBackend["KNNEvaluator"]):
         n_guesses = max(12, 2 * evaluator.n_neighbors)
         options = ("--std=c++14", f"-DK={evaluator.n_neighbors}", f"-DMETRIC={self._metric}", f"-DGUESSES={n_guesses}")
         module = cp.RawModule(code=cuda_source(__package__, *_KERNELS), options=options)
-        names: tuple[str, ...] = ("scale_features", "arrange", "sort_events", "choose_keys", "list_places", "limit")
+        names: tuple[str, ...] = ("scale_features", "arrange", "sort_samples", "choose_keys", "list_places", "limit")
         names += ("group_rows", "filter", "decide")
         self._kernels = {name: module.get_function(name) for name in names}
         self._packer = CudaMaskPacker()
         available = cp.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"]
         self._n_sorted = 1 << (n - 1).bit_length()
         if 8 * self._n_sorted <= available:
-            self._kernels["sort_events"].max_dynamic_shared_size_bytes = 8 * self._n_sorted
+            self._kernels["sort_samples"].max_dynamic_shared_size_bytes = 8 * self._n_sorted
         else:
             self._n_sorted = 0
         self._guesses = self._guess(module.get_function("guess"), n_guesses)
 
     def _guess(self, kernel: Any, count: int) -> Any:
-        """Events near each event in the space of all features."""
-        cp, view = self._cp, self._views[0]
+        """Samples near each sample in the space of all features."""
+        cp = self._cp
+        view = self._views[0]
         exponents = self.evaluator.views[0].exponents
         scales = cp.asarray(np.ldexp(1.0, np.maximum(exponents - exponents.max(), -200)).astype(np.float32))
         guesses = cp.empty((self._n, count), dtype=cp.int32)
@@ -99,7 +103,8 @@ class KNNOnCuda(CudaBackend["KNNEvaluator"]):
         return max(each, 1 << 17)  # a CUDA grid holds at most 65535 subsets
 
     def _compute(self, masks: BoolArray, predicted: bool, folds: range) -> IntArray:
-        cp, m = self._cp, len(masks)
+        cp = self._cp
+        m = len(masks)
         counts = cp.zeros((m, self.evaluator.folds.n_folds), dtype=cp.int32)
         labels = cp.empty((m, self._n), dtype=cp.int16) if predicted else None
         selected, sizes, widest = self._packer.pack(masks)
@@ -112,21 +117,30 @@ class KNNOnCuda(CudaBackend["KNNEvaluator"]):
     def _test(
         self, view: _ViewOnGpu, folds: range, masks: BoolArray, subsets: tuple[Any, Any, int], counts: Any, labels: Any
     ) -> None:
-        """Test the events of some folds, scaled as in the view, under each subset."""
-        cp, m, i32, k = self._cp, len(masks), np.int32, self._kernels
+        """Test the samples of some folds, scaled as in the view, under each subset."""
+        cp = self._cp
+        m = len(masks)
+        i32 = np.int32
+        k = self._kernels
         selected, sizes, widest = subsets
-        n, n_padded, words = i32(self._n), i32(self._n_padded), i32(-(-widest // 4))
+        n = i32(self._n)
+        n_padded = i32(self._n_padded)
+        words = i32(-(-widest // 4))
         n_tested = int(self.evaluator.folds.sizes[folds.start : folds.stop].sum())
-        tested, edges = i32(n_tested), (i32(folds.start), i32(folds.stop))
-        scales, errors = cp.empty((m, widest), dtype=cp.float32), cp.empty((m, 2), dtype=cp.float32)
+        tested = i32(n_tested)
+        edges = (i32(folds.start), i32(folds.stop))
+        scales = cp.empty((m, widest), dtype=cp.float32)
+        errors = cp.empty((m, 2), dtype=cp.float32)
         k["scale_features"](
             (-(-m // 4),), (128,), (selected, sizes, i32(m), i32(widest), view.exponents, scales, errors)
         )
 
         rows = cp.empty((m, self._n, 4 * words), dtype=cp.float32)
         keys = cp.empty((m, self._n_padded, self._keys), dtype=cp.float32)
-        blurs, moments = cp.empty((m, self._n), dtype=cp.float32), cp.zeros((m, self._keys, 2))
-        most_blur, most_key = cp.zeros(m, dtype=cp.int32), cp.zeros(m, dtype=cp.int32)
+        blurs = cp.empty((m, self._n), dtype=cp.float32)
+        moments = cp.zeros((m, self._keys, 2))
+        most_blur = cp.zeros(m, dtype=cp.int32)
+        most_key = cp.zeros(m, dtype=cp.int32)
         given = (view.columns, n, n_padded, selected, scales, sizes, i32(widest), words, self._pivots)
         made = (rows, keys, blurs, most_blur, most_key, moments)
         k["arrange"]((-(-self._n // 256), m), (256,), (*given, self._leads(view, masks), *view.grid, *made))
@@ -135,7 +149,8 @@ class KNNOnCuda(CudaBackend["KNNEvaluator"]):
         packed = cp.empty((m, int(words), self._n_padded), dtype=cp.uint32)
         reaches = cp.empty((m, self._n_padded, _REACH), dtype=cp.uint8)
         arranged = (rows, n, n_padded, sizes, words, order, sorted_keys, blurs, most_blur, most_key, errors)
-        placed, placed_keys = cp.empty((m, self._n_padded, 2), dtype=cp.int32), cp.empty_like(keys)
+        placed = cp.empty((m, self._n_padded, 2), dtype=cp.int32)
+        placed_keys = cp.empty_like(keys)
         known = (self._guesses, self._folds, *edges, keys, packed, placed, placed_keys, reaches)
         k["limit"]((self._n_padded // 64, m), (256,), (*arranged, *view.grid, *known))
         listed: Any = 0
@@ -150,7 +165,8 @@ class KNNOnCuda(CudaBackend["KNNEvaluator"]):
         exact = (rows, view.data, i32(view.data.shape[1]), n, n_padded, selected, sizes, i32(widest), words, errors)
         out = (self._labels, i32(counts.shape[1]), counts, 0 if labels is None else labels)
         for first in range(0, n_tested, slab):
-            here, at = min(slab, n_tested - first), (i32(first), i32(slab), bits)
+            here = min(slab, n_tested - first)
+            at = (i32(first), i32(slab), bits)
             filtered = (packed, n_padded, sizes, words, reaches, places, tested, n, *at)
             k["filter"]((-(-here // _SIDE), m), (256,), filtered)
             k["decide"](
@@ -166,14 +182,16 @@ class KNNOnCuda(CudaBackend["KNNEvaluator"]):
         return self._cp.asarray(before.astype(np.int32))
 
     def _sort(self, keys: Any, moments: Any) -> tuple[Any, Any]:
-        """Events sorted by the key of largest variance, (m, n_padded), and their keys."""
-        cp, m = self._cp, len(keys)
-        n, n_padded = np.int32(self._n), np.int32(self._n_padded)
+        """Samples sorted by the key of largest variance, (m, n_padded), and their keys."""
+        cp = self._cp
+        m = len(keys)
+        n = np.int32(self._n)
+        n_padded = np.int32(self._n_padded)
         order = cp.empty((m, self._n_padded), dtype=cp.int32)
         sorted_keys = cp.empty((m, self._n_padded), dtype=cp.float32)
         if self._n_sorted:
             given = (keys, moments, n, n_padded, np.int32(self._n_sorted), order, sorted_keys)
-            self._kernels["sort_events"]((m,), (1024,), given, shared_mem=8 * self._n_sorted)
+            self._kernels["sort_samples"]((m,), (1024,), given, shared_mem=8 * self._n_sorted)
             return order, sorted_keys
         chosen = cp.empty_like(sorted_keys)
         self._kernels["choose_keys"]((-(-self._n_padded // 256), m), (256,), (keys, moments, n, n_padded, chosen))

@@ -1,6 +1,6 @@
 #define LANES 32                            // per row
 #define ROWS (256 / LANES)                  // per block
-#define LIST 128                            // near events stored per row
+#define LIST 128                            // near samples stored per row
 
 // The lanes that share a row, and their communication.
 struct Team {
@@ -38,7 +38,7 @@ struct Team {
     }
 };
 
-// Keep, in place, the events that rounding cannot separate from the K nearest; return their number, at least K.
+// Keep, in place, the samples that rounding cannot separate from the K nearest; return their number, at least K.
 __device__ __noinline__ int keep_near(float* near, int* found, int count, const Error& error, const Team team)
 {
     float own[LIST / LANES], smallest = INFINITY;
@@ -59,13 +59,13 @@ __device__ __noinline__ int keep_near(float* near, int* found, int count, const 
     const float limit = error.limit(smallest);
     int kept = 0;
     for (int first = 0; first < count; first += LANES) {
-        const int s = first + team.lane, event = s < count ? found[s] : -1;
+        const int s = first + team.lane, sample = s < count ? found[s] : -1;
         const float d = s < count ? near[s] : INFINITY;
         const bool stays = s < count && d <= limit;
         const unsigned all = team.ballot(stays);
         if (stays) {
             near[kept + team.before(all)] = d;
-            found[kept + team.before(all)] = event;
+            found[kept + team.before(all)] = sample;
         }
         kept += __popc(all);
         team.sync();
@@ -73,24 +73,24 @@ __device__ __noinline__ int keep_near(float* near, int* found, int count, const 
     return kept;
 }
 
-// The K nearest events seen by a lane, in double precision, with ties to the lower event.
+// The K nearest samples seen by a lane, in double precision, with ties to the lower sample.
 struct Nearest {
     double distance[K];
-    int event[K];
+    int sample[K];
 
     __device__ __forceinline__ Nearest()
     {
         #pragma unroll
-        for (int a = 0; a < K; a++) { distance[a] = INFINITY; event[a] = 0x7fffffff; }
+        for (int a = 0; a < K; a++) { distance[a] = INFINITY; sample[a] = 0x7fffffff; }
     }
 
     __device__ __forceinline__ void take(double d, int e)
     {
         #pragma unroll
         for (int a = 0; a < K; a++)
-            if (d < distance[a] || (d == distance[a] && e < event[a])) {
+            if (d < distance[a] || (d == distance[a] && e < sample[a])) {
                 double kept = distance[a]; distance[a] = d; d = kept;
-                int other = event[a]; event[a] = e; e = other;
+                int other = sample[a]; sample[a] = e; e = other;
             }
     }
 
@@ -98,49 +98,49 @@ struct Nearest {
     __device__ __forceinline__ int pop(double& d, const Team& team)
     {
         d = distance[0];
-        int e = event[0];
+        int e = sample[0];
         for (int half = LANES / 2; half > 0; half /= 2) {
             double other = __shfl_xor_sync(team.lanes, d, half, LANES);
-            int other_event = __shfl_xor_sync(team.lanes, e, half, LANES);
-            if (other < d || (other == d && other_event < e)) { d = other; e = other_event; }
+            int other_sample = __shfl_xor_sync(team.lanes, e, half, LANES);
+            if (other < d || (other == d && other_sample < e)) { d = other; e = other_sample; }
         }
-        if (event[0] == e) {
+        if (sample[0] == e) {
             #pragma unroll
-            for (int a = 0; a + 1 < K; a++) { distance[a] = distance[a + 1]; event[a] = event[a + 1]; }
+            for (int a = 0; a + 1 < K; a++) { distance[a] = distance[a + 1]; sample[a] = sample[a + 1]; }
             distance[K - 1] = INFINITY;
-            event[K - 1] = 0x7fffffff;
+            sample[K - 1] = 0x7fffffff;
         }
         return e;
     }
 };
 
-// The K nearest events of a row compared in double precision so far.
+// The K nearest samples of a row compared in double precision so far.
 struct Best {
     double distance[K];
-    int event[K];
+    int sample[K];
 };
 
-// Compare `count` events with one in double precision, and keep the K nearest in `best`, together with its entries if it
+// Compare `count` samples with one in double precision, and keep the K nearest in `best`, together with its entries if it
 // is not empty.
-__device__ __noinline__ void compare(const double* data, int n_features, int event, const int* found, int count,
+__device__ __noinline__ void compare(const double* data, int n_features, int sample, const int* found, int count,
                                      const int* selected, int q, Best* best, bool empty, const Team team)
 {
     Nearest nearest;
-    for (int a = team.lane; !empty && a < K; a += LANES) nearest.take(best->distance[a], best->event[a]);
+    for (int a = team.lane; !empty && a < K; a += LANES) nearest.take(best->distance[a], best->sample[a]);
     for (int s = team.lane; s < count; s += LANES) {
         const double* other = data + (long long)found[s] * n_features;
-        nearest.take(exactly(data + (long long)event * n_features, other, selected, q), found[s]);
+        nearest.take(exactly(data + (long long)sample * n_features, other, selected, q), found[s]);
     }
     team.sync();
     for (int a = 0; a < K; a++) {
         double d;
         const int chosen = nearest.pop(d, team);
-        if (team.lane == 0) { best->distance[a] = d; best->event[a] = chosen; }
+        if (team.lane == 0) { best->distance[a] = d; best->sample[a] = chosen; }
     }
     team.sync();
 }
 
-// The most frequent label of the K chosen events; of equal votes the smallest.
+// The most frequent label of the K chosen samples; of equal votes the smallest.
 __device__ __forceinline__ int vote(const int* chosen, const int* labels, const Team& team)
 {
     int best = 0;
@@ -153,8 +153,8 @@ __device__ __forceinline__ int vote(const int* chosen, const int* labels, const 
     return 0xffff - (team.max(best) & 0xffff);
 }
 
-// The neighbours of each row among the events that passed the filter, its vote, and the errors of each fold. One team of
-// lanes per row. Events too far by their keys are dropped. Single-precision distances of the others are kept in a short
+// The neighbours of each row among the samples that passed the filter, its vote, and the errors of each fold. One team of
+// lanes per row. Samples too far by their keys are dropped. Single-precision distances of the others are kept in a short
 // list; if rounding cannot separate more than K of them (ties), double precision decides.
 extern "C" __global__ __launch_bounds__(256, K <= 5 ? 4 : 2)
 void decide(const float4* __restrict__ rows, const double* __restrict__ data, int n_features, int n, int n_padded,
@@ -180,11 +180,11 @@ void decide(const float4* __restrict__ rows, const double* __restrict__ data, in
     keys += mask_place * KEYS;
     rows += (long long)mask * n * words;
     const int place = places[(long long)mask * n + row], q = sizes[mask], own_words = (q + 3) / 4;
-    const int event = placed[place].event, own_fold = placed[place].fold;
+    const int sample = placed[place].sample, own_fold = placed[place].fold;
     const int* selected = selections + (long long)mask * widest;
     const Reach reach = reaches[mask_place + place];
     const Error error = errors[mask];
-    const float4* own = rows + (long long)event * words;
+    const float4* own = rows + (long long)sample * words;
     const int n_words = (reach.last - reach.first + 1) * 4;
     const unsigned* own_bits = bits + (((long long)mask * slab + slab_row) * n_tiles + reach.first) * 4;
 #if KEYS == 4
@@ -193,7 +193,7 @@ void decide(const float4* __restrict__ rows, const double* __restrict__ data, in
     int n_waiting = 0, n_found = 0;
     bool empty = true;  // nothing compared in double precision yet
 
-    // Distances of the first LANES waiting events: four at a time per four lanes, to keep memory busy.
+    // Distances of the first LANES waiting samples: four at a time per four lanes, to keep memory busy.
     auto measure = [&]() {
         int other[4];
         float d[4];
@@ -224,7 +224,7 @@ void decide(const float4* __restrict__ rows, const double* __restrict__ data, in
         if (n_found > LIST - LANES) {
             n_found = keep_near(near, found, n_found, error, team);
             if (n_found > LIST - LANES) {
-                compare(data, n_features, event, found, n_found, selected, q, &bests[at_row], empty, team);
+                compare(data, n_features, sample, found, n_found, selected, q, &bests[at_row], empty, team);
                 empty = false;
                 n_found = 0;
             }
@@ -245,7 +245,7 @@ void decide(const float4* __restrict__ rows, const double* __restrict__ data, in
                 const int bit = listed[start + team.lane] + first * 32;
                 const int column = (reach.first + bit / SIDE) * SIDE + bit % SIDE / 8 * 4 + bit % 4 + (bit & 4) * 16;
                 const Place there = placed[column];
-                other = there.event;
+                other = there.sample;
                 stays = other >= 0 && there.fold != own_fold;
 #if KEYS == 4
                 const float4 k = ((const float4*)keys)[column];
@@ -272,12 +272,12 @@ void decide(const float4* __restrict__ rows, const double* __restrict__ data, in
     if (n_found > K) n_found = keep_near(near, found, n_found, error, team);
     const int* chosen = found;
     if (!empty || n_found > K) {
-        compare(data, n_features, event, found, n_found, selected, q, &bests[at_row], empty, team);
-        chosen = bests[at_row].event;
+        compare(data, n_features, sample, found, n_found, selected, q, &bests[at_row], empty, team);
+        chosen = bests[at_row].sample;
     }
     const int winner = vote(chosen, labels, team);
     if (team.lane == 0) {
-        if (winner != labels[event]) atomicAdd(&counts[mask * n_folds + own_fold], 1);
-        if (predicted != nullptr) predicted[(long long)mask * n + event] = (short)winner;
+        if (winner != labels[sample]) atomicAdd(&counts[mask * n_folds + own_fold], 1);
+        if (predicted != nullptr) predicted[(long long)mask * n + sample] = (short)winner;
     }
 }

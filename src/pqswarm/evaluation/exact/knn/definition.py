@@ -6,14 +6,15 @@ from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 
 
 def knn_distances(test: FloatArray, train: FloatArray, metric: str) -> FloatArray:
-    """Return the distances of test events to training events, (n_test, n_train); squared if Euclidean.
+    """Return the distances of test samples to training samples, (n_test, n_train); squared if Euclidean.
 
     Terms are added in the order of the features, in double precision: a tie is an equality of these sums.
     """
     total = np.zeros((len(test), len(train)))
     columns = np.ascontiguousarray(train.T)
     for start in range(0, len(test), 16):  # few rows at a time stay in the cache
-        some, rows = total[start : start + 16], test[start : start + 16]
+        some = total[start : start + 16]
+        rows = test[start : start + 16]
         for feature, column in enumerate(columns):
             difference = np.abs(rows[:, feature, np.newaxis] - column)
             if metric == "manhattan":
@@ -25,8 +26,8 @@ def knn_distances(test: FloatArray, train: FloatArray, metric: str) -> FloatArra
     return total
 
 
-def knn_neighbours(test: FloatArray, train: FloatArray, k: int, metric: str) -> tuple[IntArray, BoolArray]:
-    """Return the k nearest training events of each, of equals the first, and whether a tie decided which they are."""
+def knn_neighbors(test: FloatArray, train: FloatArray, k: int, metric: str) -> tuple[IntArray, BoolArray]:
+    """Return the k nearest training samples of each, of equals the first, and whether a tie decided which they are."""
     distances = knn_distances(test, train, metric)
     order = np.argsort(distances, axis=1, kind="stable")
     ascending = np.take_along_axis(distances, order, axis=1)
@@ -37,10 +38,10 @@ def knn_neighbours(test: FloatArray, train: FloatArray, k: int, metric: str) -> 
 def knn_labels(
     train: FloatArray, labels: IntArray, test: FloatArray, k: int = 3, metric: str = "manhattan"
 ) -> IntArray:
-    """Return the class of each test event: the majority of its k neighbours, of equal votes the smallest label."""
-    return knn_vote(labels, knn_neighbours(test, train, k, metric)[0])
+    """Return the class of each test sample: the majority of its k neighbours, of equal votes the smallest label."""
+    return knn_vote(labels, knn_neighbors(test, train, k, metric)[0])
 
 
-def knn_vote(labels: IntArray, neighbours: IntArray) -> IntArray:
+def knn_vote(labels: IntArray, neighbors: IntArray) -> IntArray:
     """Return the most frequent label of each row of neighbours; of equal votes the smallest label."""
-    return np.array([np.bincount(labels[nearest]).argmax() for nearest in neighbours], dtype=np.int64)
+    return np.array([np.bincount(labels[nearest]).argmax() for nearest in neighbors], dtype=np.int64)

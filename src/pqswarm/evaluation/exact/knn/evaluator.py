@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import ArrayLike
 
-from pqswarm._base.options import Parameters, option, parameters
+from pqswarm._base.parameters import Parameters, parameter
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.backend import Backend, ExactEvaluator, ExactOptions
@@ -16,24 +16,23 @@ from pqswarm.evaluation.folds import Folds
 METRICS: tuple[str, ...] = ("manhattan", "euclidean", "chebyshev")
 """The distances that the evaluator supports."""
 
-_GUESSES = 8  # near events in the space of all features, which bound the search under any mask
+_GUESSES = 8  # near samples in the space of all features, which bound the search under any mask
 _MIN_EXPONENT = -300  # of data whose squares do not underflow
-_PART = 1024  # events per task of a thread
+_PART = 1024  # samples per task of a thread
 
 
-@parameters
 class KNNHyperparameters(Parameters):
     """Hyperparameters of nearest neighbours."""
 
-    n_neighbors: int = option("neighbours that vote", default=3, low=1, high=15, symbol="k")
-    metric: str = option("distance", default="manhattan", choices=METRICS)
+    n_neighbors: int = parameter("neighbours that vote", default=3, low=1, high=15, symbol="k")
+    metric: str = parameter("distance", default="manhattan", choices=METRICS)
 
 
 class KNNEvaluator(ExactEvaluator):
     """The exact cross-validated error of a k-nearest-neighbour classifier.
 
-    Votes are uniform; of equal distances the lower event index is nearer, of equal votes the smallest label wins.
-    Distances are compared in double precision. ``README.md`` beside it explains the kernels.
+    Votes are uniform; of equal distances the lower sample index is nearer, of equal votes the smallest label wins.
+    Distances are compared in double precision.
 
     Parameters
     ----------
@@ -56,15 +55,21 @@ class KNNEvaluator(ExactEvaluator):
     """
 
     def __init__(
-        self, X: ArrayLike, y: ArrayLike, folds: Folds, n_neighbors: int = 3, metric: str = "manhattan",
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        folds: Folds,
+        n_neighbors: int = 3,
+        metric: str = "manhattan",
         **options: Unpack[ExactOptions],
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(X, y, folds, **options)
         checked = KNNHyperparameters(n_neighbors=n_neighbors, metric=metric)
         smallest = len(self.data) - int(folds.sizes.max())
         if smallest < n_neighbors:
-            raise PqswarmError(f"a fold is trained on {smallest} events, fewer than the n_neighbors of {n_neighbors}.")
-        self.n_neighbors, self.metric = checked.n_neighbors, checked.metric
+            raise PqswarmError(f"a fold is trained on {smallest} samples, fewer than the n_neighbors of {n_neighbors}.")
+        self.n_neighbors = checked.n_neighbors
+        self.metric = checked.metric
         self.metric_number = METRICS.index(metric)
         # One view if all folds share the scaled data, else one per fold.
         views = self.fold_views(copies=2)  # the data, and two copies in single precision
@@ -89,10 +94,10 @@ class KNNEvaluator(ExactEvaluator):
             pivots.append(int(nearest.argmax()))
         return np.array(pivots, dtype=np.int64)
 
-    def neighbours(self, mask: ArrayLike) -> IntArray:
-        """Return the neighbours of each event under one mask, (n_events, n_neighbors), in ascending order."""
+    def neighbors(self, mask: ArrayLike) -> IntArray:
+        """Return the neighbours of each sample under one mask, (n_samples, n_neighbors), in ascending order."""
         backend = self._backend if isinstance(self._backend, KNNOnCpu) else KNNOnCpu(self)
-        return backend.neighbours(np.flatnonzero(self.checked_mask(mask)))
+        return backend.neighbors(np.flatnonzero(self.checked_mask(mask)))
 
 
 _Indices = npt.NDArray[np.int32]
@@ -104,18 +109,21 @@ class KNNOnCpu(Backend[KNNEvaluator]):
 
     @cached_property
     def _rows(self) -> list[tuple[_Singles, _Singles]]:
-        """The events of each view in single precision, row by row, and the maximum of each feature."""
+        """The samples of each view in single precision, row by row, and the maximum of each feature."""
         views = self.evaluator.views
         return [(np.ascontiguousarray(view.columns.T), np.abs(view.columns).max(axis=1)) for view in views]
 
     @cached_property
     def _guesses(self) -> _Indices:
-        """Events near each event in the space of all features; they bound the search under any mask."""
+        """Samples near each sample in the space of all features; they bound the search under any mask."""
         e = self.evaluator
-        n, rows = len(e.data), self._rows  # before threads use them
+        n = len(e.data)  # before threads use them
+        rows = self._rows
         count = min(max(_GUESSES, 2 * e.n_neighbors), e.least_training)
-        guesses, none = np.empty((n, count), dtype=np.int32), np.empty((n, 0), dtype=np.int32)
-        everything, predicted = np.arange(e.n_features), np.empty(n, dtype=np.int64)
+        guesses = np.empty((n, count), dtype=np.int32)
+        none = np.empty((n, 0), dtype=np.int32)
+        everything = np.arange(e.n_features)
+        predicted = np.empty(n, dtype=np.int64)
         for view in range(len(rows)):
             arranged = self._arrange(view, everything)
 
@@ -134,27 +142,35 @@ class KNNOnCpu(Backend[KNNEvaluator]):
         return arranged
 
     def _search(
-        self, view: int, arranged: tuple[Any, ...], selected: IntArray, guesses: _Indices, k: int,
-        part: tuple[int, int], predicted: IntArray, neighbours: _Indices, folds: range | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        view: int,
+        arranged: tuple[Any, ...],
+        selected: IntArray,
+        guesses: _Indices,
+        k: int,
+        part: tuple[int, int],
+        predicted: IntArray,
+        neighbors: _Indices,
+        folds: range | None = None,
+    ) -> None:
         from pqswarm.evaluation.exact.knn.kernels import predict
 
         e = self.evaluator
         tested = e.views[view].tested(folds or range(e.folds.n_folds))
-        events = (e.folds.test_fold, (tested.start, tested.stop), e.labels)
+        samples = (e.folds.test_fold, (tested.start, tested.stop), e.labels)
         settings = (k, e.metric_number, *part)
-        predict(arranged, e.views[view].data, selected, guesses, *events, *settings, predicted, neighbours)
+        predict(arranged, e.views[view].data, selected, guesses, *samples, *settings, predicted, neighbors)
 
-    def _run(self, selected: IntArray, predicted: IntArray, neighbours: _Indices, folds: range | None = None) -> None:
+    def _run(self, selected: IntArray, predicted: IntArray, neighbors: _Indices, folds: range | None = None) -> None:
         e = self.evaluator
         for number, view in enumerate(e.views):
             if view.tested(folds or range(e.folds.n_folds)):
                 arranged = self._arrange(number, selected)
                 search = (number, arranged, selected, self._guesses, e.n_neighbors, (0, len(e.data)))
-                self._search(*search, predicted, neighbours, folds)
+                self._search(*search, predicted, neighbors, folds)
 
     def predict(self, masks: BoolArray, folds: range | None = None) -> IntArray:
-        """Return the labels of every event for each mask; see :class:`Backend`."""
+        """Return the labels of every sample for each mask; see :class:`Backend`."""
         e = self.evaluator
         predicted = np.empty((len(masks), len(e.data)), dtype=np.int64)
         nothing = np.empty((0, 0), dtype=np.int32)
@@ -166,8 +182,8 @@ class KNNOnCpu(Backend[KNNEvaluator]):
         e.in_threads(work, list(range(len(masks))))
         return predicted
 
-    def neighbours(self, selected: IntArray) -> IntArray:
-        """Return the neighbours of each event by the selected features: shape (n, n_neighbors), ascending."""
+    def neighbors(self, selected: IntArray) -> IntArray:
+        """Return the neighbours of each sample by the selected features: shape (n, n_neighbors), ascending."""
         e = self.evaluator
         found = np.empty((len(e.data), e.n_neighbors), dtype=np.int32)
         self._run(selected, np.empty(len(e.data), dtype=np.int64), found)
@@ -180,12 +196,13 @@ class FoldView:
     def __init__(self, data: FloatArray, fold: int) -> None:
         size = int(np.frexp(np.abs(data).max())[1])
         self.data = data = np.ldexp(data, -size) if size < _MIN_EXPONENT else data  # exact
-        low, high = data.min(axis=0), data.max(axis=0)
+        low = data.min(axis=0)
+        high = data.max(axis=0)
         half = high / 2 - low / 2
         # Each feature is centred and divided by a power of two, for the best use of single precision.
         self.exponents = np.where(half > 0, np.frexp(half)[1], -2000).astype(np.int64)
-        centred = data - (low / 2 + high / 2)
-        self.columns = np.ascontiguousarray(np.ldexp(centred, -np.maximum(self.exponents, -1000)).T, dtype=np.float32)
+        centered = data - (low / 2 + high / 2)
+        self.columns = np.ascontiguousarray(np.ldexp(centered, -np.maximum(self.exponents, -1000)).T, dtype=np.float32)
         self.fold = fold  # -1 for all
 
     def tested(self, folds: range) -> range:

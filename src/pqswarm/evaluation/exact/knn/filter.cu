@@ -1,4 +1,4 @@
-// Search limits of an event.
+// Search limits of a sample.
 struct Reach {
     float around;               // key difference beyond which there are no neighbours
     float near;                 // single-precision distance (squared if Euclidean) beyond which there are no neighbours
@@ -6,7 +6,7 @@ struct Reach {
     unsigned short first, last; // tiles that hold its neighbours
 };
 
-// For each mask and place: the row of its event as 8-bit levels, four per word; and its search limits, from the distances
+// For each mask and place: the row of its sample as 8-bit levels, four per word; and its search limits, from the distances
 // to its guesses. Four lanes per place.
 extern "C" __global__ __launch_bounds__(256)
 void limit(const float4* __restrict__ rows, int n, int n_padded, const int* __restrict__ sizes, int words,
@@ -21,26 +21,26 @@ void limit(const float4* __restrict__ rows, int n, int n_padded, const int* __re
     order += (long long)mask * n_padded;
     keys += (long long)mask * n_padded;
     rows += (long long)mask * n * words;
-    const int event = order[place];
+    const int sample = order[place];
     const float per_step = __fdiv_rn(1.0f, step);
-    const float4* own = rows + (long long)max(event, 0) * words;
+    const float4* own = rows + (long long)max(sample, 0) * words;
     for (int w = lane; w < own_words; w += 4) {
         const float4 value = own[w];
         const unsigned level = (unsigned)level_of(value.x, span, per_step, levels) |
                                (unsigned)level_of(value.y, span, per_step, levels) << 8 |
                                (unsigned)level_of(value.z, span, per_step, levels) << 16 |
                                (unsigned)level_of(value.w, span, per_step, levels) << 24;
-        packed[((long long)mask * words + w) * n_padded + place] = event >= 0 ? level : 0u;
+        packed[((long long)mask * words + w) * n_padded + place] = sample >= 0 ? level : 0u;
     }
     const long long at = (long long)mask * n_padded + place;
-    if (lane == 0) placed[at] = event >= 0 ? Place{event, folds[event]} : Place{-1, -1};
-    if (lane < KEYS) placed_keys[at * KEYS + lane] = all_keys[((long long)mask * n_padded + max(event, 0)) * KEYS + lane];
+    if (lane == 0) placed[at] = sample >= 0 ? Place{sample, folds[sample]} : Place{-1, -1};
+    if (lane < KEYS) placed_keys[at * KEYS + lane] = all_keys[((long long)mask * n_padded + max(sample, 0)) * KEYS + lane];
     // All lanes continue, since they cooperate; unused results are not written.
     float best[K];
     #pragma unroll
     for (int a = 0; a < K; a++) best[a] = INFINITY;
     for (int g = 0; g < GUESSES; g += 2) {
-        const int2 other = *(const int2*)(guesses + (long long)max(event, 0) * GUESSES + g);
+        const int2 other = *(const int2*)(guesses + (long long)max(sample, 0) * GUESSES + g);
         const float4 *one = rows + (long long)max(other.x, 0) * words, *two = rows + (long long)max(other.y, 0) * words;
         float to_one = 0.0f, to_two = 0.0f;
         for (int w = lane; w < own_words; w += 4) {
@@ -52,7 +52,7 @@ void limit(const float4* __restrict__ rows, int n, int n_padded, const int* __re
         keep_smallest(other.x >= 0 ? to_one : INFINITY, best);
         keep_smallest(other.y >= 0 ? to_two : INFINITY, best);
     }
-    if (event < 0 || lane > 0 || folds[event] < low || folds[event] >= high) return;
+    if (sample < 0 || lane > 0 || folds[sample] < low || folds[sample] >= high) return;
     const Error error = errors[mask];
     const bool known = best[K - 1] < INFINITY;
     Reach reach;
@@ -83,7 +83,7 @@ void limit(const float4* __restrict__ rows, int n, int n_padded, const int* __re
         reach.first = (unsigned short)from;
         reach.last = (unsigned short)first;
         // Grid distances exceed the true ones by at most both blurs.
-        double grid = (far + error.floor + blurs[(long long)mask * n + event] + __int_as_float(most_blur[mask])) / step;
+        double grid = (far + error.floor + blurs[(long long)mask * n + sample] + __int_as_float(most_blur[mask])) / step;
         grid = (METRIC == 1 ? grid * grid : grid) * (1.0 + 1e-5) + 1e-3;
         reach.levels = (int)fmin(grid, 1073741824.0);
     }
@@ -92,8 +92,8 @@ void limit(const float4* __restrict__ rows, int n, int n_padded, const int* __re
 
 #define GROUP 512
 
-// Order the rows (places of tested events) of each run of 512 by window width, so that rows filtered together need the
-// same tiles. `places` is null if all events are tested.
+// Order the rows (places of tested samples) of each run of 512 by window width, so that rows filtered together need the
+// same tiles. `places` is null if all samples are tested.
 extern "C" __global__ __launch_bounds__(GROUP)
 void group_rows(const Reach* __restrict__ reaches, const int* __restrict__ places, int n_rows, int n, int n_padded,
                 int* __restrict__ grouped)
@@ -136,7 +136,7 @@ __device__ __forceinline__ unsigned on_grid(unsigned a, unsigned b, unsigned tot
 
 #define CHUNK 16   // words of a tile in shared memory at a time
 
-// Possible neighbours: one bit per pair of a row (a tested event) and a place, in the tiles that can hold neighbours. A
+// Possible neighbours: one bit per pair of a row (a tested sample) and a place, in the tiles that can hold neighbours. A
 // block processes 128 rows tile by tile; each thread holds 8 x 8 pairs in registers; a warp skips tiles that none of its
 // 16 rows needs. In `bits`, byte b of a tile holds places 4 b ... 4 b + 3 and those 64 further on.
 extern "C" __global__ __launch_bounds__(256, 2)

@@ -1,18 +1,18 @@
-"""Test which of 32 events can be near an event: one vectorised test per metric.
+"""Test which of 32 samples can be near a sample: one vectorised test per metric.
 
-Each function tests a *block*: 32 events with adjacent codes, so that one instruction covers many of them. It returns an
-integer whose bit j says whether event j of the block passes. Events that do not pass are rejected for good, so the
+Each function tests a *block*: 32 samples with adjacent codes, so that one instruction covers many of them. It returns
+an integer whose bit j says whether sample j of the block passes. Samples that do not pass are rejected for good, so the
 given limits must allow for all rounding.
 
 Manhattan
-    Codes are bytes, eight features of an event together. x86 processors sum the differences of eight bytes in one
+    Codes are bytes, eight features of a sample together. x86 processors sum the differences of eight bytes in one
     instruction (``psadbw``), others in five.
 Euclidean
-    Codes are coordinates y, 15-bit integers, two of an event together, and half their squared length. |y|^2 / 2 - x y
+    Codes are coordinates y, 15-bit integers, two of a sample together, and half their squared length. |y|^2 / 2 - x y
     gives the distance to x without rounding. x86 processors multiply and add pairs in one instruction (``pmaddwd``).
 Chebyshev
     Codes are bytes, and |x - y| <= t holds if y - (x - t), which wraps around, is at most 2 t. If the true
-    difference wraps around, too many events pass, never too few.
+    difference wraps around, too many samples pass, never too few.
 """
 
 from llvmlite import ir
@@ -43,7 +43,7 @@ _BYTES = ir.VectorType(I8, BLOCK)
 
 @njit(cache=True, nogil=True)
 def filter_slot(j):
-    """Position of event j of a block among the 32 of `filter_by_manhattan`, which puts the sums in order."""
+    """Position of sample j of a block among the 32 of `filter_by_manhattan`, which puts the sums in order."""
     return (j & 24) + (j & 1) * 4 + ((j >> 1) & 3)
 
 
@@ -62,7 +62,8 @@ def _filter_difference_sums(context, builder):
     if _filter_runs_on_x86(triple):
         wide = "+avx2" in features.split(",")
         name, width = ("llvm.x86.avx2.psad.bw", 32) if wide else ("llvm.x86.sse2.psad.bw", 16)
-        part, result = ir.VectorType(I8, width), ir.VectorType(I64, width // 8)
+        part = ir.VectorType(I8, width)
+        result = ir.VectorType(I64, width // 8)
         instruction = cgutils.get_or_insert_function(builder.module, ir.FunctionType(result, [part, part]), name)
         if wide:
             return lambda a, b: builder.call(instruction, [a, b])
@@ -93,10 +94,10 @@ def _filter_difference_sums(context, builder):
 
 @intrinsic
 def filter_by_manhattan(typing, codes, offset, query, groups, limit):  # noqa: ARG001
-    """Bits of the events of a block whose codes differ by at most `limit`, int64, in total from those of one event.
+    """Bits of the samples of a block whose codes differ by at most `limit`, int64, in total from those of one sample.
 
-    `codes`, uint8[...], holds groups x 32 x 8 bytes per block, event j of the block at position `filter_slot(j)` of the
-    32; the block starts at `offset`, the event's own first eight bytes at `query`.
+    `codes`, uint8[...], holds groups x 32 x 8 bytes per block, sample j of the block at position `filter_slot(j)` of
+    the 32; the block starts at `offset`, the sample's own first eight bytes at `query`.
     """
 
     def generate(context, builder, signature, args):
@@ -139,7 +140,8 @@ def _filter_pair_products(context, builder):
     triple, _, features = context.codegen().magic_tuple()
     wide = ir.VectorType(I32, 16)
     if _filter_runs_on_x86(triple) and "+avx2" in features.split(","):
-        shorts, sums = ir.VectorType(I16, 16), ir.VectorType(I32, 8)
+        shorts = ir.VectorType(I16, 16)
+        sums = ir.VectorType(I32, 8)
         kind = ir.FunctionType(sums, [shorts, shorts])
         instruction = cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.avx2.pmadd.wd")
         return lambda a, b: builder.call(instruction, [a, b])
@@ -156,16 +158,17 @@ def _filter_pair_products(context, builder):
 
 @intrinsic
 def filter_by_euclidean(typing, codes, lengths, block, query, pairs, limit):  # noqa: ARG001
-    """Bits of the events of a block for which |y|^2 / 2 - x y is at most `limit`, int64.
+    """Bits of the samples of a block for which |y|^2 / 2 - x y is at most `limit`, int64.
 
-    `codes`, int16[...], holds `pairs` x 32 x 2 coordinates per block; `lengths`, int32[...], |y|^2 / 2 of each event.
-    The event's own first two coordinates are at `query`, the next 64 positions on.
+    `codes`, int16[...], holds `pairs` x 32 x 2 coordinates per block; `lengths`, int32[...], |y|^2 / 2 of each sample.
+    The sample's own first two coordinates are at `query`, the next 64 positions on.
     """
 
     def generate(context, builder, signature, args):
         codes, lengths, block, query, pairs, limit = args
         multiply = _filter_pair_products(context, builder)
-        shorts, sums = ir.VectorType(I16, 16), ir.VectorType(I32, 8)
+        shorts = ir.VectorType(I16, 16)
+        sums = ir.VectorType(I32, 8)
         offset = builder.mul(builder.mul(block, pairs), ir.Constant(I64, 2 * BLOCK))
         theirs = vector_pointer(context, builder, signature.args[0], codes, offset, shorts)
         own = vector_pointer(context, builder, signature.args[0], codes, query, I32)
@@ -189,7 +192,7 @@ def filter_by_euclidean(typing, codes, lengths, block, query, pairs, limit):  # 
 
 @intrinsic
 def filter_by_box(typing, codes, offset, lows, place, start, stop, width):  # noqa: ARG001
-    """Bits of the events of a block whose codes exceed `lows` by at most `width`, uint8, in features start to stop.
+    """Bits of the samples of a block whose codes exceed `lows` by at most `width`, uint8, in features start to stop.
 
     `codes`, uint8[...], holds 32 bytes per feature of each block, from `offset` on; `lows`, uint8[...], one byte per
     feature, the first at `place`, the next 32 positions on. Differences wrap around.
@@ -212,9 +215,9 @@ def filter_by_box(typing, codes, offset, lows, place, start, stop, width):  # no
 
 
 def _make_box_filter(add, name):
-    """A compiled function: bits of the 32 blocks that can hold events within a limit of an event.
+    """A compiled function: bits of the 32 blocks that can hold samples within a limit of a sample.
 
-    `bounds`, float32[...], holds the minimum and maximum of each key and block from `offset` on; the keys of the event
+    `bounds`, float32[...], holds the minimum and maximum of each key and block from `offset` on; the keys of the sample
     are at `place`. `add` accumulates its distance outside a block over the keys.
     """
 

@@ -1,11 +1,11 @@
-"""Exact k-nearest-neighbour predictions of all events for one subset of features.
+"""Exact k-nearest-neighbour predictions of all samples for one subset of features.
 
-Each event searches its nearest events of other folds. Most pairs are skipped:
+Each sample searches its nearest samples of other folds. Most pairs are skipped:
 
-1. Nearby events are grouped into blocks of 32 (``order_kernels.py``). Distant blocks are skipped as a whole.
+1. Nearby samples are grouped into blocks of 32 (``order_kernels.py``). Distant blocks are skipped as a whole.
 2. The distances to likely neighbours, those in the space of all features, bound the distance to the k-th neighbour
-   from above. The bound shrinks as nearer events are found, starting with the event's own block.
-3. The 32 events of a block are tested together by codes of few bits (``filter_kernels.py``). About one pair in two
+   from above. The bound shrinks as nearer samples are found, starting with the sample's own block.
+3. The 32 samples of a block are tested together by codes of few bits (``filter_kernels.py``). About one pair in two
    hundred passes.
 4. The remaining distances are computed in single precision. Where rounding could change the set of neighbours, they
    are computed again in double precision, in the order of the features as in scikit-learn, with ties to the lower
@@ -31,7 +31,9 @@ from pqswarm.evaluation.exact.knn.filter_kernels import (
 from pqswarm.evaluation.exact.knn.order_kernels import SAFETY, UNIT
 from pqswarm.evaluation.exact.knn.vector_kernels import at_most, chebyshev, first_bit, manhattan, squared_euclidean
 
-MANHATTAN, EUCLIDEAN, CHEBYSHEV = 0, 1, 2
+MANHATTAN = 0
+EUCLIDEAN = 1
+CHEBYSHEV = 2
 N_PIVOTS = 8
 _WORDS = 8  # of 32 blocks, searched before the bounds are updated
 _FIRST_FEATURES = 8  # of a Chebyshev distance, the widest, which usually suffice to reject a block
@@ -63,7 +65,7 @@ def _knn_distance_with_error(distance, floor, growth, metric):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _nearest_exactly(data, event, candidates, count, selected, metric, chosen, distances):
+def _nearest_exactly(data, sample, candidates, count, selected, metric, chosen, distances):
     """The nearest of the candidates in double precision, ties to the lower index, into `chosen`."""
     k = chosen.size
     for a in range(k):
@@ -71,7 +73,7 @@ def _nearest_exactly(data, event, candidates, count, selected, metric, chosen, d
         chosen[a] = -1
     for s in range(count):
         j = candidates[s]
-        d = _exact_knn_distance(data[event], data[j], selected, metric)
+        d = _exact_knn_distance(data[sample], data[j], selected, metric)
         a = k - 1
         if d > distances[a] or (d == distances[a] and chosen[a] != -1 and j > chosen[a]):
             continue
@@ -87,7 +89,7 @@ def _nearest_exactly(data, event, candidates, count, selected, metric, chosen, d
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _knn_vote(chosen, labels):
-    """The most frequent label of the chosen events; of equal votes the smallest."""
+    """The most frequent label of the chosen samples; of equal votes the smallest."""
     winner = -1
     most = 0
     for a in range(chosen.size):
@@ -125,32 +127,34 @@ def _append_knn_positions(bits, offset, found, count):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _near_event_distances(rows, events, n_events, found, starts, metric, near):
-    """Distances of each event to those found for it, in single precision; squared if Euclidean.
+def _near_sample_distances(rows, samples, n_samples, found, starts, metric, near):
+    """Distances of each sample to those found for it, in single precision; squared if Euclidean.
 
-    Four are computed at a time; those beyond the last of an event are overwritten by those of the next.
+    Four are computed at a time; those beyond the last of a sample are overwritten by those of the next.
     """
-    for s in range(starts[n_events], starts[n_events] + 3):
-        found[s] = 0  # any event, if there is no next
-    for t in range(n_events):
+    for s in range(starts[n_samples], starts[n_samples] + 3):
+        found[s] = 0  # any sample, if there is no next
+    for t in range(n_samples):
         if metric == 0:
             for s in range(starts[t], starts[t + 1], 4):
-                manhattan(rows, events[t], found, s, near)
+                manhattan(rows, samples[t], found, s, near)
         elif metric == 1:
             for s in range(starts[t], starts[t + 1], 4):
-                squared_euclidean(rows, events[t], found, s, near)
+                squared_euclidean(rows, samples[t], found, s, near)
         else:
             for s in range(starts[t], starts[t + 1], 4):
-                chebyshev(rows, events[t], found, s, near)
+                chebyshev(rows, samples[t], found, s, near)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _find_near_knn_blocks(boxes, keys, events, n_events, reaches, metric, first, n_words, blocks, starts):
-    """Collect the blocks with events within reach of each event, in `n_words` words of 32 from word `first` on."""
+def _find_near_knn_blocks(boxes, keys, samples, n_samples, reaches, metric, first, n_words, blocks, starts):
+    """Collect the blocks with samples within reach of each sample, in `n_words` words of 32 from word `first` on."""
     size = boxes.shape[1] * BLOCK
     count = 0
-    for t in range(n_events):
-        reach, place, own = min(reaches[t], 1e19), events[t] * N_KEYS, events[t] // BLOCK
+    for t in range(n_samples):
+        reach = min(reaches[t], 1e19)
+        place = samples[t] * N_KEYS
+        own = samples[t] // BLOCK
         for w in range(first, first + n_words):
             word = w if w < boxes.shape[0] else w - boxes.shape[0]
             if metric == 1:
@@ -165,30 +169,32 @@ def _find_near_knn_blocks(boxes, keys, events, n_events, reaches, metric, first,
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _test_knn_blocks(
-    codes, points, lengths, width, events, n_events, code_reaches, metric, blocks, starts, lows, passed
+    codes, points, lengths, width, samples, n_samples, code_reaches, metric, blocks, starts, lows, passed
 ):
-    """Set `passed` to the bits of the events of each block that pass the tests; `width` is the size of a code."""
+    """Set `passed` to the bits of the samples of each block that pass the tests; `width` is the size of a code."""
     size = BLOCK * width
     if metric == 0:
-        for t in range(n_events):
-            query, most = events[t] // BLOCK * size + filter_slot(events[t] % BLOCK) * 8, int(min(code_reaches[t], 1e9))
+        for t in range(n_samples):
+            query = samples[t] // BLOCK * size + filter_slot(samples[t] % BLOCK) * 8
+            most = int(min(code_reaches[t], 1e9))
             for b in range(starts[t], starts[t + 1]):
                 passed[b] = filter_by_manhattan(codes, blocks[b] * size, query, width // 8, most)
     elif metric == 1:
-        for t in range(n_events):
-            query = events[t] // BLOCK * size + events[t] % BLOCK * 2
-            most = int(0.5 * min(code_reaches[t] * code_reaches[t], 4e9)) + 1 - lengths[events[t]]
+        for t in range(n_samples):
+            query = samples[t] // BLOCK * size + samples[t] % BLOCK * 2
+            most = int(0.5 * min(code_reaches[t] * code_reaches[t], 4e9)) + 1 - lengths[samples[t]]
             for b in range(starts[t], starts[t + 1]):
                 passed[b] = filter_by_euclidean(points, lengths, blocks[b], query, width // 2, most)
     else:
-        for t in range(n_events):
+        for t in range(n_samples):
             side = min(int(min(code_reaches[t], 128.0)), 128)
-            sides, place = np.uint8(min(2 * side, 255)), events[t] // BLOCK * size + events[t] % BLOCK
+            sides = np.uint8(min(2 * side, 255))
+            place = samples[t] // BLOCK * size + samples[t] % BLOCK
             for f in range(width):
                 lows[f * BLOCK + t] = codes[place + f * BLOCK] - np.uint8(side)
             for b in range(starts[t], starts[t + 1]):
                 passed[b] = filter_by_box(codes, blocks[b] * size, lows, t, 0, _FIRST_FEATURES, sides)
-        for t in range(n_events):
+        for t in range(n_samples):
             sides = np.uint8(min(2 * int(min(code_reaches[t], 128.0)), 255))
             for b in range(starts[t], starts[t + 1]):
                 f = _FIRST_FEATURES
@@ -198,16 +204,16 @@ def _test_knn_blocks(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def predict(arranged, data, selected, guesses, folds, tested, labels, k, metric, first, last, predicted, neighbours):
-    """Predict the label of every event of the folds from `tested[0]` up to `tested[1]` into `predicted`, int64[n].
+def predict(arranged, data, selected, guesses, folds, tested, labels, k, metric, first, last, predicted, neighbors):
+    """Predict the label of every sample of the folds from `tested[0]` up to `tested[1]` into `predicted`, int64[n].
 
-    `arranged` is the result of `arrange`; events `first` to `last` in its order are predicted. `data`, float64[n, p],
-    are the events; `selected`, int64[q], the features, ascending, at least one; `guesses`, int32[n, m], likely
-    neighbours of other folds, m may be 0; `folds` and `labels`, int64[n], those of each event. Every event has at least
-    `k` events in other folds. `metric` is MANHATTAN, EUCLIDEAN or CHEBYSHEV. `neighbours`, int32[n, k], is filled with
-    ascending indices unless it is empty.
+    `arranged` is the result of `arrange`; samples `first` to `last` in its order are predicted. `data`, float64[n, p],
+    are the samples; `selected`, int64[q], the features, ascending, at least one; `guesses`, int32[n, m], likely
+    neighbours of other folds, m may be 0; `folds` and `labels`, int64[n], those of each sample. Every sample has at
+    least `k` samples in other folds. `metric` is MANHATTAN, EUCLIDEAN or CHEBYSHEV. `neighbors`, int32[n, k], is filled
+    with ascending indices unless it is empty.
 
-    Up to 32 events are processed together, step by step, for instruction-level parallelism.
+    Up to 32 samples are processed together, step by step, for instruction-level parallelism.
     """
     order, rows, keys, boxes, codes, points, lengths, off, step, floor, slack = arranged
     n, n_guesses = guesses.shape
@@ -225,17 +231,21 @@ def predict(arranged, data, selected, guesses, folds, tested, labels, k, metric,
         own_folds[i] = folds[order[i]]
         most_off = max(most_off, np.float64(off[i]))
 
-    # Per event: bounds of the k-th distance in single precision, with its error, in keys, and in codes.
-    events = np.empty(BLOCK, np.int64)
-    bounds, limits, reaches, code_reaches = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    # Per sample: bounds of the k-th distance in single precision, with its error, in keys, and in codes.
+    samples = np.empty(BLOCK, np.int64)
+    bounds = np.empty(BLOCK)
+    limits = np.empty(BLOCK)
+    reaches = np.empty(BLOCK)
+    code_reaches = np.empty(BLOCK)
     smallest = np.empty((BLOCK, k), np.float32)
-    starts, block_starts = np.zeros(BLOCK + 1, np.int64), np.zeros(BLOCK + 1, np.int64)
+    starts = np.zeros(BLOCK + 1, np.int64)
+    block_starts = np.zeros(BLOCK + 1, np.int64)
     blocks = np.empty(_WORDS * BLOCK * BLOCK + 1, np.int64)
     passed = np.empty(_WORDS * BLOCK * BLOCK, np.int64)
     found = np.zeros(BLOCK * max(min(_WORDS * BLOCK * BLOCK, n + BLOCK), n_guesses) + 4, np.int32)
     near = np.empty(found.size + BLOCK, np.float32)
     kept = np.empty(BLOCK, np.int64)
-    kept_events = np.empty((BLOCK, n + 1), np.int32)
+    kept_samples = np.empty((BLOCK, n + 1), np.int32)
     kept_near = np.empty((BLOCK, n + 1), np.float32)
     lows = np.empty(BLOCK * width, np.uint8)
     chosen = np.empty(k, np.int64)
@@ -243,37 +253,39 @@ def predict(arranged, data, selected, guesses, folds, tested, labels, k, metric,
     candidates = np.empty(n + 1, np.int64)
 
     while first < last:
-        n_events = 0
-        while n_events < BLOCK and first < last:
-            events[n_events] = first
-            n_events += tested[0] <= own_folds[first] < tested[1]
+        n_samples = 0
+        while n_samples < BLOCK and first < last:
+            samples[n_samples] = first
+            n_samples += tested[0] <= own_folds[first] < tested[1]
             first += 1
-        for t in range(n_events):
+        for t in range(n_samples):
             kept[t] = 0
             bounds[t] = np.inf
             starts[t + 1] = starts[t] + n_guesses
             for g in range(n_guesses):
-                found[starts[t] + g] = place[guesses[order[events[t]], g]]
-        word = events[0] // (BLOCK * BLOCK)
+                found[starts[t] + g] = place[guesses[order[samples[t]], g]]
+        word = samples[0] // (BLOCK * BLOCK)
         for turn in range(-1, 1 + -(-n_words // _WORDS)):  # guesses, own block, all other blocks
             if turn == 0:
-                for t in range(n_events):
-                    blocks[t] = events[t] // BLOCK
+                for t in range(n_samples):
+                    blocks[t] = samples[t] // BLOCK
                     block_starts[t + 1] = t + 1
             elif turn > 0:
                 todo = min(_WORDS, n_words - (turn - 1) * _WORDS)
-                _find_near_knn_blocks(boxes, keys, events, n_events, reaches, metric, word, todo, blocks, block_starts)
+                _find_near_knn_blocks(
+                    boxes, keys, samples, n_samples, reaches, metric, word, todo, blocks, block_starts
+                )
                 word = (word + todo) % n_words
             if turn >= 0:
                 coded = (codes, points, lengths, width)
-                _test_knn_blocks(*coded, events, n_events, code_reaches, metric, blocks, block_starts, lows, passed)
-                for t in range(n_events):
+                _test_knn_blocks(*coded, samples, n_samples, code_reaches, metric, blocks, block_starts, lows, passed)
+                for t in range(n_samples):
                     count = starts[t]
                     for b in range(block_starts[t], block_starts[t + 1]):
                         count = _append_knn_positions(passed[b], blocks[b] * BLOCK, found, count)
                     starts[t + 1] = count
-            _near_event_distances(rows, events, n_events, found, starts, metric, near)
-            for t in range(n_events):
+            _near_sample_distances(rows, samples, n_samples, found, starts, metric, near)
+            for t in range(n_samples):
                 if turn <= 0:  # guesses are found again later
                     for a in range(k):
                         smallest[t, a] = np.inf
@@ -281,7 +293,7 @@ def predict(arranged, data, selected, guesses, folds, tested, labels, k, metric,
                     for s in range(starts[t], starts[t + 1]):
                         _keep_smallest_knn_distance(smallest, t, near[s])
                     continue
-                own = own_folds[events[t]]
+                own = own_folds[samples[t]]
                 count = kept[t]
                 limit = np.float32(limits[t]) * np.float32(1.000001)
                 for s in range(starts[t], starts[t + 1], BLOCK):
@@ -289,35 +301,35 @@ def predict(arranged, data, selected, guesses, folds, tested, labels, k, metric,
                     while bits != 0:
                         at = s + first_bit(bits)
                         bits &= bits - 1
-                        kept_events[t, count] = found[at]
+                        kept_samples[t, count] = found[at]
                         kept_near[t, count] = near[at]
                         count += (own_folds[found[at]] != own) & (own_folds[found[at]] >= 0)
                 for s in range(kept[t], count):
                     _keep_smallest_knn_distance(smallest, t, kept_near[t, s])
                 kept[t] = count
-            for t in range(n_events):
+            for t in range(n_samples):
                 bounds[t] = min(bounds[t], np.float64(smallest[t, k - 1]))
                 limits[t] = _knn_distance_with_error(bounds[t], floor, growth, metric)
                 reach = np.sqrt(bounds[t]) if metric == 1 else bounds[t]
                 reaches[t] = (reach + floor + growth * reach) * 1.000001 + floor + slack
-                code_reaches[t] = (reaches[t] + off[events[t]] + most_off) * per_step
+                code_reaches[t] = (reaches[t] + off[samples[t]] + most_off) * per_step
 
-        for t in range(n_events):
-            event = order[events[t]]
+        for t in range(n_samples):
+            sample = order[samples[t]]
             close = 0
             for s in range(kept[t]):
-                candidates[close] = order[kept_events[t, s]]
+                candidates[close] = order[kept_samples[t, s]]
                 close += kept_near[t, s] <= limits[t]
             if close == k:
                 for a in range(k):
                     chosen[a] = candidates[a]
             else:
-                _nearest_exactly(data, event, candidates, close, selected, metric, chosen, distances)
-            predicted[event] = _knn_vote(chosen, labels)
-            if neighbours.shape[0] > 0:
+                _nearest_exactly(data, sample, candidates, close, selected, metric, chosen, distances)
+            predicted[sample] = _knn_vote(chosen, labels)
+            if neighbors.shape[0] > 0:
                 for a in range(k):
                     b = a
-                    while b > 0 and neighbours[event, b - 1] > chosen[a]:
-                        neighbours[event, b] = neighbours[event, b - 1]
+                    while b > 0 and neighbors[sample, b - 1] > chosen[a]:
+                        neighbors[sample, b] = neighbors[sample, b - 1]
                         b -= 1
-                    neighbours[event, b] = chosen[a]
+                    neighbors[sample, b] = chosen[a]

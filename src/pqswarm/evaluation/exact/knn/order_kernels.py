@@ -1,16 +1,16 @@
-"""Arrange events so that likely neighbours under one subset of features are adjacent.
+"""Arrange samples so that likely neighbours under one subset of features are adjacent.
 
-For each subset the events are
+For each subset the samples are
 
 1. scaled in single precision, the largest feature from -1 to 1;
 2. given *keys*, which differ by at most the distance, and vary strongly: sums and differences of all features
    (Manhattan), the first principal components (Euclidean), the widest features (Chebyshev);
 3. sorted in slices by the first key, within these by the second, and within these by the third, then cut into blocks of
-   32. The minimum and maximum keys of a block are its *box*: an event far outside the box is far from all events in it;
+   32. The minimum and maximum keys of a block are its *box*: a sample far outside it is far from all samples in it;
 4. coded for the tests of ``filter_kernels.py``: by bytes, or by coordinates along the directions of largest variance,
    with a bound on the error of each code.
 
-Directions are estimated from a few events: a poor estimate costs time, never a neighbour.
+Directions are estimated from a few samples: a poor estimate costs time, never a neighbour.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ from pqswarm.evaluation.exact.knn.vector_kernels import encode, project
 LOOSE = {"reassoc", "nsz", "contract", "arcp", "nnan"}
 UNIT = 2.0**-24  # rounding unit of single precision
 SAFETY = 1.1
-_SAMPLE = 128  # maximum number of events that estimate directions
+_PROBES = 128  # maximum number of samples that estimate directions
 _DIRECTIONS = 16  # of Euclidean codes
 _ROUNDS = 1  # of power iteration: more are better and slower
 _LEVELS = 255  # of a byte, above 0
@@ -44,23 +44,24 @@ def _add_scaled_order_row(total, row, factor):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
-def _centred_knn_sample(rows, selected, factors):
-    """The selected features of some events, times their factors, centred."""
-    n, q = rows.shape[0], selected.size
-    m = min(max(n // 16, _DIRECTIONS), n, _SAMPLE)
-    sample = np.empty((m, q), np.float32)
+def _center_probes(rows, selected, factors):
+    """The selected features of some samples, times their factors, centred."""
+    n = rows.shape[0]
+    q = selected.size
+    m = min(max(n // 16, _DIRECTIONS), n, _PROBES)
+    probes = np.empty((m, q), np.float32)
     mean = np.zeros(q, np.float32)
     for i in range(m):
         for f in range(q):
-            sample[i, f] = rows[i * n // m, selected[f]] * factors[f]
-        _add_scaled_order_row(mean, sample[i], np.float32(1.0 / m))
+            probes[i, f] = rows[i * n // m, selected[f]] * factors[f]
+        _add_scaled_order_row(mean, probes[i], np.float32(1.0 / m))
     for i in range(m):
-        _add_scaled_order_row(sample[i], mean, np.float32(-1.0))
-    return sample
+        _add_scaled_order_row(probes[i], mean, np.float32(-1.0))
+    return probes
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
-def _orthonormalise_order_axes(directions):
+def _orthonormalize_order_axes(directions):
     """Orthonormalise the rows of `directions`, float64, in place; dependent rows become zero."""
     for a in range(directions.shape[0]):
         before = _order_dot_product(directions[a], directions[a])
@@ -74,33 +75,33 @@ def _orthonormalise_order_axes(directions):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
-def _widest_directions(sample, count):
+def _widest_directions(probes, count):
     """Directions of largest variance, float64[count, q], roughly the widest first; orthonormal, or zero."""
-    m, q = sample.shape
+    m, q = probes.shape
     directions = np.empty((count, q))
     total = np.empty(q, np.float32)
     direction = np.empty(q, np.float32)
     for a in range(count):
         for f in range(q):
-            directions[a, f] = sample[a * m // count, f]
-    _orthonormalise_order_axes(directions)
+            directions[a, f] = probes[a * m // count, f]
+    _orthonormalize_order_axes(directions)
     for _ in range(_ROUNDS):
         for a in range(count):
             for f in range(q):
                 direction[f] = directions[a, f]
                 total[f] = 0.0
-            for row in sample:
+            for row in probes:
                 _add_scaled_order_row(total, row, _order_dot_product(row, direction))
             for f in range(q):
                 directions[a, f] = total[f]
-        _orthonormalise_order_axes(directions)
+        _orthonormalize_order_axes(directions)
     return directions
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _widest_first(rows, exponents, largest, selected):
-    """The selected features by falling variance, estimated from some events."""
-    stride = max(rows.shape[0] // _SAMPLE, 1)
+    """The selected features by falling variance, estimated from some samples."""
+    stride = max(rows.shape[0] // _PROBES, 1)
     variances = np.empty(selected.size)
     order = np.empty(selected.size, np.int64)
     for f in range(selected.size):
@@ -121,8 +122,8 @@ def _widest_first(rows, exponents, largest, selected):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _events_sorted_by_key(words, shift, order):
-    """The events in `order`, stably sorted by eight bits of their words from `shift` on."""
+def _samples_sorted_by_key(words, shift, order):
+    """The samples in `order`, stably sorted by eight bits of their words from `shift` on."""
     starts = np.zeros(256, np.int32)
     for word in words:
         starts[(word >> np.uint32(shift)) & np.uint32(255)] += 1
@@ -132,16 +133,16 @@ def _events_sorted_by_key(words, shift, order):
         starts[rank] = total
         total += count
     arranged = np.empty_like(order)
-    for event in order:
-        rank = (words[event] >> np.uint32(shift)) & np.uint32(255)
-        arranged[starts[rank]] = event
+    for sample in order:
+        rank = (words[sample] >> np.uint32(shift)) & np.uint32(255)
+        arranged[starts[rank]] = sample
         starts[rank] += 1
     return arranged
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _nested_order(keys, n_blocks):
-    """Events, int32[n], in slices by the first key, in these by the second, and in these by the third.
+    """Samples, int32[n], in slices by the first key, in these by the second, and in these by the third.
 
     Keys are float32[n, ...]. Slices are whole blocks, about as many on each level.
     """
@@ -159,11 +160,11 @@ def _nested_order(keys, n_blocks):
             values[i] = keys[i, level]
         for i in range(n):  # integers in the order of the floats
             words[i] ^= np.uint32(0x80000000) | (np.uint32(0) - (words[i] >> np.uint32(31)))
-        order = _events_sorted_by_key(words, 24, _events_sorted_by_key(words, 16, order))  # the upper 16 bits suffice
+        order = _samples_sorted_by_key(words, 24, _samples_sorted_by_key(words, 16, order))  # the upper 16 bits suffice
         if level > 0:
-            order = _events_sorted_by_key(slices, 0, order)
+            order = _samples_sorted_by_key(slices, 0, order)
             if n > 256 * size * each:
-                order = _events_sorted_by_key(slices, 8, order)
+                order = _samples_sorted_by_key(slices, 8, order)
         for i in range(n):
             slices[order[i]] = i // size
         size //= each
@@ -172,7 +173,7 @@ def _nested_order(keys, n_blocks):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
 def _code_ordered_features(row, lows, step, codes, place):
-    """Code an event for Chebyshev distances, one byte per feature; return the maximum error."""
+    """Code a sample for Chebyshev distances, one byte per feature; return the maximum error."""
     per_step = np.float32(1.0) / step
     worst = np.float32(0.0)
     for f in range(row.size):
@@ -197,7 +198,8 @@ def _longest_ordered_point(points):
 def _code_points(points, order, step, pairs, codes, lengths, off):
     """Fill `codes`, half their squared `lengths`, and their errors `off`, for the test of points."""
     for i in range(order.size):
-        start, lane = i // BLOCK * BLOCK * 2 * pairs, i % BLOCK
+        start = i // BLOCK * BLOCK * 2 * pairs
+        lane = i % BLOCK
         squares = 0
         errors = np.float32(0.0)
         for a in range(2 * pairs):
@@ -214,9 +216,10 @@ def _code_points(points, order, step, pairs, codes, lengths, off):
 def _key_boxes(keys, n_blocks):
     """Minimum and maximum key of each block, float32[words, 2 * keys, 32]; a word is 32 blocks, the last partial."""
     boxes = np.empty((-(-n_blocks // BLOCK), 2 * N_KEYS, BLOCK), np.float32)
-    low, high = np.empty(N_KEYS, np.float32), np.empty(N_KEYS, np.float32)
+    low = np.empty(N_KEYS, np.float32)
+    high = np.empty(N_KEYS, np.float32)
     for b in range(boxes.shape[0] * BLOCK):
-        low[:] = np.float32(3e38)  # no event
+        low[:] = np.float32(3e38)  # no sample
         high[:] = np.float32(-3e38)
         for i in range(b * BLOCK, min(b * BLOCK + BLOCK, keys.shape[0])):
             for a in range(N_KEYS):
@@ -229,12 +232,13 @@ def _key_boxes(keys, n_blocks):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _event_points(rows, selected, factors, sample, metric):
-    """Coordinates of the events, float32[n, 16 or 8]; the first are their keys.
+def _sample_points(rows, selected, factors, probes, metric):
+    """Coordinates of the samples, float32[n, 16 or 8]; the first are their keys.
 
     Keys differ by at most the distance, and so do all coordinates together if it is Euclidean.
     """
-    n, q = rows.shape[0], selected.size
+    n = rows.shape[0]
+    q = selected.size
     count = _DIRECTIONS if metric == 1 else 8
     points = np.zeros((n, count), np.float32)
     if metric == 2:
@@ -242,7 +246,7 @@ def _event_points(rows, selected, factors, sample, metric):
             for a in range(min(q, N_KEYS)):
                 points[i, a] = rows[i, selected[a]] * factors[a]
         return points
-    directions = _widest_directions(sample, count)
+    directions = _widest_directions(probes, count)
     packed = np.empty((count // 8, q, 8), np.float32)
     for a in range(count):
         for f in range(q):
@@ -256,16 +260,17 @@ def _event_points(rows, selected, factors, sample, metric):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def arrange(rows, extents, exponents, selected, metric):
-    """Sort and code the events for one subset of features; see above.
+    """Sort and code the samples for one subset of features; see above.
 
-    `rows`, float32[n, p], are the events, each feature centred and divided by 2 ** `exponents`, int64[p], so that its
+    `rows`, float32[n, p], are the samples, each feature centred and divided by 2 ** `exponents`, int64[p], so that its
     values lie between minus and plus its entry of `extents`, float32[p]. `selected`, int64[q], are the features.
 
-    Return the order, int32[n]; the events in this order, float32[..., width], and their keys, float32[n, 4]; boxes (see
-    `_key_boxes`); codes of bytes, or codes of points and half their squared lengths; the error of each code,
+    Return the order, int32[n]; the samples in this order, float32[..., width], and their keys, float32[n, 4]; boxes
+    (see `_key_boxes`); codes of bytes, or codes of points and half their squared lengths; the error of each code,
     float32[n], and its step; a bound on the error of distances by rounding the data; and one for keys and codes.
     """
-    n, q = rows.shape[0], selected.size
+    n = rows.shape[0]
+    q = selected.size
     width = (q + 7) // 8 * 8
     largest = exponents[selected[0]]
     for f in selected:
@@ -285,18 +290,18 @@ def arrange(rows, extents, exponents, selected, metric):
     floor = SAFETY * 3.0 * UNIT * size + 1e-30
     slack = SAFETY * 16.0 * UNIT * size * (q + 4.0)
 
-    sample = _centred_knn_sample(rows, selected, factors)
-    points = _event_points(rows, selected, factors, sample, metric)
+    probes = _center_probes(rows, selected, factors)
+    points = _sample_points(rows, selected, factors, probes, metric)
     n_blocks = -(-n // BLOCK)
     order = _nested_order(points, n_blocks)
     near = np.zeros((n_blocks * BLOCK, width), np.float32)
     keys = np.empty((n, N_KEYS), np.float32)
     for i in range(n):
-        event = order[i]
+        sample = order[i]
         for f in range(q):
-            near[i, f] = rows[event, selected[f]] * factors[f]
+            near[i, f] = rows[sample, selected[f]] * factors[f]
         for a in range(N_KEYS):
-            keys[i, a] = points[event, a]
+            keys[i, a] = points[sample, a]
     boxes = _key_boxes(keys, n_blocks)
 
     shift = 2 if width == 8 and metric == 0 else (1 if width == 16 and metric == 0 else 0)

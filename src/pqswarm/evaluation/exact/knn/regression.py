@@ -5,7 +5,7 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pqswarm._base.options import Parameters, option, parameters
+from pqswarm._base.parameters import Parameters, parameter
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.evaluation.base import EvaluatorOptions
 from pqswarm.evaluation.exact.knn.evaluator import METRICS, KNNEvaluator
@@ -13,18 +13,17 @@ from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.regression import RegressionEvaluator
 
 
-@parameters
 class KNNRegressionHyperparameters(Parameters):
     """Hyperparameters of k-NN regression."""
 
-    n_neighbors: int = option("neighbours whose mean is predicted", default=5, low=1, high=15, symbol="k")
-    metric: str = option("distance", default="euclidean", choices=METRICS)
+    n_neighbors: int = parameter("neighbours whose mean is predicted", default=5, low=1, high=15, symbol="k")
+    metric: str = parameter("distance", default="euclidean", choices=METRICS)
 
 
 class KNNRegressionEvaluator(RegressionEvaluator):
     """The exact cross-validated error of a k-nearest-neighbour regressor.
 
-    Of equal distances the lower event index is nearer, as in :class:`KNNEvaluator`.
+    Of equal distances the lower sample index is nearer, as in :class:`KNNEvaluator`.
 
     Parameters
     ----------
@@ -45,9 +44,16 @@ class KNNRegressionEvaluator(RegressionEvaluator):
     """
 
     def __init__(
-        self, X: ArrayLike, y: ArrayLike, folds: Folds, scoring: str | None = None, *, n_neighbors: int = 5,
-        metric: str = "euclidean", **options: Unpack[EvaluatorOptions],
-    ) -> None:  # fmt: skip
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        folds: Folds,
+        scoring: str | None = None,
+        *,
+        n_neighbors: int = 5,
+        metric: str = "euclidean",
+        **options: Unpack[EvaluatorOptions],
+    ) -> None:
         super().__init__(X, y, folds, scoring, **options)
         checked = KNNRegressionHyperparameters(n_neighbors=n_neighbors, metric=metric)
         anything = np.arange(len(self.data)) % 2  # labels do not affect the neighbours
@@ -57,7 +63,7 @@ class KNNRegressionEvaluator(RegressionEvaluator):
         predicted = np.empty((len(masks), len(self.data)))
 
         def work(row: int) -> None:
-            near = np.sort(self._search.neighbours(masks[row]), axis=1)  # so that sums have one order
+            near = np.sort(self._search.neighbors(masks[row]), axis=1)  # so that sums have one order
             predicted[row] = self.target[near].mean(axis=1)
 
         work(0)  # creates shared data before threads use it

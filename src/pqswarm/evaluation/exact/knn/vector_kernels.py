@@ -1,6 +1,6 @@
 """Vector operations in LLVM IR, since Numba has none.
 
-LLVM vectors suit every processor. Events are rows in single precision; their length is a multiple of eight.
+LLVM vectors suit every processor. Samples are rows in single precision; their length is a multiple of eight.
 """
 
 from llvmlite import ir
@@ -8,7 +8,11 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-I8, I16, I32, I64, FLOAT = (ir.IntType(8), ir.IntType(16), ir.IntType(32), ir.IntType(64), ir.FloatType())
+I8 = ir.IntType(8)
+I16 = ir.IntType(16)
+I32 = ir.IntType(32)
+I64 = ir.IntType(64)
+FLOAT = ir.FloatType()
 
 
 def vector_pointer(context, builder, kind, array, offset, element):
@@ -74,7 +78,8 @@ def _distances(term, add, name):
         vector = ir.VectorType(FLOAT, 8)
         own = vector_pointer(context, builder, kinds[0], rows, builder.mul(i, width), vector)
         indices = vector_pointer(context, builder, kinds[2], found, place, I32)
-        totals, theirs = [], []
+        totals = []
+        theirs = []
         for part in range(4):
             index = builder.sext(load_vector_element(builder, indices, ir.Constant(I64, part), 4), I64)
             theirs.append(vector_pointer(context, builder, kinds[0], rows, builder.mul(index, width), vector))
@@ -127,7 +132,9 @@ def project(typing, rows, i, selected, directions, offset, found, stride):  # no
         chosen = vector_pointer(context, builder, kinds[2], selected, ir.Constant(I64, 0), I64)
         theirs = vector_pointer(context, builder, kinds[3], directions, offset, vector)
         last = builder.sub(n, ir.Constant(I64, 1))
-        places, totals, pointers = [], [], []
+        places = []
+        totals = []
+        pointers = []
         for part in range(4):
             place = builder.add(i, ir.Constant(I64, part))
             places.append(builder.select(builder.icmp_signed("<", place, last), place, last))
@@ -135,10 +142,8 @@ def project(typing, rows, i, selected, directions, offset, found, stride):  # no
             totals.append(cgutils.alloca_once(builder, vector))
             builder.store(ir.Constant(vector, [0.0] * 8), totals[-1])
         with cgutils.for_range(builder, count, intp=I64) as loop:
-            column, direction = (
-                load_vector_element(builder, chosen, loop.index, 8),
-                load_vector_element(builder, theirs, loop.index, 4),
-            )
+            column = load_vector_element(builder, chosen, loop.index, 8)
+            direction = load_vector_element(builder, theirs, loop.index, 4)
             for row, total in zip(pointers, totals, strict=True):
                 value = splat_vector(builder, load_vector_element(builder, row, column, 4), 8)
                 product = builder.fmul(value, direction, flags=("contract",))
@@ -168,14 +173,17 @@ def encode(typing, rows, i, lows, step, shift, codes, place, stride):  # noqa: A
     def generate(context, builder, signature, args):
         rows, i, lows, step, shift, codes, place, stride = args
         kinds = signature.args
-        vector, integers = ir.VectorType(FLOAT, 8), ir.VectorType(I32, 8)
+        vector = ir.VectorType(FLOAT, 8)
+        integers = ir.VectorType(I32, 8)
         width = builder.extract_value(context.make_array(kinds[0])(context, builder, rows).shape, 1)
         row = vector_pointer(context, builder, kinds[0], rows, builder.mul(i, width), vector)
         smallest = vector_pointer(context, builder, kinds[2], lows, ir.Constant(I64, 0), vector)
-        one, zero = ir.Constant(FLOAT, 1.0), ir.Constant(vector, [0.0] * 8)
+        one = ir.Constant(FLOAT, 1.0)
+        zero = ir.Constant(vector, [0.0] * 8)
         n_bytes = builder.shl(ir.Constant(I64, 1), shift)
         most = splat_vector(builder, builder.uitofp(builder.mul(n_bytes, ir.Constant(I64, 255)), FLOAT), 8)
-        steps, per_step = splat_vector(builder, step, 8), splat_vector(builder, builder.fdiv(one, step), 8)
+        steps = splat_vector(builder, step, 8)
+        per_step = splat_vector(builder, builder.fdiv(one, step), 8)
         shifts = splat_vector(builder, builder.trunc(shift, I32), 8)
         off = cgutils.alloca_once(builder, vector)
         target = cgutils.alloca_once(builder, I64)

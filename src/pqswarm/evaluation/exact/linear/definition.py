@@ -12,7 +12,7 @@ from pqswarm._base.typing import FloatArray, IntArray
 def lda_labels(
     train: FloatArray, labels: IntArray, test: FloatArray, shrinkage: float = 0.0, ddof: int = 0
 ) -> IntArray:
-    """Return the class of each test event by linear discriminant analysis.
+    """Return the class of each test sample by linear discriminant analysis.
 
     All classes share one covariance, that of the deviations from their class means; a fraction `shrinkage` of it is
     replaced by its mean variance. `ddof` degrees of freedom are subtracted per class: 1 for the svd solver of
@@ -40,9 +40,9 @@ def linear_predictions(
     [7.0]
     """
     middle = train.mean(axis=0) if fit_intercept else np.zeros(train.shape[1])
-    centre = float(target.mean()) if fit_intercept else 0.0
-    centred = train - middle
-    penalised = np.vstack([centred, np.sqrt(alpha) * np.eye(train.shape[1])])
-    right = np.concatenate([target - centre, np.zeros(train.shape[1])])
-    slopes = np.linalg.lstsq(penalised, right, rcond=None)[0]
-    return np.asarray((test - middle) @ slopes + centre)
+    center = float(target.mean()) if fit_intercept else 0.0
+    centered = train - middle
+    penalized = np.vstack([centered, np.sqrt(alpha) * np.eye(train.shape[1])])
+    right = np.concatenate([target - center, np.zeros(train.shape[1])])
+    slopes = np.linalg.lstsq(penalized, right, rcond=None)[0]
+    return np.asarray((test - middle) @ slopes + center)

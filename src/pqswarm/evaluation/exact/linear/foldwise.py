@@ -1,4 +1,4 @@
-"""The common part of evaluators that work fold by fold: events, sums of products, fits by scikit-learn."""
+"""The common part of evaluators that work fold by fold: samples, sums of products, fits by scikit-learn."""
 
 from collections.abc import Callable
 
@@ -16,13 +16,13 @@ Columns = IntArray | slice
 
 
 class Foldwise:
-    """The scaled training and test events of each fold, and the fallback to scikit-learn."""
+    """The scaled training and test samples of each fold, and the fallback to scikit-learn."""
 
     def __init__(self, evaluator: Evaluator, target: AnyArray) -> None:
         self._evaluator = evaluator
         self._views = evaluator.fold_views()
         self._folds = evaluator.folds
-        # Training events are not stored: with one fold per event, that would take quadratic memory.
+        # Training samples are not stored: with one fold per sample, that would take quadratic memory.
         self.tests = [self._folds.test(fold) for fold in range(self._folds.n_folds)]
         self.rows = [self._folds.rows(fold) for fold in range(self._folds.n_folds)]
         self.n_rows = sum(test.size for test in self.tests)
@@ -31,21 +31,21 @@ class Foldwise:
         self._largest = [np.abs(view).max(axis=0) for view in self._views]
 
     def train(self, fold: int) -> IntArray:
-        """Return the training events of a fold."""
+        """Return the training samples of a fold."""
         return self._folds.train(fold)
 
     def class_counts(self, n_classes: int) -> IntArray:
-        """Return the training events of each fold and class."""
+        """Return the training samples of each fold and class."""
         folds = range(len(self.tests))
         return np.array([np.bincount(self.target[self.train(fold)], minlength=n_classes) for fold in folds])
 
-    def take(self, fold: int, events: IntArray, features: Columns) -> FloatArray:
-        """Return some features of some events, scaled for the fold, without copying others."""
+    def take(self, fold: int, samples: IntArray, features: Columns) -> FloatArray:
+        """Return some features of some samples, scaled for the fold, without copying others."""
         view = self.view(fold)
-        return view[events] if isinstance(features, slice) else np.asarray(view[events[:, np.newaxis], features])
+        return view[samples] if isinstance(features, slice) else np.asarray(view[samples[:, np.newaxis], features])
 
     def view(self, fold: int) -> FloatArray:
-        """Return all events, scaled for the fold."""
+        """Return all samples, scaled for the fold."""
         return self._views[fold % len(self._views)]
 
     def largest(self, fold: int) -> FloatArray:
@@ -53,7 +53,7 @@ class Foldwise:
         return np.asarray(self._largest[fold % len(self._largest)])
 
     def fit(self, fold: int, selected: IntArray) -> AnyArray:
-        """Return scikit-learn's predictions for the test events of the fold; a refused subset raises a SubsetError."""
+        """Return scikit-learn's predictions for the test samples of the fold; a refused subset raises a SubsetError."""
         return refit_fold(self._evaluator, fold, selected, data=self.view(fold), target=self.target)
 
 
@@ -94,5 +94,5 @@ def can_be_solved(n_folds: int, size: int) -> bool:
 
 
 def foldwise_product_error(n: int, p: int) -> float:
-    """Return the rounding error of a p x p matrix of mean products of n standardised events, with a safety factor."""
+    """Return the rounding error of a p x p matrix of mean products of n standardised samples, with a safety factor."""
     return float(2.0 * EPSILON * np.sqrt(p * (1.0 + n / 64.0)))

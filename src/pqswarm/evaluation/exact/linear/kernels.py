@@ -24,7 +24,7 @@ def copy_matrix(matrix, out):
 
 
 @njit(cache=True, nogil=True)
-def factorise_batch(matrices, upper, inverse, traces):
+def factorize_batch(matrices, upper, inverse, traces):
     """Set upper[f] to the transposed Cholesky factor of matrices[f], and inverse[f] to its inverse, also upper.
 
     The trace of the inverse of the matrix goes to traces[f]; it is infinite if the matrix is not positive definite.
@@ -33,12 +33,12 @@ def factorise_batch(matrices, upper, inverse, traces):
     for f in range(matrices.shape[0]):
         copy_matrix(matrices[f], upper[f])
         traces[f] = np.inf
-        if factorise_in_place(upper[f]):
+        if factorize_in_place(upper[f]):
             traces[f] = invert_linear_factor(upper[f], inverse[f]) if inverse.size else 0.0
 
 
 @njit(cache=True, nogil=True)
-def factorise_in_place(u):
+def factorize_in_place(u):
     """Turn a matrix into its transposed Cholesky factor, by four rows; return whether it is positive definite."""
     p = u.shape[0]
     for i in range(0, p, 4):
@@ -57,7 +57,10 @@ def factorise_in_place(u):
             for k in range(r):
                 u[r, k] = 0.0
         for j in range(end, p):  # four rows, if any are left
-            a, b, c, d = u[i, j], u[i + 1, j], u[i + 2, j], u[i + 3, j]
+            a = u[i, j]
+            b = u[i + 1, j]
+            c = u[i + 2, j]
+            d = u[i + 3, j]
             for k in range(j, p):
                 u[j, k] -= (a * u[i, k] + b * u[i + 1, k]) + (c * u[i + 2, k] + d * u[i + 3, k])
     return True
@@ -73,7 +76,10 @@ def invert_linear_factor(u, v):
         row[:] = 0.0
         j = i + 1
         while j + 4 <= p:
-            a, b, c, d = u[i, j], u[i, j + 1], u[i, j + 2], u[i, j + 3]
+            a = u[i, j]
+            b = u[i, j + 1]
+            c = u[i, j + 2]
+            d = u[i, j + 3]
             for k in range(j, p):
                 row[k] -= (a * v[j, k] + b * v[j + 1, k]) + (c * v[j + 2, k] + d * v[j + 3, k])
             j += 4
@@ -93,9 +99,11 @@ def invert_linear_factor(u, v):
 @njit(cache=True, nogil=True)
 def solve_batch(upper, right, out):
     """Set out[f], of shape (p, m), to the solution for the columns of right[f], by the transposed Cholesky factor."""
-    p, m = right.shape[1], right.shape[2]
+    p = right.shape[1]
+    m = right.shape[2]
     for f in range(upper.shape[0]):
-        u, x = upper[f], out[f]
+        u = upper[f]
+        x = out[f]
         copy_matrix(right[f], x)
         for i in range(p):
             one = 1.0 / u[i, i]
@@ -121,7 +129,8 @@ def solve_each(upper, which, rows):
     """Replace each row by the solution of the system of upper[which]."""
     p = rows.shape[1]
     for r in range(rows.shape[0]):
-        u, x = upper[which[r]], rows[r]
+        u = upper[which[r]]
+        x = rows[r]
         for i in range(p):
             x[i] /= u[i, i]
             factor = x[i]
@@ -135,12 +144,13 @@ def solve_each(upper, which, rows):
 
 
 @njit(cache=True, nogil=True)
-def predict_all(events, selected, slopes, offsets, out):
-    """Set out[f, i] to offsets[f] plus the product of slopes[f] with the selected features of events[f, :, i]."""
-    for f in range(events.shape[0]):
+def predict_all(samples, selected, slopes, offsets, out):
+    """Set out[f, i] to offsets[f] plus the product of slopes[f] with the selected features of samples[f, :, i]."""
+    for f in range(samples.shape[0]):
         out[f, :] = offsets[f]
         for j in range(selected.size):
-            row, slope = events[f, selected[j]], slopes[f, j]
+            row = samples[f, selected[j]]
+            slope = slopes[f, j]
             for i in range(out.shape[1]):
                 out[f, i] += slope * row[i]
 
@@ -152,13 +162,17 @@ def deflate_all(matrices, directions, limit, parts, residuals, out):
     The directions start as guesses. parts[f] becomes the matrix in their basis, residuals[f] their distance from
     invariance; iteration stops when that is at most `limit`, or no longer shrinks.
     """
-    p, m = matrices.shape[1], directions.shape[1]
-    image, step = np.empty((m, p)), np.empty((1, p, m))
+    p = matrices.shape[1]
+    m = directions.shape[1]
+    image = np.empty((m, p))
+    step = np.empty((1, p, m))
     upper = np.empty((1, p, p))
     for f in range(matrices.shape[0]):
-        a, q, g = matrices[f], directions[f], parts[f]
+        a = matrices[f]
+        q = directions[f]
+        g = parts[f]
         residuals[f] = np.inf
-        orthonormalise_linear_basis(q)
+        orthonormalize_linear_basis(q)
         copy_matrix(a, out[f])
         for i in range(m):
             for r in range(p):
@@ -166,7 +180,7 @@ def deflate_all(matrices, directions, limit, parts, residuals, out):
                 for c in range(p):
                     out[f, r, c] += factor * q[i, c]
         copy_matrix(out[f], upper[0])
-        if not factorise_in_place(upper[0]):
+        if not factorize_in_place(upper[0]):
             continue
         for _ in range(10):
             for i in range(m):
@@ -198,7 +212,7 @@ def deflate_all(matrices, directions, limit, parts, residuals, out):
             for i in range(m):
                 for c in range(p):
                     q[i, c] -= step[0, c, i]
-            orthonormalise_linear_basis(q)
+            orthonormalize_linear_basis(q)
         copy_matrix(a, out[f])
         for i in range(m):
             for r in range(p):
@@ -210,7 +224,7 @@ def deflate_all(matrices, directions, limit, parts, residuals, out):
 
 
 @njit(cache=True, nogil=True)
-def orthonormalise_linear_basis(rows):
+def orthonormalize_linear_basis(rows):
     """Orthonormalise the rows in order, twice: nearly parallel rows leave rounding errors the first time."""
     for _ in range(2):
         for i in range(rows.shape[0]):
@@ -229,45 +243,58 @@ def orthonormalise_linear_basis(rows):
 
 
 @njit(cache=True, nogil=True)
-def find_linear_winners(events, selected, slopes, constants, sizes, rates, offsets, winners, doubtful):
-    """Set winners[f, i] to the first class of the highest score of event i of fold f.
+def find_linear_winners(samples, selected, slopes, constants, sizes, rates, offsets, winners, doubtful):
+    """Set winners[f, i] to the first class of the highest score of sample i of fold f.
 
-    Scores are constants[f] plus the products of the selected features, events[f, selected, i], with the columns of
+    Scores are constants[f] plus the products of the selected features, samples[f, selected, i], with the columns of
     slopes[f]. doubtful[f, i] is whether the lead is at most rates[f] times the length of the selected features plus
-    offsets[f]; only the first sizes[f] events count. Return the number of doubtful events.
+    offsets[f]; only the first sizes[f] samples count. Return the number of doubtful samples.
     """
-    p, k, width = selected.size, slopes.shape[2], events.shape[2]
-    scores, length, second = np.empty((k, width)), np.empty(width), np.empty(width)
+    p = selected.size
+    k = slopes.shape[2]
+    width = samples.shape[2]
+    scores = np.empty((k, width))
+    length = np.empty(width)
+    second = np.empty(width)
     count = 0
-    for f in range(events.shape[0]):
+    for f in range(samples.shape[0]):
         length[:] = 0.0
         for c in range(k):
             scores[c, :] = constants[f, c]
         for j in range(0, p - p % 4, 4):  # four features at a time, which saves loads and stores
-            one, two = events[f, selected[j]], events[f, selected[j + 1]]
-            three, four = events[f, selected[j + 2]], events[f, selected[j + 3]]
+            one = samples[f, selected[j]]
+            two = samples[f, selected[j + 1]]
+            three = samples[f, selected[j + 2]]
+            four = samples[f, selected[j + 3]]
             for c in range(k):
                 row = scores[c]
-                a, b, d, e = slopes[f, j, c], slopes[f, j + 1, c], slopes[f, j + 2, c], slopes[f, j + 3, c]
+                a = slopes[f, j, c]
+                b = slopes[f, j + 1, c]
+                d = slopes[f, j + 2, c]
+                e = slopes[f, j + 3, c]
                 for i in range(width):
                     row[i] += (a * one[i] + b * two[i]) + (d * three[i] + e * four[i])
             for i in range(width):
                 length[i] += (one[i] * one[i] + two[i] * two[i]) + (three[i] * three[i] + four[i] * four[i])
         for j in range(p - p % 4, p):
-            one = events[f, selected[j]]
+            one = samples[f, selected[j]]
             for c in range(k):
-                row, a = scores[c], slopes[f, j, c]
+                row = scores[c]
+                a = slopes[f, j, c]
                 for i in range(width):
                     row[i] += a * one[i]
             for i in range(width):
                 length[i] += one[i] * one[i]
-        high, winner = scores[0], winners[f]
+        high = scores[0]
+        winner = winners[f]
         for i in range(width):
-            second[i], winner[i] = -np.inf, 0
+            second[i] = -np.inf
+            winner[i] = 0
         for c in range(1, k):
             row = scores[c]
             for i in range(width):
-                value, best = row[i], high[i]
+                value = row[i]
+                best = high[i]
                 second[i] = max(second[i], min(value, best))
                 winner[i] = c if value > best else winner[i]
                 high[i] = max(value, best)

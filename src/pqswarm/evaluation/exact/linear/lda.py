@@ -7,7 +7,7 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pqswarm._base.options import Parameters, option, parameters
+from pqswarm._base.parameters import Parameters, parameter
 from pqswarm._base.threads import one_blas_thread
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
@@ -20,7 +20,7 @@ from pqswarm.evaluation.exact.linear.foldwise import (
     can_be_solved,
     foldwise_product_error,
 )
-from pqswarm.evaluation.exact.linear.solve import factorise_all
+from pqswarm.evaluation.exact.linear.solve import factorize_all
 from pqswarm.evaluation.exact.linear.systems import Systems
 from pqswarm.evaluation.folds import Folds
 
@@ -31,12 +31,11 @@ _GATHERED = 2**23  # numbers gathered at a time
 _HARDLY_VARIES = 1e-10  # relative variation of a feature below which it is rounding
 
 
-@parameters
 class LDAHyperparameters(Parameters):
     """Hyperparameters of linear discriminant analysis."""
 
-    solver: str = option("scikit-learn's solver", default="svd", choices=("svd", "lsqr", "eigen"))
-    shrinkage: float = option(
+    solver: str = parameter("scikit-learn's solver", default="svd", choices=("svd", "lsqr", "eigen"))
+    shrinkage: float = parameter(
         "fraction of the covariance replaced by the mean variance; not with svd", default=0.0, low=0.0, high=1.0
     )
 
@@ -73,9 +72,14 @@ class LDAEvaluator(ClassificationEvaluator):
     takes_splits = True
 
     def __init__(
-        self, X: ArrayLike, y: ArrayLike, folds: Folds, solver: str = "svd", shrinkage: float = 0.0,
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        folds: Folds,
+        solver: str = "svd",
+        shrinkage: float = 0.0,
         **options: Unpack[EvaluatorOptions],
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(X, y, folds, **options)
         self.hyperparameters = LDAHyperparameters(solver=solver, shrinkage=shrinkage)
         self._foldwise = Foldwise(self, self.labels)
@@ -120,17 +124,19 @@ class LDAEvaluator(ClassificationEvaluator):
 
     def class_scores(self, selected: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return the discriminants of each prediction and class, and bounds on the rounding of their differences."""
-        n, moments = self._foldwise.n_rows, self._moments
-        scores, errors = np.empty((n, self.classes.size)), np.full(n, np.inf)
+        n = self._foldwise.n_rows
+        moments = self._moments
+        scores = np.empty((n, self.classes.size))
+        errors = np.full(n, np.inf)
         if can_be_solved(self.folds.n_folds, selected.size):
             with one_blas_thread():
                 used, constants, doubt, sure = self._discriminants(selected, moments, 0)
             rates, offsets = doubt.largest(moments.reach(selected))
             for fold in np.flatnonzero(sure):
                 rows = self._foldwise.rows[fold]
-                events = moments.events[fold, selected, : rows.size]
-                scores[rows] = events.T @ used[fold] + constants[fold]
-                errors[rows] = rates[fold] * np.sqrt(np.square(events).sum(axis=0)) + offsets[fold]
+                samples = moments.samples[fold, selected, : rows.size]
+                scores[rows] = samples.T @ used[fold] + constants[fold]
+                errors[rows] = rates[fold] * np.sqrt(np.square(samples).sum(axis=0)) + offsets[fold]
         return scores, errors
 
     def _discriminants(
@@ -145,7 +151,7 @@ class LDAEvaluator(ClassificationEvaluator):
         error = np.full(len(moments.n), foldwise_product_error(len(self.data), selected.size))
         systems = self._systems(selected, float(error[0]), moments, first)
         sure = systems.sure & np.logical_not(moments.unsure[:, selected].any(axis=1))
-        if not by_svd:  # the other solvers do not centre the events, and round relative to their size
+        if not by_svd:  # the other solvers do not centre the samples, and round relative to their size
             sure &= (moments.sizes[:, selected] < _FAR).all(axis=1)
             error *= (1.0 + moments.sizes[:, selected].max(axis=1)) ** 2
         means, parts = systems.without(moments.means[:, selected])
@@ -159,7 +165,8 @@ class LDAEvaluator(ClassificationEvaluator):
             error[~sure] = 0.0
             cut = caution > 1.0
             if cut.any():
-                some, kept = some[cut], kept[cut]
+                some = some[cut]
+                kept = kept[cut]
                 used = slopes.copy()
                 used[some] = slopes[some] @ kept
                 squares[some] = kept.transpose(0, 2, 1) @ squares[some] @ kept
@@ -167,26 +174,29 @@ class LDAEvaluator(ClassificationEvaluator):
         return used, constants, _LDAScoreErrors(systems, slopes, parts, error, moments.shifts[:, selected]), sure
 
     def _decide(self, selected: IntArray, moments: "_LDAMoments", first: int) -> tuple[IntArray, BoolArray]:
-        """The labels of each fold's test events, and the folds in which rounding cannot change them."""
+        """The labels of each fold's test samples, and the folds in which rounding cannot change them."""
         from pqswarm.evaluation.exact.linear.kernels import find_linear_winners
 
         if not can_be_solved(self.folds.n_folds, selected.size):
             return np.empty((self.folds.n_folds, 0), dtype=np.int64), np.zeros(self.folds.n_folds, dtype=np.bool_)
         used, constants, doubt, sure = self._discriminants(selected, moments, first)
         rates, offsets = doubt.largest(moments.reach(selected))
-        best, doubtful = np.empty(moments.shape, dtype=np.int64), np.empty(moments.shape, dtype=np.bool_)
+        best = np.empty(moments.shape, dtype=np.int64)
+        doubtful = np.empty(moments.shape, dtype=np.bool_)
         sizes = np.where(sure, moments.tested, 0)
-        if find_linear_winners(moments.events, selected, used, constants, sizes, rates, offsets, best, doubtful):
-            # Some at a time: slopes and omitted directions are gathered for each of these events.
+        if find_linear_winners(moments.samples, selected, used, constants, sizes, rates, offsets, best, doubtful):
+            # Some at a time: slopes and omitted directions are gathered for each of these samples.
             at_once = max(1, _GATHERED // (selected.size * (self.classes.size + doubt.n_omitted)))
-            every_fold, every_event = np.nonzero(doubtful)
+            every_fold, every_sample = np.nonzero(doubtful)
             for start in range(0, every_fold.size, at_once):
-                folds, which = every_fold[start : start + at_once], every_event[start : start + at_once]
-                events, among = moments.events[folds[:, np.newaxis], selected, which[:, np.newaxis]], best[folds, which]
-                scores = np.einsum("ij,ijk->ik", events, used[folds]) + constants[folds]
+                folds = every_fold[start : start + at_once]
+                which = every_sample[start : start + at_once]
+                samples = moments.samples[folds[:, np.newaxis], selected, which[:, np.newaxis]]
+                among = best[folds, which]
+                scores = np.einsum("ij,ijk->ik", samples, used[folds]) + constants[folds]
                 gaps = scores[np.arange(folds.size), among][:, np.newaxis] - scores
                 gaps[np.arange(folds.size), among] = np.inf
-                near = events - moments.means[folds[:, np.newaxis], selected, among[:, np.newaxis]]
+                near = samples - moments.means[folds[:, np.newaxis], selected, among[:, np.newaxis]]
                 sure[folds[(gaps <= doubt.bounds(folds, among, near)).any(axis=1)]] = False
         return best, sure
 
@@ -213,11 +223,13 @@ class LDAEvaluator(ClassificationEvaluator):
 
 
 class _LDAMoments:
-    """The moments of each fold's training events, and its test events in their units; folds are the first axis."""
+    """The moments of each fold's training samples, and its test samples in their units; folds are the first axis."""
 
     def __init__(self, foldwise: Foldwise, labels: IntArray, n_classes: int) -> None:
-        self._foldwise, self._labels = foldwise, labels
-        n_folds, p = len(foldwise.tests), foldwise.view(0).shape[1]
+        self._foldwise = foldwise
+        self._labels = labels
+        n_folds = len(foldwise.tests)
+        p = foldwise.view(0).shape[1]
         self.tested = np.array([test.size for test in foldwise.tests])
         counts = foldwise.class_counts(n_classes)
         self.n = counts.sum(axis=1)
@@ -227,7 +239,7 @@ class _LDAMoments:
         self.varies, self.unsure = np.ones((2, n_folds, p), dtype=np.bool_)
         self.sizes, self.shifts = np.empty((2, n_folds, p))
         self.shape = n_folds, int(self.tested.max())
-        self.events = np.zeros((n_folds, p, self.shape[1]))
+        self.samples = np.zeros((n_folds, p, self.shape[1]))
         self.n_classes = (counts > 0).sum(axis=1)
         with np.errstate(divide="ignore"):
             self.log_priors = np.log(counts / self.n[:, np.newaxis])
@@ -242,8 +254,11 @@ class _LDAMoments:
         self.unsure[(self.n_classes < 2) | (self.n_classes == self.n)] = True
 
     def _measure(self, fold: int, counts: IntArray) -> None:
-        train, test = self._foldwise.train(fold), self._foldwise.tests[fold]
-        data, labels, largest = self._foldwise.view(fold), self._labels[train], self._foldwise.largest(fold)
+        train = self._foldwise.train(fold)
+        test = self._foldwise.tests[fold]
+        data = self._foldwise.view(fold)
+        labels = self._labels[train]
+        largest = self._foldwise.largest(fold)
         present = np.flatnonzero(counts)
         for label in present:
             self._class_means[fold, label] = data[train[labels == label]].mean(axis=0)
@@ -253,7 +268,7 @@ class _LDAMoments:
         self.spread[fold] = spread = np.where(spread > 0, spread, 1.0)
         middle = counts / train.size @ self._class_means[fold]
         self.means[fold][:, present] = ((self._class_means[fold, present] - middle) / spread).T
-        self.events[fold, :, : test.size] = ((data[test] - middle) / spread).T
+        self.samples[fold, :, : test.size] = ((data[test] - middle) / spread).T
         # Errors of means, and of scores far from the origin, in these units.
         self.sizes[fold] = largest / spread
         self.shifts[fold] = 4.0 * EPSILON * np.sqrt(train.size) * self.sizes[fold]
@@ -264,7 +279,8 @@ class _LDAMoments:
 
     def of(self, folds: range) -> "_LDAMoments":
         """Return those of some consecutive folds, without copies."""
-        part, places = copy(self), slice(folds.start, folds.stop)
+        part = copy(self)
+        places = slice(folds.start, folds.stop)
         part.shape = len(folds), self.shape[1]
         for name, each in vars(self).items():
             if isinstance(each, np.ndarray) and name != "_labels":
@@ -272,7 +288,7 @@ class _LDAMoments:
         return part
 
     def within(self, fold: int, which: Columns) -> FloatArray:
-        """Deviations of training events from their class mean, in units of their standard deviation."""
+        """Deviations of training samples from their class mean, in units of their standard deviation."""
         train = self._foldwise.train(fold)
         result = self._foldwise.take(fold, train, which)
         result -= self._class_means[fold][:, which][self._labels[train]]
@@ -294,7 +310,7 @@ class _LDAMoments:
         # Class means span one direction fewer than there are classes; with that one added, the smallest eigenvalue
         # exceeds the reciprocal of the trace of the inverse.
         complete = between + sizes[:, np.newaxis, np.newaxis] * self._redundant
-        traces = factorise_all(complete, with_inverse=True)[2]
+        traces = factorize_all(complete, with_inverse=True)[2]
         lengths = np.square(weighted).sum(axis=(1, 2))
         with np.errstate(divide="ignore", invalid="ignore"):
             errors = 4.0 * error * lengths * (1.0 + n_classes * error * lengths / sizes)
@@ -332,17 +348,21 @@ class _LDAScoreErrors:
     def __init__(
         self, systems: Systems, slopes: FloatArray, parts: FloatArray, error: FloatArray, shifts: FloatArray
     ) -> None:
-        self._systems, self._slopes, self._parts, self._error = systems, slopes, parts, error
+        self._systems = systems
+        self._slopes = slopes
+        self._parts = parts
+        self._error = error
         self.n_omitted = systems.n_omitted
         self._shifts = (shifts[:, np.newaxis] @ np.abs(slopes))[:, 0]
         self._length = np.sqrt(np.square(shifts).sum(axis=1))
 
     def largest(self, reach: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return a bound on the errors of each fold: its slope over the length of an event, and its offset.
+        """Return a bound on the errors of each fold: its slope over the length of a sample, and its offset.
 
         `reach` is the largest length of a class mean.
         """
-        traces, gaps = self._systems.traces, self._systems.gaps
+        traces = self._systems.traces
+        gaps = self._systems.gaps
         slopes = 2.0 * np.sqrt(np.square(self._slopes).sum(axis=1).max(axis=1))
         products = slopes * 2.0 * traces
         if self._systems.any_omitted:
@@ -352,9 +372,9 @@ class _LDAScoreErrors:
         return rates, rates * reach + 2.0 * self._shifts.max(axis=1)
 
     def bounds(self, fold: IntArray, best: IntArray, near: FloatArray) -> FloatArray:
-        """Return bounds on the errors of score differences to the best class, shape (events, classes).
+        """Return bounds on the errors of score differences to the best class, shape (samples, classes).
 
-        Events are given by fold, best class, and deviation from its mean.
+        Samples are given by fold, best class, and deviation from its mean.
         """
         lengths, beside = (each[:, np.newaxis] for each in self._systems.measure(fold, near))
         slopes = _lda_row_distances(self._slopes.transpose(0, 2, 1))[fold, best]

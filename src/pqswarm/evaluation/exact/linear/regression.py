@@ -6,12 +6,12 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pqswarm._base.options import Parameters, option, parameters
+from pqswarm._base.parameters import Parameters, parameter
 from pqswarm._base.threads import one_blas_thread
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.evaluation.base import EvaluatorOptions, SubsetError
 from pqswarm.evaluation.exact.linear.foldwise import Columns, Foldwise, FoldwiseProducts, can_be_solved
-from pqswarm.evaluation.exact.linear.solve import factorise_all, solve_all
+from pqswarm.evaluation.exact.linear.solve import factorize_all, solve_all
 from pqswarm.evaluation.folds import CrossValidation
 from pqswarm.evaluation.memory import MAX_SOLVED_BYTES
 from pqswarm.evaluation.regression import RegressionEvaluator
@@ -22,26 +22,24 @@ _RIDGE = 3e5  # the same for ridge regression, which scikit-learn also solves by
 _RANGE = 1e10  # eigenvalue ratio beyond which scikit-learn may omit directions
 
 
-@parameters
 class LinearHyperparameters(Parameters):
     """Hyperparameters of linear regression."""
 
-    fit_intercept: bool = option("whether there is a constant term", default=True)
+    fit_intercept: bool = parameter("whether there is a constant term", default=True)
 
 
-@parameters
 class RidgeHyperparameters(Parameters):
     """Hyperparameters of ridge regression."""
 
-    alpha: float = option("penalty on the squared coefficients", default=1.0, low=0.0, high=1e300)
-    fit_intercept: bool = option("whether there is a constant term", default=True)
+    alpha: float = parameter("penalty on the squared coefficients", default=1.0, low=0.0, high=1e300)
+    fit_intercept: bool = parameter("whether there is a constant term", default=True)
 
 
 class LinearEvaluator(RegressionEvaluator):
     """The exact cross-validated error of scikit-learn's LinearRegression or Ridge.
 
     Products of all features and the target are computed once for each fold; a subset uses its part of them. If features
-    are nearly collinear, least squares are solved by a triangular factor of the events, and if rounding could still
+    are nearly collinear, least squares are solved by a triangular factor of the samples, and if rounding could still
     matter, scikit-learn fits the fold. Errors agree to about 1e-10.
 
     Parameters
@@ -66,26 +64,36 @@ class LinearEvaluator(RegressionEvaluator):
     takes_splits = True
 
     def __init__(
-        self, X: ArrayLike, y: ArrayLike, folds: CrossValidation, scoring: str | None = None, *,
-        alpha: float | None = None, fit_intercept: bool = True, sample_weight: FloatArray | None = None,
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        folds: CrossValidation,
+        scoring: str | None = None,
+        *,
+        alpha: float | None = None,
+        fit_intercept: bool = True,
+        sample_weight: FloatArray | None = None,
         **options: Unpack[EvaluatorOptions],
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(X, y, folds, scoring, sample_weight=sample_weight, **options)
         self.alpha = None if alpha is None else RidgeHyperparameters(alpha=alpha).alpha
         self.fit_intercept = LinearHyperparameters(fit_intercept=fit_intercept).fit_intercept
         self._foldwise = Foldwise(self, self.target)
-        weights = np.ones(self.n_events) if sample_weight is None else sample_weight
+        weights = np.ones(self.n_samples) if sample_weight is None else sample_weight
         self._roots = None if sample_weight is None else np.sqrt(sample_weight)
         shape = (folds.n_folds, self.n_features)
-        self._middle, self._centre = np.zeros(shape), np.zeros(folds.n_folds)
-        self._spread, self._unsure = np.ones(shape), np.zeros(shape, dtype=np.bool_)
+        self._middle = np.zeros(shape)
+        self._center = np.zeros(folds.n_folds)
+        self._spread = np.ones(shape)
+        self._unsure = np.zeros(shape, dtype=np.bool_)
         for fold in range(folds.n_folds):
-            train, largest = self._foldwise.train(fold), self._foldwise.largest(fold)
+            train = self._foldwise.train(fold)
+            largest = self._foldwise.largest(fold)
             data = self._foldwise.view(fold)[train]
             own = None if sample_weight is None else weights[train]
             if self.fit_intercept:
                 self._middle[fold] = np.average(data, axis=0, weights=own)
-                self._centre[fold] = np.average(self.target[train], weights=own)
+                self._center[fold] = np.average(self.target[train], weights=own)
             spread = np.sqrt(np.average(np.square(data - self._middle[fold]), axis=0, weights=own))
             self._spread[fold, spread > 0] = spread[spread > 0]
             if not self.alpha:
@@ -108,13 +116,13 @@ class LinearEvaluator(RegressionEvaluator):
         return Ridge(self.alpha, fit_intercept=self.fit_intercept)
 
     def _columns(self, fold: int, which: Columns) -> FloatArray:
-        """Training events in units of their standard deviation, with the target as last column."""
+        """Training samples in units of their standard deviation, with the target as last column."""
         train = self._foldwise.train(fold)
         features = which if isinstance(which, slice) else which[:-1]
         part = self._foldwise.take(fold, train, features)
         part -= self._middle[fold, features]
         part /= self._spread[fold, features]
-        columns = np.column_stack([part, self.target[train] - self._centre[fold]])
+        columns = np.column_stack([part, self.target[train] - self._center[fold]])
         return columns if self._roots is None else columns * self._roots[train, np.newaxis]
 
     def _predict(self, masks: BoolArray) -> FloatArray:
@@ -128,7 +136,7 @@ class LinearEvaluator(RegressionEvaluator):
             selected = np.flatnonzero(masks[row])
             slopes, sure = self._solve(selected)
             found = np.empty(self._real.shape)
-            predict_all(self._tests, selected, slopes, self._centre, found)
+            predict_all(self._tests, selected, slopes, self._center, found)
             predicted[row, self._by_fold] = found[self._real]
             try:
                 for fold in np.flatnonzero(~sure):
@@ -161,7 +169,7 @@ class LinearEvaluator(RegressionEvaluator):
         matrices = matrices * scale[:, :, np.newaxis] * scale[:, np.newaxis]
         # The smallest relative penalty bounds the eigenvalues from below, which often suffices.
         bounds = selected.size / (penalties * np.square(scale)).min(axis=1)
-        upper, _, traces = factorise_all(matrices, with_inverse=bool((bounds > _RIDGE).any()))
+        upper, _, traces = factorize_all(matrices, with_inverse=bool((bounds > _RIDGE).any()))
         sure = np.where(np.isfinite(traces), np.minimum(bounds, np.where(traces > 0, traces, np.inf)), np.inf) <= _RIDGE
         upper[~sure] = np.eye(selected.size)
         return scale * solve_all(upper, right * scale[:, :, np.newaxis])[:, :, 0], sure
@@ -172,12 +180,13 @@ class LinearEvaluator(RegressionEvaluator):
         diagonals = np.einsum("fii->fi", matrices)
         diagonals[diagonals == 0] = 1.0  # constant features have the coefficient 0
         variances = np.square(self._spread[:, selected])
-        upper, inverse, traces = factorise_all(matrices, with_inverse=True)
+        upper, inverse, traces = factorize_all(matrices, with_inverse=True)
         sizes = (diagonals * variances).sum(axis=1)
         ranges = sizes * (np.square(inverse).sum(axis=2) / variances).sum(axis=1)
         regular = (traces <= _WELL_CONDITIONED) & (ranges <= _RANGE)
         upper[~regular] = np.eye(selected.size)
-        slopes, sure = solve_all(upper, right)[:, :, 0], np.logical_not(self._unsure[:, selected].any(axis=1))
+        slopes = solve_all(upper, right)[:, :, 0]
+        sure = np.logical_not(self._unsure[:, selected].any(axis=1))
         for fold in np.flatnonzero(~regular & sure):
             found = self._by_triangle(int(fold), selected)
             sure[fold] = found is not None
@@ -186,7 +195,7 @@ class LinearEvaluator(RegressionEvaluator):
 
     @cached_property
     def _triangles(self) -> list[FloatArray]:
-        """The triangular factor of each fold's training events: the same singular values in far fewer rows."""
+        """The triangular factor of each fold's training samples: the same singular values in far fewer rows."""
         return [
             np.asarray(np.linalg.qr(self._columns(fold, slice(None)) * np.append(self._spread[fold], 1.0), mode="r"))
             for fold in range(self.folds.n_folds)
@@ -198,7 +207,8 @@ class LinearEvaluator(RegressionEvaluator):
 
         if 8 * self.folds.n_folds * min(len(self.data), self.n_features + 1) * (self.n_features + 1) > MAX_SOLVED_BYTES:
             return None
-        triangle, tolerance = self._triangles[fold], _linear_regression_tolerance()
+        triangle = self._triangles[fold]
+        tolerance = _linear_regression_tolerance()
         slopes, _, _, values = lstsq(triangle[:, selected], triangle[:, -1], cond=tolerance)
         limit = tolerance * values[0]
         return None if (np.abs(values - limit) <= 1e-6 * limit).any() else slopes * self._spread[fold, selected]

@@ -5,13 +5,14 @@ import numpy as np
 from pqswarm._base.typing import FloatArray
 
 
-def factorise_all(matrices: FloatArray, *, with_inverse: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
+def factorize_all(matrices: FloatArray, *, with_inverse: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return transposed Cholesky factors, their inverses, and the traces of the inverses of the matrices."""
-    from pqswarm.evaluation.exact.linear.kernels import factorise_batch
+    from pqswarm.evaluation.exact.linear.kernels import factorize_batch
 
-    upper, traces = np.empty(matrices.shape), np.empty(len(matrices))
+    upper = np.empty(matrices.shape)
+    traces = np.empty(len(matrices))
     inverse = np.ones(matrices.shape) if with_inverse else np.empty((0, 0, 0))
-    factorise_batch(np.ascontiguousarray(matrices), upper, inverse, traces)
+    factorize_batch(np.ascontiguousarray(matrices), upper, inverse, traces)
     return upper, inverse, traces
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
-from pqswarm.evaluation.exact.linear.solve import factorise_all, solve_all
+from pqswarm.evaluation.exact.linear.solve import factorize_all, solve_all
 
 _NEAR = 1e-3  # relative distance to the limit within which a variance could lie on either side
 
@@ -19,19 +19,23 @@ class Systems:
     def __init__(self, n: int, p: int) -> None:
         self._upper, self.inverse = np.zeros((2, n, p, p))
         self._omitted = np.zeros((n, p, 0))
-        self.sure, self.traces, self.gaps = np.zeros(n, dtype=np.bool_), np.empty(n), np.ones(n)
+        self.sure = np.zeros(n, dtype=np.bool_)
+        self.traces = np.empty(n)
+        self.gaps = np.ones(n)
         self.ranks = np.full(n, p)
         self.forget(np.ones(n, dtype=np.bool_))
 
     def forget(self, folds: IntArray | BoolArray) -> None:
         """Replace invalid systems by unit matrices."""
-        self.sure[folds], self.traces[folds], self._upper[folds] = False, 1.0, np.eye(self._upper.shape[1])
+        self.sure[folds] = False
+        self.traces[folds] = 1.0
+        self._upper[folds] = np.eye(self._upper.shape[1])
 
     @classmethod
     def regular(cls, matrices: FloatArray) -> "Systems":
         """Return the systems of the positive definite matrices; the others are invalid."""
         found = cls(*matrices.shape[:2])
-        found._factorise(np.arange(len(matrices)), matrices)
+        found._factorize(np.arange(len(matrices)), matrices)
         return found
 
     @classmethod
@@ -42,19 +46,19 @@ class Systems:
         """
         found = cls(*matrices.shape[:2])
         rest = np.arange(1, len(matrices))
-        if not found._factorise(np.arange(1), matrices, limit).all():
+        if not found._factorize(np.arange(1), matrices, limit).all():
             start = found._leave_out(0, matrices[0], limit)
             if start.shape[1]:
                 guesses = (start[np.newaxis] * (units[1:] / units[0])[:, :, np.newaxis]).transpose(0, 2, 1)
                 rest = rest[~found._deflate(rest, matrices[1:], np.ascontiguousarray(guesses), limit, error)]
         if rest.size:
-            for fold in rest[~found._factorise(rest, matrices[rest], limit)]:
+            for fold in rest[~found._factorize(rest, matrices[rest], limit)]:
                 found._leave_out(int(fold), matrices[fold], limit)
         return found
 
-    def _factorise(self, folds: IntArray, matrices: FloatArray, limit: float = 0.0) -> BoolArray:
+    def _factorize(self, folds: IntArray, matrices: FloatArray, limit: float = 0.0) -> BoolArray:
         """Set the systems of some folds, if positive definite; return where all variances exceed four limits."""
-        upper, inverse, traces = factorise_all(matrices[: folds.size], with_inverse=True)
+        upper, inverse, traces = factorize_all(matrices[: folds.size], with_inverse=True)
         regular = np.isfinite(traces)
         self._set(folds[regular], upper[regular], inverse[regular], traces[regular])
         return traces * limit < 0.25 if limit else regular
@@ -66,13 +70,14 @@ class Systems:
         from pqswarm.evaluation.exact.linear.kernels import deflate_all
 
         count = guesses.shape[1]
-        deflated, residuals = np.empty_like(matrices), np.empty(len(folds))
+        deflated = np.empty_like(matrices)
+        residuals = np.empty(len(folds))
         parts = np.empty((len(folds), count, count))
         deflate_all(matrices, guesses, 0.25 * error, parts, residuals, deflated)
         usable = residuals <= 0.25 * error
         parts[~usable] = 1.0
         largest = np.linalg.eigvalsh(parts)[:, -1]
-        upper, inverse, traces = factorise_all(deflated, with_inverse=True)
+        upper, inverse, traces = factorize_all(deflated, with_inverse=True)
         usable &= (largest < (1.0 - _NEAR) * limit) & (traces * limit < 0.25)
         self._set(folds[usable], upper[usable], inverse[usable], traces[usable])
         self._widen(count)
@@ -93,7 +98,7 @@ class Systems:
         if count:
             # Omitted directions get the variance 1: the system is regular, and they have no effect.
             matrix = matrix + (directions * (1.0 - values[:count])) @ directions.T
-            upper, inverse, traces = factorise_all(matrix[np.newaxis], with_inverse=True)
+            upper, inverse, traces = factorize_all(matrix[np.newaxis], with_inverse=True)
             self._set(which, upper, inverse, traces)
             self._widen(count)
             self._omitted[fold, :, :count] = directions
@@ -105,7 +110,10 @@ class Systems:
         return directions
 
     def _set(self, folds: IntArray, upper: FloatArray, inverse: FloatArray, traces: FloatArray) -> None:
-        self._upper[folds], self.inverse[folds], self.traces[folds], self.sure[folds] = upper, inverse, traces, True
+        self._upper[folds] = upper
+        self.inverse[folds] = inverse
+        self.traces[folds] = traces
+        self.sure[folds] = True
 
     def _widen(self, count: int) -> None:
         missing = count - self._omitted.shape[2]

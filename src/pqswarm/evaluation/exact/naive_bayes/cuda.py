@@ -2,7 +2,7 @@
 
 Kernel densities: the scores of a batch are one matrix product in single precision; where rounding leaves the winner in
 doubt, they are summed again in double precision, in the order of the features, as on the CPU. Normal densities: sums in
-double precision; scikit-learn decides about doubtful events.
+double precision; scikit-learn decides about doubtful samples.
 """
 
 from collections.abc import Iterator
@@ -28,25 +28,32 @@ class KernelNBOnCuda(CudaBackend["KernelNBEvaluator"]):
 
     def __init__(self, evaluator: "KernelNBEvaluator") -> None:
         super().__init__(evaluator)
-        cp, folds = self._cp, evaluator.folds
-        self._by_fold = np.argsort(folds.test_fold, kind="stable")  # some folds are then a slice of the events
+        cp = self._cp
+        folds = evaluator.folds
+        self._by_fold = np.argsort(folds.test_fold, kind="stable")  # some folds are then a slice of the samples
         self._starts = np.concatenate([[0], np.cumsum(folds.sizes)])
         self._table = cp.asarray(evaluator.table[:, self._by_fold])
         self._priors = cp.asarray(evaluator.priors[self._by_fold])
         self._table32 = cp.asarray(evaluator.table32[:, self._by_fold].reshape(len(evaluator.table32), -1))
-        self._folds, self._labels = self._folds[self._by_fold], self._labels[self._by_fold]
+        self._folds = self._folds[self._by_fold]
+        self._labels = self._labels[self._by_fold]
         options = ("--std=c++14", f"-DMAX_CLASSES={evaluator.classes.size}")
         module = cp.RawModule(code=cuda_source(__package__, "kernel.cu"), options=options)
-        self._decide, self._exactly = module.get_function("decide"), module.get_function("decide_exactly")
+        self._decide = module.get_function("decide")
+        self._exactly = module.get_function("decide_exactly")
         self._blocks = 8 * cp.cuda.Device().attributes["MultiProcessorCount"]
 
     def _bytes_each(self, masks: BoolArray) -> int:  # noqa: ARG002
         return 4 * len(self.evaluator.data) * (self.evaluator.classes.size + 2)
 
     def _compute(self, masks: BoolArray, predicted: bool, folds: range) -> IntArray:
-        cp, e, number = self._cp, self.evaluator, np.int32
-        n_classes, n_folds = e.classes.size, e.folds.n_folds
-        first, last = self._starts[folds.start], self._starts[folds.stop]
+        cp = self._cp
+        e = self.evaluator
+        number = np.int32
+        n_classes = e.classes.size
+        n_folds = e.folds.n_folds
+        first = self._starts[folds.start]
+        last = self._starts[folds.stop]
         n = int(last - first)
         subsets = cp.asarray(masks)
         weights = cp.ones((len(masks), masks.shape[1] + 1), dtype=cp.float32)
@@ -55,7 +62,8 @@ class KernelNBOnCuda(CudaBackend["KernelNBEvaluator"]):
         sizes = subsets.sum(axis=1, dtype=cp.int32)
         counts = cp.zeros((len(masks), n_folds), dtype=cp.int32)
         labels = cp.empty((len(masks), n), dtype=cp.int16) if predicted else None
-        doubtful, n_doubtful = cp.empty(len(masks) * n, dtype=cp.int32), cp.zeros(1, dtype=cp.int32)
+        doubtful = cp.empty(len(masks) * n, dtype=cp.int32)
+        n_doubtful = cp.zeros(1, dtype=cp.int32)
         tested = (self._folds[first:], self._labels[first:], number(n_folds))
         shared = (*tested, counts, labels if labels is not None else 0)
         numbers = (number(n), number(n_classes))
@@ -98,10 +106,11 @@ class GaussianNBOnCuda(GaussianNBOnCpu):
             )
         options = ("--std=c++14", f"-DCLASSES={n_classes}", f"-DFEATURES={max(1, min(16, _MAX_CLASSES // n_classes))}")
         module = cp.RawModule(code=cuda_source(__package__, "gaussian.cu"), options=options)
-        self._constants, self._winners = module.get_function("constants"), module.get_function("winners")
+        self._constants = module.get_function("constants")
+        self._winners = module.get_function("winners")
 
     def predict(self, masks: BoolArray, folds: range | None = None) -> IntArray:
-        """Return the labels of every event for each mask; see :class:`Backend`."""
+        """Return the labels of every sample for each mask; see :class:`Backend`."""
         predicted = np.empty((len(masks), len(self.evaluator.data)), dtype=np.int64)
         rest, parts = self._divide(masks)
         if rest.size:
@@ -109,13 +118,13 @@ class GaussianNBOnCuda(GaussianNBOnCpu):
         for rows in parts:
             _, winners, doubtful = self._compute(masks[rows], True, folds or range(self.evaluator.folds.n_folds))
             predicted[rows[:, np.newaxis], self.evaluator.by_fold] = winners
-            for row, events in _nb_cuda_pairs_by_row(doubtful, winners.shape[1]):
-                places = self.evaluator.by_fold[events]
+            for row, samples in _nb_cuda_pairs_by_row(doubtful, winners.shape[1]):
+                places = self.evaluator.by_fold[samples]
                 self.evaluator.decide_as_scikit_learn(masks[rows[row]], places, predicted[rows[row]])
         return predicted
 
     def counts(self, masks: BoolArray, folds: range) -> IntArray:
-        """Return the misclassified events of consecutive folds for each mask; see :class:`Backend`."""
+        """Return the misclassified samples of consecutive folds for each mask; see :class:`Backend`."""
         e = self.evaluator
         counts = np.empty((len(masks), len(folds)), dtype=np.int64)
         rest, parts = self._divide(masks)
@@ -123,8 +132,9 @@ class GaussianNBOnCuda(GaussianNBOnCpu):
             counts[rest] = super().counts(masks[rest], folds)
         for rows in parts:
             counts[rows], _, doubtful = self._compute(masks[rows], False, folds)
-            for row, events in _nb_cuda_pairs_by_row(doubtful, len(e.data)):
-                places, winners = e.by_fold[events], e.labels.copy()
+            for row, samples in _nb_cuda_pairs_by_row(doubtful, len(e.data)):
+                places = e.by_fold[samples]
+                winners = e.labels.copy()
                 e.decide_as_scikit_learn(masks[rows[row]], places, winners)
                 wrong = winners[places] != e.labels[places]
                 np.add.at(counts[rows[row]], e.folds.test_fold[places[wrong]] - folds.start, 1)
@@ -141,13 +151,16 @@ class GaussianNBOnCuda(GaussianNBOnCpu):
         ]
 
     def _compute(self, masks: BoolArray, predicted: bool, folds: range) -> tuple[IntArray, IntArray, IntArray]:
-        """Errors of some folds, the winner of each event if requested, and the numbers of the doubtful pairs."""
-        cp, number = self._cp, np.int32
+        """Errors of some folds, the winner of each sample if requested, and the numbers of the doubtful pairs."""
+        cp = self._cp
+        number = np.int32
         n_folds, n_features, n_classes = self._means.shape
-        n, m = self._columns.shape[1], len(masks)
+        n = self._columns.shape[1]
+        m = len(masks)
         selected, sizes, widest = self._packer.pack(masks)
         constant = cp.empty((m, n_folds, n_classes))
-        largest, weights = cp.empty_like(constant), cp.empty((m, n_folds, widest, n_classes))
+        largest = cp.empty_like(constant)
+        weights = cp.empty((m, n_folds, widest, n_classes))
         shape = (number(m), number(n_folds), number(n_features), number(n_classes))
         subsets = (selected, sizes, number(widest))
         given = (self._variances, self._spread, np.float64(self.evaluator.var_smoothing), self._log_priors)
@@ -156,11 +169,12 @@ class GaussianNBOnCuda(GaussianNBOnCpu):
         )
         counts = cp.zeros((m, n_folds), dtype=cp.int32)
         winners = cp.empty((m, n), dtype=cp.int16) if predicted else None
-        doubtful, n_doubtful = cp.empty(m * n, dtype=cp.int64), cp.zeros(1, dtype=cp.int32)
-        events = (self._columns, self._starts, self._labels, self._means, constant, weights, largest)
+        doubtful = cp.empty(m * n, dtype=cp.int64)
+        n_doubtful = cp.zeros(1, dtype=cp.int32)
+        samples = (self._columns, self._starts, self._labels, self._means, constant, weights, largest)
         found = (counts, winners if winners is not None else 0, doubtful, n_doubtful)
         numbers = (number(n), number(n_folds), number(n_features), number(folds.start))
-        self._winners((len(folds), m), (128,), (*events, *subsets, *numbers, *found))
+        self._winners((len(folds), m), (128,), (*samples, *subsets, *numbers, *found))
         doubts = cp.asnumpy(doubtful[: int(n_doubtful[0])])
         none = np.empty((0, n), dtype=np.int64)
         return (
@@ -171,7 +185,7 @@ class GaussianNBOnCuda(GaussianNBOnCpu):
 
 
 def _nb_cuda_pairs_by_row(pairs: IntArray, n: int) -> Iterator[tuple[int, IntArray]]:
-    """Cut ascending numbers row * n + event into rows, each with its events."""
+    """Cut ascending numbers row * n + sample into rows, each with its samples."""
     if not pairs.size:
         return
     rows, firsts = np.unique(pairs // n, return_index=True)

@@ -8,23 +8,28 @@ from pqswarm._base.typing import FloatArray, IntArray
 
 
 def kernel_nb_labels(
-    train: FloatArray, labels: IntArray, test: FloatArray, bandwidth: float = 0.004, floor: float = 0.0,
+    train: FloatArray,
+    labels: IntArray,
+    test: FloatArray,
+    bandwidth: float = 0.004,
+    floor: float = 0.0,
     underflow: bool = False,
-) -> IntArray:  # fmt: skip
-    """Return the class of each test event by kernel densities, with sums that are not rounded.
+) -> IntArray:
+    """Return the class of each test sample by kernel densities, with sums that are not rounded.
 
     The score of a class is its log prior plus the log density of each feature; a fraction `floor` of the density is
     uniform on [0, 1]. Scores equal to 1e-12 of the sum of the absolute terms are a tie: the smallest label wins.
     """
     return np.array(
-        [_kernel_nb_label(train, labels, event, bandwidth, floor, underflow) for event in test], dtype=np.int64
+        [_kernel_nb_label(train, labels, sample, bandwidth, floor, underflow) for sample in test], dtype=np.int64
     )
 
 
 def _kernel_nb_label(
-    train: FloatArray, labels: IntArray, event: FloatArray, bandwidth: float, floor: float, underflow: bool
+    train: FloatArray, labels: IntArray, sample: FloatArray, bandwidth: float, floor: float, underflow: bool
 ) -> int:
-    scores, sizes = [], []
+    scores = []
+    sizes = []
     for label in range(int(labels.max()) + 1):
         members = train[labels == label]
         if not len(members):
@@ -32,8 +37,8 @@ def _kernel_nb_label(
             sizes.append(0.0)
             continue
         terms = [math.log(len(members) / len(train))]
-        for value, column in zip(event, members.T, strict=True):
-            powers = [0.5 * ((value - centre) / bandwidth) ** 2 for centre in column]
+        for value, column in zip(sample, members.T, strict=True):
+            powers = [0.5 * ((value - center) / bandwidth) ** 2 for center in column]
             lowest = min(powers)
             density = math.fsum(math.exp(lowest - power) for power in powers) / len(members)
             term = math.log(density) - lowest - math.log(bandwidth * math.sqrt(2 * math.pi))
@@ -47,7 +52,7 @@ def _kernel_nb_label(
 
 
 def gaussian_nb_labels(train: FloatArray, labels: IntArray, test: FloatArray, var_smoothing: float = 1e-9) -> IntArray:
-    """Return the class of each test event by normal densities; `var_smoothing` is as in scikit-learn's GaussianNB."""
+    """Return the class of each test sample by normal densities; `var_smoothing` is as in scikit-learn's GaussianNB."""
     classes = np.unique(labels)
     smoothing = var_smoothing * train.var(axis=0).max()
     scores = []

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pqswarm._base.options import Parameters, option, parameters
+from pqswarm._base.parameters import Parameters, parameter
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.base import ClassificationEvaluator, SubsetError
@@ -15,17 +15,16 @@ DISCRETE_MODELS = {"multinomial": "MultinomialNB", "complement": "ComplementNB",
 """scikit-learn's classes by model."""
 
 
-@parameters
 class DiscreteNBHyperparameters(Parameters):
     """Hyperparameters of naive Bayes for counts."""
 
-    model: str = option(
+    model: str = parameter(
         "counts of each class or of all others, or presence", default="multinomial", choices=tuple(DISCRETE_MODELS)
     )
-    alpha: float = option("count added to each feature", default=1.0, low=1e-10, high=1e10)
-    fit_prior: bool = option("whether classes have their frequency as prior", default=True)
-    norm: bool = option("whether the weights of a class are normalised; complement", default=False)
-    binarize: float = option("value above which a feature is present; bernoulli", default=0.0, low=0.0, high=1e300)
+    alpha: float = parameter("count added to each feature", default=1.0, low=1e-10, high=1e10)
+    fit_prior: bool = parameter("whether classes have their frequency as prior", default=True)
+    norm: bool = parameter("whether the weights of a class are normalised; complement", default=False)
+    binarize: float = parameter("value above which a feature is present; bernoulli", default=0.0, low=0.0, high=1e300)
 
 
 class DiscreteNBEvaluator(ClassificationEvaluator):
@@ -36,12 +35,12 @@ class DiscreteNBEvaluator(ClassificationEvaluator):
 
     Parameters
     ----------
-    X : array_like or sparse matrix of shape (n_events, n_features)
+    X : array_like or sparse matrix of shape (n_samples, n_features)
         Counts or other numbers of at least 0; with "bernoulli" any. Sparse matrices need scaling "none".
     y, folds, scaling, n_jobs
         See :class:`ClassificationEvaluator`.
-    sample_weight : ndarray of shape (n_events,), optional
-        Weights of the events in fitting; errors are counted without.
+    sample_weight : ndarray of shape (n_samples,), optional
+        Weights of the samples in fitting; errors are counted without.
     **hyperparameters
         `model`, `alpha`, `fit_prior`, `norm` and `binarize`, as in scikit-learn.
 
@@ -58,25 +57,37 @@ class DiscreteNBEvaluator(ClassificationEvaluator):
     takes_splits = True
 
     def __init__(
-        self, X: Any, y: ArrayLike, folds: Any, *, sample_weight: FloatArray | None = None, scaling: Scaling = "once",
-        n_jobs: int | None = None, **hyperparameters: Any,
-    ) -> None:  # fmt: skip
+        self,
+        X: Any,
+        y: ArrayLike,
+        folds: Any,
+        *,
+        sample_weight: FloatArray | None = None,
+        scaling: Scaling = "once",
+        n_jobs: int | None = None,
+        **hyperparameters: Any,
+    ) -> None:
         self._is_sparse = hasattr(X, "tocsr")
         super().__init__(X, y, folds, scaling=scaling, n_jobs=n_jobs)
-        self.hyperparameters, self.sample_weight = DiscreteNBHyperparameters(**hyperparameters), sample_weight
+        self.hyperparameters = DiscreteNBHyperparameters(**hyperparameters)
+        self.sample_weight = sample_weight
         binary = self.hyperparameters.model == "bernoulli"
         coded = np.eye(self.classes.size)[self.labels]
         coded *= 1.0 if sample_weight is None else sample_weight[:, np.newaxis]
         self._parts = []
         self._refused = np.zeros((folds.n_folds, self.n_features), dtype=np.bool_)
         for fold, (train, test) in enumerate(folds.split()):
-            data, seen = self.fold_data(fold), np.unique(self.labels[train])
+            data = self.fold_data(fold)
+            seen = np.unique(self.labels[train])
             if binary:
                 data = (data > self.hyperparameters.binarize).astype(np.float64)
-            fitted, tested, own = data[train], data[test], np.ascontiguousarray(coded[train][:, seen])
+            fitted = data[train]
+            tested = data[test]
+            own = np.ascontiguousarray(coded[train][:, seen])
             self._refused[fold] = not binary and np.asarray((fitted < 0).sum(axis=0)).ravel() > 0
             if self._is_sparse:
-                fitted, tested = np.ascontiguousarray((fitted.T @ own).T), tested.tocsc()
+                fitted = np.ascontiguousarray((fitted.T @ own).T)
+                tested = tested.tocsc()
             self._parts.append((seen, own, fitted, tested))
 
     def _checked_data(self, X: Any) -> Any:
@@ -103,9 +114,11 @@ class DiscreteNBEvaluator(ClassificationEvaluator):
         scores = np.full((int(self.folds.sizes.sum()), self.classes.size), -np.inf)
         for fold, (seen, own, fitted, tested) in enumerate(self._parts):
             model = self.estimator()
-            model.classes_, model.class_count_ = seen, own.sum(axis=0)
+            model.classes_ = seen
+            model.class_count_ = own.sum(axis=0)
             counts = np.take(fitted, selected, axis=1) if self._is_sparse else own.T @ fitted[:, selected]
-            model.feature_count_, model.feature_all_ = counts, counts.sum(axis=0)
+            model.feature_count_ = counts
+            model.feature_all_ = counts.sum(axis=0)
             with np.errstate(all="ignore"):
                 model._update_feature_log_prob(model.alpha)
                 model._update_class_log_prior()

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import ArrayLike
 
-from pqswarm._base.options import Parameters, option, parameters
+from pqswarm._base.parameters import Parameters, parameter
 from pqswarm._base.threads import effective_jobs
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
@@ -19,13 +19,14 @@ from pqswarm.evaluation.base import ClassificationEvaluator
 from pqswarm.evaluation.folds import Folds
 
 _MEMORY = 2e9  # maximum bytes of the tables
-_BLOCK_NUMBERS = 1024  # numbers of a feature per block of events: a hundred features fit into the cache
+_BLOCK_NUMBERS = 1024  # numbers of a feature per block of samples: a hundred features fit into the cache
 _MASKS = 512  # maximum evaluated together
-_DOUBTFUL = 2**24  # maximum number of doubtful events
+_DOUBTFUL = 2**24  # maximum number of doubtful samples
 _TERMS = 2**21  # additions that justify another thread
 LOWEST_LOG_DENSITY = log(5e-324)
 """Logarithm of the smallest positive double."""
-_LOWEST_TERM, _LOWEST_PRIOR = -1e30, -3e38  # their sum is finite in single precision
+_LOWEST_TERM = -1e30  # their sum is finite in single precision
+_LOWEST_PRIOR = -3e38
 
 
 def class_blocks(
@@ -60,24 +61,23 @@ def limit_nb_densities(terms: FloatArray, floor: float, underflow: bool) -> Floa
     return terms
 
 
-@parameters
 class KernelNBHyperparameters(Parameters):
     """Hyperparameters of naive Bayes with kernel densities."""
 
-    bandwidth: float = option(
+    bandwidth: float = parameter(
         "standard deviation of the kernels, features scaled to [0, 1]",
         default=0.004,
         low=1e-30,
         high=1e30,
         symbol="sigma",
     )
-    floor: float = option(
+    floor: float = parameter(
         "fraction of a uniform density, which limits the evidence of one feature against a class",
         default=0.0,
         low=0.0,
         high=0.5,
     )
-    underflow: bool = option(
+    underflow: bool = parameter(
         "whether densities below the smallest positive double count as zero, as without logarithms", default=False
     )
 
@@ -113,12 +113,20 @@ class KernelNBEvaluator(ExactEvaluator):
     """
 
     def __init__(
-        self, X: ArrayLike, y: ArrayLike, folds: Folds, bandwidth: float = 0.004, floor: float = 0.0,
-        underflow: bool = False, **options: Unpack[ExactOptions],
-    ) -> None:  # fmt: skip
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        folds: Folds,
+        bandwidth: float = 0.004,
+        floor: float = 0.0,
+        underflow: bool = False,
+        **options: Unpack[ExactOptions],
+    ) -> None:
         super().__init__(X, y, folds, **options)
         checked = KernelNBHyperparameters(bandwidth=bandwidth, floor=floor, underflow=underflow)
-        self.bandwidth, self.floor, self.underflow = checked.bandwidth, checked.floor, checked.underflow
+        self.bandwidth = checked.bandwidth
+        self.floor = checked.floor
+        self.underflow = checked.underflow
         check_table_size(len(self.data), self.n_features, self.classes.size)
         self._class_counts = fold_class_weights(self)
         self.priors = fold_log_priors(self._class_counts)[folds.test_fold]
@@ -141,10 +149,12 @@ class KernelNBEvaluator(ExactEvaluator):
         return table
 
     def _terms(self) -> FloatArray:
-        """Log-likelihood of each event by class and feature, fitted to the other folds."""
+        """Log-likelihood of each sample by class and feature, fitted to the other folds."""
         from pqswarm.evaluation.exact.naive_bayes.kernels import kernel_terms
 
-        n, n_classes, fold = len(self.data), self.classes.size, self.folds.test_fold
+        n = len(self.data)
+        n_classes = self.classes.size
+        fold = self.folds.test_fold
         table = np.empty((self.n_features, n, n_classes))
         log_counts = portable_nb_log(self._class_counts)
         views = self.fold_views()
@@ -172,24 +182,26 @@ class KernelNBOnCpu(Backend[KernelNBEvaluator]):
         starts = evaluator.folds.test_fold * n_classes
         self._cells = np.array([starts, starts + evaluator.labels])[:, self._by_fold]
         self._fold_starts = np.concatenate([[0], np.cumsum(evaluator.folds.sizes)])
-        self._events = min(max(_BLOCK_NUMBERS // n_classes // 32, 1) * 32, -(-n // 8) * 8)
+        self._samples = min(max(_BLOCK_NUMBERS // n_classes // 32, 1) * 32, -(-n // 8) * 8)
         self._table = self._blocks()
 
     def _blocks(self) -> npt.NDArray[np.float32]:
-        """The table in single precision: (blocks, features and prior, classes, events), the event's own class first."""
-        e, events = self.evaluator, self._events
+        """The table in single precision: (blocks, features and prior, classes, samples), a sample's own class first."""
+        e = self.evaluator
+        samples = self._samples
         n, n_classes = e.priors.shape
-        full, rest = divmod(n, events)
-        blocks = np.zeros((-(-n // events), e.n_features + 1, n_classes, events), dtype=np.float32)
+        full, rest = divmod(n, samples)
+        blocks = np.zeros((-(-n // samples), e.n_features + 1, n_classes, samples), dtype=np.float32)
         own_first = np.tile(np.arange(n_classes), (n, 1))
         own_first[np.arange(n), e.labels] = 0
         own_first[:, 0] = e.labels
-        rows, columns = self._by_fold[:, np.newaxis], own_first[self._by_fold]
+        rows = self._by_fold[:, np.newaxis]
+        columns = own_first[self._by_fold]
 
         def work(feature: int) -> None:
             terms = np.maximum(e.table[feature], _LOWEST_TERM) if feature < e.n_features else e.priors
             terms = np.maximum(terms[rows, columns], _LOWEST_PRIOR)
-            blocks[:full, feature] = terms[: n - rest].reshape(full, events, n_classes).transpose(0, 2, 1)
+            blocks[:full, feature] = terms[: n - rest].reshape(full, samples, n_classes).transpose(0, 2, 1)
             if rest:
                 blocks[full, feature, :, :rest] = terms[n - rest :].T
 
@@ -197,14 +209,14 @@ class KernelNBOnCpu(Backend[KernelNBEvaluator]):
         return blocks
 
     def counts(self, masks: BoolArray, folds: range) -> IntArray:
-        """Return the misclassified events of consecutive folds for each mask; see :class:`Backend`."""
+        """Return the misclassified samples of consecutive folds for each mask; see :class:`Backend`."""
         counts = np.empty((len(masks), len(folds)), dtype=np.int64)
         for rows, found, _ in self._count(masks, folds, 0):
             counts[rows] = found[:, folds.start : folds.stop]
         return counts
 
     def hits(self, masks: BoolArray, true: IntArray, guessed: bool) -> Iterator[tuple[IntArray, IntArray]]:
-        """Yield rows of the masks, and how many of the `true` events of each fold and class they find and guess."""
+        """Yield rows of the masks, and how many of the `true` samples of each fold and class they find and guess."""
         for rows, _, hits in self._count(masks, range(len(true)), 1 + guessed):
             hits += true.ravel()
             yield rows, hits.reshape(1 + guessed, -1, *true.shape)
@@ -221,20 +233,22 @@ class KernelNBOnCpu(Backend[KernelNBEvaluator]):
         """The counts of a limited number of masks, ordered by similarity; those of other folds are 0."""
         from pqswarm.evaluation.exact.naive_bayes import count_kernels as kernels
 
-        e, n = self.evaluator, len(self.evaluator.data)
+        e = self.evaluator
+        n = len(self.evaluator.data)
         sizes = masks.sum(axis=1)
         parents, slots, starts, subsets = np.empty((4, 2 * len(masks)), dtype=np.int64)
         features = np.empty(sizes.sum(), dtype=np.int64)
         shared = kernels.plan_nb_table_sums(masks, parents, slots, starts, subsets, features)
         tree = (parents, slots, starts, subsets, features[: starts[shared[0]]], *shared)
-        first, last = int(self._fold_starts[folds.start]), int(self._fold_starts[folds.stop])
+        first = int(self._fold_starts[folds.start])
+        last = int(self._fold_starts[folds.stop])
         shape = (*self._table.shape[1:], n, first, last)
         found: list[tuple[IntArray, IntArray]] = []
 
         def work(span: tuple[int, int]) -> None:
             counts = np.zeros((len(masks), e.folds.n_folds), dtype=np.int64)
             hits = np.zeros((n_hits, len(masks), counts.shape[1] * e.classes.size), dtype=np.int64)
-            doubtful = np.empty(len(masks) * (span[1] - span[0]) * self._events, dtype=np.int32)
+            doubtful = np.empty(len(masks) * (span[1] - span[0]) * self._samples, dtype=np.int32)
             table = self._table.reshape(-1)
             terms = (table, shape, span, self._fold_starts, sizes, e.highest, tree, self._cells)
             some = kernels.count_subset_errors(*terms, counts, hits, doubtful)
@@ -243,22 +257,22 @@ class KernelNBOnCpu(Backend[KernelNBEvaluator]):
                 kernels.count_doubtful(e.table, e.priors, masks, doubtful[:some], *exact, counts, hits)
             found.append((counts, hits))
 
-        blocks = range(first // self._events, -(-last // self._events))
+        blocks = range(first // self._samples, -(-last // self._samples))
         jobs = min(effective_jobs(e.n_jobs), 1 + self._table[0, 0].size * len(blocks) * len(tree[4]) // _TERMS)
         edges = [blocks.start + len(blocks) * job // jobs for job in range(jobs + 1)]
         e.in_threads(work, list(pairwise(edges)))
         return reduce(lambda one, other: (one[0] + other[0], one[1] + other[1]), found)
 
     def predict(self, masks: BoolArray, folds: range | None = None) -> IntArray:  # noqa: ARG002
-        """Return the labels of every event for each mask; see :class:`Backend`."""
+        """Return the labels of every sample for each mask; see :class:`Backend`."""
         from pqswarm.evaluation.exact.naive_bayes.kernels import decide_exactly
 
         e = self.evaluator
         winners = np.empty((len(masks), len(e.data)), dtype=np.int64)
-        events = np.arange(len(e.data))
+        samples = np.arange(len(e.data))
 
         def work(row: int) -> None:
-            decide_exactly(e.table, e.priors, np.flatnonzero(masks[row]), events, winners[row])
+            decide_exactly(e.table, e.priors, np.flatnonzero(masks[row]), samples, winners[row])
 
         e.in_threads(work, list(range(len(masks))))
         return winners
@@ -271,27 +285,27 @@ def _order_nb_evaluator_masks(masks: BoolArray) -> IntArray:
     return np.argsort(packed.view(f"S{packed.shape[1]}").ravel(), kind="stable")
 
 
-def check_table_size(n_events: int, n_features: int, n_classes: int) -> None:
+def check_table_size(n_samples: int, n_features: int, n_classes: int) -> None:
     """Raise an error if the tables of log-likelihoods, in double and single precision, would be too large."""
-    size = 12 * n_events * n_features * n_classes
+    size = 12 * n_samples * n_features * n_classes
     if size > _MEMORY:
         raise PqswarmError(
-            f"kernel naive Bayes needs {size / 1e9:.1f} GB for its tables of {n_events} events x {n_features} features "
-            f"x {n_classes} classes, more than {_MEMORY / 1e9:.1f} GB: use fewer events, or fewer features (the best "
-            f"by a filter), or Gaussian naive Bayes, which needs no table."
+            f"kernel naive Bayes needs {size / 1e9:.1f} GB for its tables of {n_samples} samples x {n_features} "
+            f"features x {n_classes} classes, more than {_MEMORY / 1e9:.1f} GB: use fewer samples, or fewer "
+            f"features (the best by a filter), or Gaussian naive Bayes, which needs no table."
         )
 
 
 def fold_class_weights(evaluator: ClassificationEvaluator, sample_weight: FloatArray | None = None) -> FloatArray:
-    """Return the number, or the weight, of the training events of each fold and class."""
-    weights = np.ones(evaluator.n_events) if sample_weight is None else sample_weight
+    """Return the number, or the weight, of the training samples of each fold and class."""
+    weights = np.ones(evaluator.n_samples) if sample_weight is None else sample_weight
     classes = range(evaluator.classes.size)  # one by one: sums have the bits of scikit-learn's
     trains = (train for train, _ in evaluator.folds.split())
     return np.array([[weights[train[evaluator.labels[train] == c]].sum() for c in classes] for train in trains])
 
 
 def fold_log_priors(counts: FloatArray) -> FloatArray:
-    """Return the log fraction of each class among the training events of each fold, shape (folds, classes)."""
+    """Return the log fraction of each class among the training samples of each fold, shape (folds, classes)."""
     return np.asarray(portable_nb_log(counts) - portable_nb_log(counts.sum(axis=1, keepdims=True)))
 
 

@@ -1,9 +1,9 @@
-// Kernels of cuda.py for normal densities. Events are ordered by fold. CLASSES, and FEATURES, the number of features whose
+// Kernels of cuda.py for normal densities. Samples are ordered by fold. CLASSES, and FEATURES, the number of features whose
 // means and weights are in shared memory at a time, are defined at compile time.
 #define INFINITY __int_as_float(0x7f800000)
 
 // For each subset, fold and class: the constant of the score and its largest intermediate magnitude, infinite if the
-// subset has no variance for smoothing, so that all events are in doubt.
+// subset has no variance for smoothing, so that all samples are in doubt.
 extern "C" __global__
 void constants(const double* __restrict__ variances, const double* __restrict__ spread, double var_smoothing,
                const double* __restrict__ log_priors, const int* __restrict__ selections, const int* __restrict__ sizes,
@@ -28,7 +28,7 @@ void constants(const double* __restrict__ variances, const double* __restrict__ 
     largest[item] = added > 0.0 ? size : INFINITY;
 }
 
-// For each subset and event: the class of the largest score; the errors of each fold; and a list of doubtful events, with
+// For each subset and sample: the class of the largest score; the errors of each fold; and a list of doubtful samples, with
 // another class close, which are not counted. One block per subset and fold.
 extern "C" __global__ __launch_bounds__(128)
 void winners(const double* __restrict__ columns, const int* __restrict__ starts, const int* __restrict__ labels,
@@ -43,8 +43,8 @@ void winners(const double* __restrict__ columns, const int* __restrict__ starts,
     const long long base = (long long)mask * n_folds + fold;
     int wrong = 0;
     for (int first = starts[fold]; first < starts[fold + 1]; first += blockDim.x) {
-        const int event = first + threadIdx.x;
-        const bool inside = event < starts[fold + 1];
+        const int sample = first + threadIdx.x;
+        const bool inside = sample < starts[fold + 1];
         double sums[CLASSES];
         #pragma unroll
         for (int c = 0; c < CLASSES; c++) sums[c] = 0.0;
@@ -58,7 +58,7 @@ void winners(const double* __restrict__ columns, const int* __restrict__ starts,
             }
             __syncthreads();
             for (int s = 0; inside && s < here; s++) {
-                const double x = columns[(long long)selected[begin + s] * n + event];
+                const double x = columns[(long long)selected[begin + s] * n + sample];
                 #pragma unroll
                 for (int c = 0; c < CLASSES; c++) {
                     const double d = x - mean[s][c];
@@ -76,12 +76,12 @@ void winners(const double* __restrict__ columns, const int* __restrict__ starts,
             if (score > best) { second = best; best = score; winner = c; }
             else if (score > second) second = score;
         }
-        if (winner_of != nullptr) winner_of[(long long)mask * n + event] = (short)winner;
+        if (winner_of != nullptr) winner_of[(long long)mask * n + sample] = (short)winner;
         // Half the margin of the CPU would suffice; the same one is simpler.
         if (!(best - second > 1e-9 * (fabs(best) + size + 1.0)))
-            doubtful[atomicAdd(n_doubtful, 1)] = (long long)mask * n + event;
+            doubtful[atomicAdd(n_doubtful, 1)] = (long long)mask * n + sample;
         else
-            wrong += winner != labels[event];
+            wrong += winner != labels[sample];
     }
     if (wrong) atomicAdd(&counts[base], wrong);
 }

@@ -5,18 +5,17 @@ from typing import Any, Unpack, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pqswarm._base.options import Parameters, option, parameters
+from pqswarm._base.parameters import Parameters, parameter
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.evaluation.backend import Backend, ExactEvaluator, ExactOptions
 from pqswarm.evaluation.exact.naive_bayes.evaluator import fold_class_weights, fold_log_priors
 from pqswarm.evaluation.folds import CrossValidation, Folds
 
 
-@parameters
 class GaussianNBHyperparameters(Parameters):
     """Hyperparameters of Gaussian naive Bayes."""
 
-    var_smoothing: float = option(
+    var_smoothing: float = parameter(
         "fraction of the largest variance of the selected features, added to all variances",
         default=1e-9,
         low=0.0,
@@ -33,8 +32,8 @@ class GaussianNBEvaluator(ExactEvaluator):
         See :class:`ExactEvaluator`.
     var_smoothing : float
         As in GaussianNB: the fraction of the largest variance of the selected features that is added to all.
-    sample_weight : ndarray of shape (n_events,), optional
-        Weights of the events in fitting; errors are counted without.
+    sample_weight : ndarray of shape (n_samples,), optional
+        Weights of the samples in fitting; errors are counted without.
 
     Examples
     --------
@@ -48,9 +47,14 @@ class GaussianNBEvaluator(ExactEvaluator):
     takes_splits = True
 
     def __init__(
-        self, X: ArrayLike, y: ArrayLike, folds: CrossValidation, var_smoothing: float = 1e-9,
-        sample_weight: FloatArray | None = None, **options: Unpack[ExactOptions],
-    ) -> None:  # fmt: skip
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        folds: CrossValidation,
+        var_smoothing: float = 1e-9,
+        sample_weight: FloatArray | None = None,
+        **options: Unpack[ExactOptions],
+    ) -> None:
         super().__init__(X, y, cast("Folds", folds), **options)
         self.sample_weight = sample_weight
         self.var_smoothing = GaussianNBHyperparameters(var_smoothing=var_smoothing).var_smoothing
@@ -70,10 +74,12 @@ class GaussianNBEvaluator(ExactEvaluator):
             self._backend = GaussianNBOnCuda(self)
 
     def _moments_of(self, features: slice) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Means and variances of each fold's training events, (folds, features, classes), and overall variances."""
+        """Means and variances of each fold's training samples, (folds, features, classes), and overall variances."""
         width = len(range(self.n_features)[features])
         shape = (self.folds.n_folds, width, self.classes.size)
-        means, variances, spread = np.full(shape, np.nan), np.full(shape, np.nan), np.empty(shape[:2])
+        means = np.full(shape, np.nan)
+        variances = np.full(shape, np.nan)
+        spread = np.empty(shape[:2])
         for fold, (train, _) in enumerate(self.folds.split()):
             data = np.ascontiguousarray(self._view(fold)[train, features])
             spread[fold] = np.var(data, axis=0)
@@ -81,7 +87,8 @@ class GaussianNBEvaluator(ExactEvaluator):
                 own = self.labels[train] == label
                 members = data[own]
                 if self.sample_weight is None:
-                    means[fold, :, label], variances[fold, :, label] = members.mean(axis=0), members.var(axis=0)
+                    means[fold, :, label] = members.mean(axis=0)
+                    variances[fold, :, label] = members.var(axis=0)
                 elif np.isclose(self._class_weights[fold, label], 0.0):  # as in scikit-learn
                     means[fold, :, label] = variances[fold, :, label] = 0.0
                 else:
@@ -113,9 +120,11 @@ class GaussianNBEvaluator(ExactEvaluator):
         scores = np.full((self.by_fold.size, self.classes.size), -np.inf)
         for fold in folds.tolist():
             means, variances, spread = (moment[fold][columns] for moment in moments)
-            counts, seen = self._class_weights[fold], np.unique(self.labels[self.folds.train(fold)])
+            counts = self._class_weights[fold]
+            seen = np.unique(self.labels[self.folds.train(fold)])
             model: Any = self.estimator()
-            model.classes_, model.class_prior_ = seen, counts[seen] / counts.sum()
+            model.classes_ = seen
+            model.class_prior_ = counts[seen] / counts.sum()
             model.theta_ = np.ascontiguousarray(means[:, seen].T)
             model.var_ = np.ascontiguousarray(variances[:, seen].T) + self.var_smoothing * spread.max()
             data = np.ascontiguousarray(self._view(fold)[self.folds.test(fold)][:, selected])
@@ -136,7 +145,7 @@ class GaussianNBOnCpu(Backend[GaussianNBEvaluator]):
     """Gaussian naive Bayes on the CPU, by the compiled code of ``kernels.py``."""
 
     def predict(self, masks: BoolArray, folds: range | None = None) -> IntArray:
-        """Return the labels of every event for each mask; see :class:`Backend`."""
+        """Return the labels of every sample for each mask; see :class:`Backend`."""
         from pqswarm.evaluation.exact.naive_bayes.kernels import gaussian_winners
 
         e = self.evaluator
@@ -146,7 +155,9 @@ class GaussianNBOnCpu(Backend[GaussianNBEvaluator]):
 
         def work(row: int) -> None:
             mask = masks[row]
-            columns, selected, (means, variances, spread) = e.columns, np.flatnonzero(mask), e.moments
+            columns = e.columns
+            selected = np.flatnonzero(mask)
+            (means, variances, spread) = e.moments
             if selected.size == 1:
                 columns, means, variances, spread = e.single(int(selected[0]))
                 selected = np.zeros(1, dtype=np.int64)

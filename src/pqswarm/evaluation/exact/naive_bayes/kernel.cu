@@ -5,7 +5,7 @@
 #define CLIPPED -1e29f
 #define EQUAL 1e-12
 
-// The class of the largest score of each event; events that rounding leaves in doubt are listed.
+// The class of the largest score of each sample; samples that rounding leaves in doubt are listed.
 extern "C" __global__
 void decide(const float* __restrict__ scores, const int* __restrict__ sizes, double highest, int n, int n_classes,
             int n_masks, const int* __restrict__ folds, const int* __restrict__ labels, int n_folds,
@@ -13,7 +13,7 @@ void decide(const float* __restrict__ scores, const int* __restrict__ sizes, dou
 {
     long long item = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     if (item >= (long long)n_masks * n) return;
-    int mask = item / n, event = item % n;
+    int mask = item / n, sample = item % n;
     double size = sizes[mask] + 1.0;  // the prior is also a term
     double relative = SAFETY * UNIT * (size + 3.0);
     double fixed = relative * 2.0 * size * highest;
@@ -32,11 +32,11 @@ void decide(const float* __restrict__ scores, const int* __restrict__ sizes, dou
         doubtful[atomicAdd(n_doubtful, 1)] = (int)item;
         return;
     }
-    if (winner != labels[event]) atomicAdd(&counts[mask * n_folds + folds[event]], 1);
+    if (winner != labels[sample]) atomicAdd(&counts[mask * n_folds + folds[sample]], 1);
     if (predicted != nullptr) predicted[item] = (short)winner;
 }
 
-// The same in double precision, the first of equals, for doubtful events. The table holds n_all events, of which n are
+// The same in double precision, the first of equals, for doubtful samples. The table holds n_all samples, of which n are
 // tested.
 extern "C" __global__
 void decide_exactly(const double* __restrict__ table, const double* __restrict__ priors,
@@ -45,15 +45,15 @@ void decide_exactly(const double* __restrict__ table, const double* __restrict__
                     const int* __restrict__ doubtful, const int* __restrict__ n_doubtful)
 {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < *n_doubtful; i += gridDim.x * blockDim.x) {
-        int mask = doubtful[i] / n, event = doubtful[i] % n;
+        int mask = doubtful[i] / n, sample = doubtful[i] % n;
         const bool* selected = masks + (long long)mask * n_features;
         double best = -INFINITY, size = 0.0, totals[MAX_CLASSES];
         for (int c = 0; c < n_classes; c++) {
-            double total = priors[(long long)event * n_classes + c], absolute = fabs(total);
+            double total = priors[(long long)sample * n_classes + c], absolute = fabs(total);
             if (total > -INFINITY)
                 for (int f = 0; f < n_features; f++) {
                     if (!selected[f]) continue;
-                    double term = table[((long long)f * n_all + event) * n_classes + c];
+                    double term = table[((long long)f * n_all + sample) * n_classes + c];
                     total = __dadd_rn(total, term);
                     absolute = __dadd_rn(absolute, fabs(term));
                 }
@@ -64,7 +64,7 @@ void decide_exactly(const double* __restrict__ table, const double* __restrict__
         int winner = 0;
         for (int c = 0; c < n_classes; c++)
             if (totals[c] >= least) { winner = c; break; }
-        if (winner != labels[event]) atomicAdd(&counts[mask * n_folds + folds[event]], 1);
+        if (winner != labels[sample]) atomicAdd(&counts[mask * n_folds + folds[sample]], 1);
         if (predicted != nullptr) predicted[doubtful[i]] = (short)winner;
     }
 }

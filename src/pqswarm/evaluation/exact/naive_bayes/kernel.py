@@ -22,7 +22,7 @@ class KernelNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     .. math:: p(x \mid c) = \frac{1}{N_c} \sum_{i \in c} \mathcal{N}(x; x_i, \sigma^2)
 
     for each feature, with empirical priors. Logarithms (log-sum-exp) prevent underflow at any distance from the
-    training events. Of scores equal to 1e-12 the smallest label wins. The bandwidth is in units of the features:
+    training samples. Of scores equal to 1e-12 the smallest label wins. The bandwidth is in units of the features:
     scale them first, to [0, 1] for the paper's 0.004.
 
     Parameters
@@ -62,7 +62,7 @@ class KernelNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return KernelNBHyperparameters(bandwidth=self.bandwidth, floor=self.floor, underflow=self.underflow)
 
     def fit(self, X: Any, y: Any) -> "KernelNB":
-        """Fit to training events, shape (n, n_features), and their labels, (n,)."""
+        """Fit to training samples, shape (n, n_features), and their labels, (n,)."""
         checked = self.checked_hyperparameters()
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
@@ -70,7 +70,9 @@ class KernelNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         counts = np.bincount(labels).astype(np.float64)
         log_counts = portable_nb_log(counts)
         self.class_log_prior_ = log_counts - portable_nb_log(counts.sum(keepdims=True))
-        self._bandwidth, self._floor, self._underflow = checked.bandwidth, checked.floor, checked.underflow
+        self._bandwidth = checked.bandwidth
+        self._floor = checked.floor
+        self._underflow = checked.underflow
         self._log_counts = log_counts[np.newaxis]
         folds = np.zeros(len(X), dtype=np.int64)
         self._blocks: list[tuple[FloatArray, IntArray, IntArray]] = [
@@ -92,7 +94,7 @@ class KernelNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return limit_nb_densities(terms, self._floor, self._underflow), np.tile(self.class_log_prior_, (len(X), 1))
 
     def predict(self, X: Any) -> AnyArray:
-        """Return the most probable label of each event."""
+        """Return the most probable label of each sample."""
         from pqswarm.evaluation.exact.naive_bayes.kernels import decide_exactly
 
         terms, priors = self._terms(X)

@@ -1,6 +1,6 @@
 """Naive Bayes from tables of log-likelihoods.
 
-The log-likelihood of an event under a class is a sum over features. With fixed folds, each term of kernel densities is
+The log-likelihood of a sample under a class is a sum over features. With fixed folds, each term of kernel densities is
 computed once: ``count_kernels.py`` sums them in single precision; where rounding could change the result, this module
 sums them again in double precision.
 """
@@ -15,7 +15,7 @@ from pqswarm._kernels.math import exponential, logarithm
 _EQUAL = 1e-12  # relative to the sum of absolute terms: a hundred times their rounding
 _NEGLIGIBLE = 50.0  # terms below exp(-50) of the largest do not change a sum of a million
 _FARTHEST = 1e300  # half a squared distance, in bandwidths, beyond which all are equal
-_EVENTS = 512  # per block of normal densities: their columns fit into the cache
+_SAMPLES = 512  # per block of normal densities: their columns fit into the cache
 _AT_ONCE = 16  # exponentials computed together, for vectorisation
 _LOG2_E = 1.4426950408889634
 _LN2_HIGH = 0.693147180369123816490
@@ -36,7 +36,8 @@ def _exponentials(powers, n, bits, out):
         bits[i] = np.int64(k + 1023.0) << 52
         r = (-powers[i] - k * _LN2_HIGH) - k * _LN2_LOW
         square = r * r
-        even, odd = _EVEN[0], _ODD[0]  # two short chains run in parallel
+        even = _EVEN[0]  # two short chains run in parallel
+        odd = _ODD[0]
         for term, other in zip(_EVEN[1:], _ODD[1:]):  # noqa: B905
             even = even * square + term
             odd = odd * square + other
@@ -75,11 +76,11 @@ def _nb_sum_of_other_folds(parts, folds, fold):
 def kernel_terms(queries, query_folds, values, value_folds, starts, log_counts, width, terms):
     """Fill `terms`, float64[m, classes], with the log-likelihood of each query under each class, for one feature.
 
-    The density of a class is the mean of normal densities of bandwidth `width` around its training events: all but
-    those in the query's own fold, `query_folds`, int64[m] (-1: none). The training events are `values`, class by class
+    The density of a class is the mean of normal densities of bandwidth `width` around its training samples: all but
+    those in the query's own fold, `query_folds`, int64[m] (-1: none). The training samples are `values`, class by class
     from `starts`, int64[classes + 1], ascending within each, bracketed by -inf and inf; `value_folds` are their folds.
-    `log_counts`, float64[folds + 1, classes], is the log number of training events without each fold, the last row for
-    all. A class without training events has -inf and gets the term 0.
+    `log_counts`, float64[folds + 1, classes], is the log number of training samples without each fold, the last row for
+    all. A class without training samples has -inf and gets the term 0.
     """
     constant = logarithm(width * np.sqrt(2.0 * np.pi))
     per_width = 1.0 / width
@@ -94,7 +95,8 @@ def kernel_terms(queries, query_folds, values, value_folds, starts, log_counts, 
             if log_counts[fold, c] == -np.inf:
                 terms[i, c] = 0.0
                 continue
-            first, last = starts[c] + 1, starts[c + 1] - 1
+            first = starts[c] + 1
+            last = starts[c + 1] - 1
             right = _find_nb_position(values, first, last, x)
             left = right - 1
             while value_folds[left] == fold:
@@ -115,7 +117,7 @@ def kernel_terms(queries, query_folds, values, value_folds, starts, log_counts, 
             near = values[low:high]
             for j in range(near.size):
                 z = abs(near[j] - x) * per_width
-                # Events of the query's own fold may be nearer; they are excluded below.
+                # Samples of the query's own fold may be nearer; they are excluded below.
                 powers[j] = min(max(0.5 * (z - z0) * (z + z0), 0.0), 600.0)
             _exponentials(powers, -(-near.size // _AT_ONCE) * _AT_ONCE, bits, parts)
             others = logarithm(_nb_sum_of_other_folds(parts, value_folds[low:high], fold))
@@ -150,18 +152,31 @@ def _gaussian_constants(selected, variances, smoothing, log_priors, weights, con
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
 def _add_nb_deviations(columns, first, selected, means, weights, sums):
-    """Add the weighted squares of deviations from the means to `sums`, float64[n], for n events from `first`."""
+    """Add the weighted squares of deviations from the means to `sums`, float64[n], for n samples from `first`."""
     last = first + sums.size
     for k in range(0, selected.size - 3, 4):
-        one, two = columns[selected[k], first:last], columns[selected[k + 1], first:last]
-        three, four = columns[selected[k + 2], first:last], columns[selected[k + 3], first:last]
-        mean_1, mean_2, mean_3, mean_4 = means[k], means[k + 1], means[k + 2], means[k + 3]
-        weight_1, weight_2, weight_3, weight_4 = weights[k], weights[k + 1], weights[k + 2], weights[k + 3]
+        one = columns[selected[k], first:last]
+        two = columns[selected[k + 1], first:last]
+        three = columns[selected[k + 2], first:last]
+        four = columns[selected[k + 3], first:last]
+        mean_1 = means[k]
+        mean_2 = means[k + 1]
+        mean_3 = means[k + 2]
+        mean_4 = means[k + 3]
+        weight_1 = weights[k]
+        weight_2 = weights[k + 1]
+        weight_3 = weights[k + 2]
+        weight_4 = weights[k + 3]
         for i in range(sums.size):
-            a, b, c, d = one[i] - mean_1, two[i] - mean_2, three[i] - mean_3, four[i] - mean_4
+            a = one[i] - mean_1
+            b = two[i] - mean_2
+            c = three[i] - mean_3
+            d = four[i] - mean_4
             sums[i] += (a * a * weight_1 + b * b * weight_2) + (c * c * weight_3 + d * d * weight_4)
     for k in range(selected.size // 4 * 4, selected.size):
-        column, mean, weight = columns[selected[k], first:last], means[k], weights[k]
+        column = columns[selected[k], first:last]
+        mean = means[k]
+        weight = weights[k]
         for i in range(sums.size):
             a = column[i] - mean
             sums[i] += a * a * weight
@@ -173,7 +188,8 @@ def mix_uniform_in_place(values, floor):
 
     The result is log((1 - floor) exp(term) + floor), to about 1e-16 of max(1, |result|).
     """
-    highest, lowest = logarithm(1.0 - floor), logarithm(floor)
+    highest = logarithm(1.0 - floor)
+    lowest = logarithm(floor)
     for i in range(values.size):
         kept = values[i] + highest
         values[i] = max(kept, lowest) + logarithm(1.0 + exponential(-abs(kept - lowest)))
@@ -181,26 +197,28 @@ def mix_uniform_in_place(values, floor):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def gaussian_winners(columns, starts, selected, means, variances, smoothing, log_priors, winners, doubtful):
-    """The class of the largest score of each event under normal densities, and where another class is close.
+    """The class of the largest score of each sample under normal densities, and where another class is close.
 
-    `columns`, float64[p, n], hold a feature per row, events fold by fold from `starts`, int64[folds + 1]. `means` and
-    `variances`, float64[folds, p, classes], are those of the training events of each fold, NaN for a class without any;
+    `columns`, float64[p, n], hold a feature per row, samples fold by fold from `starts`, int64[folds + 1]. `means` and
+    `variances`, float64[folds, p, classes], are those of the training samples of each fold, NaN for a class without;
     `smoothing`, float64[folds], positive, is added to the variances. `log_priors`, float64[folds, classes], are -inf
-    for a class without events. Fills `winners`, int64[n], and `doubtful`, bool[n]: scores that differ by less than
+    for a class without samples. Fills `winners`, int64[n], and `doubtful`, bool[n]: scores that differ by less than
     1e-9 of their size, where rounding could decide.
     """
     n_classes = means.shape[2]
     weights = np.empty((n_classes, selected.size))
-    centres = np.empty((n_classes, selected.size))
+    centers = np.empty((n_classes, selected.size))
     constants = np.empty(n_classes)
-    sums, best, second = np.empty(_EVENTS), np.empty(_EVENTS), np.empty(_EVENTS)
+    sums = np.empty(_SAMPLES)
+    best = np.empty(_SAMPLES)
+    second = np.empty(_SAMPLES)
     for fold in range(starts.size - 1):
         size = _gaussian_constants(selected, variances[fold], smoothing[fold], log_priors[fold], weights, constants)
         for c in range(n_classes):
             for k in range(selected.size):
-                centres[c, k] = means[fold, selected[k], c]
-        for first in range(starts[fold], starts[fold + 1], _EVENTS):
-            last = min(first + _EVENTS, starts[fold + 1])
+                centers[c, k] = means[fold, selected[k], c]
+        for first in range(starts[fold], starts[fold + 1], _SAMPLES):
+            last = min(first + _SAMPLES, starts[fold + 1])
             own = winners[first:last]
             n = own.size
             own[:] = 0
@@ -210,10 +228,11 @@ def gaussian_winners(columns, starts, selected, means, variances, smoothing, log
                 if constants[c] == -np.inf:
                     continue
                 sums[:] = 0.0
-                _add_nb_deviations(columns, first, selected, centres[c], weights[c], sums[:n])
+                _add_nb_deviations(columns, first, selected, centers[c], weights[c], sums[:n])
                 for i in range(n):
                     score = constants[c] - sums[i]
-                    highest, label = best[i], own[i]
+                    highest = best[i]
+                    label = own[i]
                     second[i] = max(second[i], min(highest, score))
                     own[i] = c if score > highest else label
                     best[i] = max(highest, score)
@@ -222,15 +241,15 @@ def gaussian_winners(columns, starts, selected, means, variances, smoothing, log
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def winner(table, priors, selected, event, totals, absolute):
-    """The class of the largest score of one event, as in `decide_exactly`; the last two arrays are filled."""
+def winner(table, priors, selected, sample, totals, absolute):
+    """The class of the largest score of one sample, as in `decide_exactly`; the last two arrays are filled."""
     n_classes = priors.shape[1]
     for c in range(n_classes):
-        totals[c] = priors[event, c]
+        totals[c] = priors[sample, c]
         absolute[c] = abs(totals[c])
     for f in selected:
         for c in range(n_classes):
-            term = table[f, event, c]
+            term = table[f, sample, c]
             totals[c] += term
             absolute[c] += abs(term)
     best = -np.inf
@@ -247,13 +266,14 @@ def winner(table, priors, selected, event, totals, absolute):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def decide_exactly(table, priors, selected, events, winners):
-    """The class of the largest score in double precision, first of equals, for the given events of one subset.
+def decide_exactly(table, priors, selected, samples, winners):
+    """The class of the largest score in double precision, first of equals, for the given samples of one subset.
 
     Scores are equal if they differ by no more than rounding: in data with repeated values, classes of different sizes
     often have the same true score. A score is the sum of `priors`, float64[n, classes], and the terms of the `selected`
-    features in `table`, float64[p, n, classes]. `winners`, int64[n], is filled at `events`.
+    features in `table`, float64[p, n, classes]. `winners`, int64[n], is filled at `samples`.
     """
-    totals, absolute = np.empty(priors.shape[1]), np.empty(priors.shape[1])
-    for event in events:
-        winners[event] = winner(table, priors, selected, event, totals, absolute)
+    totals = np.empty(priors.shape[1])
+    absolute = np.empty(priors.shape[1])
+    for sample in samples:
+        winners[sample] = winner(table, priors, selected, sample, totals, absolute)

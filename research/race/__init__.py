@@ -1,0 +1,1 @@
+"""Parts of research/peers.py: data, methods, one fit in a separate process, tables."""

@@ -1,0 +1,101 @@
+"""Verdicts on a folder of recordings: as a page of the docs, or compared with what is true of them.
+
+    python research/verdicts.py FOLDER [--page docs/verdicts.md]
+    python research/verdicts.py --corpus FOLDER
+
+The first prints how many rows, one per event, agree, partly agree, disagree or cannot be compared. The second prints
+for each recording how many statements are right, wrong, missed or false (`corpus/expectations.py`); its exit code is 1
+if not all are right.
+"""
+
+import argparse
+import sys
+from collections import Counter
+from pathlib import Path
+
+from corpus import check_corpus
+
+from pqswarm.identify import Failure, default_model, find_recordings, identify_file
+from pqswarm.identify.agreement import in_words
+from pqswarm.identify.verdict import EventVerdict, Verdict
+
+HEAD = """# Verdicts on public recordings
+
+One row per event, by `pqswarm identify` with the bundled model and nothing else given: no nominal voltage, no site
+file. The recordings are third-party and not part of this project (see {doc}`recordings`). Written by
+`research/verdicts.py`.
+
+{counts}
+
+| recording | time | by the rules | class | |
+|---|---|---|---|---|
+"""
+
+
+def row(verdict: Verdict, one: EventVerdict) -> str:
+    when = one.event.at(verdict.start)
+    time = f"+{one.event.start:.3f} s" if when is None else when.isoformat(sep=" ", timespec="milliseconds")
+    said = f"{in_words(one.label)} ({100 * one.probability:.0f} %)" if one.known else "unknown"
+    said = said if one.probabilities else "not asked"
+    agreement = one.agreement.partition(":")[0]
+    cells = (verdict.source, time, one.event.sentence, said, agreement)
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def print_corpus(folder: Path) -> bool:
+    """Print the comparison of each recording; return whether all are right."""
+    totals, n_recordings, n_right = Counter[str](), 0, 0
+    for one in check_corpus(folder):
+        problems = {"wrong": one.wrong, "missed": one.missed, "false": one.false}
+        counts = {"right": one.right} | {name: len(found) for name, found in problems.items()}
+        totals.update(counts)
+        n_recordings += 1
+        n_right += one.is_right
+        said = ", ".join(f"{n} {name}" for name, n in counts.items() if n)
+        print(f"{'right' if one.is_right else 'WRONG'}  {one.name}: {said}")
+        for name, found in problems.items():
+            more = [f"and {len(found) - 3} more"] if len(found) > 3 else []
+            for sentence in (*found[:3], *more):
+                print(f"         {name}: {sentence}")
+    print(f"\n{n_right} of {n_recordings} recordings right;", ", ".join(f"{n} {name}" for name, n in totals.items()))
+    return n_right == n_recordings
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, nargs="?")
+    parser.add_argument("--page", type=Path, help="Markdown file to write.")
+    parser.add_argument("--corpus", type=Path, metavar="FOLDER", help="recordings with known truth")
+    options = parser.parse_args()
+    if (options.folder is None) == (options.corpus is None):
+        parser.error("give a folder of recordings, or --corpus FOLDER.")
+    if options.corpus is not None:
+        sys.exit(not print_corpus(options.corpus))
+    print_page(options.folder, options.page)
+
+
+def print_page(folder: Path, page: Path | None) -> None:
+    """Print how rules and model agree, and write the page."""
+    paths, _ = find_recordings([folder])
+    rows, counts = [], Counter[str]()
+    n_recordings = 0
+    for path in paths:
+        for found in identify_file(path, model=default_model()):
+            if isinstance(found, Failure):
+                rows.append(f"| {Path(found.path).name} | | {found.reason} | | not analysed |")
+                counts["not analysed"] += 1
+                continue
+            n_recordings += 1
+            for one in found.events:
+                rows.append(row(found, one))
+                counts[one.agreement.partition(":")[0]] += 1
+    total = sum(counts.values())
+    said = ", ".join(f"{name} {n} ({100 * n / total:.0f} %)" for name, n in counts.most_common())
+    text = f"{n_recordings} recordings, {total} rows: {said}."
+    print(text)
+    if page:
+        page.write_text(HEAD.replace("{counts}", text) + "\n".join(rows) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

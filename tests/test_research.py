@@ -1,0 +1,53 @@
+"""The scripts of research/ start, and their README names each; a source archive has none of them."""
+
+import re
+import runpy
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+RESEARCH = Path(__file__).parents[1] / "research"
+SCRIPTS = sorted(path.stem for path in RESEARCH.glob("*.py"))
+
+pytestmark = pytest.mark.skipif(not SCRIPTS, reason="a source archive has no research")
+
+
+@pytest.fixture(autouse=True)
+def folder(monkeypatch):
+    """The folder of the scripts comes first among those of modules, as if one of them was run."""
+    monkeypatch.syspath_prepend(RESEARCH)
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_script_starts(name, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", [name, "--help"])
+    with pytest.raises(SystemExit, match="0"):
+        runpy.run_path(str(RESEARCH / f"{name}.py"), run_name="__main__")
+    assert "usage: " in capsys.readouterr().out
+    assert f"`python research/{name}.py" in (RESEARCH / "README.md").read_text(encoding="utf-8")
+
+
+def test_a_three_phase_event_is_drawn_and_repeats():
+    from three_phase import draw_suite
+
+    (name, event), (again, same) = (next(iter(draw_suite(7, 1600, "noisy", 1))) for _ in range(2))
+    assert name == again
+    assert np.isfinite(event.voltages).all()
+    np.testing.assert_array_equal(event.voltages, same.voltages)
+
+
+def test_first_ten_minutes_are_those_of_the_pages():
+    """The script runs every command of the three pages, in order, after the first installation."""
+    import first_ten_minutes
+
+    texts = {name: path.read_text(encoding="utf-8") for name, path in first_ten_minutes.PAGES.items()}
+    start = first_ten_minutes.START.read_text(encoding="utf-8")
+    installing, users = first_ten_minutes.read_pages(start, texts)
+    for text, (steps, files) in zip(texts.values(), users.values(), strict=True):
+        blocks = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+        assert [step.code for step in steps if not step.is_python] == re.findall(r"^\$ (.*)$", text, re.MULTILINE)
+        assert "".join(step.code for step in steps if step.is_python) == "".join(blocks)
+        assert files
+    assert installing.code.startswith("make install ")
