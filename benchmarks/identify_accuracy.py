@@ -17,11 +17,11 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/ is not part of the 
 
 from tests.reference.disturbances import CLASSES, GROUP, LABELS, make, make_sine
 
-from pqswarm.events import class_family
+from pqswarm.events import class_type
 from pqswarm.identify import identify
 from pqswarm.identify.agreement import event_rule
 from pqswarm.identify.show.curves import rank_event
-from pqswarm.measure import characterise
+from pqswarm.measure import characterize
 from pqswarm.recordings import Channel, Recording
 
 CONDITIONS = {
@@ -43,7 +43,7 @@ def classify(wave, sampling_rate, frequency, nominal, sides):
     """Class of each side, "rules" or "model", for one voltage [V]."""
     recording = Recording((Channel("U1", "V", "A", wave),), sampling_rate, frequency)
     if sides == ["rules"]:
-        events = characterise(recording, nominal_voltage=nominal).events
+        events = characterize(recording, nominal_voltage=nominal).events
         return {"rules": event_rule(max(events, key=rank_event), events)}
     main = identify(recording, nominal_voltage=nominal).main
     return {"rules": main.rule, "model": main.label or "none"}
@@ -72,8 +72,8 @@ def try_events(per_class, seed, nominal, sides, conditions):
                 said = classify(wave, condition["sampling_rate"], condition.get("frequency", 50.0), nominal, sides)
                 for side in sides:
                     label = said[side]
-                    shares[side][i, j] += (label in LABELS[name], class_family(label) == GROUP[name])
-                    if class_family(label) != GROUP[name]:
+                    shares[side][i, j] += (label in LABELS[name], class_type(label) == GROUP[name])
+                    if class_type(label) != GROUP[name]:
                         case = (title, name, label)
                         wrong[side][case] = wrong[side].get(case, 0) + 1
     return {side: 100 * table / per_class for side, table in shares.items()}, wrong

@@ -39,25 +39,25 @@ def unlike(found: list, truth: list[dict[str, str]]) -> tuple[list[str], list[st
         near = [
             one
             for one in found
-            if one.event.kind == row["kind"] and abs(one.event.start - float(row["start"])) < LATE.get(row["kind"], 0.5)
+            if one.event.type == row["type"] and abs(one.event.start - float(row["start"])) < LATE.get(row["type"], 0.5)
         ]
-        right = [one for one in near if one.label in CLASSES[row["kind"]]]
+        right = [one for one in near if one.label in CLASSES[row["type"]]]
         if not right:
-            missed.append(f"{row['kind']} at {row['start']} s: {[one.text() for one in near] or 'not found'}")
+            missed.append(f"{row['type']} at {row['start']} s: {[one.text() for one in near] or 'not found'}")
         else:
             found.remove(right[0])
     return missed, [one.text() for one in found]
 
 
-def analyse(path: Path, truth: list[dict[str, str]]) -> bool:
+def analyze(path: Path, truth: list[dict[str, str]]) -> bool:
     from pqswarm.identify import default_model, identify_file
 
     default_model()
     begin = time.process_time()
-    (verdict,) = identify_file(path, model=default_model())
+    (analysis,) = identify_file(path, model=default_model())
     used = time.process_time() - begin
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    missed, others = unlike(verdict.events, truth)
+    missed, others = unlike(analysis.events, truth)
     print(f"{path.name}: {used:.1f} s of CPU, peak memory {peak:.0f} MB")
     print(f"{len(truth) - len(missed)} of {len(truth)} disturbances found with the right class, {len(others)} others")
     for text in (*missed, *others):
@@ -96,8 +96,8 @@ def figures() -> Iterator[Figure]:
         found = []
 
         def identify(_: int) -> None:
-            (verdict,) = identify_file(path, model=model)
-            found[:] = verdict.events
+            (analysis,) = identify_file(path, model=model)
+            found[:] = analysis.events
 
         said = "identify_file, two minutes of three voltages / one FFT of each window of ten cycles"
         yield compare("identify, two minutes", said, transform, identify, rounds=3, better="lower")
@@ -127,9 +127,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--analyse", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.analyse is not None:  # in a process of its own, whose memory is measured
+    if options.analyze is not None:  # in a process of its own, whose memory is measured
         name = "long.csv" if options.format == "csv" else "long.cfg"
-        sys.exit(not analyse(options.analyse / name, truth_of(options.analyse)))
+        sys.exit(not analyze(options.analyze / name, truth_of(options.analyze)))
     with tempfile.TemporaryDirectory() as folder:
         samples = Path(folder, "samples")
         make_samples(samples, options.minutes, options.seed)

@@ -26,7 +26,7 @@ from pqswarm.evaluation import FILTERS, Folds, GaussianNBEvaluator, CachedEvalua
 from pqswarm.events import generate
 from pqswarm.features import decompose
 from pqswarm.identify import identify
-from pqswarm.measure import characterise
+from pqswarm.measure import characterize
 from pqswarm.recordings import Channel, Recording
 from pqswarm.report import Palette, plot_error_against_size
 from pqswarm.report.style import BAND, FAINT, GREY, INK, LOSS, STYLE, WAVE
@@ -175,7 +175,7 @@ def paper(axis: Axes) -> None:
 
 @card
 def paper_stepped(axis: Axes) -> None:
-    """The same in the study `paper-stepped`."""
+    """The same in the published study `paper-stepped`, of the plan `paper-grid`."""
     scatter(axis, "paper-stepped")
 
 
@@ -230,7 +230,7 @@ def recording(axis: Axes) -> None:
 @card
 def urms(axis: Axes) -> None:
     """Urms(1/2) of a sag, the threshold, and the time below it."""
-    found = characterise(disturbed())
+    found = characterize(disturbed())
     axis.plot(found.series.time, found.series.urms[0], color=WAVE, lw=1.4)
     axis.axhline(found.thresholds.sag, color=FAINT, lw=0.8, ls="--")
     for event in found.events:
@@ -325,7 +325,7 @@ def ranks(axis: Axes) -> None:
 @card
 def draws(axis: Axes) -> None:
     """Amplitudes of sinusoids, drawn uniformly and in steps."""
-    for place, (preset, colour) in enumerate((("paper", WAVE), ("paper-stepped", BAND))):
+    for place, (preset, colour) in enumerate((("paper", WAVE), ("paper-grid", BAND))):
         drawn = [generate("pure_sinusoid", seed=seed, preset=preset).parameters["amplitude"] for seed in range(80)]
         axis.vlines(drawn, 1.2 * -place, 1.2 * -place + 0.9, color=colour, lw=0.8, alpha=0.6)
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from pqswarm.events import generate
 from pqswarm.identify import identify
-from pqswarm.measure import characterise
+from pqswarm.measure import characterize
 from pqswarm.recordings import Channel, Recording, read, write_comtrade
 
 PEAK = 230 * np.sqrt(2)
@@ -34,7 +34,7 @@ print(f"{recording.format}: {recording.duration:.2f} s at {recording.sampling_ra
 # %%
 # The result, with the reference for 1 pu and the thresholds:
 
-found = characterise(recording)
+found = characterize(recording)
 print(found.text())
 
 # %%
@@ -47,7 +47,7 @@ for axis, channel in zip(axes, recording.channels, strict=False):
 for result in found.channels:
     axes[2].plot(found.series.time, found.urms_of(result), label=result.name)
 for event in found.events:
-    if event.kind == "transient":
+    if event.type == "transient":
         axes[1].axvline(event.start, color="#d24b00", lw=1, ls="--")
     else:
         axes[2].axvspan(event.start, event.end, color="#d24b00", alpha=0.15)
@@ -62,7 +62,7 @@ plt.show()
 # The model was trained on generated events. It assigns one of 16 classes to each event and states whether the rules
 # agree.
 
-verdict = identify(recording)
-for found in verdict.events:
+analysis = identify(recording)
+for found in analysis.events:
     print(found.text())
-figure = verdict.plot(recording)
+figure = analysis.plot(recording)

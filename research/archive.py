@@ -50,7 +50,7 @@ def write_recordings(folder: Path, count: int) -> None:
             write_comtrade(GeneratedRecording(seen, 0.8, 6400.0, seed=number, currents=True, **options), path, "BINARY")
 
 
-def analyse(folder: Path, archive: Archive, jobs: int) -> tuple[float, float, int]:
+def analyze(folder: Path, archive: Archive, jobs: int) -> tuple[float, float, int]:
     """Analyse the recordings; return wall time, CPU time of all processes [s] and their number."""
     paths, _ = find_recordings([folder])
     before, began = cpu_seconds(), time.perf_counter()
@@ -125,7 +125,7 @@ SELECTIONS = {
     "everything": Selection(),
     "a year": Selection(start="2020", end="2021"),
     "a station": Selection(stations=(5,)),
-    "sags due to faults": Selection(kinds=("sag",), causes=("fault",)),
+    "sags due to faults": Selection(types=("sag",), causes=("fault",)),
     "severe": Selection(severity=1.0),
     "a text": Selection(text="station 07 swell"),
     "a text that is nowhere": Selection(text="nowhere"),
@@ -133,7 +133,7 @@ SELECTIONS = {
 QUERIES = {
     "from=2020&to=2021": "a year",
     "station=5": "a station",
-    "kind=sag&cause=fault": "sags due to faults",
+    "type=sag&cause=fault": "sags due to faults",
     "text=station+07+swell": "a text",
 }
 
@@ -208,9 +208,9 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     given = parser.parse_args()
     recordings, folder = given.folder / "recordings", given.folder / "archive"
-    write_recordings(recordings, given.analysed)
+    write_recordings(recordings, given.analyzed)
     with Archive(folder) as archive:
-        wall, cpu, count = analyse(recordings, archive, given.jobs)
+        wall, cpu, count = analyze(recordings, archive, given.jobs)
         print(f"{count} files: {wall:.0f} s, {cpu:.0f} s CPU, {cpu / count:.3f} s CPU per file")
         copy_rows(archive, given.recordings)
         print(json.dumps(archive.counts()), f"{(folder / 'archive.sqlite').stat().st_size / 1e9:.2f} GB")

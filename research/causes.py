@@ -78,7 +78,7 @@ def answer(kind: str, background: str, event: ThreePhaseEvent, *, nominal: bool)
         raise NoIncidentsError
     incidents = plain["incidents"]
     main = incidents[0] if incidents else {"cause": "none", "probability": None, "stages": [], "events": []}
-    happened = [one for one in incidents if any(e["kind"] not in STEADY for e in one["events"])]
+    happened = [one for one in incidents if any(e["type"] not in STEADY for e in one["events"])]
     truth = event.truth
     said = main["cause"] if happened else "none"
     right = said == truth.cause if truth.cause else not happened
@@ -130,7 +130,7 @@ def compare_phases(event: ThreePhaseEvent, events: Iterable[dict], *, nominal: b
     if event.truth.cause in (None, "capacitor switching", "load switching"):
         return None
     below, near = event.truth.below(nominal=nominal, margin=0.02)
-    said = {phase for one in events if one["kind"] in BELOW for phase in one["phases"]}
+    said = {phase for one in events if one["type"] in BELOW for phase in one["phases"]}
     return set(below) <= said <= set(below + near)
 
 
@@ -224,7 +224,7 @@ def main() -> None:
     try:
         answers = list(ask(given))
     except NoIncidentsError:
-        parser.exit(2, 'This version of pqswarm reports no incidents: Verdict.as_dict() has no key "incidents".\n')
+        parser.exit(2, 'This version of pqswarm reports no incidents: Analysis.as_dict() has no key "incidents".\n')
     print_table("kind", answers, lambda one: one.kind)
     print_table("condition", answers, lambda one: f"{one.rate / 1000:g} kHz, {one.background}")
     print_reliability(answers)

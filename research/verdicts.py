@@ -1,4 +1,4 @@
-"""Verdicts on a folder of recordings: as a page of the docs, or compared with what is true of them.
+"""Analyses on a folder of recordings: as a page of the docs, or compared with what is true of them.
 
     python research/verdicts.py FOLDER [--page docs/verdicts.md]
     python research/verdicts.py --corpus FOLDER
@@ -17,9 +17,9 @@ from corpus import check_corpus
 
 from pqswarm.identify import Failure, default_model, find_recordings, identify_file
 from pqswarm.identify.agreement import in_words
-from pqswarm.identify.verdict import EventVerdict, Verdict
+from pqswarm.identify.analysis import Analysis, EventResult
 
-HEAD = """# Verdicts on public recordings
+HEAD = """# Analyses on public recordings
 
 One row per event, by `pqswarm identify` with the bundled model and nothing else given: no nominal voltage, no site
 file. The recordings are third-party and not part of this project (see {doc}`recordings`). Written by
@@ -32,13 +32,13 @@ file. The recordings are third-party and not part of this project (see {doc}`rec
 """
 
 
-def row(verdict: Verdict, one: EventVerdict) -> str:
-    when = one.event.at(verdict.start)
+def row(analysis: Analysis, one: EventResult) -> str:
+    when = one.event.at(analysis.start)
     time = f"+{one.event.start:.3f} s" if when is None else when.isoformat(sep=" ", timespec="milliseconds")
     said = f"{in_words(one.label)} ({100 * one.probability:.0f} %)" if one.known else "unknown"
     said = said if one.probabilities else "not asked"
     agreement = one.agreement.partition(":")[0]
-    cells = (verdict.source, time, one.event.sentence, said, agreement)
+    cells = (analysis.source, time, one.event.sentence, said, agreement)
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pqswarm._base import files as _files
-from pqswarm._base.archive import read_npy
+from pqswarm._base.array_file import read_npy
 from pqswarm._base.files import read_regular, write_atomically
 from pqswarm.datasets import load_dataset, read_samples
 from pqswarm.errors import FileFormatError, PqswarmError

@@ -1,4 +1,4 @@
-"""A classifier, a section, an event class and a reader from another package, from the plan to the verdict."""
+"""A classifier, a section, an event class and a reader from another package, from the plan to the analysis."""
 
 import json
 from pathlib import Path

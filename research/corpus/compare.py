@@ -7,8 +7,8 @@ from pathlib import Path
 
 from corpus.expectations import EXPECTED, NOTHING, Expected, Find
 from pqswarm.identify import Failure, default_model, identify_file
-from pqswarm.identify.verdict import EventVerdict, Verdict
-from pqswarm.measure.event import Event, Part
+from pqswarm.identify.analysis import Analysis, EventResult
+from pqswarm.measure.event import ChannelEvent, Event
 
 RMS_KINDS = ("sag", "swell", "interruption")
 HIGHEST = 3.0
@@ -42,7 +42,7 @@ class Comparison:
 
 def check_corpus(folder: Path, expected: Iterable[Expected] = EXPECTED) -> Iterator[Comparison]:
     """Analyse each recording of the folder once and compare; files without an expectation are wrong."""
-    results: dict[Path, list[Verdict | Failure]] = {}
+    results: dict[Path, list[Analysis | Failure]] = {}
     for one in expected:
         paths = [path for path in sorted(folder.glob(one.files)) if path.suffix.lower() in RECORDINGS]
         if not paths:
@@ -61,12 +61,12 @@ def check_corpus(folder: Path, expected: Iterable[Expected] = EXPECTED) -> Itera
         yield Comparison(path.relative_to(folder).as_posix(), wrong=["nothing is expected of this file"])
 
 
-def compare(expected: Expected, found: Verdict | Failure, comparison: Comparison) -> None:
+def compare(expected: Expected, found: Analysis | Failure, comparison: Comparison) -> None:
     """Compare a result with what is expected of it."""
     if expected.refused is not None:
         reason = found.reason if isinstance(found, Failure) else refusal(found)
         pattern = "" if expected.refused == NOTHING else expected.refused
-        if not reason and isinstance(found, Verdict):
+        if not reason and isinstance(found, Analysis):
             comparison.false += found.sentences
             return
         named = re.search(pattern, reason, re.IGNORECASE) is not None
@@ -81,43 +81,43 @@ def compare(expected: Expected, found: Verdict | Failure, comparison: Comparison
     check_words(expected, found, comparison)
 
 
-def refusal(verdict: Verdict) -> str:
+def refusal(analysis: Analysis) -> str:
     """Why nothing can be said; empty if something is said."""
-    (first, *others) = verdict.events
-    quiet = not others and first.event.kind == "none" and "nothing can be said" in first.event.sentence
+    (first, *others) = analysis.events
+    quiet = not others and first.event.type == "none" and "nothing can be said" in first.event.sentence
     return first.event.sentence if quiet else ""
 
 
-def fits(find: Find, event: Event, part: Part) -> bool:
+def fits(find: Find, event: Event, part: ChannelEvent) -> bool:
     """Whether a part of an event is what a finding is about, whatever its size."""
     return (
-        event.kind in find.kind.split("|")
+        event.type in find.type.split("|")
         and (not find.phases or part.phase in find.phases.split())
         and any(find.where in name for name in (part.channel, event.system, *event.also))
     )
 
 
-def check_find(find: Find, verdict: Verdict, comparison: Comparison) -> None:
+def check_find(find: Find, analysis: Analysis, comparison: Comparison) -> None:
     """Each phase needs a part of that kind, with the right magnitude, duration and end."""
     for phase in find.phases.split() or [""]:
         parts = [
             part
-            for one in verdict.events
+            for one in analysis.events
             for part in one.event.parts
             if fits(find, one.event, part) and phase in ("", part.phase)
         ]
-        name = " ".join(filter(None, (find.kind, phase, find.where)))
+        name = " ".join(filter(None, (find.type, phase, find.where)))
         if not parts:
             comparison.missed.append(name)
             continue
-        good = [part for part in parts if is_as_expected(find, part, verdict.nominal_frequency)]
+        good = [part for part in parts if is_as_expected(find, part, analysis.nominal_frequency)]
         said = ", ".join(
-            f"{part.magnitude:.3f} for {part.duration * verdict.nominal_frequency:.1f} cycles" for part in parts[:3]
+            f"{part.magnitude:.3f} for {part.duration * analysis.nominal_frequency:.1f} cycles" for part in parts[:3]
         )
         comparison.check(bool(good), comparison.wrong, f"{name}: {said}; expected {range_text(find)}")
 
 
-def is_as_expected(find: Find, part: Part, frequency: float) -> bool:
+def is_as_expected(find: Find, part: ChannelEvent, frequency: float) -> bool:
     """Whether magnitude, duration (by the standard or on the waveform) and cut are right."""
     lengths = [seconds * frequency for seconds in (part.duration, part.end - part.start)]
     return (
@@ -133,40 +133,40 @@ def range_text(find: Find) -> str:
     return f"{size}, {cycles} cycles" + (f", cut by the {find.cut}" if find.cut else "")
 
 
-def check_false(expected: Expected, verdict: Verdict, comparison: Comparison) -> None:
+def check_false(expected: Expected, analysis: Analysis, comparison: Comparison) -> None:
     """Nothing else may be found: no other RMS event, nothing impossible, nothing that must not be reported."""
     known = (*expected.finds, *expected.allowed)
     false = []
-    for one in verdict.events:
+    for one in analysis.events:
         event = one.event
-        strange = event.kind in RMS_KINDS and not all(
+        strange = event.type in RMS_KINDS and not all(
             any(fits(find, event, part) for find in known) for part in event.parts
         )
         if not expected.finds:
-            strange = strange or event.kind != "none" or says_more(one)
-        forbidden = any(name in (event.kind, *one.label.split(" with ")) for name in expected.never)
+            strange = strange or event.type != "none" or says_more(one)
+        forbidden = any(name in (event.type, *one.label.split(" with ")) for name in expected.never)
         impossible = event.unit == "pu" and abs(event.magnitude) > HIGHEST
-        ignored = event.kind != "none" and not set(expected.ignored).isdisjoint(event.channels)
+        ignored = event.type != "none" and not set(expected.ignored).isdisjoint(event.channels)
         if strange or forbidden or impossible or ignored:
-            false.append(event.sentence if event.kind != "none" else f"model: {one.label}")
+            false.append(event.sentence if event.type != "none" else f"model: {one.label}")
     comparison.right += not false
     comparison.false += false
 
 
-def says_more(one: EventVerdict) -> bool:
+def says_more(one: EventResult) -> bool:
     """Whether the model sees something where the rules do not."""
-    return one.event.kind == "none" and one.label not in UNDISTURBED
+    return one.event.type == "none" and one.label not in UNDISTURBED
 
 
-def check_words(expected: Expected, verdict: Verdict, comparison: Comparison) -> None:
+def check_words(expected: Expected, analysis: Analysis, comparison: Comparison) -> None:
     """Channels that are ignored, words of the report, the headline and the cause."""
-    notes = " ".join((*verdict.notes, *verdict.caveats))
-    states = {str(one.get("name")): one for one in verdict.as_dict().get("channels", ())}
+    notes = " ".join((*analysis.notes, *analysis.caveats))
+    states = {str(one.get("name")): one for one in analysis.as_dict().get("channels", ())}
     for name in expected.ignored:
         noted = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", notes) is not None
         stated = name in states and states[name]["state"] != "live"
         comparison.check(noted or stated, comparison.wrong, f"{name} is not said to be ignored, dead or calculated")
-    text = verdict.text()
+    text = analysis.text()
     if expected.says:
         said = re.search(expected.says, text, re.IGNORECASE) is not None
         comparison.check(said, comparison.missed, f"does not say {expected.says!r}")
@@ -174,10 +174,10 @@ def check_words(expected: Expected, verdict: Verdict, comparison: Comparison) ->
         found = re.search(expected.unsaid, text, re.IGNORECASE)
         comparison.check(found is None, comparison.wrong, f"says {found and found.group()!r}")
     if expected.headline:
-        main = verdict.main.event
+        main = analysis.main.event
         said = any(expected.headline in name for name in main.channels)
         comparison.check(said, comparison.wrong, f"headline: {main.sentence}")
-    incidents = verdict.as_dict().get("incidents")
+    incidents = analysis.as_dict().get("incidents")
     if expected.cause and incidents is not None:
         cause = incidents[0]["cause"] if incidents else "none"
         comparison.check(

@@ -28,8 +28,8 @@ class Find:
 
     Attributes
     ----------
-    kind : str
-        As in :data:`pqswarm.measure.event.KINDS`; alternatives are separated by ``|``.
+    type : str
+        As in :data:`pqswarm.measure.event.EVENT_TYPES`; alternatives are separated by ``|``.
     phases : str
         Each needs it, separated by blanks; any channel if empty.
     size : tuple of float
@@ -42,7 +42,7 @@ class Find:
         Where the record cuts it.
     """
 
-    kind: str
+    type: str
     phases: str = ""
     size: Range = ANY
     cycles: Range = ANY

@@ -16,7 +16,7 @@ NOMINALS = (230.0, 3464.0, 6351.0, 11_547.0, 63_509.0)
 
 Maker = Callable[[Axis, np.random.Generator], Shape]
 
-KINDS: dict[str, tuple[int, Callable[[int], Maker]]] = {
+EVENT_TYPES: dict[str, tuple[int, Callable[[int], Maker]]] = {
     "fault, types A to G": (70, lambda i: partial(plain_fault, bollen="ABCDEFG"[i % 7])),
     "fault, types H and I": (16, lambda i: partial(plain_fault, bollen="HI"[i % 2])),
     "fault, record ends inside": (14, lambda i: partial(plain_fault, bollen="ABCDEFG"[i % 7], ends_inside=True)),
@@ -55,10 +55,10 @@ def draw_suite(
     Yields
     ------
     tuple of str and ThreePhaseEvent
-        Name of the kind, one of :data:`KINDS`, and the event.
+        Name of the kind, one of :data:`EVENT_TYPES`, and the event.
     """
     drawn = BACKGROUNDS[background] if isinstance(background, str) else background
-    for number, (name, (count, maker)) in enumerate(KINDS.items()):
+    for number, (name, (count, maker)) in enumerate(EVENT_TYPES.items()):
         for i in range(count if per_kind is None else min(count, per_kind)):
             rng = np.random.default_rng([seed, number, i])
             short = name == "fault, record ends inside"

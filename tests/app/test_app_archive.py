@@ -39,9 +39,9 @@ def test_what_another_command_analysed_is_there_at_once(served):
         ("r0.cfg", "r1.cfg", "r2.cfg", "gone.cfg"), "analysed"
     )
     assert not found["analysing"]
-    assert found["facets"]["kinds"] == {"sag": 4}
+    assert found["facets"]["types"] == {"sag": 4}
     gone = next(one for one in found["recordings"] if one["name"] == "gone.cfg")["id"]
-    assert get(served, f"/api/recordings/{gone}/analysis")["events"][0]["kind"] == "sag"
+    assert get(served, f"/api/recordings/{gone}/analysis")["events"][0]["type"] == "sag"
     status, content = ask(served, f"/api/recordings/{gone}")
     assert status == 400
     assert "no longer where it was" in json.loads(content)["error"]
@@ -68,7 +68,7 @@ def test_pages_and_filters(served):
     assert ([row["magnitude"] for row in second["rows"]], second["next"]) == ([0.5, 0.7], "")
     stations = {one["name"]: one["id"] for one in get(served, "/api/recordings")["facets"]["stations"]}
     assert get(served, f"/api/events?station={stations['South']}&station={stations['North']}")["total"] == 3
-    assert get(served, "/api/events?text=r1+south&kind=sag")["total"] == 1
+    assert get(served, "/api/events?text=r1+south&type=sag")["total"] == 1
     assert get(served, "/api/events?severity=1.0")["total"] < 4
     assert get(served, "/api/archive?text=r2")["recordings"][0]["name"] == "r2.cfg"
     wrong = (
@@ -88,7 +88,7 @@ def test_counts(served):
     assert sum(one["total"] for one in get(served, "/api/months")["months"]) in (0, 4)  # a recorder may have no clock
     assert [len(line) for line in get(served, "/api/hours")["hours"]] == [24] * 7
     assert get(served, "/api/sarfi")["rows"] is not None
-    scatter = get(served, "/api/scatter?kind=sag")
+    scatter = get(served, "/api/scatter?type=sag")
     assert sorted(round(one["percent"]) for one in scatter["points"]) == [20, 30, 50, 70]
     assert {one["name"] for one in scatter["curves"]} == {"itic", "semi"}
     one = scatter["points"][0]["recording"]

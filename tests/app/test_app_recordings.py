@@ -36,7 +36,7 @@ def source(recordings):
 
 
 @pytest.fixture(scope="module")
-def verdict(recordings):
+def analysis(recordings):
     return next(iter(identify_file(recordings / "day" / "sag.cfg")))
 
 
@@ -44,7 +44,7 @@ def floats(text):
     return np.frombuffer(base64.b64decode(text), "<f4")
 
 
-def test_the_list_is_that_of_identify(app, listed, verdict):
+def test_the_list_is_that_of_identify(app, listed, analysis):
     assert listed["folder"] == "grid"
     found = {one["name"]: one for one in listed["recordings"]}
     assert set(found) >= {"day/sag.cfg", "hostile <b>&.cfg", "broken.cfg", "alone.cfg"}
@@ -56,9 +56,9 @@ def test_the_list_is_that_of_identify(app, listed, verdict):
     assert (one["state"], one["station"], one["n_channels"], one["upload"]) == ("analysed", "North", 4, False)
     assert one["seconds"] == pytest.approx(1.5)
     own = get(app, f"/api/events?recording={one['id']}")["rows"]
-    assert [row["sentence"] for row in own] == [row["sentence"] for row in verdict.rows()]
+    assert [row["sentence"] for row in own] == [row["sentence"] for row in analysis.rows()]
     assert own[0]["path"] == "day/sag.cfg"
-    assert own[0]["kind"] == "sag"
+    assert own[0]["type"] == "sag"
     assert own[0]["start"] == pytest.approx(0.5, abs=0.01)
     assert own[0]["point"] == [pytest.approx(0.1, abs=0.02), pytest.approx(50, abs=1)]
 
@@ -145,12 +145,12 @@ def test_wavelet_bands_on_demand(app, sag, source):
     assert ask(app, f"/api/recordings/{sag}/bands?channel=9")[0] == 400
 
 
-def test_the_analysis(app, sag, verdict):
+def test_the_analysis(app, sag, analysis):
     found = get(app, f"/api/recordings/{sag}/analysis")
     assert found["state"] == "analysed"
     assert found["thresholds"]["sag"] == 0.9
     assert [one["channel"] for one in found["references"]] == ["UA", "UB", "UC"]
-    assert found["events"][0]["probabilities"] == verdict.events[0].as_dict()["probabilities"]
+    assert found["events"][0]["probabilities"] == analysis.events[0].as_dict()["probabilities"]
     assert "sag_with_harmonics" in found["events"][0]["possible"]
     assert found["events"][0]["row"]["recording"] == sag
 
@@ -159,7 +159,7 @@ def test_tables_and_pages_to_save(app, sag):
     status, content = ask(app, "/api/table.csv")
     table = list(csv.DictReader(io.StringIO(content.decode())))
     assert status == 200
-    assert {row["kind"] for row in table} >= {"sag"}
+    assert {row["type"] for row in table} >= {"sag"}
     assert not any(cell.startswith(("=", "@")) for row in table for cell in row.values())
     status, content = ask(app, f"/api/recordings/{sag}/raw.csv?from=0.1&to=0.11")
     lines = content.decode().splitlines()
@@ -176,7 +176,7 @@ def test_magnitude_against_duration(app, sag):
     assert (point["recording"], point["event"], found["bins"]) == (sag, 0, [])
     assert point["percent"] == pytest.approx(50, abs=1)
     assert [one["name"] for one in found["curves"]] == ["itic", "semi"]
-    assert get(app, "/api/scatter?kind=notching")["total"] == 0
+    assert get(app, "/api/scatter?type=notching")["total"] == 0
 
 
 def test_hostile_names_stay_text(app, listed):
@@ -209,7 +209,7 @@ def test_a_correction_is_stored_in_the_archive_and_published(writable, empty_fol
         assert (message["id"], message["event"], message["correction"]["by"]) == (sag, 0, "Eve")
     with Archive(writable.archive, read_only=True) as archive:
         (kept,) = archive.class_corrections()
-    assert (kept.label, kept.by, kept.found.event.kind) == ("sag_with_harmonics", "Eve", "sag")
+    assert (kept.label, kept.by, kept.found.event.type) == ("sag_with_harmonics", "Eve", "sag")
     row = get(writable, f"/api/events?recording={sag}&order=oldest")["rows"][0]
     assert row["correction"]["at"]
     listed = get(writable, "/api/corrections")["corrections"][0]

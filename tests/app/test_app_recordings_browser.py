@@ -64,8 +64,8 @@ def test_a_file_that_is_too_large_is_not_sent(start, tmp_path):
 
 def test_filters_and_order(start):
     total = len(events(start))
-    start.click('.chip[data-kind="swell"]')
-    start.until("location.hash.includes('kind=swell')")
+    start.click('.chip[data-type="swell"]')
+    start.until("location.hash.includes('type=swell')")
     start.until(f"document.querySelector('.filters .count').innerText === '2 of {total} events'")
     assert sorted(rows(start, "station")) == ["East", "North"]
     start.evaluate("document.querySelector('.filters [name=text]').focus()")
@@ -192,7 +192,7 @@ def test_by_keyboard(start):
     assert start.evaluate("document.activeElement.tagName") == "H1"
     start.evaluate("document.querySelector('.own-events tbody tr').focus()")
     start.press("Enter")
-    start.until("location.hash.includes('span=') && !!document.querySelector('.verdict [data-read=rule]')")
+    start.until("location.hash.includes('span=') && !!document.querySelector('.analysis [data-read=rule]')")
     start.click(".back")
     start.until("!!document.activeElement.closest('.events tr')")
 
@@ -223,7 +223,7 @@ def test_a_phone_shows_magnitude_and_duration(app, browser, list_tab):
     try:
         phone.until(LISTED)
         seen = "(box => box.width > 20 && box.left >= 0 && box.right <= innerWidth)"
-        for column in ("kind", "magnitude", "duration", "time", "station"):
+        for column in ("type", "magnitude", "duration", "time", "station"):
             cell = f"document.querySelector('{ROWS} [data-column={column}]').getBoundingClientRect()"
             assert phone.evaluate(f"{seen}({cell})"), column
     finally:

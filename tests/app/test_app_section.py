@@ -17,7 +17,7 @@ from pqswarm.app.cache import AnswerCache
 from pqswarm.app.jobs import Cancelled, Job
 from pqswarm.app.recordings import section as recordings
 from pqswarm.app.recordings.files import RecordingInFile
-from pqswarm.app.recordings.queue import analyse_file
+from pqswarm.app.recordings.queue import analyze_file
 from pqswarm.app.recordings.section import RecordingsSection
 from pqswarm.app.studies import followed as followed_studies
 from pqswarm.app.studies.followed import FollowedStudies
@@ -83,7 +83,7 @@ def test_what_becomes_a_link_that_leads_out_is_not_opened(tmp_path):
         (home / name).symlink_to(tmp_path / "outside.dat")
     with pytest.raises(RecordingError, match="leads out of the folder"):
         section.open(Job(), by_name["a.cfg"])
-    (found,) = analyse_file(section.workbench, section.archive, by_name["a.cfg"].file, lambda *_: None).results
+    (found,) = analyze_file(section.workbench, section.archive, by_name["a.cfg"].file, lambda *_: None).results
     assert "leads out of the folder" in found.reason
     with pytest.raises(RecordingError, match="has changed since it was opened"):
         opened.source.read()
@@ -98,13 +98,13 @@ def test_what_went_while_it_was_analysed_is_analysed_when_it_comes_again(tmp_pat
     section.update(ONE)
     (home / "a.cfg").unlink()
 
-    async def analyse():
+    async def analyze():
         queue.wake()
         async with asyncio.timeout(PATIENCE):
             while queue.is_busy:
                 await asyncio.sleep(0.01)
 
-    asyncio.run(analyse())
+    asyncio.run(analyze())
     assert queue.failed
     write_pair(home / "b.cfg")
     section.files.look_again()

@@ -50,7 +50,7 @@ def test_a_pair_is_analysed_once_both_parts_are_there(app, pair):
         message = page.wait(lambda message: message["state"] == "analysed")
     assert message["id"] == answer["recording"]
     (row,) = get(app, f"/api/events?recording={answer['recording']}")["rows"]
-    assert (row["kind"], row["path"]) == ("sag", "uploads/fault.cfg")
+    assert (row["type"], row["path"]) == ("sag", "uploads/fault.cfg")
     (one,) = [one for one in get(app, "/api/recordings")["recordings"] if one["name"].startswith("fault")]
     assert (one["name"], one["upload"], one["state"]) == ("fault.cfg", True, "analysed")
     assert get(app, f"/api/recordings/{one['id']}/view")["channels"]

@@ -54,8 +54,8 @@ def write_page(path, names=("UA", "UB", "UC", "IA"), title="sag on phase A"):
         {"name": "spare", "changes": [[0, 0]]},
     ]
     events = [
-        {"start": 2.0, "end": 2.5, "kind": "sag", "title": title, "index": 7},
-        {"start": 6.0, "end": 6.0, "kind": "transient", "title": "transient", "index": 9},
+        {"start": 2.0, "end": 2.5, "type": "sag", "title": title, "index": 7},
+        {"start": 6.0, "end": 6.0, "type": "transient", "title": "transient", "index": 9},
     ]
     data = f"const header = {json.dumps(header)}, events = {json.dumps(events)};".replace("<", "\\u003c")
     style = read_styles("colours.css", "base.css", "waves.css") + "body { padding: 10px; }"

@@ -160,13 +160,13 @@ def test_a_site_file(folder, tmp_path):
 def test_interrupt_says_what_was_done_and_writes_it(folder, tmp_path, monkeypatch):
     from pqswarm.identify.folder import batch
 
-    def analyse(path, **_):
+    def analyze(path, **_):
         if path.suffix == ".csv":
             raise KeyboardInterrupt
         return found
 
     found = [*batch.identify_file(folder / "fault.cfg")]
-    monkeypatch.setattr("pqswarm.identify.archive.analyser.identify_file", analyse)
+    monkeypatch.setattr("pqswarm.identify.archive.analyzer.identify_file", analyze)
     result = CliRunner().invoke(app, ["identify", str(folder), "--csv", str(tmp_path / "rows.csv"), "--json"])
     assert isinstance(result.exception, Stopped)
     assert "stopped after 1 of 2 files: 1 event, 0 failures" in str(result.exception)

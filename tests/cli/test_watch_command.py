@@ -1,4 +1,4 @@
-"""``pqswarm watch`` and ``pqswarm site``, as a person uses them."""
+"""``pqswarm watch`` and ``pqswarm site-file``, as a person uses them."""
 
 import csv
 import hashlib
@@ -48,12 +48,12 @@ def test_once_then_the_archive(folder, tmp_path):
     assert "bad.csv: failed" in first.stderr
     assert run("watch", folder, "--once", "--settle", 0, "--jsonl", lines).stderr == ""
     (event,) = [json.loads(line) for line in lines.read_text().splitlines()]
-    assert (event["kind"], event["phases"], event["path"]) == ("sag", "A", str(folder / "fault.cfg"))
+    assert (event["type"], event["phases"], event["path"]) == ("sag", "A", str(folder / "fault.cfg"))
     home = folder.with_name("incoming.archive")
     table = tmp_path / "events.csv"
     assert "1 event" in run("archive", "export", home, "--out", table, "--separator", "semicolon").stdout
     (row,) = csv.DictReader(table.read_text().splitlines(), delimiter=";")
-    assert (row["kind"], row["key"]) == ("sag", event["key"])
+    assert (row["type"], row["key"]) == ("sag", event["key"])
     asked = run(
         "archive", "query", home, "SELECT kind, magnitude FROM events", "--decimal", "comma", "--separator", "tab"
     )
@@ -126,10 +126,10 @@ def test_a_signal_ends_it_cleanly(folder, tmp_path):
 
 
 def test_site_prints_a_file_to_edit(folder):
-    text = run("site", folder / "fault.cfg").stdout
+    text = run("site-file", folder / "fault.cfg").stdout
     site = Site.read(text)
     assert "UA" in site.channels
-    assert "does not exist" in refused("site", folder / "none.cfg")
+    assert "does not exist" in refused("site-file", folder / "none.cfg")
 
 
 def test_identify_and_watch_share_an_archive(folder, tmp_path):
@@ -141,7 +141,7 @@ def test_identify_and_watch_share_an_archive(folder, tmp_path):
     run("identify", folder, "--csv", tmp_path / "c.csv", code=1)
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes() == (tmp_path / "c.csv").read_bytes()
     told = run("watch", folder / ".." / folder.name, "--once", "--settle", 0, "--archive", home)
-    assert json.loads(told.stdout)["kind"] == "sag"
+    assert json.loads(told.stdout)["type"] == "sag"
     assert "events" not in told.stderr  # nothing was analysed again
-    assert "(analysed before)" not in run("identify", folder, "--archive", home, "--again", code=1).stderr
-    assert "--archive" in refused("identify", folder, "--again")
+    assert "(analysed before)" not in run("identify", folder, "--archive", home, "--reanalyze", code=1).stderr
+    assert "--archive" in refused("identify", folder, "--reanalyze")

@@ -10,7 +10,7 @@ import os
 import sys
 from pathlib import Path
 
-FOLLOWED = ["pqswarm.recordings", "pqswarm.measure", "pqswarm.identify", "pqswarm.study", "pqswarm._base.archive"]
+FOLLOWED = ["pqswarm.recordings", "pqswarm.measure", "pqswarm.identify", "pqswarm.study", "pqswarm._base.array_file"]
 """Packages whose code guides the mutations, except compiled code."""
 
 MANY = 10**12
@@ -61,7 +61,7 @@ def main():
         for folder, outcome in zip(given.again, outcomes, strict=True):
             sys.stdout.write(f"{folder}: {outcome.word} {outcome.sentence}\n{outcome.trace}")
         return int(any(outcome.word == "finding" for outcome in outcomes))
-    shares = Shares(*(min(factor * given.analysed, 1.0) for factor in vars(Shares()).values()))
+    shares = Shares(*(min(factor * given.analyzed, 1.0) for factor in vars(Shares()).values()))
     campaign = Campaign(
         seed=given.seed,
         first=given.first,

@@ -53,7 +53,7 @@ PLAN = """
 title = "small"
 runs = 2
 max_evaluations = 20
-reference = "2d-upso"
+baseline = "2d-upso"
 
 [dataset]
 preset = "paper"
@@ -120,7 +120,7 @@ def archive_seed():
     from pqswarm.identify.archive.files import SeenFile
 
     incident = Incident("fault", 0.8, ("because",), (Stage(0, 1, "x"),), (0, 1), 0, 1)
-    found = replace(invented.verdict(invented.event(), invented.event("swell", 1.2)), incidents=(incident,))
+    found = replace(invented.analysis(invented.event(), invented.event("swell", 1.2)), incidents=(incident,))
     with tempfile.TemporaryDirectory() as name:
         with Archive(name) as archive:
             file = SeenFile(Path("/data/a.cfg"), "1:1", 64 * "a")

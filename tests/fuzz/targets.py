@@ -32,7 +32,7 @@ class Shares:
     """Fractions of the accepted cases that go through each step after reading."""
 
     stretches: float = 0.2
-    analyse: float = 0.06
+    analyze: float = 0.06
     figure: float = 0.004
     command: float = 0.008
 
@@ -119,15 +119,15 @@ def try_recording(reader, folder, rng, shares):
     yield
     if rng.random() < shares.stretches:
         check_stretches(path, reader, rng)
-    if rng.random() < shares.analyse:
+    if rng.random() < shares.analyze:
         for source in open_recordings(path, format=reader)[:2]:
-            analyse(source, rng.random() < shares.figure / max(shares.analyse, 1e-9))
+            analyze(source, rng.random() < shares.figure / max(shares.analyze, 1e-9))
     if rng.random() < shares.command:
         run_command(path, folder)
 
 
-def analyse(source, draw, **known):
-    """Analyse a recording and check every form of the verdict except the command's."""
+def analyze(source, draw, **known):
+    """Analyse a recording and check every form of the analysis except the command's."""
     from pqswarm.identify import identify
     from pqswarm.identify.show.lines import csv_lines, json_text, line_heading, text_lines
     from pqswarm.recordings import Site
@@ -135,15 +135,15 @@ def analyse(source, draw, **known):
     template = Site.template(source)
     check_terminal(template, "site file", 10**6)
     Site.read(template).apply(source)
-    verdict = identify(source, **known)
-    check_json(json_text(verdict.as_dict()), "verdict")
-    found = verdict.rows()
+    analysis = identify(source, **known)
+    check_json(json_text(analysis.as_dict()), "analysis")
+    found = analysis.rows()
     check_csv(csv_lines(found), "table of events")
     check_terminal("\n".join([line_heading(found[0]), *text_lines(found)]), "lines of events")
-    check_terminal(verdict.text(), "verdict as text")
+    check_terminal(analysis.text(), "analysis as text")
     if draw:
         picture = io.StringIO()
-        verdict.plot(source).savefig(picture, format="svg")
+        analysis.plot(source).savefig(picture, format="svg")
         check_svg(picture.getvalue(), "figure")
 
 
@@ -183,8 +183,8 @@ def try_site(folder, rng, shares):
     waves = [1000 * np.sin(2 * np.pi * (50 * t - k / 3)) for k in range(3)]
     channels = [Channel(name, "V", name[1].upper(), wave) for name, wave in zip(("Ua", "Ub", "I0"), waves, strict=True)]
     seen = site.apply(Recording(tuple(channels), 4800.0, 50.0))
-    if rng.random() < 2 * shares.analyse:
-        analyse(seen, draw=False, thresholds=site.thresholds, reference=site.reference or "auto")
+    if rng.random() < 2 * shares.analyze:
+        analyze(seen, draw=False, thresholds=site.thresholds, reference=site.reference or "auto")
 
 
 def try_plan(folder, rng, shares):
@@ -201,7 +201,7 @@ def try_preset(folder, rng, shares):
 
     preset = load_preset(find_main(folder))
     yield
-    if rng.random() < shares.analyse:
+    if rng.random() < shares.analyze:
         generate(rng.choice(preset.classes), 0, preset)
 
 
@@ -231,9 +231,9 @@ def try_model(folder, rng, shares):
     model = load_model(find_main(folder))
     yield
     check_terminal(repr(model), "model as text", 2000)
-    if rng.random() < shares.analyse:
+    if rng.random() < shares.analyze:
         sag = generate("sag", seed=3, depth=0.38, start=0.2, duration=0.15)
-        analyse(Recording((Channel("U2", "V", "B", 325 * sag.signal),), 25_000, 50), draw=False, model=model)
+        analyze(Recording((Channel("U2", "V", "B", 325 * sag.signal),), 25_000, 50), draw=False, model=model)
 
 
 def try_archive(folder, rng, shares):
@@ -260,7 +260,7 @@ def try_store(folder, rng, shares):
         store.statuses()
         store.checkpoints()
     yield
-    if rng.random() < shares.analyse:
+    if rng.random() < shares.analyze:
         write_report(folder, "csv", folder / "out")
         if rng.random() < 0.2:
             write_report(folder, "html", folder / "out.html")

@@ -11,5 +11,5 @@ def add(archive, result, name, content="", folder="/data"):
     file = SeenFile(Path(folder, name), "1:1", content)
     archive.register([file])
     assert archive.claim(content) == "mine"
-    archive.finish(file, [result], analyser="test")
+    archive.finish(file, [result], analyzer="test")
     return file

@@ -1,13 +1,13 @@
-"""Verdicts put together by hand, without measuring and without a model."""
+"""Analyses put together by hand, without measuring and without a model."""
 
 from dataclasses import replace
 from datetime import datetime
 
 import numpy as np
 
-from pqswarm.identify import EventVerdict, Reference, Verdict
-from pqswarm.measure import ChannelResult, Characterisation, Series, Thresholds
-from pqswarm.measure.event import Event, Part
+from pqswarm.identify import Analysis, EventResult, Reference
+from pqswarm.measure import ChannelResult, Characterization, MeasuredSeries, Thresholds
+from pqswarm.measure.event import ChannelEvent, Event
 from pqswarm.recordings import Channel, Recording
 
 START = datetime(2026, 3, 4, 5, 6, 7, 89_000)
@@ -19,7 +19,7 @@ def event(kind="sag", magnitude=0.62, duration=0.08, start=0.4, phases="A", syst
     names = [f"{system} U{phase}".strip() for phase in phases]
     end = start + duration
     parts = tuple(
-        Part(number, name, phase, kind, magnitude, start, end, duration, system=system)
+        ChannelEvent(number, name, phase, kind, magnitude, start, end, duration, system=system)
         for number, (name, phase) in enumerate(zip(names, phases, strict=True))
     )
     settings = {"nominal_frequency": 50.0, "reference": REFERENCE, "sentence": f"{kind} as the rules say it"}
@@ -27,7 +27,7 @@ def event(kind="sag", magnitude=0.62, duration=0.08, start=0.4, phases="A", syst
 
 
 def with_label(one, label="sag", probability=0.9, agreement="agree"):
-    return EventVerdict(one, label, {label: probability, "swell": 1 - probability}, agreement, (0.0, 1.0))
+    return EventResult(one, label, {label: probability, "swell": 1 - probability}, agreement, (0.0, 1.0))
 
 
 def recording(systems=("",), seconds=1.0, rate=6400, currents=True, **other):
@@ -44,8 +44,8 @@ def recording(systems=("",), seconds=1.0, rate=6400, currents=True, **other):
     return Recording(tuple(channels), rate, 50.0, start=START, source="fault.cfg", **other)
 
 
-def verdict(*events, of=None, systems=("",), **other):
-    """The verdict on a recording with these events."""
+def analysis(*events, of=None, systems=("",), **other):
+    """The analysis on a recording with these events."""
     of = of or recording(systems)
     time = np.arange(0.01, of.duration - 0.01, 0.01)
     voltages = [channel for channel in of.channels if channel.unit == "V"]
@@ -61,7 +61,7 @@ def verdict(*events, of=None, systems=("",), **other):
         )
         for place, channel in enumerate(voltages)
     )
-    found = Characterisation(
+    found = Characterization(
         source=of.source,
         sampling_rate=of.sampling_rate,
         frequency=50.01,
@@ -70,13 +70,13 @@ def verdict(*events, of=None, systems=("",), **other):
         thresholds=Thresholds(),
         channels=channels,
         states=(),
-        events=tuple(one.event if isinstance(one, EventVerdict) else one for one in events),
+        events=tuple(one.event if isinstance(one, EventResult) else one for one in events),
         caveats=(),
-        series=Series(time, np.ones((len(channels), time.size)), None),
+        series=MeasuredSeries(time, np.ones((len(channels), time.size)), None),
     )
     settings = {"source": of.source, "start": of.start, "station": "North", "caveats": ("Assumed.",)}
-    return Verdict(
-        events=tuple(one if isinstance(one, EventVerdict) else with_label(one) for one in events),
+    return Analysis(
+        events=tuple(one if isinstance(one, EventResult) else with_label(one) for one in events),
         references=tuple(
             Reference(one.number, one.name, one.phase, one.system, one.reference, one.reference_source)
             for one in channels
@@ -86,7 +86,7 @@ def verdict(*events, of=None, systems=("",), **other):
         nominal_frequency=found.nominal_frequency,
         n_samples=found.n_samples,
         thresholds=found.thresholds,
-        characterisation=found,
+        characterization=found,
         **settings | other,
     )
 

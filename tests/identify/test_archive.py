@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 from tests.identify.archives import add
-from tests.identify.invented import event, verdict
+from tests.identify.invented import analysis, event
 
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.identify import Archive, ArchiveQueries, Failure, Selection
@@ -32,8 +32,8 @@ def test_a_content_is_analysed_by_one(tmp_path, monkeypatch):
         monkeypatch.setattr("pqswarm.identify.archive.files.LEASE", -1.0)
         one.renew([file.content])  # as if it gave no sign of life
         assert other.claim(file.content) == "mine"
-        assert one.finish(file, [verdict(event())]) is None  # too late: nothing is doubled
-        assert other.finish(file, [verdict(event())]) == 1
+        assert one.finish(file, [analysis(event())]) is None  # too late: nothing is doubled
+        assert other.finish(file, [analysis(event())]) == 1
         assert one.claim(file.content) == "done"
         assert one.counts()["events"] == 1
         child = os.fork()
@@ -48,10 +48,10 @@ def test_a_content_is_analysed_by_one(tmp_path, monkeypatch):
 
 
 def test_a_second_analysis_replaces_the_first(empty):
-    file = add(empty, verdict(event("sag", 0.5, 0.1, 0.1), event("swell", 1.2, 0.1, 0.5)), "a.cfg")
+    file = add(empty, analysis(event("sag", 0.5, 0.1, 0.1), event("swell", 1.2, 0.1, 0.5)), "a.cfg")
     empty.ask_again([file.content])
     assert empty.claim(file.content) == "mine"
-    assert empty.finish(file, [verdict(event("sag", 0.5, 0.1, 0.1), event("swell", 1.3, 0.1, 0.5))]) == 1
+    assert empty.finish(file, [analysis(event("sag", 0.5, 0.1, 0.1), event("swell", 1.3, 0.1, 0.5))]) == 1
     rows = ArchiveQueries(empty).page(Selection(), "oldest")["rows"]
     assert [(row["number"], row["magnitude"], bool(row["refers_to"])) for row in rows] == [
         (1, 0.5, False),
@@ -60,7 +60,7 @@ def test_a_second_analysis_replaces_the_first(empty):
 
 
 def test_corrections_last(empty):
-    file = add(empty, verdict(event("sag", 0.5, 0.1, 0.1), event("swell", 1.2, 0.1, 0.5)), "a.cfg")
+    file = add(empty, analysis(event("sag", 0.5, 0.1, 0.1), event("swell", 1.2, 0.1, 0.5)), "a.cfg")
     queries = ArchiveQueries(empty)
     empty.correct(1, 0, "sag_with_harmonics", "Eve", "seen")
     empty.correct(1, 1, "not an event", "Ann")
@@ -77,7 +77,7 @@ def test_corrections_last(empty):
     assert (kept.label, kept.by, kept.path) == ("sag_with_harmonics", "Eve", "/data/a.cfg")
     empty.ask_again([file.content])
     empty.claim(file.content)
-    empty.finish(file, [verdict(event("sag", 0.51, 0.1, 0.105), event("swell", 1.2, 0.1, 0.5))])
+    empty.finish(file, [analysis(event("sag", 0.51, 0.1, 0.105), event("swell", 1.2, 0.1, 0.5))])
     (row,) = queries.page(Selection())["rows"]
     assert (row["effective_class"], row["effective_cause"]) == ("sag_with_harmonics", "lightning")
     (number,) = empty.database.rows("SELECT id FROM recordings")[0]
@@ -92,7 +92,7 @@ def test_corrections_last(empty):
 
 
 def test_notes_and_sites(empty):
-    add(empty, replace(verdict(event()), station="North"), "a.cfg")
+    add(empty, replace(analysis(event()), station="North"), "a.cfg")
     empty.add_note(1, "a tree", "Eve", 0.25, 0.5)
     (note,) = empty.notes(1)
     assert (note["text"], note["by"], note["start"], note["end"]) == ("a tree", "Eve", 0.25, 0.5)
@@ -109,7 +109,7 @@ def test_notes_and_sites(empty):
 
 
 def test_a_moved_file_is_found_by_its_content(empty, tmp_path):
-    file = add(empty, verdict(event()), "a.cfg", folder=tmp_path / "old")
+    file = add(empty, analysis(event()), "a.cfg", folder=tmp_path / "old")
     moved = replace(file, path=tmp_path / "new" / "b.cfg")
     moved.path.parent.mkdir()
     moved.path.write_text("")
@@ -120,7 +120,7 @@ def test_a_moved_file_is_found_by_its_content(empty, tmp_path):
 
 
 def test_a_replaced_file_leaves_its_name_to_the_copy(empty, tmp_path):
-    file = add(empty, verdict(event()), "a.cfg", folder=tmp_path)
+    file = add(empty, analysis(event()), "a.cfg", folder=tmp_path)
     copy = replace(file, path=tmp_path / "copy.cfg")
     for one in (file, copy):
         one.path.write_text("")
@@ -155,7 +155,7 @@ HOSTILE = [
 @pytest.mark.parametrize("read_only", [True, False])
 def test_what_is_not_of_pqswarm_is_refused(tmp_path, statement, read_only):
     with Archive(tmp_path) as archive:
-        add(archive, verdict(event()), "a.cfg")
+        add(archive, analysis(event()), "a.cfg")
     with sqlite3.connect(tmp_path / "archive.sqlite") as database:
         database.executescript(statement)
     database.close()
@@ -180,7 +180,7 @@ DAMAGED = [
 def test_damaged_values_give_a_sentence(tmp_path, statement):
     with Archive(tmp_path) as archive:
         incident = Incident("fault", 0.8, ("because",), (Stage(0, 1, "x"),), (0,), 0, 1)
-        add(archive, replace(verdict(event()), incidents=(incident,)), "a.cfg")
+        add(archive, replace(analysis(event()), incidents=(incident,)), "a.cfg")
         with archive.database.transaction() as database:
             database.execute(statement)
         with pytest.raises(FileFormatError, match="damaged"):
@@ -189,7 +189,7 @@ def test_damaged_values_give_a_sentence(tmp_path, statement):
 
 def read_everything(archive):
     ArchiveQueries(archive).page(Selection())
-    archive.verdict(1)
+    archive.analysis(1)
 
 
 def test_links_and_other_files_are_refused(tmp_path):

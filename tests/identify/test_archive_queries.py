@@ -10,10 +10,10 @@ from datetime import datetime, timedelta
 import numpy as np
 import pytest
 from tests.identify.archives import add
-from tests.identify.invented import event, verdict, with_label
+from tests.identify.invented import analysis, event, with_label
 
 from pqswarm.errors import PqswarmError
-from pqswarm.identify import Archive, ArchiveQueries, EventVerdict, Selection
+from pqswarm.identify import Archive, ArchiveQueries, EventResult, Selection
 from pqswarm.identify.archive.export import check_archive, export_archive, run_query, table_cell
 from pqswarm.identify.archive.queries import MAX_POINTS
 from pqswarm.identify.show.curves import rank_event
@@ -21,21 +21,21 @@ from pqswarm.identify.show.page.indices import sarfi
 from pqswarm.identify.show.page.listing import ListedRecording, list_events
 from pqswarm.measure.incidents.record import Incident, Stage
 
-KINDS = ("sag", "sag", "interruption", "swell", "transient", "flicker", "harmonics")
+EVENT_TYPES = ("sag", "sag", "interruption", "swell", "transient", "flicker", "harmonics")
 
 
 def drawn_verdict(random, number):
-    """A verdict on a recording of a station with events of several kinds."""
+    """An analysis on a recording of a station with events of several kinds."""
     start = datetime(2024, 11, 1) + timedelta(seconds=float(random.uniform(0, 90 * 86_400)))
     events = []
     for _ in range(random.integers(0, 4)):
-        kind = str(random.choice(KINDS))
+        kind = str(random.choice(EVENT_TYPES))
         magnitude = {"interruption": 0.02, "swell": random.uniform(1.1, 1.5)}.get(kind, random.uniform(0.1, 0.89))
         phases = str(random.choice(["A", "BC", "ABC"]))
         length, first = float(random.uniform(0.01, 2)), float(random.uniform(0, 300))
         one = event(kind, float(magnitude), length, first, phases, system=str(random.choice(["", "20 kV"])))
         events.append(with_label(one, str(random.choice(["sag", "swell_with_harmonics"]))))
-    found = verdict(*(events or [event("none", float("nan"), 0.0, 0.0)]), path=f"{number}.cfg")
+    found = analysis(*(events or [event("none", float("nan"), 0.0, 0.0)]), path=f"{number}.cfg")
     incidents = [
         Incident(
             str(random.choice(["fault", "motor start", "unknown"])), 0.8, ("because",), (Stage(0, 1, "x"),), (i,), 0, 1
@@ -48,7 +48,7 @@ def drawn_verdict(random, number):
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory):
-    """An archive of 120 recordings, and the verdicts by name."""
+    """An archive of 120 recordings, and the analyses by name."""
     random = np.random.default_rng(5)
     archive = Archive(tmp_path_factory.mktemp("archive"))
     found = {}
@@ -71,7 +71,7 @@ def rows_of(filled):
     rows = []
     for path, one in filled[1].items():
         for position, found in enumerate(one.events):
-            if found.event.kind != "none":
+            if found.event.type != "none":
                 incident = one.incident_of(position)
                 at = found.event.at(one.start)
                 rows.append((path, one, found, "" if incident is None else incident.cause, at))
@@ -110,7 +110,7 @@ def test_a_list_is_ordered_and_paged(filled, order):
         assert known == sorted(known, reverse=order == "newest")
         assert sorted(times) == sorted("" if at is None else to_text(at) for *_, at in expected)
     page = queries.page(Selection(), order, limit=5)
-    assert list(page["kinds"].values()) == list(Counter(sorted_kinds(expected)).values())
+    assert list(page["types"].values()) == list(Counter(sorted_kinds(expected)).values())
 
 
 def to_text(at):
@@ -119,9 +119,9 @@ def to_text(at):
 
 
 def sorted_kinds(rows):
-    from pqswarm.measure.event import KINDS as ALL
+    from pqswarm.measure.event import EVENT_TYPES as ALL
 
-    return sorted((found.event.kind for _, _, found, _, _ in rows), key=list(ALL).index)
+    return sorted((found.event.type for _, _, found, _, _ in rows), key=list(ALL).index)
 
 
 SELECTED = [
@@ -130,7 +130,7 @@ SELECTED = [
         Selection(start="2024-11-20T06:00", end="2024-12-25"),
         lambda one, found, cause, at: at is not None and datetime(2024, 11, 20, 6) <= at < datetime(2024, 12, 25),
     ),
-    (Selection(kinds=("swell", "flicker")), lambda one, found, cause, at: found.event.kind in ("swell", "flicker")),
+    (Selection(types=("swell", "flicker")), lambda one, found, cause, at: found.event.type in ("swell", "flicker")),
     (Selection(classes=("sag",)), lambda one, found, cause, at: found.label == "sag"),
     (Selection(causes=("motor start",)), lambda one, found, cause, at: cause == "motor start"),
     (
@@ -161,7 +161,7 @@ def test_months_and_hours(filled):
     times = [at for *_, at in rows_of(filled) if at is not None]
     months = queries.months(Selection())
     assert {one["month"]: one["total"] for one in months} == Counter(f"{at:%Y-%m}" for at in times)
-    assert all(sum(one["kinds"].values()) == one["total"] for one in months)
+    assert all(sum(one["types"].values()) == one["total"] for one in months)
     hours = queries.hours(Selection())
     expected = Counter((at.weekday(), at.hour) for at in times)
     assert [[expected[day, hour] for hour in range(24)] for day in range(7)] == hours
@@ -179,7 +179,7 @@ def test_sarfi_is_that_of_the_page(filled):
                 for one in filled[1].values()
                 if one.station == name and one.start is not None
             ]
-            rows = sarfi(list_events([one for one in chosen if one.verdict.events])) if name else []
+            rows = sarfi(list_events([one for one in chosen if one.analysis.events])) if name else []
             total = Counter()
             for row in rows:
                 if row["site"] != "all sites":
@@ -191,30 +191,30 @@ def test_sarfi_is_that_of_the_page(filled):
 
 
 def one_year(found, one, year):
-    return found.event.kind != "none" and found.event.at(one.start).year == year
+    return found.event.type != "none" and found.event.at(one.start).year == year
 
 
 def test_events_that_follow_each_other_for_minutes(empty):
     """Groups of a minute from the first event, not from the one before."""
     starts = [0.0, 40.0, 59.0, 61.0, 100.0, 122.0, 300.0]
-    add(empty, replace(verdict(*(event("sag", 0.5, 0.1, at) for at in starts)), station="x"), "a.cfg")
+    add(empty, replace(analysis(*(event("sag", 0.5, 0.1, at) for at in starts)), station="x"), "a.cfg")
     (row,) = ArchiveQueries(empty).sarfi(Selection())
     assert row["events"] == row["SARFI-90"] == 4  # from 0, 61, 122 and 300 s
 
 
 def test_magnitude_against_duration(filled, monkeypatch):
     queries = ArchiveQueries(filled[0])
-    points = queries.scatter(Selection(kinds=("sag",)))
+    points = queries.scatter(Selection(types=("sag",)))
     expected = Counter(
         (round(found.event.duration, 3), round(100 * found.event.magnitude, 1))
         for _, _, found, _, _ in rows_of(filled)
-        if found.event.kind == "sag"
+        if found.event.type == "sag"
     )
     found = Counter((round(one["seconds"], 3), round(one["percent"], 1)) for one in points["points"])
     assert found == expected
     assert points["total"] == len(points["points"]) <= MAX_POINTS
     monkeypatch.setattr("pqswarm.identify.archive.queries.MAX_POINTS", 3)
-    bins = queries.scatter(Selection(kinds=("sag",)))
+    bins = queries.scatter(Selection(types=("sag",)))
     assert not bins["points"]
     assert sum(one["n"] for one in bins["bins"]) == points["total"]
     for one in bins["bins"]:
@@ -231,7 +231,7 @@ def test_what_others_saw(empty):
     for name, station, after in (("a", "North", 0), ("b", "South", 2), ("c", "North", 3), ("d", "South", 60)):
         add(
             empty,
-            replace(verdict(event("sag", 0.5, 0.2, 0.4)), station=station, start=start + timedelta(seconds=after)),
+            replace(analysis(event("sag", 0.5, 0.2, 0.4)), station=station, start=start + timedelta(seconds=after)),
             name,
         )
     found = ArchiveQueries(empty).others(1, 5.0)
@@ -243,9 +243,9 @@ def test_what_others_saw(empty):
 
 def test_sql_can_only_read_and_ends_in_time(filled):
     archive = Archive(filled[0].folder, read_only=True)
-    names, *rows = run_query(archive, "SELECT kind, count(*) AS n FROM events GROUP BY kind", 10)
-    assert names == ("kind", "n")
-    assert dict(rows) == Counter(found.event.kind for one in filled[1].values() for found in one.events)
+    names, *rows = run_query(archive, "SELECT type, count(*) AS n FROM events GROUP BY type", 10)
+    assert names == ("type", "n")
+    assert dict(rows) == Counter(found.event.type for one in filled[1].values() for found in one.events)
     for statement in (
         "DELETE FROM events",
         "PRAGMA query_only = OFF",
@@ -321,4 +321,4 @@ def test_recordings_are_listed_in_pages(filled):
 def test_an_event_can_be_read_alone(filled):
     queries = ArchiveQueries(filled[0])
     row = queries.page(Selection(), limit=1)["rows"][0]
-    assert isinstance(queries.event(row["number"]), EventVerdict)
+    assert isinstance(queries.event(row["number"]), EventResult)

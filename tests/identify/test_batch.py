@@ -1,4 +1,4 @@
-"""Many files: each has verdicts or a reason."""
+"""Many files: each has analyses or a reason."""
 
 import json
 import shutil
@@ -14,7 +14,7 @@ import pytest
 import pqswarm.identify
 from pqswarm.datasets import Samples, make_dataset
 from pqswarm.errors import PqswarmError
-from pqswarm.identify import COLUMNS, Archive, Failure, Verdict, find_recordings, identify_file, load_site
+from pqswarm.identify import COLUMNS, Analysis, Archive, Failure, find_recordings, identify_file, load_site
 from pqswarm.identify.archive import backlog
 from pqswarm.identify.folder import batch
 from pqswarm.identify.folder.scan import is_ours, scan
@@ -68,7 +68,7 @@ def test_files_of_one_name_are_told_apart(folder, small):
     ]
     assert [row["path"] for row in rows] == [str(folder / "one/fault.cfg"), str(folder / "two/fault.cfg")]
     assert {row["source"] for row in rows} == {"fault.cfg"}
-    assert rows[0]["kind"] == "sag"
+    assert rows[0]["type"] == "sag"
 
 
 @pytest.mark.parametrize(
@@ -105,9 +105,9 @@ def test_the_user_may_interrupt(error, folder, monkeypatch):
 
 def test_progress_is_told_and_may_end_the_work(folder, small):
     told = []
-    (verdict,) = identify_file(folder / "one/fault.cfg", model=small, progress=lambda *now: told.append(now))
+    (analysis,) = identify_file(folder / "one/fault.cfg", model=small, progress=lambda *now: told.append(now))
     total = told[0][1]
-    assert isinstance(verdict, Verdict)
+    assert isinstance(analysis, Analysis)
     assert told[-1] == (total, total)
 
     def cancel(done, total):
@@ -127,15 +127,15 @@ def test_logs_of_rms_and_odd_times_are_failures_or_verdicts(tmp_path, small):
         (tmp_path / name).write_text(text)
     found = [one for path in find_recordings([tmp_path])[0] for one in identify_file(path, model=small)]
     assert len(found) == 2
-    assert all(isinstance(one, Verdict | Failure) for one in found)
+    assert all(isinstance(one, Analysis | Failure) for one in found)
 
 
 def test_a_failed_figure_does_not_cost_the_verdict(folder, small):
-    def draw(source, verdict):
+    def draw(source, analysis):
         raise OSError("disk full")
 
-    verdict, failure = identify_file(folder / "one/fault.cfg", model=small, after=draw)
-    assert verdict.rows()[0]["kind"] == "sag"
+    analysis, failure = identify_file(folder / "one/fault.cfg", model=small, after=draw)
+    assert analysis.rows()[0]["type"] == "sag"
     assert "disk full" in failure.reason
 
 
@@ -144,16 +144,16 @@ def test_a_site_file_comes_first_and_what_is_given_before_it(folder, small):
         'station = "Nord"\nreference = "nominal"\nnominal_voltage = { line_to_line = 40000 }\n'
         '[channels."U*"]\nratio = 100\n[channels.UC]\nignore = true\n[thresholds]\nsag = 0.4'
     )
-    (verdict,) = identify_file(folder / "one/fault.cfg", model=small, site=site)
-    assert [one.name for one in verdict.characterisation.channels] == ["UA", "UB"]
-    assert verdict.characterisation.channels[0].reference == pytest.approx(40e3 / np.sqrt(3))
-    assert verdict.station == "Nord"
-    assert not [row for row in verdict.rows() if row["kind"] == "sag"]
-    (verdict,) = identify_file(
+    (analysis,) = identify_file(folder / "one/fault.cfg", model=small, site=site)
+    assert [one.name for one in analysis.characterization.channels] == ["UA", "UB"]
+    assert analysis.characterization.channels[0].reference == pytest.approx(40e3 / np.sqrt(3))
+    assert analysis.station == "Nord"
+    assert not [row for row in analysis.rows() if row["type"] == "sag"]
+    (analysis,) = identify_file(
         folder / "one/fault.cfg", model=small, site=site, thresholds={}, nominal_voltage=22e3, reference="nominal"
     )
-    assert verdict.characterisation.channels[0].reference == 22e3
-    assert verdict.rows()[0]["kind"] == "sag"
+    assert analysis.characterization.channels[0].reference == 22e3
+    assert analysis.rows()[0]["type"] == "sag"
 
 
 def test_systems_of_a_site_are_those_of_the_events(tmp_path, small):
@@ -164,10 +164,10 @@ def test_systems_of_a_site_are_those_of_the_events(tmp_path, small):
     channels = tuple(Channel(name, "V", "ABC"[k // 2], one.samples) for k, (name, one) in enumerate(crosswise))
     write_comtrade(replace(made, channels=channels), tmp_path / "two.cfg")
     site = Site.read('[channels."X*"]\nsystem = "bar X"\n[channels."Y*"]\nsystem = "bar Y"')
-    (verdict,) = identify_file(tmp_path / "two.cfg", model=small, site=site)
-    assert [one.system for one in verdict.characterisation.channels] == ["bar X", "bar Y"] * 3
+    (analysis,) = identify_file(tmp_path / "two.cfg", model=small, site=site)
+    assert [one.system for one in analysis.characterization.channels] == ["bar X", "bar Y"] * 3
     # The voltages of bar Y are no three-phase system, which is its unbalance.
-    assert [(row["kind"], row["system"], row["phases"]) for row in verdict.rows()] == [
+    assert [(row["type"], row["system"], row["phases"]) for row in analysis.rows()] == [
         ("unbalance", "bar Y", "A B C"),
         ("sag", "bar X", "A"),
     ]
@@ -184,12 +184,12 @@ def test_a_hundred_damaged_files_among_a_thousand(tmp_path, small, monkeypatch):
     """Each has a row or a reason; judging itself is tried elsewhere."""
     path = tmp_path / "whole.csv"
     write_csv(sag(rate=3200), path)
-    (verdict,) = identify_file(path, model=small)
-    monkeypatch.setattr(batch, "identify", lambda recording, *_, **__: replace(verdict, source=recording.source))
+    (analysis,) = identify_file(path, model=small)
+    monkeypatch.setattr(batch, "identify", lambda recording, *_, **__: replace(analysis, source=recording.source))
     monkeypatch.setattr(batch, "open_recordings", lambda path, **_: _open(path))
     paths = [tmp_path / f"{k}.csv" for k in range(1000)]
     found = [one for path in paths for one in identify_file(path)]
-    assert sum(len(one.rows()) for one in found if isinstance(one, Verdict)) == 900
+    assert sum(len(one.rows()) for one in found if isinstance(one, Analysis)) == 900
     assert len({str(one) for one in found if isinstance(one, Failure)}) == 100
 
 
@@ -200,20 +200,20 @@ def _open(path):
 
 
 def test_lines_of_text_csv_and_json(folder, small):
-    (verdict,) = identify_file(folder / "one/fault.cfg", model=small)
-    rows = [dict(row, date="2026-03-02", time="10:15:30.412") for row in verdict.rows()]
+    (analysis,) = identify_file(folder / "one/fault.cfg", model=small)
+    rows = [dict(row, date="2026-03-02", time="10:15:30.412") for row in analysis.rows()]
     line = text_lines(rows)[0]
     assert line.startswith("2026-03-02 10:15:30.412  instantaneous sag (type Ba)  A  0.50 pu (115 V)  1")
     assert f"({rows[0]['cycles']:.1f} cycles)" in line
-    assert line_heading(verdict.rows()[0]).endswith("fault.cfg")
+    assert line_heading(analysis.rows()[0]).endswith("fault.cfg")
     assert csv_lines(rows).splitlines()[0] == ",".join(COLUMNS)
     odd = {"a": float("inf"), "b": [np.float64(2.5), (np.int64(3),)], "c": {"d": float("nan")}}
     assert json.loads(json_text(odd)) == {"a": None, "b": [2.5, [3]], "c": {"d": None}}
-    assert json.loads(json_text(verdict.as_dict()), parse_constant=pytest.fail)
+    assert json.loads(json_text(analysis.as_dict()), parse_constant=pytest.fail)
 
 
 def test_what_is_not_known_has_no_words():
-    row = dict.fromkeys(COLUMNS, "") | {"kind": "transient", "magnitude": None, "unit": "pu", "volts": None}
+    row = dict.fromkeys(COLUMNS, "") | {"type": "transient", "magnitude": None, "unit": "pu", "volts": None}
     (line,) = text_lines([row | {"duration_s": None, "cycles": None, "offset_s": None}])
     assert line == "+0.000 s  transient"
 

@@ -15,7 +15,7 @@ from pqswarm.identify import (
     BANDWIDTHS,
     Archive,
     Correction,
-    EventVerdict,
+    EventResult,
     compute_features,
     identify,
     identify_file,
@@ -34,10 +34,10 @@ RATE = 25_000.0
 FEW = ("pure_sinusoid", "sag", "harmonics", "oscillatory_transient")
 
 
-def correction_of(verdict, event, label, by):
-    digest = find_candidate(verdict.path).digest()
-    found = EventVerdict.of(json.loads(json_text(event.as_dict())))  # as it is read back
-    return Correction(verdict.path, digest, verdict.source, found, label, by, "2026-06-30T12:00:00+00:00")
+def correction_of(analysis, event, label, by):
+    digest = find_candidate(analysis.path).digest()
+    found = EventResult.of(json.loads(json_text(event.as_dict())))  # as it is read back
+    return Correction(analysis.path, digest, analysis.source, found, label, by, "2026-06-30T12:00:00+00:00")
 
 
 def telegram(start=0.2, amplitude=0.15, phase=0.0):
@@ -62,19 +62,19 @@ def june(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def verdict(june):
+def analysis(june):
     (found,) = identify_file(june / "ripple.cfg")
     return found
 
 
 @pytest.fixture
-def archive(june, verdict, tmp_path):
+def archive(june, analysis, tmp_path):
     """The folder of an archive with one correction."""
     file = look_at(find_candidate(june / "ripple.cfg"))
     with Archive(tmp_path / "archive") as made:
         made.register([file])
         made.claim(file.content)
-        made.finish(file, [verdict])
+        made.finish(file, [analysis])
         made.correct(1, 0, "oscillatory_transient", "Eve")
     return tmp_path / "archive"
 
@@ -92,8 +92,8 @@ def small(corrections):
 
 
 @pytest.mark.slow
-def test_a_corrected_event_is_followed_and_others_like_it_are_too(verdict, archive):
-    assert verdict.events[0].label != "oscillatory_transient"
+def test_a_corrected_event_is_followed_and_others_like_it_are_too(analysis, archive):
+    assert analysis.events[0].label != "oscillatory_transient"
     model = train(get_preset("field").with_classes(FEW), 10, corrections=archive, n_jobs=1)
     assert model.origin["corrections"] == model.origin["corrections_followed"] == 1
     (event, *_) = identify(telegram(), model).events
@@ -119,21 +119,21 @@ def test_the_site_of_a_station_applies_to_its_corrections(june, tmp_path):
     assert found.correction is one
 
 
-def test_features_are_those_of_identify(verdict, june):
-    (one,) = find_corrected([correction_of(verdict, verdict.events[0], "harmonics", "Eve")], FEW)
+def test_features_are_those_of_identify(analysis, june):
+    (one,) = find_corrected([correction_of(analysis, analysis.events[0], "harmonics", "Eve")], FEW)
     recording = read(june / "ripple.cfg")
-    first, stop = (round(moment * RATE) for moment in verdict.events[0].window)
-    result = verdict.references[0]
+    first, stop = (round(moment * RATE) for moment in analysis.events[0].window)
+    result = analysis.references[0]
     capture = recording.channels[0].samples[first:stop] / (np.sqrt(2) * result.volts)
-    frequency = verdict.frequency
+    frequency = analysis.frequency
     (row, *others) = one.features(0, 3, seed=1, wavelet=False)
     np.testing.assert_array_equal(row, compute_features(capture, RATE, frequency, wavelet=False))
     assert all((other != row).any() for other in others)
     assert one.features(4, 2, seed=1, wavelet=False).shape == (2, len(FEATURES))
 
 
-def test_how_much_a_corrected_event_weighs(verdict, monkeypatch):
-    (one,) = find_corrected([correction_of(verdict, verdict.events[0], "harmonics", "Eve")], FEW)
+def test_how_much_a_corrected_event_weighs(analysis, monkeypatch):
+    (one,) = find_corrected([correction_of(analysis, analysis.events[0], "harmonics", "Eve")], FEW)
     monkeypatch.setattr(CorrectedEvent, "features", lambda *args, **_: np.zeros((args[2], len(FEATURES))))
 
     def count(events, bandwidth, learned=(0, 1, 2, 3)):
@@ -150,8 +150,8 @@ def test_how_much_a_corrected_event_weighs(verdict, monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_same_corrections_in_any_order_give_the_same_model(verdict, tmp_path):
-    first, second = (correction_of(verdict, one, "oscillatory_transient", "Eve") for one in verdict.events[:2])
+def test_the_same_corrections_in_any_order_give_the_same_model(analysis, tmp_path):
+    first, second = (correction_of(analysis, one, "oscillatory_transient", "Eve") for one in analysis.events[:2])
     withdrawn = [replace(second, label="pure_sinusoid"), replace(second, at="2026-06-30T12:00:00+00:00", by="Ann")]
 
     def content(corrections):
@@ -164,12 +164,12 @@ def test_the_same_corrections_in_any_order_give_the_same_model(verdict, tmp_path
         assert content(first) != once
 
 
-def test_what_cannot_be_used_is_named_and_the_rest_is_trained(june, verdict):
-    used = correction_of(verdict, verdict.events[0], "oscillatory_transient", "Eve")
+def test_what_cannot_be_used_is_named_and_the_rest_is_trained(june, analysis):
+    used = correction_of(analysis, analysis.events[0], "oscillatory_transient", "Eve")
     gone = replace(used, path=str(june / "gone\x1b[2J.cfg"), digest=64 * "0")
     changed = replace(used, digest=64 * "1")
     moved = replace(used, found=replace(used.found, event=replace(used.found.event, start=0.5)))
-    measured = replace(used, found=verdict.events[1], label="sag")
+    measured = replace(used, found=analysis.events[1], label="sag")
     elsewhere = replace(used, source="ripple.cfg, observation 3")
     with pytest.warns(UserWarning, match="left out") as said:
         model = small([used, gone, changed, moved, measured, elsewhere])
@@ -191,9 +191,9 @@ def test_what_cannot_be_used_is_named_and_the_rest_is_trained(june, verdict):
         small([replace(one, label="") for one in (used, changed, moved, measured, elsewhere, gone)])
 
 
-def test_whatever_happens_with_a_recording_is_named(verdict, monkeypatch):
+def test_whatever_happens_with_a_recording_is_named(analysis, monkeypatch):
     monkeypatch.setattr("pqswarm.identify.training.corrected._find_in_recording", lambda *_: 1 / 0)
-    used = correction_of(verdict, verdict.events[0], "oscillatory_transient", "Eve")
+    used = correction_of(analysis, analysis.events[0], "oscillatory_transient", "Eve")
     with (
         pytest.warns(UserWarning, match=r"ripple\.cfg: could not be analysed: ZeroDivisionError"),
         pytest.raises(PqswarmError, match="none of the corrections can be used"),
@@ -201,9 +201,9 @@ def test_whatever_happens_with_a_recording_is_named(verdict, monkeypatch):
         find_corrected([used], FEW)
 
 
-def test_labels_that_the_standard_leaves_open(verdict):
-    labels = possible_labels(verdict, verdict.events[0])
+def test_labels_that_the_standard_leaves_open(analysis):
+    labels = possible_labels(analysis, analysis.events[0])
     assert "oscillatory_transient" in labels
     assert not {"sag", "swell", "interruption"} & set(labels)
-    assert possible_labels(verdict, replace(verdict.events[0], probabilities={})) == ()
-    assert possible_labels(verdict, verdict.events[0], FEW) == ("pure_sinusoid", "harmonics", "oscillatory_transient")
+    assert possible_labels(analysis, replace(analysis.events[0], probabilities={})) == ()
+    assert possible_labels(analysis, analysis.events[0], FEW) == ("pure_sinusoid", "harmonics", "oscillatory_transient")

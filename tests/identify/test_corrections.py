@@ -1,16 +1,16 @@
 """Corrections: the last one of an event wins."""
 
+from pqswarm.identify.analysis import EventResult
 from pqswarm.identify.training.corrections import Correction, merge_corrections
-from pqswarm.identify.verdict import EventVerdict
-from pqswarm.measure.event import Event, Part
+from pqswarm.measure.event import ChannelEvent, Event
 
 AT = "2026-06-30T12:00:00+00:00"
 
 
 def correction(start=0.2, channels=("UA",), **known):
-    parts = tuple(Part(i, name, "A", "sag", 0.6, start, start + 0.1, 0.1) for i, name in enumerate(channels))
+    parts = tuple(ChannelEvent(i, name, "A", "sag", 0.6, start, start + 0.1, 0.1) for i, name in enumerate(channels))
     event = Event("sag", "sag", parts, "", 0.6, "pu", start, start + 0.1, 0.1, 50.0, 230.0, "a sag")
-    found = EventVerdict(event, "sag", {"sag": 0.9, "swell": 0.1}, "agree", (0.0, 1.0), "nominal")
+    found = EventResult(event, "sag", {"sag": 0.9, "swell": 0.1}, "agree", (0.0, 1.0), "nominal")
     values = {"path": "june/a.cfg", "digest": 64 * "a", "source": "a.cfg", "found": found}
     return Correction(**values | {"label": "sag_with_harmonics", "by": "Eve", "at": AT} | known)
 

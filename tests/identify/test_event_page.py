@@ -12,7 +12,7 @@ from math import log10, nan
 
 import numpy as np
 import pytest
-from tests.identify.invented import event, recording, verdict, with_label
+from tests.identify.invented import analysis, event, recording, with_label
 
 from pqswarm.identify.show.curves import ITIC, SEMI, event_severity
 from pqswarm.identify.show.lines import csv_lines
@@ -28,14 +28,14 @@ NOTHING = event("none", 1.0, 1.0, start=0.0)
 HOSTILE = "</script><script>alert(1)</script>\"><img src=x onerror=alert(1)>'&amp;{{ 7*7 }}"
 
 
-def drawn(verdicts, failures=(), of=None):
+def drawn(analyses, failures=(), of=None):
     """The page with figures, all of one recording."""
-    return page_html(verdicts, failures, find=lambda _: of or recording())
+    return page_html(analyses, failures, find=lambda _: of or recording())
 
 
-def plain(verdicts, failures=()):
+def plain(analyses, failures=()):
     """The page without figures of waveforms."""
-    return page_html(verdicts, failures, find=lambda _: None)
+    return page_html(analyses, failures, find=lambda _: None)
 
 
 class Page(HTMLParser):
@@ -70,16 +70,16 @@ class Page(HTMLParser):
         return " ".join(" ".join(self.texts).replace("\u00a0", " ").split())
 
 
-def listed(verdicts):
-    return list_events([ListedRecording.of(one) for one in verdicts])
+def listed(analyses):
+    return list_events([ListedRecording.of(one) for one in analyses])
 
 
 @pytest.fixture(scope="module")
 def usual():
-    one = verdict(
+    one = analysis(
         with_label(SAG), with_label(LONG, "interruption", 0.8, "disagree: rules say so"), with_label(SWELL, "swell")
     )
-    two = verdict(NOTHING, station="South", source="quiet.cfg", start=datetime(2026, 3, 9))
+    two = analysis(NOTHING, station="South", source="quiet.cfg", start=datetime(2026, 3, 9))
     return drawn([one, two], ["lost.cfg cannot be read: it is empty."])
 
 
@@ -94,7 +94,7 @@ def test_what_it_says(usual):
     assert "Assumed." in text
     assert "nan" not in re.sub(r"[A-Za-z]{4,}", "", text).lower().split()
     assert len(page.of("tr", id="event-2")) == 1
-    rows = [attrs["data-kind"] for attrs in page.of("tr") if "data-kind" in attrs]
+    rows = [attrs["data-type"] for attrs in page.of("tr") if "data-type" in attrs]
     assert rows == ["swell", "sag", "interruption", "none"]
     sizes = re.findall(r"file of (\d+\.\d) MB", text)
     assert float(sizes[0]) == pytest.approx(len(usual.encode()) / 1e6, abs=0.06)
@@ -135,7 +135,7 @@ def test_hostile_names_stay_text():
     hurt = event("sag", 0.5, 0.1, sag_type=HOSTILE, sentence=HOSTILE)
     hurt = replace(hurt, parts=(replace(hurt.parts[0], channel=f"{HOSTILE}UA"),), system=HOSTILE, category=HOSTILE)
     found = with_label(hurt, HOSTILE, 0.9, HOSTILE)
-    one = verdict(found, of=of, station=HOSTILE, notes=(HOSTILE,), caveats=(HOSTILE,), path=f"/nowhere/{HOSTILE}")
+    one = analysis(found, of=of, station=HOSTILE, notes=(HOSTILE,), caveats=(HOSTILE,), path=f"/nowhere/{HOSTILE}")
     page = Page(drawn([one], [HOSTILE], of))
     assert len(page.scripts) == 3
     assert json.loads(page.data[0])["header"]["channels"][0]["name"].startswith(HOSTILE)
@@ -147,21 +147,21 @@ def test_hostile_names_stay_text():
 
 def test_names_that_are_no_text():
     """Names of files on disk may hold bytes that are no UTF-8."""
-    one = verdict(SAG, source="fault\udcff.cfg", station="\x00\u202e")
+    one = analysis(SAG, source="fault\udcff.cfg", station="\x00\u202e")
     assert drawn([one], ["\udcff"]).encode()
 
 
 def test_what_is_not_known_is_left_out():
     broken = event("sag", nan, nan, reference=nan)
     strange = event("transient", 0.4, 0.0, details={"decay": nan, "peak_voltage": nan})
-    text = Page(plain([verdict(broken, strange, start=None, station="")])).text
+    text = Page(plain([analysis(broken, strange, start=None, station="")])).text
     assert not re.search(r"\bnan\b", text, re.IGNORECASE)
     assert "+0.400 s" in text
 
 
 def test_without_anything():
     assert "No recording could be read." in Page(page_html([], ["all lost."])).text
-    text = Page(plain([verdict(NOTHING)])).text
+    text = Page(plain([analysis(NOTHING)])).text
     assert "No disturbance was found." in text
     assert "Tolerance" not in text
 
@@ -193,16 +193,16 @@ def test_severity_of_ieee_1564():
 def test_points_are_where_they_belong():
     spike = event("transient", 0.8, 0.0, start=0.2, details={"decay": 1e-3, "peak_voltage": 1.5})
     within = event("sag", 0.95, 0.03, start=0.7)
-    page = Page(plain([verdict(SAG, LONG, SWELL, spike, within)]))
+    page = Page(plain([analysis(SAG, LONG, SWELL, spike, within)]))
     assert "5 events: 1 in the prohibited region, 2 in the no-damage region and 2 in the no-interruption" in page.text
     assert "3 events: 1 below the curve and 2 on or above it." in page.text
     points = page.of("a", **{"class": "point"})
     assert [point["href"] for point in points].count("#event-5") == 2  # on both charts
-    by_kind = {point["data-kind"]: point for point in points}
+    by_kind = {point["data-type"]: point for point in points}
     assert float(by_kind["swell"]["data-percent"]) == 125
     assert float(by_kind["swell"]["data-seconds"]) == 0.04
     # The circle of the swell, on axes from 0.1 ms to 100 s and from 0 to 200 %.
-    place = next(i for i, (tag, attrs) in enumerate(page.tags) if attrs.get("data-kind") == "swell" and tag == "a")
+    place = next(i for i, (tag, attrs) in enumerate(page.tags) if attrs.get("data-type") == "swell" and tag == "a")
     circle = next(attrs for tag, attrs in page.tags[place:] if tag == "circle")
     across = log10(0.04 / 1e-4) / log10(100 / 1e-4)
     assert float(circle["cx"]) == pytest.approx(62 + across * (600 - 62 - 16), abs=0.1)
@@ -215,12 +215,12 @@ def later(seconds):
 
 def test_sarfi_by_hand():
     """Three events within a minute are one; another station, another busbar and a later time are others."""
-    first = verdict(event("sag", 0.85, 0.1), event("interruption", 0.05, 0.2), start=later(0))
-    same = verdict(event("swell", 1.3, 0.1), start=later(50), source="b.cfg")
-    after = verdict(event("sag", 0.6, 0.015), start=later(61), source="c.cfg")
-    bus = verdict(event("sag", 0.9, 0.1, system="bus 2"), start=later(0), source="d.cfg")
-    south = verdict(event("sag", 0.45, 0.1), NOTHING, start=later(0), station="South", source="e.cfg")
-    quiet = verdict(event("transient", 0.5, 0.0), station="West", source="f.cfg")
+    first = analysis(event("sag", 0.85, 0.1), event("interruption", 0.05, 0.2), start=later(0))
+    same = analysis(event("swell", 1.3, 0.1), start=later(50), source="b.cfg")
+    after = analysis(event("sag", 0.6, 0.015), start=later(61), source="c.cfg")
+    bus = analysis(event("sag", 0.9, 0.1, system="bus 2"), start=later(0), source="d.cfg")
+    south = analysis(event("sag", 0.45, 0.1), NOTHING, start=later(0), station="South", source="e.cfg")
+    quiet = analysis(event("transient", 0.5, 0.0), station="West", source="f.cfg")
     table = {row["site"]: row for row in sarfi(listed([first, same, after, bus, south, quiet]))}
     assert list(table) == ["all sites", "North", "North, bus 2", "South", "West"]
     levels = (90, 80, 70, 50, 10, 110, 120, 140, "ITIC", "SEMI")
@@ -233,7 +233,7 @@ def test_sarfi_by_hand():
 
 
 def test_sarfi_without_a_clock():
-    one, two = (verdict(event("sag", 0.5, 0.1), start=None, source=name) for name in "ab")
+    one, two = (analysis(event("sag", 0.5, 0.1), start=None, source=name) for name in "ab")
     (row,) = sarfi(listed([one, two]))
     assert row["events"] == 2  # of two recordings: whether they are one event is not known
 
@@ -243,7 +243,7 @@ def test_dips_and_swells_by_hand():
     events = [event("sag", u, t, start=100.0 * i) for i, (u, t) in enumerate(lows)] + [
         event("swell", u, t) for u, t in ((1.2, 0.5), (1.15, 5.01))
     ]
-    dips = count_dips_for_indices(listed([verdict(*events)]))
+    dips = count_dips_for_indices(listed([analysis(*events)]))
     assert [sum(numbers) for _, numbers in dips.rows] == [3, 1, 1, 1, 1]
     assert dips.rows[0] == ("90 > u ≥ 80", (2, 1, 0, 0, 0))
     assert dips.rows[1][1] == (0, 1, 0, 0, 0)
@@ -251,7 +251,7 @@ def test_dips_and_swells_by_hand():
     assert dips.rows[3][1] == (0, 0, 0, 1, 0)
     assert dips.rows[4][1] == (0, 0, 0, 0, 1)
     assert dips.longer == 1
-    assert [numbers for _, numbers in count_swells_for_indices(listed([verdict(*events)])).rows] == [
+    assert [numbers for _, numbers in count_swells_for_indices(listed([analysis(*events)])).rows] == [
         (1, 0, 0),
         (0, 0, 1),
     ]
@@ -259,25 +259,25 @@ def test_dips_and_swells_by_hand():
 
 def test_a_sag_that_becomes_an_interruption_is_one_dip():
     events = [event("sag", 0.6, 0.1, 1.0), event("interruption", 0.01, 0.2, 1.1), event("sag", 0.6, 0.2, 1.3)]
-    dips = count_dips_for_indices(listed([verdict(*events)]))
+    dips = count_dips_for_indices(listed([analysis(*events)]))
     assert [numbers for _, numbers in dips.rows if sum(numbers)] == [(0, 1, 0, 0, 0)]
     assert dips.rows[4][1] == (0, 1, 0, 0, 0)
 
 
 def test_files_of_one_name_without_a_date_are_two():
-    one, other = (verdict(SAG, start=None, station="", path=f"{name}/fault.cfg") for name in ("a", "b"))
+    one, other = (analysis(SAG, start=None, station="", path=f"{name}/fault.cfg") for name in ("a", "b"))
     assert sarfi(listed([one, other]))[0]["events"] == 2
 
 
 def test_a_long_list_says_where_it_ends(monkeypatch):
     monkeypatch.setattr("pqswarm.identify.show.page.html._MAX_RECORDINGS", 2)
-    text = Page(plain([verdict(SAG)] * 3)).text
+    text = Page(plain([analysis(SAG)] * 3)).text
     assert "3 recordings, of which the first 2 are listed" in text
-    assert "of which the first" not in Page(plain([verdict(SAG)] * 2)).text
+    assert "of which the first" not in Page(plain([analysis(SAG)] * 2)).text
 
 
 def test_headline_of_many_stations():
-    rows = listed([verdict(SAG, station=f"station {i}") for i in range(5)])
+    rows = listed([analysis(SAG, station=f"station {i}") for i in range(5)])
     assert listing_headline(rows, 5, 0)[0] == "5 events in 5 recordings from 5 stations, 2026-03-04."
 
 
@@ -295,7 +295,7 @@ def test_how_many_figures_there_are_is_said_plainly():
 def test_of_many_events_the_worst_are_rows_and_all_are_packed(monkeypatch):
     monkeypatch.setattr("pqswarm.identify.show.page.html._MAX_ROWS", 2)
     events = [event("sag", level, 0.1, start=0.1 * k) for k, level in enumerate((0.8, 0.3, 0.7, 0.2), 1)]
-    text = page_html([verdict(*events)], find=lambda _: None)
+    text = page_html([analysis(*events)], find=lambda _: None)
     assert re.findall(r'<tr id="event-(\d)"', text) == ["2", "4"]
     found = {name: re.search(rf'id="packed-{name}">([^<]+)<', text)[1] for name in ("events", "csv")}
     rows, csv = (gzip.decompress(base64.b64decode(packed)).decode() for packed in found.values())

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from tests.reference.disturbances import CLASSES, GROUP, LABELS, make, make_sine
 
-from pqswarm.events import class_family
+from pqswarm.events import class_type
 from pqswarm.identify import compute_features, default_model, usable_features
 from pqswarm.recordings.frequency import measure_frequency
 
 PER_CLASS = 3
 
 
-def analyse(wave, rate, nominal=50.0):
+def analyze(wave, rate, nominal=50.0):
     frequency = measure_frequency([wave], rate, nominal) or nominal
     row = compute_features(wave / (230 * np.sqrt(2)), rate, frequency, wavelet=False)
     return default_model().predict(row, usable_features(rate, frequency)).best(count=1)[0][0]
@@ -34,8 +34,8 @@ def test_events_of_another_generator(rate, frequency, snr, exact, group):
         rng = np.random.default_rng([5, i])
         for _ in range(PER_CLASS):
             wave, _ = make(name, rng, sampling_rate=rate, frequency=frequency, snr=snr)
-            label = analyse(wave, rate, frequency)
-            right += (label in LABELS[name], class_family(label) == GROUP[name])
+            label = analyze(wave, rate, frequency)
+            right += (label in LABELS[name], class_type(label) == GROUP[name])
     shares = right / (PER_CLASS * len(CLASSES))
     assert shares[0] >= exact
     assert shares[1] >= group
@@ -44,7 +44,7 @@ def test_events_of_another_generator(rate, frequency, snr, exact, group):
 def test_sines_at_any_rate_are_no_disturbance():
     rng = np.random.default_rng(8)
     said = [
-        analyse(make_sine(rng, sampling_rate=rate, snr=snr), rate)
+        analyze(make_sine(rng, sampling_rate=rate, snr=snr), rate)
         for rate in np.geomspace(1000, 100_000, 40).round(-1)
         for snr in (20.0, None)
     ]

@@ -1,4 +1,4 @@
-"""A new event class of the family of sags, from its preset to the verdict: a model, an EventClass and its ranges."""
+"""A new event class of the family of sags, from its preset to the analysis: a model, an EventClass and its ranges."""
 
 from dataclasses import replace
 
@@ -35,10 +35,10 @@ def test_a_new_class_is_drawn_trained_and_offered_to_events_of_its_family(preset
     assert np.array_equal(events.seeds[events.y == 1], before.seeds[before.y == before.class_names.index("sag")])
     model = train(preset, 25, n_jobs=1)
     event = generate("sag_with_jump", 3, preset, depth=0.4, start=0.1, duration=0.1, jump=1.0, cycles=15, frequency=50)
-    verdict = identify(Recording((Channel("U1", "V", "A", 325 * event.signal),), event.sampling_rate, 50.0), model)
-    worst = max(verdict.events, key=lambda one: one.event.kind == "sag")
-    assert worst.event.kind == "sag"
-    assert possible_labels(verdict, worst, model.class_names) == ("sag", "sag_with_jump")
+    analysis = identify(Recording((Channel("U1", "V", "A", 325 * event.signal),), event.sampling_rate, 50.0), model)
+    worst = max(analysis.events, key=lambda one: one.event.type == "sag")
+    assert worst.event.type == "sag"
+    assert possible_labels(analysis, worst, model.class_names) == ("sag", "sag_with_jump")
     assert {name for name, share in worst.probabilities.items() if share} <= {"sag", "sag_with_jump"}
     assert worst.label == "sag_with_jump"
     assert "cannot be compared" not in worst.agreement

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from tests.browser import DESKTOP, PHONE, needs_browser
-from tests.identify.invented import event, recording, verdict, with_label
+from tests.identify.invented import analysis, event, recording, with_label
 
 from pqswarm.identify.show.page import page_html
 
@@ -24,7 +24,8 @@ def page(tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "page.html"
     lost = ["/a/very/long/path/" + "z" * 300 + ".cfg cannot be read."]
     path.write_text(
-        page_html([verdict(*found, station=long, source="w" * 120)], lost, find=lambda _: recording()), encoding="utf-8"
+        page_html([analysis(*found, station=long, source="w" * 120)], lost, find=lambda _: recording()),
+        encoding="utf-8",
     )
     return path
 
@@ -68,7 +69,7 @@ HOSTILE = "<img src=x onerror=hurt()></script><script>hurt()</script><!--"
 def test_waveforms_zoom_and_cursors_read(browser, tmp_path):
     of = recording(seconds=4.0, rate=12_800)
     of = replace(of, channels=tuple(replace(one, name=f"{HOSTILE}{one.name}") for one in of.channels))
-    found = verdict(event("sag", 0.62, 0.08), event("swell", 1.2, 0.04, start=2.0), of=of)
+    found = analysis(event("sag", 0.62, 0.08), event("swell", 1.2, 0.04, start=2.0), of=of)
     path = tmp_path / "page.html"
     path.write_text(page_html([found], find=lambda _: of), encoding="utf-8")
     tab = browser.tab(path)

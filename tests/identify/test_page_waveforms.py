@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.identify.invented import event, recording, verdict
+from tests.identify.invented import analysis, event, recording
 from tests.identify.test_event_page import SAG, Page, drawn, later, listed
 
 from pqswarm.identify.show.page import ListedRecording, page_html
@@ -23,7 +23,7 @@ def unpack(line, side="low"):
 def test_views_are_true_to_the_samples():
     of = recording(seconds=20.0)
     of.channels[1].samples[2600] = np.nan
-    (told,) = (json.loads(text) for text in Page(drawn([verdict(SAG, of=of)], of=of)).data)
+    (told,) = (json.loads(text) for text in Page(drawn([analysis(SAG, of=of)], of=of)).data)
     whole, middle, fine = told["views"]
     assert (whole["from"], whole["to"], whole["exact"]) == (0.0, 20.0, False)
     assert [view["exact"] for view in (middle, fine)] == [False, True]
@@ -47,22 +47,22 @@ def test_what_is_kept_gives_the_same_page():
     whole = identify(of)
     kept = ListedRecording.of(whole)
     assert drawn([kept], of=of) == drawn([whole], of=of)
-    assert kept.verdict.characterisation is None
-    assert kept.time.size < 0.5 * whole.characterisation.series.time.size
+    assert kept.analysis.characterization is None
+    assert kept.time.size < 0.5 * whole.characterization.series.time.size
     assert kept.urms.shape == (3, kept.time.size)
 
 
 def test_number_and_size_of_figures_are_bounded(monkeypatch):
     many = [
-        verdict(event("sag", 0.5 + 0.01 * i, 0.1), event("swell", 1.101, 0.04), source=f"{i}.cfg") for i in range(25)
+        analysis(event("sag", 0.5 + 0.01 * i, 0.1), event("swell", 1.101, 0.04), source=f"{i}.cfg") for i in range(25)
     ]
     chosen = choose_events(listed(many))
     assert len(chosen) == 20
-    assert [row.recording.verdict.source for row in chosen] == [
+    assert [row.recording.analysis.source for row in chosen] == [
         f"{i}.cfg" for i in range(20)
     ]  # the worst of each, worst first
     monkeypatch.setattr("pqswarm.identify.show.page.waveforms.MAX_BYTES", 120_000)
-    text = drawn([verdict(SAG, source=name) for name in "abc"])
+    text = drawn([analysis(SAG, source=name) for name in "abc"])
     assert 1 <= text.count('class="waveform"') < 3
     assert len(text) < 300_000
 
@@ -88,8 +88,8 @@ def test_twenty_long_recordings_of_many_channels_fit(monkeypatch):
     monkeypatch.setattr(Envelope, "build", lambda envelope: envelope._is_built.fill(True))  # all else is as it is
     of = Long(60)
     events = [event("sag", 0.5, 5.0, start=20.0 * i + 10) for i in range(20)]
-    apart = [verdict(one, systems=("",), start=later(i)) for i, one in enumerate(events)]
-    texts = [drawn(verdicts, of=of) for verdicts in (apart, [verdict(*events)])]
+    apart = [analysis(one, systems=("",), start=later(i)) for i, one in enumerate(events)]
+    texts = [drawn(analyses, of=of) for analyses in (apart, [analysis(*events)])]
     assert max(map(len, texts)) < MAX_BYTES + 1_000_000
     page = Page(texts[0])
     assert len(page.of("figure", **{"class": "waveform"})) == 20
@@ -98,7 +98,7 @@ def test_twenty_long_recordings_of_many_channels_fit(monkeypatch):
 
 def test_figures_come_from_the_file_or_not_at_all(tmp_path):
     of = recording()
-    there = verdict(SAG, of=of, path=str(write_comtrade(of, tmp_path / "fault.cfg")))
+    there = analysis(SAG, of=of, path=str(write_comtrade(of, tmp_path / "fault.cfg")))
     assert Page(page_html([there])).of("figure", id="figure-1")
     gone = replace(there, path=str(tmp_path / "gone.cfg"))
     assert not Page(page_html([gone])).of("figure", id="figure-1")

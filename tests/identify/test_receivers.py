@@ -51,7 +51,7 @@ def test_lines_of_others_stay(place, strange):
     place.look()
     text = place.lines.read_bytes()
     assert text.startswith(kept)
-    assert json.loads(text.splitlines()[-1])["kind"] == "swell"
+    assert json.loads(text.splitlines()[-1])["type"] == "swell"
 
 
 @pytest.fixture
@@ -169,7 +169,7 @@ def test_a_slow_receiver_does_not_keep_files_waiting(place, monkeypatch):
         watcher.look()
         (place.folder / "b.csv").write_text("sag")
         watcher.look()
-        assert place.analyse.asked == ["a.csv", "b.csv"]
+        assert place.analyze.asked == ["a.csv", "b.csv"]
         assert place.pending(archive, watcher.receivers[0])
         assert watcher.run_once()
         assert not place.pending(archive, watcher.receivers[0])
@@ -200,7 +200,7 @@ def test_receivers_are_told_apart_without_their_secrets():
 
 
 def test_an_event_that_is_refused_for_good_is_set_aside(place, server):
-    server.answer = lambda content: 400 if content["kind"] == "swell" else 204
+    server.answer = lambda content: 400 if content["type"] == "swell" else 204
     hook = Webhook(f"http://127.0.0.1:{server.server_port}/", timeout=60)
     (place.folder / "a.csv").write_text("sag swell transient")
     for _ in range(6):  # started again and again

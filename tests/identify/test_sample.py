@@ -10,7 +10,7 @@ import pytest
 
 from pqswarm.errors import PqswarmError
 from pqswarm.identify import find_recordings, load_site
-from pqswarm.measure.event import KINDS
+from pqswarm.measure.event import EVENT_TYPES
 from pqswarm.recordings import read, write_comtrade, write_samples
 from pqswarm.recordings.samples.generated import Disturbance, GeneratedRecording
 from pqswarm.recordings.samples.write import _long_sample_recording, _short_sample_recordings
@@ -39,8 +39,8 @@ def test_the_truth_is_in_the_files(samples):
     folder, _ = samples
     n_checked = 0
     for row in truth_of(folder):
-        assert row["kind"] in KINDS
-        if row["kind"] not in ("sag", "swell", "interruption", "rapid voltage change") or row["file"] == "outlet.csv":
+        assert row["type"] in EVENT_TYPES
+        if row["type"] not in ("sag", "swell", "interruption", "rapid voltage change") or row["file"] == "outlet.csv":
             continue
         recording = read(folder / row["file"])
         others = {
@@ -72,11 +72,11 @@ def test_the_long_one_has_every_kind(samples):
         "flicker",
         "unbalance",
     }
-    assert {row["kind"] for row in long} == kinds
+    assert {row["type"] for row in long} == kinds
     for row in long:
-        if row["kind"] in ("harmonics", "notching", "flicker", "unbalance"):
+        if row["type"] in ("harmonics", "notching", "flicker", "unbalance"):
             assert 10 <= float(row["duration"]) <= 20
-    fifth = next(row for row in long if row["kind"] == "harmonics")
+    fifth = next(row for row in long if row["type"] == "harmonics")
     recording = read(folder / "long.cfg")
     first = round((float(fifth["start"]) + 2) * 12_800)
     spectrum = np.abs(np.fft.rfft(recording.channel("UA").samples[first : first + 12_800] * np.hanning(12_800)))

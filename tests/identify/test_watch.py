@@ -10,8 +10,8 @@ from threading import Thread
 
 import pytest
 from tests.app.recordings import write_pair
-from tests.identify.invented import event, verdict
-from tests.identify.watching import Place, analysed, found_in
+from tests.identify.invented import analysis, event
+from tests.identify.watching import Place, analyzed, found_in
 
 from pqswarm.errors import FileFormatError
 from pqswarm.identify import Archive, Failure
@@ -35,9 +35,9 @@ def test_each_file_is_judged_once(place):
     (place.folder / "notes.md").write_text("sag")
     for _ in range(3):
         place.look()
-    assert sorted(place.analyse.asked) == ["a.csv", "b.csv"]
+    assert sorted(place.analyze.asked) == ["a.csv", "b.csv"]
     lines = [json.loads(line) for line in place.lines.read_text().splitlines()]
-    assert [line["kind"] for line in lines] == ["sag", "swell"]  # nothing happened in b
+    assert [line["type"] for line in lines] == ["sag", "swell"]  # nothing happened in b
     assert len({line["key"] for line in lines}) == 2
     assert lines[0]["magnitude"] is None
     (place.folder / "c.csv").write_text("transient")
@@ -52,12 +52,12 @@ def test_content_tells_copies_and_changes_apart(place):
     os.utime(path, (1, 1))
     (place.folder / "renamed.csv").write_text("sag")
     place.look()
-    assert place.analyse.asked == ["a.csv"]
+    assert place.analyze.asked == ["a.csv"]
     assert place.files() == {"a.csv": "done", "renamed.csv": "done"}
     assert any(line.startswith("renamed.csv: copy") for line in place.said)
     path.write_text("swell sag")
     place.look()
-    assert place.analyse.asked == ["a.csv", "a.csv"]
+    assert place.analyze.asked == ["a.csv", "a.csv"]
     assert len(place.keys()) == len(set(place.keys())) == 3
 
 
@@ -69,7 +69,7 @@ def test_a_file_that_grows_tells_its_events_once(place):
     place.look()
     file.write_text("sag swell interruption ")
     place.look()
-    told = [json.loads(line)["kind"] for line in place.lines.read_text().splitlines()]
+    told = [json.loads(line)["type"] for line in place.lines.read_text().splitlines()]
     assert told == ["sag", "swell", "interruption"]
     file.write_text("sag again ")  # another content: judged anew
     place.look()
@@ -81,7 +81,7 @@ def test_a_failed_file_is_tried_again_when_it_changes(place):
     path = place.folder / "a.csv"
     path.write_text("broken")
     place.look(times=3)
-    assert place.analyse.asked == ["a.csv"]
+    assert place.analyze.asked == ["a.csv"]
     assert place.files() == {"a.csv": "failed"}
     assert "a.csv: failed; is broken." in place.said
     path.write_text("swell now")
@@ -98,10 +98,10 @@ def test_a_file_is_waited_for_until_it_rests(place):
         for part in ("sag", "sag swell", "sag swell"):
             path.write_text(part)
             assert watcher.look() == 1
-            assert place.analyse.asked == []
+            assert place.analyze.asked == []
         time.sleep(0.06)
         watcher.look()
-    assert place.analyse.asked == ["a.csv"]
+    assert place.analyze.asked == ["a.csv"]
 
 
 def test_a_pair_is_judged_when_both_are_there(place):
@@ -109,10 +109,10 @@ def test_a_pair_is_judged_when_both_are_there(place):
     assert place.look(times=2) == 1
     (place.folder / "a.dat").write_text("data")
     place.look()
-    assert place.analyse.asked == ["A.CFG"]
+    assert place.analyze.asked == ["A.CFG"]
     (place.folder / "a.dat").write_text("other data")
     place.look()
-    assert place.analyse.asked == ["A.CFG", "A.CFG"]
+    assert place.analyze.asked == ["A.CFG", "A.CFG"]
     assert [len(one.parts) for one in scan(place.folder)] == [2]
 
 
@@ -154,13 +154,13 @@ def test_a_file_that_changes_while_it_is_judged_is_judged_again(place):
 
     asked = []
 
-    def analyse(one):
+    def analyze(one):
         asked.append(one.name)
         if len(asked) == 1:
             path.write_text("sag swell")
-        return analysed(found_in(one))
+        return analyzed(found_in(one))
 
-    place.analyse = analyse
+    place.analyze = analyze
     with Archive(place.home) as archive:
         watcher = place.watcher(archive)
         watcher.look()
@@ -180,7 +180,7 @@ def test_what_ended_the_process_comes_last(place):
                 archive.claim(file.content)
                 archive.release([file.content])
     place.look()
-    assert place.analyse.asked == ["c.csv", "b.csv", "a.csv"]
+    assert place.analyze.asked == ["c.csv", "b.csv", "a.csv"]
 
 
 def test_what_vanishes_before_it_is_analysed_is_forgotten(place):
@@ -203,30 +203,30 @@ def test_what_another_process_analyses_is_left_to_it(place, monkeypatch):
         assert other.claim(file.content) == "mine"
         watcher = place.watcher(archive)
         watcher.look()
-        assert place.analyse.asked == []
+        assert place.analyze.asked == []
         monkeypatch.setattr(watch.time, "sleep", lambda _: None)
         assert not watcher.run_once()  # it is not done
         other.finish(file, [found_in(place.folder / "a.csv")])
         assert watcher.run_once()
-    assert place.analyse.asked == []
-    assert [one["kind"] for one in place.told()] == ["sag"]  # told, whoever analysed it
+    assert place.analyze.asked == []
+    assert [one["type"] for one in place.told()] == ["sag"]  # told, whoever analysed it
 
 
 def test_an_event_that_was_cut_is_told_again_when_its_file_is_complete(place):
     path = place.folder / "log.csv"
     path.write_text("1")
 
-    def analyse(one):
+    def analyze(one):
         whole = len(one.read_text()) > 1
         sag = event("sag", 0.5, 0.8 if whole else 0.2, 0.5, cut_end=not whole)
-        return analysed(verdict(sag, event("swell", 1.2, 0.1, 0.1), path=one.name))
+        return analyzed(analysis(sag, event("swell", 1.2, 0.1, 0.1), path=one.name))
 
-    place.analyse = analyse
+    place.analyze = analyze
     place.look()
     path.write_text("12")
     place.look()
     told = place.told()
-    assert [(one["kind"], one["duration_s"]) for one in told] == [("sag", 0.2), ("swell", 0.1), ("sag", 0.8)]
+    assert [(one["type"], one["duration_s"]) for one in told] == [("sag", 0.2), ("swell", 0.1), ("sag", 0.8)]
     assert told[2]["refers_to"] == told[0]["key"] != told[2]["key"]
     assert "refers_to" not in told[0]
     with Archive(place.home) as archive:
@@ -240,10 +240,10 @@ def test_a_dat_that_is_shorter_than_its_cfg_says_is_waited_for(place):
     content = data.read_bytes()
     data.write_bytes(content[: len(content) // 2])
     assert place.look() == 1
-    assert place.analyse.asked == []
+    assert place.analyze.asked == []
     os.utime(data, (1, 1))  # nobody will complete it
     os.utime(whole, (1, 1))
-    place.analyse = lambda path: analysed(verdict(event("sag", 0.5, 0.1, 0.1), path=path.name))
+    place.analyze = lambda path: analyzed(analysis(event("sag", 0.5, 0.1, 0.1), path=path.name))
     assert place.look() == 0
     data.write_bytes(content)
     assert place.look() == 0
@@ -258,12 +258,12 @@ def test_names_that_are_no_text(place):
 
 
 def test_nothing_about_a_file_stops_the_watch(place):
-    def analyse(path):
+    def analyze(path):
         if path.name == "a.csv":
             raise RuntimeError("something new")
-        return analysed(found_in(path))
+        return analyzed(found_in(path))
 
-    place.analyse = analyse
+    place.analyze = analyze
     (place.folder / "a.csv").write_text("sag")
     (place.folder / "b.csv").write_text("swell")
     place.look()
@@ -274,13 +274,13 @@ def test_nothing_about_a_file_stops_the_watch(place):
 def test_what_passes_is_tried_again(place, error, monkeypatch):
     tries = []
 
-    def analyse(path):
+    def analyze(path):
         tries.append(path)
-        return analysed(failure_of(error, path, "") if len(tries) < 4 else found_in(path))
+        return analyzed(failure_of(error, path, "") if len(tries) < 4 else found_in(path))
 
     (place.folder / "a.csv").write_text("sag")
     monkeypatch.setattr(watch, "_FILE_TRIES", 3)
-    place.analyse = analyse
+    place.analyze = analyze
     with Archive(place.home) as archive:
         watcher = place.watcher(archive)
         for _ in range(5):
@@ -315,7 +315,7 @@ def test_what_is_waited_for_is_named_once(place, monkeypatch):
 
 def test_a_file_that_failed_is_named_once(place):
     (place.folder / "a.csv").write_text("sag")
-    place.analyse = lambda path: analysed(Failure(str(path), "a.csv", "is broken."))
+    place.analyze = lambda path: analyzed(Failure(str(path), "a.csv", "is broken."))
     place.look()
     assert place.said == ["a.csv: failed; is broken."]
 
@@ -323,7 +323,7 @@ def test_a_file_that_failed_is_named_once(place):
 def test_a_new_time_keeps_the_reason(place):
     path = place.folder / "a.csv"
     path.write_text("sag")
-    place.analyse = lambda path: analysed(found_in(path), Failure(str(path), "a.csv, 2", "is broken."))
+    place.analyze = lambda path: analyzed(found_in(path), Failure(str(path), "a.csv, 2", "is broken."))
     place.look()
     os.utime(path, (1, 1))
     place.look()
@@ -336,7 +336,7 @@ import os, random, signal, sys, tempfile, time
 from pathlib import Path
 from pqswarm.identify import Archive
 from tests.app.recordings import write_pair
-from tests.identify.invented import event, verdict
+from tests.identify.invented import event, analysis
 from tests.identify.watching import Place
 
 place, draw = Place(Path(sys.argv[1])), random.Random(int(sys.argv[2]))
@@ -390,7 +390,7 @@ def test_killed_at_any_moment(tmp_path):
     lines = [json.loads(line) for line in (tmp_path / "events.jsonl").read_text().splitlines()]
     expected = {(f"{k}.csv", kind) for k in range(36) for kind in ("sag", "swell", "flicker" if k else "") if kind}
     assert len(lines) == len(expected) == 107
-    assert {(Path(line["path"]).name, line["kind"]) for line in lines} == expected
+    assert {(Path(line["path"]).name, line["type"]) for line in lines} == expected
     assert len({line["key"] for line in lines}) == 107
     with Archive(tmp_path / "archive", read_only=True) as archive:
         assert archive.counts() == {"files": 36, "recordings": 36, "events": 107, "waiting": 0, "failed": 0}

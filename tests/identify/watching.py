@@ -3,27 +3,29 @@
 import json
 from math import nan
 
-from tests.identify.invented import event, verdict
+from tests.identify.invented import analysis, event
 
 from pqswarm.identify import Archive, Failure
-from pqswarm.identify.archive.analyser import Analysed
+from pqswarm.identify.archive.analyzer import Analyzed
 from pqswarm.identify.folder.receivers import JsonLines
 from pqswarm.identify.folder.watch import Watcher
-from pqswarm.measure.event import KINDS
+from pqswarm.measure.event import EVENT_TYPES
 
 
 def found_in(path):
-    """The verdict on a file: an event for each of its words."""
-    events = [event(word if word in KINDS else "flicker", nan, 0.1, 0.5 * i) for i, word in enumerate(words(path))]
-    return verdict(*events, path=path.name)
+    """The analysis on a file: an event for each of its words."""
+    events = [
+        event(word if word in EVENT_TYPES else "flicker", nan, 0.1, 0.5 * i) for i, word in enumerate(words(path))
+    ]
+    return analysis(*events, path=path.name)
 
 
 def words(path):
     return path.read_text().split()
 
 
-def analysed(*results):
-    return Analysed(results, (None,) * len(results), "test")
+def analyzed(*results):
+    return Analyzed(results, (None,) * len(results), "test")
 
 
 class Analyser:
@@ -33,15 +35,15 @@ class Analyser:
     def __call__(self, path):
         self.asked.append(path.name)
         if "broken" in path.read_text():
-            return analysed(Failure(str(path), "", "is broken."))
-        return analysed(found_in(path))
+            return analyzed(Failure(str(path), "", "is broken."))
+        return analyzed(found_in(path))
 
 
 class Place:
     """A folder, its archive and what was analysed in it."""
 
     def __init__(self, folder):
-        self.folder, self.analyse, self.said = folder / "incoming", Analyser(), []
+        self.folder, self.analyze, self.said = folder / "incoming", Analyser(), []
         self.folder.mkdir()
         self.home = folder / "archive"
         self.lines = folder / "events.jsonl"
@@ -49,7 +51,7 @@ class Place:
     def watcher(self, archive, *receivers, settle=0.0):
         chosen = receivers or (JsonLines(self.lines),)
         return Watcher(
-            self.folder, archive, lambda path: self.analyse(path), chosen, settle=settle, say=self.said.append
+            self.folder, archive, lambda path: self.analyze(path), chosen, settle=settle, say=self.said.append
         )
 
     def look(self, *receivers, settle=0.0, times=1):

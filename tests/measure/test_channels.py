@@ -5,8 +5,8 @@ import pytest
 from tests.measure.waves import levels, record, sine, with_level
 
 from pqswarm.errors import PqswarmError
-from pqswarm.identify import Verdict, identify
-from pqswarm.measure import characterise
+from pqswarm.identify import Analysis, identify
+from pqswarm.measure import characterize
 from pqswarm.recordings import STATES, Channel, ChannelRule, Recording, Site
 
 RNG = np.random.default_rng(7)
@@ -31,19 +31,19 @@ def states(found):
 
 def test_an_unwired_phase_is_a_note_and_no_event():
     a, _, c = three(188e3)
-    found = characterise(recording(a, Channel("Ub", "V", "B", noise(volts=44)), c))
-    assert states(found) == {"Ua": "live", "Ub": "dead throughout", "Uc": "live"}
+    found = characterize(recording(a, Channel("Ub", "V", "B", noise(volts=44)), c))
+    assert states(found) == {"Ua": "connected", "Ub": "disconnected", "Uc": "connected"}
     assert found.sentences() == ("no disturbance found",)
     assert any("Ub" in text and "not connected, or open" in text for text in found.caveats)
 
 
 def test_states_are_in_the_verdict_and_survive_storing():
     a, b, _ = three()
-    verdict = identify(recording(a, b, Channel("Uc", "V", "C", noise()), Channel("UN", "V", "N", noise(volts=5))))
-    assert [one.state for one in verdict.channels] == ["live", "live", "dead throughout", "calculated"]
-    assert [one["reason"] for one in verdict.as_dict()["channels"]][:2] == ["", ""]
-    assert Verdict.of(verdict.as_dict()) == verdict
-    assert [vars(one) for one in verdict.characterisation.states] == verdict.as_dict()["channels"]
+    analysis = identify(recording(a, b, Channel("Uc", "V", "C", noise()), Channel("UN", "V", "N", noise(volts=5))))
+    assert [one.state for one in analysis.channels] == ["connected", "connected", "disconnected", "derived"]
+    assert [one["reason"] for one in analysis.as_dict()["channels"]][:2] == ["", ""]
+    assert Analysis.of(analysis.as_dict()) == analysis
+    assert [vars(one) for one in analysis.characterization.states] == analysis.as_dict()["channels"]
 
 
 def test_noise_before_energising_is_no_reference():
@@ -51,11 +51,11 @@ def test_noise_before_energising_is_no_reference():
     on = np.arange(14_000) / 20_000 > 0.15
     waves = [noise(14_000, 0.004) + on * one.samples for one in three(83, 35, rate=20_000.0)]
     waves[0] = noise(14_000, 0.004) + on * 0.35 * three(83, 35, rate=20_000.0)[0].samples
-    found = characterise(record(*waves, rate=20_000.0))
+    found = characterize(record(*waves, rate=20_000.0))
     assert [one.reference for one in found.channels] == pytest.approx([58.7] * 3, rel=0.02)
-    assert set(states(found).values()) == {"dead for a part"}
+    assert set(states(found).values()) == {"partial"}
     assert max(part.magnitude for part in levels(found)) < 1.2
-    assert {part.phase for part in levels(found) if part.kind == "interruption"} == set("ABC")
+    assert {part.phase for part in levels(found) if part.type == "interruption"} == set("ABC")
 
 
 @pytest.mark.parametrize("phases", ["A", "ABC", ""])
@@ -72,98 +72,98 @@ def test_captures_that_are_mostly_interruption(phases, live, at_end, snr, rate):
         for k in range(max(len(phases), 1))
     ]
     for nominal in (None, 230.0):
-        found = characterise(record(*waves, rate=rate, phases=phases), nominal_voltage=nominal)
-        assert {part.kind for part in levels(found)} == {"interruption"}
+        found = characterize(record(*waves, rate=rate, phases=phases), nominal_voltage=nominal)
+        assert {part.type for part in levels(found)} == {"interruption"}
         assert [one.reference for one in found.channels] == pytest.approx([230.0] * len(waves), rel=0.05)
 
 
 def test_a_nominal_voltage_settles_that_a_channel_is_one_of_the_supply():
     wave = noise(volts=40)  # a burst of noise is no waveform
     with pytest.raises(PqswarmError, match="no waveform"):
-        characterise(record(wave))
-    assert states(characterise(record(wave), nominal_voltage=50.0)) == {"U1": "live"}
+        characterize(record(wave))
+    assert states(characterize(record(wave), nominal_voltage=50.0)) == {"U1": "connected"}
 
 
 @pytest.mark.parametrize("name", ["U2комп", "U neg seq", "Pos_Sequence V", "3U0расч"])  # noqa: RUF001
 def test_calculated_quantities_by_name(name):
-    found = characterise(recording(*three(), Channel(name, "V", "", sine(volts=20) + 30)))
-    assert states(found)[name] == "calculated"
+    found = characterize(recording(*three(), Channel(name, "V", "", sine(volts=20) + 30)))
+    assert states(found)[name] == "derived"
     assert len(found.channels) == 3
 
 
 def test_numbers_beside_letters_are_sequence_components():
     slow = 60 + np.cumsum(noise(volts=0.3))
-    found = characterise(recording(*three(), Channel("U1", "V", "A", slow), Channel("U2", "V", "B", slow / 9)))
-    assert (states(found)["U1"], states(found)["U2"]) == ("calculated", "calculated")
-    synchronous = characterise(recording(*three(), Channel("U1", "V", "A", sine())))
-    assert states(synchronous)["U1"] == "live"
+    found = characterize(recording(*three(), Channel("U1", "V", "A", slow), Channel("U2", "V", "B", slow / 9)))
+    assert (states(found)["U1"], states(found)["U2"]) == ("derived", "derived")
+    synchronous = characterize(recording(*three(), Channel("U1", "V", "A", sine())))
+    assert states(synchronous)["U1"] == "connected"
 
 
 def test_an_open_delta_is_found_by_measurement():
     a, b, c = three()
     low = Channel("Ua", "V", "A", with_level(a.samples, 0.1, 0.3, 0.2))
     delta = Channel("dU", "V", "", (low.samples + b.samples + c.samples) / 1.7)
-    found = characterise(recording(low, b, c, delta))
-    assert states(found)["dU"] == "calculated"
-    assert states(characterise(recording(low, b, c, Channel("sync", "V", "", b.samples))))["sync"] == "live"
+    found = characterize(recording(low, b, c, delta))
+    assert states(found)["dU"] == "derived"
+    assert states(characterize(recording(low, b, c, Channel("sync", "V", "", b.samples))))["sync"] == "connected"
 
 
 def test_control_quantities_are_refused_in_a_sentence():
     slow = np.cumsum(noise(volts=3e-4))
     names = ("ALPHA_V1", "GAMMA_V1", "P_U1_UV1_10", "P_U1_UV2_10")
     with pytest.raises(PqswarmError, match=r"no voltage that can be analysed.*ALPHA_V1.*control quantity"):
-        characterise(recording(*(Channel(name, "V", "A", slow) for name in names)))
+        characterize(recording(*(Channel(name, "V", "A", slow) for name in names)))
     bus = Channel("Alpha 110kV UA", "V", "A", sine())  # a station may have that name
-    assert states(characterise(recording(bus))) == {"Alpha 110kV UA": "live"}
+    assert states(characterize(recording(bus))) == {"Alpha 110kV UA": "connected"}
 
 
 def test_the_user_has_the_last_word():
     a, b, c = three()
     odd = Channel("Uc", "V", "C", noise(volts=30))
-    site = Site(channels={"Uc": ChannelRule(state="live")})
-    assert states(characterise(site.apply(recording(a, b, odd))))["Uc"] == "live"
-    site = site.with_states({"U[bc]": "not of the supply"})
-    found = characterise(site.apply(recording(a, b, c)))
-    assert states(found) == {"Ua": "live", "Ub": "not of the supply", "Uc": "not of the supply"}
+    site = Site(channels={"Uc": ChannelRule(state="connected")})
+    assert states(characterize(site.apply(recording(a, b, odd))))["Uc"] == "connected"
+    site = site.with_states({"U[bc]": "auxiliary"})
+    found = characterize(site.apply(recording(a, b, c)))
+    assert states(found) == {"Ua": "connected", "Ub": "auxiliary", "Uc": "auxiliary"}
     assert [one.name for one in found.channels] == ["Ua"]
-    kept = Site(channels={"U*": ChannelRule(ratio=2.0)}).with_states({"Ub": "calculated"})
-    assert (kept.rule("Ub").ratio, kept.rule("Ub").state, kept.rule("Ua").state) == (2.0, "calculated", None)
+    kept = Site(channels={"U*": ChannelRule(ratio=2.0)}).with_states({"Ub": "derived"})
+    assert (kept.rule("Ub").ratio, kept.rule("Ub").state, kept.rule("Ua").state) == (2.0, "derived", None)
     for state in STATES:
         assert Site.read(f'[channels.U1]\nstate = "{state}"').rule("U1").state == state
-    with pytest.raises(PqswarmError, match="did you mean 'live'"):
-        Site.read('[channels.U1]\nstate = "alive"')
+    with pytest.raises(PqswarmError, match="did you mean 'derived'"):
+        Site.read('[channels.U1]\nstate = "derivd"')
 
 
 def test_a_line_to_line_nominal_voltage_is_recognised():
     network = recording(*three(20e3 * np.sqrt(2 / 3)))
-    found = characterise(network, nominal_voltage=20e3)
+    found = characterize(network, nominal_voltage=20e3)
     assert [one.reference for one in found.channels] == pytest.approx([11_547.0] * 3, abs=1)
     assert found.sentences() == ("no disturbance found",)
     assert any("line to line" in text for text in found.caveats)
     sag = recording(*(Channel(c.name, "V", c.phase, with_level(c.samples, 0.1, 0.35, 0.577)) for c in three(28_284)))
-    assert [one.reference for one in characterise(sag, nominal_voltage=20e3).channels] == [20e3] * 3
+    assert [one.reference for one in characterize(sag, nominal_voltage=20e3).channels] == [20e3] * 3
     inside = [with_level(c.samples, -1, 0.3, 0.577) for c in three(28_284)]  # it begins in the sag, and recovers
-    assert [one.reference for one in characterise(record(*inside), nominal_voltage=20e3).channels] == [20e3] * 3
+    assert [one.reference for one in characterize(record(*inside), nominal_voltage=20e3).channels] == [20e3] * 3
 
 
 def test_four_samples_a_cycle_are_enough_for_sags():
     waves = [with_level(one.samples, 0.5, 9.0, 0.52, rate=200.0) for one in three(4000, 50, rate=200.0)]
-    found = characterise(record(*waves, rate=200.0, frequency=50.0))
+    found = characterize(record(*waves, rate=200.0, frequency=50.0))
     (event,) = found.events
-    assert (event.kind, event.magnitude) == ("sag", pytest.approx(0.52, abs=0.02))
+    assert (event.type, event.magnitude) == ("sag", pytest.approx(0.52, abs=0.02))
     assert any("Harmonics cannot be measured" in text for text in found.caveats)
     assert any("Transients cannot be detected" in text for text in found.caveats)
 
 
 def test_reversed_and_swapped_phases_are_named():
     a, b, c = (one.samples for one in three())
-    assert not [text for text in characterise(record(a, b, c)).caveats if "reversed" in text or "swapped" in text]
+    assert not [text for text in characterize(record(a, b, c)).caveats if "reversed" in text or "swapped" in text]
     for waves, words in (((a, -b, c), "Phase B is reversed"), ((-a, b, c), "Phase A is reversed")):
-        found = characterise(record(*waves))
+        found = characterize(record(*waves))
         assert any(words in text for text in found.caveats), words
-        assert [event.kind for event in found.events] == ["unbalance"]
-    assert any("rotate A-C-B" in text for text in characterise(record(a, c, b)).caveats)
-    assert any("Phase B is reversed" in text for text in characterise(record(c, -b, a)).caveats)
+        assert [event.type for event in found.events] == ["unbalance"]
+    assert any("rotate A-C-B" in text for text in characterize(record(a, c, b)).caveats)
+    assert any("Phase B is reversed" in text for text in characterize(record(c, -b, a)).caveats)
 
 
 @pytest.mark.parametrize("rate", [6400.0, 10_000.0])
@@ -174,15 +174,15 @@ def test_beating_harmonics_and_jumps_are_no_notches(rate):
         beating += 325 * size * np.sin(order * (2 * np.pi * 50 * t + 0.7))
     jump = 325 * np.sin(2 * np.pi * 50 * t + 2.0 * (t > 1.13))
     for wave in (beating, jump):
-        found = characterise(record(wave, rate=rate))
-        assert "notching" not in {event.kind for event in found.events}
+        found = characterize(record(wave, rate=rate))
+        assert "notching" not in {event.type for event in found.events}
 
 
 def test_a_fault_between_two_interruptions_is_a_sag_of_its_own():
     t = np.arange(14_000) / 20_000
     level = np.select([t < 0.15, t < 0.24], [0.0, 0.38], 0.0)
-    found = characterise(record(sine(35, rate=20_000.0) * level, rate=20_000.0), nominal_voltage=230.0)
-    assert [part.kind for part in levels(found)] == ["interruption", "sag", "interruption"]
+    found = characterize(record(sine(35, rate=20_000.0) * level, rate=20_000.0), nominal_voltage=230.0)
+    assert [part.type for part in levels(found)] == ["interruption", "sag", "interruption"]
     coupled = np.select([t < 0.15, t < 0.24], [0.0, 0.2], 0.0)
-    found = characterise(record(sine(35, rate=20_000.0) * coupled, rate=20_000.0), nominal_voltage=230.0)
-    assert [part.kind for part in levels(found)] == ["interruption"]
+    found = characterize(record(sine(35, rate=20_000.0) * coupled, rate=20_000.0), nominal_voltage=230.0)
+    assert [part.type for part in levels(found)] == ["interruption"]

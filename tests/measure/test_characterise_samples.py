@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tests.measure.waves import levels, parts
 
-from pqswarm.measure import characterise
+from pqswarm.measure import characterize
 from pqswarm.recordings import read_all
 
 FOLDER = Path(os.environ.get("PQSWARM_RECORDINGS", Path(__file__).parents[3] / "shared" / "recordings"))
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason=f"no recordings of o
 def found_in(name, *arguments, **options):
     if not (FOLDER / name).is_file():
         pytest.skip(f"{name} is not at hand")
-    return [characterise(recording, *arguments, **options) for recording in read_all(FOLDER / name)]
+    return [characterize(recording, *arguments, **options) for recording in read_all(FOLDER / name)]
 
 
 def test_keating():
@@ -39,7 +39,7 @@ def test_substation(name, residual):
     results = found_in(f"substation_2023/{name}.cfg")
     assert len(results) >= 2  # the fault, and the reclosing on it
     for found in results:
-        (event,) = [event for event in found.events if event.kind == "sag"]
+        (event,) = [event for event in found.events if event.type == "sag"]
         assert event.phases == ("A",)
         assert event.magnitude == pytest.approx(residual, abs=0.02)
         assert event.duration * 50 == pytest.approx(2.5, abs=0.51)
@@ -49,7 +49,7 @@ def test_substation(name, residual):
 def test_go_comtrade():
     (found,) = found_in("go_comtrade/test1.cfg")
     assert not parts(found, "interruption")  # two phases are alive: IEC 61000-4-30 calls it a dip
-    (outage,) = [event for event in found.events if event.kind == "sag"]
+    (outage,) = [event for event in found.events if event.type == "sag"]
     assert outage.phases == ("C",)
     assert outage.magnitude == pytest.approx(0.02, abs=0.005)
     assert outage.duration == pytest.approx(5.1, abs=0.01)

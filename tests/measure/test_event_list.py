@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tests.measure.waves import RATE, record, sine, with_level
 
-from pqswarm.measure import KINDS, characterise
+from pqswarm.measure import EVENT_TYPES, characterize
 from pqswarm.recordings import Channel, Recording
 
 
@@ -17,20 +17,20 @@ def three(volts=325.0, cycles=40):
 
 def test_a_sag_of_one_phase_is_one_event():
     waves = three()
-    (event,) = characterise(record(with_level(waves[0], 0.2, 0.3, 0.6), *waves[1:])).events
-    assert (event.kind, event.phases, event.unit, event.sag_type) == ("sag", ("A",), "pu", "Ba")
+    (event,) = characterize(record(with_level(waves[0], 0.2, 0.3, 0.6), *waves[1:])).events
+    assert (event.type, event.phases, event.unit, event.sag_type) == ("sag", ("A",), "pu", "Ba")
     assert event.magnitude == pytest.approx(0.6, abs=0.01)
     assert event.start == pytest.approx(0.2, abs=0.002)
     assert event.end == pytest.approx(0.3, abs=0.002)
     assert event.reference == pytest.approx(229.8, abs=0.2)
     assert event.at(datetime(2026, 1, 1, 12)).isoformat(timespec="milliseconds") == "2026-01-01T12:00:00.200"
     assert event.at(None) is None
-    assert event.kind in KINDS
+    assert event.type in EVENT_TYPES
 
 
 def test_sentences_say_of_no_phase_what_holds_of_another():
     waves = three()
-    found = characterise(
+    found = characterize(
         record(
             with_level(waves[0], 0.1, 0.5, 0.5),
             with_level(waves[1], 0.1, 0.18, 0.5),
@@ -47,7 +47,7 @@ def test_sentences_say_of_no_phase_what_holds_of_another():
 
 
 def test_what_is_alike_is_said_once():
-    found = characterise(record(*(with_level(wave, 0.1, 0.2, 0.5) for wave in three())))
+    found = characterize(record(*(with_level(wave, 0.1, 0.2, 0.5) for wave in three())))
     assert found.sentences() == ("instantaneous sag on phases A, B and C, 0.50 pu residual, 5.0 cycles",)
     assert found.events[0].sag_type == "A"
 
@@ -55,8 +55,8 @@ def test_what_is_alike_is_said_once():
 def test_an_interruption_says_how_long_all_phases_were_out():
     waves = three(cycles=60)
     ends = (0.5, 0.6, 0.7)
-    (event,) = characterise(record(*(with_level(w, 0.2, e, 0.0) for w, e in zip(waves, ends, strict=True)))).events
-    assert event.kind == "interruption"
+    (event,) = characterize(record(*(with_level(w, 0.2, e, 0.0) for w, e in zip(waves, ends, strict=True)))).events
+    assert event.type == "interruption"
     assert event.details["all_phases_s"] == pytest.approx(0.3, abs=0.011)  # Urms(1/2) is refreshed each half cycle
     assert event.duration == pytest.approx(0.5, abs=0.011)
     assert "A 0.00 pu for 15.0 cycles, B 0.00 pu for 20.0 cycles, C 0.00 pu for 25.0 cycles" in event.sentence
@@ -66,7 +66,7 @@ def test_an_interruption_says_how_long_all_phases_were_out():
 def test_a_slow_sag_has_the_duration_of_the_standard():
     t = np.arange(20_000) / RATE
     level = 1 - 0.3 * np.exp(-(((t - 1) / 0.2) ** 2))  # 0.7 pu, without a step anywhere
-    (event,) = characterise(record(325 * level * np.sin(2 * np.pi * 50 * t + 0.3))).events
+    (event,) = characterize(record(325 * level * np.sin(2 * np.pi * 50 * t + 0.3))).events
     below = t[level < 0.9]
     back = t[(level < 0.92) & (t > 1)][-1]
     assert event.duration == pytest.approx(back - below[0], abs=0.03)
@@ -78,8 +78,8 @@ def test_a_transient_at_the_edge_of_a_sag_is_part_of_it():
     waves = three()
     t = np.arange(waves[0].size) / RATE
     ring = 150 * np.exp(-(t - 0.2) / 0.002) * np.sin(2 * np.pi * 900 * (t - 0.2)) * (t >= 0.2)
-    (event,) = characterise(record(with_level(waves[0], 0.2, 0.3, 0.6) + ring, *waves[1:])).events
-    assert event.kind == "sag"
+    (event,) = characterize(record(with_level(waves[0], 0.2, 0.3, 0.6) + ring, *waves[1:])).events
+    assert event.type == "sag"
     assert event.details["transient_peak"] > 0.2
     assert "with a transient of" in event.sentence
 
@@ -88,15 +88,15 @@ def test_a_transient_that_raises_urms_is_one_event():
     waves = three()
     t = np.arange(waves[0].size) / RATE
     ring = 500 * np.exp(-(t - 0.2) / 0.004) * np.sin(2 * np.pi * 700 * (t - 0.2)) * (t >= 0.2)
-    (event,) = characterise(record(waves[0] + ring, *waves[1:])).events
-    assert event.kind == "transient"
+    (event,) = characterize(record(waves[0] + ring, *waves[1:])).events
+    assert event.type == "transient"
 
 
 @pytest.mark.parametrize(("level", "words"), [(0.95, "step of -5.0 %"), (1.06, "step of +6.0 %")])
 def test_small_voltage_change(level, words):
     waves = [with_level(wave, 1.0, 9.0, level) for wave in three(cycles=120)]
-    (event,) = characterise(record(*waves)).events
-    assert (event.kind, event.phases, event.unit) == ("rapid voltage change", ("A", "B", "C"), "%")
+    (event,) = characterize(record(*waves)).events
+    assert (event.type, event.phases, event.unit) == ("rapid voltage change", ("A", "B", "C"), "%")
     assert event.magnitude == pytest.approx(100 * (level - 1), abs=0.2)
     assert event.start == pytest.approx(1.0, abs=0.03)
     assert words in event.sentence
@@ -104,10 +104,10 @@ def test_small_voltage_change(level, words):
 
 def test_a_small_dip_and_a_small_change_beside_a_sag():
     waves = three(cycles=120)
-    (dip,) = characterise(record(with_level(waves[0], 1.0, 1.2, 0.94), *waves[1:])).events
+    (dip,) = characterize(record(with_level(waves[0], 1.0, 1.2, 0.94), *waves[1:])).events
     assert "dip of -6.0 %" in dip.sentence
-    found = characterise(record(with_level(waves[0], 1.0, 1.2, 0.5), with_level(waves[1], 1.0, 1.2, 0.94), waves[2]))
-    assert [event.kind for event in found.events] == ["sag"]  # a change on another phase belongs to the sag
+    found = characterize(record(with_level(waves[0], 1.0, 1.2, 0.5), with_level(waves[1], 1.0, 1.2, 0.94), waves[2]))
+    assert [event.type for event in found.events] == ["sag"]  # a change on another phase belongs to the sag
 
 
 def test_noise_and_slow_drift_are_no_voltage_change():
@@ -115,13 +115,13 @@ def test_noise_and_slow_drift_are_no_voltage_change():
     t = np.arange(30_000) / RATE
     drift = 325 * (1 + 0.004 * t) * np.sin(2 * np.pi * 50 * t + 0.3)
     noise = 23 * rng.standard_normal(t.size)  # 20 dB
-    assert [event.kind for event in characterise(record(drift)).events] == ["none"]
-    assert [event.kind for event in characterise(record(sine(150) + noise[: sine(150).size])).events] == ["none"]
+    assert [event.type for event in characterize(record(drift)).events] == ["none"]
+    assert [event.type for event in characterize(record(sine(150) + noise[: sine(150).size])).events] == ["none"]
 
 
 def test_nothing():
-    (event,) = characterise(record(*three())).events
-    assert (event.kind, event.sentence) == ("none", "no disturbance found")
+    (event,) = characterize(record(*three())).events
+    assert (event.type, event.sentence) == ("none", "no disturbance found")
     assert event.phases == ("A", "B", "C")
 
 
@@ -130,17 +130,17 @@ def test_two_busbars_see_one_sag():
     waves[0] = with_level(waves[0], 0.2, 0.3, 0.6)
     names = [f"{bus} U{phase}" for bus in ("Bus I", "Bus II") for phase in "ABC"]
     channels = tuple(Channel(name, "V", name[-1], wave) for name, wave in zip(names, waves * 2, strict=True))
-    (event,) = characterise(Recording(channels, RATE, 50.0)).events
+    (event,) = characterize(Recording(channels, RATE, 50.0)).events
     assert event.also == ("Bus II",)
     assert event.sentence.endswith("the same on Bus II")
     other = list(channels)
     other[3] = replace(channels[3], samples=with_level(three()[0], 0.2, 0.3, 0.3))
-    assert len(characterise(Recording(tuple(other), RATE, 50.0)).events) == 2
+    assert len(characterize(Recording(tuple(other), RATE, 50.0)).events) == 2
 
 
 def test_plain_values_of_an_event():
-    plain = characterise(record(with_level(sine(), 0.1, 0.2, 0.5))).events[0].as_dict()
-    assert plain["kind"] == "sag"
+    plain = characterize(record(with_level(sine(), 0.1, 0.2, 0.5))).events[0].as_dict()
+    assert plain["type"] == "sag"
     assert plain["parts"][0]["magnitude"] == pytest.approx(0.5, abs=0.01)
     assert plain["sag_type"] == ""
 
@@ -148,8 +148,8 @@ def test_plain_values_of_an_event():
 def test_a_gap_ends_what_it_cuts():
     wave = with_level(sine(200), 0.2, 0.4, 0.5)
     wave[4000:24_000] = np.nan
-    (event,) = characterise(record(wave)).events
-    assert event.kind == "sag"
+    (event,) = characterize(record(wave)).events
+    assert event.type == "sag"
     assert event.cut_end
     assert event.duration == pytest.approx(0.2, abs=0.02)
     assert "at least 10" in event.sentence
@@ -159,8 +159,8 @@ def test_a_gap_ends_what_it_cuts():
     ("wave", "words"), [(np.zeros(4000), "no voltage on any phase"), (np.full(4000, np.nan), "nothing can be said")]
 )
 def test_a_dead_recording_is_not_called_undisturbed(wave, words):
-    (event,) = characterise(record(wave)).events
-    assert event.kind == "none"
+    (event,) = characterize(record(wave)).events
+    assert event.type == "none"
     assert event.category != "no disturbance"
     assert words in event.sentence
 
@@ -172,8 +172,8 @@ def test_a_line_voltage_measured_the_other_way_round():
     channels = tuple(
         Channel(f"U{p}", "V", q, w) for p, q, w in zip(("12", "23", "13"), ("AB", "BC", "CA"), lines, strict=True)
     )
-    (event,) = characterise(Recording(channels, RATE, 50.0)).events
-    assert (event.kind, event.sag_type) == ("sag", "Da")  # and no unbalance of 50 %
+    (event,) = characterize(Recording(channels, RATE, 50.0)).events
+    assert (event.type, event.sag_type) == ("sag", "Da")  # and no unbalance of 50 %
 
 
 def test_a_named_neutral_beside_two_phases():
@@ -185,15 +185,15 @@ def test_a_named_neutral_beside_two_phases():
         ),
     )
     neutral = Channel("UN", "V", "N", 0.3 * waves[2])
-    found = characterise(Recording((*channels, neutral), RATE, 50.0), channels=["UA", "UB", "UN"])
-    assert "sag" in [event.kind for event in found.events]
+    found = characterize(Recording((*channels, neutral), RATE, 50.0), channels=["UA", "UB", "UN"])
+    assert "sag" in [event.type for event in found.events]
 
 
 def test_notching_of_a_short_capture_has_its_depth():
     t = np.arange(5000) / RATE
     wave = np.sin(2 * np.pi * 50 * t + 0.3)
     notched = wave - 0.25 * np.sign(wave) * ((t * 300 + 0.2) % 1 < 0.1)
-    (event,) = [e for e in characterise(record(325 * notched)).events if e.kind == "notching"]
+    (event,) = [e for e in characterize(record(325 * notched)).events if e.type == "notching"]
     assert event.unit == "%"
     assert event.magnitude == pytest.approx(25, abs=8)
     assert event.details["per_cycle"] == 6
@@ -201,8 +201,8 @@ def test_notching_of_a_short_capture_has_its_depth():
 
 @pytest.mark.parametrize("level", [0.05, 0.3, 0.45, 1.6, 2.2])
 def test_a_nominal_voltage_that_is_given_is_used(level):
-    (event,) = characterise(record(*(level * wave for wave in three())), nominal_voltage=230.0).events
-    assert event.kind == ("interruption" if level < 0.1 else "sag" if level < 1 else "swell")
+    (event,) = characterize(record(*(level * wave for wave in three())), nominal_voltage=230.0).events
+    assert event.type == ("interruption" if level < 0.1 else "sag" if level < 1 else "swell")
     assert event.magnitude == pytest.approx(level, rel=0.01)
 
 
@@ -211,9 +211,9 @@ def test_one_nominal_voltage_for_both_kinds_of_voltages():
     a = with_level(a, 0.2, 0.3, 0.5)
     names = ("UA", "UB", "UC", "UAB", "UBC", "UCA")
     channels = tuple(Channel(n, "V", n[1:], w) for n, w in zip(names, (a, b, c, a - b, b - c, c - a), strict=True))
-    found = characterise(Recording(channels, RATE, 50.0), nominal_voltage=230.0)
+    found = characterize(Recording(channels, RATE, 50.0), nominal_voltage=230.0)
     assert [one.reference for one in found.channels] == pytest.approx([230.0] * 3 + [230 * 3**0.5] * 3)
-    assert {event.kind for event in found.events} == {"sag"}
+    assert {event.type for event in found.events} == {"sag"}
 
 
 @pytest.mark.parametrize("drift", [0.0, 0.02, -0.02])
@@ -223,27 +223,27 @@ def test_the_type_of_a_sag_while_the_frequency_drifts(drift):
     waves = [325 * np.sin(angle - 2 * np.pi * k / 3) for k in range(3)]
     for start in (3.0, 12.0, 30.0):
         waves[0] = with_level(waves[0], start, start + 1.0, 0.5)
-    types = [event.sag_type for event in characterise(record(*waves)).events if event.kind == "sag"]
+    types = [event.sag_type for event in characterize(record(*waves)).events if event.type == "sag"]
     assert types == ["Ba", "Ba", "Ba"]
 
 
 def test_a_sag_after_an_interruption_has_its_type():
     waves = three(cycles=60)
     levels = with_level(with_level(with_level(np.ones(waves[0].size), 0.2, 0.3, 0.6), 0.3, 0.5, 0.0), 0.5, 0.7, 0.6)
-    found = [event for event in characterise(record(waves[0] * levels, *waves[1:])).events if event.sag_type]
+    found = [event for event in characterize(record(waves[0] * levels, *waves[1:])).events if event.sag_type]
     assert {event.sag_type for event in found} == {"Ba"}
-    assert max(abs(event.details["phase_jump"]) for event in found if event.kind == "sag") < 5
+    assert max(abs(event.details["phase_jump"]) for event in found if event.type == "sag") < 5
 
 
 def test_a_small_change_beside_harmonics_is_kept():
     t = np.arange(sine(30).size) / RATE
     waves = [with_level(w + 22 * np.sin(2 * np.pi * 250 * t), 0.3, 9.0, 0.95) for w in three(cycles=30)]
-    assert {event.kind for event in characterise(record(*waves)).events} == {"harmonics", "rapid voltage change"}
+    assert {event.type for event in characterize(record(*waves)).events} == {"harmonics", "rapid voltage change"}
 
 
 def test_changes_of_both_signs_are_said_of_each_phase():
     a, b, c = (with_level(w, 1.0, 9.0, k) for w, k in zip(three(cycles=120), (0.95, 1.05, 0.95), strict=True))
-    (event,) = [one for one in characterise(record(a, b, c)).events if one.kind == "rapid voltage change"]
+    (event,) = [one for one in characterize(record(a, b, c)).events if one.type == "rapid voltage change"]
     assert "(A -5.0 %, B +5.0 %, C -5.0 %)" in event.sentence
     assert "rise" not in event.sentence
 
@@ -251,32 +251,32 @@ def test_changes_of_both_signs_are_said_of_each_phase():
 def test_a_transient_on_another_phase_is_not_part_of_a_sag():
     waves = three()
     waves[2][1870:1878] += 200.0  # 13 ms before the sag of another phase
-    found = characterise(record(with_level(waves[0], 0.2, 0.3, 0.6), *waves[1:]))
-    assert [event.kind for event in found.events] == ["transient", "sag"]
+    found = characterize(record(with_level(waves[0], 0.2, 0.3, 0.6), *waves[1:]))
+    assert [event.type for event in found.events] == ["transient", "sag"]
     assert found.events[0].phases == ("C",)
 
 
 def test_harmonics_in_part_of_two_seconds_are_on_all_phases():
     t = np.arange(sine(145).size) / RATE
     part = 32 * np.sin(2 * np.pi * 250 * t) * ((t > 1.2) & (t < 2.0))
-    (event,) = characterise(record(*(wave + part for wave in three(cycles=145)))).events
-    assert (event.kind, event.phases) == ("harmonics", ("A", "B", "C"))
+    (event,) = characterize(record(*(wave + part for wave in three(cycles=145)))).events
+    assert (event.type, event.phases) == ("harmonics", ("A", "B", "C"))
     assert event.start == pytest.approx(1.2, abs=0.25)
     assert event.end == pytest.approx(2.0, abs=0.25)
 
 
 def test_what_is_left_of_an_interruption_has_no_harmonics():
-    found = characterise(record(with_level(sine(10), 0.04, 0.17, 0.0)))
-    assert [event.kind for event in found.events] == ["interruption"]
+    found = characterize(record(with_level(sine(10), 0.04, 0.17, 0.0)))
+    assert [event.type for event in found.events] == ["interruption"]
 
 
 def test_a_dip_below_ten_percent_on_one_phase_is_one_dip():
     waves = three(cycles=60)
     deep = with_level(with_level(waves[0], 0.2, 0.3, 0.5), 0.3, 0.7, 0.03)  # a fault, then its phase is open
-    (event,) = characterise(record(deep, *waves[1:])).events
-    assert (event.kind, event.phases) == ("sag", ("A",))  # the other phases are live (IEC 61000-4-30, 5.5)
+    (event,) = characterize(record(deep, *waves[1:])).events
+    assert (event.type, event.phases) == ("sag", ("A",))  # the other phases are live (IEC 61000-4-30, 5.5)
     assert event.magnitude == pytest.approx(0.03, abs=0.01)
     assert event.duration == pytest.approx(0.5, abs=0.02)
     assert len(event.parts) == 1
-    (alone,) = characterise(record(deep)).events[-1:]
-    assert alone.kind == "interruption"
+    (alone,) = characterize(record(deep)).events[-1:]
+    assert alone.type == "interruption"

@@ -6,7 +6,7 @@ from tests.depth import some
 from tests.measure.waves import levels, parts, record, sine
 
 from pqswarm.events import generate
-from pqswarm.measure import characterise
+from pqswarm.measure import characterize
 
 
 def generated(event_class, seed, factor, **parameters):
@@ -31,10 +31,10 @@ def test_magnitude_and_duration_of_generated_events(event_class):
             "interruption": {"depth": rng.uniform(0.93, 1.0)},
         }[event_class]
         event, recorded = generated(event_class, seed, factor, start=start, duration=duration, snr=40.0, **change)
-        found = characterise(recorded)
+        found = characterize(recorded)
         truth = 1 + event.parameters.get("rise", 0.0) - event.parameters.get("depth", 0.0)
         case = (event_class, seed, factor, found.sentences())
-        assert [e.kind for e in levels(found)] == [event_class], case
+        assert [e.type for e in levels(found)] == [event_class], case
         (one,) = levels(found)
         if duration * found.frequency >= 1.5:
             assert one.magnitude == pytest.approx(truth, abs=0.02), case
@@ -49,7 +49,7 @@ def test_no_false_alarms(event_class):
     transients = 0
     for seed in range(some(15)):
         _, recorded = generated(event_class, seed, 1 + seed % 4)
-        found = characterise(recorded)
+        found = characterize(recorded)
         assert levels(found) == [], (seed, found.sentences())
         transients += parts(found, "transient") != []
     # A notch cut by the start of the record has no twin.
@@ -59,7 +59,7 @@ def test_no_false_alarms(event_class):
 def test_sag_edges_and_noise_are_no_transients():
     for seed in range(some(20)):
         _, recorded = generated("sag", seed, 1 + seed % 3, start=0.1, duration=0.12, snr=30.0)
-        found = characterise(recorded)
+        found = characterize(recorded)
         assert parts(found, "transient") == [], (seed, found.sentences())
 
 
@@ -78,7 +78,7 @@ def test_transients_are_found_and_measured():
             transient_onset=onset,
             snr=45.0,
         )
-        found = characterise(recorded)
+        found = characterize(recorded)
         (one,) = parts(found, "transient")
         case = (seed, damping, ring, size, one)
         assert one.category.endswith("oscillatory transient"), case
@@ -90,7 +90,7 @@ def test_transients_are_found_and_measured():
 def test_impulse():
     wave = sine(10)
     wave[1234:1240] += [60, 200, 150, 100, 60, 30]
-    (one,) = parts(characterise(record(wave)), "transient")
+    (one,) = parts(characterize(record(wave)), "transient")
     assert one.category == "impulsive transient"
     assert one.start == pytest.approx(0.1234, abs=0.0003)
     assert one.magnitude == pytest.approx(200 / 325, abs=0.05)
@@ -104,14 +104,14 @@ def test_steady_disturbances(event_class, kind):
     for seed in range(tries):
         fixed = {"harmonics": {"h5": 0.1}, "dc_offset": {"offset": 0.05}, "notching": {"notch_depth": 0.25}}
         _, recorded = generated(event_class, seed, 1, snr=45.0, **fixed[event_class])
-        hits += parts(characterise(recorded), kind) != []
+        hits += parts(characterize(recorded), kind) != []
     assert hits >= 0.9 * tries
 
 
 def test_flicker():
     for seed in range(10):
         _, recorded = generated("flicker", seed, 4, flicker_depth=0.04, flicker_frequency=9.0)
-        (part,) = parts(characterise(recorded), "flicker")
+        (part,) = parts(characterize(recorded), "flicker")
         assert part.magnitude == pytest.approx(4, abs=1)
     clean = generated("pure_sinusoid", 1, 4)[1]
-    assert [part.kind for part in parts(characterise(clean))] == ["none"]
+    assert [part.type for part in parts(characterize(clean))] == ["none"]

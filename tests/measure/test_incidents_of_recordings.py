@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from pqswarm.errors import PqswarmError
-from pqswarm.identify import Verdict, identify
-from pqswarm.measure import characterise
+from pqswarm.identify import Analysis, identify
+from pqswarm.measure import characterize
 from pqswarm.measure.incidents.record import CAUSES, Incident
 from pqswarm.recordings import Channel, Recording, StatusChannel
 
@@ -57,7 +57,7 @@ RECORDS = {
 
 @pytest.mark.parametrize("cause", RECORDS)
 def test_causes(cause):
-    (incident,) = characterise(RECORDS[cause]).incidents
+    (incident,) = characterize(RECORDS[cause]).incidents
     assert incident.cause == cause
     assert incident.cause in CAUSES
     assert 0.5 < incident.probability <= 1
@@ -66,13 +66,13 @@ def test_causes(cause):
 
 
 def test_nothing_is_no_incident():
-    found = characterise(record([ONE] * 3))
+    found = characterize(record([ONE] * 3))
     assert found.incidents == ()
     assert identify(record([ONE] * 3)).as_dict()["incidents"] == []
 
 
 def test_an_evolving_fault_has_two_stages():
-    (incident,) = characterise(record([1 - 0.6 * box(0.3, 0.5), 1 - 0.5 * box(0.4, 0.5), ONE])).incidents
+    (incident,) = characterize(record([1 - 0.6 * box(0.3, 0.5), 1 - 0.5 * box(0.4, 0.5), ONE])).incidents
     assert (incident.cause, incident.phases, incident.course) == ("fault", "AB", "evolving")
     first, second, last = incident.stages
     assert first.start == pytest.approx(0.3, abs=0.01)
@@ -94,41 +94,41 @@ def test_fault_trip_and_reclosing_are_one_incident(end, course):
     dead = 1 - box(0.3, 0.6)
     faulted = (1 - 0.5 * box(0.2, 0.3)) * dead * end
     others = dead * np.where(end < 0.1, 0.0, 1.0)
-    found = characterise(record([faulted, others, others]))
+    found = characterize(record([faulted, others, others]))
     (incident,) = found.incidents
     assert (incident.cause, incident.course) == ("fault", course)
     assert incident.phases == "A"
     assert sorted(incident.events) == list(range(len(found.events)))
-    assert found.events[incident.events[0]].kind == "interruption"
+    assert found.events[incident.events[0]].type == "interruption"
 
 
 def test_sag_and_swell_of_an_earth_fault_are_one_incident():
-    found = characterise(record([1 - 0.6 * box(0.3, 0.5), 1 + 0.3 * box(0.3, 0.5), 1 + 0.3 * box(0.3, 0.5)]))
+    found = characterize(record([1 - 0.6 * box(0.3, 0.5), 1 + 0.3 * box(0.3, 0.5), 1 + 0.3 * box(0.3, 0.5)]))
     (incident,) = found.incidents
-    assert {event.kind for event in found.events} == {"sag", "swell"}
+    assert {event.type for event in found.events} == {"sag", "swell"}
     assert (incident.cause, incident.phases) == ("fault", "AG")
 
 
 def test_two_busbars_share_an_incident():
-    (incident,) = characterise(record([1 - 0.5 * box(0.3, 0.42), ONE, ONE], names=("N U", "S U"))).incidents
+    (incident,) = characterize(record([1 - 0.5 * box(0.3, 0.42), ONE, ONE], names=("N U", "S U"))).incidents
     assert incident.cause == "fault"
 
 
 def test_what_happens_seconds_apart_is_not_one_incident():
     long = np.concatenate([RECORDS["motor start"].channels[0].samples] * 3)
-    incidents = characterise(Recording((Channel("U", "V", "A", long),), RATE, HERTZ)).incidents
+    incidents = characterize(Recording((Channel("U", "V", "A", long),), RATE, HERTZ)).incidents
     assert [one.cause for one in incidents] == ["motor start"] * 3
 
 
 def test_a_record_that_ends_inside_says_so():
-    (incident,) = characterise(record([1 - 0.2 * box(0.8, 2.0)] * 3)).incidents
+    (incident,) = characterize(record([1 - 0.2 * box(0.8, 2.0)] * 3)).incidents
     assert incident.cause == "unknown"
     assert incident.course == "not visible: the record ends inside the event"
 
 
 def test_currents_name_the_phases_and_the_feeder():
     faulted = [20 + 180 * box(0.3, 0.42), 20 * ONE, 20 * ONE]
-    (incident,) = characterise(record([1 - 0.5 * box(0.3, 0.42), ONE, ONE], currents=faulted)).incidents
+    (incident,) = characterize(record([1 - 0.5 * box(0.3, 0.42), ONE, ONE], currents=faulted)).incidents
     assert incident.phases == "AG"
     assert incident.feeder
     assert any("current" in text for text in incident.evidence)
@@ -138,26 +138,26 @@ def test_breaker_times_come_from_status_channels():
     made = record([1 - 0.5 * box(0.3, 0.42), ONE, ONE])
     breaker = StatusChannel("52A", 1, np.array([0, round(0.42 * RATE), 6000]), np.array([1, 0, 1]))
     lamp = StatusChannel("lamp", 0, np.array([0, 2600]), np.array([0, 1]))
-    (incident,) = characterise(replace(made, status=(breaker, lamp))).incidents
+    (incident,) = characterize(replace(made, status=(breaker, lamp))).incidents
     assert [text for text in incident.evidence if "52A" in text] == ["52A off at 0.420 s", "52A on at 0.938 s"]
     assert not any("lamp" in text for text in incident.evidence)
 
 
 def test_a_verdict_holds_its_incidents():
     dead = 1 - box(0.3, 0.6)
-    verdict = identify(record([dead * (1 - 0.5 * box(0.2, 0.3)), dead, dead]))
-    plain = verdict.as_dict()
+    analysis = identify(record([dead * (1 - 0.5 * box(0.2, 0.3)), dead, dead]))
+    plain = analysis.as_dict()
     (incident,) = plain["incidents"]
     assert {"cause", "probability", "evidence", "stages", "events"} <= incident.keys()
-    assert [event["kind"] for event in incident["events"]] == ["interruption", "sag"]
-    assert Verdict.of(plain) == verdict
-    rows = verdict.rows()
+    assert [event["type"] for event in incident["events"]] == ["interruption", "sag"]
+    assert Analysis.of(plain) == analysis
+    rows = analysis.rows()
     assert [row["incident"] for row in rows] == [1, 1]
     assert sorted(row["cause"] for row in rows) == ["", "fault A, reclosing, successful"]
-    text = verdict.text().splitlines()
+    text = analysis.text().splitlines()
     assert "fault A" in text[1]
     assert all(line.startswith("    ") for line in text[2:4])
-    alone = verdict.only([1])
+    alone = analysis.only([1])
     assert (alone.incidents[0].events, len(alone.events)) == ((0,), 1)
 
 
@@ -165,7 +165,7 @@ def test_a_verdict_holds_its_incidents():
     "change", [{"cause": "ghost"}, {"probability": 2.0}, {"event_numbers": [7]}, {"event_numbers": []}, {"stages": 3}]
 )
 def test_a_damaged_incident_is_refused(change):
-    plain = characterise(RECORDS["fault"]).incidents[0].as_dict()
+    plain = characterize(RECORDS["fault"]).incidents[0].as_dict()
     assert Incident.of(plain, 1).cause == "fault"
     with pytest.raises(PqswarmError, match="not an incident"):
         Incident.of({**plain, **change}, 1)
@@ -173,7 +173,7 @@ def test_a_damaged_incident_is_refused(change):
 
 @pytest.mark.parametrize("cycles", [1.0, 1.5, 2.0])
 def test_a_brief_fault_is_a_stage_of_its_own(cycles):
-    (incident,) = characterise(record([1 - 0.6 * box(0.3, 0.3 + cycles / HERTZ), ONE, ONE])).incidents
+    (incident,) = characterize(record([1 - 0.6 * box(0.3, 0.3 + cycles / HERTZ), ONE, ONE])).incidents
     assert [stage.name for stage in incident.stages] == ["fault: low on A", "cleared"]
     assert incident.stages[0].levels["A"] == pytest.approx(0.4, abs=0.02)
     assert incident.stages[1].levels["A"] == pytest.approx(1.0, abs=0.01)
@@ -181,21 +181,21 @@ def test_a_brief_fault_is_a_stage_of_its_own(cycles):
 
 def test_dips_that_repeat_more_often_than_any_breaker_recloses_are_a_load():
     levels = 1 - 0.15 * sum(box(0.1 + 0.12 * i, 0.15 + 0.12 * i) for i in range(7))
-    (incident,) = characterise(record([levels, levels, ONE])).incidents
+    (incident,) = characterize(record([levels, levels, ONE])).incidents
     assert incident.cause == "load switching"
     assert "7 dips one after another" in incident.evidence
     assert len(incident.events) == 7
 
 
 def test_a_record_that_starts_dead_does_not_say_that_the_supply_opened():
-    (incident,) = characterise(record([box(0.5, 2.0)] * 3)).incidents
+    (incident,) = characterize(record([box(0.5, 2.0)] * 3)).incidents
     assert incident.title == "cause unknown (not visible: the record starts inside the event)"
     assert "up to 100 % too low, from the first sample on" in incident.evidence[0]
 
 
 def test_evidence_of_a_trip_names_the_phase_that_was_faulted():
     after = box(0.0, 0.4) + box(0.7, 2.0)
-    (incident,) = characterise(record([after - 0.6 * box(0.3, 0.4), after, after])).incidents
+    (incident,) = characterize(record([after - 0.6 * box(0.3, 0.4), after, after])).incidents
     assert incident.title == "fault A, reclosing, successful"
     assert "phase A at 0.40 pu beside the interruption" in incident.evidence
     assert not any("equal dips" in text for text in incident.evidence)
@@ -203,21 +203,21 @@ def test_evidence_of_a_trip_names_the_phase_that_was_faulted():
 
 def test_names_of_channels_are_no_phases():
     wave = 325 * (1 - 0.6 * box(0.3, 0.42)) * np.sin(2 * np.pi * HERTZ * T)
-    (incident,) = characterise(Recording((Channel("feeder", "V", "", wave),), RATE, HERTZ)).incidents
+    (incident,) = characterize(Recording((Channel("feeder", "V", "", wave),), RATE, HERTZ)).incidents
     assert incident.title == "fault"
 
 
 def test_incidents_that_start_together_keep_their_order():
     fifth = 0.09 * np.sin(2 * np.pi * 5 * HERTZ * T)
-    verdict = identify(record([0.9 * ONE, 1.02 * ONE, ONE], [fifth] * 3))
-    assert len({one.start for one in verdict.incidents}) < len(verdict.incidents)
-    plain = verdict.as_dict()
-    assert Verdict.of(plain | {"incidents": plain["incidents"][::-1]}) == verdict
+    analysis = identify(record([0.9 * ONE, 1.02 * ONE, ONE], [fifth] * 3))
+    assert len({one.start for one in analysis.incidents}) < len(analysis.incidents)
+    plain = analysis.as_dict()
+    assert Analysis.of(plain | {"incidents": plain["incidents"][::-1]}) == analysis
 
 
 def test_currents_that_stay_are_no_evidence():
     levels = [1 - 0.5 * box(0.3, 0.42), ONE, ONE]
     for size, said in ((1.0, False), (4.0, True)):
         current = 100 * (ONE + (size - 1) * box(0.3, 0.42))
-        (incident,) = characterise(record(levels, currents=[current, 100 * ONE, 100 * ONE])).incidents
+        (incident,) = characterize(record(levels, currents=[current, 100 * ONE, 100 * ONE])).incidents
         assert any(text.startswith("current of") for text in incident.evidence) == said

@@ -8,7 +8,7 @@ import pytest
 from tests.depth import DEPTH
 from tests.measure.waves import record
 
-from pqswarm.measure import characterise
+from pqswarm.measure import characterize
 from pqswarm.recordings import Channel, Recording
 
 RATE, HERTZ, PEAK = 12_800.0, 50.0, 230 * np.sqrt(2)
@@ -60,7 +60,7 @@ TOLERANCES = {"notching": 0.7, "harmonics": 0.15, "flicker": 0.1, "unbalance": 0
 def found_in(make, seconds, noise):
     waves = PEAK * make(*phases(seconds))
     waves = waves + noise * 230 * np.random.default_rng(5).normal(size=waves.shape)
-    return characterise(record(*waves, rate=RATE), nominal_voltage=230.0)
+    return characterize(record(*waves, rate=RATE), nominal_voltage=230.0)
 
 
 def form(sentence):
@@ -77,7 +77,7 @@ def test_findings_do_not_depend_on_the_length(name, noise):
     for seconds in LENGTHS:
         found = found_in(make, seconds, noise)
         case = (seconds, found.sentences())
-        assert [event.kind for event in found.events] == [kind or "none"], case
+        assert [event.type for event in found.events] == [kind or "none"], case
         (event,) = found.events
         forms.add(form(event.sentence))
         if kind is None:
@@ -97,7 +97,7 @@ def test_flicker_needs_one_and_a_half_periods(seconds):
     def slow(t, angle):
         return (1 + 0.02 * np.sin(2 * np.pi * 3 * t)) * np.sin(angle)
 
-    kinds = [event.kind for event in found_in(slow, seconds, 0.0).events]
+    kinds = [event.type for event in found_in(slow, seconds, 0.0).events]
     assert (kinds == ["flicker"]) == (seconds > 0.5), kinds
 
 
@@ -110,7 +110,7 @@ def test_a_sag_does_not_hide_what_is_steady(name, seconds):
     def with_sag(t, angle):
         return np.where(abs(t - 0.55 * seconds) < 0.06, 0.6, 1.0) * make(t, angle)
 
-    events = {event.kind: event for event in found_in(with_sag, seconds, 0.005).events}
+    events = {event.type: event for event in found_in(with_sag, seconds, 0.005).events}
     assert set(events) == {"sag", kind}, [event.sentence for event in events.values()]
     assert events[kind].magnitude == pytest.approx(magnitude, abs=1.5 * TOLERANCES[kind])
 
@@ -123,13 +123,13 @@ def test_a_clean_capture_of_a_sag_has_nothing_steady():
                 return np.where(abs(t - middle) < half, [[0.3], [0.8], [0.95]], 1.0) * np.sin(angle)
 
             found = found_in(sag, seconds, noise)
-            assert {event.kind for event in found.events} == {"sag"}, (seconds, noise, found.sentences())
+            assert {event.type for event in found.events} == {"sag"}, (seconds, noise, found.sentences())
 
 
 def test_three_voltages_in_phase_have_no_unbalance():
     wave = 325 * np.sin(2 * np.pi * 50 * np.arange(7680) / 12_800)
     channels = tuple(Channel(f"U{phase}", "V", phase, wave) for phase in "ABC")
-    assert [event.kind for event in characterise(Recording(channels, 12_800, 50.0)).events] == ["none"]
+    assert [event.type for event in characterize(Recording(channels, 12_800, 50.0)).events] == ["none"]
 
 
 @pytest.mark.parametrize("level", [0.6, 1.3])
@@ -138,7 +138,7 @@ def test_harmonics_of_a_short_capture_with_an_event(level, start, end):
     """Ten cycles, an event in the middle: too little before and after it, but enough inside."""
     t, angle = phases(0.2)
     wave = PEAK * fifth_harmonic(t, angle[0]) * np.where((t >= start) & (t < end), level, 1.0)
-    events = characterise(record(wave, rate=RATE), nominal_voltage=230).events
-    assert {event.kind for event in events} == {"sag" if level < 1 else "swell", "harmonics"}
+    events = characterize(record(wave, rate=RATE), nominal_voltage=230).events
+    assert {event.type for event in events} == {"sag" if level < 1 else "swell", "harmonics"}
     clean = PEAK * np.sin(angle[0]) * np.where((t >= start) & (t < end), level, 1.0)
-    assert len(characterise(record(clean, rate=RATE), nominal_voltage=230).events) == 1
+    assert len(characterize(record(clean, rate=RATE), nominal_voltage=230).events) == 1

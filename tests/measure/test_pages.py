@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pqswarm.errors import PqswarmError
-from pqswarm.measure import characterise
+from pqswarm.measure import characterize
 from pqswarm.measure.detect import pages
 from pqswarm.recordings import Channel, Recording
 
@@ -36,13 +36,13 @@ def long_recording(seconds=24.0):
 
 def summary(found):
     return [
-        (event.kind, event.phases, round(event.start, 6), event.magnitude, event.sentence) for event in found.events
+        (event.type, event.phases, round(event.start, 6), event.magnitude, event.sentence) for event in found.events
     ]
 
 
 def test_everything_is_found_once():
-    found = characterise(long_recording())
-    assert [(event.kind, event.phases) for event in found.events] == [
+    found = characterize(long_recording())
+    assert [(event.type, event.phases) for event in found.events] == [
         ("sag", ("A",)),
         ("swell", ("B",)),
         ("interruption", ("A", "B", "C")),
@@ -55,7 +55,7 @@ def test_everything_is_found_once():
 
 @pytest.mark.parametrize("block", [1000, 50_001])
 def test_results_do_not_depend_on_the_block(block):
-    one, other = characterise(long_recording()), characterise(long_recording(), block=block)
+    one, other = characterize(long_recording()), characterize(long_recording(), block=block)
     assert summary(one) == summary(other)
     np.testing.assert_array_equal(one.series.urms, other.series.urms)
     assert str([event.as_dict() for event in one.events]) == str([event.as_dict() for event in other.events])
@@ -64,11 +64,11 @@ def test_results_do_not_depend_on_the_block(block):
 
 def test_pages_equal_the_whole(monkeypatch):
     recording = long_recording()
-    paged = characterise(recording)
+    paged = characterize(recording)
     for module in ("detect.pages", "supply.survey", "detect.rms_events"):
         monkeypatch.setattr(f"pqswarm.measure.{module}.PAGE", 10**6)
-    whole = characterise(recording)
-    assert [event.kind for event in paged.events] == [event.kind for event in whole.events]
+    whole = characterize(recording)
+    assert [event.type for event in paged.events] == [event.type for event in whole.events]
     assert [e.start for e in paged.events] == pytest.approx([e.start for e in whole.events], abs=2e-3)
     assert paged.frequency == pytest.approx(whole.frequency, abs=0.01)
 
@@ -86,7 +86,7 @@ def test_no_more_than_a_page_is_read_at_a_time():
             longest = max(longest, part.n_samples)
             return part
 
-    characterise(Counting())
+    characterize(Counting())
     assert longest <= 2 * 16_384
 
 
@@ -104,11 +104,11 @@ def test_the_border_of_a_page_is_no_border_of_an_event():
 
 def test_block():
     with pytest.raises(PqswarmError, match="block must be at least 1"):
-        characterise(long_recording(), block=0)
+        characterize(long_recording(), block=0)
 
 
 def test_progress():
     seen = []
-    characterise(long_recording(), progress=lambda done, total: seen.append((done, total)))
+    characterize(long_recording(), progress=lambda done, total: seen.append((done, total)))
     assert seen[-1] == (76_800, 76_800)
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)

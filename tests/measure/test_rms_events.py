@@ -2,14 +2,14 @@ import numpy as np
 import pytest
 from tests.measure.waves import record, sine, with_level
 
-from pqswarm.measure import Thresholds, characterise
+from pqswarm.measure import Thresholds, characterize
 from pqswarm.measure.detect.spans import find_spans
 from pqswarm.measure.ieee1159 import category, oscillation_word
 
 
 def spans(values):
     values = np.array(values, dtype=float)
-    return [(s.kind, s.first, s.stop, s.magnitude) for s in find_spans(values, values, Thresholds())]
+    return [(s.type, s.first, s.stop, s.magnitude) for s in find_spans(values, values, Thresholds())]
 
 
 def test_hysteresis_holds_a_sag_until_it_is_well_back():
@@ -41,17 +41,17 @@ def test_unknown_values_change_nothing():
 def test_polyphase_rules_by_hand():
     low = np.array([1, 0.8, 0.05, 0.05, 0.05, 0.85, 1])
     high = np.array([1, 1.0, 0.9, 0.05, 0.13, 0.95, 1])
-    found = [(s.kind, s.first, s.stop) for s in find_spans(low, high, Thresholds())]
+    found = [(s.type, s.first, s.stop) for s in find_spans(low, high, Thresholds())]
     assert ("interruption", 3, 4) in found  # all below; ends when any is back
     sag = find_spans(np.array([1, 0.8, 0.7, 0.91, 0.92]), np.array([1, 1, 0.99, 1, 1]), Thresholds())
-    assert [(s.kind, s.first, s.stop) for s in sag] == [("sag", 1, 4)]  # any below; ends when all are back
+    assert [(s.type, s.first, s.stop) for s in sag] == [("sag", 1, 4)]  # any below; ends when all are back
 
 
 def test_polyphase_sag_from_the_first_phase_to_the_last():
     waves = [sine(phase=-2 * np.pi * k / 3) for k in range(3)]
-    found = characterise(record(with_level(waves[0], 0.1, 0.2, 0.5), with_level(waves[1], 0.15, 0.3, 0.7), waves[2]))
+    found = characterize(record(with_level(waves[0], 0.1, 0.2, 0.5), with_level(waves[1], 0.15, 0.3, 0.7), waves[2]))
     (event,) = found.events
-    assert (event.kind, event.phases) == ("sag", ("A", "B"))
+    assert (event.type, event.phases) == ("sag", ("A", "B"))
     assert event.start == pytest.approx(0.1, abs=0.003)
     assert event.end == pytest.approx(0.3, abs=0.003)
     assert event.magnitude == pytest.approx(0.5, abs=0.01)
@@ -63,11 +63,11 @@ def test_polyphase_sag_from_the_first_phase_to_the_last():
 
 def test_polyphase_interruption_needs_all_phases():
     waves = [sine(phase=-2 * np.pi * k / 3) for k in range(3)]
-    two = characterise(record(*(with_level(w, 0.1, 0.2, 0.0) for w in waves[:2]), waves[2]))
-    assert [(e.kind, "all_phases_s" in e.details) for e in two.events] == [("sag", False)]
+    two = characterize(record(*(with_level(w, 0.1, 0.2, 0.0) for w in waves[:2]), waves[2]))
+    assert [(e.type, "all_phases_s" in e.details) for e in two.events] == [("sag", False)]
     assert two.sentences()[0].startswith("instantaneous sag on phases A and B, 0.00 pu residual")
-    three = characterise(record(*(with_level(w, 0.1, 0.2 + 0.04 * k, 0.0) for k, w in enumerate(waves))))
-    (event,) = [e for e in three.events if e.kind == "interruption"]
+    three = characterize(record(*(with_level(w, 0.1, 0.2 + 0.04 * k, 0.0) for k, w in enumerate(waves))))
+    (event,) = [e for e in three.events if e.type == "interruption"]
     assert event.details["all_phases_s"] == pytest.approx(0.1, abs=0.011)
     assert event.end == pytest.approx(0.28, abs=0.005)
 

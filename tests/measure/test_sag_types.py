@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pqswarm.measure import characterise
+from pqswarm.measure import characterize
 from pqswarm.measure.group.sag_type import fit_phasor, sag_type, symmetrical_components
 from pqswarm.recordings import Channel, Recording
 
@@ -81,5 +81,5 @@ def test_from_waveforms(kind, phase):
     recording = Recording(
         tuple(Channel(f"U{p}", "V", p, wave) for p, wave in zip("ABC", waves, strict=True)), 6400.0, 50.0
     )
-    (event,) = [one for one in characterise(recording).events if one.kind == "sag"]
+    (event,) = [one for one in characterize(recording).events if one.type == "sag"]
     assert event.sag_type == ("A" if kind == "A" else kind + "abc"[phase])

@@ -60,7 +60,7 @@ def test_each_disturbance_is_one_event(noise):
         ("DC offset", 72.0, 82.0, 2.0, ("C",)),
         ("unbalance", 85.0, 96.0, 3.1, ("A", "B", "C")),
     ]
-    assert [parts[0].kind for parts in groups] == [row[0] for row in expected]
+    assert [parts[0].type for parts in groups] == [row[0] for row in expected]
     for parts, (_, start, end, magnitude, phases) in zip(groups, expected, strict=True):
         assert (parts[0].start, parts[0].end) == pytest.approx((start, end), abs=0.3)
         assert max(part.magnitude for part in parts) == pytest.approx(magnitude, rel=0.06)
@@ -102,7 +102,7 @@ def test_flicker_of_any_rate(hertz, depth, rectangular):
     shape = np.sin(2 * np.pi * hertz * t)
     volts = PEAK * np.sin(2 * np.pi * 50 * t) * (1 + depth * (np.sign(shape) if rectangular else shape))
     (event,) = found(volts[None], 2000.0)
-    assert event.kind == "flicker"
+    assert event.type == "flicker"
     assert event.details["frequency"] == pytest.approx(hertz, abs=0.1)
     assert event.magnitude == pytest.approx(100 * depth * (4 / np.pi if rectangular else 1), rel=0.08)
     assert (event.start, event.end) == pytest.approx((0, 20), abs=0.5)
@@ -116,7 +116,7 @@ def test_severe_flicker_too_slow_for_a_modulation():
     t = times(610, rate)
     step = np.where((t / 60) % 2 < 1, 1.0, 0.94)
     (event,) = found((PEAK * step * np.sin(2 * np.pi * 50 * t))[None], rate)
-    assert event.kind == "flicker"
+    assert event.type == "flicker"
     assert event.details["pst"] > 1
     assert f"Pst {event.details['pst']:.2f}" in describe_steady([event])
     once = np.where((t > 100) & (t < 160), 0.91, 1.0)  # two steps make a Pst above 1 as well
@@ -132,7 +132,7 @@ def test_sentences_say_of_no_phase_what_holds_of_another():
     volts = np.tile(PEAK * np.sin(2 * np.pi * 50 * t), (3, 1))
     volts[0] += during(t, 2, 10) * 0.1 * PEAK * np.sin(2 * np.pi * 250 * t)
     volts[1] += during(t, 2, 4) * 0.07 * PEAK * np.sin(2 * np.pi * 350 * t)
-    parts = [part for part in found(volts) if part.kind == "harmonics"]
+    parts = [part for part in found(volts) if part.type == "harmonics"]
     assert describe_steady(parts) == (
         "harmonics on phases A and B, THD 10.0 % (A 10.0 %, B 7.0 % for 2.0 s), most of order 5 on A, 7 on B, for 8.0 s"
     )
@@ -145,7 +145,7 @@ def test_gaps_are_bridged_and_sags_do_not_end_an_event():
     volts[during(t, 8, 8.4)] = PEAK * np.sin(2 * np.pi * 50 * t[during(t, 8, 8.4)])
     volts[during(t, 12, 13.5)] *= 0.2
     for quiet in ([(12.0, 13.5)], []):
-        (event,) = (event for event in found(volts[None], quiet=quiet) if event.kind == "harmonics")
+        (event,) = (event for event in found(volts[None], quiet=quiet) if event.type == "harmonics")
         assert (event.start, event.end) == pytest.approx((2, 18), abs=0.3)
     with pytest.raises(PqswarmError, match="each of 100 windows"):
         found(volts[None], quiet=np.zeros(3, dtype=bool))
@@ -155,7 +155,7 @@ def test_steep_flanks_of_harmonics_are_no_notches():
     t = times(2)
     angle = 2 * np.pi * 50.01 * t
     volts = PEAK * (np.sin(angle) + sum(0.35 / h * np.sin(h * angle) for h in (5, 7, 11, 13, 17, 19, 23, 25)))
-    assert [event.kind for event in found(volts[None])] == ["harmonics"]
+    assert [event.type for event in found(volts[None])] == ["harmonics"]
 
 
 @pytest.mark.parametrize(("per_cycle", "width", "depth"), [(2, 0.01, 0.2), (6, 0.02, 0.1), (6, 0.03, 0.2)])
@@ -167,7 +167,7 @@ def test_notches_of_many_kinds(per_cycle, width, depth, noise):
     wave -= depth * np.sign(wave) * ((turns * per_cycle + 0.4) % 1 < width * per_cycle)
     volts = PEAK * wave + 230 * noise * np.random.default_rng(2).normal(size=t.size)
     (event,) = found(volts[None])
-    assert event.kind == "notching"
+    assert event.type == "notching"
     assert event.details["per_cycle"] == per_cycle
     assert event.magnitude == pytest.approx(100 * depth, abs=4)
 

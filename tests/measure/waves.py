@@ -23,7 +23,7 @@ def with_level(wave, first, last, level, rate=RATE):
 
 def parts(found, *kinds):
     """Parts of all events, or of those of some kinds."""
-    return [part for event in found.events for part in event.parts if not kinds or part.kind in kinds]
+    return [part for event in found.events for part in event.parts if not kinds or part.type in kinds]
 
 
 def levels(found):

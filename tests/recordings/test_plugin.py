@@ -1,4 +1,4 @@
-"""A reader of another package, found by its entry point: in ``read_all``, ``characterise`` and ``pqswarm identify``."""
+"""A reader of another package, found by its entry point: in ``read_all``, ``characterize`` and ``pqswarm identify``."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 
 from pqswarm.cli.main import app
 from pqswarm.errors import PqswarmError
-from pqswarm.measure import characterise
+from pqswarm.measure import characterize
 from pqswarm.recordings import READERS, RawChannel, RawRecording, Reader, read, read_all
 
 PLUGIN = """
@@ -43,7 +43,7 @@ def test_a_reader_by_entry_point(installed, folder):
         (recording,) = read_all(folder / name)
         assert (recording.format, recording.source, recording.sampling_rate) == ("mine", name, 10_000)
         assert recording.channels[0].unit == "V"
-        told = characterise(recording).sentences()
+        told = characterize(recording).sentences()
         assert [*told] == ["instantaneous sag on phase A, 0.62 pu residual, 7.5 cycles"]
     (folder / "c.mine").write_bytes(b"")
     done = CliRunner().invoke(app, ["identify", str(folder)])

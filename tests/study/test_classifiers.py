@@ -49,7 +49,7 @@ parameters = {{ size = 3, population_size = 6 }}
 algorithm = "sffs"
 parameters = {{ size = 1 }}
 """
-KINDS = ("Hyperparameters", "ProblemDigest", "AllFeatures", "OneStandardError")
+EVENT_TYPES = ("Hyperparameters", "ProblemDigest", "AllFeatures", "OneStandardError")
 
 
 @pytest.mark.slow
@@ -76,7 +76,7 @@ def test_three_kinds_of_classifiers_on_nine_classes_killed_and_resumed(tmp_path)
     found = contents(folder)
     assert kept.items() <= found["runs"].items()
     assert Counter(key.classifier for key in found["runs"]) == {"k-NN": 5, "Gaussian": 5, "SVM": 5}
-    places = {(kind, name, "") for kind in KINDS for name in ("k-NN", "Gaussian", "SVM")}
+    places = {(kind, name, "") for kind in EVENT_TYPES for name in ("k-NN", "Gaussian", "SVM")}
     places |= {("StageTwo", name, level) for name in ("k-NN", "Gaussian", "SVM") for level in ("inf", "30")}
     sets = [f"{level}, seed {seed}" for level in ("inf", "30") for seed in (1, 2)]
     places |= {("HeldOut", name, place) for name in ("k-NN", "Gaussian", "SVM") for place in sets}

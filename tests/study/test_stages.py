@@ -11,11 +11,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from pqswarm.datasets import load_dataset
-from pqswarm.evaluation import CLASSIFIERS as KINDS
+from pqswarm.evaluation import CLASSIFIERS as EVENT_TYPES
 from pqswarm.evaluation import Folds, GridSearchResult, KernelNBEvaluator, KNNEvaluator
 from pqswarm.evaluation.exact.naive_bayes.kernel import KernelNB
 from pqswarm.search import minimize
-from pqswarm.study import ClassifierPlan, best_of, read_plan, run_study
+from pqswarm.study import ClassifierPlan, best_run, read_plan, run_study
 from pqswarm.study.findings import AllFeatures, GridFinding, HeldOut, Hyperparameters, OneStandardError, StageTwo
 from pqswarm.study.stages import choose_hyperparameters
 from tests.study.studies import FEW, LEVELS, contents, events_of_few, find, plan_toml, records, tiny
@@ -35,7 +35,7 @@ def stage_one(name, events):
 
 def subsets(folder, classifier):
     """The masks that stage II and the held-out events are about, by name."""
-    masks = {name: best_of(records(folder, classifier, name)).mask for name in ("2d-upso", "ga", "sffs")}
+    masks = {name: best_run(records(folder, classifier, name)).mask for name in ("2d-upso", "ga", "sffs")}
     smaller = find(folder, OneStandardError, classifier).mask
     return {"all features": np.ones(99, bool), **masks, "one standard error": smaller}
 
@@ -49,15 +49,15 @@ def by_sklearn(classifier, X, y, folds, mask):
 @pytest.mark.parametrize("classifier", CLASSIFIERS)
 @pytest.mark.parametrize("algorithm", ["2d-upso", "ga"])
 def test_each_run_is_what_minimize_finds_with_its_seed(study, events, classifier, algorithm):
-    analyse = stage_one(classifier, events)
+    analyze = stage_one(classifier, events)
     for record in records(study, classifier, algorithm):
         assert record.seed == tiny().run_seed(classifier, algorithm, record.key.run)
-        result = minimize(algorithm, analyse, 150, record.seed)
+        result = minimize(algorithm, analyze, 150, record.seed)
         assert (record.error, record.result.n_evaluations) == (result.error, 150)
         np.testing.assert_array_equal(record.mask, result.mask)
         np.testing.assert_array_equal(record.result.improvements, result.improvements)
         assert record.result.algorithm == algorithm
-        assert by_sklearn(classifier, events.X(inf), events.y, analyse.folds, record.mask).mean() == pytest.approx(
+        assert by_sklearn(classifier, events.X(inf), events.y, analyze.folds, record.mask).mean() == pytest.approx(
             record.error, abs=1e-12
         )
 
@@ -65,7 +65,7 @@ def test_each_run_is_what_minimize_finds_with_its_seed(study, events, classifier
 @pytest.mark.parametrize("classifier", CLASSIFIERS)
 def test_sffs_goes_to_the_size_of_the_best_subset_of_the_reference(study, events, classifier):
     (record,) = records(study, classifier, "sffs")
-    size = best_of(records(study, classifier, "2d-upso")).size
+    size = best_run(records(study, classifier, "2d-upso")).size
     assert record.size == size
     result = minimize("sffs", stage_one(classifier, events), 10**8, record.seed, parameters={"size": size})
     np.testing.assert_array_equal(record.mask, result.mask)
@@ -121,7 +121,7 @@ def test_held_out_errors_by_scikit_learn(study, events, classifier):
 @pytest.mark.parametrize("classifier", CLASSIFIERS)
 def test_one_standard_error_the_slow_way(study, events, classifier):
     folds = Folds.stratified(events.y, 5, 0)
-    best = best_of(records(study, classifier, "2d-upso")).mask
+    best = best_run(records(study, classifier, "2d-upso")).mask
     rates = by_sklearn(classifier, events.X(inf), events.y, folds, best)
     width = np.sqrt(((rates - rates.mean()) ** 2).sum() / 4) / np.sqrt(5)
     found = find(study, OneStandardError, classifier)
@@ -129,8 +129,8 @@ def test_one_standard_error_the_slow_way(study, events, classifier):
     chosen = found.mask
     error = by_sklearn(classifier, events.X(inf), events.y, folds, chosen).mean()
     assert found.error == pytest.approx(error, abs=1e-12)
-    analyse = stage_one(classifier, events)
-    allowed = analyse.errors([best])[0] + found.standard_error
+    analyze = stage_one(classifier, events)
+    allowed = analyze.errors([best])[0] + found.standard_error
     assert found.error <= allowed
     tried = [tuple(record.mask) for record in records(study, classifier, "2d-upso")]
     shrunk = best.copy()
@@ -139,14 +139,14 @@ def test_one_standard_error_the_slow_way(study, events, classifier):
         for feature in np.flatnonzero(shrunk):
             mask = shrunk.copy()
             mask[feature] = False
-            without[tuple(mask)] = analyse.errors([mask])[0]
+            without[tuple(mask)] = analyze.errors([mask])[0]
         least = min(without, key=without.get)  # the first of equals
         if without[least] > allowed:
             break
         shrunk = np.array(least)
         tried.append(least)
-    good = [mask for mask in dict.fromkeys(tried) if analyse.errors([mask])[0] <= allowed]
-    smallest = min(good, key=lambda mask: (sum(mask), analyse.errors([mask])[0]))
+    good = [mask for mask in dict.fromkeys(tried) if analyze.errors([mask])[0] <= allowed]
+    smallest = min(good, key=lambda mask: (sum(mask), analyze.errors([mask])[0]))
     np.testing.assert_array_equal(chosen, smallest)
     assert chosen.sum() < best.sum()
 
@@ -179,7 +179,7 @@ def test_hyperparameters_are_searched_when_they_are_absent(tmp_path):
     run_study(plan.model_copy(update={"classifiers": tuple(searched)}), tmp_path, jobs=1)
     events = load_dataset(tmp_path / "dataset.npz")
     folds = Folds.stratified(events.y, 5, 0)
-    grids = {kind: KINDS[kind].search_grid(events.X(inf), events.y, folds) for kind in ("k-nn", "kernel-nb")}
+    grids = {kind: EVENT_TYPES[kind].search_grid(events.X(inf), events.y, folds) for kind in ("k-nn", "kernel-nb")}
     for name, kind in (("k-NN", "k-nn"), ("NB", "kernel-nb"), ("NB given", "kernel-nb")):
         grid, kept = grids[kind], find(tmp_path, GridFinding, name).result
         assert kept.accuracies.tolist() == grid.accuracies.tolist()
@@ -196,7 +196,7 @@ def test_hyperparameters_are_searched_when_they_are_absent(tmp_path):
     for name, settings in (("Gaussian", None), ("default", {"n_neighbors": 3, "metric": "manhattan"})):
         assert find(tmp_path, GridFinding, name) is None
         used = find(tmp_path, Hyperparameters, name).settings
-        assert used == (KINDS["gaussian-nb"]().settings if settings is None else settings)
+        assert used == (EVENT_TYPES["gaussian-nb"]().settings if settings is None else settings)
 
 
 def test_a_distance_that_evaluators_do_not_know_is_not_chosen():

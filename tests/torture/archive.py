@@ -67,11 +67,11 @@ class Workers:
 def expected_rows(incoming):
     """What an undisturbed analysis of each file finds."""
     return Counter(
-        (path.name, row["kind"], row["offset_s"], row["magnitude"], row["duration_s"])
+        (path.name, row["type"], row["offset_s"], row["magnitude"], row["duration_s"])
         for path in sorted(incoming.glob("*.cfg"))
-        for verdict in identify_file(path)
-        for row in verdict.rows()
-        if row["kind"] != "none"
+        for analysis in identify_file(path)
+        for row in analysis.rows()
+        if row["type"] != "none"
     )
 
 
@@ -121,7 +121,7 @@ def find_faults(workers, folder):
         counts = archive.counts()
     for what, found in (("archive", rows), ("lines", lines)):
         listed = Counter(
-            (Path(row["path"]).name, row["kind"], row["offset_s"], row["magnitude"], row["duration_s"]) for row in found
+            (Path(row["path"]).name, row["type"], row["offset_s"], row["magnitude"], row["duration_s"]) for row in found
         )
         wrong += [f"{what}: lost {expected - listed}"] * bool(expected - listed)
         wrong += [f"{what}: doubled {listed - expected}"] * bool(listed - expected)

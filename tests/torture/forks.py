@@ -20,7 +20,7 @@ PATIENCE = 60.0  # seconds for something that takes a few: machines are shared
 
 
 def warm_up(plans, recordings, folder):
-    """Load everything that studies, reports and verdicts need by running each once; no thread may be left."""
+    """Load everything that studies, reports and analyses need by running each once; no thread may be left."""
     from pqswarm.datasets import make_dataset
     from pqswarm.identify import identify_file
     from pqswarm.report import write_report

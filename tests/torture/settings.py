@@ -30,7 +30,7 @@ SETTINGS = {
 
 
 def export(folder, plan, jobs, recordings):
-    """Write all exports: data, tables of a study, verdicts, tests."""
+    """Write all exports: data, tables of a study, analyses, tests."""
     from pqswarm.cli.main import app
     from pqswarm.study import load_plan, run_study
 

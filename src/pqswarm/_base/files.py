@@ -93,7 +93,7 @@ def write_atomically(path: str | Path, content: str | bytes | Callable[[BinaryIO
         if path.exists() and not path.is_file():
             raise OSError(errno.EINVAL, "it is a folder" if path.is_dir() else "it is not a regular file")
         _remove_abandoned(path)
-        with part.open("xb") as file:  # a new file, never a link that was put there
+        with part.open("x+b") as file:  # a new file, never a link that was put there
             if callable(content):
                 content(file)
             else:

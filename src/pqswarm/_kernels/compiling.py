@@ -6,7 +6,7 @@ if a module changes whose functions it calls. Of processes that start together, 
 others wait for it.
 
 This subclasses private classes of Numba, so a new release may break it. The environment variable
-``PQSWARM_NUMBA_CACHE=1`` falls back to Numba's own cache.
+``PQSWARM_NUMBA_CACHE=1`` falls back to Numba's own cache. The two have different files: one leaves the other as it is.
 """
 
 import hashlib
@@ -94,11 +94,11 @@ class _CheckedCache(FunctionCache):
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
         stamp = _source_stamp(function.__module__, function.__code__.co_filename)
-        self._cache_file = _CheckedFile(self._cache_path, self._impl.filename_base, stamp)
+        name = f"{self._impl.filename_base}-checked"  # not the name of Numba's own files
+        self._cache_file = _CheckedFile(self._cache_path, name, stamp)
         # Held from a cache miss until the function is compiled. Threads of a process never wait for one another: the
         # compiler admits one at a time.
-        path = Path(self._cache_path, f"{self._impl.filename_base}.lock")
-        self._lock = FileLock(path, timeout=_PATIENCE, thread_local=False)
+        self._lock = FileLock(Path(self._cache_path, f"{name}.lock"), timeout=_PATIENCE, thread_local=False)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the cached code, if need be after another process has compiled it, or None."""

@@ -84,7 +84,7 @@ window.pq = window.pq || {};
     const known = { A: "a", B: "b", C: "c", N: "n", AB: "a", BC: "b", CA: "c" }[phase];
     return `var(--phase-${known || ["a", "b", "c", "d", "e", "f"][index % 6]})`;
   };
-  pq.kindColour = (kind) => `var(--kind-${String(kind).toLowerCase().replace(/^rapid /, "").replace(/[^a-z]+/g, "-")}, var(--kind-none))`;
+  pq.typeColor = (type) => `var(--type-${String(type).toLowerCase().replace(/^rapid /, "").replace(/[^a-z]+/g, "-")}, var(--type-none))`;
 
   // Tooltip near the pointer.
   let tip = null;

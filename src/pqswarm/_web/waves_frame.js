@@ -183,14 +183,14 @@ window.pq = window.pq || {};
       for (const one of shown) {
         const start = Math.max(0, this.inPlot(one.start));
         const wide = Math.max(Math.min(this.width, this.inPlot(one.end)) - start, 2);
-        const colour = pq.kindColour(one.kind);
+        const colour = pq.typeColor(one.type);
         const whole = one.end - one.start > 0.95 * this.seconds && this.events.length > 1; // steady: its lane says it
         if (!whole) shades.push(pq.svg("rect", { class: "shade", x: (this.left + start).toFixed(1), y: 0, width: wide.toFixed(1), height: Math.max(0, height - 44), style: { fill: colour } }));
-        const title = one.title || one.kind;
+        const title = one.title || one.type;
         const bar = Math.max(wide, 8), letters = Math.floor((bar - 8) / 6.6);
         const words = title.slice(0, Math.max(letters, 0) + 1).replace(/[\s,(]*\S*$/, "").replace(/[\s,]*\([^)]*$/, "");
         const text = title.length <= letters ? title : /\w$/.test(words) ? words : ""; // whole words of its label
-        bars.push(pq.svg("g", { class: "event", "data-event": one.index, "data-kind": one.kind, role: "button", tabindex: "-1", "aria-label": title, on: { click: () => this.goTo(one), pointermove: (event) => pq.tip(event, title), pointerleave: pq.hideTip } },
+        bars.push(pq.svg("g", { class: "event", "data-event": one.index, "data-type": one.type, role: "button", tabindex: "-1", "aria-label": title, on: { click: () => this.goTo(one), pointermove: (event) => pq.tip(event, title), pointerleave: pq.hideTip } },
           pq.svg("rect", { x: (this.left + start).toFixed(1), y: one.lane * LANE + 1, width: bar.toFixed(1), height: LANE - 2, rx: 3, style: { fill: colour } }),
           text ? pq.svg("text", { x: (this.left + start + 5).toFixed(1), y: one.lane * LANE + LANE - 5 }, text) : ""));
       }

@@ -12,7 +12,7 @@ Channels = Annotated[
 States = Annotated[
     list[str] | None,
     option(
-        "NAME=STATE", "What a channel is: live, dead throughout, calculated, not of the supply; repeatable.", "--state"
+        "NAME=STATE", "What a channel is: connected, disconnected, partial, derived, auxiliary; repeatable.", "--state"
     ),
 ]
 ModelFile = Annotated[Path | None, option("FILE", "Model written by `pqswarm train`.", show_default="the bundled one")]
@@ -31,7 +31,7 @@ ArchiveFolder = Annotated[
     Path | None,
     option("DIR", "Folder of the archive (one SQLite file).", "--archive", show_default="next to the folder"),
 ]
-SiteFile = Annotated[Path | None, option("FILE", "Site file (TOML); `pqswarm site FILE` prints one to edit.")]
+SiteFile = Annotated[Path | None, option("FILE", "Site file (TOML); `pqswarm site-file FILE` prints one to edit.")]
 MaxMegabytes = Annotated[
     float | None, option("MB", "Maximum memory for the samples of a file, in MB.", show_default="512")
 ]
@@ -60,7 +60,7 @@ def read_analysis_options(
     if state:
         parts = [one.rpartition("=") for one in state]
         if wrong := next((one for one, (name, *_) in zip(state, parts, strict=True) if not name), None):
-            raise PqswarmError(f"--state must be NAME=STATE, such as U2=calculated, not {wrong!r}.")
+            raise PqswarmError(f"--state must be NAME=STATE, such as U2=derived, not {wrong!r}.")
         states = {name: read_state("--state", what) for name, _, what in parts}
         given = (given or Site(source="--state")).with_states(states)
     reading = {

@@ -19,7 +19,7 @@ from pqswarm.cli.terminal import echo
 from pqswarm.errors import PqswarmError
 
 if TYPE_CHECKING:
-    from pqswarm.identify import Failure, Verdict
+    from pqswarm.identify import Analysis, Failure
     from pqswarm.identify.show.page import ListedRecording
     from pqswarm.identify.show.sheet import SheetBook
     from pqswarm.recordings import RecordingSource, Site
@@ -32,7 +32,7 @@ def identify(
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
     csv: Annotated[Path | None, option("FILE", "Write one row per event as CSV.")] = None,
     html: Annotated[Path | None, option("FILE", "Write a self-contained page with all events.")] = None,
-    pdf: Annotated[Path | None, option("FILE", "Write one sheet per incident, to forward.")] = None,
+    pdf: Annotated[Path | None, option("FILE", "Write a one-page PDF summary per incident.")] = None,
     site: analysis.SiteFile = None,
     nominal: analysis.Nominal = None,
     reference: analysis.ReferenceChoice = None,
@@ -45,7 +45,9 @@ def identify(
     archive: Annotated[
         Path | None, option("DIR", "Keep the results in this archive; what is in it is not analysed again.")
     ] = None,
-    again: Annotated[bool, typer.Option("--again", help="Analyse also what is in the archive.")] = False,
+    reanalyze: Annotated[
+        bool, typer.Option("--reanalyze", help="Analyze recordings again even if they are in the archive.")
+    ] = False,
     jobs: Annotated[int, option("N", "Processes; -1 uses all cores.", "--jobs", "-j")] = 1,
     cluster: Annotated[
         str | None, option("ADDRESS", "Analyse on the Dask cluster of this scheduler, which sees the same files.")
@@ -78,8 +80,8 @@ def identify(
         if realpath(path) in read:
             raise PqswarmError(f"{path} is an input: choose another output file.")
         check_writable(path, overwrite)
-    if again and archive is None:
-        raise PqswarmError("--again is for what is in an archive: add --archive, or omit it.")
+    if reanalyze and archive is None:
+        raise PqswarmError("--reanalyze is for what is in an archive: add --archive, or omit it.")
     workers = 1 if cluster is not None else effective_jobs(jobs)
     if pdf is not None and (workers > 1 or cluster is not None):
         raise PqswarmError("--pdf needs the samples in this process: omit --jobs and --cluster.")
@@ -100,7 +102,7 @@ def identify(
             archive=book,
             jobs=workers,
             cluster=cluster,
-            again=again or pdf is not None,
+            again=reanalyze or pdf is not None,
             after=None if pdf is None else sheets.add,
         ):
             if results.unprinted and not wanted and book is None:
@@ -159,7 +161,7 @@ class _Results:
         """Print a result; if that fails, files are still written."""
         self.unprinted = echo(text, nl=not self.as_json) or self.unprinted
 
-    def add(self, found: "Verdict | Failure") -> None:
+    def add(self, found: "Analysis | Failure") -> None:
         from pqswarm.identify import Failure
         from pqswarm.identify.folder.batch import failure_of
 
@@ -172,11 +174,11 @@ class _Results:
             self.fail(failure_of(error, found.path, found.source))
             return
         self.rows += rows if self.table else ()
-        self.n_events += sum(row["kind"] != "none" for row in rows)
+        self.n_events += sum(row["type"] != "none" for row in rows)
         self.print(text)
         self.n_recordings += 1
 
-    def _describe(self, found: "Verdict") -> tuple[list[dict[str, Any]], str]:
+    def _describe(self, found: "Analysis") -> tuple[list[dict[str, Any]], str]:
         """Rows and text of a verdict, which is kept for the page."""
         from pqswarm.identify.show.lines import json_text
 
@@ -205,7 +207,7 @@ class _Results:
             self.print('\n], "failures": ' + json_text([one.as_dict() for one in self.failures], indent=1) + "}\n")
 
     def write(
-        self, csv: Path | None, html: Path | None, find: "Callable[[Verdict], RecordingSource | None]"
+        self, csv: Path | None, html: Path | None, find: "Callable[[Analysis], RecordingSource | None]"
     ) -> Iterator[Path]:
         if csv is not None:
             from pqswarm.identify.show.lines import csv_lines
@@ -218,7 +220,7 @@ class _Results:
             yield write_atomically(html, page_html(self.recordings, reasons, find=find))
 
 
-def _text(verdict: "Verdict", rows: list[dict[str, Any]], printed: set[str]) -> str:
+def _text(verdict: "Analysis", rows: list[dict[str, Any]], printed: set[str]) -> str:
     """A heading, each incident with a line per event below it, the references, and notes not printed before."""
     from pqswarm._base.units import voltage_text
     from pqswarm.identify.show.lines import line_heading, text_lines
@@ -248,7 +250,7 @@ class _Sheets:
 
     book: "SheetBook | None" = None
 
-    def add(self, source: "RecordingSource", verdict: "Verdict") -> None:
+    def add(self, source: "RecordingSource", verdict: "Analysis") -> None:
         if verdict.incidents:
             from pqswarm.identify.show.sheet import SheetBook
 
@@ -265,7 +267,7 @@ class _Sheets:
 
 def _find_identified(
     paths: dict[str, Path], site: "Site | None", reading: dict[str, Any]
-) -> "Callable[[Verdict], RecordingSource | None]":
+) -> "Callable[[Analysis], RecordingSource | None]":
     """Return a function that opens the recording of a verdict again for its figure; the last file stays open."""
     from pqswarm.identify.folder.batch import open_for_analysis
     from pqswarm.identify.show.page import match_waveform_recording

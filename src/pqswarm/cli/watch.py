@@ -51,7 +51,7 @@ def watch(
     from filelock import FileLock, Timeout
 
     from pqswarm.identify import Archive
-    from pqswarm.identify.archive.analyser import ArchiveAnalyser
+    from pqswarm.identify.archive.analyzer import ArchiveAnalyzer
     from pqswarm.identify.archive.files import default_archive
     from pqswarm.identify.folder.watch import Watcher
 
@@ -70,7 +70,7 @@ def watch(
             watcher = Watcher(
                 folder,
                 book,
-                lambda path: ArchiveAnalyser.of(book, options).analyse(path),  # a site may be edited meanwhile
+                lambda path: ArchiveAnalyzer.of(book, options).analyze(path),  # a site may be edited meanwhile
                 receivers,
                 settle=settle,
                 say=_print_watch_message,
@@ -81,8 +81,8 @@ def watch(
                         watcher.run(interval)
                     delivered = watcher.run_once()
                 except KeyboardInterrupt:
-                    analysed = count_text(watcher.n_analysed, "file")
-                    said = f"stopped; {analysed} analysed, the archive {file_text(home)} is complete"
+                    analyzed = count_text(watcher.n_analyzed, "file")
+                    said = f"stopped; {analyzed} analysed, the archive {file_text(home)} is complete"
                     if once:
                         raise Stopped(f"{said}, but not all files were seen: the next run resumes.") from None
                     _print_watch_message(f"{said}.")

@@ -6,15 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from pqswarm._base.archive import Archive
+from pqswarm._base.array_file import ArrayFile
 from pqswarm._base.typing import AnyArray
 from pqswarm.datasets.dataset import Dataset
 from pqswarm.errors import FileFormatError, PqswarmError
-from pqswarm.events import PARAMETERS, RECORD, SOURCES, Parameter, check_snr
+from pqswarm.events import PARAMETERS, SOURCES, Parameter, check_snr
 from pqswarm.events.classes import is_name
+from pqswarm.events.event import RECORD_PARAMETERS
 from pqswarm.features import FUNCTIONS, FeatureOptions, feature_names
 
-_ARCHIVE = Archive(
+_FILE = ArrayFile(
     format="pqswarm dataset",
     what="data set",
     version=1,
@@ -36,11 +37,11 @@ _ANY = Parameter("", "", "")
 
 def save(dataset: Dataset, path: str | Path) -> Path:
     """Write a data set; see :meth:`pqswarm.datasets.Dataset.save`."""
-    entries = {name: getattr(dataset, name) for name in _ARCHIVE.keys}
+    entries = {name: getattr(dataset, name) for name in _FILE.keys}
     entries["snr"] = ["inf" if level == inf else level for level in dataset.snr]
     if changed := dataset.feature_options.changed():
         entries["feature_options"] = changed
-    return _ARCHIVE.write(path, entries, {name: getattr(dataset, name) for name in _ARCHIVE.arrays})
+    return _FILE.write(path, entries, {name: getattr(dataset, name) for name in _FILE.arrays})
 
 
 def load_dataset(path: str | Path) -> Dataset:
@@ -56,7 +57,7 @@ def load_dataset(path: str | Path) -> Dataset:
     ...     load_dataset(make_dataset(1, snr=40).save(f"{folder}/small.npz"))
     <Dataset: 14 events of 14 classes, 99 features, SNR 40 dB, preset 'paper', seed 0>
     """
-    return _ARCHIVE.read(path, _build_dataset)
+    return _FILE.read(path, _build_dataset)
 
 
 def _build_dataset(manifest: dict[str, Any], arrays: dict[str, AnyArray]) -> Dataset:
@@ -95,7 +96,7 @@ def _build_dataset(manifest: dict[str, Any], arrays: dict[str, AnyArray]) -> Dat
             raise FileFormatError(f"is damaged: {name!r} has values outside 0 to {limit - 1}.")
     if not np.isfinite(arrays["features"]).all():
         raise FileFormatError("is damaged: it holds features that are not finite.")
-    for names, values in ((RECORD, arrays["record"]), (manifest["parameter_names"], arrays["parameters"])):
+    for names, values in ((RECORD_PARAMETERS, arrays["record"]), (manifest["parameter_names"], arrays["parameters"])):
         for name, column in zip(names, values.T, strict=True):
             given = column[~np.isnan(column)] if values is arrays["parameters"] else column
             allowed = PARAMETERS.get(name, _ANY)  # parameters of plugins may be unknown here

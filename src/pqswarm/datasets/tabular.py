@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pqswarm._base.archive import DAMAGE, damage_text, read_npy
+from pqswarm._base.array_file import DAMAGE, damage_text, read_npy
 from pqswarm._base.files import read_regular
 from pqswarm._base.typing import AnyArray
 from pqswarm.datasets.samples import (

@@ -10,7 +10,7 @@ from pqswarm._kernels.compiling import njit
 from pqswarm._kernels.lanes import LANES, absolute, choose, fill, load, lower, store, upper
 from pqswarm._kernels.math import logarithm, logarithm_of_normal
 from pqswarm.features._median_kernels import SAMPLE, medians
-from pqswarm.features._wavelet_kernels import analyse, join_wavelet_lanes, prolong_wavelet_lanes
+from pqswarm.features._wavelet_kernels import analyze, join_wavelet_lanes, prolong_wavelet_lanes
 
 _SMALLEST = 1e-150  # below it, squares leave the range of normal numbers: no energy, no spread
 _TINY = 2.0**-1022  # the smallest normal number
@@ -143,7 +143,7 @@ def extract_features(signals, places, lengths, low_pass, rounding, workspace, fe
                     join_wavelet_lanes(signals[rows], look, prolonged)
                 else:
                     prolong_wavelet_lanes(signal, look, prolonged)
-                analyse(prolonged, low_pass, count, approximations[LANES * begin :], details[LANES * begin :])
+                analyze(prolonged, low_pass, count, approximations[LANES * begin :], details[LANES * begin :])
             start += 2 * n + taps - 2
             signal, approximations = approximations, signal
             band_functions(details, n, rounding[rows, level], scratch, sample, features[rows, level])

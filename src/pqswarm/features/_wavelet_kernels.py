@@ -37,7 +37,7 @@ def prolong_wavelet_lanes(signals, places, prolonged):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def analyse(prolonged, low_pass, length, approximations, details):
+def analyze(prolonged, low_pass, length, approximations, details):
     """Apply the low-pass and high-pass filters to extended signals, and keep every second value.
 
     `low_pass`, float64[taps], starts with the newest sample. `approximations` and `details`, lanes of that `length` or

@@ -130,7 +130,7 @@ def decompose(signals: FloatArray, level: int, wavelet: str = "sym6", border: st
     """
     from pqswarm._kernels.lanes import LANES
     from pqswarm.features._wavelet_kernels import (
-        analyse,
+        analyze,
         join_wavelet_lanes,
         prolong_wavelet_lanes,
         split_wavelet_lanes,
@@ -150,7 +150,7 @@ def decompose(signals: FloatArray, level: int, wavelet: str = "sym6", border: st
         for j, (n, stop) in enumerate(zip(lengths, np.cumsum(looks), strict=True)):
             if j > 0:
                 prolong_wavelet_lanes(rest, places[stop - looks[j] : stop], prolonged)
-            analyse(prolonged, low_pass, n, rest, detail)
+            analyze(prolonged, low_pass, n, rest, detail)
             split_wavelet_lanes(detail, bands[j][block])
         split_wavelet_lanes(rest, bands[-1][block])
     return [band.reshape(*shape, band.shape[1]) for band in bands]

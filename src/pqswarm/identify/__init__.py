@@ -1,9 +1,10 @@
 """Identify the events of a recording: by the rules of the standard and by a trained model."""
 
-from pqswarm.identify.analysis import identify
+from pqswarm.identify.analysis import COLUMNS, Analysis, EventResult, Reference
 from pqswarm.identify.archive.archive import Archive
 from pqswarm.identify.archive.queries import ArchiveQueries, Selection
 from pqswarm.identify.class_limits import possible_labels
+from pqswarm.identify.classify import identify
 from pqswarm.identify.features.compute import BANDWIDTHS, FEATURES, compute_features, usable_features
 from pqswarm.identify.folder.batch import Failure, find_recordings, identify_file, load_site
 from pqswarm.identify.model import Model, Prediction, Subset, default_model
@@ -12,25 +13,24 @@ from pqswarm.identify.training.corrections import Correction
 from pqswarm.identify.training.specs import TRAINING_SNR
 from pqswarm.identify.training.train import train
 from pqswarm.identify.training.validation import Check, check_model
-from pqswarm.identify.verdict import COLUMNS, EventVerdict, Reference, Verdict
 
 __all__ = [
     "BANDWIDTHS",
     "COLUMNS",
     "FEATURES",
     "TRAINING_SNR",
+    "Analysis",
     "Archive",
     "ArchiveQueries",
     "Check",
     "Correction",
-    "EventVerdict",
+    "EventResult",
     "Failure",
     "Model",
     "Prediction",
     "Reference",
     "Selection",
     "Subset",
-    "Verdict",
     "check_model",
     "compute_features",
     "default_model",

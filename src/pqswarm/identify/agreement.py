@@ -4,10 +4,10 @@ from collections.abc import Collection, Iterable
 
 import numpy as np
 
-from pqswarm.events.classes import class_family, class_title
+from pqswarm.events.classes import class_title, class_type
 from pqswarm.identify.show.curves import RMS
-from pqswarm.measure import ChannelResult, Characterisation, Event
-from pqswarm.measure.event import KINDS
+from pqswarm.measure import ChannelResult, Characterization, Event
+from pqswarm.measure.event import EVENT_TYPES
 from pqswarm.measure.group.distortion import rises_in_thd
 
 _RULE_CLASSES = {
@@ -16,7 +16,7 @@ _RULE_CLASSES = {
     "unbalance": "pure_sinusoid",
     "rapid voltage change": "voltage_change",
 }
-"""Classes of the kinds that have another name."""
+"""Classes of the types that have another name."""
 MEASURED = "measured"
 """Agreement of an event whose class follows from measurements alone: the model is not asked."""
 _STEP_RINGS = 0.2  # tuned
@@ -41,25 +41,25 @@ def event_rule(event: Event, events: Iterable[Event], thd: float = 0.05, backgro
     cycles of the channel are its `background` [pu].
     """
     beside = {
-        other.kind
+        other.type
         for other in events
         if other is not event
         and any(part.number == event.worst.number for part in other.parts)
         and other.start <= event.end
         and other.end >= event.start
     }
-    if event.kind in ("sag", "swell"):
+    if event.type in ("sag", "swell"):
         peak = event.details.get("transient_peak", 1.0 if "transient" in beside else 0.0)
         step = _STEP_RINGS * abs(1 - event.magnitude)
         if peak > max(step, _TRANSIENT_OVER * event.details.get("distortion_before", 0.0)):
-            return f"{event.kind}_with_transient"
+            return f"{event.type}_with_transient"
         is_distorted = "notching" not in beside and _is_distorted(event, "harmonics" in beside, thd, background)
-        return f"{event.kind}_with_harmonics" if is_distorted else event.kind
-    if event.kind == "transient":
+        return f"{event.type}_with_harmonics" if is_distorted else event.type
+    if event.type == "transient":
         return "impulsive_transient" if event.category.startswith("impulsive") else "oscillatory_transient"
-    if event.kind in ("harmonics", "flicker") and {event.kind, *beside} >= {"harmonics", "flicker"}:
+    if event.type in ("harmonics", "flicker") and {event.type, *beside} >= {"harmonics", "flicker"}:
         return "flicker_with_harmonics"
-    return _RULE_CLASSES.get(event.kind, event.kind.replace(" ", "_"))
+    return _RULE_CLASSES.get(event.type, event.type.replace(" ", "_"))
 
 
 def _is_distorted(event: Event, default: bool, thd: float, background: float) -> bool:
@@ -68,7 +68,7 @@ def _is_distorted(event: Event, default: bool, thd: float, background: float) ->
 
 
 def describe_agreement(
-    rule: str, label: str, class_names: Collection[str], result: ChannelResult, found: Characterisation
+    rule: str, label: str, class_names: Collection[str], result: ChannelResult, found: Characterization
 ) -> str:
     """Describe whether the classes by rules and model agree, with the measurement that explains a difference.
 
@@ -78,32 +78,32 @@ def describe_agreement(
     if rule == label:
         return "agree"
     said = f"rules say {in_words(rule)}, the model {in_words(label)}"
-    if class_family(label) not in KINDS:
+    if class_type(label) not in EVENT_TYPES:
         return f"cannot be compared: {said}, which the rules do not know"
     said += _agreement_reason(rule, label, result, found)
-    if class_family(rule) == class_family(label):
+    if class_type(rule) == class_type(label):
         return f"partly agree: {said}"
     return f"disagree: {said}" if rule in class_names else f"cannot be compared: the model does not know this; {said}"
 
 
-def _agreement_reason(rule: str, label: str, result: ChannelResult, found: Characterisation) -> str:
+def _agreement_reason(rule: str, label: str, result: ChannelResult, found: Characterization) -> str:
     """The measurement behind the rule, if it bears on the difference."""
     if ("harmonics" in rule) != ("harmonics" in label) and result.spectrum is not None:
         return f" (THD {100 * result.spectrum.thd_above_noise:.1f} %)"
-    kinds = {class_family(rule), class_family(label)}
-    if len(kinds) == 1:
+    event_types = {class_type(rule), class_type(label)}
+    if len(event_types) == 1:
         return ""
     events = [event for event in found.events if any(part.number == result.number for part in event.parts)]
     parts = [part for event in events for part in event.parts if part.number == result.number]
-    levels = [part.magnitude for part in parts if part.kind in RMS]
+    levels = [part.magnitude for part in parts if part.type in RMS]
     urms = found.urms_of(result)
     known = urms[np.isfinite(urms)]
-    if known.size and not levels and kinds & {"sag", "swell", "interruption", "flicker"}:
+    if known.size and not levels and event_types & {"sag", "swell", "interruption", "flicker"}:
         return f" (Urms(1/2) stays between {known.min():.3f} and {known.max():.3f} pu)"
-    if kinds & {"sag", "swell", "interruption"} and levels:
+    if event_types & {"sag", "swell", "interruption"} and levels:
         return f" (Urms(1/2) reaches {max(levels, key=lambda level: abs(1 - level)):.2f} pu)"
     peaks = [event.details.get("transient_peak", 0.0) for event in events]
-    peaks += [part.magnitude for part in parts if part.kind == "transient"]
+    peaks += [part.magnitude for part in parts if part.type == "transient"]
     if ("transient" in rule) != ("transient" in label) and max(peaks, default=0.0) > 0:
         return f" (peak {max(peaks):.2f} pu)"
     return ""

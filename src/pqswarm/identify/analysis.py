@@ -1,234 +1,373 @@
-"""Identify the events of a recording by the rules of the standard and by a model, and compare the two."""
+"""Analyses: what each event of a recording is by the rules and by the model, as records that can be stored."""
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
+from functools import cache, cached_property
+from math import isfinite
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pqswarm._base.typing import BoolArray, FloatArray
-from pqswarm._base.units import frequency_text
-from pqswarm.errors import PqswarmError
-from pqswarm.features import WINDOW_CYCLES
-from pqswarm.identify.agreement import MEASURED, describe_agreement, event_rule
-from pqswarm.identify.class_limits import allowed_classes, measured_classes
-from pqswarm.identify.confidence import calibrate_shares
-from pqswarm.identify.features.compute import MIN_CYCLES, compute_features, usable_features, uses_wavelets
-from pqswarm.identify.model import Model, Prediction, default_model
-from pqswarm.identify.model_file import load_model
-from pqswarm.identify.verdict import EventVerdict, Reference, Verdict
-from pqswarm.identify.windows import event_window, read_window_samples, worst_channel
-from pqswarm.measure import ChannelResult, Characterisation, Event, Thresholds, characterise
-from pqswarm.recordings.recording import RecordingSource
+from pqswarm._base.units import voltage_text
+from pqswarm.errors import PqswarmError, shorten
+from pqswarm.identify.agreement import MEASURED, in_words
+from pqswarm.identify.show.curves import rank_event
+from pqswarm.identify.show.rows import event_row, incident_lines, row_clock
+from pqswarm.measure.event import Event
+from pqswarm.measure.incidents.record import Incident, order_in_time
+from pqswarm.measure.supply.channels import ChannelState
+from pqswarm.measure.thresholds import Thresholds
 
-_NEAR = 2.0
-"""Events that start within this time of another may be in its window [s]."""
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pydantic import BaseModel
 
+    from pqswarm.measure import Characterization
+    from pqswarm.recordings.recording import RecordingSource
 
-def identify(
-    recording: RecordingSource,
-    model: Model | str | Path | None = None,
-    channels: Sequence[str] | None = None,
-    *,
-    reference: str | float = "auto",
-    nominal_voltage: float | Mapping[str, float] | None = None,
-    thresholds: Thresholds | Mapping[str, float] | None = None,
-    block: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> Verdict:
-    """Identify the events of a recording.
-
-    Parameters
-    ----------
-    recording : Recording or RecordingSource
-        With at least one voltage.
-    model : Model, str or Path, optional
-        A model or its file; by default the bundled model.
-    channels : sequence of str, optional
-        Names or phases of the channels to analyse; by default all supply voltages.
-    reference : {"auto", "nominal", "pre-event"} or float
-        Voltage of 1 pu; see :func:`pqswarm.measure.characterise`.
-    nominal_voltage : float or mapping of str to float, optional
-        RMS voltage of 1 pu, as the channels measure it [V]: for all channels, or by name.
-    thresholds : Thresholds or mapping of str to float, optional
-        Detection thresholds of the rules.
-    block, progress
-        As for :func:`pqswarm.measure.characterise`.
-
-    Returns
-    -------
-    Verdict
-        One row for each event, with its kind by the rules and its class by the model, and the caveats of both.
-
-    Examples
-    --------
-    >>> from pqswarm.events import generate
-    >>> from pqswarm.recordings import Channel, Recording
-    >>> event = generate("sag", seed=3, depth=0.38, start=0.2, duration=0.15)
-    >>> verdict = identify(Recording((Channel("U2", "V", "B", 325 * event.signal),), 25_000, 50))
-    >>> verdict.events[0].label, verdict.sentences
-    ('sag', ('instantaneous sag on phase B, 0.62 pu residual, 7.5 cycles',))
-    """
-    model = default_model() if model is None else model
-    chosen = model if isinstance(model, Model) else load_model(model)
-    levels = Thresholds.of(thresholds)
-    found = characterise(
-        recording,
-        reference,
-        nominal_voltage=nominal_voltage,
-        channels=channels,
-        thresholds=levels,
-        block=block,
-        progress=progress,
-    )
-    classifier = _EventClassifier(recording, found, chosen, usable_features(recording.sampling_rate, found.frequency))
-    events = []
-    for event in found.events:
-        if progress is not None:  # all samples are done, but many events take time: the caller may cancel
-            progress(found.n_samples, found.n_samples)
-        events.append(classifier.classify(event))
-    asked = any(one.label for one in events)
-    return Verdict(
-        source=recording.source,
-        events=tuple(events),
-        references=tuple(
-            Reference(one.number, one.name, one.phase, one.system, one.reference, one.reference_source)
-            for one in found.channels
-        ),
-        sampling_rate=found.sampling_rate,
-        frequency=found.frequency,
-        nominal_frequency=found.nominal_frequency,
-        n_samples=found.n_samples,
-        thresholds=levels,
-        channels=found.states,
-        caveats=(*found.caveats, *(classifier.caveats() if asked else ())),
-        notes=tuple(recording.notes),
-        station=recording.station,
-        path=recording.path,
-        start=recording.start,
-        incidents=found.incidents,
-        characterisation=found,
-    )
+COLUMNS = (
+    *("source", "path", "station", "date", "time", "offset_s", "incident", "cause", "cause_probability"),
+    *("type", "category", "phases", "channels", "system"),
+    *("magnitude", "unit", "volts", "duration_s", "cycles", "sag_type", "class", "probability", "runner_up"),
+    *("runner_up_probability", "rule_class", "agreement", "sentence", "reference_volts", "reference", "frequency"),
+    *("sampling_rate", "caveats"),
+)
+"""Columns of the row of an event, in order; the cause of an incident is in the row of its main event."""
 
 
 @dataclass(frozen=True, eq=False)
-class _EventClassifier:
-    """Applies a model to the events of a recording; features of a window are computed once."""
+class EventResult:
+    """What an event is by the rules and by the model.
 
-    recording: RecordingSource
-    found: Characterisation
-    model: Model
-    usable: BoolArray
-    _features: dict[tuple[int, int, int], FloatArray] = field(default_factory=dict)
+    Attributes
+    ----------
+    event : Event
+        By the rules.
+    rule : str
+        Its class by the rules.
+    probabilities : mapping of str to float
+        Of the classes, the most probable first; empty if the event was left to the rules.
+    agreement : str
+        Whether rules and model agree, in a sentence; ``"measured"`` if the class follows from measurements alone.
+    window : tuple of float
+        Start and end of what the model was given, on the worst channel [s].
+    reference_source : str
+        Where the voltage of 1 pu comes from.
+    known : bool
+        Whether the event is like anything that the model has learned.
+    """
 
-    def classify(self, event: Event) -> EventVerdict:
-        """Classify an event by its window on the worst channel."""
-        result = worst_channel(event, self.found)
-        beside = self._beside(event)
-        first, stop = event_window(event, self.found, beside)
-        rate = self.found.sampling_rate
-        spectrum = result.spectrum
-        background = (
-            0.0 if spectrum is None else spectrum.thd_above_noise * spectrum.fundamental / max(result.reference, 1e-9)
+    event: Event
+    rule: str
+    probabilities: Mapping[str, float]
+    agreement: str
+    window: tuple[float, float]
+    reference_source: str = ""
+    known: bool = True
+
+    @classmethod
+    def of(cls, plain: Mapping[str, Any]) -> "EventResult":
+        """Restore an analysis from :meth:`as_dict`, or raise :class:`PqswarmError` if it is not one."""
+        event = Event.of(plain)
+        if not isfinite(event.start):
+            raise PqswarmError("not an event: its start is not a finite number of seconds.")
+        own = _validate_fields(_event_result_model(), plain, "the analysis on an event")
+        ordered = dict(sorted(own["probabilities"].items(), key=lambda item: -item[1]))
+        return cls(
+            event, own["rule_class"], ordered, own["agreement"], own["window"], own["reference_source"], own["known"]
         )
-        rule = event_rule(event, beside, self.found.thresholds.thd, background)
-        frequency = self.found.frequency
-        cycles = (stop - first) / rate * frequency
-        classes = allowed_classes(self.model.class_names, event.kind, rule, rate, frequency, cycles)
-        is_bundled = self.model is default_model()
-        if is_bundled:  # a model of the user's decides on additions by itself
-            thd = None if spectrum is None else spectrum.thd_above_noise
-            if event.kind == "flicker" and thd is not None and thd > self.found.thresholds.thd:
-                rule = "flicker_with_harmonics"
-            classes = measured_classes(classes, event.kind, rule, thd, self.found.thresholds.thd)
-        is_measured = is_bundled and classes == {rule}
-        prediction, reason = (
-            (None, "the model analyses one channel at a time")
-            if event.kind == "unbalance"
-            else (None, "")
-            if is_measured
-            else self._ask(result, first, stop, classes)
-        )
-        if prediction is None:
-            shares, known = ({rule: 1.0} if is_measured else {}), True
-        else:
-            shares, known = _analysed_probabilities(prediction)
-        if shares and is_bundled:
-            shares = calibrate_shares(shares, event.kind, result, rate / frequency)
-        if not shares:
-            agreement = f"rules only: {reason}"
-        elif is_measured:
-            agreement = MEASURED
-        elif known:
-            agreement = describe_agreement(rule, next(iter(shares)), self.model.class_names, result, self.found)
-        else:
-            agreement = "cannot be compared: unlike all training events of the model"
-        window = (first / rate, stop / rate)
-        return EventVerdict(event, rule, shares, agreement, window, result.reference_source, known)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether all values are equal; NaN equals NaN."""
+        return isinstance(other, EventResult) and self.as_dict() == other.as_dict()
+
+    __hash__ = None  # type: ignore[assignment] # it holds mappings
+
+    @property
+    def label(self) -> str:
+        """The class by the model, or ``"unknown"``; empty if the event was left to the rules."""
+        best = next(iter(self.probabilities), "")
+        return best if self.known or not best else "unknown"
+
+    @property
+    def probability(self) -> float:
+        """Probability of the class; 0 if the event was left to the rules."""
+        return next(iter(self.probabilities.values()), 0.0)
+
+    @property
+    def runner_up(self) -> tuple[str, float]:
+        """The second most probable class, and its probability."""
+        items = list(self.probabilities.items())
+        return items[1] if len(items) > 1 else ("", 0.0)
+
+    def text(self) -> str:
+        """Return the event and the class by the model in one line."""
+        if not self.probabilities:
+            return f"{self.event.sentence}; {self.agreement}"
+        label = f"{in_words(self.label)} {100 * self.probability:.0f} %" if self.known else "unknown"
+        return f"{self.event.sentence}; {'' if self.agreement == MEASURED else 'model: '}{label}, {self.agreement}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain values in full precision, None for NaN; :meth:`of` is the inverse."""
+        return {
+            **self.event.as_dict(),
+            "class": self.label or None,
+            "probability": self.probability if self.label and self.known else None,
+            "probabilities": dict(self.probabilities),
+            "rule_class": self.rule,
+            "agreement": self.agreement,
+            "window": list(self.window),
+            "reference_source": self.reference_source,
+            "known": self.known,
+        }
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What 1 pu is on a channel.
+
+    Attributes
+    ----------
+    number : int
+        Index of the channel in the recording.
+    channel, phase, system : str
+        Its name, phase and three-phase system; empty if unknown.
+    volts : float
+        Voltage of 1 pu [V].
+    source : str
+        Where it comes from, such as ``"pre-event"`` or ``"nominal"``.
+    """
+
+    number: int
+    channel: str
+    phase: str
+    system: str
+    volts: float
+    source: str
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What was found in a recording.
+
+    It can be stored without the measured time series: :meth:`as_dict` and :meth:`of` are inverse.
+
+    Attributes
+    ----------
+    source : str
+        Name of the recording.
+    events : tuple of EventResult
+        In order of time; one of type ``"none"`` if nothing was found.
+    incidents : tuple of Incident
+        Events that belong together, with their cause; in order of time.
+    references : tuple of Reference
+        Of the channels that were analysed.
+    sampling_rate, frequency, nominal_frequency : float
+        Samples per second; measured and nominal frequency [Hz].
+    n_samples : int
+        Samples per channel.
+    thresholds : Thresholds
+        Detection thresholds.
+    channels : tuple of ChannelState
+        What each voltage of the recording is, and why.
+    caveats : tuple of str
+        Assumptions, and what the recording cannot show; one sentence each.
+    notes : tuple of str
+        Assumptions made in reading the recording.
+    station, path : str
+        Where it was recorded, and the file.
+    start : datetime or None
+        Time of the first sample.
+    characterisation : Characterization or None
+        The measurements with their time series; None after :meth:`of`. It is not compared.
+    """
+
+    source: str
+    events: tuple[EventResult, ...]
+    references: tuple[Reference, ...]
+    sampling_rate: float
+    frequency: float
+    nominal_frequency: float
+    n_samples: int
+    thresholds: Thresholds
+    channels: tuple[ChannelState, ...] = ()
+    caveats: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    station: str = ""
+    path: str = ""
+    start: datetime | None = None
+    incidents: tuple[Incident, ...] = ()
+    characterization: "Characterization | None" = field(default=None, compare=False, repr=False)
+
+    @classmethod
+    def of(cls, plain: Mapping[str, Any]) -> "Analysis":
+        """Restore an analysis from :meth:`as_dict`, or raise :class:`PqswarmError` if it is not one.
+
+        Examples
+        --------
+        >>> from pqswarm.events import generate
+        >>> from pqswarm.identify import identify
+        >>> from pqswarm.recordings import Channel, Recording
+        >>> event = generate("sag", seed=3, depth=0.38, start=0.2, duration=0.15)
+        >>> analysis = identify(Recording((Channel("U2", "V", "B", 325 * event.signal),), 25_000, 50))
+        >>> Analysis.of(analysis.as_dict()) == analysis
+        True
+        """
+        own = _validate_fields(_analysis_model(), plain, "an analysis")
+        events = tuple(map(EventResult.of, own.pop("events")))
+        thresholds = Thresholds.of(own.pop("thresholds"))
+        incidents = [Incident.of(one, len(events)) for one in own.pop("incidents")]
+        ordered = tuple(sorted(incidents, key=order_in_time))
+        return cls(**own, events=events, thresholds=thresholds, incidents=ordered)
+
+    @property
+    def main(self) -> EventResult:
+        """The main row: the worst event, those that move the voltage before steady ones, then by size."""
+        return max(self.events, key=lambda one: rank_event(one.event))
+
+    @property
+    def main_incident(self) -> Incident | None:
+        """The incident of the main row; None if nothing was found."""
+        return self.incident_of(max(range(len(self.events)), key=lambda i: rank_event(self.events[i].event)))
+
+    def incident_of(self, position: int) -> Incident | None:
+        """Return the incident of the event at a position of :attr:`events`; None if nothing was found."""
+        return self._incident_of.get(position)
 
     @cached_property
-    def _starts(self) -> list[float]:
-        return [event.start for event in self.found.events]
+    def _incident_of(self) -> dict[int, Incident]:
+        return {position: one for one in self.incidents for position in one.events}
 
-    @cached_property
-    def _lasting(self) -> list[Event]:
-        return [event for event in self.found.events if event.end - event.start > _NEAR]
+    def only(self, positions: Sequence[int]) -> "Analysis":
+        """Return the analysis on the events at some positions of :attr:`events`."""
+        places = {old: new for new, old in enumerate(positions)}
+        incidents = (replace(one, events=tuple(places[i] for i in one.events if i in places)) for one in self.incidents)
+        return replace(
+            self,
+            events=tuple(self.events[i] for i in positions),
+            incidents=tuple(one for one in incidents if one.events),
+        )
 
-    def _beside(self, event: Event) -> list[Event]:
-        """Events that may share a window with one: those that start near it, and long ones."""
-        near = slice(bisect_left(self._starts, event.start - _NEAR), bisect_right(self._starts, event.end + _NEAR))
-        found = list(self.found.events[near])
-        return found + [one for one in self._lasting if one.end >= event.start - _NEAR and one not in found]
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Each event by the rules, in the words of IEEE 1159."""
+        return tuple(one.event.sentence for one in self.events)
 
-    def _ask(
-        self, result: ChannelResult, first: int, stop: int, classes: frozenset[str]
-    ) -> tuple[Prediction | None, str]:
-        """The prediction for a window, or why there is none."""
-        rate, frequency = self.found.sampling_rate, self.found.frequency
-        cycles = (stop - first) / rate * frequency
-        if not result.reference > 0:
-            return None, "no voltage"
-        if cycles < MIN_CYCLES:
-            return None, f"{cycles:.1f} cycles are too few, the minimum is {MIN_CYCLES}"
-        key = (result.number, first, stop)
-        try:
-            if key not in self._features:
-                capture = read_window_samples(self.recording, result.number, result.reference, frequency, first, stop)
-                wavelet = uses_wavelets(self.model.subset_for(self.usable).names)
-                self._features[key] = compute_features(capture, rate, frequency, wavelet=wavelet)
-            return self.model.predict(self._features[key], self.usable, classes or None), ""
-        except PqswarmError as error:
-            return None, str(error).rstrip(".")
+    @property
+    def duration(self) -> float:
+        """Length of the recording [s]."""
+        return self.n_samples / self.sampling_rate
 
-    def caveats(self) -> list[str]:
-        """Caveats of the model, in addition to those of the rules."""
-        found, said = self.found, []
-        widest, subset = self.model.subsets[0], self.model.subset_for(self.usable)
-        if subset.highest < widest.highest:
-            said.append(
-                f"At {frequency_text(found.sampling_rate)} the model uses only features below "
-                f"{frequency_text(subset.highest * found.frequency)} ({len(subset.names)} features; error rate "
-                f"{100 * subset.error:.0f} %, with all bands {100 * widest.error:.0f} %)."
-            )
-        cycles = found.n_samples / found.sampling_rate * found.frequency
-        if cycles < WINDOW_CYCLES - 0.5 and uses_wavelets(subset.names):
-            said.append(
-                f"The capture of {cycles:.1f} cycles was extended to {WINDOW_CYCLES:g} with its own steady cycles "
-                "for the wavelet features."
-            )
-        if cycles > WINDOW_CYCLES + 0.5:
-            said.append(f"The model sees up to {WINDOW_CYCLES:g} cycles around each event.")
-        if abs(found.frequency / 50 - 1) > 0.02:
-            said.append(
-                f"Time was scaled from {found.frequency:.4g} Hz: the bands of the model are multiples of the "
-                "fundamental."
-            )
-        return said
+    def text(self) -> str:
+        """Return a report: a heading, each incident with its events below it, the references, and the caveats."""
+        heading = [self.path or self.source or "recording", self.station]
+        if self.start is not None:
+            heading.append(f"{self.start:%Y-%m-%d}")
+        references = "; ".join(f"{one.channel} {voltage_text(one.volts)} ({one.source})" for one in self.references)
+        return "\n".join(
+            [
+                ", ".join(filter(None, heading)),
+                *incident_lines(self, [f"{row_clock(one, self.start)}  {one.text()}" for one in self.events]),
+                f"  1 pu: {references}; {self.frequency:.2f} Hz",
+                *(f"  note: {text}" for text in (*self.notes, *self.caveats)),
+            ]
+        )
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one plain dict for each event, with the keys of :data:`COLUMNS`."""
+        return [event_row(self, position) for position in range(len(self.events))]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything but the measurements as plain values in full precision; :meth:`of` is the inverse.
+
+        Of the incidents the main one is the first.
+        """
+        events, main = [one.as_dict() for one in self.events], self.main_incident
+        ordered = sorted(self.incidents, key=lambda one: one is not main)
+        return {
+            "source": self.source,
+            "path": self.path,
+            "station": self.station,
+            "start": None if self.start is None else self.start.isoformat(),
+            "sampling_rate": self.sampling_rate,
+            "frequency": self.frequency,
+            "nominal_frequency": self.nominal_frequency,
+            "n_samples": self.n_samples,
+            "thresholds": asdict(self.thresholds),
+            "incidents": [one.as_dict(events) for one in ordered],
+            "events": events,
+            "references": [vars(one) for one in self.references],
+            "channels": [vars(one) for one in self.channels],
+            "caveats": list(self.caveats),
+            "notes": list(self.notes),
+        }
+
+    def plot(self, recording: "RecordingSource", event: EventResult | None = None) -> "Figure":
+        """Draw an event: waveforms, Urms(1/2) and currents over one time axis, with all events marked.
+
+        Parameters
+        ----------
+        recording : Recording or RecordingSource
+            The one that was analysed; only the part shown is read.
+        event : EventResult, optional
+            One of :attr:`events`; by default the worst.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            A panel of waveforms of the system of the event, one of Urms(1/2), and one of the three currents that vary
+            most, if there are any. Time is from the start of the event.
+        """
+        from pqswarm.identify.show.figures import plot_analysis
+
+        return plot_analysis(recording, self, event)
 
 
-def _analysed_probabilities(prediction: Prediction) -> tuple[dict[str, float], bool]:
-    """Probabilities of the allowed classes, the highest first, and whether the capture is like any training event."""
-    shares = zip(prediction.class_names, prediction.probabilities[0].tolist(), strict=True)
-    ordered = sorted(((name, share) for name, share in shares if share > 0), key=lambda item: -item[1])
-    # If the standard allows a single class, the event has it, whether known or not.
-    return dict(ordered), bool(prediction.known[0]) or len(ordered) == 1
+def _validate_fields(model: "type[BaseModel]", plain: object, what: str) -> dict[str, Any]:
+    """Return the checked fields of a mapping that may come from anywhere."""
+    from pydantic import ValidationError
+
+    try:
+        return dict(model.model_validate(dict(plain) if isinstance(plain, Mapping) else plain))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise PqswarmError(shorten(f"not {what}: {where}{': ' if where else ''}{first['msg']}.", 300)) from None
+
+
+@cache
+def _event_result_model() -> "type[BaseModel]":
+    from pydantic import BaseModel, Field, FiniteFloat
+
+    class EventFields(BaseModel):
+        rule_class: str
+        probabilities: dict[str, Annotated[float, Field(ge=0, le=1)]]
+        agreement: str
+        window: tuple[FiniteFloat, FiniteFloat]
+        reference_source: str
+        known: bool
+
+    return EventFields
+
+
+@cache
+def _analysis_model() -> "type[BaseModel]":
+    from pydantic import BaseModel, Field, FiniteFloat, PositiveInt
+
+    class AnalysisFields(BaseModel):
+        source: str
+        path: str
+        station: str
+        start: datetime | None
+        sampling_rate: Annotated[FiniteFloat, Field(gt=0)]
+        frequency: Annotated[FiniteFloat, Field(gt=0)]
+        nominal_frequency: Annotated[FiniteFloat, Field(gt=0)]
+        n_samples: PositiveInt
+        thresholds: dict[str, float]
+        events: list[dict[str, Any]]
+        incidents: list[dict[str, Any]] = []
+        references: tuple[Reference, ...]
+        channels: tuple[ChannelState, ...] = ()
+        caveats: tuple[str, ...]
+        notes: tuple[str, ...]
+
+    return AnalysisFields

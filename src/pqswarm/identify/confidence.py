@@ -25,7 +25,7 @@ _BACKGROUND = (0.02, 0.06)
 
 
 def calibrate_shares(
-    shares: Mapping[str, float], kind: str, result: ChannelResult, samples_per_cycle: float
+    shares: Mapping[str, float], event_type: str, result: ChannelResult, samples_per_cycle: float
 ) -> dict[str, float]:
     """Return the probabilities of the classes of an event, calibrated for its recording.
 
@@ -39,14 +39,16 @@ def calibrate_shares(
     score = _BASE + _NARROW * (samples_per_cycle < _NARROW_SAMPLES)
     score += _LOUD_NARROW * loud * (samples_per_cycle < _NARROW_SAMPLES / 2)
     score += _GUESSED * (result.reference_source not in ("nominal", "given"))
-    if kind in RMS:
-        score += _MEASURED + _NOISE_MEASURED * noise + _LOUD_MEASURED * loud + _INTERRUPTION * (kind == "interruption")
+    if event_type in RMS:
+        score += (
+            _MEASURED + _NOISE_MEASURED * noise + _LOUD_MEASURED * loud + _INTERRUPTION * (event_type == "interruption")
+        )
         score += _HARMONICS * best.endswith("harmonics") + _TRANSIENT * best.endswith("transient")
     else:
         clipped = min(max(raw, 0.02), 0.995)
         score += _MODEL * float(np.log(clipped / (1 - clipped))) + _NOISE_MODEL * noise + _LOUD_MODEL * loud
-        score += _DISTORTED * (_BACKGROUND[0] < thd < _BACKGROUND[1]) + _LOUD_FLICKER * loud * (kind == "flicker")
-        score += (_NOTHING + _LOUD_NOTHING * loud) * (kind == "none")
+        score += _DISTORTED * (_BACKGROUND[0] < thd < _BACKGROUND[1]) + _LOUD_FLICKER * loud * (event_type == "flicker")
+        score += (_NOTHING + _LOUD_NOTHING * loud) * (event_type == "none")
     sure = float(1 / (1 + np.exp(-score)))
     others = (1 - sure) / (1 - raw) if raw < 1 else 0.0
     found = {name: sure if name == best else min(share * others, sure) for name, share in shares.items()}

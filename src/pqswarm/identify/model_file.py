@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pqswarm._base.archive import Archive
+from pqswarm._base.array_file import ArrayFile
 from pqswarm._base.checks import is_finite, is_integer
 from pqswarm._base.text import printable
 from pqswarm._base.typing import AnyArray, FloatArray, IntArray
@@ -19,7 +19,7 @@ from pqswarm.identify.model import Model, ModelTrainingTable, Subset
 _MAX_TEXT, _MAX_NUMBER = 500, 2.0**64
 """Limits of the metadata of a model: characters of a text, and numbers."""
 
-_ARCHIVE = Archive(
+_FILE = ArrayFile(
     format="pqswarm model",
     what="model",
     version=2,
@@ -55,7 +55,7 @@ def save(model: Model, path: str | Path) -> Path:
         "labels": np.concatenate([table.labels for table in model.tables]),
         "knots": np.concatenate([table.knots for table in model.tables]),
     }
-    return _ARCHIVE.write(path, entries, arrays)
+    return _FILE.write(path, entries, arrays)
 
 
 def load_model(path: str | Path) -> Model:
@@ -87,7 +87,7 @@ def load_model(path: str | Path) -> Model:
     ...     load_model(model.save(f"{folder}/small.npz"))
     <Model: kernel-nb, 20 events of 2 classes, preset 'field, 2 classes', seed 0>
     """
-    return _ARCHIVE.read(path, _assemble_model)
+    return _FILE.read(path, _assemble_model)
 
 
 def _read_model_names(given: Any, known: tuple[str, ...], what: str) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from pqswarm._base.typing import FloatArray
 from pqswarm.features import WINDOW_CYCLES
-from pqswarm.measure import ChannelResult, Characterisation, Event
+from pqswarm.measure import ChannelResult, Characterization, Event
 from pqswarm.measure.detect.pages import read_channels
 from pqswarm.measure.detect.urms import fill_gaps
 from pqswarm.recordings.recording import RecordingSource
@@ -22,14 +22,14 @@ _MAX_VOLTAGE = 1e3
 _LASTING = ("harmonics", "notching", "flicker", "DC offset", "unbalance")
 
 
-def event_window(event: Event, found: Characterisation, others: Iterable[Event]) -> tuple[int, int]:
+def event_window(event: Event, found: Characterization, others: Iterable[Event]) -> tuple[int, int]:
     """Return the first sample of the window of an event, and the one after its last: up to thirty cycles.
 
     Other events are left out if enough remains.
     """
-    if event.kind == "none":
+    if event.type == "none":
         return _most_unusual_window(found)
-    if event.kind in _LASTING:
+    if event.type in _LASTING:
         return _window_centred_on(found, (event.start + event.end) / 2)
     part = event.worst
     first, stop = _window_around(found, part.start, max(part.end, part.start))
@@ -37,7 +37,7 @@ def event_window(event: Event, found: Characterisation, others: Iterable[Event])
     start, end = part.start * rate, max(part.end, part.start) * rate
     for other in others:
         own = [one for one in other.parts if one.number == part.number]
-        if other is event or other.kind in (*_LASTING, "none", "rapid voltage change") or not own:
+        if other is event or other.type in (*_LASTING, "none", "rapid voltage change") or not own:
             continue
         low, high = own[0].start * rate, own[-1].end * rate
         if high <= start + cycle / 2:
@@ -52,7 +52,7 @@ def event_window(event: Event, found: Characterisation, others: Iterable[Event])
     return first, stop
 
 
-def _most_unusual_window(found: Characterisation) -> tuple[int, int]:
+def _most_unusual_window(found: Characterization) -> tuple[int, int]:
     """Where Urms(1/2) is farthest from its median, in a recording without events."""
     table = np.array([found.urms_of(one) for one in found.channels if one.reference > 0])
     known = np.isfinite(table).all(axis=0) if table.size else np.zeros(0, dtype=bool)
@@ -62,7 +62,7 @@ def _most_unusual_window(found: Characterisation) -> tuple[int, int]:
     return _window_centred_on(found, float(found.require_series().time[np.where(known, away, -1.0).argmax()]))
 
 
-def worst_channel(event: Event, found: Characterisation) -> ChannelResult:
+def worst_channel(event: Event, found: Characterization) -> ChannelResult:
     """Return the worst channel of an event."""
     return next(one for one in found.channels if event.worst.number in (one.number, -1))
 
@@ -76,15 +76,15 @@ def read_window_samples(
     return np.asarray(np.clip(filled / (np.sqrt(2) * reference), -_MAX_VOLTAGE, _MAX_VOLTAGE))
 
 
-def _recording_window_length(found: Characterisation) -> int:
+def _recording_window_length(found: Characterization) -> int:
     return int(np.floor(WINDOW_CYCLES / found.frequency * found.sampling_rate))
 
 
-def _window_centred_on(found: Characterisation, moment: float) -> tuple[int, int]:
+def _window_centred_on(found: Characterization, moment: float) -> tuple[int, int]:
     return _clip_window(found, round(moment * found.sampling_rate) - _recording_window_length(found) // 2)
 
 
-def _window_around(found: Characterisation, start: float, end: float) -> tuple[int, int]:
+def _window_around(found: Characterization, start: float, end: float) -> tuple[int, int]:
     """A window with the event in the middle, or, if that is longer, from some cycles before its start."""
     cycle = found.sampling_rate / found.frequency
     first, stop = round(start * found.sampling_rate), round(end * found.sampling_rate)
@@ -93,7 +93,7 @@ def _window_around(found: Characterisation, start: float, end: float) -> tuple[i
     return _clip_window(found, (first + stop - _recording_window_length(found)) // 2)
 
 
-def _clip_window(found: Characterisation, first: int) -> tuple[int, int]:
+def _clip_window(found: Characterization, first: int) -> tuple[int, int]:
     length = _recording_window_length(found)
     if found.n_samples <= length:
         return 0, found.n_samples

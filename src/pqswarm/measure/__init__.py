@@ -4,36 +4,36 @@ Constants marked ``# tuned`` are empirical: they were chosen on recordings and g
 a standard, from statistics or from the sampling.
 """
 
-from pqswarm.measure.characterisation import ChannelResult, Characterisation, Series
+from pqswarm.measure.characterization import ChannelResult, Characterization, MeasuredSeries
 from pqswarm.measure.detect.urms import half_cycle_rms
-from pqswarm.measure.event import KINDS, Event, Part
+from pqswarm.measure.event import EVENT_TYPES, ChannelEvent, Event
 from pqswarm.measure.incidents.record import CAUSES, Incident, Stage
-from pqswarm.measure.moment import AtMoment, ChannelAtMoment, Phasor, SystemAtMoment, measure_at
-from pqswarm.measure.pipeline import characterise
-from pqswarm.measure.power import PowerAtMoment
+from pqswarm.measure.pipeline import characterize
+from pqswarm.measure.power import PowerSnapshot
+from pqswarm.measure.snapshot import ChannelSnapshot, Phasor, Snapshot, SystemSnapshot, measure_at
 from pqswarm.measure.steady.harmonics import Spectrum
 from pqswarm.measure.supply.channels import ChannelState
 from pqswarm.measure.thresholds import Thresholds
 
 __all__ = [
     "CAUSES",
-    "KINDS",
-    "AtMoment",
-    "ChannelAtMoment",
+    "EVENT_TYPES",
+    "ChannelEvent",
     "ChannelResult",
+    "ChannelSnapshot",
     "ChannelState",
-    "Characterisation",
+    "Characterization",
     "Event",
     "Incident",
-    "Part",
+    "MeasuredSeries",
     "Phasor",
-    "PowerAtMoment",
-    "Series",
+    "PowerSnapshot",
+    "Snapshot",
     "Spectrum",
     "Stage",
-    "SystemAtMoment",
+    "SystemSnapshot",
     "Thresholds",
-    "characterise",
+    "characterize",
     "half_cycle_rms",
     "measure_at",
 ]

@@ -13,7 +13,7 @@ from pqswarm.measure.ieee1159 import join_names
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-KINDS: Mapping[str, str] = {
+EVENT_TYPES: Mapping[str, str] = {
     "interruption": "interruption",
     "sag": "sag",
     "swell": "swell",
@@ -30,7 +30,7 @@ KINDS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class Part:
+class ChannelEvent:
     """A finding on one channel; every detector returns these.
 
     Attributes
@@ -39,10 +39,10 @@ class Part:
         Index of the channel in the recording.
     channel, phase : str
         Its name and its phase; the phase is empty if unknown.
-    kind : str
-        One of :data:`KINDS`.
+    type : str
+        One of :data:`EVENT_TYPES`.
     magnitude : float
-        Residual or maximum voltage [pu], peak of a transient [pu], or [%] for all other kinds.
+        Residual or maximum voltage [pu], peak of a transient [pu], or [%] for all other types.
     start, end : float
         On the waveform, from the first sample [s].
     duration : float
@@ -60,7 +60,7 @@ class Part:
     number: int
     channel: str
     phase: str
-    kind: str
+    type: str
     magnitude: float
     start: float
     end: float
@@ -83,11 +83,11 @@ class Event:
 
     Attributes
     ----------
-    kind : str
-        One of :data:`KINDS`.
+    type : str
+        One of :data:`EVENT_TYPES`.
     category : str
         In the words of IEEE 1159, such as ``"instantaneous sag"``.
-    parts : tuple of Part
+    parts : tuple of ChannelEvent
         One or more for each affected channel.
     system : str
         Three-phase system; empty if the recording has only one.
@@ -116,9 +116,9 @@ class Event:
         ``order``, ``per_cycle``, ``all_phases_s`` [s].
     """
 
-    kind: str
+    type: str
     category: str
-    parts: tuple[Part, ...]
+    parts: tuple[ChannelEvent, ...]
     system: str
     magnitude: float
     unit: str
@@ -140,7 +140,7 @@ class Event:
 
         Examples
         --------
-        >>> part = Part(0, "U1", "A", "harmonics", 5.2, 0.0, 1.6, 1.6, details={"order": 5.0})
+        >>> part = ChannelEvent(0, "U1", "A", "harmonics", 5.2, 0.0, 1.6, 1.6, details={"order": 5.0})
         >>> event = Event("harmonics", "harmonics", (part,), "", 5.2, "%", 0.0, 1.6, 1.6, 50.0, 230.0, "")
         >>> Event.of(event.as_dict()) == event
         True
@@ -151,8 +151,8 @@ class Event:
             found = _event_adapter().validate_python(_event_values_with_nan(plain))
         except (ValidationError, RecursionError) as error:
             raise PqswarmError(f"not an event: {error}") from None
-        if not found.parts or {found.kind, *(part.kind for part in found.parts)} - set(KINDS):
-            raise PqswarmError("not an event: it needs parts, and a kind that is known.")
+        if not found.parts or {found.type, *(part.type for part in found.parts)} - set(EVENT_TYPES):
+            raise PqswarmError("not an event: it needs parts, and a type that is known.")
         return found
 
     @property
@@ -166,14 +166,14 @@ class Event:
         return tuple(part.phase for part in self.parts)
 
     @property
-    def worst(self) -> Part:
+    def worst(self) -> ChannelEvent:
         """The part whose magnitude is that of the event."""
         return min(self.parts, key=lambda part: abs(part.magnitude - self.magnitude))
 
     @property
     def volts(self) -> float:
         """The magnitude in volts: RMS, or the peak of a transient; NaN if the magnitude is in percent [V]."""
-        peak = 2**0.5 if self.kind == "transient" else 1.0
+        peak = 2**0.5 if self.type == "transient" else 1.0
         return self.magnitude * self.reference * peak if self.unit == "pu" else float("nan")
 
     @property
@@ -193,7 +193,7 @@ class Event:
     def as_dict(self) -> dict[str, Any]:
         """Return the attributes as plain values in full precision, None for NaN; :meth:`of` is the inverse."""
         return {
-            "kind": self.kind,
+            "type": self.type,
             "category": self.category,
             "sentence": self.sentence,
             "system": self.system,
@@ -216,10 +216,10 @@ class Event:
         }
 
 
-PartMaker: TypeAlias = Callable[..., Part]
+ChannelEventMaker: TypeAlias = Callable[..., ChannelEvent]
 """Makes parts on one channel, given the attributes other than number, channel, phase and system."""
 
-any_channel: PartMaker = partial(Part, number=0, channel="", phase="")
+any_channel: ChannelEventMaker = partial(ChannelEvent, number=0, channel="", phase="")
 """Makes parts of a signal that is not a channel of a recording."""
 
 
@@ -231,18 +231,20 @@ def event_time(first_sample: datetime | None, offset: float) -> datetime | None:
         return None
 
 
-def name_parts(parts: Iterable[Part], system: str = "") -> str:
+def name_parts(parts: Iterable[ChannelEvent], system: str = "") -> str:
     """Name the phases, or channels, of some parts, each once: ``"phases A and B"``."""
     names, phases = zip(*dict.fromkeys((part.channel, part.phase) for part in parts), strict=True)
     return join_names(names, phases, system)
 
 
-def group_parts(parts: Iterable[Part], joins: Callable[[list[Part], Part], bool]) -> list[list[Part]]:
-    """Group the parts of one system and kind, in order of their start, as long as the next one `joins` the group."""
-    groups: list[list[Part]] = []
-    for part in sorted(parts, key=lambda part: (part.system, part.kind, part.start)):
+def group_parts(
+    parts: Iterable[ChannelEvent], joins: Callable[[list[ChannelEvent], ChannelEvent], bool]
+) -> list[list[ChannelEvent]]:
+    """Group the parts of one system and type, in order of their start, as long as the next one `joins` the group."""
+    groups: list[list[ChannelEvent]] = []
+    for part in sorted(parts, key=lambda part: (part.system, part.type, part.start)):
         group = groups[-1] if groups else []
-        alike = bool(group) and (group[0].system, group[0].kind) == (part.system, part.kind)
+        alike = bool(group) and (group[0].system, group[0].type) == (part.system, part.type)
         if alike and joins(group, part):
             group.append(part)
         else:
@@ -250,8 +252,8 @@ def group_parts(parts: Iterable[Part], joins: Callable[[list[Part], Part], bool]
     return groups
 
 
-def group_overlapping(parts: Iterable[Part]) -> list[list[Part]]:
-    """Group the parts of one system and kind that overlap in time."""
+def group_overlapping(parts: Iterable[ChannelEvent]) -> list[list[ChannelEvent]]:
+    """Group the parts of one system and type that overlap in time."""
     return group_parts(parts, lambda group, part: part.start < max(member.end for member in group))
 
 

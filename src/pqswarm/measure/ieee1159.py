@@ -8,19 +8,19 @@ _LOW_HERTZ = 5e3
 _MEDIUM_HERTZ = 5e5
 
 
-def category(kind: str, duration: float, nominal_frequency: float) -> str:
+def category(event_type: str, duration: float, nominal_frequency: float) -> str:
     """Name a sag, swell or interruption by its duration [s] (IEEE 1159-2019, Table 2).
 
     It is instantaneous to 30 cycles, momentary to 3 s (an interruption is at least that) and temporary to 1 min.
     """
     if duration > _LONG_SECONDS:
-        return _LONG_WORDS[kind]
+        return _LONG_WORDS[event_type]
     if duration > _TEMPORARY_SECONDS:
-        return f"temporary {kind}"
+        return f"temporary {event_type}"
     # A hair of grace: thirty cycles are thirty cycles also after rounding.
-    if kind == "interruption" or duration * nominal_frequency > _MOMENTARY_CYCLES * (1 + 1e-9):
-        return f"momentary {kind}"
-    return f"instantaneous {kind}"
+    if event_type == "interruption" or duration * nominal_frequency > _MOMENTARY_CYCLES * (1 + 1e-9):
+        return f"momentary {event_type}"
+    return f"instantaneous {event_type}"
 
 
 def oscillation_word(frequency: float) -> str:

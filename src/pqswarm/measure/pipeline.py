@@ -9,7 +9,7 @@ from pqswarm._base.threads import one_blas_thread
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.measure.caveats import list_caveats
-from pqswarm.measure.characterisation import ChannelResult, Characterisation, Series
+from pqswarm.measure.characterization import ChannelResult, Characterization, MeasuredSeries
 from pqswarm.measure.detect.rapid_voltage_changes import find_voltage_changes
 from pqswarm.measure.detect.rms_events import RmsEventFinder
 from pqswarm.measure.detect.scan import Scan, scan_pages
@@ -25,19 +25,19 @@ from pqswarm.measure.thresholds import Thresholds
 from pqswarm.recordings.recording import RecordingSource
 
 if TYPE_CHECKING:
-    from pqswarm.measure.event import Part
+    from pqswarm.measure.event import ChannelEvent
 
 _REFERENCES = ("auto", "nominal", "pre-event")
 _VOLTS = (1e-6, 1e9)
 """Range of a reference or nominal voltage [V]: ratios to it stay finite."""
 
 
-def characterise(
+def characterize(
     recording: RecordingSource, reference: str | float = "auto", *,
     nominal_voltage: float | Mapping[str, float] | None = None, channels: Sequence[str] | None = None,
     thresholds: Thresholds | Mapping[str, float] | None = None, block: int | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> Characterisation:  # fmt: skip
+) -> Characterization:  # fmt: skip
     """Find and measure the disturbances of a recording.
 
     Sags, swells, interruptions and rapid voltage changes are found in Urms(1/2), transients by comparison with the
@@ -65,7 +65,7 @@ def characterise(
 
     Returns
     -------
-    Characterisation
+    Characterization
         What was found, with thresholds and references.
 
     References
@@ -77,7 +77,7 @@ def characterise(
     >>> from pqswarm.recordings import Channel, Recording
     >>> t = np.arange(6000) / 10_000
     >>> wave = 325 * np.sin(2 * np.pi * 50 * t) * np.where((t > 0.2) & (t <= 0.35), 0.62, 1.0)
-    >>> found = characterise(Recording((Channel("U2", "V", "B", wave),), 10_000, 50))
+    >>> found = characterize(Recording((Channel("U2", "V", "B", wave),), 10_000, 50))
     >>> found.sentences()
     ('instantaneous sag on phase B, 0.62 pu residual, 7.5 cycles',)
     >>> round(found.channels[0].reference), found.channels[0].reference_source
@@ -92,9 +92,9 @@ def characterise(
         urms, spans = _find_spans(supply, scan, levels)
         finder = RmsEventFinder(recording, supply, scan, levels)
         steady_finder = SteadyFinder(recording, supply, scan, levels, urms, spans)
-        transients: list[Part] = []
-        sags: list[Part] = []
-        changes: list[Part] = []
+        transients: list[ChannelEvent] = []
+        sags: list[ChannelEvent] = []
+        changes: list[ChannelEvent] = []
         results = []
         for i, own in enumerate(spans):
             sharp = [one for one in scan.transients[i] if not steady_finder.is_notch(one)]
@@ -110,7 +110,7 @@ def characterise(
         large, sharp_events = listed.moving(sags, transients)
         steady = listed.steady(steady_finder.find([*large, *sharp_events]))
         events = listed.finish([*large, *sharp_events, *steady, *listed.changes(changes, large, steady)])
-        return Characterisation(
+        return Characterization(
             source=recording.source,
             sampling_rate=recording.sampling_rate,
             frequency=supply.frequency,
@@ -122,7 +122,7 @@ def characterise(
             events=events,
             incidents=IncidentFinder(recording, supply, scan.time, urms, levels, events).find(),
             caveats=list_caveats(recording, supply, states, scan.missing),
-            series=Series(scan.time, urms, scan.steady),
+            series=MeasuredSeries(scan.time, urms, scan.steady),
         )
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class PowerAtMoment:
+class PowerSnapshot:
     """Power of the three currents of a feeder, of the fundamental, in the direction in which they are counted.
 
     Attributes
@@ -30,7 +30,7 @@ class PowerAtMoment:
 
 def measure_power(
     name: str, voltages: str, volts: Sequence[complex], amperes: Sequence[complex], *, between: bool
-) -> PowerAtMoment:
+) -> PowerSnapshot:
     """Power of phasors (RMS) of the phases A, B, C; the voltages may be `between` phases: AB, BC, CA."""
     if between:
         ab, bc, ca = volts
@@ -38,4 +38,4 @@ def measure_power(
     power = sum(u * complex(i).conjugate() for u, i in zip(volts, amperes, strict=True))
     apparent = abs(power)
     factor = power.real / apparent if apparent > 0 else None
-    return PowerAtMoment(name, voltages, float(power.real), float(power.imag), float(apparent), factor)
+    return PowerSnapshot(name, voltages, float(power.real), float(power.imag), float(apparent), factor)

@@ -217,7 +217,7 @@ class Reader:
     name: str
     suffixes: tuple[str, ...]
     read: Callable[[Path, Options], Sequence[RawRecording]] | None = None
-    recognises: Callable[[Path, bytes], bool] = lambda path, head: False  # noqa: ARG005
+    recognizes: Callable[[Path, bytes], bool] = lambda path, head: False  # noqa: ARG005
     open: Callable[[Path, Options], Sequence[RawSource]] | None = None
 
     def sources(self, path: Path, options: Options) -> list[RawSource]:

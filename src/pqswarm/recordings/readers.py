@@ -12,7 +12,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.recordings.comtrade.reader import COMTRADE
 from pqswarm.recordings.files import FileBytes, naming_recording_file
 from pqswarm.recordings.mat.reader import MAT
-from pqswarm.recordings.normalise import normalise
+from pqswarm.recordings.normalize import normalize
 from pqswarm.recordings.npz.reader import NPZ
 from pqswarm.recordings.pqdif.reader import PQDIF
 from pqswarm.recordings.reader import Options, Reader
@@ -183,7 +183,7 @@ def _open_all_with_reader(
             if raw.is_main:
                 main = len(sources)
             try:
-                sources.append(normalise(raw, options, str(path)))
+                sources.append(normalize(raw, options, str(path)))
             except RecordingError as error:  # the others may be usable
                 reasons.append(str(error))
                 unusable = unusable or f"{raw.source} {error}"
@@ -204,7 +204,7 @@ def find_reader(path: Path) -> Reader:
     """Return the reader that recognises the content, else that of the suffix, else that of tables."""
     head = FileBytes.of(path).read(0, _HEAD)
     readers = list(_all_readers())
-    certain = (reader for reader in readers if reader.recognises(path, head))
+    certain = (reader for reader in readers if reader.recognizes(path, head))
     by_suffix = (reader for reader in readers if path.suffix.casefold() in reader.suffixes)
     return next(certain, None) or next(by_suffix, TABLE)
 

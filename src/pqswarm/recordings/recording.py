@@ -11,7 +11,7 @@ from pqswarm._base.typing import FloatArray
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.recordings.status import StatusChannel
 
-STATES = ("live", "dead throughout", "dead for a part", "calculated", "not of the supply")
+STATES = ("connected", "disconnected", "partial", "derived", "auxiliary")
 """What a voltage can be: see :class:`pqswarm.measure.ChannelState`."""
 
 

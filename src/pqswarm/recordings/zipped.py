@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
-from pqswarm._base.archive import DAMAGE, damage_text
+from pqswarm._base.array_file import DAMAGE, damage_text
 from pqswarm._base.files import open_regular, opening_only_inside
 from pqswarm._base.text import count_text
 from pqswarm.errors import FileFormatError
@@ -99,4 +99,4 @@ def _keep_in_memory(raw: RawSource) -> RawSource:
     return raw
 
 
-ZIP = Reader("zip", (".zip",), recognises=lambda path, head: head.startswith(b"PK\x03\x04"), open=open_zip)  # noqa: ARG005
+ZIP = Reader("zip", (".zip",), recognizes=lambda path, head: head.startswith(b"PK\x03\x04"), open=open_zip)  # noqa: ARG005

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from filelock import FileLock, Timeout
 
-from pqswarm._base.archive import DAMAGE, write_arrays
+from pqswarm._base.array_file import DAMAGE, write_arrays
 from pqswarm._base.files import write_atomically
 from pqswarm._base.typing import AnyArray
 from pqswarm.errors import FileFormatError, PqswarmError

@@ -7,7 +7,7 @@ from pqswarm.app.handlers import Base, HTTPRefusal, Missing
 from pqswarm.app.recordings.files import RecordingInFile, upload_folder_name
 from pqswarm.app.recordings.routes import RecordingHandler
 from pqswarm.app.recordings.section import CHANGED, ID
-from pqswarm.identify import EventVerdict, Selection, possible_labels
+from pqswarm.identify import EventResult, Selection, possible_labels
 from pqswarm.identify.archive.export import DECIMALS, SEPARATORS, csv_table
 from pqswarm.identify.archive.queries import ORDERS
 from pqswarm.identify.archive.reader import EventReader
@@ -35,17 +35,17 @@ class ArchiveHandler(RecordingHandler):
             start=self.get_query_argument("from", ""),
             end=self.get_query_argument("to", ""),
             stations=tuple(map(int, stations)),
-            kinds=tuple(self.get_query_arguments("kind")),
+            types=tuple(self.get_query_arguments("type")),
             classes=tuple(self.get_query_arguments("class")),
             causes=tuple(self.get_query_arguments("cause")),
             severity=self.number("severity", 0.0),
             text=self.get_query_argument("text", "")[:200],
             owner=self.owner,
             hidden=self.get_query_argument("hidden", "") == "1",
-            recording=self.analysed(name)["number"] if name else 0,
+            recording=self.analyzed(name)["number"] if name else 0,
         )
 
-    def analysed(self, name: str) -> dict[str, Any]:
+    def analyzed(self, name: str) -> dict[str, Any]:
         """Return a recording of the archive by its ID."""
         found = self.section.archive.find(name, self.owner)
         if found is None:
@@ -117,7 +117,7 @@ class OtherMeters(ArchiveHandler):
         section, seconds = self.section, min(max(self.number("seconds", 5.0), 0.0), 86_400.0)
 
         def find() -> list[dict[str, Any]]:
-            return section.named(section.queries.others(self.analysed(name)["number"], seconds, self.owner))
+            return section.named(section.queries.others(self.analyzed(name)["number"], seconds, self.owner))
 
         self.send_json({"events": await self.work(find)})
 
@@ -165,7 +165,7 @@ class Stations(ArchiveHandler):
         return {"station": found, "recordings": found["n_recordings"]}
 
 
-class AnalyseAgain(ArchiveHandler):
+class AnalyzeAgain(ArchiveHandler):
     """Analyse recordings again, with the present site, model and version."""
 
     async def post(self) -> None:
@@ -186,7 +186,7 @@ class AnalyseAgain(ArchiveHandler):
         archive = self.section.archive
         if name is None:
             return archive.ask_again_for(station)
-        contents = [self.analysed(name)["content"]]
+        contents = [self.analyzed(name)["content"]]
         archive.ask_again(contents)
         return contents
 
@@ -220,18 +220,18 @@ class Corrections(ArchiveHandler):
     def _add(self, place: RecordingInFile, index: int, what: str, label: str, by: str, note: str) -> dict[str, Any]:
         section = self.section
         found = section.analysis(place)
-        verdict = None if found is None else section.archive.verdict(found["number"])
-        if found is None or verdict is None or not 0 <= index < len(verdict.events):
+        analysis = None if found is None else section.archive.analysis(found["number"])
+        if found is None or analysis is None or not 0 <= index < len(analysis.events):
             raise Missing("There is no such event, or the recording has not been analysed yet.")
-        if what == "class" and label not in ("", NOT_AN_EVENT, *_possible(verdict, index)):
+        if what == "class" and label not in ("", NOT_AN_EVENT, *_possible(analysis, index)):
             raise HTTPRefusal("That class contradicts the measurements.", 400)
         section.archive.correct(found["number"], index, label, by, note, what=what)
         return section.rows(place)[index]
 
 
-def _possible(verdict: Any, index: int) -> "tuple[str, ...]":
-    event: EventVerdict = verdict.events[index]
-    return tuple(possible_labels(verdict, event))
+def _possible(analysis: Any, index: int) -> "tuple[str, ...]":
+    event: EventResult = analysis.events[index]
+    return tuple(possible_labels(analysis, event))
 
 
 class Notes(ArchiveHandler):
@@ -248,7 +248,7 @@ class Notes(ArchiveHandler):
         stretch = [given[one] for one in ("start", "end") if one in given]
         if not isinstance(text, str) or not isinstance(by, str) or not all(isinstance(x, int | float) for x in stretch):
             raise HTTPRefusal("A note needs a text, and by, your name; a stretch, start and end in seconds.", 400)
-        await self.work(lambda: self.section.archive.add_note(self.analysed(name)["number"], text, by, *stretch))
+        await self.work(lambda: self.section.archive.add_note(self.analyzed(name)["number"], text, by, *stretch))
         self.send_json(await self.work(self._list, name))
 
     async def delete(self, name: str) -> None:
@@ -261,7 +261,7 @@ class Notes(ArchiveHandler):
         self.send_json(await self.work(self._list, name))
 
     def _list(self, name: str) -> dict[str, Any]:
-        return {"notes": self.section.archive.notes(self.analysed(name)["number"])}
+        return {"notes": self.section.archive.notes(self.analyzed(name)["number"])}
 
 
 ROUTES: list[tuple[str, type[Base]]] = [
@@ -273,6 +273,6 @@ ROUTES: list[tuple[str, type[Base]]] = [
     (r"/api/table.csv", EventTable),
     (r"/api/stations", Stations),
     (r"/api/stations/([0-9]{1,9})", Stations),
-    (r"/api/again", AnalyseAgain),
+    (r"/api/again", AnalyzeAgain),
     (r"/api/corrections", Corrections),
 ]

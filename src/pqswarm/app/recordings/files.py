@@ -149,11 +149,11 @@ class RecordingFiles:
 
     def add(self, path: Path, visitor: str, beside: list[Path]) -> RecordingFile:
         """Note an upload that was just stored without a scan; `beside` are the files with its name, and itself."""
-        home, owner, kind = self.uploads_of(visitor), upload_folder_name(visitor), path.suffix.casefold()
+        home, owner, suffix = self.uploads_of(visitor), upload_folder_name(visitor), path.suffix.casefold()
         if visitor not in self._files:
             self._scan(visitor, 0.0)
         with self._scanning[True]:
-            parts = [one for one in beside if one.suffix.casefold() == ".cfg"] if kind in COMPANIONS else [path]
+            parts = [one for one in beside if one.suffix.casefold() == ".cfg"] if suffix in COMPANIONS else [path]
             data = {one.name: one for one in beside if one.suffix.casefold() == ".dat"}
             new = [candidate_of(home, one, data) for one in parts]
             known = {one: file for one in parts if (file := self.archive.file(one)) is not None}

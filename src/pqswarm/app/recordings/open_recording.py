@@ -21,7 +21,7 @@ from pqswarm.recordings.view.encode import (
 
 if TYPE_CHECKING:
     from pqswarm._base.typing import AnyArray
-    from pqswarm.identify import Verdict
+    from pqswarm.identify import Analysis
     from pqswarm.recordings import RecordingSource
 
 MAX_POINTS = 4000
@@ -169,10 +169,10 @@ class OpenRecording:
 
 
 def open_recording_urms_view(
-    verdict: "Verdict", start: float, end: float, points: int, channels: Sequence[int] | None = None
+    analysis: "Analysis", start: float, end: float, points: int, channels: Sequence[int] | None = None
 ) -> dict[str, Any] | None:
     """Return Urms(1/2) [pu] of analysed channels, all or some, in an interval [s]; None if there is none."""
-    found = verdict.characterisation
+    found = analysis.characterization
     if found is None:
         return None
     measured, points = found.require_series(), min(max(points, 1), MAX_POINTS)

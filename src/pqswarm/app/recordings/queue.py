@@ -12,8 +12,8 @@ from pqswarm.app.jobs import Cancelled, Job
 from pqswarm.app.recordings.files import RecordingFile, RecordingFiles, RecordingInFile
 from pqswarm.app.workbench import Workbench
 from pqswarm.errors import PqswarmError
-from pqswarm.identify import Archive, Failure, Verdict, default_model
-from pqswarm.identify.archive.analyser import Analysed, ArchiveAnalyser, heartbeat
+from pqswarm.identify import Analysis, Archive, Failure, default_model
+from pqswarm.identify.archive.analyzer import Analyzed, ArchiveAnalyzer, heartbeat
 
 _LOG = logging.getLogger("pqswarm.app")
 _MESSAGE_INTERVAL = 0.25
@@ -22,8 +22,8 @@ _POLL_INTERVAL = 0.02
 """Seconds between two checks whether to continue."""
 _BUSY_INTERVAL = 2.0
 """Seconds after which a file that another process analyses is looked at again."""
-_MAX_VERDICT_BYTES = 64_000_000
-"""Maximum size of the verdicts held in memory [byte]."""
+_MAX_ANALYSIS_BYTES = 64_000_000
+"""Maximum size of the analyses held in memory [byte]."""
 
 
 class AnalysisQueue:
@@ -34,8 +34,8 @@ class AnalysisQueue:
 
     def __init__(self, workbench: Workbench, files: RecordingFiles, archive: Archive) -> None:
         self.workbench, self.files, self.archive = workbench, files, archive
-        self.verdicts: ByteCache[tuple[str, int, str], Verdict] = ByteCache(_MAX_VERDICT_BYTES)
-        self.on_analysed: list[Callable[[RecordingFile], Awaitable[None]]] = []
+        self.analyses: ByteCache[tuple[str, int, str], Analysis] = ByteCache(_MAX_ANALYSIS_BYTES)
+        self.on_analyzed: list[Callable[[RecordingFile], Awaitable[None]]] = []
         """Called after the analysis of each file."""
         self.n_envelopes = 0
         """Envelopes being built; they have priority."""
@@ -75,14 +75,14 @@ class AnalysisQueue:
             self._job.cancel()
             await asyncio.sleep(_POLL_INTERVAL)  # it may be writing its result
         self._done.discard(file.content)
-        self.verdicts.drop(lambda key: key[0] == file.id)
+        self.analyses.drop(lambda key: key[0] == file.id)
         if file.seen is not None and file.seen.owner:
             await self.workbench.jobs.run(Job(), self.archive.remove_owned, file.seen.owner, file.content)
 
-    def prioritise(self, place: RecordingInFile) -> None:
-        """Analyse the recording of an open page first, unless its verdict is in memory."""
+    def prioritize(self, place: RecordingInFile) -> None:
+        """Analyse the recording of an open page first, unless its analysis is in memory."""
         file = place.file
-        if not file.stamp or place.key in self.verdicts or (file.id, file.stamp) in self.failed:
+        if not file.stamp or place.key in self.analyses or (file.id, file.stamp) in self.failed:
             return
         self._wanted.pop(file.id, None)
         self._wanted[file.id] = file
@@ -118,7 +118,7 @@ class AnalysisQueue:
             self._job, self.current, self.progress = Job(), file, 0.0
             try:
                 loop = asyncio.get_running_loop()
-                await self.workbench.jobs.run(self._job, self._analyse, self._job, file, loop, pool="background")
+                await self.workbench.jobs.run(self._job, self._analyze, self._job, file, loop, pool="background")
             except Cancelled:
                 continue
             except Exception as error:  # noqa: BLE001 (the next file must still be analysed)
@@ -135,14 +135,14 @@ class AnalysisQueue:
                 loop.call_later(_BUSY_INTERVAL, self.wake)
                 continue
             try:
-                for call in self.on_analysed:
+                for call in self.on_analyzed:
                     await call(file)
             except RuntimeError:
                 if self.workbench.jobs.is_closed:
                     return
                 raise
 
-    def _analyse(self, job: Job, file: RecordingFile, loop: asyncio.AbstractEventLoop) -> None:
+    def _analyze(self, job: Job, file: RecordingFile, loop: asyncio.AbstractEventLoop) -> None:
         """Analyse a file, in a thread, and write the result unless it is in the archive already."""
         sent = monotonic() - _MESSAGE_INTERVAL
 
@@ -167,14 +167,14 @@ class AnalysisQueue:
         if claim == "mine" or is_wanted:  # for an open page also what is in the archive: its time series are not
             try:
                 with heartbeat(self.archive, [file.content]):
-                    found = analyse_file(self.workbench, self.archive, file, progress)
+                    found = analyze_file(self.workbench, self.archive, file, progress)
             except BaseException:
                 self.archive.release([file.content])
                 raise
-            for number, verdict in enumerate(found.results):
-                if isinstance(verdict, Verdict) and verdict.characterisation is not None:
-                    size = verdict.characterisation.require_series().nbytes
-                    self.verdicts.put((file.id, number, file.stamp), verdict, size)
+            for number, analysis in enumerate(found.results):
+                if isinstance(analysis, Analysis) and analysis.characterization is not None:
+                    size = analysis.characterization.require_series().nbytes
+                    self.analyses.put((file.id, number, file.stamp), analysis, size)
             reasons = [one.reason for one in found.results if isinstance(one, Failure)]
             is_gone = not all(part.exists() for part in file.parts)
             if found.is_retryable or (reasons and is_gone):
@@ -182,7 +182,7 @@ class AnalysisQueue:
                 self.failed[file.id, file.stamp] = reasons[0]
                 return  # the same content may come again
             if claim == "mine" and file.seen is not None:
-                self.archive.finish(file.seen, found.results, analyser=found.analyser, n_channels=found.n_channels)
+                self.archive.finish(file.seen, found.results, analyzer=found.analyzer, n_channels=found.n_channels)
         self._done.add(file.content)
 
     def _publish_progress(self, file: RecordingFile, progress: float) -> None:
@@ -192,13 +192,13 @@ class AnalysisQueue:
             self.workbench.publish(message, file.visitor or None)
 
 
-def analyse_file(
+def analyze_file(
     workbench: Workbench, archive: Archive, file: RecordingFile, progress: Callable[[int, int], None]
-) -> Analysed:
+) -> Analyzed:
     """Analyse a file with its time series, without opening anything outside its folder."""
-    analyser = ArchiveAnalyser.of(archive, {"model": workbench.model or default_model(), "site": workbench.site})
+    analyzer = ArchiveAnalyzer.of(archive, {"model": workbench.model or default_model(), "site": workbench.site})
     with opening_only_inside(file.home):
-        found = analyser.analyse(file.path, progress=progress, keep_series=True)
+        found = analyzer.analyze(file.path, progress=progress, keep_series=True)
     reasons = (
         replace(one, reason=one.reason.rstrip(".") + ".") if isinstance(one, Failure) else one for one in found.results
     )

@@ -10,9 +10,9 @@ from pqswarm._base.text import file_text
 from pqswarm.app.handlers import Base, HTTPRefusal, Missing
 from pqswarm.app.recordings.files import RecordingInFile, remove_uploaded_file
 from pqswarm.app.recordings.open_recording import MAX_POINTS, OpenRecording, open_recording_urms_view
-from pqswarm.app.recordings.queue import analyse_file
+from pqswarm.app.recordings.queue import analyze_file
 from pqswarm.app.recordings.section import CHANGED, ID, RecordingsSection
-from pqswarm.identify import Verdict, possible_labels
+from pqswarm.identify import Analysis, possible_labels
 from pqswarm.identify.show.lines import json_text
 from pqswarm.identify.show.page import page_html
 from pqswarm.identify.show.rows import event_sentence
@@ -96,7 +96,7 @@ class OneRecording(RecordingHandler):
     async def get(self, name: str) -> None:
         """Send the metadata; from then on the recording is open, and is analysed before others."""
         place, opened = await self.open(name)
-        self.section.queue.prioritise(place)
+        self.section.queue.prioritize(place)
         header = await self.work(opened.header, self.job.check)
         known = {
             "id": place.id,
@@ -134,24 +134,24 @@ class WaveformView(RecordingHandler):
         points = self.integer("points", 1000, 1, MAX_POINTS)
         channels = self.channels(opened)
         building = self.section.build_envelope(place, opened)
-        verdict = self.section.queue.verdicts.get(place.key)
+        analysis = self.section.queue.analyses.get(place.key)
         found = await self.work(opened.view, start, end, points, self.job.check, channels)
         if found["share"] < 1 and building is not None:  # a short interval is read directly
             await asyncio.wait({building}, timeout=_ENVELOPE_WAIT)
             found = await self.work(opened.view, start, end, points, self.job.check, channels)
 
         def write() -> str:
-            urms = None if verdict is None else open_recording_urms_view(verdict, start, end, points, channels)
+            urms = None if analysis is None else open_recording_urms_view(analysis, start, end, points, channels)
             return json.dumps(found | {"urms": urms}, allow_nan=False, separators=(",", ":"))
 
         self.send_json_text(await self.work(write))
 
 
-class Analysis(RecordingHandler):
+class RecordingAnalysis(RecordingHandler):
     """The analysis of a recording."""
 
     async def get(self, name: str) -> None:
-        """Send the verdict in full."""
+        """Send the analysis in full."""
         place = await self.find(name)
         self.send_json_text(await self.work(self._describe, place))
 
@@ -160,22 +160,22 @@ class Analysis(RecordingHandler):
         found = section.analysis(place)
         if found is None and place.number:
             raise Missing("There is no such recording, or its file was not read yet.")
-        verdict = None if found is None else section.archive.verdict(found["number"])
+        analysis = None if found is None else section.archive.analysis(found["number"])
         state = {"id": place.id, **section.state_of(place, found)}
-        if found is None or verdict is None:
+        if found is None or analysis is None:
             lists = ("events", "incidents", "references", "channels", "caveats", "notes")
             empty: dict[str, list[str]] = {name: [] for name in lists}
             return json_text(state | empty | {"thresholds": None, "frequency": None, "text": "", "station": ""})
         rows = section.rows(place)
         events = [
             one.as_dict()
-            | {"possible": possible_labels(verdict, one)}
+            | {"possible": possible_labels(analysis, one)}
             | {"index": row["event"], "row": row, "correction": row["correction"], "title": event_sentence(one)}
-            for one, row in zip(verdict.events, rows, strict=False)  # the file may just have been analysed again
+            for one, row in zip(analysis.events, rows, strict=False)  # the file may just have been analysed again
         ]
-        known = verdict.as_dict() | {"thresholds": verdict.thresholds.settings(), "text": verdict.text()}
+        known = analysis.as_dict() | {"thresholds": analysis.thresholds.settings(), "text": analysis.text()}
         names = ("thresholds", "frequency", "references", "channels", "caveats", "notes", "text", "station")
-        more = {"events": events, "incidents": [one.as_dict() | {"title": one.title} for one in verdict.incidents]}
+        more = {"events": events, "incidents": [one.as_dict() | {"title": one.title} for one in analysis.incidents]}
         more |= {"again": found["again"], "analysed": found["analysed"]}
         return json_text(state | {name: known[name] for name in names} | more)
 
@@ -223,22 +223,24 @@ class RecordingPageDownload(RecordingHandler):
     async def get(self, name: str) -> None:
         """Send the page as a download; analyse the recording first if necessary."""
         place, opened = await self.open(name)
-        verdict = await self.measured(place)
+        analysis = await self.measured(place)
         name = f"{place.file.path.stem}.html"
         await self.send_text(
-            lambda: page_html([replace(verdict, path=place.file.name)], find=lambda _: opened.source), "text/html", name
+            lambda: page_html([replace(analysis, path=place.file.name)], find=lambda _: opened.source),
+            "text/html",
+            name,
         )
 
-    async def measured(self, place: RecordingInFile) -> Verdict:
-        """Return the verdict with its measurements; analyse the recording again if they were dropped."""
-        known = self.section.queue.verdicts.get(place.key)
-        return await self.work(self._analyse, place) if known is None else known
+    async def measured(self, place: RecordingInFile) -> Analysis:
+        """Return the analysis with its measurements; analyse the recording again if they were dropped."""
+        known = self.section.queue.analyses.get(place.key)
+        return await self.work(self._analyze, place) if known is None else known
 
-    def _analyse(self, place: RecordingInFile) -> Verdict:
-        found = analyse_file(self.workbench, self.section.archive, place.file, self.job.check).results
+    def _analyze(self, place: RecordingInFile) -> Analysis:
+        found = analyze_file(self.workbench, self.section.archive, place.file, self.job.check).results
         one = found[place.number] if place.number < len(found) else None
-        if not isinstance(one, Verdict):
-            raise HTTPRefusal(f"There is no verdict: {'' if one is None else one.reason}", 400)
+        if not isinstance(one, Analysis):
+            raise HTTPRefusal(f"There is no analysis: {'' if one is None else one.reason}", 400)
         return one
 
 
@@ -256,15 +258,15 @@ class SheetDownload(RecordingPageDownload):
         from pqswarm.identify.show.sheet import SheetBook
 
         place, opened = await self.open(name)
-        verdict = await self.measured(place)
-        incidents = list(verdict.incidents)
+        analysis = await self.measured(place)
+        incidents = list(analysis.incidents)
         if self.get_query_argument("event", None) is not None:
             event = self.integer("event", 0, 0, 1_000_000)
             incidents = [one for one in incidents if event in one.events]
         if not incidents:
             raise Missing("There is no such incident.")
         book = SheetBook()
-        await self.work(book.add, opened.source, verdict, incidents)
+        await self.work(book.add, opened.source, analysis, incidents)
         self.send_bytes(book.finish(), "application/pdf", f"{place.file.path.stem}.pdf")
 
 
@@ -272,7 +274,7 @@ ROUTES: list[tuple[str, type[Base]]] = [
     (r"/api/recordings", RecordingList),
     (rf"/api/recordings/({ID})", OneRecording),
     (rf"/api/recordings/({ID})/view", WaveformView),
-    (rf"/api/recordings/({ID})/analysis", Analysis),
+    (rf"/api/recordings/({ID})/analysis", RecordingAnalysis),
     (rf"/api/recordings/({ID})/cursor", Cursor),
     (rf"/api/recordings/({ID})/bands", RecordingWaveletBands),
     (rf"/api/recordings/({ID})/raw.csv", SampleTable),

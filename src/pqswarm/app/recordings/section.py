@@ -22,11 +22,11 @@ from pqswarm.app.recordings.uploads import StoredUploads, clean_parts
 from pqswarm.app.workbench import FolderNames, Workbench, make_private_workbench_folder, remove_unused_workbench_files
 from pqswarm.errors import PqswarmError
 from pqswarm.identify import Archive, ArchiveQueries
-from pqswarm.identify.archive.analyser import ArchiveAnalyser
+from pqswarm.identify.archive.analyzer import ArchiveAnalyzer
 from pqswarm.identify.archive.archive import KNOWN_CAUSES
 from pqswarm.identify.archive.records import NOT_AN_EVENT
 from pqswarm.identify.folder.batch import open_for_analysis
-from pqswarm.identify.show.curves import COLOURS
+from pqswarm.identify.show.curves import COLORS
 
 ID = r"[0-9a-f]{24}(?:-[0-9]{1,6})?"
 """Pattern of the ID of a recording in URLs."""
@@ -62,7 +62,7 @@ class RecordingsSection:
                 self.archive.remove_owned(one.owner, one.content)
         Thread(target=self._load, name="load", daemon=True).start()  # a million events take a second
         self.queue = AnalysisQueue(workbench, self.files, self.archive)
-        self.queue.on_analysed.append(self._publish_result)
+        self.queue.on_analyzed.append(self._publish_result)
         self._open: ByteCache[tuple[str, int, str], OpenRecording] = ByteCache(_MAX_OPEN)
         self.opening: WeakValueDictionary[str, Lock] = WeakValueDictionary()
         """Locks of the files being opened."""
@@ -173,9 +173,9 @@ class RecordingsSection:
 
     def summary(self, visitor: str) -> dict[str, Any]:
         """Return the state of the section, what can be selected, and the newest recordings."""
-        from pqswarm.events.broad import BROAD_CLASSES
+        from pqswarm.events.training import TRAINING_CLASSES
         from pqswarm.identify.agreement import in_words
-        from pqswarm.measure.event import KINDS
+        from pqswarm.measure.event import EVENT_TYPES
 
         owner = upload_folder_name(visitor)
         waiting = self.queue.waiting(visitor)
@@ -192,8 +192,10 @@ class RecordingsSection:
             "analysing": self.queue.is_busy,
             "note": "",
             "max_bytes": self.workbench.max_bytes,
-            "kinds": {kind: {"title": title, "colour": COLOURS[kind]} for kind, title in KINDS.items()},
-            "classes": {name: in_words(name) for name in BROAD_CLASSES},
+            "types": {
+                event_type: {"title": title, "colour": COLORS[event_type]} for event_type, title in EVENT_TYPES.items()
+            },
+            "classes": {name: in_words(name) for name in TRAINING_CLASSES},
             "causes": list(KNOWN_CAUSES),
             "not_an_event": NOT_AN_EVENT,
             "facets": self.queries.facets(owner),
@@ -214,7 +216,7 @@ class RecordingsSection:
             "about": "recordings",
             "id": file.id,
             **self.state_of(places[0]),
-            "urms": places[0].key in self.queue.verdicts,
+            "urms": places[0].key in self.queue.analyses,
             "recordings": [self.entry(place) for place in places[:_MAX_MESSAGE_ROWS]],
             "revision": self.archive.revision(),
         }
@@ -235,7 +237,7 @@ class RecordingsSection:
             job.check()
             try:
                 with opening_only_inside(place.file.home):
-                    site = ArchiveAnalyser.of(self.archive, {"site": self.workbench.site}).site_of(place.file.path)
+                    site = ArchiveAnalyzer.of(self.archive, {"site": self.workbench.site}).site_of(place.file.path)
                     sources = open_for_analysis(place.file.path, site, None)
             except PqswarmError as error:  # its folder may be any
                 raise type(error)(FolderNames((place.file.home,)).hide(str(error))) from error

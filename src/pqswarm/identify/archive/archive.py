@@ -11,15 +11,15 @@ from typing import Any
 from pqswarm._base.text import file_text
 from pqswarm._base.toml import to_toml, toml_key
 from pqswarm.errors import PqswarmError, unknown_name
-from pqswarm.events.broad import BROAD_CLASSES
-from pqswarm.identify.archive.analyser import ArchiveAnalyser
+from pqswarm.events.training import TRAINING_CLASSES
+from pqswarm.identify.analysis import Analysis, EventResult
+from pqswarm.identify.archive.analyzer import ArchiveAnalyzer
 from pqswarm.identify.archive.database import reading
 from pqswarm.identify.archive.reader import recording_id
 from pqswarm.identify.archive.records import NOT_AN_EVENT, event_rows, from_microseconds
 from pqswarm.identify.archive.store import ArchiveStore
 from pqswarm.identify.folder.batch import check_site
 from pqswarm.identify.training.corrections import Correction
-from pqswarm.identify.verdict import EventVerdict, Verdict
 from pqswarm.measure.incidents.record import CAUSES
 from pqswarm.recordings import Site
 
@@ -103,9 +103,9 @@ class Archive(ArchiveStore):
         return {"total": int(total), "next": following, "recordings": [_recording(row) for row in rows[:limit]]}
 
     @reading
-    def verdict(self, recording: int) -> Verdict | None:
-        """Return the verdict on a recording; None if it failed."""
-        return self.read_verdict(self.database.connection, recording)
+    def analysis(self, recording: int) -> Analysis | None:
+        """Return the analysis on a recording; None if it failed."""
+        return self.read_analysis(self.database.connection, recording)
 
     # Corrections
 
@@ -131,8 +131,8 @@ class Archive(ArchiveStore):
         self._check_author(by, note)
         if what not in ("class", "cause"):
             raise unknown_name("correction", what, ("class", "cause"))
-        if what == "class" and label not in ("", NOT_AN_EVENT, *BROAD_CLASSES):
-            raise unknown_name("class", label, (*BROAD_CLASSES, NOT_AN_EVENT))
+        if what == "class" and label not in ("", NOT_AN_EVENT, *TRAINING_CLASSES):
+            raise unknown_name("class", label, (*TRAINING_CLASSES, NOT_AN_EVENT))
         if what == "cause" and (len(label) > _LONGEST["cause"] or not label.isprintable()):
             raise PqswarmError(f"a cause is a line of at most {_LONGEST['cause']} characters.")
         with self.database.transaction() as database:
@@ -149,8 +149,8 @@ class Archive(ArchiveStore):
                 "INSERT INTO corrections VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (content, place, what, label, by.strip(), _now(), note.strip(), record),
             )
-            verdict = self.read_verdict(database, recording)
-            rows = [] if verdict is None else event_rows(verdict, self.read_corrections(database, content, place))
+            analysis = self.read_analysis(database, recording)
+            rows = [] if analysis is None else event_rows(analysis, self.read_corrections(database, content, place))
             database.executemany(
                 "UPDATE events SET class = ?, cause = ?, hidden = ? WHERE recording = ? AND position = ?",
                 [(row.label, row.cause, int(row.hidden), recording, i) for i, row in enumerate(rows)],
@@ -159,7 +159,7 @@ class Archive(ArchiveStore):
 
     @reading
     def correction_log(self, owner: str = "") -> list[dict[str, Any]]:
-        """Return all corrections, the newest first: of what, by whom, when, and what the verdict was."""
+        """Return all corrections, the newest first: of what, by whom, when, and what the analysis was."""
         query = (
             "SELECT number, content, position, what, label, author, at, note, "
             "corrections.record, coalesce(recordings.name, ''), coalesce(owner, '') FROM corrections "
@@ -178,7 +178,7 @@ class Archive(ArchiveStore):
                 "by": by,
                 "at": at,
                 "note": note,
-                **{key: event.get(key) for key in ("kind", "start", "channels", "class", "rule_class", "sentence")},
+                **{key: event.get(key) for key in ("type", "start", "channels", "class", "rule_class", "sentence")},
             }
             for number, content, position, what, label, by, at, note, record, name, owned in rows
             for event in [json.loads(record)]
@@ -193,12 +193,12 @@ class Archive(ArchiveStore):
         )
         rows = self.database.rows(query)
         files = self.files_of(sorted({row[0] for row in rows}))
-        site_of = cache(ArchiveAnalyser.of(self, {}).site_of)
+        site_of = cache(ArchiveAnalyzer.of(self, {}).site_of)
         found: dict[tuple[Any, ...], Correction] = {}
         for content, name, source, label, by, at, note, record in rows:
             paths = [one.path for one in files.get(content, ())]
             path = next((one for one in paths if one.is_file()), paths[0] if paths else name)
-            event, label = EventVerdict.of(json.loads(record)), "" if label == NOT_AN_EVENT else label
+            event, label = EventResult.of(json.loads(record)), "" if label == NOT_AN_EVENT else label
             one = Correction(str(path), content, source, event, label, by, at, note, site_of(path))
             found[one.key] = one
         return [one for _, one in sorted(found.items()) if one.label]
@@ -313,7 +313,7 @@ def _site_text(values: Mapping[str, Any]) -> str:
 
 def _recording(row: Sequence[Any]) -> dict[str, Any]:
     number, content, position, source, name, owner, station, start, seconds, n_channels, n_events, reason = row[:12]
-    state, analyser, at = row[12:]
+    state, analyzer, at = row[12:]
     return {
         "id": recording_id(content, position),
         "number": number,
@@ -330,7 +330,7 @@ def _recording(row: Sequence[Any]) -> dict[str, Any]:
         "state": "failed" if reason else "analysed",
         "reason": reason,
         "again": state == "waiting",
-        "analyser": analyser,
+        "analyser": analyzer,
         "analysed": at,
     }
 

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 from pqswarm._base.text import file_text
 from pqswarm._base.threads import one_blas_thread
 from pqswarm.errors import PqswarmError
-from pqswarm.identify.archive.analyser import Analysed, ArchiveAnalyser, heartbeat
+from pqswarm.identify.analysis import Analysis
+from pqswarm.identify.archive.analyzer import Analyzed, ArchiveAnalyzer, heartbeat
 from pqswarm.identify.archive.files import SeenFile, look_at
 from pqswarm.identify.folder.batch import Failure, failure_of
 from pqswarm.identify.folder.scan import find_candidate
 from pqswarm.identify.model_file import load_model
-from pqswarm.identify.verdict import Verdict
 from pqswarm.recordings import RecordingSource, Site
 from pqswarm.study.executors import WorkerPool, is_death, worker_pool
 
@@ -40,7 +40,7 @@ class _BacklogFile:
     path: Path
     file: SeenFile | None
     state: str
-    future: Future[Analysed] | None = None
+    future: Future[Analyzed] | None = None
     failure: Failure | None = None
 
 
@@ -53,20 +53,20 @@ def identify_many(
     jobs: int = 1,
     cluster: str | None = None,
     again: bool = False,
-    after: Callable[[RecordingSource, Verdict], object] | None = None,
-) -> "Iterator[tuple[Path, tuple[Verdict | Failure, ...], str]]":
+    after: Callable[[RecordingSource, Analysis], object] | None = None,
+) -> "Iterator[tuple[Path, tuple[Analysis | Failure, ...], str]]":
     """Analyse files with the options of identify_file, and yield their results in order, each with a remark.
 
     `model_path` is what workers load instead of the model of the options; those of a `cluster` must see the files under
-    the same names. `after` is called with each recording and its verdict, only without workers.
+    the same names. `after` is called with each recording and its analysis, only without workers.
     """
-    analyser = ArchiveAnalyser(options, {}) if archive is None else ArchiveAnalyser.of(archive, options)
+    analyzer = ArchiveAnalyzer(options, {}) if archive is None else ArchiveAnalyzer.of(archive, options)
     plain = {name: value for name, value in options.items() if name != "model"}
     pending: deque[_BacklogFile] = deque()
     claimed: list[str] = []
 
-    def submit(pool: WorkerPool, one: _BacklogFile) -> Future[Analysed]:
-        return pool.submit(_analyse_in_worker, plain, model_path, analyser.sites, str(one.path))
+    def submit(pool: WorkerPool, one: _BacklogFile) -> Future[Analyzed]:
+        return pool.submit(_analyze_in_worker, plain, model_path, analyzer.sites, str(one.path))
 
     rest = iter(paths)
     with ExitStack() as stack:
@@ -88,7 +88,7 @@ def identify_many(
             one = pending.popleft()
             if pool is not None and one.future is not None and is_death(one.future.exception()):
                 _outlive(pool, one, pending, submit)
-            results, remark = _results(archive, one, lambda path: analyser.analyse(path, after))
+            results, remark = _results(archive, one, lambda path: analyzer.analyze(path, after))
             if one.file is not None and one.file.content in claimed:
                 claimed.remove(one.file.content)
             yield one.path, results, remark
@@ -98,7 +98,7 @@ def _outlive(
     pool: WorkerPool,
     one: _BacklogFile,
     pending: Iterable[_BacklogFile],
-    submit: Callable[[WorkerPool, _BacklogFile], Future[Analysed]],
+    submit: Callable[[WorkerPool, _BacklogFile], Future[Analyzed]],
 ) -> None:
     """After the death of a worker, analyse the next file alone, so that it fails only by itself; then the others."""
     pool.restart()
@@ -107,7 +107,7 @@ def _outlive(
         pool.restart()
         failure = Failure(file_text(one.path), "", "ended its worker twice: is there enough memory?", retryable=True)
         one.future = Future()
-        one.future.set_result(Analysed((failure,), (None,), ""))
+        one.future.set_result(Analyzed((failure,), (None,), ""))
     for other in pending:
         if other.future is not None and (not other.future.done() or other.future.exception() is not None):
             other.future = submit(pool, other)
@@ -131,8 +131,8 @@ def _take(archive: "Archive | None", path: Path, again: bool) -> _BacklogFile:
 
 
 def _results(
-    archive: "Archive | None", one: _BacklogFile, analyse: Callable[[Path], Analysed]
-) -> "tuple[tuple[Verdict | Failure, ...], str]":
+    archive: "Archive | None", one: _BacklogFile, analyze: Callable[[Path], Analyzed]
+) -> "tuple[tuple[Analysis | Failure, ...], str]":
     """The results of a file, waiting for whoever analyses it."""
     if one.failure is not None:
         return (one.failure,), ""
@@ -141,13 +141,13 @@ def _results(
         one.state = archive.claim(one.file.content)
     if archive is not None and one.file is not None and one.state == "done":
         return tuple(archive.results(one.file.content, file_text(one.path))), "analysed before"
-    found = analyse(one.path) if one.future is None else one.future.result()
+    found = analyze(one.path) if one.future is None else one.future.result()
     if archive is None or one.file is None:
         return found.results, ""
     if found.is_retryable:
         archive.release([one.file.content])
         return found.results, ""
-    written = archive.finish(one.file, found.results, analyser=found.analyser, n_channels=found.n_channels)
+    written = archive.finish(one.file, found.results, analyzer=found.analyzer, n_channels=found.n_channels)
     return found.results, "" if written is not None else "analysed by another process"
 
 
@@ -156,10 +156,10 @@ def _load_model_once(path: Path) -> "Model":
     return load_model(path)
 
 
-def _analyse_in_worker(
+def _analyze_in_worker(
     options: Mapping[str, Any], model_path: Path | None, sites: Mapping[str, Site], path: str
-) -> Analysed:
+) -> Analyzed:
     """Analyse a file in a worker, which keeps its model."""
     model = None if model_path is None else _load_model_once(model_path)
     with one_blas_thread():
-        return ArchiveAnalyser({**options, "model": model}, sites).analyse(path)
+        return ArchiveAnalyzer({**options, "model": model}, sites).analyze(path)

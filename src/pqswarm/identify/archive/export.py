@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from pqswarm._base.files import write_atomically
 from pqswarm._base.text import count_text, disarm, file_text
 from pqswarm.errors import PqswarmError
+from pqswarm.identify.analysis import COLUMNS
 from pqswarm.identify.archive.reader import EventReader
-from pqswarm.identify.verdict import COLUMNS
 
 if TYPE_CHECKING:
     from pqswarm.identify.archive.archive import Archive
@@ -139,7 +139,7 @@ def check_archive(archive: "Archive") -> Iterator[tuple[bool, str]]:
     for (text,) in rows("PRAGMA integrity_check(20)"):
         if text != "ok":
             yield True, f"{file_text(text)}."
-    joined = "SELECT 1 FROM recordings LEFT JOIN events ON recording = recordings.id AND kind != 'none'"
+    joined = "SELECT 1 FROM recordings LEFT JOIN events ON recording = recordings.id AND type != 'none'"
     checks = {
         "events have no record": "number NOT IN (SELECT number FROM event_records)",
         "events have no recording": "recording NOT IN (SELECT id FROM recordings)",
@@ -152,7 +152,7 @@ def check_archive(archive: "Archive") -> Iterator[tuple[bool, str]]:
             yield True, f"{count} {what}."
     for (number,) in rows("SELECT recording FROM recording_records WHERE record != ''"):
         try:
-            archive.verdict(number)
+            archive.analysis(number)
         except PqswarmError as error:
             yield True, f"recording {number}: {error}"
     missing = [one for one in archive.files().values() if one.content and not one.path.exists()]

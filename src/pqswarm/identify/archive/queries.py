@@ -14,12 +14,12 @@ import numpy as np
 
 from pqswarm._base.typing import BoolArray, IntArray
 from pqswarm.errors import PqswarmError
+from pqswarm.identify.analysis import EventResult
 from pqswarm.identify.archive import records
 from pqswarm.identify.archive.database import reading
 from pqswarm.identify.archive.reader import EventReader
-from pqswarm.identify.archive.records import BELOW_ITIC, BELOW_SEMI, HIDDEN, KIND_NAMES, NO_TIME, PACKED, read_moment
+from pqswarm.identify.archive.records import BELOW_ITIC, BELOW_SEMI, HIDDEN, NO_TIME, PACKED, TYPE_NAMES, read_moment
 from pqswarm.identify.show.page.indices import AGGREGATION
-from pqswarm.identify.verdict import EventVerdict
 
 if TYPE_CHECKING:
     from pqswarm.identify.archive.store import ArchiveStore
@@ -31,7 +31,7 @@ _SECOND = 1_000_000
 """Microseconds."""
 _SOME = 500
 """Rows that are looked up at a time."""
-_SWELL = KIND_NAMES.index("swell")
+_SWELL = TYPE_NAMES.index("swell")
 """Kinds up to this one have an RMS voltage."""
 _DAYS = (-25_567, 84_005)
 """From 1900 to 2199, in days since 1970."""
@@ -43,9 +43,9 @@ _COLUMNS, _ROWS = 72, 48
 
 @dataclass(frozen=True)
 class Selection:
-    """Which events: by time (ISO 8601, from inclusive, to exclusive), station, kind, class, cause, severity and text.
+    """Which events: by time (ISO 8601, from inclusive, to exclusive), station, type, class, cause, severity and text.
 
-    Empty values select everything. Each word of `text` must occur in the station, the file name, the kind, the class or
+    Empty values select everything. Each word of `text` must occur in the station, the file name, the type, the class or
     the cause. `severity` is the least severity after IEEE 1564 (1 is on the SEMI F47 curve). `owner` is a visitor whose
     uploads are included. With `hidden`, events that a person called none are included.
     """
@@ -53,7 +53,7 @@ class Selection:
     start: str = ""
     end: str = ""
     stations: tuple[int, ...] = ()
-    kinds: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
     classes: tuple[str, ...] = ()
     causes: tuple[str, ...] = ()
     severity: float = 0.0
@@ -87,7 +87,7 @@ class EventColumns:
     def by_site(self) -> IntArray:
         """Places of sags, interruptions and swells of 1900 to 2199, by station, system and time."""
         first, last = (day * 86_400 * _SECOND for day in _DAYS)
-        places = np.flatnonzero((self["kind"] <= _SWELL) & (self["start"] >= first) & (self["start"] < last))
+        places = np.flatnonzero((self["type"] <= _SWELL) & (self["start"] >= first) & (self["start"] < last))
         return places[np.lexsort([self[name][places] for name in ("start", "system", "station")])]
 
 
@@ -113,7 +113,7 @@ class ArchiveQueries:
             )
             changed = database.rows(query, known.revision)
             new = np.frombuffer(b"".join([packed for *_, packed in changed]), PACKED)
-            if new.size and (new["kind"].max() >= len(KIND_NAMES) or min(new[n].min() for n in _IDS) < 0):
+            if new.size and (new["type"].max() >= len(TYPE_NAMES) or min(new[n].min() for n in _IDS) < 0):
                 raise database.damaged("an event has values that are none")
             kept = known.packed
             if known.size:
@@ -139,8 +139,8 @@ class ArchiveQueries:
             mask &= (events["start"] < read_moment(chosen.end)) & (events["start"] != NO_TIME)
         if chosen.stations:
             mask &= np.isin(events["station"], chosen.stations)
-        if chosen.kinds:
-            mask &= np.isin(events["kind"], [KIND_NAMES.index(kind) for kind in chosen.kinds if kind in KIND_NAMES])
+        if chosen.types:
+            mask &= np.isin(events["type"], [TYPE_NAMES.index(name) for name in chosen.types if name in TYPE_NAMES])
         for name, texts in (("class", chosen.classes), ("cause", chosen.causes)):
             if texts:
                 mask &= np.isin(events[name], self._word_ids(texts))
@@ -163,8 +163,8 @@ class ArchiveQueries:
         words = rows("SELECT id FROM words WHERE replace(text, '_', ' ') LIKE ? ESCAPE '\\'", like)
         stations = rows("SELECT id FROM stations WHERE name LIKE ? ESCAPE '\\'", like)
         named = [(number,) for number, name in events.names.items() if word in name]
-        kinds = [number for number, kind in enumerate(KIND_NAMES) if word in kind.casefold()]
-        found: BoolArray = np.isin(events["kind"], kinds)
+        numbers = [number for number, name in enumerate(TYPE_NAMES) if word in name.casefold()]
+        found: BoolArray = np.isin(events["type"], numbers)
         for name, ids in (("class", words), ("cause", words), ("station", stations), ("recording", named)):
             if ids:
                 found |= _is_one_of(events[name], np.fromiter((n for (n,) in ids), np.int64))
@@ -174,7 +174,7 @@ class ArchiveQueries:
 
     @reading
     def page(self, chosen: Selection, order: str = "newest", after: str = "", limit: int = 100) -> dict[str, Any]:
-        """Return a page of the events: their rows, the total, the numbers by kind, and the key of the next page."""
+        """Return a page of the events: their rows, the total, the numbers by type, and the key of the next page."""
         table = self.table()
         mask = self.mask(table, chosen)
         places = table.worst if order == "worst" else table.newest[:: -1 if order == "oldest" else 1]
@@ -194,7 +194,7 @@ class ArchiveQueries:
             "total": int(places.size),
             "position": first,
             "next": str(numbers[-1]) if more and numbers else "",
-            "kinds": self.kinds(table, mask),
+            "types": self.types(table, mask),
             "rows": [rows[number] for number in numbers if number in rows],
         }
 
@@ -206,40 +206,41 @@ class ArchiveQueries:
             yield [int(one) for one in table["number"][places[start : start + size]]]
 
     @reading
-    def event(self, number: int) -> EventVerdict:
+    def event(self, number: int) -> EventResult:
         """Return an event by its number."""
         rows = self.archive.database.rows("SELECT record FROM event_records WHERE number = ?", number)
-        return EventVerdict.of(json.loads(rows[0][0]))
+        return EventResult.of(json.loads(rows[0][0]))
 
     @reading
     def rows_of(self, recording: int) -> list[dict[str, Any]]:
         """Return the rows of all events of a recording, also hidden ones and that of one without events."""
         return list(EventReader(self.archive).read(f"recordings.id = {int(recording)} ORDER BY events.position"))
 
-    def kinds(self, table: EventColumns, mask: BoolArray) -> dict[str, int]:
-        """Return the number of events of each kind."""
-        return {KIND_NAMES[i]: int(n) for i, n in enumerate(np.bincount(table["kind"][mask])) if n}
+    def types(self, table: EventColumns, mask: BoolArray) -> dict[str, int]:
+        """Return the number of events of each type."""
+        return {TYPE_NAMES[i]: int(n) for i, n in enumerate(np.bincount(table["type"][mask])) if n}
 
     @reading
     def months(self, chosen: Selection) -> list[dict[str, Any]]:
-        """Return the number of events of each month, by kind; months without events between others are included.
+        """Return the number of events of each month, by type; months without events between others are included.
 
         Times before 1900 and after 2199 are of clocks that were never set, and are left out.
         """
-        start, kind = self._timed(chosen)
+        start, type_number = self._timed(chosen)
         days = start // (86_400 * _SECOND)
         usual = (days >= _DAYS[0]) & (days < _DAYS[1])
-        days, kind = days[usual], kind[usual]
+        days = days[usual]
+        type_number = type_number[usual]
         if not days.size:
             return []
-        first, n_kinds = int(days.min()), len(KIND_NAMES)
-        counts = np.bincount((days - first) * n_kinds + kind, minlength=(int(days.max()) - first + 1) * n_kinds)
+        first, n_types = int(days.min()), len(TYPE_NAMES)
+        counts = np.bincount((days - first) * n_types + type_number, minlength=(int(days.max()) - first + 1) * n_types)
         months = (np.arange(first, int(days.max()) + 1).astype("M8[D]")).astype("M8[M]")
         edges = np.flatnonzero(np.diff(months.astype(np.int64), prepend=-(10**6)))
-        lines = np.add.reduceat(counts.reshape(-1, n_kinds), edges)
+        lines = np.add.reduceat(counts.reshape(-1, n_types), edges)
         return [
             {"month": str(month), "total": int(line.sum())}
-            | {"kinds": {kind: int(n) for kind, n in zip(KIND_NAMES, line, strict=True) if n}}
+            | {"types": {name: int(n) for name, n in zip(TYPE_NAMES, line, strict=True) if n}}
             for month, line in zip(months[edges], lines, strict=True)
         ]
 
@@ -251,10 +252,10 @@ class ArchiveQueries:
         return found  # 1970-01-01 was a Thursday
 
     def _timed(self, chosen: Selection) -> tuple[Any, Any]:
-        """Start and kind of the selected events that have a time."""
+        """Start and type of the selected events that have a time."""
         table = self.table()
         mask = self.mask(table, chosen) & (table["start"] != NO_TIME)
-        return table["start"][mask], table["kind"][mask]
+        return table["start"][mask], table["type"][mask]
 
     @reading
     def sarfi(self, chosen: Selection) -> list[dict[str, Any]]:
@@ -271,7 +272,7 @@ class ArchiveQueries:
         groups = np.flatnonzero(begins)
         percent = table["percent"][places]
         percent = np.where(np.isnan(percent), 100 * table["magnitude"][places], percent)
-        high = table["kind"][places] == _SWELL
+        high = table["type"][places] == _SWELL
         lowest = np.minimum.reduceat(np.where(high, np.inf, percent), groups)
         highest = np.maximum.reduceat(np.where(high, percent, -np.inf), groups)
         flags = np.bitwise_or.reduceat(table["flags"][places], groups)
@@ -294,26 +295,26 @@ class ArchiveQueries:
         """Return duration [s] against voltage [%] of the selected events: as points, or if they are many as bins."""
         table = self.table()
         places = np.flatnonzero(self.mask(table, chosen) & ~np.isnan(table["seconds"]))
-        seconds, percent, kind = (table[name][places] for name in ("seconds", "percent", "kind"))
+        seconds, percent, type_number = (table[name][places] for name in ("seconds", "percent", "type"))
         answer: dict[str, Any] = {"total": int(places.size), "points": [], "bins": []}
         if places.size <= MAX_POINTS:
             numbers = [int(one) for one in table["number"][places]]
             rows = EventReader(self.archive).places(numbers)
             answer["points"] = [
-                {"seconds": round(float(x), 6), "percent": round(float(y), 2), "kind": KIND_NAMES[k], **rows[number]}
-                for x, y, k, number in zip(seconds, percent, kind, numbers, strict=True)
+                {"seconds": round(float(x), 6), "percent": round(float(y), 2), "type": TYPE_NAMES[k], **rows[number]}
+                for x, y, k, number in zip(seconds, percent, type_number, numbers, strict=True)
                 if number in rows
             ]
             return answer
         column = np.clip(np.floor(12 * np.log10(np.maximum(seconds, 1e-9)) + 48), 0, _COLUMNS - 1).astype(np.int64)
         row = np.clip(percent // 5, 0, _ROWS - 1).astype(np.int64)
-        n_kinds = len(KIND_NAMES)
-        counts = np.bincount((column * _ROWS + row) * n_kinds + kind, minlength=_COLUMNS * _ROWS * n_kinds)
-        for place, here in enumerate(counts.reshape(-1, n_kinds)):
+        n_types = len(TYPE_NAMES)
+        counts = np.bincount((column * _ROWS + row) * n_types + type_number, minlength=_COLUMNS * _ROWS * n_types)
+        for place, here in enumerate(counts.reshape(-1, n_types)):
             if total := int(here.sum()):
                 x, y = divmod(place, _ROWS)
                 edges = {"seconds": [10 ** (x / 12 - 4), 10 ** ((x + 1) / 12 - 4)], "percent": [5 * y, 5 * y + 5]}
-                answer["bins"].append({**edges, "n": total, "kind": KIND_NAMES[int(here.argmax())]})
+                answer["bins"].append({**edges, "n": total, "type": TYPE_NAMES[int(here.argmax())]})
         return answer
 
     @reading
@@ -350,7 +351,7 @@ class ArchiveQueries:
 
     @reading
     def facets(self, owner: str = "") -> dict[str, Any]:
-        """Return what can be selected: stations, kinds, classes and causes with their numbers of events, and dates."""
+        """Return what can be selected: stations, types, classes and causes with their numbers of events, and dates."""
         table = self.table()
         mask = self.mask(table, Selection(owner=owner))
         words = dict(self.archive.database.rows("SELECT id, text FROM words"))
@@ -362,7 +363,7 @@ class ArchiveQueries:
         first, last = map(records.from_microseconds, edges)
         return {
             "total": int(mask.sum()),
-            "kinds": self.kinds(table, mask),
+            "types": self.types(table, mask),
             "stations": [{"id": i, "name": name, "n": int(own[i])} for i, name in names if i < own.size and own[i]],
             "classes": {words.get(i, ""): int(n) for i, n in enumerate(counts["class"]) if n},
             "causes": {words.get(i, ""): int(n) for i, n in enumerate(counts["cause"]) if n},

@@ -1,4 +1,4 @@
-"""Verdicts as rows of an archive and back: the only place where they are written and read."""
+"""Analyses as rows of an archive and back: the only place where they are written and read."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,24 +11,24 @@ import numpy as np
 
 from pqswarm._base.text import file_text
 from pqswarm.errors import PqswarmError
+from pqswarm.identify.analysis import Analysis, EventResult
 from pqswarm.identify.show.curves import ITIC, SEMI, rank_event
 from pqswarm.identify.show.lines import json_text
 from pqswarm.identify.show.rows import plain_event_row, row_curve_point
-from pqswarm.identify.verdict import EventVerdict, Verdict
-from pqswarm.measure.event import KINDS
+from pqswarm.measure.event import EVENT_TYPES
 from pqswarm.measure.incidents.record import Incident
 
 EPOCH = datetime(1970, 1, 1)
 NO_TIME = -(2**62)
 """Start of an event of a recorder without a clock [us]."""
-KIND_NAMES = tuple(KINDS)
+TYPE_NAMES = tuple(EVENT_TYPES)
 NOT_AN_EVENT = "not an event"
 """Correction of an event that is none."""
 PACKED = np.dtype(
     [
         *(("start", "<i8"), ("number", "<i8"), ("recording", "<i4"), ("owner", "<i4"), ("station", "<i4")),
         *(("class", "<i4"), ("cause", "<i4"), ("system", "<i4"), ("magnitude", "<f4"), ("duration", "<f4")),
-        *(("seconds", "<f4"), ("percent", "<f4"), ("severity", "<f4"), ("kind", "u1"), ("tier", "u1"), ("flags", "u1")),
+        *(("seconds", "<f4"), ("percent", "<f4"), ("severity", "<f4"), ("type", "u1"), ("tier", "u1"), ("flags", "u1")),
     ]
 )
 """What queries need of an event: its start [us], IDs of words, magnitude, duration [s], severity, and its point on a
@@ -45,7 +45,7 @@ _NEAR = 0.1
 class EventRow:
     """An event as it is stored: its record, its incident, what a person said about it, and values for queries."""
 
-    found: EventVerdict
+    found: EventResult
     record: str
     incident: int | None
     start: int | None
@@ -59,7 +59,7 @@ class EventRow:
         event, (tier, severity) = self.found.event, rank_event(self.found.event)
         phases = " ".join(dict.fromkeys(event.phases)).strip() or " ".join(dict.fromkeys(event.channels))
         return (
-            *(self.incident, self.start, event.kind, event.category, self.label, self.cause, file_text(phases)),
+            *(self.incident, self.start, event.type, event.category, self.label, self.cause, file_text(phases)),
             *(file_text(event.system), _finite(event.magnitude), event.unit, _finite(event.duration), int(tier)),
             *(severity if isfinite(severity) else 0.0, int(self.hidden)),
         )
@@ -69,7 +69,7 @@ class EventRow:
         event, (tier, severity) = self.found.event, rank_event(self.found.event)
         point = row_curve_point(self.found)
         seconds, percent = point or (0.0, 100 * event.magnitude)
-        low = event.kind in ("sag", "interruption")
+        low = event.type in ("sag", "interruption")
         flags = HIDDEN * self.hidden + IS_MAIN * self.is_main
         flags += BELOW_ITIC * (low and ITIC.place(percent, seconds) == "below")
         flags += BELOW_SEMI * (low and SEMI.place(percent, seconds) == "below")
@@ -77,7 +77,7 @@ class EventRow:
             *(NO_TIME if self.start is None else self.start, number, recording, owner, station),
             *(words[self.label], words[self.cause], words[file_text(event.system)], event.magnitude, event.duration),
             *(seconds if point else np.nan, percent if point else np.nan, severity),
-            *(KIND_NAMES.index(event.kind), int(tier), flags),
+            *(TYPE_NAMES.index(event.type), int(tier), flags),
         )
 
 
@@ -110,18 +110,18 @@ def read_moment(text: str) -> int:
     return found or 0
 
 
-def head_record(verdict: Verdict) -> str:
-    """Return what is stored of a verdict besides its events and incidents."""
-    return json_text({k: value for k, value in verdict.as_dict().items() if k not in ("events", "incidents", "path")})
+def head_record(analysis: Analysis) -> str:
+    """Return what is stored of an analysis besides its events and incidents."""
+    return json_text({k: value for k, value in analysis.as_dict().items() if k not in ("events", "incidents", "path")})
 
 
-def event_rows(verdict: Verdict, corrections: Sequence[Mapping[str, Any]]) -> list[EventRow]:
-    """Return the events of a verdict with the corrections in force."""
-    texts = [json_text(found.as_dict()) for found in verdict.events]
+def event_rows(analysis: Analysis, corrections: Sequence[Mapping[str, Any]]) -> list[EventRow]:
+    """Return the events of an analysis with the corrections in force."""
+    texts = [json_text(found.as_dict()) for found in analysis.events]
     said = [match_corrections(json.loads(text), corrections) if corrections else {} for text in texts]
     rows = []
-    for position, (found, text) in enumerate(zip(verdict.events, texts, strict=True)):
-        incident = verdict.incident_of(position)
+    for position, (found, text) in enumerate(zip(analysis.events, texts, strict=True)):
+        incident = analysis.incident_of(position)
         own = () if incident is None else incident.events
         by_hand = next((said[i]["cause"]["label"] for i in (position, *own) if "cause" in said[i]), "")
         label = said[position].get("class", {}).get("label", "")
@@ -129,8 +129,8 @@ def event_rows(verdict: Verdict, corrections: Sequence[Mapping[str, Any]]) -> li
             EventRow(
                 found,
                 text,
-                None if incident is None else verdict.incidents.index(incident),
-                to_microseconds(found.event.at(verdict.start)),
+                None if incident is None else analysis.incidents.index(incident),
+                to_microseconds(found.event.at(analysis.start)),
                 found.label if label in ("", NOT_AN_EVENT) else label,
                 by_hand or ("" if incident is None or not incident.stages else incident.cause),
                 label == NOT_AN_EVENT,
@@ -148,15 +148,15 @@ def match_corrections(
     for one in corrections:
         old = one["record"]
         near = abs(old["start"] - event["start"]) <= _HALF_CYCLE / event["nominal_frequency"]
-        if near and old["kind"] == event["kind"] and old["channels"] == event["channels"]:
+        if near and old["type"] == event["type"] and old["channels"] == event["channels"]:
             matched[one["what"]] = one
     return {what: one for what, one in matched.items() if one["label"]}
 
 
-def read_verdict(head: str, events: Iterable[str], incidents: Iterable[str], path: str) -> Verdict:
-    """Restore a verdict, or raise a PqswarmError or ValueError."""
+def read_analysis(head: str, events: Iterable[str], incidents: Iterable[str], path: str) -> Analysis:
+    """Restore an analysis, or raise a PqswarmError or ValueError."""
     plain = {**json.loads(head), "path": path, "events": [json.loads(one) for one in events]}
-    return Verdict.of(plain | {"incidents": [json.loads(one) for one in incidents]})
+    return Analysis.of(plain | {"incidents": [json.loads(one) for one in incidents]})
 
 
 def incident_record(incident: Incident) -> str:
@@ -172,14 +172,14 @@ def stored_row(
     return row
 
 
-def is_same_event(old: Mapping[str, Any], new: EventVerdict) -> bool:
+def is_same_event(old: Mapping[str, Any], new: EventResult) -> bool:
     """Whether an event is the one that was found before in the same recording, perhaps with other numbers."""
     event = new.event
-    names = (event.kind, [file_text(one) for one in event.phases], file_text(event.system))
-    return (old["kind"], old["phases"], old["system"]) == names and abs(old["start"] - event.start) <= _NEAR
+    names = (event.type, [file_text(one) for one in event.phases], file_text(event.system))
+    return (old["type"], old["phases"], old["system"]) == names and abs(old["start"] - event.start) <= _NEAR
 
 
-def has_same_numbers(old: Mapping[str, Any], new: EventVerdict) -> bool:
+def has_same_numbers(old: Mapping[str, Any], new: EventResult) -> bool:
     """Whether magnitude, duration and category are those told before."""
     now = json.loads(json_text(new.as_dict()))
 

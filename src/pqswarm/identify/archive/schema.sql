@@ -26,7 +26,7 @@ CREATE TABLE incidents (
     title TEXT NOT NULL, record TEXT NOT NULL, PRIMARY KEY (recording, position)) WITHOUT ROWID;
 CREATE TABLE events (
     number INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, refers TEXT NOT NULL,
-    recording INTEGER NOT NULL, position INTEGER NOT NULL, incident INTEGER, start INTEGER, kind TEXT NOT NULL,
+    recording INTEGER NOT NULL, position INTEGER NOT NULL, incident INTEGER, start INTEGER, type TEXT NOT NULL,
     category TEXT NOT NULL, class TEXT NOT NULL, cause TEXT NOT NULL, phases TEXT NOT NULL, system TEXT NOT NULL,
     magnitude REAL, unit TEXT NOT NULL, duration REAL, tier INTEGER NOT NULL, severity REAL NOT NULL,
     hidden INTEGER NOT NULL);

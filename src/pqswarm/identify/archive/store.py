@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from pqswarm._base.text import file_text
+from pqswarm.identify.analysis import COLUMNS, Analysis
 from pqswarm.identify.archive import records
 from pqswarm.identify.archive.database import reading
 from pqswarm.identify.archive.files import ArchiveFiles, SeenFile
 from pqswarm.identify.archive.reader import EventReader
 from pqswarm.identify.folder.batch import Failure
 from pqswarm.identify.show.lines import json_text
-from pqswarm.identify.verdict import COLUMNS, Verdict
 
 _MAX_SKIPPED = 1000
 """Events of other folders that are looked at again."""
@@ -46,17 +46,17 @@ class ArchiveStore(ArchiveFiles):
     def finish(
         self,
         file: SeenFile,
-        results: Sequence[Verdict | Failure],
+        results: Sequence[Analysis | Failure],
         *,
-        analyser: str = "",
+        analyzer: str = "",
         n_channels: Sequence[int | None] = (),
     ) -> int | None:
         """Write the analysis of a content in one transaction; return the number of events that are new or changed.
 
         None if another process has finished it meanwhile: then nothing is written.
         """
-        verdicts = [one for one in results if isinstance(one, Verdict)]
-        state = "done" if verdicts or not results else "failed"
+        analyses = [one for one in results if isinstance(one, Analysis)]
+        state = "done" if analyses or not results else "failed"
         reasons = " ".join((str(one) if one.place else one.reason) for one in results if isinstance(one, Failure))
         with self.database.transaction() as database:
             held = database.execute("SELECT worker FROM claims WHERE digest = ?", (file.content,)).fetchone()
@@ -82,7 +82,7 @@ class ArchiveStore(ArchiveFiles):
             now = datetime.now(UTC).isoformat(timespec="seconds")
             database.execute(
                 "INSERT OR REPLACE INTO contents VALUES (?, ?, ?, ?, ?, ?)",
-                (file.content, state, file_text(reasons), analyser, now, max(serial, 1)),
+                (file.content, state, file_text(reasons), analyzer, now, max(serial, 1)),
             )
             database.execute("DELETE FROM claims WHERE digest = ?", (file.content,))
         return told
@@ -103,7 +103,7 @@ class ArchiveStore(ArchiveFiles):
         database: sqlite3.Connection,
         file: SeenFile,
         position: int,
-        result: Verdict | Failure,
+        result: Analysis | Failure,
         n_channels: int | None,
         before: list[dict[str, Any]],
         serial: int,
@@ -122,7 +122,7 @@ class ArchiveStore(ArchiveFiles):
         )
         recording, told, rows = int(made.lastrowid or 0), 0, []
         database.execute("INSERT INTO recording_records VALUES (?, ?)", (recording, head))
-        if isinstance(result, Verdict):
+        if isinstance(result, Analysis):
             said = self.read_corrections(database, file.content, position)
             for number, incident in enumerate(result.incidents):
                 database.execute(
@@ -141,9 +141,9 @@ class ArchiveStore(ArchiveFiles):
                 if same is not None and records.has_same_numbers(same["record"], row.found):
                     number, key, refers = same["number"], same["key"], same["refers"]
                 else:
-                    serial, told = serial + 1, told + (row.found.event.kind != "none")
+                    serial, told = serial + 1, told + (row.found.event.type != "none")
                     number, key = 0, f"{file.content[:24]}-{serial}"
-                    refers = "" if same is None or row.found.event.kind == "none" else same["refers"] or same["key"]
+                    refers = "" if same is None or row.found.event.type == "none" else same["refers"] or same["key"]
                 marks = ",".join("?" * 19)
                 added = database.execute(
                     f"INSERT INTO events VALUES ({marks})",
@@ -193,7 +193,7 @@ class ArchiveStore(ArchiveFiles):
         values = [
             row.pack(number, recording, words[owner], station, words)
             for number, row in zip(numbers, rows, strict=True)
-            if row.found.event.kind != "none"
+            if row.found.event.type != "none"
         ]
         content = np.array(values, records.PACKED).tobytes()
         database.execute("INSERT OR REPLACE INTO recording_events VALUES (?, ?)", (recording, content))
@@ -202,8 +202,8 @@ class ArchiveStore(ArchiveFiles):
             (len(values), self.next_revision(database), recording),
         )
 
-    def read_verdict(self, database: sqlite3.Connection, recording: int) -> Verdict | None:
-        """Return the verdict on a recording; None if it failed."""
+    def read_analysis(self, database: sqlite3.Connection, recording: int) -> Analysis | None:
+        """Return the analysis on a recording; None if it failed."""
         query = "SELECT record, name FROM recordings JOIN recording_records ON recording = id WHERE id = ?"
         head, name = database.execute(query, (recording,)).fetchone()
         if not head:
@@ -213,17 +213,17 @@ class ArchiveStore(ArchiveFiles):
             (recording,),
         )
         incidents = database.execute("SELECT record FROM incidents WHERE recording = ? ORDER BY position", (recording,))
-        return records.read_verdict(head, [one for (one,) in events], [one for (one,) in incidents], name)
+        return records.read_analysis(head, [one for (one,) in events], [one for (one,) in incidents], name)
 
     @reading
-    def results(self, content: str, path: str = "") -> list[Verdict | Failure]:
-        """Return the stored analysis of a content: a verdict or failure for each recording; `path` replaces its own."""
+    def results(self, content: str, path: str = "") -> list[Analysis | Failure]:
+        """Return the stored results of a content: an analysis or failure per recording; `path` replaces its own."""
         query = "SELECT id, name, source, reason FROM recordings WHERE content = ? ORDER BY position"
-        found: list[Verdict | Failure] = []
+        found: list[Analysis | Failure] = []
         for recording, name, source, reason in self.database.rows(query, content):
-            verdict = self.read_verdict(self.database.connection, recording)
+            analysis = self.read_analysis(self.database.connection, recording)
             failure = Failure(path or name, source, reason)
-            found.append(failure if verdict is None else replace(verdict, path=path or name))
+            found.append(failure if analysis is None else replace(analysis, path=path or name))
         return found
 
     # Receivers
@@ -240,7 +240,7 @@ class ArchiveStore(ArchiveFiles):
         low = os.fsencode(below) + os.sep.encode()
         query = (
             "SELECT number, key, refers FROM events JOIN recordings ON recordings.id = recording "
-            "WHERE number > ? AND kind != 'none' AND EXISTS (SELECT 1 FROM files WHERE "
+            "WHERE number > ? AND type != 'none' AND EXISTS (SELECT 1 FROM files WHERE "
             "files.content = recordings.content AND path >= ? AND path < ?) ORDER BY number LIMIT ?"
         )
         last = self.progress(receiver)[0]

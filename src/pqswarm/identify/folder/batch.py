@@ -8,10 +8,10 @@ from typing import Any
 
 from pqswarm._base.text import file_text
 from pqswarm.errors import PqswarmError
-from pqswarm.identify.analysis import identify
+from pqswarm.identify.analysis import Analysis
+from pqswarm.identify.classify import identify
 from pqswarm.identify.folder.scan import is_ours, scan
 from pqswarm.identify.model import Model
-from pqswarm.identify.verdict import Verdict
 from pqswarm.measure import Thresholds
 from pqswarm.recordings import RecordingSource, Site, open_recordings
 from pqswarm.recordings.files import COMPANIONS, find_partner
@@ -20,7 +20,7 @@ from pqswarm.recordings.readers import list_suffixes
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a file or recording has no verdict.
+    """Why a file or recording has no analysis.
 
     Attributes
     ----------
@@ -135,9 +135,9 @@ def identify_file(
     reference: str | float | None = None,
     nominal_voltage: float | None = None,
     thresholds: Thresholds | Mapping[str, float] | None = None,
-    after: Callable[[RecordingSource, Verdict], object] | None = None,
+    after: Callable[[RecordingSource, Analysis], object] | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> "Iterator[Verdict | Failure]":
+) -> "Iterator[Analysis | Failure]":
     """Analyse each recording of a file.
 
     Parameters
@@ -153,14 +153,14 @@ def identify_file(
     channels, reference, nominal_voltage, thresholds
         As for :func:`pqswarm.identify.identify`.
     after : callable, optional
-        Called with each recording and its verdict, for example to plot them.
+        Called with each recording and its analysis, for example to plot them.
     progress : callable, optional
-        Called with the samples done and in total, as by :func:`pqswarm.measure.characterise`. Its exceptions are not
+        Called with the samples done and in total, as by :func:`pqswarm.measure.characterize`. Its exceptions are not
         caught: they end the analysis.
 
     Returns
     -------
-    iterator of Verdict or Failure
+    iterator of Analysis or Failure
         One for each recording; any error but an interruption by the user becomes a failure.
 
     Examples
@@ -184,7 +184,7 @@ def identify_file(
             raise
 
     for source in sources:
-        verdict = None
+        analysis = None
         try:
             seen = source if site is None else site.apply(source)
             levels = site.thresholds if site is not None and thresholds is None else thresholds
@@ -193,7 +193,7 @@ def identify_file(
             )
             chosen = reference if reference is not None else site.reference if site is not None else None
             recording: Any = seen
-            verdict = identify(
+            analysis = identify(
                 recording,
                 model,
                 channels,
@@ -202,18 +202,18 @@ def identify_file(
                 thresholds=levels,
                 progress=report,
             )
-            verdict = replace(verdict, path=file_text(path))
+            analysis = replace(analysis, path=file_text(path))
             if after is not None:
-                after(seen, verdict)
+                after(seen, analysis)
         except Exception as error:
             if stops:
                 raise
             failure = failure_of(error, path, source.source)
-            if verdict is not None:  # the verdict is valid: `after` failed
-                yield verdict
+            if analysis is not None:  # the analysis is valid: `after` failed
+                yield analysis
             yield failure
         else:
-            yield verdict
+            yield analysis
 
 
 def open_for_analysis(

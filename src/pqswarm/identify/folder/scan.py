@@ -22,7 +22,7 @@ _BLOCK = 1 << 20
 
 _DONE = 300 * 10**9
 """Time after which a file that was not written to is taken for complete [ns]."""
-_OURS = (b"source,path,station,", b"file,kind,phases,")
+_OURS = (b"source,path,station,", b"file,type,phases,")
 """First bytes of tables written by pqswarm: events, and true disturbances of samples."""
 _OUR_SAMPLES = {"X.npy", "y.npy", "feature_names.npy", "class_names.npy"}
 """Members of the samples of a study."""

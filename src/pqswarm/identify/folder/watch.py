@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, NoReturn
 
 from pqswarm._base.text import count_text, file_text
 from pqswarm.errors import PqswarmError
-from pqswarm.identify.archive.analyser import analyse_into
+from pqswarm.identify.analysis import Analysis
+from pqswarm.identify.archive.analyzer import analyze_into
 from pqswarm.identify.archive.files import look_at
 from pqswarm.identify.folder.batch import Failure
 from pqswarm.identify.folder.receivers import RefusedError
 from pqswarm.identify.folder.scan import Candidate, is_ours, scan, scanned_file_stamp
-from pqswarm.identify.verdict import Verdict
 
 if TYPE_CHECKING:
-    from pqswarm.identify.archive.analyser import Analysed
+    from pqswarm.identify.archive.analyzer import Analyzed
     from pqswarm.identify.archive.archive import Archive
     from pqswarm.identify.archive.files import SeenFile
     from pqswarm.identify.folder.receivers import Receiver
@@ -50,7 +50,7 @@ class Watcher:
         self,
         folder: Path,
         archive: "Archive",
-        analyse: "Callable[[Path], Analysed]",
+        analyze: "Callable[[Path], Analyzed]",
         receivers: "Sequence[Receiver]" = (),
         *,
         settle: float = 2.0,
@@ -59,9 +59,9 @@ class Watcher:
         if not folder.is_dir():
             raise PqswarmError(f"{folder} is not a folder that can be watched.")
         self.folder = Path(os.path.abspath(folder))  # noqa: PTH100 (without .., as the archive knows its files)
-        self.archive, self.analyse, self.receivers = archive, analyse, tuple(receivers)
+        self.archive, self.analyze, self.receivers = archive, analyze, tuple(receivers)
         self.settle, self.say = settle, say
-        self.n_analysed = 0
+        self.n_analyzed = 0
         self._seen: dict[str, tuple[Candidate, float]] = {}
         known = archive.files(self.folder)
         self._known = {path: one.stamp for path, one in known.items() if one.state in ("done", "failed", "ours")}
@@ -163,19 +163,19 @@ class Watcher:
             said = f"same content as {others[0].name}." if others else ""
             self._note(candidate, "" if is_touched else "copy" if others else "analysed before", said)
         else:
-            self._analyse(candidate, file)
+            self._analyze(candidate, file)
 
-    def _analyse(self, candidate: Candidate, file: "SeenFile") -> None:
-        found, told = analyse_into(
-            self.archive, file, self.analyse, lambda: scanned_file_stamp(candidate.parts) == candidate.stamp
+    def _analyze(self, candidate: Candidate, file: "SeenFile") -> None:
+        found, told = analyze_into(
+            self.archive, file, self.analyze, lambda: scanned_file_stamp(candidate.parts) == candidate.stamp
         )
         failures = [one for one in found.results if isinstance(one, Failure)]
         reasons = " ".join(str(one) if one.place else one.reason for one in failures)
         if found.is_retryable:
             self._retry(candidate, reasons)
         elif told is not None:
-            self.n_analysed += 1
-            is_read = any(isinstance(one, Verdict) for one in found.results)
+            self.n_analyzed += 1
+            is_read = any(isinstance(one, Analysis) for one in found.results)
             self._note(candidate, count_text(told, "event") if is_read else "failed", reasons)
 
     def _retry(self, candidate: Candidate, reason: str) -> None:

@@ -9,7 +9,7 @@ from pqswarm.measure import Event
 RMS = ("interruption", "sag", "swell")
 """Kinds whose magnitude is an RMS voltage."""
 
-COLOURS = {
+COLORS = {
     "interruption": "#d1344b",
     "sag": "#0b6fd6",
     "swell": "#d24b00",
@@ -22,7 +22,7 @@ COLOURS = {
     "unbalance": "#00b4da",
     "none": "#9299a1",
 }
-"""Colours of the kinds of events."""
+"""Colours of the types of events."""
 
 
 @dataclass(frozen=True)
@@ -91,11 +91,11 @@ def event_severity(voltage: float, duration: float, nominal_frequency: float) ->
 def rank_event(event: Event) -> tuple[float, float]:
     """Return the sort key of an event, worst highest: voltage events, by severity, above steady ones (our choice)."""
     size = event.magnitude if isfinite(event.magnitude) else 0.0
-    if event.kind in RMS:
+    if event.type in RMS:
         duration = round(event.duration, 3) if event.duration > 0 else 0.0
         return 2.0, event_severity(100 * size, duration, event.nominal_frequency)
-    if event.kind == "transient":
+    if event.type == "transient":
         return 2.0, size
-    if event.kind == "none":
+    if event.type == "none":
         return 0.0, 0.0
     return 1.0, abs(size - 1) if event.unit == "pu" else abs(size) / 100

@@ -15,11 +15,11 @@ from pqswarm._base.thinning import extreme_places
 from pqswarm._base.typing import FloatArray
 from pqswarm._base.units import frequency_text, scale_of
 from pqswarm.errors import PqswarmError
-from pqswarm.identify.show.curves import COLOURS, RMS
+from pqswarm.identify.analysis import Analysis, EventResult, Reference
+from pqswarm.identify.show.curves import COLORS, RMS
 from pqswarm.identify.show.fonts import draw_name, font_families, shorten_to_font_width
 from pqswarm.identify.show.rows import shown_interval
 from pqswarm.identify.show.words import time_text
-from pqswarm.identify.verdict import EventVerdict, Reference, Verdict
 from pqswarm.measure import Event
 from pqswarm.recordings.recording import ChannelHeader, RecordingSource
 from pqswarm.report.style import FAINT, STYLE
@@ -54,16 +54,16 @@ class _Line:
     values: FloatArray
 
 
-def plot_verdict(recording: RecordingSource, verdict: Verdict, event: EventVerdict | None = None) -> Figure:
-    """Draw an event: see :meth:`pqswarm.identify.Verdict.plot`."""
-    chosen = event or verdict.main
+def plot_analysis(recording: RecordingSource, analysis: Analysis, event: EventResult | None = None) -> Figure:
+    """Draw an event: see :meth:`pqswarm.identify.Analysis.plot`."""
+    chosen = event or analysis.main
     interval = _find_figure_interval(chosen.event, recording.n_samples / recording.sampling_rate)
     with mpl.rc_context({**STYLE, "font.family": list(font_families())}):
-        title = _title(recording, verdict, chosen, *interval)
+        title = _title(recording, analysis, chosen, *interval)
         top = 0.12 + _LINE * len(title) + (0.1 if title else 0.0)
         height = top + (4.4 if any(one.is_current for one in recording.channels) else 3.0) + _BOTTOM
         figure = Figure(figsize=(_WIDTH, height))
-        draw_panels(figure, recording, verdict, chosen, interval, (top, height - top - _BOTTOM), (_LEFT, _RIGHT))
+        draw_panels(figure, recording, analysis, chosen, interval, (top, height - top - _BOTTOM), (_LEFT, _RIGHT))
         if title:
             figure.text(0.1 / _WIDTH, 1 - 0.08 / height, "\n".join(title), va="top", fontsize=8.5).set_parse_math(False)
         return figure
@@ -72,8 +72,8 @@ def plot_verdict(recording: RecordingSource, verdict: Verdict, event: EventVerdi
 def draw_panels(
     figure: Figure,
     recording: RecordingSource,
-    verdict: Verdict,
-    chosen: EventVerdict,
+    analysis: Analysis,
+    chosen: EventResult,
     interval: tuple[float, float],
     place: tuple[float, float],
     margins: tuple[float, float],
@@ -83,7 +83,7 @@ def draw_panels(
     `place` is the distance from the top and the height at most, `margins` are left and right [inches].
     """
     (start, end), event = interval, chosen.event
-    results = _choose_references(verdict, event)
+    results = _choose_references(analysis, event)
     currents = [place for place, channel in enumerate(recording.channels) if channel.is_current]
     read = _read(recording, [*(result.number for result in results), *currents], *interval, event.start)
     lines = []
@@ -97,15 +97,15 @@ def draw_panels(
     axes = _lay_out(figure, [each * weight for weight in weights], place[0], *margins)
     scale, unit = (1.0, "s") if end - start > 2 else (1000.0, "ms")
     _draw_lines(axes[0], lines, scale, "V")
-    _draw_urms(axes[1], verdict, list(zip(results, lines, strict=True)), interval, event.start, scale)
+    _draw_urms(axes[1], analysis, list(zip(results, lines, strict=True)), interval, event.start, scale)
     if flowing:
         _draw_lines(axes[2], flowing, scale, "A")
     for axis in axes:
-        _mark_events(axis, verdict, event, results, interval, scale)
+        _mark_events(axis, analysis, event, results, interval, scale)
         axis.yaxis.label.set_fontsize(8)
         axis.tick_params(labelsize=8)
     axes[-1].set_xlim(scale * (start - event.start), scale * (end - event.start))
-    axes[-1].set_xlabel(f"time from the start of the {'recording' if event.kind == 'none' else 'event'} [{unit}]")
+    axes[-1].set_xlabel(f"time from the start of the {'recording' if event.type == 'none' else 'event'} [{unit}]")
     figure.align_ylabels(axes)
     return place[0] + space
 
@@ -124,11 +124,11 @@ def _find_figure_interval(event: Event, length: float) -> tuple[float, float]:
     return max(start, 0.0), min(end, length)
 
 
-def _choose_references(verdict: Verdict, event: Event) -> list[Reference]:
+def _choose_references(analysis: Analysis, event: Event) -> list[Reference]:
     """The channels of the system of an event."""
-    own = next((one.system for one in verdict.references if one.channel == event.worst.channel), "")
-    own = event.system if event.system in {one.system for one in verdict.references} else own
-    return [one for one in verdict.references if one.system == own] or list(verdict.references)
+    own = next((one.system for one in analysis.references if one.channel == event.worst.channel), "")
+    own = event.system if event.system in {one.system for one in analysis.references} else own
+    return [one for one in analysis.references if one.system == own] or list(analysis.references)
 
 
 def _read(
@@ -223,16 +223,16 @@ def _draw_lines(axis: Axes, lines: Sequence[_Line], scale: float, unit: str) -> 
 
 def _draw_urms(
     axis: Axes,
-    verdict: Verdict,
+    analysis: Analysis,
     shown: Sequence[tuple[Reference, _Line]],
     window: tuple[float, float],
     zero: float,
     scale: float,
 ) -> None:
-    if verdict.characterisation is None:
-        raise PqswarmError("the measurements of this verdict were dropped: analyse the recording again.")
-    series, levels = verdict.characterisation.require_series(), verdict.thresholds
-    urms = {one.number: line for one, line in zip(verdict.references, series.urms, strict=True)}
+    if analysis.characterization is None:
+        raise PqswarmError("the measurements of this analysis were dropped: analyse the recording again.")
+    series, levels = analysis.characterization.require_series(), analysis.thresholds
+    urms = {one.number: line for one, line in zip(analysis.references, series.urms, strict=True)}
     moments = series.time
     inside = (moments >= window[0]) & (moments <= window[1])
     step = max(int(inside.sum()) // (2 * _BUCKETS), 1)
@@ -256,7 +256,7 @@ def _draw_urms(
 
 def _mark_events(
     axis: Axes,
-    verdict: Verdict,
+    analysis: Analysis,
     event: Event,
     results: Sequence[Reference],
     window: tuple[float, float],
@@ -264,25 +264,25 @@ def _mark_events(
 ) -> None:
     """Shade the events of the channels shown, the selected one darker; transients are lines."""
     names = {result.channel for result in results}
-    for one in (other.event for other in verdict.events):
-        if one.kind not in (*RMS, "transient", "rapid voltage change") or not names & set(one.channels):
+    for one in (other.event for other in analysis.events):
+        if one.type not in (*RMS, "transient", "rapid voltage change") or not names & set(one.channels):
             continue
         if one.end < window[0] or one.start > window[1]:
             continue
         start, end = (scale * (min(max(moment, window[0]), window[1]) - event.start) for moment in (one.start, one.end))
-        if one.kind == "transient":
-            axis.axvline(start, color=COLOURS[one.kind], lw=1.0, ls=":")
+        if one.type == "transient":
+            axis.axvline(start, color=COLORS[one.type], lw=1.0, ls=":")
         else:
-            axis.axvspan(start, end, color=COLOURS[one.kind], alpha=0.16 if one is event else 0.07, lw=0)
+            axis.axvspan(start, end, color=COLORS[one.type], alpha=0.16 if one is event else 0.07, lw=0)
 
 
-def _title(recording: RecordingSource, verdict: Verdict, chosen: EventVerdict, start: float, end: float) -> list[str]:
+def _title(recording: RecordingSource, analysis: Analysis, chosen: EventResult, start: float, end: float) -> list[str]:
     """Event, place and time, and the interval shown."""
     event = chosen.event
-    moment = time_text(event.at(verdict.start))
-    lines = [", ".join(filter(None, [verdict.station, moment])), event.sentence]
+    moment = time_text(event.at(analysis.start))
+    lines = [", ".join(filter(None, [analysis.station, moment])), event.sentence]
     name = recording.source.replace("\\", "/").rsplit("/", 1)[-1] or "recording"
-    rest = sum(one.event.kind != "none" for one in verdict.events) - 1
+    rest = sum(one.event.type != "none" for one in analysis.events) - 1
     lines.append(
         f"{name}: {frequency_text(recording.sampling_rate)}; {end - start:.3g} s from {start:.4g} s; "
         f"the event starts at {event.start:.6g} s" + (f"; {count_text(rest, 'other event')}" if rest > 0 else "")

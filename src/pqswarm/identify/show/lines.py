@@ -10,8 +10,8 @@ from typing import Any
 from pqswarm._base.text import disarm, file_text
 from pqswarm._base.units import voltage_text
 from pqswarm.identify.agreement import in_words
+from pqswarm.identify.analysis import COLUMNS
 from pqswarm.identify.show.words import duration_text
-from pqswarm.identify.verdict import COLUMNS
 
 
 def line_heading(row: Mapping[str, Any]) -> str:
@@ -23,7 +23,7 @@ def line_heading(row: Mapping[str, Any]) -> str:
 
 
 def text_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return a line for each event, in columns: time, kind, phases, magnitude, duration, cause, class, agreement."""
+    """Return a line for each event, in columns: time, type, phases, magnitude, duration, cause, class, agreement."""
     cells = [_text_line_cells(row) for row in rows]
     used = [i for i in range(len(cells[0])) if any(row[i] for row in cells)] if cells else []
     cells = [tuple(row[i] for i in used) for row in cells]
@@ -32,14 +32,14 @@ def text_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _text_line_cells(row: Mapping[str, Any]) -> tuple[str, ...]:
-    what = str(row["category"] or row["kind"])
+    what = str(row["category"] or row["type"])
     if row["sag_type"]:
         what += f" (type {row['sag_type']})"
     where = " ".join(sorted(str(row["phases"]).split())) or str(row["channels"])
     where += f" of {row['system']}" if row["system"] else ""
     sure = f" {100 * row['probability']:.0f} %" if isinstance(row["probability"], float) else ""
     label = in_words(row["class"]) + sure if row["class"] else ""
-    nothing = row["kind"] == "none"
+    nothing = row["type"] == "none"
     return (
         f"{row['date']} {row['time']}" if row["time"] else f"+{row['offset_s'] or 0:.3f} s",
         what,

@@ -21,15 +21,15 @@ from pqswarm import __version__
 from pqswarm._base.text import count_text
 from pqswarm._base.units import frequency_text, unit_text, voltage_text
 from pqswarm.errors import PqswarmError
+from pqswarm.identify.analysis import Analysis, EventResult
 from pqswarm.identify.show import rows
 from pqswarm.identify.show.curves import ITIC, RMS, SEMI
 from pqswarm.identify.show.figures import draw_panels, phase_style
 from pqswarm.identify.show.fonts import draw_name, font_families, shorten_to_font_width
 from pqswarm.identify.show.words import duration_text, magnitude_text
-from pqswarm.identify.verdict import EventVerdict, Verdict
 from pqswarm.measure import Event, measure_at
 from pqswarm.measure.incidents.record import Incident
-from pqswarm.measure.moment import AtMoment, ChannelAtMoment
+from pqswarm.measure.snapshot import ChannelSnapshot, Snapshot
 from pqswarm.recordings.recording import RecordingSource
 from pqswarm.report.style import FAINT, INK, STYLE
 
@@ -47,10 +47,10 @@ class SheetBook:
         self._file = BytesIO()
         self._pages: Any = PdfPages(self._file, metadata={"CreationDate": None, "Creator": f"pqswarm {__version__}"})
 
-    def add(self, recording: RecordingSource, verdict: Verdict, incidents: Sequence[Incident]) -> None:
+    def add(self, recording: RecordingSource, analysis: Analysis, incidents: Sequence[Incident]) -> None:
         """Add a sheet for each of some incidents of a recording."""
         for incident in incidents:
-            figure = draw_sheet(recording, verdict, incident)
+            figure = draw_sheet(recording, analysis, incident)
             with mpl.rc_context({**STYLE, "font.family": list(font_families())}):
                 self._pages.savefig(figure)
 
@@ -61,28 +61,28 @@ class SheetBook:
         return self._file.getvalue()
 
 
-def draw_sheet(recording: RecordingSource, verdict: Verdict, incident: Incident) -> Figure:
+def draw_sheet(recording: RecordingSource, analysis: Analysis, incident: Incident) -> Figure:
     """Draw the sheet of an incident: an A4 page, portrait. Of the recording only the part shown is read."""
-    if verdict.characterisation is None:
-        raise PqswarmError("the measurements of this verdict were dropped: analyse the recording again.")
-    main = verdict.events[incident.events[0]]
+    if analysis.characterization is None:
+        raise PqswarmError("the measurements of this analysis were dropped: analyse the recording again.")
+    main = analysis.events[incident.events[0]]
     with mpl.rc_context({**STYLE, "font.family": list(font_families())}):
         page = _SheetPage(Figure(figsize=(_WIDTH, _HEIGHT)))
-        _draw_heading(page, verdict, incident, main)
+        _draw_heading(page, analysis, incident, main)
         _draw_numbers(page, main)
-        moments = _measure_before_and_during(recording, verdict, incident, main.event)
-        below = list(_sheet_texts(verdict, incident))
+        moments = _measure_before_and_during(recording, analysis, incident, main.event)
+        below = list(_sheet_texts(analysis, incident))
         used = sum(0.28 + 0.155 * len(lines) for _, lines in below) + (1.95 if moments else 0.0) + 1.25
-        interval, place = _sheet_interval(verdict, incident), (page.y, _HEIGHT - page.y - used)
-        page.y = draw_panels(page.figure, recording, verdict, main, interval, place, (1.1, 2.05)) + 0.5
+        interval, place = _sheet_interval(analysis, incident), (page.y, _HEIGHT - page.y - used)
+        page.y = draw_panels(page.figure, recording, analysis, main, interval, place, (1.1, 2.05)) + 0.5
         if moments:
-            _draw_moments(page, verdict, moments)
+            _draw_moments(page, analysis, moments)
         for heading, lines in below:
             page.write(heading, size=9, weight="bold", step=0.19)
             for line in lines:
                 page.write(line, size=8, step=0.155)
             page.y += 0.09
-        _draw_footer(page, recording, verdict)
+        _draw_footer(page, recording, analysis)
         return page.figure
 
 
@@ -146,7 +146,7 @@ def _wrap(text: str, size: float, width: float, n_lines: int, *, is_bold: bool =
     return lines
 
 
-def _draw_heading(page: _SheetPage, verdict: Verdict, incident: Incident, main: EventVerdict) -> None:
+def _draw_heading(page: _SheetPage, analysis: Analysis, incident: Incident, main: EventResult) -> None:
     """What happened, how sure that is, where and when."""
     sure = "" if incident.cause == "unknown" else f", {100 * incident.probability:.0f} %"
     title = f"{incident.title}{sure}" if incident.stages else rows.event_sentence(main)
@@ -154,28 +154,28 @@ def _draw_heading(page: _SheetPage, verdict: Verdict, incident: Incident, main: 
     for line in _wrap(title[:1].upper() + title[1:], 15, _RIGHT - _MARGIN - 0.2, 2, is_bold=True):
         page.y += 0.27
         page.text(_MARGIN + 0.18, page.y, line, fontsize=15, fontweight="bold")
-    length = duration_text(incident.end - incident.start, verdict.nominal_frequency).partition(" (")[0]
+    length = duration_text(incident.end - incident.start, analysis.nominal_frequency).partition(" (")[0]
     is_longer = incident.end - incident.start > 1.5 * main.event.duration > 0
-    said = (verdict.station, rows.row_moment(main, verdict.start), f"{length} in all" if is_longer else "")
+    said = (analysis.station, rows.row_moment(main, analysis.start), f"{length} in all" if is_longer else "")
     for line in _wrap("  ·  ".join(filter(None, said)), 10, _RIGHT - _MARGIN - 0.2, 2):
         page.y += 0.22
         page.text(_MARGIN + 0.18, page.y, line, fontsize=10, color=_SOFT)
     bar = (_MARGIN / _WIDTH, 1 - (page.y + 0.04) / _HEIGHT), 0.06 / _WIDTH, (page.y + 0.02 - top) / _HEIGHT
-    page.figure.add_artist(Rectangle(*bar, color=rows.row_colour(main), lw=0))
+    page.figure.add_artist(Rectangle(*bar, color=rows.row_color(main), lw=0))
     page.y += 0.2
 
 
-def _draw_numbers(page: _SheetPage, main: EventVerdict) -> None:
+def _draw_numbers(page: _SheetPage, main: EventResult) -> None:
     """The main event in numbers, in volts and pu, with what 1 pu is."""
     event = main.event
-    title = _VOLTAGE_WORDS.get(event.kind, "Magnitude")
+    title = _VOLTAGE_WORDS.get(event.type, "Magnitude")
     cells = [(title, *magnitude_text(event).removesuffix(")").partition(" (")[::2])]
     if duration := rows.row_duration(main):
-        title = "Duration, Urms(1/2)" if event.kind in RMS else "Duration"
+        title = "Duration, Urms(1/2)" if event.type in RMS else "Duration"
         cells.append((title, *duration.removesuffix(")").partition(" (")[::2]))
     phases, _, system = rows.row_phases(main).partition(" of ")
-    kind = f"{rows.row_title(main)}, type {event.sag_type}" if event.sag_type else rows.row_title(main)
-    cells.append((kind, phases, f"of {system}" if system else ""))
+    title = f"{rows.row_title(main)}, type {event.sag_type}" if event.sag_type else rows.row_title(main)
+    cells.append((title, phases, f"of {system}" if system else ""))
     cells.append(("1 pu", voltage_text(event.reference), main.reference_source))
     if (point := rows.row_curve_point(main)) is not None:
         places = (curve.place(point[1], point[0]) for curve in (ITIC, SEMI))
@@ -193,53 +193,53 @@ def _draw_numbers(page: _SheetPage, main: EventVerdict) -> None:
     page.y += 0.12
 
 
-def _sheet_interval(verdict: Verdict, incident: Incident) -> tuple[float, float]:
+def _sheet_interval(analysis: Analysis, incident: Incident) -> tuple[float, float]:
     """What is shown of an incident [s]: all of it with a margin, or the usual part of a steady one."""
-    first, length = verdict.events[min(incident.events)].event, verdict.duration
+    first, length = analysis.events[min(incident.events)].event, analysis.duration
     if not incident.stages:
-        start, end = rows.shown_interval(verdict.events[incident.events[0]].event)
+        start, end = rows.shown_interval(analysis.events[incident.events[0]].event)
     else:
         begin, last = min(incident.start, first.start), max(incident.end, incident.start)
-        lead = max(3 / verdict.nominal_frequency, min(0.25 * (last - begin), 1.0))
+        lead = max(3 / analysis.nominal_frequency, min(0.25 * (last - begin), 1.0))
         start, end = begin - lead, min(last + lead, begin - lead + rows.LONGEST_SHOWN)
     return max(start, 0.0), min(end, length)
 
 
 def _measure_before_and_during(
-    recording: RecordingSource, verdict: Verdict, incident: Incident, event: Event
-) -> list[AtMoment]:
+    recording: RecordingSource, analysis: Analysis, incident: Incident, event: Event
+) -> list[Snapshot]:
     """One cycle before the incident, and the worst one of its main event; empty if there is no such cycle."""
-    if event.kind not in RMS or verdict.characterisation is None:
+    if event.type not in RMS or analysis.characterization is None:
         return []
-    cycle, series = 1 / verdict.frequency, verdict.characterisation.require_series()
-    number = [one.number for one in verdict.references].index(event.worst.number)
+    cycle, series = 1 / analysis.frequency, analysis.characterization.require_series()
+    number = [one.number for one in analysis.references].index(event.worst.number)
     inside = np.flatnonzero((series.time >= event.worst.start) & (series.time <= event.worst.end))
     urms = series.urms[number, inside]
     if not np.isfinite(urms).any():
         return []
-    worst = float(series.time[inside[np.nanargmax(urms) if event.kind == "swell" else np.nanargmin(urms)]])
+    worst = float(series.time[inside[np.nanargmax(urms) if event.type == "swell" else np.nanargmin(urms)]])
     before = max(min(incident.start, event.start) - 0.5 * cycle, cycle)
-    volts = [one.number for one in verdict.references if one.system == verdict.references[number].system]
+    volts = [one.number for one in analysis.references if one.system == analysis.references[number].system]
     amps = [i for i, one in enumerate(recording.channels) if one.is_current and one.phase]
     if len(amps) > 4:  # those of the feeder
         amps = [i for i in amps if incident.feeder and incident.feeder in recording.channels[i].name][:4]
     try:
         return [
-            measure_at(recording, moment, frequency=verdict.frequency, channels=[*volts, *amps], side=side)
+            measure_at(recording, moment, frequency=analysis.frequency, channels=[*volts, *amps], side=side)
             for moment, side in ((before, "before"), (worst, "around"))
         ]
     except PqswarmError:  # less than a cycle
         return []
 
 
-def _draw_moments(page: _SheetPage, verdict: Verdict, moments: Sequence[AtMoment]) -> None:
+def _draw_moments(page: _SheetPage, analysis: Analysis, moments: Sequence[Snapshot]) -> None:
     """Two phasor diagrams, before and during, and their values in volts and pu."""
     top, side = page.y, 1.6
     for i, (moment, title) in enumerate(zip(moments, ("Before", "During (worst cycle)"), strict=True)):
         x = _MARGIN + i * (side + 0.1)
         page.text(x, top + 0.12, title, fontsize=9, fontweight="bold")
-        _draw_phasors(page.axes(x, top + 0.17, side, side), moment, verdict)
-    volts = {one.channel: one.volts for one in verdict.references}
+        _draw_phasors(page.axes(x, top + 0.17, side, side), moment, analysis)
+    volts = {one.channel: one.volts for one in analysis.references}
     x, right = _MARGIN + 2 * side + 0.3, _RIGHT
     places = [right - 1.98, right - 1.49, right - 0.91, right - 0.42, right]
     y = top + 0.12
@@ -260,7 +260,7 @@ def _draw_moments(page: _SheetPage, verdict: Verdict, moments: Sequence[AtMoment
     page.y = max(top + 0.17 + side, y + 0.33) + 0.05
 
 
-def _turned(before: ChannelAtMoment, during: ChannelAtMoment) -> str:
+def _turned(before: ChannelSnapshot, during: ChannelSnapshot) -> str:
     """By how much the angle of a fundamental changes."""
     angles = [None if one.fundamental is None else one.fundamental.relative for one in (before, during)]
     if angles[0] is None or angles[1] is None:
@@ -268,9 +268,9 @@ def _turned(before: ChannelAtMoment, during: ChannelAtMoment) -> str:
     return f"{round((angles[1] - angles[0] + 180) % 360 - 180):+d}°"
 
 
-def _draw_phasors(axis: Axes, moment: AtMoment, verdict: Verdict) -> None:
+def _draw_phasors(axis: Axes, moment: Snapshot, analysis: Analysis) -> None:
     """Voltages in pu, currents relative to the largest; the outer circle is 1 pu, or the largest voltage."""
-    volts = {one.channel: one.volts for one in verdict.references}
+    volts = {one.channel: one.volts for one in analysis.references}
     known = [(one, one.fundamental.rms, one.fundamental.relative) for one in moment.channels if one.fundamental]
     largest = max((rms for one, rms, _ in known if one.unit != "V"), default=0.0) or 1.0
     sizes = {}
@@ -301,7 +301,7 @@ def _draw_phasors(axis: Axes, moment: AtMoment, verdict: Verdict) -> None:
     axis.axis("off")
 
 
-def _sheet_texts(verdict: Verdict, incident: Incident) -> Iterator[tuple[str, list[str]]]:
+def _sheet_texts(analysis: Analysis, incident: Incident) -> Iterator[tuple[str, list[str]]]:
     """Headings with their lines: cause and evidence, stages, events."""
     width = _RIGHT - _MARGIN
     if incident.stages and incident.evidence:
@@ -319,19 +319,19 @@ def _sheet_texts(verdict: Verdict, incident: Incident) -> Iterator[tuple[str, li
             "Stages, from the first sample",
             [*lines, *([f"and {count_text(rest, 'more stage')}"] if rest > 0 else [])],
         )
-    found = [verdict.events[i] for i in sorted(incident.events)]
+    found = [analysis.events[i] for i in sorted(incident.events)]
     lines = []
     for one in found[:_MAX_EVENTS]:
         said = f"; class {rows.row_model_class(one)}, {rows.row_agreement(one)}" if one.label else ""
-        lines += _wrap(f"{rows.row_clock(one, verdict.start)}  {rows.event_sentence(one)}{said}", 8, width, 2)
+        lines += _wrap(f"{rows.row_clock(one, analysis.start)}  {rows.event_sentence(one)}{said}", 8, width, 2)
     rest = len(found) - _MAX_EVENTS
     yield ("Events" if len(found) > 1 else "Event"), [*lines, *([f"and {rest} more"] if rest > 0 else [])]
 
 
-def _draw_footer(page: _SheetPage, recording: RecordingSource, verdict: Verdict) -> None:
+def _draw_footer(page: _SheetPage, recording: RecordingSource, analysis: Analysis) -> None:
     """The recording, and what made the sheet."""
-    name = verdict.source.replace("\\", "/").rsplit("/", 1)[-1] or "recording"
-    facts = f"{name}; {frequency_text(recording.sampling_rate)}; {verdict.frequency:.3f} Hz; {verdict.duration:.4g} s"
+    name = analysis.source.replace("\\", "/").rsplit("/", 1)[-1] or "recording"
+    facts = f"{name}; {frequency_text(recording.sampling_rate)}; {analysis.frequency:.3f} Hz; {analysis.duration:.4g} s"
     y = _HEIGHT - 0.42
     page.rule(y - 0.16)
     page.text(_MARGIN, y, _fit(facts, 7, _RIGHT - _MARGIN - 1, keep=30), fontsize=7, color=_SOFT)

@@ -13,13 +13,13 @@ _MINUTES = 120.0
 
 def magnitude_text(event: Event) -> str:
     """Return the magnitude, ``"0.62 pu (12.4 kV)"`` or in percent, of a transient its peak; empty if there is none."""
-    if event.kind == "none" or not isfinite(event.magnitude):
+    if event.type == "none" or not isfinite(event.magnitude):
         return ""
     if event.unit != "pu":
         return f"{digits_text(event.magnitude, 3)} {event.unit}"
-    peak = event.kind == "transient"
+    peak = event.type == "transient"
     volts = voltage_text(event.volts) if event.reference > 0 else ""
-    digits = 3 if event.kind == "rapid voltage change" else 2
+    digits = 3 if event.type == "rapid voltage change" else 2
     return f"{event.magnitude:.{digits}f} pu{' peak' if peak else ''}" + (f" ({volts})" if volts else "")
 
 

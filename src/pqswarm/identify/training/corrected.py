@@ -15,6 +15,7 @@ from pqswarm._base.typing import FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.events.noise import add_noise
 from pqswarm.identify.agreement import in_words
+from pqswarm.identify.analysis import Analysis, EventResult
 from pqswarm.identify.class_limits import possible_labels
 from pqswarm.identify.features.compute import (
     BANDWIDTHS,
@@ -31,7 +32,6 @@ from pqswarm.identify.folder.scan import find_candidate
 from pqswarm.identify.model import Model
 from pqswarm.identify.training.corrections import Correction, merge_corrections
 from pqswarm.identify.training.specs import Progress
-from pqswarm.identify.verdict import EventVerdict, Verdict
 from pqswarm.identify.windows import read_window_samples
 from pqswarm.recordings import Site
 from pqswarm.recordings.recording import RecordingSource
@@ -207,10 +207,10 @@ def _find_in_file(
         found.append(f"{file_text(path)}: has changed since it was corrected")
     seen = set()
 
-    def look(recording: RecordingSource, verdict: Verdict) -> None:
-        place = file_text(verdict.source).removeprefix(file_text(Path(path).name))
+    def look(recording: RecordingSource, analysis: Analysis) -> None:
+        place = file_text(analysis.source).removeprefix(file_text(Path(path).name))
         own = [one for one in known if one.place == place]
-        found.extend(_find_in_recording(recording, verdict, own, class_names))
+        found.extend(_find_in_recording(recording, analysis, own, class_names))
         seen.add(place)
 
     results = list(identify_file(path, site=site, after=look)) if known else []
@@ -221,11 +221,11 @@ def _find_in_file(
 
 
 def _find_in_recording(
-    recording: RecordingSource, verdict: Verdict, corrections: Sequence[Correction], class_names: Collection[str]
+    recording: RecordingSource, analysis: Analysis, corrections: Sequence[Correction], class_names: Collection[str]
 ) -> "Iterator[CorrectedEvent | str]":
     for correction in corrections:
-        event = _find_event(verdict, correction)
-        possible = () if event is None else possible_labels(verdict, event, class_names)
+        event = _find_event(analysis, correction)
+        possible = () if event is None else possible_labels(analysis, event, class_names)
         if event is None:
             yield f"{correction}: there is no such event (was it analysed with another site file?)"
         elif correction.label not in class_names:
@@ -238,20 +238,20 @@ def _find_in_recording(
                 f"(possible: {', '.join(map(in_words, possible))})"
             )
         else:
-            rate, frequency = verdict.sampling_rate, verdict.frequency
+            rate, frequency = analysis.sampling_rate, analysis.frequency
             first, stop = (round(moment * rate) for moment in event.window)
-            channel = next(one for one in verdict.references if one.number == event.event.worst.number)
+            channel = next(one for one in analysis.references if one.number == event.event.worst.number)
             capture = read_window_samples(recording, channel.number, channel.volts, frequency, first, stop)
             yield CorrectedEvent(correction, capture, rate, frequency, possible)
 
 
-def _find_event(verdict: Verdict, correction: Correction) -> EventVerdict | None:
-    """The event of the same kind and channels that starts nearest."""
+def _find_event(analysis: Analysis, correction: Correction) -> EventResult | None:
+    """The event of the same type and channels that starts nearest."""
     old = correction.found.event
     like = [
         one
-        for one in verdict.events
-        if one.event.kind == old.kind and tuple(map(file_text, one.event.channels)) == old.channels
+        for one in analysis.events
+        if one.event.type == old.type and tuple(map(file_text, one.event.channels)) == old.channels
     ]
     best = min(like, key=lambda one: abs(one.event.start - old.start), default=None)
-    return best if best is not None and abs(best.event.start - old.start) <= _NEAR / verdict.frequency else None
+    return best if best is not None and abs(best.event.start - old.start) <= _NEAR / analysis.frequency else None

@@ -1,11 +1,11 @@
-"""Corrections of verdicts, to train with; an archive holds them."""
+"""Corrections of analyses, to train with; an archive holds them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from pqswarm._base.text import file_text
-from pqswarm.identify.verdict import EventVerdict
+from pqswarm.identify.analysis import EventResult
 from pqswarm.recordings import Site
 
 
@@ -21,8 +21,8 @@ class Correction:
         SHA-256 of its content.
     source : str
         Which recording of the file.
-    found : EventVerdict
-        The event that was corrected, with the verdict on it.
+    found : EventResult
+        The event that was corrected, with the analysis on it.
     label : str
         Its class; empty to withdraw an earlier correction.
     by : str
@@ -38,7 +38,7 @@ class Correction:
     path: str
     digest: str
     source: str
-    found: EventVerdict
+    found: EventResult
     label: str
     by: str
     at: str
@@ -59,13 +59,13 @@ class Correction:
         """The event as text."""
         event = self.found.event
         where = f"{file_text(self.path)}{self.place}"
-        return f"{where}, {event.kind} at {event.start:.3f} s on {', '.join(map(file_text, event.channels))}"
+        return f"{where}, {event.type} at {event.start:.3f} s on {', '.join(map(file_text, event.channels))}"
 
 
-def event_key(digest: str, place: str, found: EventVerdict) -> tuple[str, str, str, float, tuple[str, ...]]:
-    """Return what identifies an event: SHA-256 of its file, place in the file, kind, start [s] and channels."""
+def event_key(digest: str, place: str, found: EventResult) -> tuple[str, str, str, float, tuple[str, ...]]:
+    """Return what identifies an event: SHA-256 of its file, place in the file, type, start [s] and channels."""
     event = found.event
-    return digest, place, event.kind, round(event.start, 6), tuple(map(file_text, event.channels))
+    return digest, place, event.type, round(event.start, 6), tuple(map(file_text, event.channels))
 
 
 def merge_corrections(corrections: Iterable[Correction]) -> tuple[Correction, ...]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from pqswarm._base.typing import FloatArray
 from pqswarm.measure.detect.spans import Span
-from pqswarm.measure.event import Part, PartMaker, any_channel
+from pqswarm.measure.event import ChannelEvent, ChannelEventMaker, any_channel
 
 _MIN_VALUES = 3  # tuned
 """Values of Urms(1/2) before and after a change, and beyond the threshold."""
@@ -35,8 +35,8 @@ class _VoltageChange:
 
 def find_voltage_changes(
     urms: FloatArray, time: FloatArray, spans: Sequence[Span], frequency: float, threshold: float = 0.02,
-    make: PartMaker = any_channel,
-) -> list[Part]:  # fmt: skip
+    make: ChannelEventMaker = any_channel,
+) -> list[ChannelEvent]:  # fmt: skip
     """Find changes of Urms(1/2) [pu] at `time` [s] outside other events; details are ``before`` and ``after`` [pu]."""
     quiet = np.isfinite(urms)
     for span in spans:
@@ -49,10 +49,10 @@ def find_voltage_changes(
     return [_change_part(one, time, make) for one in found]
 
 
-def _change_part(change: _VoltageChange, time: FloatArray, make: PartMaker) -> Part:
+def _change_part(change: _VoltageChange, time: FloatArray, make: ChannelEventMaker) -> ChannelEvent:
     start, end = float(time[change.first]), float(time[min(change.stop, time.size - 1)])
     return make(
-        kind="rapid voltage change",
+        type="rapid voltage change",
         category="rapid voltage change",
         magnitude=100 * (change.extreme - change.before),
         start=start,

@@ -11,7 +11,7 @@ from pqswarm.measure.detect.scan import Scan, SourceMeanSquare
 from pqswarm.measure.detect.spans import Span, locate, standard_span_duration
 from pqswarm.measure.detect.transients import fundamental_rms
 from pqswarm.measure.detect.urms import MeanSquare, fill_gaps
-from pqswarm.measure.event import Part
+from pqswarm.measure.event import ChannelEvent
 from pqswarm.measure.ieee1159 import category
 from pqswarm.measure.steady.harmonics import Spectrum, measure_spectrum
 from pqswarm.measure.supply.survey import Supply
@@ -36,22 +36,22 @@ class RmsEventFinder:
         """The first pages, or all of a short recording."""
         return self.recording.read(0, min(self.recording.n_samples, 2 * PAGE))
 
-    def find(self, i: int, spans: Sequence[Span]) -> list[Part]:
+    def find(self, i: int, spans: Sequence[Span]) -> list[ChannelEvent]:
         """Find the sags, swells and interruptions of the spans of channel `i`."""
         frequency, time = self.supply.frequency, self.scan.time
         edges = locate(spans, time, self._mean_square(i), self.recording.sampling_rate, frequency)
         make, parts = self.supply.part_on(i), []
         for span, (start, end) in zip(spans, edges, strict=True):
             # Beside an interruption, a sag of less than a cycle is only the slope down or up.
-            breaks = [other for other in spans if other.kind == "interruption" and span.kind == "sag"]
+            breaks = [other for other in spans if other.type == "interruption" and span.type == "sag"]
             is_beside = any(span.stop == other.first or span.first == other.stop for other in breaks)
             if end - start < 1 / frequency and is_beside:
                 continue
             urms = (float(time[span.first]), float(time[min(span.stop, time.size - 1)]))
             parts.append(
                 make(
-                    kind=span.kind,
-                    category=category(span.kind, end - start, self.supply.nominal_frequency),
+                    type=span.type,
+                    category=category(span.type, end - start, self.supply.nominal_frequency),
                     magnitude=span.magnitude,
                     start=start,
                     end=end,
@@ -63,10 +63,10 @@ class RmsEventFinder:
             )
         return parts
 
-    def is_by_transient(self, part: Part, i: int, transients: Sequence[Part]) -> bool:
+    def is_by_transient(self, part: ChannelEvent, i: int, transients: Sequence[ChannelEvent]) -> bool:
         """Whether a swell of channel `i` is only the RMS of a transient: its fundamental is not raised."""
         cycle = 1 / self.supply.frequency
-        if part.kind != "swell" or part.magnitude >= self.thresholds.swell + _MAX_BY_TRANSIENT:
+        if part.type != "swell" or part.magnitude >= self.thresholds.swell + _MAX_BY_TRANSIENT:
             return False
         if part.end - part.start >= 2 * cycle:
             return False

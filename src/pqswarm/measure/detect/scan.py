@@ -13,7 +13,7 @@ from pqswarm.measure.detect.screen import find_suspects
 from pqswarm.measure.detect.spans import find_spans, locate
 from pqswarm.measure.detect.transients import find_transients
 from pqswarm.measure.detect.urms import MeanSquare, fill_gaps, window_centres
-from pqswarm.measure.event import Part
+from pqswarm.measure.event import ChannelEvent
 from pqswarm.measure.steady import SteadyMeter, SteadySeries
 from pqswarm.measure.supply.survey import Supply
 from pqswarm.measure.thresholds import Thresholds
@@ -42,7 +42,7 @@ class Scan:
 
     time: FloatArray
     urms: FloatArray
-    transients: tuple[tuple[Part, ...], ...]
+    transients: tuple[tuple[ChannelEvent, ...], ...]
     missing: FloatArray
     noise: FloatArray
     steady: SteadySeries
@@ -56,7 +56,7 @@ def scan_pages(
     cycle = source.sampling_rate / supply.frequency
     centres = window_centres(source.n_samples, cycle)
     urms = np.full((len(supply.numbers), centres.size), np.nan)
-    transients: list[list[Part]] = [[] for _ in supply.numbers]
+    transients: list[list[ChannelEvent]] = [[] for _ in supply.numbers]
     missing = np.zeros(len(supply.numbers))
     heard: list[list[float]] = [[] for _ in supply.numbers]
     meter = SteadyMeter(
@@ -125,7 +125,7 @@ def _windows_inside_scanned_page(centres: FloatArray, cycle: float, page: Page, 
 def _scan_channel(
     samples: FloatArray, page: Page, centres: FloatArray, cycle: float, frequency: float, sampling_rate: float,
     supply: Supply, i: int, thresholds: Thresholds, heard: list[float],
-) -> tuple[FloatArray, list[Part]]:  # fmt: skip
+) -> tuple[FloatArray, list[ChannelEvent]]:  # fmt: skip
     """Urms(1/2) [V] at `centres`, and the transients of the page itself, of one channel; its noise is `heard`."""
     filled, missing = fill_gaps(samples, cycle)
     mean_square = MeanSquare(samples, cycle)
@@ -141,14 +141,14 @@ def _scan_channel(
     steady = [
         edge
         for span, edge in zip(spans, edges, strict=True)
-        if span.kind != "swell" or edge[1] - edge[0] > _CROWDED / frequency
+        if span.type != "swell" or edge[1] - edge[0] > _CROWDED / frequency
     ]
     marks = {0.0, samples.size / sampling_rate, *(moment for edge in steady for moment in edge)}
     close = [(low, high) for low, high in pairwise(sorted(marks)) if high - low < _CROWDED / frequency]
     wave, steps = filled / (reference * np.sqrt(2)), [moment for edge in edges for moment in edge]
     cycle = sampling_rate / frequency
     stretches = [(0, wave.size)] if wave.size < _CLOSE * cycle else find_suspects(wave, cycle, thresholds.transient)
-    found: list[Part] = []
+    found: list[ChannelEvent] = []
     for first, stop in stretches:
         begin = first / sampling_rate
         some = find_transients(
@@ -168,5 +168,5 @@ def _scan_channel(
     return urms, [one for one in moved if page.first <= round(one.start * sampling_rate) < page.stop]
 
 
-def _shift_scanned_part(part: Part, seconds: float) -> Part:
+def _shift_scanned_part(part: ChannelEvent, seconds: float) -> ChannelEvent:
     return replace(part, start=part.start + seconds, end=part.end + seconds)

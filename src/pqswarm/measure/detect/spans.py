@@ -33,9 +33,9 @@ class SlidingMeanSquare(Protocol):
 
 @dataclass(frozen=True)
 class Span:
-    """Values of Urms(1/2): kind, first, first after it, extreme, and whether the record starts or ends inside it."""
+    """Values of Urms(1/2): type, first, first after it, extreme, and whether the record starts or ends inside it."""
 
-    kind: str
+    type: str
     first: int
     stop: int
     magnitude: float
@@ -68,7 +68,7 @@ def find_spans(lowest: FloatArray, highest: FloatArray, thresholds: Thresholds) 
             body = lowest[start + _TRANSITION * (start != first) : end - _TRANSITION * (end != stop)]
             if end - start > _TRANSITION + 1 and np.isfinite(body).any():
                 spans.append(_span("sag", start, end, gaps, float(np.nanmin(body))))
-    return sorted(spans, key=lambda span: (span.first, span.kind))
+    return sorted(spans, key=lambda span: (span.first, span.type))
 
 
 def standard_span_duration(waveform: float, urms: float, is_cut: bool) -> float:
@@ -76,10 +76,10 @@ def standard_span_duration(waveform: float, urms: float, is_cut: bool) -> float:
     return max(urms, waveform) if is_cut else urms
 
 
-def _span(kind: str, first: int, stop: int, gaps: BoolArray, magnitude: float) -> Span:
+def _span(event_type: str, first: int, stop: int, gaps: BoolArray, magnitude: float) -> Span:
     """A span; a gap cuts it as the ends of the record do."""
     open_start, open_end = first == 0 or gaps[first - 1], stop == gaps.size or gaps[stop]
-    return Span(kind, first, stop, magnitude, bool(open_start), bool(open_end))
+    return Span(event_type, first, stop, magnitude, bool(open_start), bool(open_end))
 
 
 def _long_gaps_between_spans(values: FloatArray) -> BoolArray:
@@ -135,7 +135,7 @@ def locate(
         near = [other for other in spans if span.first <= other.stop and other.first <= span.stop]
         long = all(other.stop - other.first >= _LONG for other in near)
         edges = _SpanEdges(
-            signal, sampling_rate, frequency, 1.0 if span.kind == "swell" else -1.0, 1.0 if long else 0.5
+            signal, sampling_rate, frequency, 1.0 if span.type == "swell" else -1.0, 1.0 if long else 0.5
         )
         if span.open_start:
             start = 0.0 if span.first == 0 else float(time[span.first])
@@ -151,7 +151,7 @@ def locate(
     # Where an interruption follows on a sag, or a sag on it, they share the instant.
     for i, span in enumerate(spans):
         for j, other in enumerate(spans):
-            if span.kind == "sag" and other.kind == "interruption":
+            if span.type == "sag" and other.type == "interruption":
                 if span.stop == other.first:
                     found[i] = (min(found[i][0], found[j][0]), found[j][0])
                 if span.first == other.stop:

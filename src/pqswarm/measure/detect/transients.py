@@ -23,7 +23,7 @@ from pqswarm.measure.detect.residuals import (
     is_residual_loud,
     robust_size,
 )
-from pqswarm.measure.event import Part, PartMaker, any_channel
+from pqswarm.measure.event import ChannelEvent, ChannelEventMaker, any_channel
 from pqswarm.measure.ieee1159 import oscillation_word
 
 _LOWEST = 3.0  # tuned
@@ -44,8 +44,8 @@ _USUAL_FACTOR = 6.0
 def find_transients(
     signal: FloatArray, sampling_rate: float, frequency: float, *, threshold: float = 0.08, noise_factor: float = 6.0,
     steps: Sequence[float] = (), crowded: Sequence[tuple[float, float]] = (), unsure: BoolArray | None = None,
-    make: PartMaker = any_channel, heard: list[float] | None = None,
-) -> list[Part]:  # fmt: skip
+    make: ChannelEventMaker = any_channel, heard: list[float] | None = None,
+) -> list[ChannelEvent]:  # fmt: skip
     """Find the transients in a signal [pu of the reference's peak] without NaN; `make` makes parts on its channel.
 
     Their magnitude is the largest deviation from the undisturbed wave [pu], their start the onset. Details are
@@ -131,8 +131,8 @@ def _bursts(loud: BoolArray, gap: int) -> list[tuple[int, int]]:
 def _describe_transient(
     signal: FloatArray, raw: tuple[FloatArray, FloatArray], filtered: tuple[FloatArray, FloatArray],
     strength: FloatArray, sampling_rate: float, frequency: float, steps: Sequence[float], limit: FloatArray,
-    make: PartMaker, first: int, last: int,
-) -> Part | None:  # fmt: skip
+    make: ChannelEventMaker, first: int, last: int,
+) -> ChannelEvent | None:  # fmt: skip
     """Measure one transient; None if it is the step of a sag's edge."""
     cycle = sampling_rate / frequency
     end = min(signal.size, first + max(2 * (last - first) + 1, 8), first + round(cycle))
@@ -158,7 +158,7 @@ def _describe_transient(
     nan = float("nan")
     hertz = nan if lone or ring_frequency < 1.01 * _LOWEST * frequency else ring_frequency
     return make(
-        kind="transient",
+        type="transient",
         category="impulsive transient" if lone else f"{oscillation_word(hertz)} oscillatory transient",
         magnitude=float(np.abs(wave[top])),
         start=onset / sampling_rate,

@@ -59,10 +59,10 @@ def join_systems(events: Iterable[Event], frequency: float) -> list[Event]:
 
 
 def _can_join_events(event: Event, other: Event, frequency: float) -> bool:
-    """Whether an event is the same in another system: in kind, phases, time and size."""
+    """Whether an event is the same in another system: in type, phases, time and size."""
     close = _SAME_TIME / frequency
     return (
-        (event.kind, event.category, set(event.phases)) == (other.kind, other.category, set(other.phases))
+        (event.type, event.category, set(event.phases)) == (other.type, other.category, set(other.phases))
         and event.system not in (other.system, *other.also)
         and all(event.phases)
         and abs(event.start - other.start) < close

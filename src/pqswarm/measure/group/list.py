@@ -10,7 +10,7 @@ from pqswarm._base.typing import FloatArray
 from pqswarm.measure.detect.scan import Scan
 from pqswarm.measure.detect.spans import find_spans, standard_span_duration
 from pqswarm.measure.detect.urms import known_median
-from pqswarm.measure.event import Event, Part, group_overlapping, group_parts
+from pqswarm.measure.event import ChannelEvent, Event, group_overlapping, group_parts
 from pqswarm.measure.group.distortion import Distortion, rises_in_thd
 from pqswarm.measure.group.joins import join_systems, join_transients
 from pqswarm.measure.group.sag_phasors import SagPhasors
@@ -36,23 +36,25 @@ class EventList:
     urms: FloatArray
     thresholds: Thresholds
 
-    def moving(self, levels: Iterable[Part], transients: Iterable[Part]) -> tuple[list[Event], list[Event]]:
+    def moving(
+        self, levels: Iterable[ChannelEvent], transients: Iterable[ChannelEvent]
+    ) -> tuple[list[Event], list[Event]]:
         """Return the sags, swells and interruptions with the transients at their edges, and the other transients."""
         large = [self._level(group) for group in group_overlapping(self._join_partial_interruptions(levels))]
         together = group_parts(transients, lambda group, part: part.start <= group[0].start + _TOGETHER)
         sharp = [self._transient(group) for group in together]
         return join_transients(large, sharp, self.supply.frequency)
 
-    def _join_partial_interruptions(self, parts: Iterable[Part]) -> list[Part]:
+    def _join_partial_interruptions(self, parts: Iterable[ChannelEvent]) -> list[ChannelEvent]:
         """Make an interruption of only some phases of a system a sag, with those beside it (IEC 61000-4-30, 5.5)."""
-        done: list[Part] = []
+        done: list[ChannelEvent] = []
         for one in sorted(parts, key=lambda one: (one.number, one.start)):
             part = one
-            if part.kind == "interruption" and self._is_partial(part):
+            if part.type == "interruption" and self._is_partial(part):
                 named = category("sag", part.end - part.start, self.supply.nominal_frequency)
                 details = {**part.details, "phase_interrupted_s": part.duration}
-                part = replace(part, kind="sag", category=named, details=details)
-            last = done[-1] if done and done[-1].number == part.number and done[-1].kind == part.kind == "sag" else part
+                part = replace(part, type="sag", category=named, details=details)
+            last = done[-1] if done and done[-1].number == part.number and done[-1].type == part.type == "sag" else part
             gap = part.details["urms_start"] - last.details["urms_end"]
             is_partial = "phase_interrupted_s" in {**last.details, **part.details}
             if last is not part and is_partial and gap < 0.75 / self.supply.frequency:  # one follows the other
@@ -61,7 +63,7 @@ class EventList:
             done.append(part)
         return done
 
-    def _join_sags(self, first: Part, second: Part) -> Part:
+    def _join_sags(self, first: ChannelEvent, second: ChannelEvent) -> ChannelEvent:
         """One part of two that follow each other on a channel."""
         details = {**first.details, **second.details, "urms_start": first.details["urms_start"]}
         urms = details["urms_end"] - details["urms_start"]
@@ -75,24 +77,24 @@ class EventList:
             details=details,
         )
 
-    def _is_partial(self, part: Part) -> bool:
+    def _is_partial(self, part: ChannelEvent) -> bool:
         """Whether other phases of the system stay live during an interruption."""
         own = self.supply.numbers.index(part.number)
         members = [i for i in range(len(self.supply.numbers)) if self.supply.system_of(i) == self.supply.system_of(own)]
         return len(members) > 1 and not self._all_phases([part], members)
 
-    def steady(self, parts: Iterable[Part]) -> list[Event]:
+    def steady(self, parts: Iterable[ChannelEvent]) -> list[Event]:
         """Return the steady disturbances; those of several channels that overlap in time are one."""
         groups = [_listed_parts_by_channel(group) for group in group_overlapping(parts)]
         return [self._largest(group, describe_steady(group)) for group in groups]
 
-    def changes(self, parts: Iterable[Part], large: Sequence[Event], steady: Sequence[Event]) -> list[Event]:
+    def changes(self, parts: Iterable[ChannelEvent], large: Sequence[Event], steady: Sequence[Event]) -> list[Event]:
         """Return the rapid voltage changes that belong to no sag or swell, flicker, or end of notching."""
         others = [(event.system, event.start, event.end) for event in large]
         for event in steady:
-            if event.kind == "flicker":
+            if event.type == "flicker":
                 others.append((event.system, event.start, event.end))
-            elif event.kind == "notching":
+            elif event.type == "notching":
                 ends = ((event.start, event.cut_start), (event.end, event.cut_end))
                 others += [(event.system, moment, moment) for moment, cut in ends if not cut]
         near = 0.75 / self.supply.frequency  # the next value of Urms(1/2)
@@ -109,16 +111,16 @@ class EventList:
         ]
 
     def finish(self, events: Iterable[Event]) -> tuple[Event, ...]:
-        """Return the events in order of time, one of kind ``"none"`` if there is no other."""
+        """Return the events in order of time, one of type ``"none"`` if there is no other."""
         found = join_systems(events, self.supply.frequency) or [self._nothing()]
-        return tuple(sorted(found, key=lambda event: (event.start, event.system, event.kind)))
+        return tuple(sorted(found, key=lambda event: (event.start, event.system, event.type)))
 
-    def _event(self, parts: Sequence[Part], worst: Part, **given: Any) -> Event:
+    def _event(self, parts: Sequence[ChannelEvent], worst: ChannelEvent, **given: Any) -> Event:
         """Make the event of some parts, of which the worst one gives the magnitude."""
         start, end = min(part.start for part in parts), max(part.end for part in parts)
         return Event(
             **{
-                "kind": worst.kind,
+                "type": worst.type,
                 "category": worst.category,
                 "parts": tuple(parts),
                 "system": worst.system,
@@ -135,9 +137,9 @@ class EventList:
             }
         )
 
-    def _level(self, group: Sequence[Part]) -> Event:
+    def _level(self, group: Sequence[ChannelEvent]) -> Event:
         """Event of the sags, swells or interruptions of a system that overlap in time."""
-        choose = max if group[0].kind == "swell" else min
+        choose = max if group[0].type == "swell" else min
         worst = choose(group, key=lambda part: part.magnitude)
         start, end = min(part.start for part in group), max(part.end for part in group)
         urms = min(part.details["urms_start"] for part in group), max(part.details["urms_end"] for part in group)
@@ -146,16 +148,16 @@ class EventList:
         members = [i for i in range(len(self.supply.numbers)) if self.supply.system_of(i) == system]
         sag_type = ""
         details: dict[str, float] = {}
-        if worst.kind != "swell":
+        if worst.type != "swell":
             phasors = SagPhasors(self.recording, self.supply, self.scan.time, self.urms, members)
             sag_type, details = phasors.measure(worst)
         details |= self._distortion(worst)
-        if worst.kind == "interruption" and (together := self._all_phases(group, members)):
+        if worst.type == "interruption" and (together := self._all_phases(group, members)):
             details = {**details, "all_phases_s": together}
         event = self._event(
             sorted(group, key=lambda part: (part.phase, part.channel, part.start)),
             worst,
-            category=category(worst.kind, end - start, self.supply.nominal_frequency),
+            category=category(worst.type, end - start, self.supply.nominal_frequency),
             unit="pu",
             duration=standard_span_duration(end - start, urms[1] - urms[0], is_cut),
             sag_type=sag_type,
@@ -168,14 +170,14 @@ class EventList:
             said += f"; THD {100 * details['thd_during']:.1f} % during{before}"
         return replace(event, sentence=said)
 
-    def _distortion(self, worst: Part) -> dict[str, float]:
+    def _distortion(self, worst: ChannelEvent) -> dict[str, float]:
         """Harmonics before and during an event, on its worst channel."""
         i = self.supply.numbers.index(worst.number)
         length = self.recording.n_samples / self.recording.sampling_rate
-        end = worst.end if worst.end > worst.start and worst.kind != "rapid voltage change" else length
+        end = worst.end if worst.end > worst.start and worst.type != "rapid voltage change" else length
         return Distortion(self.recording, self.supply).measure(i, worst.start, end)
 
-    def _all_phases(self, group: Sequence[Part], members: Sequence[int]) -> float:
+    def _all_phases(self, group: Sequence[ChannelEvent], members: Sequence[int]) -> float:
         """How long all phases of a system were interrupted together (IEC 61000-4-30, 5.5.1) [s]; 0 if never."""
         if len(members) < 2 or not self.scan.time.size:
             return 0.0
@@ -184,11 +186,11 @@ class EventList:
         for span in find_spans(np.fmin.reduce(table), np.fmax.reduce(table), self.thresholds):
             low, high = float(time[span.first]), float(time[min(span.stop, time.size - 1)])
             inside = [part for part in group if part.details["urms_start"] <= high and part.details["urms_end"] >= low]
-            if span.kind == "interruption" and inside:
+            if span.type == "interruption" and inside:
                 longest = max(longest, high - low)
         return longest
 
-    def _transient(self, group: Sequence[Part]) -> Event:
+    def _transient(self, group: Sequence[ChannelEvent]) -> Event:
         """Event of transients that start together."""
         worst = max(group, key=lambda part: part.magnitude)
         known = [part.details["decay"] for part in group if part.details["decay"] == part.details["decay"]]
@@ -205,10 +207,10 @@ class EventList:
             sentence=describe_transients(group),
         )
 
-    def _largest(self, parts: Sequence[Part], sentence: str) -> Event:
+    def _largest(self, parts: Sequence[ChannelEvent], sentence: str) -> Event:
         """Event whose magnitude and details are those of its largest part."""
         worst = max(parts, key=lambda part: abs(part.magnitude))
-        more = self._distortion(worst) if worst.kind == "rapid voltage change" else {}
+        more = self._distortion(worst) if worst.type == "rapid voltage change" else {}
         return self._event(parts, worst, details={**worst.details, **more}, sentence=sentence)
 
     def _nothing(self) -> Event:
@@ -226,7 +228,7 @@ class EventList:
         parts = tuple(
             replace(
                 self.supply.part_on(i)(
-                    kind="none",
+                    type="none",
                     category=title,
                     magnitude=known_median(self.urms[i]) if live[i] else 0.0,
                     start=0.0,
@@ -243,7 +245,7 @@ class EventList:
         return self._event(parts, worst, unit="pu", sentence=sentence)
 
 
-def _listed_parts_by_channel(group: Sequence[Part]) -> list[Part]:
+def _listed_parts_by_channel(group: Sequence[ChannelEvent]) -> list[ChannelEvent]:
     """One part for each channel, with the worst magnitude, over all of its stretches."""
     joined = []
     for number in dict.fromkeys(part.number for part in sorted(group, key=lambda part: part.number)):

@@ -6,7 +6,7 @@ import numpy as np
 
 from pqswarm._base.typing import FloatArray
 from pqswarm.measure.detect.pages import read_channels
-from pqswarm.measure.event import Part
+from pqswarm.measure.event import ChannelEvent
 from pqswarm.measure.group.sag_type import fit_phasor, sag_type, symmetrical_components
 from pqswarm.measure.supply.survey import Supply
 from pqswarm.recordings.recording import RecordingSource
@@ -27,7 +27,7 @@ class SagPhasors:
     urms: FloatArray
     members: list[int]
 
-    def measure(self, worst: Part) -> tuple[str, dict[str, float]]:
+    def measure(self, worst: ChannelEvent) -> tuple[str, dict[str, float]]:
         """Return the type of a sag and its phase-angle jump [degrees], by its worst part.
 
         Phasors [pu] before the event are compared with those at its lowest voltage soon after. Between the two,

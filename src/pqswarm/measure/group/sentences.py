@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pqswarm.measure.event import Event, Part, name_parts
+from pqswarm.measure.event import ChannelEvent, Event, name_parts
 from pqswarm.measure.ieee1159 import duration_text
 
 _SAME_SIZE = 0.03
@@ -19,7 +19,7 @@ def describe_levels(event: Event) -> str:
     """Describe the sags, swells or interruptions of an event; where phases differ, each gets its own words."""
     hertz, parts = event.nominal_frequency, event.parts
     start, end = min(one.details["urms_start"] for one in parts), max(one.details["urms_end"] for one in parts)
-    word = "maximum" if event.kind == "swell" else "residual"
+    word = "maximum" if event.type == "swell" else "residual"
     length = duration_text(_duration_in_sentence(event.end - event.start, end - start, hertz), hertz)
     text = f"{event.category} on {event.where}, {event.magnitude:.2f} pu {word}, "
     cut = " and ".join(name for name, yes in (("start", event.cut_start), ("end", event.cut_end)) if yes)
@@ -44,7 +44,7 @@ def _duration_in_sentence(waveform: float, urms: float, nominal_frequency: float
     return waveform if abs(urms - waveform) * nominal_frequency <= _MAX_CYCLES_OFF else urms
 
 
-def describe_change(parts: Sequence[Part], nominal_frequency: float) -> str:
+def describe_change(parts: Sequence[ChannelEvent], nominal_frequency: float) -> str:
     """Describe a rapid voltage change, each phase with its own size."""
     worst = max(parts, key=lambda part: abs(part.magnitude))
     before, after = worst.details["before"], worst.details["after"]
@@ -60,7 +60,7 @@ def describe_change(parts: Sequence[Part], nominal_frequency: float) -> str:
     return text if worst.end <= worst.start else f"{text}, {duration_text(worst.duration, nominal_frequency)}"
 
 
-def describe_transients(group: Sequence[Part]) -> str:
+def describe_transients(group: Sequence[ChannelEvent]) -> str:
     """Describe the strongest of simultaneous transients, and say where they are."""
     worst = max(group, key=lambda part: part.magnitude)
     onset, hertz, decay = worst.start, worst.details["frequency"], worst.details["decay"]
@@ -79,43 +79,43 @@ def describe_transients(group: Sequence[Part]) -> str:
     return text
 
 
-def describe_steady(parts: Sequence[Part]) -> str:
+def describe_steady(parts: Sequence[ChannelEvent]) -> str:
     """Describe a steady disturbance by its worst part, with what differs on the others."""
     worst = max(parts, key=lambda part: abs(part.magnitude))
-    kind, duration = worst.kind, max(part.end for part in parts) - min(part.start for part in parts)
-    before, after = _AROUND.get(kind, ("", ""))
-    text = f"{kind} on {name_parts(parts, worst.system)}, {before}{_steady_value(worst)}{after}"
+    event_type, duration = worst.type, max(part.end for part in parts) - min(part.start for part in parts)
+    before, after = _AROUND.get(event_type, ("", ""))
+    text = f"{event_type} on {name_parts(parts, worst.system)}, {before}{_steady_value(worst)}{after}"
     values = [_steady_value(part) for part in parts]
     lasting = [f" for {part.duration:.1f} s" if duration - part.duration > _SAME_LENGTH else "" for part in parts]
     # Unbalance is one value of all phases.
-    if kind != "unbalance" and (len(set(values)) > 1 or any(lasting)):
+    if event_type != "unbalance" and (len(set(values)) > 1 or any(lasting)):
         each = (f"{part.label} {value}{last}" for part, value, last in zip(parts, values, lasting, strict=True))
         text += f" ({', '.join(each)})"
     return f"{text}{_steady_details(parts, worst)}, for {duration:.1f} s"
 
 
-def _steady_value(part: Part) -> str:
-    if part.kind == "DC offset":
+def _steady_value(part: ChannelEvent) -> str:
+    if part.type == "DC offset":
         return f"{part.magnitude / 100:.3f} pu"
-    return f"{part.magnitude / 100:.2f} pu" if part.kind == "notching" else f"{part.magnitude:.1f} %"
+    return f"{part.magnitude / 100:.2f} pu" if part.type == "notching" else f"{part.magnitude:.1f} %"
 
 
-def _steady_details(parts: Sequence[Part], worst: Part) -> str:
+def _steady_details(parts: Sequence[ChannelEvent], worst: ChannelEvent) -> str:
     """What else is said, of each phase where they differ."""
-    if worst.kind == "harmonics":
+    if worst.type == "harmonics":
         return f", most of order {_each_phase(parts, 'order', '.0f')}"
-    if worst.kind == "notching":
+    if worst.type == "notching":
         return f", {_each_phase(parts, 'per_cycle', '.0f')} per cycle"
-    if worst.kind == "flicker" and "pst" in worst.details:
+    if worst.type == "flicker" and "pst" in worst.details:
         return f", Pst {_each_phase(parts, 'pst', '.2f')}"
-    if worst.kind == "flicker":
+    if worst.type == "flicker":
         return f", at {_each_phase(parts, 'frequency', '.1f')} Hz"
-    if worst.kind == "unbalance" and worst.details["zero_sequence"] == worst.details["zero_sequence"]:
+    if worst.type == "unbalance" and worst.details["zero_sequence"] == worst.details["zero_sequence"]:
         return f", zero sequence {100 * worst.details['zero_sequence']:.1f} %"
     return ""
 
 
-def _each_phase(parts: Sequence[Part], name: str, form: str) -> str:
+def _each_phase(parts: Sequence[ChannelEvent], name: str, form: str) -> str:
     values = [format(part.details.get(name, float("nan")), form) for part in parts]
     if len(set(values)) == 1:
         return values[0]

@@ -49,10 +49,10 @@ class Facts:
     currents: Sequence[FeederCurrents] = ()
 
     @cached_property
-    def kinds(self) -> frozenset[str]:
+    def types(self) -> frozenset[str]:
         """Kinds of the events; an interruption of some phases counts, though it is a sag of the system."""
         partial = any("phase_interrupted_s" in part.details for event in self.events for part in event.parts)
-        return frozenset({*(event.kind for event in self.events), *(("interruption",) if partial else ())})
+        return frozenset({*(event.type for event in self.events), *(("interruption",) if partial else ())})
 
     @property
     def main(self) -> Event:
@@ -77,19 +77,19 @@ class Facts:
     @cached_property
     def ends_inside(self) -> bool:
         """Whether the record ends before the voltage is back."""
-        found = [event for event in self.events if event.kind in ("sag", "swell", "interruption")]
+        found = [event for event in self.events if event.type in ("sag", "swell", "interruption")]
         return any(event.cut_end for event in found if event.end >= max(one.end for one in found))  # not by a gap
 
     @cached_property
     def starts_inside(self) -> bool:
         """Whether the record starts inside it."""
-        found = [event for event in self.events if event.kind in ("sag", "swell", "interruption")]
+        found = [event for event in self.events if event.type in ("sag", "swell", "interruption")]
         return any(event.cut_start for event in found if event.start <= min(one.start for one in found))
 
     @cached_property
     def oscillation(self) -> Event | None:
         """The largest oscillatory transient; not in the first cycle, where simulations and recorders start."""
-        late = [e for e in self.events if e.kind == "transient" and e.start * e.nominal_frequency > 1]
+        late = [e for e in self.events if e.type == "transient" and e.start * e.nominal_frequency > 1]
         found = [event for event in late if not event.category.startswith("impulsive")]
         low, high = _OSCILLATION
         found = [event for event in found if low <= event.details.get("frequency", 0.0) <= high]
@@ -98,8 +98,8 @@ class Facts:
     @cached_property
     def repeats(self) -> int:
         """Slight dips of the system of the main event, one after another."""
-        is_slight = self.dip <= _DEEP and "interruption" not in self.kinds
-        return sum(one.kind == "sag" and one.system == self.main.system for one in self.events) if is_slight else 0
+        is_slight = self.dip <= _DEEP and "interruption" not in self.types
+        return sum(one.type == "sag" and one.system == self.main.system for one in self.events) if is_slight else 0
 
     @cached_property
     def second(self) -> float:
@@ -196,21 +196,21 @@ def _is_fault_current(f: Facts) -> bool:
 
 def _is_interrupted_after_fault(f: Facts) -> bool:
     """An interruption beside a sag: of other phases, or before or after it."""
-    if "interruption" not in f.kinds:
+    if "interruption" not in f.types:
         return False
     trace = f.moving
     partial = trace is not None and len(trace.labels) > 1 and trace.dips.min() < 0.85  # tuned
-    starts = [part.start for event in f.events if event.kind == "interruption" for part in event.parts]
+    starts = [part.start for event in f.events if event.type == "interruption" for part in event.parts]
     one_after_another = trace is not None and bool(starts) and max(starts) - min(starts) > trace.cycle
-    return "sag" in f.kinds or "swell" in f.kinds or bool(partial) or one_after_another
+    return "sag" in f.types or "swell" in f.types or bool(partial) or one_after_another
 
 
 def _is_capacitor(f: Facts) -> bool:
-    if f.oscillation is None or "interruption" in f.kinds or (f.saturates and f.dip > _LITTLE):
+    if f.oscillation is None or "interruption" in f.types or (f.saturates and f.dip > _LITTLE):
         return False
     if f.dip > 2 * _LITTLE and f.returns_slowly:
         return False
-    return f.size < _SLIGHT and (f.main.kind != "sag" or f.main.cycles < 2.0)
+    return f.size < _SLIGHT and (f.main.type != "sag" or f.main.cycles < 2.0)
 
 
 RULES = (
@@ -222,20 +222,20 @@ RULES = (
         "all phases briefly",
         "fault",
         0.9,
-        lambda f: "interruption" in f.kinds and f.returns and f.main.end - f.main.start < _QUICK,
+        lambda f: "interruption" in f.types and f.returns and f.main.end - f.main.start < _QUICK,
     ),
     Rule(
         "starts dead",
         "unknown",
         0.5,
-        lambda f: "interruption" in f.kinds and f.starts_inside,
+        lambda f: "interruption" in f.types and f.starts_inside,
         "not visible: the record starts inside the event",
     ),
     Rule(
         "interruption",
         "unknown",
         0.6,
-        lambda f: "interruption" in f.kinds,
+        lambda f: "interruption" in f.types,
         "supply opened, no fault is visible before it",
     ),
     Rule("slow saturation", "transformer energising", 0.97, lambda f: f.saturates and f.is_steep and f.returns_slowly),
@@ -254,7 +254,7 @@ RULES = (
         lambda f: f.is_steep and f.returns_at_once and f.dip >= f.size and (f.dip >= 0.1 or f.is_unequal),
     ),
     Rule(
-        "steps back", "load switching", 0.7, lambda f: f.is_steep and f.returns_at_once and f.main.kind != "transient"
+        "steps back", "load switching", 0.7, lambda f: f.is_steep and f.returns_at_once and f.main.type != "transient"
     ),
     Rule(
         "slow and equal",
@@ -306,8 +306,8 @@ def list_evidence(facts: Facts) -> tuple[str, ...]:
             word = "unequal" if facts.is_unequal else "equal"
             each = ", ".join(f"{name} {100 * dip:.0f}" for name, dip in zip(trace.labels, trace.dips, strict=True))
             said.append(f"{word} dips ({each} %)")
-    sag = next((one for one in facts.events if one.kind == "sag"), None)
-    if sag is not None and any(one.kind == "interruption" for one in facts.events):
+    sag = next((one for one in facts.events if one.type == "sag"), None)
+    if sag is not None and any(one.type == "interruption" for one in facts.events):
         said.append(f"{sag.where} at {sag.magnitude:.2f} pu beside the interruption")
     if facts.repeats > _MOST_SHOTS:
         said.append(f"{facts.repeats} dips one after another")

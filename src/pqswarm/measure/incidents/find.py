@@ -20,7 +20,7 @@ from pqswarm.recordings.recording import RecordingSource
 
 _LEVELS = ("interruption", "sag", "swell")
 _MOVING = (*_LEVELS, "transient", "rapid voltage change")
-_GAP = {kind: 0.5 if kind in _LEVELS else 0.1 for kind in _MOVING}  # tuned
+_GAP = {event_type: 0.5 if event_type in _LEVELS else 0.1 for event_type in _MOVING}  # tuned
 """Events that follow within this time belong together [s]."""
 _RECLOSING = 30.0  # tuned
 """Faults on the same phases within this time are one, with reclosing [s]."""
@@ -63,7 +63,7 @@ class IncidentFinder:
         """Add the steady disturbances, which belong to an incident if they start with it, else are their own."""
         spans = [_span_of([self.events[i] for i in group]) for group in groups]
         for i, event in enumerate(self.events):
-            if event.kind in (*_MOVING, "none"):
+            if event.type in (*_MOVING, "none"):
                 continue
             inside = (
                 k
@@ -87,8 +87,8 @@ class IncidentFinder:
         """The incident of some events."""
         order = sorted(group, key=lambda i: _weight(self.events[i]), reverse=True)
         events = [self.events[i] for i in order]
-        start, end = _span_of([event for event in events if event.kind in _MOVING] or events)
-        trace = self._trace(events[0], start, end) if events[0].kind in _MOVING else None
+        start, end = _span_of([event for event in events if event.type in _MOVING] or events)
+        trace = self._trace(events[0], start, end) if events[0].type in _MOVING else None
         facts = Facts(events, trace, self._currents(trace))
         rule = apply_rules(facts)
         stages = () if trace is None or not trace.time.size else find_stages(trace, self.thresholds)
@@ -124,7 +124,7 @@ class IncidentFinder:
     @cached_property
     def _starts(self) -> FloatArray:
         """Starts of the events that move the voltage, in order [s]."""
-        return np.sort([event.start for event in self.events if event.kind in _MOVING])
+        return np.sort([event.start for event in self.events if event.type in _MOVING])
 
     def _trace(self, main: Event, start: float, end: float) -> Trace | None:
         """Urms(1/2) of the system of the main event, from some cycles before it to what follows."""
@@ -162,9 +162,9 @@ def _group_moving(events: Sequence[Event]) -> list[list[int]]:
     """Positions of the events that move the voltage, those that follow each other soon together."""
     groups: list[list[int]] = []
     end = -np.inf
-    for i in sorted((i for i, e in enumerate(events) if e.kind in _MOVING), key=lambda i: events[i].start):
+    for i in sorted((i for i, e in enumerate(events) if e.type in _MOVING), key=lambda i: events[i].start):
         event = events[i]
-        gap = max(_GAP[event.kind], *(_GAP[events[k].kind] for k in groups[-1])) if groups else 0.0
+        gap = max(_GAP[event.type], *(_GAP[events[k].type] for k in groups[-1])) if groups else 0.0
         if groups and event.start - end <= gap:
             groups[-1].append(i)
             end = max(end, event.end)
@@ -180,11 +180,11 @@ def _span_of(events: Sequence[Event]) -> tuple[float, float]:
 
 def _weight(event: Event) -> tuple[int, float]:
     """The main event: a sag, swell or interruption first, the larger first."""
-    if event.kind in _LEVELS:
+    if event.type in _LEVELS:
         return 3, abs(1 - event.magnitude)
-    if event.kind == "transient":
+    if event.type == "transient":
         return 2, event.magnitude
-    return (1 if event.kind == "rapid voltage change" else 0), abs(event.magnitude)
+    return (1 if event.type == "rapid voltage change" else 0), abs(event.magnitude)
 
 
 def _is_reclosing(first: Incident, second: Incident, events: Sequence[Event]) -> bool:
@@ -205,7 +205,7 @@ def _faulted(facts: Facts, stages: Sequence[Stage], thresholds: Thresholds) -> t
         return "".join(sorted(low)) + "G", ""
     live = [one.levels for one in stages if max(one.levels.values(), default=0.0) > thresholds.interruption]
     low = {phase for levels in live for phase, level in levels.items() if level < thresholds.sag}
-    parts = [part for event in facts.events if event.kind in ("sag", "interruption") for part in event.parts]
+    parts = [part for event in facts.events if event.type in ("sag", "interruption") for part in event.parts]
     known = {part.phase for part in parts or facts.main.parts} - {""}
     low = low & known or known  # no names of channels
     return ("".join(sorted(low)) if all(len(phase) == 1 for phase in low) else " ".join(sorted(low))), ""

@@ -49,7 +49,7 @@ class Incident:
     stages : tuple of Stage
         In order of time; none for a steady disturbance.
     events : tuple of int
-        Positions of its events in :attr:`Characterisation.events`, the main one first.
+        Positions of its events in :attr:`Characterization.events`, the main one first.
     start, end : float
         From the first sample [s].
     course : str

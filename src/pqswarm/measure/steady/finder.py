@@ -15,7 +15,7 @@ from pqswarm.measure.detect.pages import read_channels
 from pqswarm.measure.detect.scan import Scan
 from pqswarm.measure.detect.spans import Span
 from pqswarm.measure.detect.urms import fill_gaps
-from pqswarm.measure.event import Event, Part
+from pqswarm.measure.event import ChannelEvent, Event
 from pqswarm.measure.steady.flicker import find_flicker, longest_quiet_stretch_for_flicker
 from pqswarm.measure.steady.harmonics import steadiest_cycles_for_harmonics
 from pqswarm.measure.steady.notching import measure_notches
@@ -48,7 +48,7 @@ class SteadyFinder:
     urms: FloatArray
     spans: Sequence[Sequence[Span]]
 
-    def is_notch(self, transient: Part) -> bool:
+    def is_notch(self, transient: ChannelEvent) -> bool:
         """Whether a transient is a notch that is not quite like the others: those of the windows around it."""
         series, i = self.scan.steady, self.supply.numbers.index(transient.number)
         at = int(np.searchsorted(series.edges, transient.start)) - 1
@@ -60,18 +60,18 @@ class SteadyFinder:
         depths += [one.notch_depth[0, one.notches[0] > 0] for one in own]
         return transient.magnitude < _NOTCH_FACTOR * float(np.concatenate(depths).max(initial=0.0))
 
-    def find(self, events: Sequence[Event]) -> list[Part]:
+    def find(self, events: Sequence[Event]) -> list[ChannelEvent]:
         """Find the steady disturbances outside the events."""
         series, references = self.scan.steady, [reference.volts for reference in self.supply.references]
         windows = Windows(series, [(event.start, event.end) for event in events])
         found = find_steady(series, self.thresholds, quiet=windows.skipped, references=references)
         if np.sum(~windows.skipped) < MIN_WINDOWS:
-            found = [part for part in found if part.kind == "flicker"] + self._find_in_captures()
+            found = [part for part in found if part.type == "flicker"] + self._find_in_captures()
         if np.sum(~windows.skipped_for_flicker) < MIN_FLICKER_WINDOWS:
-            found = [part for part in found if part.kind != "flicker"] + self._find_short_flicker()
+            found = [part for part in found if part.type != "flicker"] + self._find_short_flicker()
         return found
 
-    def _find_in_captures(self) -> list[Part]:
+    def _find_in_captures(self) -> list[ChannelEvent]:
         """Find the steady disturbances in one window of each channel and system; assumed to last the record."""
         length = self.recording.n_samples / self.recording.sampling_rate
         found = []
@@ -82,11 +82,11 @@ class SteadyFinder:
             found += [
                 replace(part, start=0.0, end=length, duration=length)
                 for part in parts
-                if (part.kind == "unbalance") == is_system
+                if (part.type == "unbalance") == is_system
             ]
         return found
 
-    def _find_short_flicker(self) -> list[Part]:
+    def _find_short_flicker(self) -> list[ChannelEvent]:
         """Find a sinusoidal modulation in the longest stretch without an event."""
         length = self.recording.n_samples / self.recording.sampling_rate
         found = []
@@ -103,7 +103,7 @@ class SteadyFinder:
             pinst = float(np.nanmax(sensation)) if np.isfinite(sensation).any() else float("nan")
             found.append(
                 self.supply.part_on(i)(
-                    kind="flicker",
+                    type="flicker",
                     category="flicker",
                     magnitude=100 * depth,
                     start=0.0,
@@ -181,7 +181,7 @@ class SteadyFinder:
         calm: BoolArray = np.asarray(np.isfinite(self.urms[list(members)]).all(axis=0))
         time, half = self.scan.time, 0.5 / self.supply.frequency
         for number, span in ((i, span) for i in members for span in self.spans[i]):
-            whole = len(members) > 1 or span.kind == "interruption"
+            whole = len(members) > 1 or span.type == "interruption"
             for edge in [(span.first, span.stop)] if whole else [(span.first, span.first), (span.stop, span.stop)]:
                 first, stop = max(edge[0] - _BESIDE, 0), min(edge[1] + _BESIDE, time.size)
                 start, end = float(time[first]) - half, float(time[stop - 1]) + half

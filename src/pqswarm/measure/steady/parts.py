@@ -8,7 +8,7 @@ import numpy as np
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.measure.detect.urms import known_median
-from pqswarm.measure.event import Part, group_overlapping
+from pqswarm.measure.event import ChannelEvent, group_overlapping
 from pqswarm.measure.steady.modulation import strongest_modulation
 from pqswarm.measure.steady.series import SteadySeries
 from pqswarm.measure.thresholds import Thresholds
@@ -52,7 +52,7 @@ def find_steady(
     quiet: BoolArray | Sequence[tuple[float, float]] = (),
     references: Sequence[float] | None = None,
     min_windows: int = MIN_WINDOWS,
-) -> list[Part]:
+) -> list[ChannelEvent]:
     """Find harmonics, DC offset, notching, flicker and unbalance that last for some windows.
 
     A disturbance needs at least three windows above the threshold (flicker: two seconds); up to a second below the
@@ -73,7 +73,7 @@ def find_steady(
 
     Returns
     -------
-    list of Part
+    list of ChannelEvent
         Magnitudes are in percent.
 
     Examples
@@ -85,7 +85,7 @@ def find_steady(
     >>> meter = SteadyMeter(6000, 50, 50.0, [ChannelHeader("U1", "V", "A")])
     >>> meter.feed(u[None])
     >>> part, = find_steady(meter.finish())
-    >>> part.kind, round(part.magnitude, 1), part.details["order"], round(part.start, 1), round(part.duration, 1)
+    >>> part.type, round(part.magnitude, 1), part.details["order"], round(part.start, 1), round(part.duration, 1)
     ('harmonics', 10.0, 5.0, 2.0, 4.0)
     """
     levels = Thresholds.of(thresholds)
@@ -94,31 +94,34 @@ def find_steady(
     windows = Windows(series, quiet)
     volts = _steady_part_references(series, references)
     live = series.fundamental > _LIVE * np.maximum(volts[:, None], series.rms)
-    found: list[Part] = []
-    for kind, values, limit, minimum, unsure in _steady_part_quantities(series, levels, volts, windows, min_windows):
+    found: list[ChannelEvent] = []
+    for event_type, values, limit, minimum, unsure in _steady_part_quantities(
+        series, levels, volts, windows, min_windows
+    ):
         above = np.nan_to_num(np.abs(values), nan=-1.0) > limit
-        own: list[Part] = []
+        own: list[ChannelEvent] = []
         for row, inside in enumerate(above):
-            members = series.groups[row] if kind == "unbalance" else (row,)
+            members = series.groups[row] if event_type == "unbalance" else (row,)
             skipped = unsure | ~live[list(members)].all(axis=0)
-            if kind == "harmonics":
+            if event_type == "harmonics":
                 skipped = skipped | _unseen_notches_amid_parts(series, row, found)
             for first, stop in _steady_part_stretches(inside & ~skipped, skipped, minimum):
                 used = np.arange(first, stop)[inside[first:stop] & ~skipped[first:stop]]
                 own += [
-                    _measure_steady_part(series, kind, channel, row, values, first, stop, used) for channel in members
+                    _measure_steady_part(series, event_type, channel, row, values, first, stop, used)
+                    for channel in members
                 ]
-        if kind == "flicker":
+        if event_type == "flicker":
             own += _find_severe_flicker_parts(series, levels, windows.skipped, own)
         found += own
     return found
 
 
-def _unseen_notches_amid_parts(series: SteadySeries, channel: int, found: Sequence[Part]) -> BoolArray:
+def _unseen_notches_amid_parts(series: SteadySeries, channel: int, found: Sequence[ChannelEvent]) -> BoolArray:
     """Windows amid notching in which no notch was seen: what is in them may be its harmonics."""
     system = series.systems[channel]
     inside = np.zeros(series.n_windows, dtype=bool)
-    for group in group_overlapping(part for part in found if part.kind == "notching" and part.system == system):
+    for group in group_overlapping(part for part in found if part.type == "notching" and part.system == system):
         start, end = min(part.start for part in group), max(part.end for part in group)
         inside |= (series.edges[1:] > start) & (series.edges[:-1] < end)
     inside[series.notches[channel] > 0] = False
@@ -126,11 +129,11 @@ def _unseen_notches_amid_parts(series: SteadySeries, channel: int, found: Sequen
 
 
 def _find_severe_flicker_parts(
-    series: SteadySeries, levels: Thresholds, neutral: BoolArray, found: Sequence[Part]
-) -> list[Part]:
+    series: SteadySeries, levels: Thresholds, neutral: BoolArray, found: Sequence[ChannelEvent]
+) -> list[ChannelEvent]:
     """Find ten minutes of severe flicker with repeated changes, where nothing else in them explains it."""
     intervals = series.intervals
-    severe: list[Part] = []
+    severe: list[ChannelEvent] = []
     for channel, interval in zip(*np.nonzero(np.nan_to_num(series.severity) > levels.pst), strict=True):
         places = np.flatnonzero(intervals == interval)
         first, stop = int(places[0]), int(places[-1]) + 1
@@ -227,18 +230,25 @@ def _steady_part_stretches(above: BoolArray, skipped: BoolArray, minimum: int) -
 
 
 def _measure_steady_part(
-    series: SteadySeries, kind: str, channel: int, row: int, values: FloatArray, first: int, stop: int, used: IntArray
-) -> Part:
+    series: SteadySeries,
+    event_type: str,
+    channel: int,
+    row: int,
+    values: FloatArray,
+    first: int,
+    stop: int,
+    used: IntArray,
+) -> ChannelEvent:
     """Measure the windows from `first` to before `stop`, of which those `used` are above the threshold."""
     magnitude = 100 * float(np.median(values[row, used]))
     details: dict[str, float] = {}
-    if kind == "harmonics":
+    if event_type == "harmonics":
         orders = np.nanmedian(series.harmonics[channel, used], axis=0)
         details = {"thd": magnitude / 100, "order": float(np.argmax(orders) + 2)}
         details["order_share"] = float(orders.max())
-    elif kind == "notching":
+    elif event_type == "notching":
         details = {"per_cycle": float(np.median(series.notches[channel, used])), "depth": magnitude / 100}
-    elif kind == "flicker":
+    elif event_type == "flicker":
         per_window = 2 * series.cycles
         frequency = series.cycles * (stop - first) / float(series.edges[stop] - series.edges[first])
         piece = series.urms[channel, first * per_window : stop * per_window]
@@ -249,19 +259,25 @@ def _measure_steady_part(
             "depth": depth,
             "pinst": _greatest_in_steady_part(series.sensation[channel, used]),
         }
-    elif kind == "unbalance":
+    elif event_type == "unbalance":
         zero = series.zero_sequence[row, used]
         details = {"zero_sequence": float(np.median(zero))}
-    return _make_steady_part(series, kind, channel, magnitude, first, stop, details)
+    return _make_steady_part(series, event_type, channel, magnitude, first, stop, details)
 
 
 def _make_steady_part(
-    series: SteadySeries, kind: str, channel: int, magnitude: float, first: int, stop: int, details: Mapping[str, float]
-) -> Part:
+    series: SteadySeries,
+    event_type: str,
+    channel: int,
+    magnitude: float,
+    first: int,
+    stop: int,
+    details: Mapping[str, float],
+) -> ChannelEvent:
     start, end = float(series.edges[first]), float(series.edges[stop])
     return series.part_on(channel)(
-        kind=kind,
-        category=kind,
+        type=event_type,
+        category=event_type,
         magnitude=magnitude,
         start=start,
         end=end,

@@ -8,7 +8,7 @@ import numpy as np
 
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.measure.event import Part, PartMaker
+from pqswarm.measure.event import ChannelEvent, ChannelEventMaker
 from pqswarm.measure.steady.modulation import measure_modulation
 from pqswarm.measure.steady.unbalance import measure_unbalance
 from pqswarm.measure.steady.windows import WindowValues
@@ -103,10 +103,10 @@ class SteadySeries:
         """Number of windows."""
         return self.edges.size - 1
 
-    def part_on(self, i: int) -> PartMaker:
+    def part_on(self, i: int) -> ChannelEventMaker:
         """Return a function that makes parts on channel `i`."""
         one = self.channels[i]
-        return partial(Part, number=self.numbers[i], channel=one.name, phase=one.phase, system=self.systems[i])
+        return partial(ChannelEvent, number=self.numbers[i], channel=one.name, phase=one.phase, system=self.systems[i])
 
     @property
     def samples_per_cycle(self) -> float:

@@ -15,7 +15,7 @@ from pqswarm.recordings.phases import find_phase
 from pqswarm.recordings.recording import STATES, Channel, ChannelHeader, Recording, RecordingSource
 from pqswarm.recordings.text import first_names
 
-LIVE, DEAD, PART, CALCULATED, OTHER = STATES
+CONNECTED, DISCONNECTED, PARTIAL, DERIVED, AUXILIARY = STATES
 MIN_SAMPLES = 4
 """Samples per cycle that Urms(1/2) needs."""
 _WEAK = 0.25  # tuned
@@ -33,7 +33,7 @@ _FEW_VOLTS = 10.0  # tuned
 _SUM, _NOT_ONE = 0.98, 0.9  # tuned
 """Minimum squared correlation with the sum of three phases, and its maximum with one of them."""
 _NO_VOLTAGE = 0.05
-"""Of the largest RMS: below it, a channel is dead for a part."""
+"""Of the largest RMS: below it, a channel is partial."""
 _NEUTRAL = "neutral, residual or open-delta voltage"
 _SEQUENCE = re.compile(
     r"(?:neg|pos|zero|homo)\w*[ ._-]?seq|последоват|(?<![a-z])[3d]?[uv][012][ _]?(?:комп|расч|calc)", re.I
@@ -53,9 +53,9 @@ class ChannelState:
     name, phase, system : str
         Its name, phase and three-phase system; empty if unknown.
     state : str
-        ``"live"``; ``"dead throughout"``: not connected, or open; ``"dead for a part"`` of the recording;
-        ``"calculated"``, such as a sequence component, a residual voltage, a magnitude or an angle; or
-        ``"not of the supply"``.
+        ``"connected"``; ``"disconnected"``: not connected, or open; ``"partial"`` of the recording;
+        ``"derived"``, such as a sequence component, a residual voltage, a magnitude or an angle; or
+        ``"auxiliary"``.
     reason : str
         Why; empty for most live channels.
     """
@@ -107,21 +107,21 @@ def select_channels(
     for channel in chosen:
         filled, _ = fill_gaps(channel.samples, cycle)
         bank.append(SupplyChannel(channel, filled, _largest_supply_channel_rms(filled, cycle)))
-    found = {id(one): (LIVE, "named") for one in bank}
+    found = {id(one): (CONNECTED, "named") for one in bank}
     if names is None:
         found = _states_by_name(bank, rate, recording.nominal_frequency)
-    phases = [one for one in bank if found.get(id(one), (LIVE,))[0] in (LIVE, PART)]
+    phases = [one for one in bank if found.get(id(one), (CONNECTED,))[0] in (CONNECTED, PARTIAL)]
     frequency = _measure_supply_frequency(phases or bank, recording)
     found = _states_by_samples(phases, rate, frequency or recording.nominal_frequency, nominal) | found
-    kept = [one for one in bank if found[id(one)][0] in (LIVE, PART)]
+    kept = [one for one in bank if found[id(one)][0] in (CONNECTED, PARTIAL)]
     phased = [one for one in bank if one.channel.phase] or bank
-    if not kept and all(found[id(one)][0] == DEAD or found[id(one)][1] == _NEUTRAL for one in phased):
+    if not kept and all(found[id(one)][0] == DISCONNECTED or found[id(one)][1] == _NEUTRAL for one in phased):
         kept = [one for one in phases if one in phased]
-    together = [one for one in phases if one in kept or (one.channel.phase and found[id(one)][0] == DEAD)]
+    together = [one for one in phases if one in kept or (one.channel.phase and found[id(one)][0] == DISCONNECTED)]
     systems = dict(zip(map(id, together), name_supply_systems([one.channel for one in together]), strict=True))
     told = {id(one.channel): (systems.get(id(one), ""), *found[id(one)]) for one in bank}
     if names is None:
-        told |= {id(c): ("", CALCULATED, "values, no samples") for c in recording.channels if c.unit == "V rms"}
+        told |= {id(c): ("", DERIVED, "values, no samples") for c in recording.channels if c.unit == "V rms"}
     numbered = [(i, channel) for i, channel in enumerate(recording.channels) if id(channel) in told]
     states = tuple(ChannelState(i, channel.name, channel.phase, *told[id(channel)]) for i, channel in numbered)
     if not kept:
@@ -155,10 +155,10 @@ def check_waveform(recording: RecordingSource) -> None:
 
 
 def describe_states(states: Sequence[ChannelState]) -> list[str]:
-    """A sentence for each state but live: ``"Calculated: UN (neutral voltage)."``."""
+    """A sentence for each state but connected: ``"Derived: UN (neutral voltage)."``."""
     said: dict[str, dict[str, list[str]]] = {}
     for one in states:
-        if one.state != LIVE:
+        if one.state != CONNECTED:
             said.setdefault(one.state, {}).setdefault(one.reason, []).append(one.name)
     return [
         f"{state.capitalize()}: {'; '.join(f'{first_names(names, 20)} ({why})' for why, names in reasons.items())}."
@@ -169,14 +169,14 @@ def describe_states(states: Sequence[ChannelState]) -> list[str]:
 def mark_dead_parts(
     states: Sequence[ChannelState], numbers: Sequence[int], urms: FloatArray, frequency: float
 ) -> tuple[ChannelState, ...]:
-    """Live channels without voltage for a cycle or more are dead for a part, by their RMS [V] each half cycle."""
+    """Connected channels without voltage for a cycle or more are partial, by their RMS [V] each half cycle."""
     marked = {one.number: one for one in states}
     for number, row in zip(numbers, urms, strict=True):
         known = row[np.isfinite(row)]
         count = int(np.sum(known <= _NO_VOLTAGE * known.max(initial=0.0)))
-        if marked[number].state == LIVE and 2 <= count < known.size:
+        if marked[number].state == CONNECTED and 2 <= count < known.size:
             text = f"no voltage for {count / (2 * frequency):.2g} s of {known.size / (2 * frequency):.3g} s"
-            marked[number] = replace(marked[number], state=PART, reason=text)
+            marked[number] = replace(marked[number], state=PARTIAL, reason=text)
     return tuple(marked.values())
 
 
@@ -199,11 +199,11 @@ def _states_by_name(bank: Sequence[SupplyChannel], rate: float, frequency: float
         if one.channel.state:
             told[id(one)] = (one.channel.state, "given")
         elif (one.channel.phase or find_phase("", name)) == "N":
-            told[id(one)] = (CALCULATED, _NEUTRAL)
+            told[id(one)] = (DERIVED, _NEUTRAL)
         elif _SEQUENCE.search(name):
-            told[id(one)] = (CALCULATED, "sequence component")
+            told[id(one)] = (DERIVED, "sequence component")
         elif (is_part or _CONTROLLED.search(name)) and not one.is_wave(rate, frequency, solid=True):
-            told[id(one)] = (CALCULATED, "sequence component or magnitude" if is_part else "control quantity")
+            told[id(one)] = (DERIVED, "sequence component or magnitude" if is_part else "control quantity")
     return told
 
 
@@ -228,13 +228,17 @@ def _states_by_samples(
         for one in own:
             short = one.filled.size < rate / frequency  # too short to tell
             beside = best if one.channel.phase else 0.0
-            found[id(one)] = (LIVE, "") if short else _state_by_size(one, waves[id(one)], beside, strongest)
-        live = [one for one in own if found[id(one)][0] == LIVE]
+            found[id(one)] = (CONNECTED, "") if short else _state_by_size(one, waves[id(one)], beside, strongest)
+        live = [one for one in own if found[id(one)][0] == CONNECTED]
         triples += [live] if sorted(one.channel.phase for one in live) == ["A", "B", "C"] else []
     members = [one for triple in triples for one in triple]
     for one in bank:
-        if found[id(one)][0] == LIVE and one not in members and any(_is_sum_of_phases(one, each) for each in triples):
-            found[id(one)] = (CALCULATED, "sum of the three phases: residual or open-delta voltage")
+        if (
+            found[id(one)][0] == CONNECTED
+            and one not in members
+            and any(_is_sum_of_phases(one, each) for each in triples)
+        ):
+            found[id(one)] = (DERIVED, "sum of the three phases: residual or open-delta voltage")
     return found
 
 
@@ -242,14 +246,14 @@ def _state_by_size(one: SupplyChannel, wave: bool, beside: float, strongest: flo
     """State of a channel; `beside` is the strongest of its system, `strongest` that of all [V]."""
     mean = abs(float(one.filled.mean()))
     if beside > 0 and one.size <= (_DEAD if wave else _DEAD_NOISE) * beside:
-        return DEAD, "no voltage beside live phases: not connected, or open"
+        return DISCONNECTED, "no voltage beside live phases: not connected, or open"
     if max(one.size, mean) <= max(_NOTHING * strongest, 0.0 if wave else _FEW_VOLTS):
-        return DEAD, "no voltage"
+        return DISCONNECTED, "no voltage"
     if mean > (2 if one.channel.phase else 1) * one.size:
-        return OTHER, "direct voltage"
+        return AUXILIARY, "direct voltage"
     if not one.channel.phase and one.size < _WEAK * strongest:
-        return OTHER, "no supply voltage"
-    return (LIVE, "") if wave else (OTHER, "no waveform of the supply frequency")
+        return AUXILIARY, "no supply voltage"
+    return (CONNECTED, "") if wave else (AUXILIARY, "no waveform of the supply frequency")
 
 
 def _is_sum_of_phases(one: SupplyChannel, triple: Sequence[SupplyChannel]) -> bool:

@@ -11,8 +11,8 @@ from pqswarm._base.units import voltage_text
 from pqswarm.errors import PqswarmError
 from pqswarm.measure.detect.pages import PAGE
 from pqswarm.measure.detect.urms import half_cycle_rms, known_median
-from pqswarm.measure.event import Part, PartMaker
-from pqswarm.measure.supply.channels import DEAD, ChannelState, select_channels
+from pqswarm.measure.event import ChannelEvent, ChannelEventMaker
+from pqswarm.measure.supply.channels import DISCONNECTED, ChannelState, select_channels
 from pqswarm.measure.supply.reference import Reference, choose_reference, is_line_to_line
 from pqswarm.measure.supply.wiring import describe_wiring
 from pqswarm.recordings.frequency import supply_share
@@ -48,10 +48,12 @@ class Supply:
         """Name of the system of a channel; empty if there is only one."""
         return self.systems[i] if len(set(self.systems)) > 1 else ""
 
-    def part_on(self, i: int) -> PartMaker:
+    def part_on(self, i: int) -> ChannelEventMaker:
         """Return a function that makes parts on channel `i`."""
         header = self.headers[i]
-        return partial(Part, number=self.numbers[i], channel=header.name, phase=header.phase, system=self.system_of(i))
+        return partial(
+            ChannelEvent, number=self.numbers[i], channel=header.name, phase=header.phase, system=self.system_of(i)
+        )
 
 
 def survey(
@@ -69,7 +71,7 @@ def survey(
     frequency = source.nominal_frequency if measured is None else measured
     places = {id(channel): number for number, channel in enumerate(look.channels)}
     numbers = [places[id(one.channel)] for one in chosen]
-    dead = {one.number for one in states if one.state == DEAD}
+    dead = {one.number for one in states if one.state == DISCONNECTED}
     urms = [half_cycle_rms(one.channel.samples, source.sampling_rate, frequency)[1] for one in chosen]
     systems = [one.system for one in chosen]
     nominals, caveats = _surveyed_nominal_voltages([one.channel for one in chosen], urms, nominal_voltage)

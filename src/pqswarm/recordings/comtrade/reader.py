@@ -261,7 +261,7 @@ def _comtrade_seconds_before_sample(config: Configuration, sample: int) -> float
     return sum((end - first) / rate for (rate, _), (first, end) in zip(config.rates, pairwise(ends), strict=True))
 
 
-def _recognise_comtrade(path: Path, head: bytes) -> bool:
+def _recognize_comtrade(path: Path, head: bytes) -> bool:
     """Whether the file has a configuration beside it; a text ``.dat`` without one is a table."""
     suffix = path.suffix.casefold()
     if suffix not in COMPANIONS:
@@ -269,4 +269,4 @@ def _recognise_comtrade(path: Path, head: bytes) -> bool:
     return suffix != ".dat" or b"\0" in head or find_partner(path, ".cfg") is not None
 
 
-COMTRADE = Reader("comtrade", (".cfg", ".cff"), recognises=_recognise_comtrade, open=open_comtrade)
+COMTRADE = Reader("comtrade", (".cfg", ".cff"), recognizes=_recognize_comtrade, open=open_comtrade)

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pqswarm._base.archive import DAMAGE, damage_text, read_npy
+from pqswarm._base.array_file import DAMAGE, damage_text, read_npy
 from pqswarm._base.text import count_text
 from pqswarm._base.typing import AnyArray
 from pqswarm.errors import FileFormatError

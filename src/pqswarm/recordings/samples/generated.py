@@ -22,7 +22,7 @@ _RAMP = {"harmonics": 0.04, "notching": 0.0, "flicker": 0.5, "unbalance": 2.0, "
 
 @dataclass(frozen=True)
 class Disturbance:
-    """A disturbance of the voltages: one of the kinds of :mod:`pqswarm.measure.event`, on phases such as ``"ABC"``.
+    """A disturbance of the voltages: one of the types of :mod:`pqswarm.measure.event`, on phases such as ``"ABC"``.
 
     It starts at `start` and lasts for `duration` [s]; a transient decays with that time constant. The magnitude is the
     RMS of sags, swells, interruptions and rapid voltage changes [pu], the peak of transients and depth of notches [pu
@@ -30,7 +30,7 @@ class Disturbance:
     [fraction]. The frequency is that of a transient, 0 for an impulse, or of the modulation [Hz].
     """
 
-    kind: str
+    type: str
     phases: str
     start: float
     duration: float
@@ -40,15 +40,15 @@ class Disturbance:
     @property
     def end(self) -> float:
         """Time at which it has fully ended [s]."""
-        return self.start + (12 * self.duration if self.kind == "transient" else self.duration)
+        return self.start + (12 * self.duration if self.type == "transient" else self.duration)
 
     def truth(self, seconds: float) -> dict[str, str]:
         """Return what a meter should find in a record of that length: the columns of ``truth.csv``."""
-        magnitude = self.magnitude - 1 if self.kind == "rapid voltage change" else self.magnitude
-        share = self.kind in (*_RAMP, "rapid voltage change")
+        magnitude = self.magnitude - 1 if self.type == "rapid voltage change" else self.magnitude
+        share = self.type in (*_RAMP, "rapid voltage change")
         start, end = max(self.start, 0.0), min(self.start + self.duration, seconds)
         return {
-            "kind": self.kind,
+            "type": self.type,
             "phases": " ".join(self.phases),
             "start": f"{start:.4f}",
             "duration": f"{end - start:.4f}",
@@ -143,24 +143,24 @@ def _disturb(
     """Change the level of the fundamental [pu] of one phase, or the voltage added to it [pu of the peak]."""
     since = t - one.start
     inside = (since >= 0) & (since < one.duration)
-    if one.kind in _LEVELS:
+    if one.type in _LEVELS:
         level[inside] *= one.magnitude
-    elif one.kind == "transient":
+    elif one.type == "transient":
         after = since >= 0
         decay = np.exp(-since[after] / one.duration)
         swing = np.sin(2 * pi * one.frequency * since[after]) if one.frequency else 1.0
         extra[after] += one.magnitude * decay * swing * np.sign(np.sin(one.start * 314 + shift))
     else:
-        steady = inside * _slope(since, one.duration, _RAMP[one.kind])
+        steady = inside * _slope(since, one.duration, _RAMP[one.type])
         theta = angle + shift
-        if one.kind == "harmonics":
+        if one.type == "harmonics":
             extra += steady * one.magnitude * np.sin(5 * theta + 0.7)
-        elif one.kind == "notching":
+        elif one.type == "notching":
             place = (theta / (2 * pi) * 6 + 0.35) % 1.0
             extra -= steady * one.magnitude * np.sign(np.sin(theta)) * (place < 0.18)
-        elif one.kind == "flicker":
+        elif one.type == "flicker":
             level *= 1 + steady * one.magnitude * np.sin(2 * pi * one.frequency * since)
-        elif one.kind == "unbalance":
+        elif one.type == "unbalance":
             extra += steady * one.magnitude * np.sin(angle - shift)
         else:
             extra += steady * one.magnitude

@@ -16,7 +16,7 @@ _BEGIN = datetime(2026, 3, 2, 10, 15, 30, 250_000)
 _STATION = "Sample North"
 _SHORTEST, _LONGEST = 2.0, 24 * 60.0  # minutes
 _ASCII = ("fault.cfg", "sag.cfg")
-_TRUTH = ("file", "kind", "phases", "start", "duration", "magnitude", "unit")
+_TRUTH = ("file", "type", "phases", "start", "duration", "magnitude", "unit")
 _SITE = """\
 # Site of the sample recordings. Usage: pqswarm identify FOLDER --site FOLDER/site.toml
 station = "Sample North"
@@ -44,7 +44,7 @@ def write_samples(folder: str | Path, *, seed: int = 0, minutes: float = 2.0) ->
     Returns
     -------
     list of Path
-        The files. ``truth.csv`` has a row for each disturbance, and one of kind ``none`` for an undisturbed recording.
+        The files. ``truth.csv`` has a row for each disturbance, and one of type ``none`` for an undisturbed recording.
 
     Examples
     --------
@@ -112,10 +112,10 @@ def _short_sample_recordings(seed: int) -> list[GeneratedRecording]:
 
 
 def _long_sample_recording(seed: int, minutes: float) -> GeneratedRecording:
-    """One disturbance of each kind, equally spaced."""
+    """One disturbance of each type, equally spaced."""
     draw = stream(seed, (2,))
     steady = [float(x) for x in draw.uniform(10, 18, 4)]
-    kinds: list[tuple[str, str, float, float, float]] = [
+    event_types: list[tuple[str, str, float, float, float]] = [
         ("sag", "A", 0.1, draw.uniform(0.5, 0.7), 0.0),
         ("transient", "ABC", 0.004, draw.uniform(0.4, 0.8), draw.uniform(450, 900)),
         ("harmonics", "ABC", steady[0], 0.1, 0.0),
@@ -130,10 +130,12 @@ def _long_sample_recording(seed: int, minutes: float) -> GeneratedRecording:
         ("sag", "ABC", 0.5, 0.82, 0.0),
         ("rapid voltage change", "ABC", 0.8, 1.05, 0.0),
     ]
-    gap = (60 * minutes - sum(one[2] for one in kinds)) / (len(kinds) + 1)
+    gap = (60 * minutes - sum(one[2] for one in event_types)) / (len(event_types) + 1)
     disturbances, clock = [], gap
-    for kind, phases, duration, magnitude, frequency in kinds:
-        disturbances.append(Disturbance(kind, phases, round(clock, 4), duration, float(magnitude), float(frequency)))
+    for event_type, phases, duration, magnitude, frequency in event_types:
+        disturbances.append(
+            Disturbance(event_type, phases, round(clock, 4), duration, float(magnitude), float(frequency))
+        )
         clock += duration + gap
     return GeneratedRecording(
         disturbances,

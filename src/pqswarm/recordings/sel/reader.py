@@ -166,10 +166,10 @@ def _sel_status(bits: list[str], words: list[str]) -> tuple[StatusChannel, ...]:
     return find_changes(lambda first, stop: shown[first:stop], len(table), len(table), names, [0] * len(used))
 
 
-def _recognise_sel(path: Path, head: bytes) -> bool:  # noqa: ARG001
+def _recognize_sel(path: Path, head: bytes) -> bool:  # noqa: ARG001
     """Whether the file starts like an event report of a relay."""
     text = head.lstrip(b"\2 \r\n")
     return text.startswith((b'"FID"', b'"MONTH","DAY","YEAR"')) or (b"FID=SEL" in text and b"Date:" in text)
 
 
-SEL = Reader("sel", (".cev", ".eve"), recognises=_recognise_sel, open=open_sel)
+SEL = Reader("sel", (".cev", ".eve"), recognizes=_recognize_sel, open=open_sel)

@@ -2,7 +2,7 @@
 "use strict";
 (() => {
   const pq = window.pq;
-  const { count, durationText, kindTitle, magnitudeText, moment, swatch } = pq.recordings;
+  const { count, durationText, typeTitle, magnitudeText, moment, swatch } = pq.recordings;
   const delay = (seconds) => `${seconds < 0 ? "−" : "+"}${pq.seconds(Math.abs(seconds))}`;
 
   pq.Around = class {
@@ -49,7 +49,7 @@
           onclick: (row) => pq.app.go("recordings", row.recording, { event: row.event }), columns: [
             { key: "station", title: "Station", text: (row) => `${row.station || row.path}${row.same_station ? " (the same)" : ""}` },
             { key: "delay", title: "Delay", number: true, help: "From the start of the chosen event of this recording, or else of its main event", value: (row) => row.delay, text: (row) => delay(row.delay - start) },
-            { key: "kind", title: "Kind", value: kindTitle, show: (row) => [swatch(row.kind), row.category || kindTitle(row)] },
+            { key: "type", title: "Type", value: typeTitle, show: (row) => [swatch(row.type), row.category || typeTitle(row)] },
             { key: "phases", title: "Phases", text: (row) => row.phases || row.channels },
             { key: "magnitude", title: "Magnitude", number: true, text: magnitudeText },
             { key: "duration", title: "Duration", number: true, text: durationText, value: (row) => row.duration_s },

@@ -2,7 +2,7 @@
 "use strict";
 (() => {
   const pq = window.pq;
-  const { className, kindTitle, moment, swatch, store } = pq.recordings;
+  const { className, typeTitle, moment, swatch, store } = pq.recordings;
   const label = (text) => className(text) || "withdrawn";
 
   pq.VerdictCard = class {
@@ -29,7 +29,7 @@
       const ranked = Object.entries(event.probabilities ?? {});
       const shown = event.class === "unknown" ? "unknown: unlike any event the model was trained on" : className(event.class) || "not applied";
       this.holder.replaceChildren(...[
-        pq.el("h2", { class: "sentence" }, swatch(event.kind), event.title),
+        pq.el("h2", { class: "sentence" }, swatch(event.type), event.title),
         ...this.incident(event, analysis),
         pq.el("dl", { class: "facts" },
           ...this.measured(event, fact),
@@ -45,7 +45,7 @@
 
     // The numbers of a sag, swell or interruption: each phase in pu and volts, 1 pu, the type, both durations with their names.
     measured(event, fact) {
-      const isLevel = ["sag", "swell", "interruption"].includes(event.kind);
+      const isLevel = ["sag", "swell", "interruption"].includes(event.type);
       const span = (event.end ?? event.start) - event.start;
       return [
         event.unit === "pu" ? fact("1 pu", "reference", `${pq.si(event.reference, "V")} (${event.reference_source})`) : null,
@@ -143,7 +143,7 @@
           { key: "at", title: "When", text: (one) => moment(one.at) },
           { key: "by", title: "By" },
           { key: "path", title: "Recording" },
-          { key: "kind", title: "Event", show: (one) => [swatch(one.kind), `${kindTitle(one)} at ${pq.fixed(one.start, 3)} s`] },
+          { key: "type", title: "Event", show: (one) => [swatch(one.type), `${typeTitle(one)} at ${pq.fixed(one.start, 3)} s`] },
           { key: "what", title: "What" },
           { key: "found", title: "Found", text: (one) => (one.what === "class" ? className(one.class) : ""), value: (one) => one.class },
           { key: "label", title: "By hand", text: (one) => label(one.label) },

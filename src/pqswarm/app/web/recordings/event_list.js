@@ -2,10 +2,10 @@
 "use strict";
 (() => {
   const pq = window.pq;
-  const { className, count, kindTitle, magnitude, magnitudeText, durationText, when, agreementWord, swatch, stateText, askFor, isFiltered, readFilters, kept, store } = pq.recordings;
+  const { className, count, typeTitle, magnitude, magnitudeText, durationText, when, agreementWord, swatch, stateText, askFor, isFiltered, readFilters, kept, store } = pq.recordings;
   const PAGE = 100; // rows of a request
   const MOST = 500; // rows that are loaded again after a change
-  const EMPTY = "No recordings yet. Drop files here, or start pqswarm app with a folder of recordings; pqswarm sample writes some to try.";
+  const EMPTY = "No recordings yet. Drop files here, or start pqswarm app with a folder of recordings; pqswarm make-samples writes some to try.";
   const LOADING = "Loading …";
 
   const fileName = (row) => row.path || row.source || "";
@@ -16,7 +16,7 @@
   pq.recordings.columns = [
     { key: "time", title: "Time", text: when, value: (row) => row.when ?? row.offset_s, orders: { newest: "descending", oldest: "ascending" } },
     { key: "station", title: "Station", text: (row) => row.station || "–" },
-    { key: "kind", title: "Kind", value: kindTitle, show: (row) => [swatch(row.kind), row.category && row.category !== row.kind && row.category.length < 28 ? row.category : kindTitle(row)] },
+    { key: "type", title: "Type", value: typeTitle, show: (row) => [swatch(row.type), row.category && row.category !== row.type && row.category.length < 28 ? row.category : typeTitle(row)] },
     { key: "phases", title: "Phases", help: "Phases, or channels if the phases are unknown", text: (row) => row.phases || row.channels },
     { key: "magnitude", title: "Magnitude", number: true, help: "Residual, maximum or peak voltage as a percentage of the reference", text: magnitudeText, value: magnitude },
     { key: "duration", title: "Duration", number: true, help: "From Urms(1/2) as in IEC 61000-4-30: up to one cycle longer than on the waveform", text: durationText, value: (row) => row.duration_s },
@@ -62,7 +62,7 @@
       this.filters = new pq.Filters(this.holder, { path: "", order: true });
       this.fault = pq.el("div");
       this.holder.append(this.fault);
-      const more = { kind: (row) => this.opener(row), class: (row) => (row.correction?.label ? "" : pq.el("span", { class: /^disagree/.test(row.agreement) ? "disagree" : "soft", title: row.agreement }, ` ${Number.isFinite(row.probability) ? pq.percent(row.probability, 0) : ""}${/^disagree/.test(row.agreement) ? " ≠" : ""}`)) };
+      const more = { type: (row) => this.opener(row), class: (row) => (row.correction?.label ? "" : pq.el("span", { class: /^disagree/.test(row.agreement) ? "disagree" : "soft", title: row.agreement }, ` ${Number.isFinite(row.probability) ? pq.percent(row.probability, 0) : ""}${/^disagree/.test(row.agreement) ? " ≠" : ""}`)) };
       const columns = pq.recordings.columns.filter((column) => !["probability", "agreement"].includes(column.key)).map((column) => (more[column.key] ? { ...column, show: (row) => [column.show(row), more[column.key](row)] } : column));
       this.table = new pq.Table(this.holder, { caption: "Events", columns, rows: [], key, empty: LOADING,
         rowClass: (row) => [row.under ? "under" : "", row.hidden ? "struck" : ""].join(" ").trim(), isHidden: (row) => row.under && !this.open.has(row.under),

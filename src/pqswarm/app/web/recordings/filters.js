@@ -1,4 +1,4 @@
-// The filters of the list and of the statistics: kinds, dates, station, class, cause, severity, words and order.
+// The filters of the list and of the statistics: types, dates, station, class, cause, severity, words and order.
 "use strict";
 (() => {
   const pq = window.pq;
@@ -44,9 +44,9 @@
       this.typing = setTimeout(() => this.set({ text: this.words.value.trim() }), TYPING);
     }
 
-    toggle(kind) {
-      const kinds = this.filters.kind;
-      this.set({ kind: kinds.includes(kind) ? kinds.filter((one) => one !== kind) : [...kinds, kind] });
+    toggle(type) {
+      const types = this.filters.type;
+      this.set({ type: types.includes(type) ? types.filter((one) => one !== type) : [...types, type] });
     }
 
     // Show the filters of the address, what can be chosen, and the numbers of the selection.
@@ -73,12 +73,12 @@
       this.hidden.checked = Boolean(filters.hidden);
       if (document.activeElement !== this.words) this.words.value = filters.text;
       this.clear.hidden = !isFiltered(filters);
-      const focused = this.chips.contains(document.activeElement) ? document.activeElement.dataset.kind : null;
-      const kinds = Object.keys(store.kinds).filter((kind) => kind !== "none" && (facets.kinds[kind] || filters.kind.includes(kind)));
-      const number = (kind) => (filters.kind.length && !filters.kind.includes(kind) ? "" : ` ${(this.found?.kinds?.[kind] ?? 0).toLocaleString("en")}`);
-      this.chips.replaceChildren(...kinds.map((kind) => pq.el("button", { class: "chip", "data-kind": kind, "aria-pressed": String(filters.kind.includes(kind)), on: { click: () => this.toggle(kind) } },
-        swatch(kind), store.kinds[kind].title, this.found ? pq.el("span", { class: "soft" }, number(kind)) : "")));
-      if (focused) this.chips.querySelector(`[data-kind="${CSS.escape(focused)}"]`)?.focus();
+      const focused = this.chips.contains(document.activeElement) ? document.activeElement.dataset.type : null;
+      const types = Object.keys(store.types).filter((type) => type !== "none" && (facets.types[type] || filters.type.includes(type)));
+      const number = (type) => (filters.type.length && !filters.type.includes(type) ? "" : ` ${(this.found?.types?.[type] ?? 0).toLocaleString("en")}`);
+      this.chips.replaceChildren(...types.map((type) => pq.el("button", { class: "chip", "data-type": type, "aria-pressed": String(filters.type.includes(type)), on: { click: () => this.toggle(type) } },
+        swatch(type), store.types[type].title, this.found ? pq.el("span", { class: "soft" }, number(type)) : "")));
+      if (focused) this.chips.querySelector(`[data-type="${CSS.escape(focused)}"]`)?.focus();
       this.count.textContent = !this.found || !isFiltered(filters) ? "" : `${this.found.total.toLocaleString("en")} of ${count(facets.total, "event")}`;
       this.element.hidden = !facets.total && !isFiltered(filters);
     }

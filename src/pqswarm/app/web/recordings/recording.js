@@ -2,7 +2,7 @@
 "use strict";
 (() => {
   const pq = window.pq;
-  const { kindTitle, magnitudeText } = pq.recordings;
+  const { typeTitle, magnitudeText } = pq.recordings;
   const LINK_WAIT = 250; // milliseconds
   const round = (x) => Number(x.toFixed(9));
   const given = (query, name) => {
@@ -119,7 +119,7 @@
     }
 
     buildTable() {
-      const kept = ["kind", "phases", "magnitude", "duration", "cause", "class", "probability", "agreement"];
+      const kept = ["type", "phases", "magnitude", "duration", "cause", "class", "probability", "agreement"];
       const columns = kept.map((key) => pq.recordings.columns.find((column) => column.key === key));
       const moment = (row) => `${pq.fixed(row.start, 4)} s`;
       const volts = (row) => `${magnitudeText(row)}${Number.isFinite(row.volts) ? ` (${pq.si(row.volts, "V")})` : ""}`;
@@ -161,13 +161,13 @@
       this.writeUrms();
       if (state === "analysed" && !this.analysis.incidents.length) this.sheet.remove();
       const rows = events.map((one) => one.row);
-      const found = rows.filter((row) => row.kind !== "none");
+      const found = rows.filter((row) => row.type !== "none");
       this.table.options.empty = state === "analysed" ? "No disturbance found." : state === "failed" ? reason : "Not analysed yet.";
       this.table.update(found);
       this.writeNotes();
       if (thresholds) this.waves.setThresholds(thresholds);
-      this.waves.setEvents(events.filter((one) => one.kind !== "none").map((one) => ({ start: one.start, end: one.end, kind: one.kind, index: one.index,
-        channels: one.channels, title: [kindTitle(one), [...new Set(one.phases ?? [])].join(""), one.system, magnitudeText(one.row)].filter(Boolean).join(" ") })));
+      this.waves.setEvents(events.filter((one) => one.type !== "none").map((one) => ({ start: one.start, end: one.end, type: one.type, index: one.index,
+        channels: one.channels, title: [typeTitle(one), [...new Set(one.phases ?? [])].join(""), one.system, magnitudeText(one.row)].filter(Boolean).join(" ") })));
       this.flush();
       if (state === "analysed") {
         this.around.load();

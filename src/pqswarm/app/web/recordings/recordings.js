@@ -4,7 +4,7 @@
   const pq = window.pq;
   const WAIT = 250; // milliseconds before a change is drawn
   const PAUSE = 2000; // minimum time between two reloads because of changes [ms]
-  const LISTS = ["station", "kind", "class", "cause"];
+  const LISTS = ["station", "type", "class", "cause"];
   const WORDS = ["from", "to", "severity", "text", "hidden", "order"];
 
   const file = (id) => id.split("-")[0];
@@ -17,9 +17,9 @@
   pq.recordings = {
     // The title of a class.
     className: (label) => (label ? store.classes[label] ?? label.replaceAll("_", " ") : ""),
-    kindTitle: (row) => store.kinds[row.kind]?.title ?? row.kind,
+    typeTitle: (row) => store.types[row.type]?.title ?? row.type,
     // The magnitude of an event; pu as percent of the reference.
-    magnitude: (row) => (row.magnitude === "" || row.magnitude === null || row.kind === "none" ? null : row.unit === "pu" ? 100 * row.magnitude : row.magnitude),
+    magnitude: (row) => (row.magnitude === "" || row.magnitude === null || row.type === "none" ? null : row.unit === "pu" ? 100 * row.magnitude : row.magnitude),
     magnitudeText(row) {
       const size = pq.recordings.magnitude(row);
       if (size === null || !Number.isFinite(size)) return "";
@@ -29,12 +29,12 @@
     when: (row) => (row.date ? `${row.date} ${row.time}` : `+${pq.fixed(row.offset_s, 3)} s`),
     moment: (iso) => String(iso ?? "").replace("T", " ").slice(0, 16),
     agreementWord: (row) => String(row.agreement || "").split(":")[0],
-    swatch: (kind) => pq.el("span", { class: "swatch", style: { background: pq.kindColour(kind) } }),
+    swatch: (type) => pq.el("span", { class: "swatch", style: { background: pq.typeColor(type) } }),
     count: (n, one, many = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`,
     stateText: (one) => ({ waiting: one.reason || "queued", working: `${Math.round(100 * (one.share || 0))} %`, failed: one.reason || "failed",
       analysed: one.n_events ? pq.recordings.count(one.n_events, "event") : "no events" })[one.state] ?? one.state,
 
-    // Filters of the address: lists of stations, kinds, classes and causes, and words. `to` is exclusive, as in requests.
+    // Filters of the address: lists of stations, types, classes and causes, and words. `to` is exclusive, as in requests.
     readFilters: (query) => ({ ...Object.fromEntries(LISTS.map((name) => [name, query.getAll(name)])), ...Object.fromEntries(WORDS.map((name) => [name, query.get(name) ?? ""])) }),
     askFor(filters, more = {}) {
       const pairs = Object.entries({ ...filters, ...more }).flatMap(([name, value]) => [value].flat().map((one) => [name, one]));
@@ -75,7 +75,7 @@
 
   // What is known of the whole archive; the visible page is notified of changes.
   const store = (pq.recordings.store = {
-    recordings: [], kinds: {}, classes: {}, causes: [], facets: { total: 0, kinds: {}, stations: [], classes: {}, causes: {} }, counts: {}, folder: "", note: "", analysing: false, known: false, limit: null,
+    recordings: [], types: {}, classes: {}, causes: [], facets: { total: 0, types: {}, stations: [], classes: {}, causes: {} }, counts: {}, folder: "", note: "", analysing: false, known: false, limit: null,
 
     async load(signal) {
       const answer = await pq.app.api("/api/recordings", { signal });

@@ -2,7 +2,7 @@
 "use strict";
 (() => {
   const pq = window.pq;
-  const { askFor, count, kindTitle, readFilters, store } = pq.recordings;
+  const { askFor, count, typeTitle, readFilters, store } = pq.recordings;
   const DAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
   const MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
   const LEVELS = ["90", "80", "70", "50", "10", "110", "120", "140", "ITIC", "SEMI"].map((level) => `SARFI-${level}`);
@@ -19,11 +19,11 @@
   };
   const byYear = (months) => {
     const years = new Map();
-    for (const { month, total, kinds } of months) {
-      const year = years.get(month.slice(0, 4)) ?? { month: month.slice(0, 4), total: 0, kinds: {} };
+    for (const { month, total, types } of months) {
+      const year = years.get(month.slice(0, 4)) ?? { month: month.slice(0, 4), total: 0, types: {} };
       years.set(year.month, year);
       year.total += total;
-      for (const [kind, n] of Object.entries(kinds)) year.kinds[kind] = (year.kinds[kind] ?? 0) + n;
+      for (const [type, n] of Object.entries(types)) year.types[type] = (year.types[type] ?? 0) + n;
     }
     return [...years.values()];
   };
@@ -78,7 +78,7 @@
     }
   }
 
-  // Events of each month, stacked by kind, or of each year if there are many; a bar is a button. A selected year shows its months.
+  // Events of each month, stacked by type, or of each year if there are many; a bar is a button. A selected year shows its months.
   class Months extends Figure {
     constructor(holder, onmonth) {
       super(holder, "months", "Events per month", "Click a bar to select its time. Beyond six years, years are shown, and the months of a selected one. Events of recorders without a clock are left out.");
@@ -103,12 +103,12 @@
       const isChosen = (month) => !from && !to ? true : (!from || nextPeriod(month) > from) && (!to || month < to);
       const bars = months.map((one, i) => {
         let under = 0;
-        const parts = Object.keys(store.kinds).filter((kind) => one.kinds[kind]).map((kind) => {
-          const [low, high] = [y(under), y((under += one.kinds[kind]))];
-          return pq.svg("rect", { x: left + i * wide + 0.1 * wide, y: high, width: 0.8 * wide, height: low - high, style: { fill: pq.kindColour(kind) } });
+        const parts = Object.keys(store.types).filter((type) => one.types[type]).map((type) => {
+          const [low, high] = [y(under), y((under += one.types[type]))];
+          return pq.svg("rect", { x: left + i * wide + 0.1 * wide, y: high, width: 0.8 * wide, height: low - high, style: { fill: pq.typeColor(type) } });
         });
         const press = () => this.onmonth(one.month, nextPeriod(one.month));
-        const words = [`${periodName(one.month)}: ${count(one.total, "event")}`, ...Object.entries(one.kinds).map(([kind, n]) => `${kindTitle({ kind })} ${number(n)}`)].join("\n");
+        const words = [`${periodName(one.month)}: ${count(one.total, "event")}`, ...Object.entries(one.types).map(([type, n]) => `${typeTitle({ type })} ${number(n)}`)].join("\n");
         return this.tip(pq.svg("g", { class: isChosen(one.month) ? "month" : "month off", role: "button", tabindex: one.total ? 0 : -1, "data-name": one.month, on: { click: press, keydown: onKeys(press) } },
           pq.svg("rect", { class: "reach", x: left + i * wide, y: top, width: wide, height: bottom - top }), parts), words);
       });
@@ -159,9 +159,9 @@
       const most = Math.max(1, ...bins.map((one) => one.n));
       const range = (one) => `${pq.seconds(one.seconds[0])} to ${pq.seconds(one.seconds[1])}, ${pq.fixed(one.percent[0], 0)} to ${pq.fixed(one.percent[1], 0)} %`;
       const marks = [...bins.map((one) => this.tip(pq.svg("rect", { class: "bin", role: "img", x: x(one.seconds[0]), y: y(one.percent[1]), width: Math.max(x(one.seconds[1]) - x(one.seconds[0]), 1), height: Math.max(y(one.percent[0]) - y(one.percent[1]), 1),
-        style: { fill: pq.kindColour(one.kind), fillOpacity: 0.25 + (0.75 * Math.log(1 + one.n)) / Math.log(1 + most) } }), `${range(one)}: ${count(one.n, "event")}, most are ${kindTitle(one)}`)),
+        style: { fill: pq.typeColor(one.type), fillOpacity: 0.25 + (0.75 * Math.log(1 + one.n)) / Math.log(1 + most) } }), `${range(one)}: ${count(one.n, "event")}, most are ${typeTitle(one)}`)),
       ...points.map((one, i) => this.tip(pq.svg("a", { class: "point", href: pq.app.link("recordings", one.recording, { event: one.event }), tabindex: i ? -1 : 0, "data-name": `${one.recording}:${one.event}`, "data-seconds": one.seconds, "data-percent": one.percent },
-        pq.svg("circle", { cx: x(one.seconds).toFixed(1), cy: y(one.percent).toFixed(1), r: 4.5, style: { fill: pq.kindColour(one.kind) } })), `${one.label}: ${pq.fixed(one.percent, 1)} %, ${pq.seconds(one.seconds)}`))];
+        pq.svg("circle", { cx: x(one.seconds).toFixed(1), cy: y(one.percent).toFixed(1), r: 4.5, style: { fill: pq.typeColor(one.type) } })), `${one.label}: ${pq.fixed(one.percent, 1)} %, ${pq.seconds(one.seconds)}`))];
       this.count.textContent = bins.length ? `${count(total, "event")}, counted in fields: the stronger the colour, the more` : count(total, "event");
       return pq.svg("svg", { class: "plot", viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "Magnitude against duration" }, grid, marks, lines, legend, pq.svg("path", { class: "axis", d: `M${left} ${top}V${bottom}H${right}` }),
         pq.svg("text", { x: (left + right) / 2, y: height - 6, "text-anchor": "middle" }, "Duration"));
@@ -182,7 +182,7 @@
       this.tolerance = new Tolerance(both);
       this.hours = pq.el("figure", { class: "card hours", "data-chart": "hours" });
       this.holder.append(this.fault, both, this.hours);
-      const chosen = (row) => pq.app.go("recordings", "", { ...this.given, station: String(row.station_id), from: String(row.year), to: String(row.year + 1), kind: ["sag", "interruption", "swell"] });
+      const chosen = (row) => pq.app.go("recordings", "", { ...this.given, station: String(row.station_id), from: String(row.year), to: String(row.year + 1), type: ["sag", "interruption", "swell"] });
       this.sarfi = new pq.Table(this.holder, { caption: "SARFI of each station and year", rows: [], key: (row) => `${row.station_id}-${row.year}`, limit: 200, empty: "No sag, interruption or swell with a time.", onclick: chosen,
         note: "IEEE 1564, numbers of events, not rates: a recorder keeps only what triggers it. SARFI-90 counts residual voltages below 90 %, SARFI-110 voltages above 110 %; SARFI-ITIC and SARFI-SEMI what lies below these curves. Events of a system within a minute count as one.",
         columns: [{ key: "station", title: "Station", text: (row) => row.station || "–" }, { key: "year", title: "Year", number: true, text: (row) => String(row.year) }, { key: "events", title: "Events", number: true }, ...LEVELS.map((name) => ({ key: name, title: name.slice(6), help: name, number: true }))] });

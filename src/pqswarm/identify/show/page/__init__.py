@@ -1,4 +1,4 @@
-"""One HTML page for many verdicts, ready to forward."""
+"""One HTML page for many analyses, ready to forward."""
 
 from pqswarm.identify.show.page.html import page_html
 from pqswarm.identify.show.page.listing import ListedRecording

@@ -8,10 +8,10 @@ from typing import NamedTuple
 from markupsafe import Markup, escape
 
 from pqswarm._base.text import count_text
+from pqswarm.identify.analysis import EventResult
 from pqswarm.identify.show.curves import ITIC, RMS, SEMI, SEMI_REQUIRED, Curve
-from pqswarm.identify.show.rows import row_colour, row_curve_point, row_severity
+from pqswarm.identify.show.rows import row_color, row_curve_point, row_severity
 from pqswarm.identify.show.words import join_words
-from pqswarm.identify.verdict import EventVerdict
 
 _WIDTH, _HEIGHT = 600.0, 430.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62.0, 16.0, 14.0, 58.0
@@ -25,7 +25,7 @@ _LONG_TICKS = ((60.0, "1 min"), (600.0, "10 min"), (3600.0, "1 h"))
 class _ChartPoint(NamedTuple):
     """An event on a chart: what it is, its duration [s] and voltage [%], tip and link."""
 
-    found: EventVerdict
+    found: EventResult
     seconds: float
     percent: float
     tip: str
@@ -44,14 +44,14 @@ class Chart:
     note: str
 
 
-def draw_charts(events: Sequence[EventVerdict], tips: Sequence[str], links: Sequence[str]) -> list[Chart]:
+def draw_charts(events: Sequence[EventResult], tips: Sequence[str], links: Sequence[str]) -> list[Chart]:
     """Draw the events that have a place on a curve on ITIC and SEMI F47; each has a text and a link."""
     shown = [
         _ChartPoint(found, *place, *words)
         for found, *words in zip(events, tips, links, strict=True)
         if (place := row_curve_point(found)) is not None
     ]
-    dips = [one for one in shown if one.found.event.kind in ("sag", "interruption")]
+    dips = [one for one in shown if one.found.event.type in ("sag", "interruption")]
     itic, semi = (_Axes(rows, top, shortest) for rows, top, shortest in ((shown, 200.0, 1e-4), (dips, 100.0, 5e-3)))
     return [
         Chart(
@@ -147,17 +147,17 @@ class _Axes:
         return parts
 
     def _point(self, row: _ChartPoint) -> str:
-        kind, seconds, percent = row.found.event.kind, row.seconds, row.percent
+        event_type, seconds, percent = row.found.event.type, row.seconds, row.percent
         x, y, tip = self.x(seconds), self.y(percent), escape(row.tip)
         if percent > self.top:
             shape = f'<path d="M{x - 6:g} {y + 9:g}L{x + 6:g} {y + 9:g}L{x:g} {y - 2:g}Z"/>'
-        elif kind in RMS:
+        elif event_type in RMS:
             shape = f'<circle cx="{x}" cy="{y}" r="5.5"/>'
         else:
             shape = f'<path d="M{x:g} {y - 7:g}L{x + 6:g} {y:g}L{x:g} {y + 7:g}L{x - 6:g} {y:g}Z"/>'
         return (
-            f'<a href="{escape(row.link)}" class="point" data-kind="{escape(kind)}" data-seconds="{seconds:.6g}" '
-            f'data-percent="{percent:.6g}" fill="{row_colour(row.found)}" aria-label="{tip}">'
+            f'<a href="{escape(row.link)}" class="point" data-type="{escape(event_type)}" data-seconds="{seconds:.6g}" '
+            f'data-percent="{percent:.6g}" fill="{row_color(row.found)}" aria-label="{tip}">'
             f'<g class="mark"><title>{tip}</title>{shape}</g></a>'
         )
 

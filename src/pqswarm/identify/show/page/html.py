@@ -1,4 +1,4 @@
-"""One self-contained HTML file for many verdicts."""
+"""One self-contained HTML file for many analyses."""
 
 import base64
 import gzip
@@ -14,8 +14,9 @@ from pqswarm import __version__
 from pqswarm._base.text import count_text
 from pqswarm._base.units import frequency_text, voltage_text
 from pqswarm._web import VIEWER, read_scripts, read_styles
+from pqswarm.identify.analysis import COLUMNS
 from pqswarm.identify.show import rows
-from pqswarm.identify.show.curves import COLOURS
+from pqswarm.identify.show.curves import COLORS
 from pqswarm.identify.show.lines import csv_lines
 from pqswarm.identify.show.page.charts import Chart, draw_charts
 from pqswarm.identify.show.page.indices import (
@@ -29,17 +30,16 @@ from pqswarm.identify.show.page.listing import (
     MAX_FIGURES,
     ListedEvent,
     ListedRecording,
-    count_kinds,
+    count_types,
     list_events,
     listing_headline,
 )
 from pqswarm.identify.show.page.waveforms import Waveforms, find_waveform_recording, read_waveforms
 from pqswarm.identify.show.words import duration_text, time_text
-from pqswarm.identify.verdict import COLUMNS
-from pqswarm.measure.event import KINDS
+from pqswarm.measure.event import EVENT_TYPES
 
 if TYPE_CHECKING:
-    from pqswarm.identify.verdict import Verdict
+    from pqswarm.identify.analysis import Analysis
     from pqswarm.recordings.recording import RecordingSource
     from pqswarm.report.tables import Table
 
@@ -50,21 +50,21 @@ _SIZE = "\ue000"
 
 
 def page_html(
-    verdicts: "Iterable[Verdict | ListedRecording]",
+    analyses: "Iterable[Analysis | ListedRecording]",
     failures: Sequence[str] = (),
     *,
-    find: "Callable[[Verdict], RecordingSource | None]" = find_waveform_recording,
+    find: "Callable[[Analysis], RecordingSource | None]" = find_waveform_recording,
 ) -> str:
     """Return one page about many recordings, which needs no network and is readable without scripts.
 
     Parameters
     ----------
-    verdicts : iterable of Verdict or ListedRecording
-        Of many verdicts, keep :meth:`ListedRecording.of` to save memory.
+    analyses : iterable of Analysis or ListedRecording
+        Of many analyses, keep :meth:`ListedRecording.of` to save memory.
     failures : sequence of str
-        Why other recordings have no verdict, a sentence each.
+        Why other recordings have no analysis, a sentence each.
     find : callable, optional
-        Returns the recording of a verdict, or None; by default the file is opened again.
+        Returns the recording of an analysis, or None; by default the file is opened again.
 
     Returns
     -------
@@ -77,21 +77,21 @@ def page_html(
     >>> from pqswarm.identify import identify
     >>> from pqswarm.recordings import Channel, Recording
     >>> event = generate("sag", seed=3, depth=0.38, start=0.2, duration=0.15)
-    >>> verdict = identify(Recording((Channel("U2", "V", "B", 325 * event.signal),), 25_000, 50))
-    >>> "1 event in 1 recording" in page_html([verdict], ["lost.cfg cannot be read."])
+    >>> analysis = identify(Recording((Channel("U2", "V", "B", 325 * event.signal),), 25_000, 50))
+    >>> "1 event in 1 recording" in page_html([analysis], ["lost.cfg cannot be read."])
     True
     """
     from jinja2 import ChoiceLoader, Environment, PackageLoader
 
-    kept = [one if isinstance(one, ListedRecording) else ListedRecording.of(one) for one in verdicts]
+    kept = [one if isinstance(one, ListedRecording) else ListedRecording.of(one) for one in analyses]
     listed = list_events(kept)
-    events = [one for one in listed if one.found.event.kind != "none"]
+    events = [one for one in listed if one.found.event.type != "none"]
     waveforms = read_waveforms(listed, find)
     figures = _list_figures(waveforms)
     worst = sorted(listed, key=lambda one: rows.row_severity(one.found), reverse=True)[:_MAX_PACKED]
     drawn = {figure.listed.number for figure in figures}
     csv = csv_lines(
-        (row for one in kept for row in one.verdict.rows()),
+        (row for one in kept for row in one.analysis.rows()),
         [name for name in COLUMNS if name not in ("path", "caveats")],
     )
     packed = sorted(worst, key=lambda one: one.number) if len(worst) > _MAX_ROWS else []
@@ -118,7 +118,10 @@ def page_html(
         scripts=[Markup(script) for script in scripts],  # noqa: S704 (part of the package)
         digests=[base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts],
         headline=listing_headline(listed, len(kept), len(failures)),
-        kinds=[(kind, KINDS[kind], COLOURS[kind], number) for kind, number in count_kinds(listed).items()],
+        types=[
+            (event_type, EVENT_TYPES[event_type], COLORS[event_type], number)
+            for event_type, number in count_types(listed).items()
+        ],
         show=rows,
         rows=shown,
         n_events=len(listed),
@@ -131,7 +134,7 @@ def page_html(
         charts=_charts(events),
         sarfi=_page_html_sarfi_table(listed, kept),
         cells=_page_html_cell_tables(listed),
-        recordings=[_describe_for_page_html(one.verdict) for one in kept[:_MAX_RECORDINGS]],
+        recordings=[_describe_for_page_html(one.analysis) for one in kept[:_MAX_RECORDINGS]],
         n_recordings=len(kept),
         n_described=min(len(kept), _MAX_RECORDINGS),
         failures=list(failures),
@@ -167,11 +170,11 @@ def _keep_page_html_together(text: str) -> str:
 def _charts(events: Sequence[ListedEvent]) -> list[Chart]:
     tips = []
     for one in events:
-        verdict = one.recording.verdict
+        analysis = one.recording.analysis
         words = (
             f"{one.number}: {rows.event_sentence(one.found)}",
-            rows.row_moment(one.found, verdict.start),
-            verdict.station,
+            rows.row_moment(one.found, analysis.start),
+            analysis.station,
         )
         tips.append(", ".join(filter(None, words)))
     links = [f"#event-{one.number}" for one in events]
@@ -213,7 +216,7 @@ def _page_html_sarfi_table(listed: Sequence[ListedEvent], recordings: Sequence[L
     table = sarfi(listed)
     if not table:
         return None
-    length = duration_text(sum(one.verdict.duration for one in recordings), 50.0).partition(" (")[0] or "no time"
+    length = duration_text(sum(one.analysis.duration for one in recordings), 50.0).partition(" (")[0] or "no time"
     note = (
         f"Number of events in these recordings ({length} in all), not per month or year: recorders "
         "store only what triggers them, so the observation time is unknown. After IEEE 1564: SARFI-X counts dips and "
@@ -251,22 +254,22 @@ def _page_html_cell_table(name: str, caption: str, cells: Cells) -> "Table | Non
     return Table(name, caption, rows, columns={"u": ("u [%]", "")}, note=note)
 
 
-def _describe_for_page_html(verdict: "Verdict") -> dict[str, Any]:
+def _describe_for_page_html(analysis: "Analysis") -> dict[str, Any]:
     """Facts about a recording, and what was assumed."""
-    references = [f"{one.channel} {voltage_text(one.volts)} ({one.source})" for one in verdict.references]
+    references = [f"{one.channel} {voltage_text(one.volts)} ({one.source})" for one in analysis.references]
     facts = [
-        ("Station", verdict.station),
-        ("First sample", time_text(verdict.start)),
-        ("File", verdict.path),
-        ("Length", duration_text(verdict.duration, verdict.nominal_frequency)),
-        ("Sampling rate", frequency_text(verdict.sampling_rate)),
-        ("Frequency", f"{verdict.frequency:.3f} Hz (nominal {verdict.nominal_frequency:g} Hz)"),
+        ("Station", analysis.station),
+        ("First sample", time_text(analysis.start)),
+        ("File", analysis.path),
+        ("Length", duration_text(analysis.duration, analysis.nominal_frequency)),
+        ("Sampling rate", frequency_text(analysis.sampling_rate)),
+        ("Frequency", f"{analysis.frequency:.3f} Hz (nominal {analysis.nominal_frequency:g} Hz)"),
         ("1 pu", "; ".join(references)),
     ]
-    count = sum(one.event.kind != "none" for one in verdict.events)
+    count = sum(one.event.type != "none" for one in analysis.events)
     return {
-        "name": verdict.source or "recording",
+        "name": analysis.source or "recording",
         "events": count_text(count, "event"),
         "facts": [(name, text) for name, text in facts if text],
-        "notes": [*verdict.notes, *verdict.caveats],
+        "notes": [*analysis.notes, *analysis.caveats],
     }

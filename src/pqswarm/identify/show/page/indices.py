@@ -27,7 +27,7 @@ def sarfi(rows: Sequence[ListedEvent]) -> list[dict[str, Any]]:
     """
     sites: dict[tuple[str, str], list[ListedEvent]] = {}
     for row in rows:
-        if row.found.event.kind in RMS:
+        if row.found.event.type in RMS:
             sites.setdefault((row.recording.site, row.found.event.system), []).append(row)
     quiet = {row.recording.site for row in rows} - {station for station, _ in sites}
     sites |= {(station, ""): [] for station in quiet}
@@ -51,9 +51,9 @@ def _aggregate_for_sarfi(rows: Iterable[ListedEvent]) -> list[list[ListedEvent]]
     """Group events in time: across recordings if dated, else within a recording."""
     timed = []
     for row in rows:
-        verdict = row.recording.verdict
-        when = row.found.event.at(verdict.start)
-        key = ("", "") if when is not None else (verdict.path, verdict.source)
+        analysis = row.recording.analysis
+        when = row.found.event.at(analysis.start)
+        key = ("", "") if when is not None else (analysis.path, analysis.source)
         second = (when.replace(tzinfo=None) - _EPOCH).total_seconds() if when is not None else row.found.event.start
         timed.append((key, second, row))
     groups: list[list[ListedEvent]] = []
@@ -79,9 +79,9 @@ def _count_for_sarfi(groups: list[list[ListedEvent]], name: str) -> int:
     return sum(any(u > bound for _, u in _event_points_for_indices(group, _HIGH)) for group in groups)
 
 
-def _event_points_for_indices(rows: Iterable[ListedEvent], kinds: Sequence[str]) -> list[tuple[float, float]]:
-    """Duration [s] and voltage [%] of the events of these kinds."""
-    found = [row.found for row in rows if row.found.event.kind in kinds]
+def _event_points_for_indices(rows: Iterable[ListedEvent], event_types: Sequence[str]) -> list[tuple[float, float]]:
+    """Duration [s] and voltage [%] of the events of these types."""
+    found = [row.found for row in rows if row.found.event.type in event_types]
     return [row_curve_point(one) or (0.0, 100 * one.event.magnitude) for one in found]
 
 
@@ -98,7 +98,7 @@ def _merged_dips_for_indices(rows: Sequence[ListedEvent]) -> list[tuple[float, f
     """Duration [s] and voltage [%] of dips: a sag that becomes an interruption, and a sag again, is one."""
     found: list[tuple[float, float]] = []
     before, end = None, 0.0
-    low = [row for row in rows if row.found.event.kind in _LOW]
+    low = [row for row in rows if row.found.event.type in _LOW]
     for row in sorted(low, key=lambda one: (one.place, one.found.event.system, one.found.event.start)):
         ((length, voltage),) = _event_points_for_indices([row], _LOW)
         place, start = (row.place, row.found.event.system), row.found.event.start

@@ -16,8 +16,8 @@ from pqswarm.recordings.view.encode import describe_header, describe_view, encod
 
 if TYPE_CHECKING:
     from pqswarm._base.typing import BoolArray, FloatArray
+    from pqswarm.identify.analysis import Analysis
     from pqswarm.identify.show.page.listing import ListedRecording
-    from pqswarm.identify.verdict import Verdict
     from pqswarm.measure import Event
     from pqswarm.recordings import StatusChannel
     from pqswarm.recordings.recording import RecordingSource
@@ -72,11 +72,11 @@ def describe_recording_for_levels(recording: "RecordingSource", channels: Sequen
     return {"name": _shorten_level_name(recording.source or "recording"), **header, "status": status}
 
 
-def choose_channels_for_levels(recording: "RecordingSource", verdict: "Verdict") -> list[int]:
+def choose_channels_for_levels(recording: "RecordingSource", analysis: "Analysis") -> list[int]:
     """Choose the channels to show: all, or of very many the analysed voltages, then currents, then others."""
-    analysed = [one.number for one in verdict.references]
+    analyzed = [one.number for one in analysis.references]
     currents = [place for place, one in enumerate(recording.channels) if one.is_current]
-    order = dict.fromkeys([*analysed, *currents, *range(len(recording.channels))])
+    order = dict.fromkeys([*analyzed, *currents, *range(len(recording.channels))])
     return sorted(list(order)[:_MAX_CHANNELS])
 
 
@@ -118,12 +118,12 @@ def list_level_views(
     return views
 
 
-def urms_level_extremes(verdict: "Verdict", time: "FloatArray", urms: "FloatArray") -> "BoolArray":
+def urms_level_extremes(analysis: "Analysis", time: "FloatArray", urms: "FloatArray") -> "BoolArray":
     """Select the values of Urms(1/2) that the picture of the whole recording needs: the extremes of each part."""
-    if not _is_long_for_levels(verdict):
+    if not _is_long_for_levels(analysis):
         return np.ones(time.size, dtype=bool)
     shown = np.zeros(time.size, dtype=bool)
-    edges = np.searchsorted(time, _level_part_edges(verdict))
+    edges = np.searchsorted(time, _level_part_edges(analysis))
     for line in urms:
         for start, end in pairwise(edges.tolist()):
             known = np.flatnonzero(np.isfinite(line[start:end])) + start
@@ -132,32 +132,32 @@ def urms_level_extremes(verdict: "Verdict", time: "FloatArray", urms: "FloatArra
     return shown
 
 
-def _is_long_for_levels(verdict: "Verdict") -> bool:
+def _is_long_for_levels(analysis: "Analysis") -> bool:
     """Whether Urms(1/2) of the whole recording is shown in parts."""
-    return verdict.duration > 0.5 * _MAX_VALUES / verdict.nominal_frequency
+    return analysis.duration > 0.5 * _MAX_VALUES / analysis.nominal_frequency
 
 
-def _level_part_edges(verdict: "Verdict") -> "FloatArray":
-    return np.linspace(0, verdict.duration, _MAX_VALUES // 2 + 1)
+def _level_part_edges(analysis: "Analysis") -> "FloatArray":
+    return np.linspace(0, analysis.duration, _MAX_VALUES // 2 + 1)
 
 
 def _urms_levels_view(
     shown: "ListedRecording", channels: Sequence[int], start: float, end: float
 ) -> dict[str, Any] | None:
     """Urms(1/2) of an interval [pu]; in parts for the whole of a long recording."""
-    verdict, time = shown.verdict, shown.time
+    analysis, time = shown.analysis, shown.time
     lines = [
         (channels.index(one.number), line)
-        for one, line in zip(verdict.references, shown.urms, strict=True)
+        for one, line in zip(analysis.references, shown.urms, strict=True)
         if one.number in channels
     ]
     pairs: list[tuple[FloatArray, FloatArray | None]]
     inside = np.flatnonzero((time >= start) & (time <= end))
     if not lines or inside.size < 2:
         return None
-    whole = start == 0 and end >= (verdict.n_samples - 1) / verdict.sampling_rate
-    if whole and _is_long_for_levels(verdict):
-        edges = _level_part_edges(verdict)
+    whole = start == 0 and end >= (analysis.n_samples - 1) / analysis.sampling_rate
+    if whole and _is_long_for_levels(analysis):
+        edges = _level_part_edges(analysis)
         places = np.searchsorted(time, edges).tolist()
         origin, step = 0.0, float(edges[1] - edges[0])
         pairs = [extremes_between(line, places) for _, line in lines]

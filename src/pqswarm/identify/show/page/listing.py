@@ -1,4 +1,4 @@
-"""What a page is made of: recordings with their verdicts, and their events in one numbered list."""
+"""What a page is made of: recordings with their analyses, and their events in one numbered list."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -7,11 +7,11 @@ import numpy as np
 
 from pqswarm._base.text import count_text
 from pqswarm._base.typing import BoolArray, FloatArray
+from pqswarm.identify.analysis import Analysis, EventResult
 from pqswarm.identify.show.page.levels import LEAD, urms_level_extremes
 from pqswarm.identify.show.rows import LONGEST_SHOWN, event_sentence, row_date, row_moment, row_severity
 from pqswarm.identify.show.words import join_words, time_text
-from pqswarm.identify.verdict import EventVerdict, Verdict
-from pqswarm.measure.event import KINDS
+from pqswarm.measure.event import EVENT_TYPES
 from pqswarm.measure.incidents.record import Incident
 
 MAX_FIGURES = 20
@@ -22,34 +22,34 @@ MAX_FIGURES = 20
 class ListedRecording:
     """What a page keeps of a recording: a thousand long ones must fit into memory.
 
-    The verdict without its measurements, and as much of Urms(1/2) [pu] (n_references, n) as is shown, at `time` [s].
+    The analysis without its measurements, and as much of Urms(1/2) [pu] (n_references, n) as is shown, at `time` [s].
     """
 
-    verdict: Verdict
+    analysis: Analysis
     time: FloatArray
     urms: FloatArray
 
     @classmethod
-    def of(cls, verdict: Verdict) -> "ListedRecording":
-        """Keep what the page shows of a verdict."""
-        series = None if verdict.characterisation is None else verdict.characterisation.series
-        light = replace(verdict, characterisation=None)
+    def of(cls, analysis: Analysis) -> "ListedRecording":
+        """Keep what the page shows of an analysis."""
+        series = None if analysis.characterization is None else analysis.characterization.series
+        light = replace(analysis, characterization=None)
         if series is None:
-            return cls(light, np.empty(0), np.empty((len(verdict.references), 0)))
-        shown = urms_level_extremes(verdict, series.time, series.urms) | _near_listed_events(verdict, series.time)
+            return cls(light, np.empty(0), np.empty((len(analysis.references), 0)))
+        shown = urms_level_extremes(analysis, series.time, series.urms) | _near_listed_events(analysis, series.time)
         return cls(light, series.time[shown], series.urms[:, shown])
 
     @property
     def site(self) -> str:
         """The station, or the file if the station is unknown."""
-        name = self.verdict.source.replace("\\", "/").rsplit("/", 1)[-1].partition(", ")[0]
-        return self.verdict.station or name or "recording"
+        name = self.analysis.source.replace("\\", "/").rsplit("/", 1)[-1].partition(", ")[0]
+        return self.analysis.station or name or "recording"
 
 
-def _near_listed_events(verdict: Verdict, time: FloatArray) -> BoolArray:
+def _near_listed_events(analysis: Analysis, time: FloatArray) -> BoolArray:
     """Values of Urms(1/2) near the worst events."""
     shown = np.zeros(time.size, dtype=bool)
-    for found in sorted(verdict.events, key=row_severity, reverse=True)[:MAX_FIGURES]:
+    for found in sorted(analysis.events, key=row_severity, reverse=True)[:MAX_FIGURES]:
         event = found.event
         middle = (event.start + event.end) / 2
         shown |= (time >= event.start - LEAD) & (time <= min(event.end, event.start + LONGEST_SHOWN) + LEAD)
@@ -59,12 +59,12 @@ def _near_listed_events(verdict: Verdict, time: FloatArray) -> BoolArray:
 
 @dataclass(frozen=True, eq=False)
 class ListedEvent:
-    """An event on the page: number from 1, recording and its index, verdict, incident, and if it is the main one."""
+    """An event on the page: number from 1, recording and its index, analysis, incident, and if it is the main one."""
 
     number: int
     place: int
     recording: ListedRecording
-    found: EventVerdict
+    found: EventResult
     incident: Incident | None = None
     is_main: bool = True
 
@@ -74,37 +74,37 @@ def list_events(recordings: Sequence[ListedRecording]) -> list[ListedEvent]:
     found = [
         (place, position)
         for place, recording in enumerate(recordings)
-        for position in range(len(recording.verdict.events))
+        for position in range(len(recording.analysis.events))
     ]
 
     def order(pair: tuple[int, int]) -> tuple[bool, str, str, str, float, bool, float]:
-        verdict, event = recordings[pair[0]].verdict, recordings[pair[0]].verdict.events[pair[1]].event
-        incident = verdict.incident_of(pair[1])
-        first = event if incident is None else verdict.events[min(incident.events)].event
+        analysis, event = recordings[pair[0]].analysis, recordings[pair[0]].analysis.events[pair[1]].event
+        incident = analysis.incident_of(pair[1])
+        first = event if incident is None else analysis.events[min(incident.events)].event
         is_below = incident is not None and incident.events[0] != pair[1]
-        when = time_text(first.at(verdict.start))
-        return not verdict.station, verdict.station, when, verdict.source, first.start, is_below, event.start
+        when = time_text(first.at(analysis.start))
+        return not analysis.station, analysis.station, when, analysis.source, first.start, is_below, event.start
 
     listed = []
     for number, (place, position) in enumerate(sorted(found, key=order), 1):
-        verdict = recordings[place].verdict
-        incident = verdict.incident_of(position)
+        analysis = recordings[place].analysis
+        incident = analysis.incident_of(position)
         is_main = incident is None or incident.events[0] == position
-        listed.append(ListedEvent(number, place, recordings[place], verdict.events[position], incident, is_main))
+        listed.append(ListedEvent(number, place, recordings[place], analysis.events[position], incident, is_main))
     return listed
 
 
-def count_kinds(listed: Iterable[ListedEvent]) -> dict[str, int]:
-    """Count the events of each kind, in the order of KINDS; recordings without events come last."""
-    kinds = [one.found.event.kind for one in listed]
-    return {kind: kinds.count(kind) for kind in KINDS if kind in kinds}
+def count_types(listed: Iterable[ListedEvent]) -> dict[str, int]:
+    """Count the events of each type, in the order of EVENT_TYPES; recordings without events come last."""
+    event_types = [one.found.event.type for one in listed]
+    return {event_type: event_types.count(event_type) for event_type in EVENT_TYPES if event_type in event_types}
 
 
 def listing_headline(listed: Sequence[ListedEvent], n_recordings: int, n_failures: int) -> list[str]:
     """Summarise recordings and events: how many, from where and when, and the worst event."""
-    events = [one for one in listed if one.found.event.kind != "none"]
-    stations = sorted({one.recording.verdict.station for one in listed} - {""})
-    dates = sorted({row_date(one.found, one.recording.verdict.start) for one in listed} - {""})
+    events = [one for one in listed if one.found.event.type != "none"]
+    stations = sorted({one.recording.analysis.station for one in listed} - {""})
+    dates = sorted({row_date(one.found, one.recording.analysis.start) for one in listed} - {""})
     n_incidents = sum(one.is_main for one in events)
     text = f"{count_text(len(events), 'event')} in {count_text(n_recordings, 'recording')}"
     if 0 < n_incidents < len(events):
@@ -116,10 +116,10 @@ def listing_headline(listed: Sequence[ListedEvent], n_recordings: int, n_failure
     lines = [f"{text}." if events or n_recordings else "No recording could be read."]
     if events:
         worst = max(events, key=lambda one: row_severity(one.found))
-        verdict = worst.recording.verdict
-        at = f" at {verdict.station}" if verdict.station else ""
+        analysis = worst.recording.analysis
+        at = f" at {analysis.station}" if analysis.station else ""
         cause = "" if worst.incident is None or not worst.incident.stages else f"; {worst.incident.title}"
-        lines.append(f"Worst: {event_sentence(worst.found)}{at}, {row_moment(worst.found, verdict.start)}{cause}.")
+        lines.append(f"Worst: {event_sentence(worst.found)}{at}, {row_moment(worst.found, analysis.start)}{cause}.")
     elif n_recordings:
         lines.append("No disturbance was found.")
     if n_failures:

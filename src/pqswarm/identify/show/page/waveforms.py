@@ -9,6 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from pqswarm.identify.analysis import Analysis
 from pqswarm.identify.show.page.levels import (
     choose_channels_for_levels,
     describe_recording_for_levels,
@@ -17,7 +18,6 @@ from pqswarm.identify.show.page.levels import (
 )
 from pqswarm.identify.show.page.listing import MAX_FIGURES, ListedEvent
 from pqswarm.identify.show.rows import event_sentence, row_severity
-from pqswarm.identify.verdict import Verdict
 from pqswarm.recordings import open_recordings
 from pqswarm.recordings.recording import RecordingSource
 
@@ -46,7 +46,7 @@ def _sort_worst_waveforms(listed: Iterable[ListedEvent]) -> list[ListedEvent]:
 
 def choose_events(listed: Sequence[ListedEvent], count: int = MAX_FIGURES) -> list[ListedEvent]:
     """Choose the events to draw: the worst of each recording first, then others; worst first."""
-    ordered = _sort_worst_waveforms(one for one in listed if one.found.event.kind != "none")
+    ordered = _sort_worst_waveforms(one for one in listed if one.found.event.type != "none")
     firsts: dict[int, ListedEvent] = {}
     for one in ordered:
         firsts.setdefault(one.place, one)
@@ -63,31 +63,31 @@ def _open_for_waveforms(path: str) -> tuple[RecordingSource, ...]:
         return ()
 
 
-def find_waveform_recording(verdict: Verdict) -> RecordingSource | None:
-    """Return the recording of a verdict from its file; None if the file is missing or has changed."""
-    return match_waveform_recording(verdict, _open_for_waveforms(verdict.path)) if verdict.path else None
+def find_waveform_recording(analysis: Analysis) -> RecordingSource | None:
+    """Return the recording of an analysis from its file; None if the file is missing or has changed."""
+    return match_waveform_recording(analysis, _open_for_waveforms(analysis.path)) if analysis.path else None
 
 
-def match_waveform_recording(verdict: Verdict, sources: Iterable[RecordingSource]) -> RecordingSource | None:
-    """Return the recording of a verdict among those of its file; None if it is missing or has changed."""
+def match_waveform_recording(analysis: Analysis, sources: Iterable[RecordingSource]) -> RecordingSource | None:
+    """Return the recording of an analysis among those of its file; None if it is missing or has changed."""
     for source in sources:
-        same = (source.source, source.n_samples, source.start) == (verdict.source, verdict.n_samples, verdict.start)
-        if same and abs(source.sampling_rate / verdict.sampling_rate - 1) < 1e-6:
+        same = (source.source, source.n_samples, source.start) == (analysis.source, analysis.n_samples, analysis.start)
+        if same and abs(source.sampling_rate / analysis.sampling_rate - 1) < 1e-6:
             return source
     return None
 
 
 def read_waveforms(
-    listed: Sequence[ListedEvent], find: Callable[[Verdict], RecordingSource | None] = find_waveform_recording
+    listed: Sequence[ListedEvent], find: Callable[[Analysis], RecordingSource | None] = find_waveform_recording
 ) -> list[Waveforms]:
     """Read the waveforms of the worst events, worst first, as far as number, size and the files allow."""
     chosen: dict[int, list[ListedEvent]] = {}
     for one in choose_events(listed):
         chosen.setdefault(one.place, []).append(one)
     found: list[Waveforms] = []
-    for place, own in sorted(chosen.items(), key=lambda item: item[1][0].recording.verdict.path):
+    for place, own in sorted(chosen.items(), key=lambda item: item[1][0].recording.analysis.path):
         try:
-            recording = find(own[0].recording.verdict)
+            recording = find(own[0].recording.analysis)
             if recording is not None:
                 found.append(_read_event_waveforms(recording, own, [one for one in listed if one.place == place]))
         except _ANY_ERROR:
@@ -106,10 +106,10 @@ def _read_event_waveforms(
     recording: RecordingSource, chosen: list[ListedEvent], listed: list[ListedEvent]
 ) -> Waveforms:
     shown, length = chosen[0].recording, recording.n_samples / recording.sampling_rate
-    channels = choose_channels_for_levels(recording, shown.verdict)
+    channels = choose_channels_for_levels(recording, shown.analysis)
     near = [levels_near_event(one.found.event, length) for one in chosen]
-    thresholds = shown.verdict.thresholds
-    events = _sort_worst_waveforms(one for one in listed if one.found.event.kind != "none")
+    thresholds = shown.analysis.thresholds
+    events = _sort_worst_waveforms(one for one in listed if one.found.event.type != "none")
     data: dict[str, Any] = {
         "header": describe_recording_for_levels(recording, channels),
         "views": list_level_views(recording, shown, near, channels),
@@ -131,7 +131,7 @@ def _waveform_event(one: ListedEvent) -> dict[str, Any]:
     return {
         "start": event.start,
         "end": event.end if isfinite(event.end) else event.start,
-        "kind": event.kind,
+        "type": event.type,
         "title": f"{one.number}: {event_sentence(one.found)}"[:200],
         "index": one.number,
     }

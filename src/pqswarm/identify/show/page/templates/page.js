@@ -1,4 +1,4 @@
-// What the page of events does beyond a report's: kinds that are shown alone, rows that points lead to, waveforms.
+// What the page of events does beyond a report's: types that are shown alone, rows that points lead to, waveforms.
 "use strict";
 (() => {
   const pq = window.pq;
@@ -7,7 +7,7 @@
   const points = [...document.querySelectorAll("svg.chart .point")];
 
   // An event: its row, texts and sort keys. Of many events the page shows the worst; a script unpacks the rows of all.
-  const fromRow = (row) => ({ number: Number(row.id.slice(6)), kind: row.dataset.kind, row, texts: [...row.cells].map((cell) => cell.textContent.trim()), keys: [...row.cells].map((cell) => cell.dataset.value ?? cell.textContent.trim()) });
+  const fromRow = (row) => ({ number: Number(row.id.slice(6)), type: row.dataset.type, row, texts: [...row.cells].map((cell) => cell.textContent.trim()), keys: [...row.cells].map((cell) => cell.dataset.value ?? cell.textContent.trim()) });
   const unpackText = (name) => {
     const bytes = Uint8Array.from(atob(document.getElementById(name).textContent), (letter) => letter.charCodeAt(0));
     return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
@@ -17,7 +17,7 @@
     const body = figure.querySelector("tbody");
     const heads = [...figure.querySelectorAll("thead th")];
     const tools = figure.querySelector(".tools");
-    let items = [...body.rows].map(fromRow), order = null, limit = LIMIT, kind = "";
+    let items = [...body.rows].map(fromRow), order = null, limit = LIMIT, type = "";
     const buttons = [];
     const search = pq.el("input", { type: "search", placeholder: "Search", "aria-label": "Search events", on: { input: () => show() } });
     const [from, to] = ["from", "to"].map((word) => pq.el("input", { type: "date", "aria-label": `Events ${word}`, on: { change: () => show() } }));
@@ -27,7 +27,7 @@
       const text = item.keys[column];
       return text === "" || text === "–" ? null : Number.isNaN(Number(text)) ? text : Number(text);
     };
-    const chosen = (item, words) => (!kind || item.kind === kind) && (!station.value || item.texts[1] === station.value) && (!from.value || item.texts[2] >= from.value) && (!to.value || (item.texts[2] <= to.value && item.texts[2] !== "–")) &&
+    const chosen = (item, words) => (!type || item.type === type) && (!station.value || item.texts[1] === station.value) && (!from.value || item.texts[2] >= from.value) && (!to.value || (item.texts[2] <= to.value && item.texts[2] !== "–")) &&
       words.every((word) => item.found.includes(word));
     show = (number = null) => {
       const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -41,11 +41,11 @@
       body.replaceChildren(...drawn, ...rest());
       const shown = new Set(found.map((item) => item.number));
       for (const point of points) point.classList.toggle("off", !shown.has(Number(point.getAttribute("href").slice(7))));
-      for (const [name, button] of buttons) button.setAttribute("aria-pressed", String(name === kind));
+      for (const [name, button] of buttons) button.setAttribute("aria-pressed", String(name === type));
       count.textContent = found.length === items.length ? "" : `${found.length} of ${items.length}`;
       return place >= 0;
     };
-    const reset = () => { kind = search.value = station.value = from.value = to.value = ""; };
+    const reset = () => { type = search.value = station.value = from.value = to.value = ""; };
     const sort = (column) => {
       order = order?.column !== column ? { column, down: false } : order.down ? null : { column, down: true };
       heads.forEach((head, i) => (order?.column === i ? head.setAttribute("aria-sort", order.down ? "descending" : "ascending") : head.removeAttribute("aria-sort")));
@@ -54,13 +54,13 @@
     heads.forEach((head, column) => head.replaceChildren(pq.el("button", { class: "sort", on: { click: () => sort(column) } }, head.textContent)));
     const start = () => {
       for (const item of items) item.found = item.texts.join(" ").toLowerCase();
-      const kinds = [...new Set(items.map((item) => item.kind))];
+      const types = [...new Set(items.map((item) => item.type))];
       const stations = [...new Set(items.map((item) => item.texts[1]))].sort();
       if (items.length < 2) return;
       tools.classList.add("filter");
-      for (const name of kinds.length > 1 ? ["", ...kinds] : []) {
-        const own = name === "" ? items : items.filter((item) => item.kind === name);
-        const button = pq.el("button", { on: { click: () => { kind = name; show(); } } }, `${name === "" ? "all" : own[0].texts[4]} (${own.length})`);
+      for (const name of types.length > 1 ? ["", ...types] : []) {
+        const own = name === "" ? items : items.filter((item) => item.type === name);
+        const button = pq.el("button", { on: { click: () => { type = name; show(); } } }, `${name === "" ? "all" : own[0].texts[4]} (${own.length})`);
         buttons.push([name, button]);
         tools.insertBefore(button, tools.lastElementChild);
       }

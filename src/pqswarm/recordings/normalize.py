@@ -23,14 +23,14 @@ _RATES = (1e-5, 1e9)  # Hz; a log has a value a day
 _FREQUENCIES = (5.0, 1000.0)  # Hz; railways have 16.7, aircraft 400
 
 
-def normalise(raw: RawSource, options: Options, path: str = "") -> FileSource:
+def normalize(raw: RawSource, options: Options, path: str = "") -> FileSource:
     """Apply the caller's overrides and build the recording in SI units; its notes list all changes."""
     notes = [printable(note[:_NOTE_LIMIT]) for note in dict.fromkeys(raw.notes)]
     if len(notes) > _MAX_NOTES:
         notes = [*notes[:_MAX_NOTES], f"Not shown: {count_text(len(notes) - _MAX_NOTES, 'more note')}."]
     if len(raw.channels) > MAX_CHANNELS:
         raise RecordingError(f"has {len(raw.channels)} channels; at most {MAX_CHANNELS} are read.")
-    numbers = _select_channels_to_normalise(raw.channels, options.columns)
+    numbers = _select_channels_to_normalize(raw.channels, options.columns)
     units = _units([raw.channels[i] for i in numbers], options.units, notes)
     channels: list[ChannelHeader] = []
     factors: list[float] = []
@@ -43,7 +43,7 @@ def normalise(raw: RawSource, options: Options, path: str = "") -> FileSource:
             unit = f"{unit} rms"
         channels.append(ChannelHeader(name, unit, find_phase(raw.channels[i].phase, name)))
         factors.append(factor)
-    kept = _usable_channels_to_normalise(raw, numbers, factors)
+    kept = _usable_channels_to_normalize(raw, numbers, factors)
     if len(kept) < len(channels):
         having = set(kept)
         dropped = [channel.name for i, channel in enumerate(channels) if i not in having]
@@ -70,7 +70,7 @@ def normalise(raw: RawSource, options: Options, path: str = "") -> FileSource:
     return FileSource(tuple(channels), rate, frequency, raw.n_samples, raw.start, *texts, *held)
 
 
-def _usable_channels_to_normalise(raw: RawSource, numbers: list[int], factors: list[float]) -> list[int]:
+def _usable_channels_to_normalize(raw: RawSource, numbers: list[int], factors: list[float]) -> list[int]:
     """Positions of the channels with at least one sample that is a number; each is read until one is found."""
     missing = list(range(len(numbers)))
     piece = max(_PIECE // max(len(numbers), 1), 1024)
@@ -87,7 +87,7 @@ def _usable_channels_to_normalise(raw: RawSource, numbers: list[int], factors: l
     return [i for i in range(len(numbers)) if i not in lacking]
 
 
-def _select_channels_to_normalise(channels: Sequence[RawHeader], columns: Sequence[str | int] | None) -> list[int]:
+def _select_channels_to_normalize(channels: Sequence[RawHeader], columns: Sequence[str | int] | None) -> list[int]:
     """Numbers of the channels to read."""
     if columns is None:
         return list(range(len(channels)))

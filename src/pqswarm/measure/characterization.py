@@ -48,7 +48,7 @@ class ChannelResult:
 
 
 @dataclass(frozen=True, eq=False)
-class Series:
+class MeasuredSeries:
     """The measured time series, the large part of a result.
 
     Attributes
@@ -56,7 +56,7 @@ class Series:
     time : ndarray of shape (n_windows,)
         Centres of the windows of Urms(1/2) [s].
     urms : ndarray of shape (n_channels, n_windows)
-        Urms(1/2) [pu], in the order of :attr:`Characterisation.channels`.
+        Urms(1/2) [pu], in the order of :attr:`Characterization.channels`.
     steady : SteadySeries
         Quantities of each 10 or 12 cycles.
     """
@@ -73,7 +73,7 @@ class Series:
 
 
 @dataclass(frozen=True, eq=False)
-class Characterisation:
+class Characterization:
     """What was found in a recording, with the thresholds and references used.
 
     Attributes
@@ -91,12 +91,12 @@ class Characterisation:
     states : tuple of ChannelState
         What each voltage of the recording is, and why.
     events : tuple of Event
-        In order of time; one of kind ``"none"`` if nothing was found.
+        In order of time; one of type ``"none"`` if nothing was found.
     caveats : tuple of str
         Assumptions, and what the recording cannot show; one sentence each.
     incidents : tuple of Incident
         Events that belong together, with their cause; in order of time.
-    series : Series or None
+    series : MeasuredSeries or None
         The measured time series; None if they were dropped to save memory.
     """
 
@@ -111,16 +111,16 @@ class Characterisation:
     events: tuple[Event, ...]
     caveats: tuple[str, ...]
     incidents: tuple[Incident, ...] = ()
-    series: Series | None = None
+    series: MeasuredSeries | None = None
 
-    def require_series(self) -> Series:
+    def require_series(self) -> MeasuredSeries:
         """Return the time series, or raise :class:`PqswarmError` if they were dropped."""
         if self.series is None:
             raise PqswarmError("the time series of this result were dropped: analyse the recording again.")
         return self.series
 
     def urms_of(self, channel: ChannelResult) -> FloatArray:
-        """Return Urms(1/2) of one of :attr:`channels` [pu], at :attr:`Series.time`."""
+        """Return Urms(1/2) of one of :attr:`channels` [pu], at :attr:`MeasuredSeries.time`."""
         place = next(i for i, one in enumerate(self.channels) if one.number == channel.number)
         values: FloatArray = self.require_series().urms[place]
         return values

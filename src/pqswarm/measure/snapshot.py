@@ -13,7 +13,7 @@ from pqswarm._base.typing import AnyArray, FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.measure.detect.urms import MAX_MISSING, fill_gaps
 from pqswarm.measure.group.sag_type import orient_lines, symmetrical_components
-from pqswarm.measure.power import PowerAtMoment, measure_power
+from pqswarm.measure.power import PowerSnapshot, measure_power
 from pqswarm.measure.steady.harmonics import Spectrum, fit_harmonics, make_spectrum
 from pqswarm.measure.steady.unbalance import three_phases_for_unbalance
 from pqswarm.measure.steady.windows import highest_order
@@ -50,7 +50,7 @@ class Phasor:
 
 
 @dataclass(frozen=True)
-class ChannelAtMoment:
+class ChannelSnapshot:
     """One channel at a moment.
 
     Attributes
@@ -82,7 +82,7 @@ class ChannelAtMoment:
 
 
 @dataclass(frozen=True)
-class SystemAtMoment:
+class SystemSnapshot:
     """Symmetrical components of a three-phase system.
 
     Attributes
@@ -115,7 +115,7 @@ class SystemAtMoment:
 
 
 @dataclass(frozen=True)
-class AtMoment:
+class Snapshot:
     """A recording at a moment.
 
     Attributes
@@ -131,11 +131,11 @@ class AtMoment:
     is_moved : bool
         Whether it is not centred on the moment, because the recording begins or ends there. Angles are those at the
         moment all the same, as if the window went on.
-    channels : tuple of ChannelAtMoment
+    channels : tuple of ChannelSnapshot
         In the order of the recording.
-    systems : tuple of SystemAtMoment
+    systems : tuple of SystemSnapshot
         Three-phase systems, of voltages and of currents; empty if there is none.
-    powers : tuple of PowerAtMoment
+    powers : tuple of PowerSnapshot
         Of each three-phase system of currents with the voltages of its name, or the first ones.
     notes : tuple of str
         What had to be assumed; one sentence each.
@@ -146,9 +146,9 @@ class AtMoment:
     cycles: int
     window: tuple[float, float]
     is_moved: bool
-    channels: tuple[ChannelAtMoment, ...]
-    systems: tuple[SystemAtMoment, ...]
-    powers: tuple[PowerAtMoment, ...]
+    channels: tuple[ChannelSnapshot, ...]
+    systems: tuple[SystemSnapshot, ...]
+    powers: tuple[PowerSnapshot, ...]
     notes: tuple[str, ...]
 
     def as_dict(self) -> dict[str, Any]:
@@ -171,7 +171,7 @@ def measure_at(
     cycles: int = 1,
     channels: Sequence[str | int] | None = None,
     side: str = "around",
-) -> AtMoment:
+) -> Snapshot:
     """Measure phasors, symmetrical components and spectra of a recording at a moment.
 
     The sines of all orders are fitted to the cycles around the moment, or before it, which need not have an integer
@@ -184,7 +184,7 @@ def measure_at(
     moment : float
         From the first sample [s].
     frequency : float, optional
-        Of the fundamental [Hz], such as that of a :class:`Characterisation`; by default it is measured in the twenty
+        Of the fundamental [Hz], such as that of a :class:`Characterization`; by default it is measured in the twenty
         cycles around the moment.
     cycles : int
         Length of the window, 1 to 50. At the ends of the recording it is moved inside.
@@ -196,7 +196,7 @@ def measure_at(
 
     Returns
     -------
-    AtMoment
+    Snapshot
         Channels, of which too many samples are missing, have no values; without three phases there are no systems.
 
     Raises
@@ -248,13 +248,13 @@ def measure_at(
     place = _MomentWindow(begin, size, cycle, count, (first + begin) / rate, moment * rate - first - begin)
     with one_blas_thread():
         found = [_measure_channel_at_moment(channel, place, notes) for channel in chosen]
-    return AtMoment(
+    return Snapshot(
         moment=float(moment),
         frequency=frequency,
         cycles=count,
         window=(place.start, place.start + size / rate),
         is_moved=is_moved,
-        **_assemble_moment(chosen, found),
+        **_assemble_snapshot(chosen, found),
         notes=tuple(notes),
     )
 
@@ -319,7 +319,7 @@ def _true_rms_at_moment(piece: FloatArray, cycle: float, direct: float, phasors:
     return float(np.sqrt(max(float(np.mean(piece**2)) - float(np.mean(fitted**2)) + over_cycles, 0.0)))
 
 
-def _assemble_moment(
+def _assemble_snapshot(
     chosen: Sequence[ChannelHeader], found: "Sequence[tuple[float, complex, Spectrum | None] | None]"
 ) -> dict[str, Any]:
     """Channels and systems, with angles relative to the first voltage."""
@@ -340,13 +340,13 @@ def _assemble_moment(
         return Phasor(float(abs(value)), float(np.degrees(np.angle(value))), relative)
 
     parts = [
-        ChannelAtMoment(header.name, header.unit, header.phase, None, None, None)
+        ChannelSnapshot(header.name, header.unit, header.phase, None, None, None)
         if one is None
-        else ChannelAtMoment(header.name, header.unit, header.phase, one[0], phasor(one[1], header.unit), one[2])
+        else ChannelSnapshot(header.name, header.unit, header.phase, one[0], phasor(one[1], header.unit), one[2])
         for header, one in zip(chosen, found, strict=True)
     ]
     systems = []
-    phasors: dict[str, list[tuple[SystemAtMoment, list[complex]]]] = {}
+    phasors: dict[str, list[tuple[SystemSnapshot, list[complex]]]] = {}
     for unit in dict.fromkeys(header.unit for header in chosen):
         own = [i for i, header in enumerate(chosen) if header.unit == unit and header.phase not in ("", "N")]
         headers = [chosen[i] for i in own]
@@ -360,7 +360,7 @@ def _assemble_moment(
     return {"channels": tuple(parts), "systems": tuple(systems), "powers": _powers_at_moment(phasors)}
 
 
-def _powers_at_moment(phasors: "dict[str, list[tuple[SystemAtMoment, list[complex]]]]") -> tuple[PowerAtMoment, ...]:
+def _powers_at_moment(phasors: "dict[str, list[tuple[SystemSnapshot, list[complex]]]]") -> tuple[PowerSnapshot, ...]:
     """Power of each system of currents with the voltages of its name, or the first ones; by their phasors."""
     busbars, powers = phasors.get("V", []), []
     for feeder, amperes in phasors.get("A", []) if busbars else []:
@@ -371,7 +371,7 @@ def _powers_at_moment(phasors: "dict[str, list[tuple[SystemAtMoment, list[comple
     return tuple(powers)
 
 
-def _system(name: str, headers: Sequence[ChannelHeader], values: Sequence[complex], phasor: Any) -> SystemAtMoment:
+def _system(name: str, headers: Sequence[ChannelHeader], values: Sequence[complex], phasor: Any) -> SystemSnapshot:
     unit, is_between = headers[0].unit, len(headers[0].phase) == 2
     if is_between:
         values = [sign * one for sign, one in zip(orient_lines(values), values, strict=True)]
@@ -379,7 +379,7 @@ def _system(name: str, headers: Sequence[ChannelHeader], values: Sequence[comple
     is_reverse = abs(negative) > abs(positive)
     if is_reverse:
         positive, negative = negative, positive
-    return SystemAtMoment(
+    return SystemSnapshot(
         name=name,
         unit=unit,
         channels=tuple(header.name for header in headers),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pqswarm.errors import PqswarmError
-from pqswarm.measure import characterise, measure_at
+from pqswarm.measure import characterize, measure_at
 from pqswarm.recordings import Channel, Recording, open_recordings, write_comtrade
 
 PHASES = "ABC"
@@ -128,7 +128,7 @@ def test_systems_of_voltages_lines_and_currents():
 
 def test_a_frequency_that_is_given_is_taken():
     made = recording(waves(UNEQUAL, 50.4))
-    found = measure_at(made, 0.3, frequency=characterise(made).frequency)
+    found = measure_at(made, 0.3, frequency=characterize(made).frequency)
     assert found.frequency == pytest.approx(50.4, abs=1e-3)
     assert measure_at(made, 0.3, frequency=50.0).frequency == 50.0
 

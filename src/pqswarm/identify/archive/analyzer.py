@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from pqswarm import __version__
 from pqswarm._base.text import file_text
 from pqswarm.errors import PqswarmError
+from pqswarm.identify.analysis import Analysis
 from pqswarm.identify.archive.files import LEASE, SeenFile
 from pqswarm.identify.folder.batch import Failure, failure_of, identify_file
 from pqswarm.identify.model import Model, default_model
-from pqswarm.identify.verdict import Verdict
 from pqswarm.recordings import RecordingSource, Site, open_recordings
 
 if TYPE_CHECKING:
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Analysed:
+class Analyzed:
     """The results of a file, and the number of channels of each of its recordings."""
 
-    results: tuple[Verdict | Failure, ...]
+    results: tuple[Analysis | Failure, ...]
     n_channels: tuple[int | None, ...]
-    analyser: str
+    analyzer: str
 
     @property
     def is_retryable(self) -> bool:
@@ -37,14 +37,14 @@ class Analysed:
 
 
 @dataclass(frozen=True)
-class ArchiveAnalyser:
+class ArchiveAnalyzer:
     """Analyses files with the options of :func:`pqswarm.identify.identify_file`, and the site of their station."""
 
     options: Mapping[str, Any]
     sites: Mapping[str, Site]
 
     @classmethod
-    def of(cls, archive: "Archive", options: Mapping[str, Any]) -> "ArchiveAnalyser":
+    def of(cls, archive: "Archive", options: Mapping[str, Any]) -> "ArchiveAnalyzer":
         """Use the sites of an archive."""
         return cls(options, archive.sites())
 
@@ -61,36 +61,36 @@ class ArchiveAnalyser:
         return self.sites.get(file_text(name), given)
 
     def digest(self, site: Site | None) -> str:
-        """Return a digest of what a verdict depends on, apart from the file: model, site, options and version."""
+        """Return a digest of what an analysis depends on, apart from the file: model, site, options and version."""
         model: Model = self.options.get("model") or default_model()
         plain = {k: v for k, v in self.options.items() if k not in ("model", "site")}
         text = repr((__version__, sorted(plain.items()), None if site is None else replace(site, source="")))
         return hashlib.sha256(f"{model_digest(model)} {text}".encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
-    def analyse(
+    def analyze(
         self,
         path: "str | Path",
-        after: Callable[[RecordingSource, Verdict], object] | None = None,
+        after: Callable[[RecordingSource, Analysis], object] | None = None,
         progress: Callable[[int, int], None] | None = None,
         *,
         keep_series: bool = False,
-    ) -> Analysed:
+    ) -> Analyzed:
         """Analyse a file; no error but those of `progress` escapes."""
         counts: list[int] = []
 
-        def count(source: RecordingSource, verdict: Verdict) -> None:
+        def count(source: RecordingSource, analysis: Analysis) -> None:
             counts.append(len(source.channels))
             if after is not None:
-                after(source, verdict)
+                after(source, analysis)
 
         site = self.site_of(path)
         results = [
-            replace(one, characterisation=None) if isinstance(one, Verdict) and not keep_series else one
+            replace(one, characterization=None) if isinstance(one, Analysis) and not keep_series else one
             for one in identify_file(path, **{**self.options, "site": site}, after=count, progress=progress)
         ]
         numbers = iter(counts)
-        channels = tuple(next(numbers, None) if isinstance(one, Verdict) else None for one in results)
-        return Analysed(tuple(results), channels, self.digest(site))
+        channels = tuple(next(numbers, None) if isinstance(one, Analysis) else None for one in results)
+        return Analyzed(tuple(results), channels, self.digest(site))
 
 
 def model_digest(model: Model) -> str:
@@ -129,25 +129,25 @@ def heartbeat(archive: "Archive", contents: Iterable[str]) -> Iterator[None]:
         thread.join(5.0)
 
 
-def analyse_into(
+def analyze_into(
     archive: "Archive",
     file: SeenFile,
-    analyse: "Callable[[Path], Analysed]",
+    analyze: "Callable[[Path], Analyzed]",
     is_current: Callable[[], bool] = lambda: True,
-) -> tuple[Analysed, int | None]:
+) -> tuple[Analyzed, int | None]:
     """Analyse a claimed file and write the result; return it, and the number of new events or None.
 
     None if it could not be read for now, has changed meanwhile, or another process was faster: the claim is given up.
     """
     try:
         with heartbeat(archive, [file.content]):
-            found = analyse(file.path)
+            found = analyze(file.path)
     except Exception as error:  # noqa: BLE001 (any error is this file's failure)
-        found = Analysed((failure_of(error, file.path, ""),), (None,), "")
+        found = Analyzed((failure_of(error, file.path, ""),), (None,), "")
     except BaseException:
         archive.release([file.content])
         raise
     if found.is_retryable or not is_current():
         archive.release([file.content])
         return found, None
-    return found, archive.finish(file, found.results, analyser=found.analyser, n_channels=found.n_channels)
+    return found, archive.finish(file, found.results, analyzer=found.analyzer, n_channels=found.n_channels)

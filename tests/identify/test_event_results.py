@@ -1,4 +1,4 @@
-"""A verdict for each event: its own window, classes that the standard allows, rows with date and time."""
+"""An analysis for each event: its own window, classes that the standard allows, rows with date and time."""
 
 from datetime import datetime
 
@@ -31,21 +31,21 @@ def long_recording(**known):
 
 
 @pytest.fixture(scope="module")
-def verdict():
+def analysis():
     return identify(long_recording(start=datetime(2026, 3, 1, 23, 59, 58), station="Nord", path="a/b.cfg"))
 
 
-def test_each_event_has_its_own_class_and_window(verdict):
-    assert [one.event.kind for one in verdict.events] == ["sag", "swell", "interruption"]
-    assert [one.label for one in verdict.events] == ["sag", "swell", "interruption"]
-    for one in verdict.events:
+def test_each_event_has_its_own_class_and_window(analysis):
+    assert [one.event.type for one in analysis.events] == ["sag", "swell", "interruption"]
+    assert [one.label for one in analysis.events] == ["sag", "swell", "interruption"]
+    for one in analysis.events:
         assert one.window[0] < one.event.start < one.event.end < one.window[1]
         assert one.window[1] - one.window[0] <= 0.601
         assert one.agreement == "measured"
 
 
-def test_rows_have_station_date_and_time(verdict):
-    rows = verdict.rows()
+def test_rows_have_station_date_and_time(analysis):
+    rows = analysis.rows()
     assert all(tuple(row) == COLUMNS for row in rows)
     assert [(row["date"], row["time"][:11]) for row in rows] == [
         ("2026-03-01", "23:59:59.00"),
@@ -56,7 +56,7 @@ def test_rows_have_station_date_and_time(verdict):
     assert rows[0]["phases"] == "A"
     assert rows[0]["volts"] == pytest.approx(115, abs=1)
     assert rows[0]["duration_s"] == pytest.approx(0.2, abs=0.02)
-    text = verdict.text().splitlines()
+    text = analysis.text().splitlines()
     assert text[0] == "a/b.cfg, Nord, 2026-03-01"
     assert text[1].startswith("  23:59:59.00")
     assert "fault A" in text[1]
@@ -89,7 +89,7 @@ def test_a_phase_at_zero_is_an_interruption_whatever_the_model_thinks():
     wave = 325 * np.sin(2 * np.pi * 50 * t) * ((t < 0.1) | (t > 0.5))
     wave[np.abs(t - 0.1) < 0.002] += 200.0
     (one,) = identify(Recording((Channel("U", "V", "A", wave),), RATE, 50.0)).events
-    assert (one.event.kind, one.label) == ("interruption", "interruption")
+    assert (one.event.type, one.label) == ("interruption", "interruption")
 
 
 def test_the_window_leaves_out_the_neighbours():
@@ -106,5 +106,5 @@ def test_the_window_leaves_out_the_neighbours():
 def test_nothing_found():
     t = np.arange(round(0.6 * RATE)) / RATE
     (one,) = identify(Recording((Channel("U", "V", "A", 325 * np.sin(2 * np.pi * 50 * t)),), RATE, 50.0)).events
-    assert (one.event.kind, one.rule) == ("none", "pure_sinusoid")
+    assert (one.event.type, one.rule) == ("none", "pure_sinusoid")
     assert one.label == "pure_sinusoid"

@@ -1,4 +1,4 @@
-"""Verdicts on generated recordings, and on those of others where they are at hand."""
+"""Analyses on generated recordings, and on those of others where they are at hand."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from tests.reference.disturbances import make
 
 from pqswarm.errors import PqswarmError
 from pqswarm.events import PRESETS, generate
-from pqswarm.identify import COLUMNS, EventVerdict, Verdict, identify
+from pqswarm.identify import COLUMNS, Analysis, EventResult, identify
 from pqswarm.identify.agreement import describe_agreement, in_words
 from pqswarm.identify.show.lines import csv_lines
 from pqswarm.recordings import Channel, Recording, read_all
@@ -31,8 +31,8 @@ def recording(*events, names="ABC", **kwargs):
 
 def test_a_sag():
     event = generate("sag", seed=3, preset="field", cycles=30, frequency=50, depth=0.38, start=0.2, duration=0.15)
-    verdict = identify(recording(event, source="fault.cfg"))
-    (found,) = verdict.events
+    analysis = identify(recording(event, source="fault.cfg"))
+    (found,) = analysis.events
     assert found.label == "sag"
     assert found.rule == "sag"
     assert found.agreement == "measured"
@@ -40,22 +40,22 @@ def test_a_sag():
     assert found.runner_up == ("", 0.0)  # its depth and what is added to it are measured
     assert found.runner_up[1] < found.probability
     assert sum(found.probabilities.values()) <= 1
-    text = verdict.text()
+    text = analysis.text()
     assert "fault.cfg" in text
     assert "instantaneous sag on phase A" in text
     assert "pre-event" in text
 
 
 def test_plain_values():
-    verdict = identify(recording(generate("harmonics", seed=1), generate("swell", seed=2), generate("sag", seed=5)))
-    again = json.loads(json.dumps(verdict.as_dict(), allow_nan=False))
+    analysis = identify(recording(generate("harmonics", seed=1), generate("swell", seed=2), generate("sag", seed=5)))
+    again = json.loads(json.dumps(analysis.as_dict(), allow_nan=False))
     assert [one["channel"] for one in again["references"]] == ["UA", "UB", "UC"]
-    assert Verdict.of(again) == verdict
-    assert Verdict.of(again).as_dict() == verdict.as_dict()
-    assert [EventVerdict.of(one) for one in again["events"]] == list(verdict.events)
-    rows = verdict.rows()
-    assert [row["kind"] for row in rows] == [one.event.kind for one in verdict.events]
-    assert {"harmonics", "swell", "sag"} == {row["kind"] for row in rows}
+    assert Analysis.of(again) == analysis
+    assert Analysis.of(again).as_dict() == analysis.as_dict()
+    assert [EventResult.of(one) for one in again["events"]] == list(analysis.events)
+    rows = analysis.rows()
+    assert [row["type"] for row in rows] == [one.event.type for one in analysis.events]
+    assert {"harmonics", "swell", "sag"} == {row["type"] for row in rows}
     assert all(tuple(row) == COLUMNS for row in rows)
     assert csv_lines(rows).count("\n") == len(rows) + 1
 
@@ -70,19 +70,19 @@ def test_plain_values():
             {"probabilities": [1]},
             {"known": {}},
         ),
-        *({"parts": []}, {"kind": "storm"}, {"start": None}, {"agreement": None}, {"magnitude": "x"}, {"details": 3}),
+        *({"parts": []}, {"type": "storm"}, {"start": None}, {"agreement": None}, {"magnitude": "x"}, {"details": 3}),
     ],
 )
 def test_what_is_no_verdict_is_refused(wrong):
-    verdict = identify(recording(generate("sag", seed=3)))
-    plain = verdict.as_dict()
+    analysis = identify(recording(generate("sag", seed=3)))
+    plain = analysis.as_dict()
     with pytest.raises(PqswarmError, match="not "):
-        EventVerdict.of(plain["events"][0] | wrong)
+        EventResult.of(plain["events"][0] | wrong)
     with pytest.raises(PqswarmError, match="not "):
-        Verdict.of(plain | {"events": [plain["events"][0] | wrong]})
+        Analysis.of(plain | {"events": [plain["events"][0] | wrong]})
     for other in ({}, [], None, plain | {"sampling_rate": 0}, plain | {"start": "soon"}, plain | {"references": [{}]}):
-        with pytest.raises(PqswarmError, match="not a verdict"):
-            Verdict.of(other)
+        with pytest.raises(PqswarmError, match="not an analysis"):
+            Analysis.of(other)
 
 
 def test_no_formula_for_a_spreadsheet():
@@ -93,36 +93,36 @@ def test_no_formula_for_a_spreadsheet():
 
 def test_short_capture_says_so():
     event = generate("oscillatory_transient", seed=2, preset="field", cycles=5, frequency=60, transient_amplitude=1.0)
-    verdict = identify(recording(event))
-    assert not any("extended to 30" in text for text in verdict.caveats)  # the bundled model needs no 30 cycles
-    assert any("Time was scaled" in text for text in verdict.caveats)
+    analysis = identify(recording(event))
+    assert not any("extended to 30" in text for text in analysis.caveats)  # the bundled model needs no 30 cycles
+    assert any("Time was scaled" in text for text in analysis.caveats)
 
 
 def test_slow_recorder_says_so():
     event = generate("sag", seed=3, sampling_rate=3200, depth=0.5)
-    verdict = identify(recording(event))
-    assert any("uses only features below 1.562 kHz" in text for text in verdict.caveats)
-    assert verdict.main.label == "sag"
+    analysis = identify(recording(event))
+    assert any("uses only features below 1.562 kHz" in text for text in analysis.caveats)
+    assert analysis.main.label == "sag"
 
 
 def test_long_record_is_windowed_at_the_event():
     t = np.arange(64_000) / 6400
     wave = 325 * np.sin(2 * np.pi * 50 * t) * np.where((t > 7.0) & (t < 7.1), 0.5, 1.0)
-    verdict = identify(Recording((Channel("U1", "V", "A", wave),), 6400, 50))
-    first, last = verdict.main.window
+    analysis = identify(Recording((Channel("U1", "V", "A", wave),), 6400, 50))
+    first, last = analysis.main.window
     assert first < 6.95
     assert last > 7.15
     assert last - first == pytest.approx(0.6, abs=0.01)
-    assert verdict.main.label == "sag"
-    assert any("30 cycles around" in text for text in verdict.caveats)
+    assert analysis.main.label == "sag"
+    assert any("30 cycles around" in text for text in analysis.caveats)
 
 
 def test_two_cycles_are_left_to_the_rules():
     t = np.arange(1000) / 25_000
-    verdict = identify(Recording((Channel("U1", "V", "A", 325 * np.sin(2 * np.pi * 50 * t)),), 25_000, 50))
-    assert verdict.main.label == ""
-    assert "rules only" in verdict.text()
-    json.dumps(verdict.as_dict(), allow_nan=False)
+    analysis = identify(Recording((Channel("U1", "V", "A", 325 * np.sin(2 * np.pi * 50 * t)),), 25_000, 50))
+    assert analysis.main.label == ""
+    assert "rules only" in analysis.text()
+    json.dumps(analysis.as_dict(), allow_nan=False)
 
 
 def test_dead_channel():
@@ -130,9 +130,9 @@ def test_dead_channel():
     both = Recording(
         (Channel("U1", "V", "A", 325 * event.signal), Channel("U2", "V", "B", 0 * event.signal)), 25_000, 50
     )
-    verdict = identify(both)
-    assert "sag" in [one.label for one in verdict.events]
-    assert len(verdict.plot(both).axes) == 2
+    analysis = identify(both)
+    assert "sag" in [one.label for one in analysis.events]
+    assert len(analysis.plot(both).axes) == 2
 
 
 def test_missing_samples():
@@ -144,15 +144,15 @@ def test_missing_samples():
 
 def test_channels_and_reference():
     three = recording(generate("sag", seed=3), generate("pure_sinusoid", seed=1), generate("pure_sinusoid", seed=2))
-    verdict = identify(three, channels=["B"], reference=230.0)
-    assert [one.channel for one in verdict.references] == ["UB"]
-    assert verdict.main.reference_source == "given"
+    analysis = identify(three, channels=["B"], reference=230.0)
+    assert [one.channel for one in analysis.references] == ["UB"]
+    assert analysis.main.reference_source == "given"
     with pytest.raises(PqswarmError, match="no single channel"):
         identify(three, channels=["Z"])
 
 
 def test_agreement_in_words():
-    measured = identify(recording(generate("sag", seed=3))).characterisation
+    measured = identify(recording(generate("sag", seed=3))).characterization
 
     def said(rule, label, known=PRESETS["paper"].classes):
         return describe_agreement(rule, label, known, measured.channels[0], measured)
@@ -169,14 +169,14 @@ def test_agreement_in_words():
 
 
 def test_two_channels_of_one_name():
-    """Each verdict, and the figure, is of its own channel."""
+    """Each analysis, and the figure, is of its own channel."""
     sag = generate("sag", seed=3, depth=0.6, start=0.2, duration=0.2).signal
     clean = generate("pure_sinusoid", seed=1, amplitude=1.0).signal
     both = Recording(tuple(Channel("U", "V", "", 325 * wave) for wave in (clean, sag)), 25_000, 50)
-    verdict = identify(both)
-    assert [one.number for one in verdict.references] == [0, 1]
-    assert [one.event.worst.number for one in verdict.events] == [1]
-    assert verdict.events[0].label == "sag"
+    analysis = identify(both)
+    assert [one.number for one in analysis.references] == [0, 1]
+    assert [one.event.worst.number for one in analysis.events] == [1]
+    assert analysis.events[0].label == "sag"
 
 
 @pytest.mark.skipif(not FOLDER.is_dir(), reason=f"no recordings of others in {FOLDER}")
@@ -184,11 +184,11 @@ class TestSamples:
     @pytest.mark.parametrize("name", FILES)
     def test_all_have_a_verdict(self, name):
         for one in read_all(FOLDER / name):
-            verdict = identify(one)
-            assert verdict.events
-            assert verdict.sentences
-            assert all(one.label or one.agreement.startswith("rules only") for one in verdict.events)
-            json.dumps(verdict.as_dict(), allow_nan=False)
+            analysis = identify(one)
+            assert analysis.events
+            assert analysis.sentences
+            assert all(one.label or one.agreement.startswith("rules only") for one in analysis.events)
+            json.dumps(analysis.as_dict(), allow_nan=False)
 
 
 @pytest.mark.parametrize("name", ["flicker", "flicker with harmonics", "notching"])
