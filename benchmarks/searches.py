@@ -2,7 +2,7 @@
 
     python benchmarks/searches.py                             # own time; small problems with a known optimum
     python benchmarks/searches.py --paper kernel-nb --runs 40
-    python benchmarks/searches.py --paper k-nn --preset paper-stepped --algorithms merit --device cuda --save runs.csv
+    python benchmarks/searches.py --paper k-nn --preset paper-grid --algorithms merit --device cuda --save runs.csv
     python benchmarks/searches.py --wide --algorithms merit 2d-upso ga-sparse --seeds 5
 
 The second and third produce the tables of docs/searches.md, on the paper's data (3500 events, 99 features, no noise),
@@ -112,7 +112,8 @@ def paper(classifier, preset, runs, names, device, budget=6000, settings=None, s
 
 def reference(preset, classifier):
     """Return errors and sizes of the published runs of 2D-UPSO, 6000 evaluations each; None if there are none."""
-    path = ROOT / "docs" / "results" / f"{preset}-runs.csv"
+    name = {"paper-grid": "paper-stepped"}.get(preset, preset)  # as published
+    path = ROOT / "docs" / "results" / f"{name}-runs.csv"
     if not path.exists():
         return None
     title = {"k-nn": "k-NN", "kernel-nb": "NB"}.get(classifier)

@@ -175,7 +175,7 @@ def paper(axis: Axes) -> None:
 
 @card
 def paper_stepped(axis: Axes) -> None:
-    """The same in the study `paper-stepped`."""
+    """The same in the published study `paper-stepped`, of the plan `paper-grid`."""
     scatter(axis, "paper-stepped")
 
 
@@ -325,7 +325,7 @@ def ranks(axis: Axes) -> None:
 @card
 def draws(axis: Axes) -> None:
     """Amplitudes of sinusoids, drawn uniformly and in steps."""
-    for place, (preset, colour) in enumerate((("paper", WAVE), ("paper-stepped", BAND))):
+    for place, (preset, colour) in enumerate((("paper", WAVE), ("paper-grid", BAND))):
         drawn = [generate("pure_sinusoid", seed=seed, preset=preset).parameters["amplitude"] for seed in range(80)]
         axis.vlines(drawn, 1.2 * -place, 1.2 * -place + 0.9, color=colour, lw=0.8, alpha=0.6)
 

@@ -15,7 +15,7 @@ from pqswarm.study import Store, format_plan, load_plan, read_plan, read_study, 
 from pqswarm.study import scheduler as scheduling
 from pqswarm.study.changes import change_plan
 from pqswarm.study.findings import AllFeatures, Finished, HeldOut
-from pqswarm.study.following import Follower
+from pqswarm.study.live_progress import Follower
 from tests.study.own_data import PLAN, flowers
 from tests.study.samples import assert_same_record
 from tests.study.studies import FEW, contents, plan_toml, tiny
@@ -128,7 +128,7 @@ def test_five_files_of_ones_own(tmp_path):
         ("[dataset]\nseeds = [1, 1]\n", "contains a seed twice"),
         ("[dataset]\nseed = 3\nseeds = [1, 2]\n", "seed and seeds are both given"),
         ("[dataset]\nseeds = []\n", "seeds"),
-        ("[dataset]\nseeds = [1]\n[held_out]\nothers = true\n", "others needs several dataset.seeds"),
+        ("[dataset]\nseeds = [1]\n[held_out]\ncross_dataset = true\n", "cross_dataset needs several dataset.seeds"),
         ("[dataset]\nseeds = [1, 2]\n[held_out]\nseeds = [2]\n", "held_out.seeds must not contain dataset.seed"),
         ("[dataset]\nseed = 3\n[[datasets]]\npreset = 'paper'\n", "dataset and datasets are both given"),
         ("[[datasets]]\n[[datasets]]\n", "the name 'paper' twice"),
@@ -197,8 +197,8 @@ def test_keys_of_members_named_after_their_files():
 
 def test_keys_of_presets_and_parameters():
     plan = {"runs": 40, "dataset": {"preset": "paper"}, "algorithms": [{"algorithm": "ga"}]}
-    changed = change_plan(plan, {"runs": 5, "dataset.preset.bench.share": 0, "algorithms.ga.elites": 2})
-    assert changed["dataset"] == {"preset": {"extends": "paper", "bench": {"share": 0}}}
+    changed = change_plan(plan, {"runs": 5, "dataset.preset.bench.fraction": 0, "algorithms.ga.elites": 2})
+    assert changed["dataset"] == {"preset": {"extends": "paper", "bench": {"fraction": 0}}}
     assert changed["algorithms"] == [{"algorithm": "ga", "parameters": {"elites": 2}}]
 
 

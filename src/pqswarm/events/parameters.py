@@ -11,7 +11,7 @@ from typing import Literal, Protocol
 
 from pqswarm._base.checks import check_integer
 from pqswarm.errors import PqswarmError
-from pqswarm.events.catalogue import HARMONICS, check_catalogue_parameters
+from pqswarm.events.catalog import HARMONICS, check_parameters
 
 Unit = Literal["", "cycles", "cycles left", "notch periods", "record", "fundamental", "hertz"]
 
@@ -260,8 +260,7 @@ def spectrum_ranges(spectra: Mapping[str, Mapping[str, float]]) -> dict[str, Ran
     if not spectra:
         raise PqswarmError("spectra must have at least one spectrum.")
     tables = [
-        check_catalogue_parameters(table, dict.fromkeys(HARMONICS), f"spectrum {name!r}")
-        for name, table in spectra.items()
+        check_parameters(table, dict.fromkeys(HARMONICS), f"spectrum {name!r}") for name, table in spectra.items()
     ]
     matching = {order: IndexedBy("spectrum", tuple(table.get(order, 0.0) for table in tables)) for order in HARMONICS}
     return {"spectrum": NameIndex(tuple(spectra)), **matching}

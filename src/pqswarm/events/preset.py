@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from pqswarm.errors import PqswarmError, unknown_name
-from pqswarm.events.catalogue import check_catalogue_parameters
+from pqswarm.events.catalog import check_parameters
 from pqswarm.events.parameters import Fixed, Range
 
 Ranges = dict[str, Range]
@@ -32,7 +32,7 @@ class Preset:
         For each event class the ranges of its parametric model; these are the classes of the preset.
     bench : mapping of str to mapping
         For each class that the laboratory bench can produce, the ranges of the circuit.
-    bench_share : float or mapping of str to float
+    bench_fraction : float or mapping of str to float
         Fraction of all events that come from the bench, spread evenly over the classes that it produces; or for each
         of these classes the fraction of its events.
 
@@ -47,27 +47,27 @@ class Preset:
     common: Mapping[str, Range]
     models: Mapping[str, Mapping[str, Range]]
     bench: Mapping[str, Mapping[str, Range]]
-    bench_share: float | Mapping[str, float] = 0.1
+    bench_fraction: float | Mapping[str, float] = 0.1
 
     def __post_init__(self) -> None:
-        if isinstance(self.bench_share, Mapping):
-            for label, share in self.bench_share.items():
+        if isinstance(self.bench_fraction, Mapping):
+            for label, fraction in self.bench_fraction.items():
                 if label not in self.bench:
                     raise unknown_name(f"class of the bench of preset {self.name!r}", label, self.bench)
-                if not 0.0 <= share <= 1.0:
-                    raise PqswarmError(f"bench_share of {label!r} must be from 0 to 1, not {share!r}.")
-        elif self.bench and self.bench_share > len(self.bench) / len(self.models) + 1e-9:
+                if not 0.0 <= fraction <= 1.0:
+                    raise PqswarmError(f"bench_fraction of {label!r} must be from 0 to 1, not {fraction!r}.")
+        elif self.bench and self.bench_fraction > len(self.bench) / len(self.models) + 1e-9:
             raise PqswarmError(
-                f"bench_share {self.bench_share:g} exceeds what the {len(self.bench)} classes of the bench can provide."
+                f"bench_fraction {self.bench_fraction:g} exceeds what the {len(self.bench)} bench classes can give."
             )
 
-    def share_from_bench(self, event_class: str) -> float:
+    def fraction_from_bench(self, event_class: str) -> float:
         """Return the fraction of the events of a class that come from the bench."""
         if event_class not in self.bench:
             return 0.0
-        if isinstance(self.bench_share, Mapping):
-            return self.bench_share.get(event_class, 0.0)
-        return self.bench_share * len(self.classes) / len(self.bench)
+        if isinstance(self.bench_fraction, Mapping):
+            return self.bench_fraction.get(event_class, 0.0)
+        return self.bench_fraction * len(self.classes) / len(self.bench)
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -100,7 +100,7 @@ class Preset:
         >>> PRESETS["paper"].fixed(frequency=60).common["frequency"]
         Fixed(value=60.0)
         """
-        checked = check_catalogue_parameters(values, self.common, f"preset {self.name!r}")
+        checked = check_parameters(values, self.common, f"preset {self.name!r}")
         ranges = {key: Fixed(value) for key, value in checked.items()}
 
         def with_fixed(classes: Mapping[str, Mapping[str, Range]]) -> dict[str, Ranges]:
@@ -133,17 +133,19 @@ class Preset:
             return self
         bench = {name: ranges for name, ranges in self.bench.items() if name in wanted}
         # The number of events from the bench does not change.
-        share: float | dict[str, float]
-        if isinstance(self.bench_share, Mapping):
-            share = {name: self.share_from_bench(name) for name in bench}
+        fraction: float | dict[str, float]
+        if isinstance(self.bench_fraction, Mapping):
+            fraction = {name: self.fraction_from_bench(name) for name in bench}
         else:
-            share = self.bench_share * len(bench) / len(self.bench) * len(self.classes) / len(wanted) if bench else 0.0
+            fraction = (
+                self.bench_fraction * len(bench) / len(self.bench) * len(self.classes) / len(wanted) if bench else 0.0
+            )
         return replace(
             self,
             name=f"{self.name}, {len(wanted)} classes",
             models={name: ranges for name, ranges in self.models.items() if name in wanted},
             bench=bench,
-            bench_share=share,
+            bench_fraction=fraction,
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -152,10 +154,15 @@ class Preset:
         def plain(ranges: Mapping[str, Range]) -> dict[str, Any]:
             return {name: {"range": type(spec).__name__, **asdict(spec)} for name, spec in ranges.items()}  # type: ignore[call-overload]
 
+        fraction = self.bench_fraction
+        if isinstance(fraction, Mapping):
+            fraction = dict(fraction)
         return {
             "name": self.name,
             "common": plain(self.common),
             "models": {event_class: plain(ranges) for event_class, ranges in self.models.items()},
             "bench": {event_class: plain(ranges) for event_class, ranges in self.bench.items()},
-            "bench_share": dict(self.bench_share) if isinstance(self.bench_share, Mapping) else self.bench_share,
+            "bench_fraction": dict(self.bench_fraction)
+            if isinstance(self.bench_fraction, Mapping)
+            else self.bench_fraction,
         }

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, 
 from pqswarm._base.checks import is_finite
 from pqswarm._base.toml import explain_mistakes, table_error
 from pqswarm.errors import PqswarmError, shorten, unknown_name
-from pqswarm.events.catalogue import Parameter
+from pqswarm.events.catalog import Parameter
 from pqswarm.events.classes import EVENT_CLASSES, is_name
 from pqswarm.events.parameters import EqualTo, Fixed, LogUniform, OneOf, Range, Steps, Uniform, WithinRecord
 
@@ -173,7 +173,7 @@ class _PresetTableWithClasses(BaseModel):
 
 
 class _Bench(_PresetTableWithClasses):
-    share: Any = None
+    fraction: Any = None
 
 
 class PresetTable(_PresetTableWithClasses):

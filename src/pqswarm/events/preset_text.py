@@ -6,7 +6,7 @@ from typing import Any
 
 from pqswarm._base.toml import to_toml
 from pqswarm.errors import PqswarmError
-from pqswarm.events.catalogue import HARMONICS, PARAMETERS, Parameter
+from pqswarm.events.catalog import HARMONICS, PARAMETERS, Parameter
 from pqswarm.events.classes import EVENT_CLASSES
 from pqswarm.events.parameters import (
     EqualTo,
@@ -49,7 +49,10 @@ def write_preset(preset: Preset) -> dict[str, Any]:
         "common": plain(preset.common),
         **({"spectra": {name: dict(series) for name, series in spectra.items()}} if spectra else {}),
         **{label: plain(ranges) for label, ranges in preset.models.items()},
-        "bench": {"share": preset.bench_share, **{label: plain(ranges) for label, ranges in preset.bench.items()}},
+        "bench": {
+            "fraction": preset.bench_fraction,
+            **{label: plain(ranges) for label, ranges in preset.bench.items()},
+        },
     }
 
 
@@ -103,24 +106,24 @@ def preset_lines(table: Mapping[str, Any], prefix: str = "") -> list[str]:
     for key, content in table.items():
         if key == "name":
             continue
-        catalogue = EVENT_CLASSES[key].catalogue if key in EVENT_CLASSES else PARAMETERS
-        plain = {name: value for name, value in content.items() if key != "bench" or name == "share"}
-        lines += ["", f"[{prefix}{key}]", *_toml_lines(plain, {} if key == "spectra" else catalogue)]
+        catalog = EVENT_CLASSES[key].catalog if key in EVENT_CLASSES else PARAMETERS
+        plain = {name: value for name, value in content.items() if key != "bench" or name == "fraction"}
+        lines += ["", f"[{prefix}{key}]", *_toml_lines(plain, {} if key == "spectra" else catalog)]
         for label in (label for label in content if label not in plain):
             lines += ["", f"[{prefix}bench.{label}]", *_toml_lines(content[label], PARAMETERS)]
     return lines
 
 
-def _toml_lines(content: Mapping[str, Any], catalogue: Mapping[str, Parameter]) -> list[str]:
-    return [f"{name} = {to_toml(value)}{_comment(name, value, catalogue)}" for name, value in content.items()]
+def _toml_lines(content: Mapping[str, Any], catalog: Mapping[str, Parameter]) -> list[str]:
+    return [f"{name} = {to_toml(value)}{_comment(name, value, catalog)}" for name, value in content.items()]
 
 
-def _comment(name: str, value: object, catalogue: Mapping[str, Parameter]) -> str:
+def _comment(name: str, value: object, catalog: Mapping[str, Parameter]) -> str:
     """The meaning of a parameter, and its unit unless the range has another."""
-    if name in ("spectrum", "share"):
+    if name in ("spectrum", "fraction"):
         return "  # names of [spectra], all equally likely" if name == "spectrum" else "  # of all events"
-    if name not in catalogue:
+    if name not in catalog:
         return ""
-    unit = catalogue[name].unit
+    unit = catalog[name].unit
     shown = unit != "1" and not (isinstance(value, Mapping) and value.keys() & {"unit", "inside", "same"})
-    return f"  # {catalogue[name].meaning}{f' [{unit}]' if shown else ''}"
+    return f"  # {catalog[name].meaning}{f' [{unit}]' if shown else ''}"

@@ -11,20 +11,20 @@ from pqswarm._base.checks import is_finite
 from pqswarm._base.toml import parse_toml, read_toml_text
 from pqswarm.errors import PqswarmError, shorten, unknown_name
 from pqswarm.events.bench import run_bench
-from pqswarm.events.catalogue import HARMONICS, PARAMETERS
+from pqswarm.events.catalog import HARMONICS, PARAMETERS
 from pqswarm.events.classes import EVENT_CLASSES
-from pqswarm.events.event import RECORD, SUPPLY, check_event_draw
+from pqswarm.events.event import RECORD_PARAMETERS, SUPPLY_PARAMETERS, check_event_draw
 from pqswarm.events.parameters import Range, in_order, spectrum_ranges
 from pqswarm.events.preset import Preset
 from pqswarm.events.preset_text import spectra_of
 from pqswarm.events.presets import PRESETS
 
 if TYPE_CHECKING:
-    from pqswarm.events.catalogue import Parameter
+    from pqswarm.events.catalog import Parameter
     from pqswarm.events.preset_tables import PresetTable
 
 
-_EVERYWHERE = (*RECORD, *SUPPLY)  # parameters of events of every class
+_EVERYWHERE = (*RECORD_PARAMETERS, *SUPPLY_PARAMETERS)  # parameters of events of every class
 
 Ranges = dict[str, Range]
 
@@ -103,7 +103,7 @@ class _PresetReader:
         self.name = table.name or name
         self.own = table.__pydantic_extra__
         self.common, self.wanted = table.common, table.classes
-        self.bench, self.share = table.bench.__pydantic_extra__, table.bench.share
+        self.bench, self.fraction = table.bench.__pydantic_extra__, table.bench.fraction
         self.base = self._extended(table.extends, folder, via)
         self.spectra: Mapping[str, Mapping[str, float]] = table.spectra or spectra_of(self.base)
         self.spectra_given = table.spectra is not None
@@ -134,9 +134,9 @@ class _PresetReader:
             raise PqswarmError('no event class: add a table such as [sag], or extends = "paper".')
         for label in self.bench:
             if label not in models:
-                raise unknown_name("key of [bench]", label, ("share", *models))
+                raise unknown_name("key of [bench]", label, ("fraction", *models))
         bench = {label: self._circuit(label, base) for label in models if label in base.bench or label in self.bench}
-        made = Preset(self.name, common, models, bench, self._bench_share(base, bench, len(models)))
+        made = Preset(self.name, common, models, bench, self._bench_fraction(base, bench, len(models)))
         _check_preset_file_draws(made)
         if self.name in PRESETS and made != PRESETS[self.name]:
             raise PqswarmError(f"name: {self.name!r} is a preset with other ranges: give this one another name.")
@@ -155,7 +155,7 @@ class _PresetReader:
             if label in known and label not in self.wanted:
                 raise PqswarmError(f"classes: {label!r} has a table but is not listed: add it, or remove the table.")
         kept = [label for label in self.wanted if label in self.base.models]
-        return self.base.with_classes(kept) if kept else replace(self.base, models={}, bench={}, bench_share=0.0)
+        return self.base.with_classes(kept) if kept else replace(self.base, models={}, bench={}, bench_fraction=0.0)
 
     def _common(self, base: Preset) -> Ranges:
         """Ranges of record and supply; those of disturbances belong to the classes."""
@@ -167,19 +167,19 @@ class _PresetReader:
                     ranges[name] = _read_range(name, given, PARAMETERS[name])
             elif name not in taken:
                 raise unknown_name("parameter", name, (*_EVERYWHERE, *sorted(taken)))
-        for name in RECORD:
+        for name in RECORD_PARAMETERS:
             if name not in ranges:
                 raise PqswarmError(f'{name} is missing: add it, or extends = "paper".')
         return in_order(ranges)
 
     def _model(self, label: str, base: Preset) -> Ranges:
         required, taken = _preset_file_class_parameters(label)
-        own, catalogue = self.own.get(label, {}), EVENT_CLASSES[label].catalogue
+        own, catalog = self.own.get(label, {}), EVENT_CLASSES[label].catalog
         ranges: Ranges = dict(base.models.get(label, {}))
         for name, given in self.common.items():
             if name != "spectrum" and (name in ranges or name in taken):
                 with _locate_preset_file_errors(f"[common] {name}"):
-                    ranges[name] = _read_range(name, given, catalogue[name])
+                    ranges[name] = _read_range(name, given, catalog[name])
         with _locate_preset_file_errors(f"[{label}]"):
             drawn = self._spectrum(own, taken)
             if drawn is not None:
@@ -190,7 +190,7 @@ class _PresetReader:
                 if name not in taken and name not in _EVERYWHERE:
                     raise unknown_name(f"parameter of {label}", name, (*taken, *_EVERYWHERE))
                 with _locate_preset_file_errors(name):
-                    new = drawn if name == "spectrum" else {name: _read_range(name, given, catalogue[name])}
+                    new = drawn if name == "spectrum" else {name: _read_range(name, given, catalog[name])}
                 ranges |= new or {}
             ranges |= drawn or {}
             _check_preset_file_complete(ranges, required)
@@ -231,21 +231,23 @@ class _PresetReader:
             _check_preset_file_complete(ranges, required)
             return in_order(ranges, base.common.keys() | self.common.keys())
 
-    def _bench_share(self, base: Preset, bench: Mapping[str, Ranges], n_classes: int) -> float | dict[str, float]:
-        share, most = base.bench_share if self.share is None else self.share, len(bench) / n_classes
-        if isinstance(share, Mapping):
-            for label, own in share.items():
+    def _bench_fraction(self, base: Preset, bench: Mapping[str, Ranges], n_classes: int) -> float | dict[str, float]:
+        fraction, most = base.bench_fraction if self.fraction is None else self.fraction, len(bench) / n_classes
+        if isinstance(fraction, Mapping):
+            for label, own in fraction.items():
                 if label not in bench:
-                    raise unknown_name("class of [bench] share", label, bench)
-                _check_share(f"[bench] share.{label}", own, 1.0, "")
-            return {label: float(own) for label, own in share.items()}
-        _check_share("[bench] share", share, most, f", as {len(bench)} of {n_classes} classes come from the bench")
-        return float(share)
+                    raise unknown_name("class of [bench] fraction", label, bench)
+                _check_fraction(f"[bench] fraction.{label}", own, 1.0, "")
+            return {label: float(own) for label, own in fraction.items()}
+        _check_fraction(
+            "[bench] fraction", fraction, most, f", as {len(bench)} of {n_classes} classes come from the bench"
+        )
+        return float(fraction)
 
 
-def _check_share(key: str, share: object, most: float, why: str) -> None:
-    if not is_finite(share) or not 0.0 <= share <= most + 1e-9:
-        raise PqswarmError(f"{key}: must be a number from 0 to {most:.4g}{why}, not {shorten(repr(share))}.")
+def _check_fraction(key: str, fraction: object, most: float, why: str) -> None:
+    if not is_finite(fraction) or not 0.0 <= fraction <= most + 1e-9:
+        raise PqswarmError(f"{key}: must be a number from 0 to {most:.4g}{why}, not {shorten(repr(fraction))}.")
 
 
 def _read_range(name: str, given: object, allowed: "Parameter") -> Range:

@@ -55,19 +55,19 @@ def _built_in_preset(name: str) -> Preset:
 
     common = merge(base.common, table.pop("common", {}), {})
     bench = table.pop("bench", {})
-    share = bench.pop("share", base.bench_share)
+    fraction = bench.pop("fraction", base.bench_fraction)
 
     def merge_all(old: Mapping[str, Mapping[str, Range]], own: Mapping[str, Mapping[str, Any]]) -> dict[str, Ranges]:
         return {label: merge(old.get(label, {}), own.get(label, {}), common) for label in {**old, **own}}
 
-    return Preset(name, common, merge_all(base.models, table), merge_all(base.bench, bench), share)
+    return Preset(name, common, merge_all(base.models, table), merge_all(base.bench, bench), fraction)
 
 
 PRESETS: Registry[Preset] = Registry(
     "preset",
     "pqswarm.presets",
     Preset,
-    map(_built_in_preset, ("paper", "paper-stepped", "paper-printed", "field", "field-16")),
+    map(_built_in_preset, ("paper", "paper-grid", "paper-printed", "field", "field-extended")),
 )
 """Presets by name: built-in ones and plugins."""
 

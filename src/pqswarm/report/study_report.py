@@ -19,7 +19,7 @@ from pqswarm.report.summary import StudySummary, summarize
 from pqswarm.report.tables import Table
 from pqswarm.report.text import latex_report, markdown_report
 from pqswarm.study import Store, findings
-from pqswarm.study.planfile import restore_plan
+from pqswarm.study.plan_file import restore_plan
 
 _NAMES = {"html": "report.html", "md": "report.md", "latex": "report.tex", "csv": "report-csv"}
 FORMATS: tuple[str, ...] = tuple(_NAMES)

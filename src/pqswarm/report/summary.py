@@ -15,11 +15,11 @@ from pqswarm.evaluation import Classifier, GridSearchResult
 from pqswarm.report.consistency import check_consistency
 from pqswarm.report.paper import Overlay, paper_overlay
 from pqswarm.report.shared.meanings import names_of, wavelet_level
-from pqswarm.study import RunRecord, Store, StudyPlan, best_of, findings
+from pqswarm.study import RunRecord, Store, StudyPlan, best_run, findings
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR, OneStandardError
 from pqswarm.study.plan import held_out_levels, held_out_seeds
 from pqswarm.study.plan_data import DatasetPlan, HeldOutPlan
-from pqswarm.study.planfile import restore_plan
+from pqswarm.study.plan_file import restore_plan
 
 if TYPE_CHECKING:
     from pqswarm.report.shared.palette import Palette
@@ -114,7 +114,7 @@ class ClassifierSummary:
 
     def best(self, title: str) -> RunRecord:
         """Return the best run of an algorithm."""
-        return self.sequential[title] if title in self.sequential else best_of(self.runs[title])
+        return self.sequential[title] if title in self.sequential else best_run(self.runs[title])
 
     def errors(self, title: str) -> FloatArray:
         """Return the error of each run of an algorithm."""
@@ -181,7 +181,7 @@ class StudySummary:
     @property
     def reference(self) -> str:
         """Title of the reference algorithm."""
-        return self.plan.algorithm(self.plan.reference).title
+        return self.plan.algorithm(self.plan.baseline).title
 
     @property
     def wavelet_level(self) -> int | None:
@@ -268,7 +268,7 @@ def _summarize_classifier(
         noise=_summarize_noise(store, plan, name, titles, held_out),
         held_out={title: errors[:, plan.dataset.snr.index(inf)] for title, errors in held_out.items()},
         smaller=store.find(OneStandardError, name),
-        reference=titles[plan.reference],
+        reference=titles[plan.baseline],
         best_known=_summarize_best_known(required_finding(store.find(findings.ProblemDigest, name)).digest),
         paper=paper_overlay(plan, name),
     )

@@ -136,7 +136,7 @@ class AlgorithmPlan(_Plan):
     algorithm : str
         A name in :data:`pqswarm.search.ALGORITHMS`.
     parameters : dict
-        Parameters that differ from the defaults. A search that is given the size of the reference's best subset, such
+        Parameters that differ from the defaults. A search that is given the size of the baseline's best subset, such
         as SFFS, can be given another ``size``, or ``"all"`` to search all sizes within the budget of a run.
     """
 
@@ -178,7 +178,7 @@ class AlgorithmPlan(_Plan):
 
     @property
     def needs_size(self) -> bool:
-        """Whether it needs the size of the reference's best subset."""
+        """Whether it needs the size of the baseline's best subset."""
         return self.search.needs_size and "size" not in self.parameters
 
     @property

@@ -101,7 +101,7 @@ class Site:
         Parameters
         ----------
         path : str or Path
-            TOML; ``pqswarm site RECORDING`` prints one to edit.
+            TOML; ``pqswarm site-file RECORDING`` prints one to edit.
 
         Returns
         -------
@@ -113,7 +113,7 @@ class Site:
             text = read_toml_text(path)
         except FileNotFoundError:
             raise PqswarmError(
-                f"there is no site file {path}: `pqswarm site RECORDING > {path.name}` writes one to edit."
+                f"there is no site file {path}: `pqswarm site-file RECORDING > {path.name}` writes one to edit."
             ) from None
         return cls.read(text, str(path))
 

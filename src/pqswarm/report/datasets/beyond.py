@@ -67,7 +67,7 @@ def show_held_out(study: DatasetsSummary, found: OverDatasets) -> Content:
         whole = row["subset"] == ALL_FEATURES or len(found.members) < 2
         row |= {"increase": float(increases[row["subset"]].mean()), "optimism": None if whole else float(optimism.mean)}
         row["optimism_interval"] = None if whole else (float(optimism.low), float(optimism.high))
-    others = isinstance(study.plan.held_out, HeldOutPlan) and study.plan.held_out.others
+    others = isinstance(study.plan.held_out, HeldOutPlan) and study.plan.held_out.cross_dataset
     where = f"the {study.item}s of the other data sets" if others else f"held-out {study.item}s"
     table = Table(
         "held-out",

@@ -11,7 +11,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.report.shared.palette import Palette
 from pqswarm.report.summary import ClassifierSummary, StudySummary, summarize
 from pqswarm.study import RunKey, Store, StudyPlan, findings
-from pqswarm.study.planfile import restore_plan
+from pqswarm.study.plan_file import restore_plan
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +101,7 @@ class DatasetsSummary:
     @property
     def reference(self) -> str:
         """Title of the reference algorithm."""
-        return self.plan.algorithm(self.plan.reference).title
+        return self.plan.algorithm(self.plan.baseline).title
 
     @property
     def control(self) -> str | None:

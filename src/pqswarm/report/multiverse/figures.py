@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from pqswarm.report.multiverse.summary import MultiverseSummary, OverReadings
-    from pqswarm.study.multiverse import Reading
+    from pqswarm.study.multiverse import Specification
 
 _BETTER, _WORSE = COLOURS[0], COLOURS[1]
 _ROW = 0.135  # inches of the height of an alternative
@@ -98,7 +98,7 @@ def _draw_paper(axis: "Axes", found: "OverReadings", what: str) -> None:
                   ha="right", fontsize=7)  # fmt: skip
 
 
-def _describe(reading: "Reading", mean: float, low: float, high: float, rival: str) -> str:
+def _describe(reading: "Specification", mean: float, low: float, high: float, rival: str) -> str:
     ends = f" ({low:+.1f} to {high:+.1f} %)" if np.isfinite(low) else ""
     chosen = "; ".join(f"{choice.rpartition('.')[2]} {name}" for choice, name in reading.chosen.items())
     return f"{reading.name}: {mean:+.1f} %{ends} vs. {rival}. {chosen}"

@@ -14,8 +14,8 @@ from pqswarm.report.shared.sentences import enumerate_words
 from pqswarm.report.shared.spread import Spread, t_interval
 from pqswarm.report.summary import classifier_slugs, required_finding
 from pqswarm.study import RunKey, Store, StudyPlan, findings
-from pqswarm.study.multiverse import Reading
-from pqswarm.study.planfile import restore_plan
+from pqswarm.study.multiverse import Specification
+from pqswarm.study.plan_file import restore_plan
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ class MultiverseSummary:
 
     plan: StudyPlan
     about: findings.About
-    readings: list[Reading]  # those with finished runs on all of their data sets
+    readings: list[Specification]  # those with finished runs on all of their data sets
     datasets: list[str]  # of a reading
     missing: int  # number of the other readings
     classifiers: list[OverReadings]
@@ -89,7 +89,7 @@ class MultiverseSummary:
     @property
     def reference(self) -> str:
         """Title of the reference algorithm."""
-        return self.plan.algorithm(self.plan.reference).title
+        return self.plan.algorithm(self.plan.baseline).title
 
     @property
     def palette(self) -> Palette:
@@ -105,7 +105,7 @@ def summarize_multiverse(store: Store, where: Mapping[str, str] | None = None) -
     plan = restore_plan(about.plan)
     assert plan.multiverse is not None  # noqa: S101
     names_of = {name: choice for choice in plan.multiverse.choices for name in (choice, choice.rpartition(".")[2])}
-    readings = plan.multiverse.list_readings()
+    readings = plan.multiverse.list_specifications()
     for name, alternative in (where or {}).items():
         if name not in names_of:
             raise unknown_name("choice of --where", name, names_of)
@@ -132,7 +132,7 @@ def summarize_multiverse(store: Store, where: Mapping[str, str] | None = None) -
     names = [cells[reading.name] for reading in whole]
     events = [[required_finding(store.of(name).find(findings.Events)).count for name in row] for row in names]
     counts = np.array(events, dtype=np.float64)
-    slugs, reference = classifier_slugs([one.name for one in plan.classifiers]), plan.algorithm(plan.reference).title
+    slugs, reference = classifier_slugs([one.name for one in plan.classifiers]), plan.algorithm(plan.baseline).title
     others = [algorithm.title for algorithm in plan.searched if algorithm.title != reference]
     found = []
     for classifier in slugs:

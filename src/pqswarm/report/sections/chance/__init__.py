@@ -85,7 +85,7 @@ def _measure(
     plan: StudyPlan, values: dict[str, FloatArray], key: str, symbol: str, what: str, better: str, worse: str
 ) -> _Measure:
     ranks = friedman(np.array(list(values.values())).T, names=list(values))
-    chosen = plan.control or plan.reference
+    chosen = plan.control or plan.baseline
     controls = dict.fromkeys((ranks.best if chosen == "best" else plan.title_of(chosen), ranks.best))
     against = {control: compare_runs(values, control=control, margin=plan.margin) for control in controls}
     pairs = [(plan.title_of(one), plan.title_of(other)) for one, other in plan.comparisons]

@@ -76,7 +76,7 @@ def test_your_own_file_round_trips(load):
         [flicker_with_harmonics]
         spectrum = ["six_pulse"]
         [bench]
-        share = 0.25
+        fraction = 0.25
         [bench.sag]
         source_x_over_r = { log_uniform = [2, 9] }
         cycles = 20
@@ -93,7 +93,7 @@ def test_your_own_file_round_trips(load):
     flicker = {key: field.models["flicker_with_harmonics"][key] for key in ("flicker_depth", "flicker_frequency")}
     assert made.models["flicker_with_harmonics"] == flicker | spectrum_ranges({"six_pulse": SPECTRA["six_pulse"]})
     assert set(made.bench) == {"sag", "harmonics"}
-    assert (made.bench_share, made.bench["sag"]["source_x_over_r"]) == (0.25, LogUniform(2, 9))
+    assert (made.bench_fraction, made.bench["sag"]["source_x_over_r"]) == (0.25, LogUniform(2, 9))
     # The record of the bench follows what is common, unless the class of the bench says otherwise.
     assert (made.bench["harmonics"]["cycles"], made.bench["sag"]["cycles"]) == (OneOf((10.0, 20.0)), Fixed(20.0))
     assert same(load(format_preset(made)), made)
@@ -157,7 +157,7 @@ def test_a_file_can_extend_a_file_or_be_complete(load, tmp_path):
         duration = { uniform = [0.5, 5], unit = "cycles" }
     """)
     assert isinstance(whole, Preset)
-    assert (whole.classes, whole.bench, whole.bench_share) == (("pure_sinusoid", "sag"), {}, 0.0)
+    assert (whole.classes, whole.bench, whole.bench_fraction) == (("pure_sinusoid", "sag"), {}, 0.0)
     assert list(whole.models["sag"]) == ["depth", "duration", "start"]
     assert whole.models["sag"]["start"] == WithinRecord("duration", margin=1.0)
     assert generate("sag", 0, whole).signal.size == 2560
@@ -265,8 +265,14 @@ MISTAKES = [
         "has both spectrum and h5",
     ),
     ('extends = "paper"\n[common]\nh5 = 0.1\n[spectra]\nsix = {}', r"\[common\] h5: harmonics are also given by"),
-    ('extends = "paper"\n[bench]\nshare = 0.5', r"\[bench\] share: must be a number from 0 to 0.3571, as 5 of 14"),
-    ('extends = "paper"\n[bench]\nshar = 0.1', "bench: unknown key or event class 'shar': did you mean 'share'"),
+    (
+        'extends = "paper"\n[bench]\nfraction = 0.5',
+        r"\[bench\] fraction: must be a number from 0 to 0.3571, as 5 of",
+    ),
+    (
+        'extends = "paper"\n[bench]\nfractio = 0.1',
+        "bench: unknown key or event class .*: did you mean 'fraction'",
+    ),
     ('extends = "paper"\n[bench.sag]\nfault = 0.1', r"\[bench.sag\]: unknown parameter of the bench 'fault'"),
     ('extends = "paper"\n[bench.swell]\nfault_ratio = 1', r"\[bench.swell\]: source_inductance is missing"),
     ('extends = "paper"\n[bench.sag]\nfault_ratio = 0', r"\[bench.sag\]: fault_ratio: must lie from 0.0001"),
@@ -307,7 +313,7 @@ def test_parameters_are_explained():
     text = format_preset(PRESETS["paper"])
     assert "depth = { uniform = [0.1, 0.9] }  # depth of a sag or an interruption [pu]" in text
     assert 'unit = "cycles" }  # duration of a sag, swell, interruption or fault\n' in text
-    assert tomllib.loads(text)["bench"]["share"] == 0.1
+    assert tomllib.loads(text)["bench"]["fraction"] == 0.1
 
 
 def test_files_of_the_documentation_load(load):

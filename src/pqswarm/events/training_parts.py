@@ -1,4 +1,4 @@
-"""The disturbances of :mod:`pqswarm.events.broad`: functions of time, drawn from a random stream."""
+"""The disturbances of :mod:`pqswarm.events.training`: functions of time, drawn from a random stream."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ class Scene:
         return bool(self.random.random() < share)
 
 
-def sum_broad_orders(angle: FloatArray, orders: Spectrum) -> FloatArray:
+def sum_orders(angle: FloatArray, orders: Spectrum) -> FloatArray:
     """Sum of sines of multiples of an angle."""
     total = np.zeros(angle.size)
     for order, size, phase in orders:
@@ -72,7 +72,7 @@ def _window(scene: Scene, lowest: float) -> tuple[float, float]:
     return start / scene.frequency, (start + duration) / scene.frequency
 
 
-def _within_broad_part(t: FloatArray, start: float, end: float) -> FloatArray:
+def _within(t: FloatArray, start: float, end: float) -> FloatArray:
     return ((t > start) & (t <= end)).astype(np.float64)
 
 
@@ -88,7 +88,7 @@ def draw_dip(scene: Scene, sign: int) -> tuple[str, Envelope]:
     fall = scene.scaled(2.0, 15.0) / scene.frequency
 
     def envelope(t: FloatArray) -> tuple[FloatArray, FloatArray]:
-        inside = _within_broad_part(t, start, end)
+        inside = _within(t, start, end)
         if kind == "stages":
             shape = np.where(t < second, 1.0, factor) * inside
         elif kind == "slow recovery":
@@ -114,10 +114,10 @@ def draw_interruption(scene: Scene) -> tuple[str, Envelope]:
         end = max(end, start + 2.5 / scene.frequency)
 
     def envelope(t: FloatArray) -> tuple[FloatArray, FloatArray]:
-        inside = _within_broad_part(t, start, end)
+        inside = _within(t, start, end)
         lost = np.full(t.size, residual)
         if kind == "after a sag":
-            inside = _within_broad_part(t, start - before, end)
+            inside = _within(t, start - before, end)
             lost = np.where(t < start, level, residual)
         elif kind == "dying away":
             lost = residual + (1 - residual) * np.exp(-np.maximum(t - start, 0) / fall)
@@ -142,7 +142,7 @@ def draw_small_change(scene: Scene) -> tuple[str, Envelope]:
         if kind == "step":
             shape = (t > start).astype(np.float64)
         elif kind == "dip or rise":
-            shape = _within_broad_part(t, begin, begin + duration)
+            shape = _within(t, begin, begin + duration)
         elif kind == "motor start":
             shape = np.where(t > start, np.exp(-np.maximum(t - start, 0) / fall), 0.0)
         else:
@@ -306,6 +306,6 @@ def draw_energising(scene: Scene) -> tuple[str, Envelope, Deviation]:
 
     def magnetising(t: FloatArray, angle: FloatArray, amplitude: float) -> FloatArray:
         orders = ((2.0, second, 0.3), (3.0, 0.5 * second, 0.6), (4.0, 0.25 * second, 0.9))
-        return np.asarray(amplitude * dying(t) * sum_broad_orders(angle, orders))
+        return np.asarray(amplitude * dying(t) * sum_orders(angle, orders))
 
     return "energising", envelope, magnetising

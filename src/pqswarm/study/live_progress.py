@@ -1,4 +1,4 @@
-"""Follow a running study by reading its store, without disturbing it."""
+"""Follow a running study by specification its store, without disturbing it."""
 
 import time
 from collections import Counter
@@ -13,7 +13,7 @@ from pqswarm.study.database import store_stamp
 from pqswarm.study.findings import place_text
 from pqswarm.study.lock import is_locked
 from pqswarm.study.plan import held_out_levels, held_out_seeds
-from pqswarm.study.planfile import restore_plan
+from pqswarm.study.plan_file import restore_plan
 from pqswarm.study.progress import Meter, StudyProgress, count_steps
 from pqswarm.study.records import RunKey, RunRecord, RunStatus
 from pqswarm.study.store import Store
@@ -26,7 +26,7 @@ State = Literal["running", "stopped", "finished"]
 
 
 @dataclass(frozen=True)
-class Stage:
+class StageProgress:
     """A stage of a study: its name, and how much is done."""
 
     name: str
@@ -40,7 +40,7 @@ class StudyStatus:
 
     state: State  # whether a process is running it, and otherwise whether it is finished
     progress: StudyProgress  # rates are measured since it is followed
-    stages: tuple[Stage, ...]
+    stages: tuple[StageProgress, ...]
     best: dict[str, RunStatus]  # the run of each classifier with the lowest error so far; empty with several data sets
 
 
@@ -62,7 +62,7 @@ class Follower:
         self._told: list[StudyProgress] = []
         self._meter = Meter(self.plan, self._told.append)
         self._stamp: tuple[int, ...] = ()
-        self._stages: tuple[Stage, ...] = ()
+        self._stages: tuple[StageProgress, ...] = ()
         self._best: dict[str, RunStatus] = {}
         self._finished = False
         self._records: dict[RunKey, RunRecord] = {}
@@ -108,9 +108,11 @@ class Follower:
         self._meter.follow(statuses, counts | ({"report": 1} if self._finished else {}))
         totals = sum((count_steps(cell) for cell in cells.values()), Counter[str]())
         totals["events"] = sum(len(cell.dataset.snr) for cell in cells.values())  # without held-out ones
-        stages = [Stage(title, min(counts[step], totals[step]), totals[step]) for step, title in _TITLES.items()]
+        stages = [
+            StageProgress(title, min(counts[step], totals[step]), totals[step]) for step, title in _TITLES.items()
+        ]
         done = sum(one.finished for one in statuses)
-        stages.insert(2, Stage("searches", done, self._meter.runs_total))
+        stages.insert(2, StageProgress("searches", done, self._meter.runs_total))
         self._stages = tuple(stage for stage in stages if stage.total)
 
     def _stage(self) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from pqswarm.errors import PqswarmError
 from pqswarm.study import findings
 from pqswarm.study.plan import StudyPlan
-from pqswarm.study.planfile import restore_plan
+from pqswarm.study.plan_file import restore_plan
 from pqswarm.study.records import RunRecord
 from pqswarm.study.store import Store
 

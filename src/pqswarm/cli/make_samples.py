@@ -1,4 +1,4 @@
-"""``pqswarm sample``: write sample recordings."""
+"""``pqswarm make-samples``: write sample recordings."""
 
 from pathlib import Path
 from typing import Annotated
@@ -8,7 +8,7 @@ import typer
 from pqswarm.cli.options import Seed, argument, check_folder, option
 
 
-def sample(
+def make_samples(
     folder: Annotated[Path, argument("DIR", "Folder to write; it must be new or empty.")],
     seed: Seed = 0,
     minutes: Annotated[float, option("MINUTES", "Length of the long recording, 10.8 MB per minute.")] = 2.0,
@@ -17,7 +17,7 @@ def sample(
 
     COMTRADE and CSV files, a long recording, a site file, and a table of the true disturbances.
 
-    Example: pqswarm sample samples && pqswarm identify samples --site samples/site.toml
+    Example: pqswarm make-samples samples && pqswarm identify samples --site samples/site.toml
     """
     check_folder(folder, "DIR")
     from pqswarm.recordings import write_samples

@@ -15,11 +15,22 @@ from pqswarm.study.multiverse import MultiversePlan
 from pqswarm.study.plan import StudyPlan
 from pqswarm.study.plan_data import HeldOutPlan, OwnDataPlan, OwnHeldOutPlan
 
-PLANS: tuple[str, ...] = ("quick", "paper", "paper-stepped", "replication", "multiverse", "smoke")
+PLANS: tuple[str, ...] = ("quick", "paper", "paper-grid", "replication", "multiverse", "smoke")
 """The built-in plans."""
 
 COPY = "dataset.npz"
 """Name of the data file in the folder of a study."""
+
+# Names in the stored plans of studies by pqswarm 0.2.0 of before its release.
+_RENAMED_KEYS = {
+    "reference": "baseline",
+    "others": "cross_dataset",
+    "share": "fraction",
+    "readings": "specifications",
+    "best_share": "best_fraction",
+    "catfish_share": "catfish_fraction",
+}
+_RENAMED_PRESETS = {"paper-stepped": "paper-grid", "field-16": "field-extended"}
 
 _WORDS = {
     "string_pattern_mismatch": "must be 1 to 40 letters, digits, spaces and . _ + -, starting with a letter or digit"
@@ -102,12 +113,26 @@ def load_plan(given: str | Path, changes: Mapping[str, Any] | None = None) -> St
 
 
 def restore_plan(kept: Mapping[str, Any]) -> StudyPlan:
-    """Return the stored plan of a study; see :class:`pqswarm.study.findings.About`."""
+    """Return the stored plan of a study, also of one from before keys were renamed; see :class:`findings.About`."""
     try:
-        return StudyPlan.model_validate(kept)
+        return StudyPlan.model_validate(_with_new_names(kept))
     except ValidationError as error:
         lines = "\n".join(_explain_plan_mistakes(error))
         raise PqswarmError(f"the stored plan of the study is invalid:\n{lines}") from None
+
+
+def _with_new_names(kept: Any, key: str = "") -> Any:
+    if isinstance(kept, Mapping):
+        return {_new_key(name): _with_new_names(value, name) for name, value in kept.items()}
+    if isinstance(kept, list | tuple):
+        return [_with_new_names(member) for member in kept]
+    is_preset = key.rpartition(".")[2] in ("preset", "extends")
+    return _RENAMED_PRESETS.get(kept, kept) if is_preset else kept
+
+
+def _new_key(key: str) -> str:
+    table, dot, last = key.rpartition(".")
+    return table + dot + _RENAMED_KEYS.get(last, last)
 
 
 def plan_given_data(plan: StudyPlan) -> StudyPlan:
@@ -137,7 +162,7 @@ def format_plan(plan: StudyPlan) -> str:
     if plan.dataset_seeds:
         del parts["dataset"]["seed"]
     if isinstance(plan.held_out, HeldOutPlan):
-        unused = ("events_per_class", "seeds") if plan.held_out.others else ("others",)
+        unused = ("events_per_class", "seeds") if plan.held_out.cross_dataset else ("cross_dataset",)
         parts["held_out"] = {key: value for key, value in parts["held_out"].items() if key not in unused}
     tables = {
         key: [value] if isinstance(value, dict) else value for key, value in parts.items() if _is_plan_table(value)

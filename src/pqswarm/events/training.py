@@ -17,7 +17,9 @@ import numpy as np
 from pqswarm._base.random import stream
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import unknown_name
-from pqswarm.events.broad_parts import (
+from pqswarm.events.classes import EVENT_CLASSES
+from pqswarm.events.noise import add_noise
+from pqswarm.events.training_parts import (
     Deviation,
     Envelope,
     Scene,
@@ -31,10 +33,8 @@ from pqswarm.events.broad_parts import (
     draw_oscillation,
     draw_small_change,
     draw_spectrum,
-    sum_broad_orders,
+    sum_orders,
 )
-from pqswarm.events.classes import EVENT_CLASSES
-from pqswarm.events.noise import add_noise
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,13 +64,13 @@ def record_event(
     event_class: str, seed: int, bandwidth: tuple[float, float] = (200.0, 1000.0), snr: float = inf, *,
     rate: float | None = None, cycles: tuple[float, float] = (3.0, 30.0),
 ) -> RecordedEvent:  # fmt: skip
-    """Draw an event of a class of :data:`BROAD_CLASSES`, and the recorder that sees it.
+    """Draw an event of a class of :data:`TRAINING_CLASSES`, and the recorder that sees it.
 
     The bandwidth of the recorder, half its sampling rate, is drawn from `bandwidth` [multiples of the fundamental],
     unless its sampling `rate` [Hz] is given; the length of the record is drawn from `cycles`. `snr` is in dB.
     """
-    if event_class not in BROAD_CLASSES:
-        raise unknown_name("event class", event_class, BROAD_CLASSES)
+    if event_class not in TRAINING_CLASSES:
+        raise unknown_name("event class", event_class, TRAINING_CLASSES)
     random = stream(seed, (11, EVENT_CLASSES[event_class].seed_word))
     nominal = float(random.choice((50.0, 60.0)))
     if rate is not None:
@@ -141,7 +141,7 @@ def _on_supply(
         if envelope is not None:
             factor, jump = envelope(t)
             size, angle = amplitude * factor, angle + jump
-        wave = size * sum_broad_orders(angle, orders) + offset
+        wave = size * sum_orders(angle, orders) + offset
         return wave if added is None else wave + added(t, angle, amplitude)
 
     return kind, voltage
@@ -173,7 +173,9 @@ def _dc_offset(scene: Scene) -> Drawn:
 
 def _interruption(scene: Scene) -> Drawn:
     kind, envelope = draw_interruption(scene)
-    if EVENT_CLASSES["oscillatory_transient"].needs.bandwidth * scene.frequency > scene.top or scene.chance(0.65):
+    if EVENT_CLASSES["oscillatory_transient"].requirements.bandwidth * scene.frequency > scene.top or scene.chance(
+        0.65
+    ):
         return _on_supply(scene, kind, envelope)
     source, burst = draw_oscillation(scene)  # still an interruption
     return _on_supply(scene, f"{kind}, {source}", envelope, added=burst)
@@ -206,5 +208,5 @@ _KINDS: "Mapping[str, Callable[[Scene], Drawn]]" = {
     "voltage_change": _made_of(draw_small_change),
 }
 
-BROAD_CLASSES: tuple[str, ...] = tuple(_KINDS)
+TRAINING_CLASSES: tuple[str, ...] = tuple(_KINDS)
 """The classes of the paper's Table 1, then impulsive transients and rapid voltage changes."""

@@ -14,7 +14,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.search import SearchResult
 from pqswarm.study import RunKey, RunRecord, Store, findings, load_plan, progress
 from pqswarm.study.database import store_stamp
-from pqswarm.study.following import Follower
+from pqswarm.study.live_progress import Follower
 from pqswarm.study.lock import is_locked, lock_folder
 from pqswarm.study.records import Checkpoint
 
@@ -42,7 +42,7 @@ def test_what_is_new_is_seen(begun):
         second = follower.look()
         assert second.progress.evaluations_done == 180
         assert second.progress.rate > 0
-        assert second.progress.share > first.progress.share
+        assert second.progress.fraction > first.progress.fraction
         assert (second.best["NB"].error, second.best["NB"].size) == (0.2, 3)
         begun.finish(record("ga", 0, 0.1))
         assert [one.key for one in follower.records()] == [RunKey("NB", "aco", 1), RunKey("NB", "ga", 0)]
@@ -177,5 +177,5 @@ def test_time_that_is_left_counts_no_compiling_and_a_report_as_it_is(monkeypatch
     now = 62.0
     meter.step("hyperparameters")
     meter.tell("searching")
-    left = (1 - seen[-1].share) * meter._work - 20_000
+    left = (1 - seen[-1].fraction) * meter._work - 20_000
     assert seen[-1].seconds_left == pytest.approx(left / 1250 + 25)

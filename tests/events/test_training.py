@@ -7,7 +7,7 @@ import pytest
 
 from pqswarm.errors import PqswarmError
 from pqswarm.events import EVENT_CLASSES
-from pqswarm.events.broad import BROAD_CLASSES, record_event
+from pqswarm.events.training import TRAINING_CLASSES, record_event
 from pqswarm.identify.features.capture import SAMPLES_PER_CYCLE
 
 
@@ -17,9 +17,9 @@ def half_cycle_rms(event):
     return np.sqrt(2 * np.mean(blocks**2, axis=1))
 
 
-@pytest.mark.parametrize("event_class", BROAD_CLASSES)
+@pytest.mark.parametrize("event_class", TRAINING_CLASSES)
 def test_same_seed_same_event(event_class):
-    width = max(16.0, EVENT_CLASSES[event_class].needs.bandwidth)
+    width = max(16.0, EVENT_CLASSES[event_class].requirements.bandwidth)
     one, again, other = (record_event(event_class, seed, (width, 2 * width), 40.0) for seed in (1, 1, 2))
     assert one.label == event_class
     assert one.kind

@@ -1,4 +1,4 @@
-"""The preset `paper-stepped`: the paper's ranges in steps, and one laboratory."""
+"""The preset `paper-grid`: the paper's ranges in steps, and one laboratory."""
 
 from math import inf
 
@@ -7,12 +7,12 @@ import pytest
 
 from pqswarm.events import PRESETS, Fixed, generate
 
-STEPPED, PAPER = PRESETS["paper-stepped"], PRESETS["paper"]
+STEPPED, PAPER = PRESETS["paper-grid"], PRESETS["paper"]
 
 
 @pytest.fixture(scope="module")
 def events(paper_events):
-    return paper_events("paper-stepped")
+    return paper_events("paper-grid")
 
 
 def of(events, name, label):
@@ -64,7 +64,7 @@ def test_the_laboratory_has_one_circuit():
 
 def test_the_fault_of_the_laboratory_leaves_044_pu():
     for seed in range(3):
-        event = generate("sag", seed, "paper-stepped", source="bench", duration=0.4)
+        event = generate("sag", seed, "paper-grid", source="bench", duration=0.4)
         during = event.signal[(event.time > 0.1) & (event.time < 0.38)]
         assert np.sqrt(2 * np.mean(during**2)) == pytest.approx(0.44, abs=0.02)
 
@@ -78,7 +78,7 @@ def test_a_tenth_of_the_events_is_from_the_laboratory(events):
         "sag_with_harmonics": 78,
         "sag_with_transient": 78,
     }
-    assert STEPPED.with_classes(["sag", "swell"]).share_from_bench("sag") == 0.315
+    assert STEPPED.with_classes(["sag", "swell"]).fraction_from_bench("sag") == 0.315
 
 
 def test_ranges_stay_within_the_printed_ones():

@@ -17,7 +17,7 @@ _HUGE = 1e6  # beyond any event, and far from overflow
 
 @dataclass(frozen=True)
 class Parameter:
-    """One row of the catalogue: the paper's symbol, the unit, the meaning, the allowed closed interval."""
+    """One row of the catalog: the paper's symbol, the unit, the meaning, the allowed closed interval."""
 
     symbol: str
     unit: str
@@ -37,16 +37,16 @@ PARAMETERS: Mapping[str, Parameter] = MappingProxyType(
 """Every parameter an event can have, in the order of ``parameters.toml``."""
 
 
-def check_catalogue_parameters(
+def check_parameters(
     parameters: Mapping[str, object], known: Mapping[str, object], owner: str,
-    catalogue: Mapping[str, Parameter] = PARAMETERS,
+    catalog: Mapping[str, Parameter] = PARAMETERS,
 ) -> dict[str, float]:  # fmt: skip
     """Return `parameters` of `owner` as floats, or raise an error that names the first invalid one."""
     checked = {}
     for name, given in parameters.items():
         if name not in known:
             raise unknown_name(f"parameter of {owner}", name, known)
-        allowed = catalogue[name]
+        allowed = catalog[name]
         try:
             value = float(given)  # type: ignore[arg-type]
         except (TypeError, ValueError, OverflowError):
