@@ -30,7 +30,7 @@ def place(tmp_path):
 def test_each_file_is_judged_once(place):
     (place.folder / "deep").mkdir()
     (place.folder / "deep/a.csv").write_text("sag swell")
-    (place.folder / "b.csv").write_text("none")
+    (place.folder / "b.csv").write_text("quiet")
     (place.folder / ".hidden.csv").write_text("sag")
     (place.folder / "notes.md").write_text("sag")
     for _ in range(3):
@@ -297,7 +297,7 @@ def test_what_passes_is_tried_again(place, error, monkeypatch):
 
 def test_what_is_waited_for_is_named_once(place, monkeypatch):
     (place.folder / "a.cfg").write_text("x")
-    (place.folder / "b.csv").write_text("")
+    (place.folder / "b.csv").write_text("quiet")
     with Archive(place.home) as archive:
         watcher = place.watcher(archive)
         watcher.look()
