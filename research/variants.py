@@ -17,7 +17,7 @@ from pqswarm._base.threads import effective_jobs
 from pqswarm.datasets import make_dataset
 from pqswarm.evaluation import Folds
 from pqswarm.events import PRESETS
-from pqswarm.events.preset_text import write_preset
+from pqswarm.events.preset_file import write_preset
 from pqswarm.study import load_plan
 from pqswarm.study.plan_data import DatasetPlan
 

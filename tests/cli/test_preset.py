@@ -53,7 +53,7 @@ def test_check_counts(mine):
     )
     (mine / "mine.toml").write_text(FILE + "[bench]\nfraction = 2")
     with pytest.raises(
-        PqswarmError, match=r"mine.toml: \[bench\] fraction: must be a number from 0 to 1, as 2 of 2 classes"
+        PqswarmError, match=r"mine.toml: \[bench\]: fraction .* must be a number from 0 to 1, as 2 of 2 classes"
     ):
         pqswarm("preset", "check", "mine.toml")
     with pytest.raises(PqswarmError, match="unknown preset 'papr': did you mean 'paper'"):

@@ -267,7 +267,7 @@ MISTAKES = [
     ('extends = "paper"\n[common]\nh5 = 0.1\n[spectra]\nsix = {}', r"\[common\] h5: harmonics are also given by"),
     (
         'extends = "paper"\n[bench]\nfraction = 0.5',
-        r"\[bench\] fraction: must be a number from 0 to 0.3571, as 5 of",
+        r"\[bench\]: fraction .* must be a number from 0 to 0.3571, as 5 of",
     ),
     (
         'extends = "paper"\n[bench]\nfractio = 0.1',

@@ -5,7 +5,7 @@ import pytest
 from pqswarm.datasets import load_dataset
 from pqswarm.errors import PqswarmError
 from pqswarm.events import PRESETS, load_preset
-from pqswarm.events.preset_text import write_preset
+from pqswarm.events.preset_file import write_preset
 from pqswarm.report import summarize, write_report
 from pqswarm.report.sections import events as events_of
 from pqswarm.report.sections import features

@@ -14,7 +14,8 @@ from pqswarm._base.files import write_atomically
 from pqswarm._base.typing import FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.events import SOURCES, Event
-from pqswarm.events.event import RECORD_PARAMETERS, synthesize
+from pqswarm.events.catalog import RECORD_PARAMETERS
+from pqswarm.events.event import synthesize
 from pqswarm.features import FeatureOptions
 
 

@@ -11,8 +11,8 @@ from pqswarm._base.typing import AnyArray
 from pqswarm.datasets.dataset import Dataset
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.events import PARAMETERS, SOURCES, Parameter, check_snr
+from pqswarm.events.catalog import RECORD_PARAMETERS
 from pqswarm.events.classes import is_name
-from pqswarm.events.event import RECORD_PARAMETERS
 from pqswarm.features import FUNCTIONS, FeatureOptions, feature_names
 
 _FILE = ArrayFile(

@@ -16,9 +16,9 @@ from pqswarm.datasets.dataset import Dataset
 from pqswarm.datasets.specs import EventSpec, event_specs
 from pqswarm.errors import PqswarmError
 from pqswarm.events import NOISE_LEVELS, SOURCES, Event, Preset, check_snr, get_preset
-from pqswarm.events.event import RECORD_PARAMETERS
+from pqswarm.events.catalog import RECORD_PARAMETERS
 from pqswarm.events.noise import write_noisy
-from pqswarm.events.parameters import draw
+from pqswarm.events.ranges import draw
 from pqswarm.features import FUNCTIONS, WINDOW_CYCLES, FeatureOptions, extend, extract, feature_names, minimum_samples
 
 Progress = Callable[[int, int], None]

@@ -6,7 +6,9 @@ from pqswarm.events.classes import EVENT_CLASSES, CaptureRequirements, EventClas
 from pqswarm.events.event import Event, generate
 from pqswarm.events.models import Grid
 from pqswarm.events.noise import NOISE_LEVELS, add_noise, check_snr, noise_stream
-from pqswarm.events.parameters import (
+from pqswarm.events.preset import PRESETS, SOURCES, Preset, get_preset
+from pqswarm.events.preset_file import format_preset, load_preset
+from pqswarm.events.ranges import (
     EqualTo,
     Fixed,
     IndexedBy,
@@ -18,10 +20,6 @@ from pqswarm.events.parameters import (
     WithinRecord,
     spectrum_ranges,
 )
-from pqswarm.events.preset import SOURCES, Preset
-from pqswarm.events.preset_text import format_preset
-from pqswarm.events.presetfile import load_preset
-from pqswarm.events.presets import PRESETS, get_preset
 
 __all__ = [
     "EVENT_CLASSES",

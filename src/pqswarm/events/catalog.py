@@ -36,11 +36,17 @@ PARAMETERS: Mapping[str, Parameter] = MappingProxyType(
 )
 """Every parameter an event can have, in the order of ``parameters.toml``."""
 
+RECORD_PARAMETERS = ("sampling_rate", "frequency", "cycles")
+BACKGROUND_PARAMETERS = tuple(name for name in PARAMETERS if name.startswith("background_"))
+SUPPLY_PARAMETERS = ("amplitude", "phase", "frequency_deviation", "snr", *BACKGROUND_PARAMETERS)
+
 
 def check_parameters(
-    parameters: Mapping[str, object], known: Mapping[str, object], owner: str,
+    parameters: Mapping[str, object],
+    known: Mapping[str, object],
+    owner: str,
     catalog: Mapping[str, Parameter] = PARAMETERS,
-) -> dict[str, float]:  # fmt: skip
+) -> dict[str, float]:
     """Return `parameters` of `owner` as floats, or raise an error that names the first invalid one."""
     checked = {}
     for name, given in parameters.items():

@@ -11,20 +11,12 @@ from pqswarm._base.typing import FloatArray
 from pqswarm._base.units import frequency_text
 from pqswarm.errors import PqswarmError
 from pqswarm.events.bench import run_bench
-from pqswarm.events.catalog import PARAMETERS, check_parameters
+from pqswarm.events.catalog import BACKGROUND_PARAMETERS, RECORD_PARAMETERS, SUPPLY_PARAMETERS, check_parameters
 from pqswarm.events.classes import EVENT_CLASSES
 from pqswarm.events.models import Grid
 from pqswarm.events.noise import add_noise, noise_stream
-from pqswarm.events.parameters import Range, draw, record_length
-from pqswarm.events.preset import Preset
-from pqswarm.events.presets import get_preset
-
-RECORD_PARAMETERS = ("sampling_rate", "frequency", "cycles")
-"""Parameters of the record."""
-
-_BACKGROUND = tuple(name for name in PARAMETERS if name.startswith("background_"))
-SUPPLY_PARAMETERS = ("amplitude", "phase", "frequency_deviation", "snr", *_BACKGROUND)
-"""Parameters of the supply."""
+from pqswarm.events.preset import Preset, get_preset
+from pqswarm.events.ranges import Range, draw, record_length
 
 _NO_MODEL = (*SUPPLY_PARAMETERS, "spectrum")  # parameters that no model takes
 _HIGHEST_ORDER = 13
@@ -220,7 +212,7 @@ def _event_grid(parameters: Mapping[str, float], frequency: float) -> Grid:
         # In the order of the catalog: the sum must not depend on the order of the mapping.
         background=tuple(
             (int(name.removeprefix("background_")), parameters[name], parameters.get(f"{name}_phase", 0.0))
-            for name in _BACKGROUND
+            for name in BACKGROUND_PARAMETERS
             if name in parameters and not name.endswith("_phase")
         ),
     )

@@ -1,16 +1,22 @@
-"""A preset: the ranges of the parameters of events, as plain data.
+"""Presets: the ranges of the parameters of events, as plain data, by name.
 
 It holds the ranges common to all events (record and supply) and those of each class, which override common ones of
 the same name. Make your own with :meth:`Preset.fixed`, :meth:`Preset.with_classes` or :func:`dataclasses.replace`.
 """
 
+import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import cache
+from importlib.resources import files
+from os import PathLike, fspath
 from typing import Any
 
-from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm._base.checks import is_finite
+from pqswarm._base.registry import Registry
+from pqswarm.errors import PqswarmError, shorten, unknown_name
 from pqswarm.events.catalog import check_parameters
-from pqswarm.events.parameters import Fixed, Range
+from pqswarm.events.ranges import Fixed, Range, in_order, range_from_table, spectrum_ranges
 
 Ranges = dict[str, Range]
 
@@ -50,16 +56,18 @@ class Preset:
     bench_fraction: float | Mapping[str, float] = 0.1
 
     def __post_init__(self) -> None:
-        if isinstance(self.bench_fraction, Mapping):
-            for label, fraction in self.bench_fraction.items():
+        fraction = self.bench_fraction
+        if isinstance(fraction, Mapping):
+            for label in fraction:
                 if label not in self.bench:
                     raise unknown_name(f"class of the bench of preset {self.name!r}", label, self.bench)
-                if not 0.0 <= fraction <= 1.0:
-                    raise PqswarmError(f"bench_fraction of {label!r} must be from 0 to 1, not {fraction!r}.")
-        elif self.bench and self.bench_fraction > len(self.bench) / len(self.models) + 1e-9:
-            raise PqswarmError(
-                f"bench_fraction {self.bench_fraction:g} exceeds what the {len(self.bench)} bench classes can give."
-            )
+            fraction = {label: _checked_fraction(f"fraction.{label}", part) for label, part in fraction.items()}
+        elif self.bench:
+            why = f", as {len(self.bench)} of {len(self.models)} classes come from the bench"
+            fraction = _checked_fraction("fraction", fraction, len(self.bench) / len(self.models), why)
+        else:
+            fraction = _checked_fraction("fraction", fraction)
+        object.__setattr__(self, "bench_fraction", fraction)
 
     def fraction_from_bench(self, event_class: str) -> float:
         """Return the fraction of the events of a class that come from the bench."""
@@ -155,14 +163,65 @@ class Preset:
             return {name: {"range": type(spec).__name__, **asdict(spec)} for name, spec in ranges.items()}  # type: ignore[call-overload]
 
         fraction = self.bench_fraction
-        if isinstance(fraction, Mapping):
-            fraction = dict(fraction)
         return {
             "name": self.name,
             "common": plain(self.common),
             "models": {event_class: plain(ranges) for event_class, ranges in self.models.items()},
             "bench": {event_class: plain(ranges) for event_class, ranges in self.bench.items()},
-            "bench_fraction": dict(self.bench_fraction)
-            if isinstance(self.bench_fraction, Mapping)
-            else self.bench_fraction,
+            "bench_fraction": dict(fraction) if isinstance(fraction, Mapping) else fraction,
         }
+
+
+def _checked_fraction(what: str, fraction: object, most: float = 1.0, why: str = "") -> float:
+    if is_finite(fraction) and 0.0 <= fraction <= most + 1e-9:
+        return float(fraction)
+    limits = f"a number from 0 to {most:.4g}{why}"
+    raise PqswarmError(f"{what} of events from the bench must be {limits}, not {shorten(repr(fraction))}.")
+
+
+@cache
+def _built_in_preset(name: str) -> Preset:
+    """Read a file of the package, which is known to be right: neither checks nor pydantic."""
+    table = tomllib.loads((files("pqswarm.events") / "preset_files" / f"{name}.toml").read_text(encoding="utf-8"))
+    base = _built_in_preset(table.pop("extends")) if "extends" in table else Preset(name, {}, {}, {})
+    spectra = table.pop("spectra", {})
+
+    def merge(old: Mapping[str, Range], own: Mapping[str, Any], drawn: Iterable[str]) -> Ranges:
+        ranges = dict(old)
+        for key, given in own.items():
+            ranges |= spectrum_ranges(spectra) if key == "spectrum" else {key: range_from_table(given)}
+        return in_order(ranges, drawn)
+
+    def merge_classes(old: Mapping[str, Mapping[str, Range]], own: Mapping[str, Any]) -> dict[str, Ranges]:
+        return {label: merge(old.get(label, {}), own.get(label, {}), common) for label in {**old, **own}}
+
+    common = merge(base.common, table.pop("common", {}), ())
+    bench = table.pop("bench", {})
+    fraction = bench.pop("fraction", base.bench_fraction)
+    return Preset(name, common, merge_classes(base.models, table), merge_classes(base.bench, bench), fraction)
+
+
+PRESETS: Registry[Preset] = Registry(
+    "preset",
+    "pqswarm.presets",
+    Preset,
+    map(_built_in_preset, ("paper", "paper-grid", "paper-printed", "field", "field-extended")),
+)
+"""Presets by name: built-in ones and plugins."""
+
+
+def get_preset(preset: str | PathLike[str] | Preset) -> Preset:
+    """Return a preset by its name in :data:`PRESETS`, or from a file by :func:`load_preset`; a preset stays as it is.
+
+    Examples
+    --------
+    >>> get_preset("field").name
+    'field'
+    """
+    if isinstance(preset, Preset):
+        return preset
+    if isinstance(preset, PathLike) or (isinstance(preset, str) and preset.endswith(".toml")):
+        from pqswarm.events.preset_file import load_preset
+
+        return load_preset(fspath(preset))
+    return PRESETS.find(preset)

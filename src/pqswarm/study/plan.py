@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, Validatio
 
 from pqswarm._base.random import derived_seed
 from pqswarm.errors import PqswarmError, unknown_name
-from pqswarm.events.preset_text import write_preset
+from pqswarm.events.preset_file import write_preset
 from pqswarm.study.changes import change_plan
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR
 from pqswarm.study.multiverse import MultiversePlan, Specification

@@ -11,8 +11,7 @@ from pqswarm._base.text import printable
 from pqswarm.datasets.make import count_features
 from pqswarm.errors import unknown_name
 from pqswarm.events import NOISE_LEVELS, Preset, check_snr, get_preset, load_preset
-from pqswarm.events.preset_text import write_preset
-from pqswarm.events.presetfile import read_preset
+from pqswarm.events.preset_file import read_preset, write_preset
 from pqswarm.features import FeatureOptions
 
 Seed = Annotated[int, Field(ge=0, le=2**63 - 1, strict=True)]

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from pqswarm._base.toml import explain_mistakes, parse_toml, read_toml_text, to_toml, toml_key
 from pqswarm.errors import PqswarmError, unknown_name
-from pqswarm.events.preset_text import preset_lines
+from pqswarm.events.preset_file import preset_lines
 from pqswarm.study.changes import change_plan
 from pqswarm.study.multiverse import MultiversePlan
 from pqswarm.study.plan import StudyPlan

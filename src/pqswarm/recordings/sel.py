@@ -22,7 +22,8 @@ from pqswarm.recordings.text import date_from_text, decode, list_date_notes, num
 from pqswarm.recordings.units import guess_unit, si_unit, split_unit
 
 _LIMIT = 16_000_000  # bytes
-_HEADER_LINES, _MAX_REPORTS = 100, 100
+_HEADER_LINES = 100
+_MAX_REPORTS = 100
 _NUMBER = r"[-+]?+\d++(?:\.\d*+)?+"
 _DATE = re.compile(r"(.*)Date:\s{0,20}(\S{1,20})\s{1,40}Time:\s{0,20}(\S{1,20})")
 _CYCLE = re.compile(r"\s*\[(\d{1,4})\]\s*")
@@ -87,7 +88,8 @@ def _open_plain(text: str, options: Options) -> Iterator[RawSource]:
         labels = _plain_labels(above)
         row = re.compile(rf"\s*+({_NUMBER}(?:(?:\s++|(?=[-+])){_NUMBER}){{{len(labels) - 1}}})\s?+([>*]?)")
         rows: list[list[float]] = []
-        signs, cycles = [], []
+        signs = []
+        cycles = []
         for line in lines[first:end] if labels else ():
             if _CYCLE.fullmatch(line):
                 cycles.append(len(rows))
@@ -127,9 +129,13 @@ def _read_settings(text: str) -> defaultdict[str, str]:
 
 
 def _sel_source(
-    header: defaultdict[str, str], labels: Sequence[str], table: FloatArray, signs: Sequence[str], options: Options,
+    header: defaultdict[str, str],
+    labels: Sequence[str],
+    table: FloatArray,
+    signs: Sequence[str],
+    options: Options,
     notes: list[str],
-) -> RawSource:  # fmt: skip
+) -> RawSource:
     """Return a report with instantaneous values; `signs` mark the rows of the trigger and of the largest current."""
     channels = []
     for label, values in zip(labels, table.T, strict=True):
@@ -162,14 +168,15 @@ def _sel_status(bits: list[str], words: list[str]) -> tuple[StatusChannel, ...]:
         if re.fullmatch(r"(?:[0-9A-Fa-f]{2})+", word):
             known = np.unpackbits(np.frombuffer(bytes.fromhex(word), np.uint8))[: row.size]
             row[: known.size] = known
-    names, shown = [bits[n] for n in used], table[:, used]
+    names = [bits[n] for n in used]
+    shown = table[:, used]
     return find_changes(lambda first, stop: shown[first:stop], len(table), len(table), names, [0] * len(used))
 
 
-def _recognize_sel(path: Path, head: bytes) -> bool:  # noqa: ARG001
+def _is_sel(path: Path, head: bytes) -> bool:  # noqa: ARG001
     """Whether the file starts like an event report of a relay."""
     text = head.lstrip(b"\2 \r\n")
     return text.startswith((b'"FID"', b'"MONTH","DAY","YEAR"')) or (b"FID=SEL" in text and b"Date:" in text)
 
 
-SEL = Reader("sel", (".cev", ".eve"), recognizes=_recognize_sel, open=open_sel)
+SEL = Reader("sel", (".cev", ".eve"), recognizes=_is_sel, open=open_sel)

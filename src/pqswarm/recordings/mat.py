@@ -15,22 +15,22 @@ from pathlib import Path
 import numpy as np
 
 from pqswarm._base.typing import AnyArray
-from pqswarm.recordings.files import FileBytes
-from pqswarm.recordings.kinds import refuse_other_kinds
-from pqswarm.recordings.npz.reader import read_plain_layout
+from pqswarm.recordings.files import FileBytes, refuse_other_formats
+from pqswarm.recordings.npz import read_plain_layout
 from pqswarm.recordings.reader import Options, RawRecording, Reader
 from pqswarm.recordings.recording import RecordingError
 
 _HEADER = 128  # bytes
 _MAX_VARIABLES = 10_000
-_MATRIX, _COMPRESSED = 14, 15
+_MATRIX = 14
+_COMPRESSED = 15
 _TYPES = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
 
 
 def read_mat(path: Path, options: Options) -> list[RawRecording]:
     """Read the arrays of a file, which are one recording."""
     content = FileBytes.of(path, 4 * options.max_bytes).read_all()
-    refuse_other_kinds(content[:_HEADER])
+    refuse_other_formats(content[:_HEADER])
     order = {b"IM": "<", b"MI": ">"}.get(content[126:_HEADER])
     if order is None:
         raise RecordingError("is not a MATLAB file of version 5 to 7: save it with -v7.")
@@ -63,7 +63,8 @@ def _mat_elements(data: bytes, order: str) -> Iterator[tuple[int, bytes]]:
     at = 0
     while at + 8 <= len(data):
         kind, size = struct.unpack_from(f"{order}II", data, at)
-        begin, after = at + 8, at + 8 + size + (0 if kind == _COMPRESSED else -size % 8)
+        begin = at + 8
+        after = at + 8 + size + (0 if kind == _COMPRESSED else -size % 8)
         if kind >> 16:  # a small element: its size is in the upper half of the first word
             kind, size, begin, after = kind & 0xFFFF, kind >> 16, at + 4, at + 8
         if begin + size > len(data):

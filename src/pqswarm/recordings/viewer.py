@@ -8,9 +8,9 @@ import numpy as np
 
 from pqswarm._base.thinning import extremes
 from pqswarm._base.typing import AnyArray
+from pqswarm.recordings.envelope import EnvelopeView
 from pqswarm.recordings.recording import ChannelHeader, RecordingSource
 from pqswarm.recordings.status import StatusChannel
-from pqswarm.recordings.view.envelope import EnvelopeView
 
 Encode = Callable[["AnyArray", "AnyArray | None"], dict[str, Any]]
 
@@ -42,14 +42,14 @@ def describe_header(
                 "name": text(one.name),
                 "unit": text(one.unit),
                 "phase": one.phase,
-                "kind": "direct" if place in direct else _kind_of_channel(one),
+                "kind": "direct" if place in direct else _channel_kind(one),
             }
             for place, one in ((place, source.channels[place]) for place in shown)
         ],
     }
 
 
-def _kind_of_channel(one: ChannelHeader) -> str:
+def _channel_kind(one: ChannelHeader) -> str:
     return "voltage" if one.is_voltage else "current" if one.is_current else "other"
 
 

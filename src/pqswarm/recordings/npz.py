@@ -35,7 +35,10 @@ _FREQUENCY_NAMES = ("nominal_frequency", "f0", "frequency")
 _TIME_NAMES = ("time", "t", "tout")
 _RTE_NAME = re.compile(r"DATA_S\d+")
 _RTE_SHORTEST = 1000  # samples; the records of the database have 21000
-_RTE_RATE, _RTE_FREQUENCY, _RTE_VOLTS, _RTE_AMPERES = 6400.0, 50.0, 18.31055, 4.314
+_RTE_RATE = 6400.0
+_RTE_FREQUENCY = 50.0
+_RTE_VOLTS = 18.31055
+_RTE_AMPERES = 4.314
 
 
 def read_npz(path: Path, options: Options) -> list[RawRecording]:
@@ -43,7 +46,7 @@ def read_npz(path: Path, options: Options) -> list[RawRecording]:
     arrays = _unpack_arrays(FileBytes.of(path, 4 * options.max_bytes).read_all(), options)
     rte = [name for name in arrays if _RTE_NAME.fullmatch(name)]
     if len(arrays) == 1 and rte and _is_rte(arrays[rte[0]]):
-        return _read_rte_layout(arrays[rte[0]], path.name)
+        return _read_rte(arrays[rte[0]], path.name)
     return [read_plain_layout(arrays, path.name)]
 
 
@@ -104,7 +107,7 @@ def _is_rte(array: AnyArray) -> bool:
     )
 
 
-def _read_rte_layout(array: AnyArray, source: str) -> list[RawRecording]:
+def _read_rte(array: AnyArray, source: str) -> list[RawRecording]:
     names = ("Va", "Vb", "Vc", "Ia", "Ib", "Ic")
     notes = ["Recognised by its shape as a file of RTE fault recorders: counts of 18.31055 V and 4.314 A, 6400 Hz."]
     recordings = []
@@ -125,7 +128,8 @@ def read_plain_layout(arrays: Mapping[str, AnyArray], source: str, kind: str = "
         if array.ndim in (1, 2) and array.size > 1 and array.dtype.kind in "fiu"
     }
     notes: list[str] = []
-    rate, kept = _npz_scalar(arrays, _RATE_NAMES), None
+    rate = _npz_scalar(arrays, _RATE_NAMES)
+    kept = None
     time = next((name for name, one in signals.items() if name.casefold() in _TIME_NAMES and one.ndim == 1), None)
     if time is not None:
         times = _npz_floats(signals.pop(time))

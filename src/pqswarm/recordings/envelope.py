@@ -94,7 +94,8 @@ class Envelope:
         self._high = self._low.copy()
         self._block = max(_BLOCK // (part * max(n_channels, 1)), 1)  # parts
         self._is_built = np.zeros(-(-n_parts // self._block), np.bool_)
-        self._building, self._writing = Lock(), Lock()
+        self._building = Lock()
+        self._writing = Lock()
 
     @property
     def share(self) -> float:
@@ -109,7 +110,7 @@ class Envelope:
         check : callable, optional
             Called before each block; its exception stops the work, which the next call resumes.
         """
-        for block in _spread_envelope_blocks(self._is_built.size):
+        for block in _spread(self._is_built.size):
             if check is not None:
                 check()
             with self._building:  # several builders share the work
@@ -153,9 +154,10 @@ class Envelope:
 
     def _build_block(self, block: int) -> None:
         first, stop = block * self._block, min((block + 1) * self._block, self._low.shape[1])
-        low, high = _envelope_extremes(self._samples(first * self.part, stop * self.part), self.part)
+        low, high = _extremes_of_rows(self._samples(first * self.part, stop * self.part), self.part)
         with self._writing:
-            self._low[:, first:stop], self._high[:, first:stop] = low, high
+            self._low[:, first:stop] = low
+            self._high[:, first:stop] = high
             self._is_built[block] = True
 
     def _samples(self, first: int, stop: int) -> list[FloatArray]:
@@ -178,12 +180,12 @@ class Envelope:
         for begin in range(first, stop, length):
             if check is not None:
                 check()
-            found.append(_envelope_extremes(self._samples(begin, min(begin + length, stop)), step))
+            found.append(_extremes_of_rows(self._samples(begin, min(begin + length, stop)), step))
         low, high = zip(*found, strict=True)
         return np.concatenate(low, axis=1), np.concatenate(high, axis=1)
 
 
-def _envelope_extremes(rows: "list[FloatArray] | Pictured", step: int) -> tuple[Pictured, Pictured]:
+def _extremes_of_rows(rows: "list[FloatArray] | Pictured", step: int) -> tuple[Pictured, Pictured]:
     """Minimum and maximum of each bin of each row, in single precision; NaN if it has none."""
     size = rows[0].size if len(rows) else 0
     low = np.empty((len(rows), -(-size // step)), np.float32)
@@ -196,7 +198,7 @@ def _envelope_extremes(rows: "list[FloatArray] | Pictured", step: int) -> tuple[
     return low, high
 
 
-def _spread_envelope_blocks(n: int) -> Iterator[int]:
+def _spread(n: int) -> Iterator[int]:
     """The numbers below `n` in an order that covers the range evenly from the start."""
     bits = max(n - 1, 0).bit_length()
     for k in range(1 << bits):

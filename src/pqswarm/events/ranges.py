@@ -6,8 +6,8 @@ drawn before it into a value. It draws nothing itself: fixing one parameter leav
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import inf
-from typing import Literal, Protocol
+from math import inf, isfinite
+from typing import Any, Literal, Protocol
 
 from pqswarm._base.checks import check_integer
 from pqswarm.errors import PqswarmError
@@ -137,7 +137,8 @@ class Steps:
     def at(self, u: float, values: Mapping[str, float]) -> float:
         """Return the value at the quantile `u`."""
         scale, limit = _unit_scale(self.low, self.high, self.unit, values)
-        width, last = self.high - self.low, self.number - 1
+        width = self.high - self.low
+        last = self.number - 1
         if self.high * scale > limit:
             # A value that is the limit but for rounding belongs to those that fit.
             last = min(last, int((limit / scale - self.low) / width * last * (1.0 + 1e-12) + 1e-9))
@@ -274,31 +275,90 @@ def draw(ranges: Mapping[str, Range], uniforms: list[float], given: Mapping[str,
     return values
 
 
-def _parameter_dependencies(spec: Range) -> tuple[str, ...]:
+_UNIT_DEPENDENCIES = {
+    "cycles": ("frequency", "cycles"),
+    "cycles left": ("frequency", "cycles", "start"),
+    "notch periods": ("frequency", "cycles", "notches_per_cycle"),
+    "record": ("frequency", "cycles"),
+    "fundamental": ("frequency", "sampling_rate"),
+    "hertz": ("sampling_rate",),
+}
+"""The parameters that must be drawn before a range in a unit."""
+
+
+def _dependencies(spec: Range) -> tuple[str, ...]:
     """The parameters that must be drawn before this range."""
-    units = {"cycles": ("frequency", "cycles"), "cycles left": ("frequency", "cycles", "start")}
-    units |= {"notch periods": ("frequency", "cycles", "notches_per_cycle"), "record": ("frequency", "cycles")}
-    units |= {"fundamental": ("frequency", "sampling_rate"), "hertz": ("sampling_rate",)}
     match spec:
         case EqualTo(name) | IndexedBy(name):
             return (name,)
-        case WithinRecord(duration, before):
-            return ("frequency", "cycles", duration, *([before] if before else []))
-    return units.get(getattr(spec, "unit", ""), ())
+        case WithinRecord(duration, None):
+            return ("frequency", "cycles", duration)
+        case WithinRecord(duration, str(before)):
+            return ("frequency", "cycles", duration, before)
+    return _UNIT_DEPENDENCIES.get(getattr(spec, "unit", ""), ())
 
 
 def in_order(ranges: Mapping[str, Range], drawn: Iterable[str] = ()) -> dict[str, Range]:
     """Return the ranges in order, each after those that it depends on; `drawn` are drawn before all."""
-    rest, done = dict(ranges), dict.fromkeys(drawn)
-    for name, spec in ranges.items():
-        for other in _parameter_dependencies(spec):
+    needed = {name: _dependencies(spec) for name, spec in ranges.items()}
+    done = set(drawn)
+    for name, others in needed.items():
+        for other in others:
             if other not in ranges and other not in done:
                 raise PqswarmError(f"{name} depends on {other}, which is not drawn: give {other} a range.")
-    sorted_ranges: dict[str, Range] = {}
-    while rest:
-        free = next((name for name, spec in rest.items() if done.keys() >= set(_parameter_dependencies(spec))), None)
+    ordered: dict[str, Range] = {}
+    while needed:
+        free = next((name for name, others in needed.items() if done.issuperset(others)), None)
         if free is None:
-            raise PqswarmError(f"{' and '.join(rest)} depend on each other: give one of them an independent range.")
-        sorted_ranges[free] = rest.pop(free)
-        done[free] = None
-    return sorted_ranges
+            raise PqswarmError(f"{' and '.join(needed)} depend on each other: give one of them an independent range.")
+        ordered[free] = ranges[free]
+        done.add(free)
+        del needed[free]
+    return ordered
+
+
+RANGES: dict[str, Any] = {
+    "uniform": Uniform,
+    "log_uniform": LogUniform,
+    "steps": Steps,
+    "choice": OneOf,
+    "inside": WithinRecord,
+    "same": EqualTo,
+}
+"""Ranges by their key in a preset file, as in ``{ uniform = [0.5, 30], unit = "cycles" }``."""
+
+
+def range_from_table(given: Any) -> Range:
+    """Return the range that a preset file describes, unchecked; a number is a fixed value."""
+    if not isinstance(given, Mapping):
+        return Fixed(given)
+    options = dict(given)
+    keyword = next(key for key in RANGES if key in options)
+    value = options.pop(keyword)
+    if keyword == "choice":
+        return OneOf(tuple(value), **options)
+    ends = value if isinstance(value, list) else [value]
+    spec: Range = RANGES[keyword](*ends, **options)
+    return spec
+
+
+def range_to_table(spec: Range) -> Any:
+    """Return a range as it is written in a preset file."""
+    if isinstance(spec, Fixed | NameIndex):
+        return _plain(*vars(spec).values())
+    keyword = next((key for key, kind in RANGES.items() if type(spec) is kind), None)
+    if keyword is None:
+        raise PqswarmError(f"a range of type {type(spec).__name__} cannot be written to a file.")
+    values = {name: _plain(value) for name, value in vars(spec).items()}
+    first = values.pop(next(iter(values)))
+    table = {keyword: [first, values.pop("high")] if "high" in values else first}
+    return table | {name: value for name, value in values.items() if value}
+
+
+def _plain(value: Any) -> Any:
+    """A value as in a file: lists, and integers without a decimal point."""
+    if isinstance(value, tuple):
+        return [_plain(member) for member in value]
+    if isinstance(value, str) or value is None:
+        return value
+    return int(value) if isfinite(value) and float(value).is_integer() and abs(value) < 1e15 else float(value)
