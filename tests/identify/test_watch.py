@@ -297,7 +297,7 @@ def test_what_passes_is_tried_again(place, error, monkeypatch):
 
 def test_what_is_waited_for_is_named_once(place, monkeypatch):
     (place.folder / "a.cfg").write_text("x")
-    (place.folder / "b.csv").write_text("quiet")
+    (place.folder / "b.csv").write_text("")
     with Archive(place.home) as archive:
         watcher = place.watcher(archive)
         watcher.look()
