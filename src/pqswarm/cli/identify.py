@@ -174,7 +174,7 @@ class _Results:
             self.fail(failure_of(error, found.path, found.source))
             return
         self.rows += rows if self.table else ()
-        self.n_events += sum(row["type"] != "none" for row in rows)
+        self.n_events += len(rows)
         self.print(text)
         self.n_recordings += 1
 
@@ -236,7 +236,7 @@ def _text(verdict: "Analysis", rows: list[dict[str, Any]], printed: set[str]) ->
     printed.update(notes)
     return "\n".join(
         [
-            line_heading(rows[0]) if rows else verdict.source,
+            line_heading(verdict),
             *incident_lines(verdict, text_lines([row | {"cause": ""} for row in rows])),
             f"  1 pu: {'; '.join(ones)}; {verdict.frequency:.2f} Hz",
             *(f"  note: {name_options(text, analysis.ANALYSIS_OPTIONS)}" for text in notes),
