@@ -184,7 +184,7 @@ class _Results:
             self.fail(failure_of(error, result.path, result.source))
             return
         self.rows += rows if self.outputs.csv is not None else ()
-        self.n_events += sum(row["type"] != "none" for row in rows)
+        self.n_events += len(rows)
         self.print(text)
         self.n_recordings += 1
 
@@ -279,7 +279,7 @@ def _text(analysis: "Analysis", rows: list[dict[str, Any]], printed: set[str]) -
     printed.update(notes)
     return "\n".join(
         [
-            line_heading(rows[0]) if rows else analysis.source,
+            line_heading(analysis),
             *incident_lines(analysis, text_lines([row | {"cause": ""} for row in rows])),
             f"  1 pu: {'; '.join(references)}; {analysis.frequency:.2f} Hz",
             *(f"  note: {name_options(text, analysis_options.ANALYSIS_OPTIONS)}" for text in notes),
