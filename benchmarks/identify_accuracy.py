@@ -20,7 +20,7 @@ from tests.reference.disturbances import CLASSES, GROUP, LABELS, make, make_sine
 from pqswarm.events import class_type
 from pqswarm.identify import identify
 from pqswarm.identify.agreement import event_rule
-from pqswarm.identify.show.curves import rank_event
+from pqswarm.identify.tolerance import rank_event
 from pqswarm.measure import characterize
 from pqswarm.recordings import Channel, Recording
 

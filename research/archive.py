@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pqswarm.identify import Archive, ArchiveQueries, Selection, default_model, find_recordings
+from pqswarm.identify import Archive, ArchiveQueries, EventFilter, default_model, find_recordings
 from pqswarm.identify.archive.backlog import identify_many
 from pqswarm.identify.archive.records import PACKED
 from pqswarm.recordings import write_comtrade
@@ -122,13 +122,13 @@ def copy_rows(archive: Archive, wanted: int) -> None:
 
 
 SELECTIONS = {
-    "everything": Selection(),
-    "a year": Selection(start="2020", end="2021"),
-    "a station": Selection(stations=(5,)),
-    "sags due to faults": Selection(types=("sag",), causes=("fault",)),
-    "severe": Selection(severity=1.0),
-    "a text": Selection(text="station 07 swell"),
-    "a text that is nowhere": Selection(text="nowhere"),
+    "everything": EventFilter(),
+    "a year": EventFilter(start="2020", end="2021"),
+    "a station": EventFilter(stations=(5,)),
+    "sags due to faults": EventFilter(types=("sag",), causes=("fault",)),
+    "severe": EventFilter(severity=1.0),
+    "a text": EventFilter(text="station 07 swell"),
+    "a text that is nowhere": EventFilter(text="nowhere"),
 }
 QUERIES = {
     "from=2020&to=2021": "a year",
@@ -142,15 +142,15 @@ def time_queries(folder: Path) -> None:
     with Archive(folder, read_only=True) as archive:
         queries = ArchiveQueries(archive)
         show("read all events, once", lambda: queries.table(), times=1)
-        show("first page after that", lambda: queries.page(Selection()), times=1)
+        show("first page after that", lambda: queries.page(EventFilter()), times=1)
         (recording,) = archive.database.rows("SELECT id FROM recordings WHERE start IS NOT NULL LIMIT 1 OFFSET 50")[0]
         for name, chosen in SELECTIONS.items():
             for order in ("newest", "worst"):
                 show(f"list, {order} first, {name}", lambda c=chosen, o=order: queries.page(c, o))
             for what in ("months", "hours", "sarfi", "scatter"):
                 show(f"{what}, {name}", lambda c=chosen, w=what: getattr(queries, w)(c))
-        last = queries.page(Selection())["next"]
-        show("second page", lambda: queries.page(Selection(), after=last))
+        last = queries.page(EventFilter())["next"]
+        show("second page", lambda: queries.page(EventFilter(), after=last))
         show("others at that time", lambda: queries.others(recording))
         show("list of recordings", lambda: archive.recordings())
         show("recordings by text", lambda: archive.recordings(text="77.cfg"))

@@ -237,14 +237,14 @@ def try_model(folder, rng, shares):
 
 
 def try_archive(folder, rng, shares):
-    from pqswarm.identify import Archive, ArchiveQueries, Selection
+    from pqswarm.identify import Archive, ArchiveQueries, EventFilter
     from pqswarm.identify.archive.export import check_archive
 
     with Archive(folder, read_only=True) as archive:
         yield
         queries = ArchiveQueries(archive)
         for ask in (queries.page, queries.months, queries.hours, queries.sarfi, queries.scatter):
-            ask(Selection())
+            ask(EventFilter())
         queries.facets()
         archive.class_corrections()
         archive.sites()

@@ -11,7 +11,7 @@ from tests.identify.archives import add
 from tests.identify.invented import analysis, event
 
 from pqswarm.errors import FileFormatError, PqswarmError
-from pqswarm.identify import Archive, ArchiveQueries, Failure, Selection
+from pqswarm.identify import Archive, ArchiveQueries, Failure, EventFilter
 from pqswarm.identify.archive.export import check_archive
 from pqswarm.identify.archive.files import SeenFile
 from pqswarm.identify.archive.records import PACKED
@@ -28,10 +28,10 @@ def test_a_content_is_analysed_by_one(tmp_path, monkeypatch):
     file = SeenFile(tmp_path / "a.csv", "1:1", "a" * 64)
     with Archive(tmp_path / "x") as one, Archive(tmp_path / "x") as other:
         one.register([file])
-        assert [one.claim(file.content), other.claim(file.content)] == ["mine", "busy"]
+        assert [one.claim(file.content), other.files.claim(file.content)] == ["mine", "busy"]
         monkeypatch.setattr("pqswarm.identify.archive.files.LEASE", -1.0)
         one.renew([file.content])  # as if it gave no sign of life
-        assert other.claim(file.content) == "mine"
+        assert other.files.claim(file.content) == "mine"
         assert one.finish(file, [analysis(event())]) is None  # too late: nothing is doubled
         assert other.finish(file, [analysis(event())]) == 1
         assert one.claim(file.content) == "done"
@@ -49,10 +49,10 @@ def test_a_content_is_analysed_by_one(tmp_path, monkeypatch):
 
 def test_a_second_analysis_replaces_the_first(empty):
     file = add(empty, analysis(event("sag", 0.5, 0.1, 0.1), event("swell", 1.2, 0.1, 0.5)), "a.cfg")
-    empty.ask_again([file.content])
-    assert empty.claim(file.content) == "mine"
+    empty.files.ask_again([file.content])
+    assert empty.files.claim(file.content) == "mine"
     assert empty.finish(file, [analysis(event("sag", 0.5, 0.1, 0.1), event("swell", 1.3, 0.1, 0.5))]) == 1
-    rows = ArchiveQueries(empty).page(Selection(), "oldest")["rows"]
+    rows = ArchiveQueries(empty).page(EventFilter(), "oldest")["rows"]
     assert [(row["number"], row["magnitude"], bool(row["refers_to"])) for row in rows] == [
         (1, 0.5, False),
         (3, 1.3, True),
@@ -65,24 +65,24 @@ def test_corrections_last(empty):
     empty.correct(1, 0, "sag_with_harmonics", "Eve", "seen")
     empty.correct(1, 1, "not an event", "Ann")
     empty.correct(1, 0, "lightning", "Ann", what="cause")
-    (row,) = queries.page(Selection())["rows"]
+    (row,) = queries.page(EventFilter())["rows"]
     assert (row["effective_class"], row["correction"]["by"], row["effective_cause"]) == (
         "sag_with_harmonics",
         "Eve",
         "lightning",
     )
-    assert [one["hidden"] for one in queries.page(Selection(hidden=True), "oldest")["rows"]] == [False, True]
-    assert queries.page(Selection(causes=("lightning",)))["total"] == 1
+    assert [one["hidden"] for one in queries.page(EventFilter(hidden=True), "oldest")["rows"]] == [False, True]
+    assert queries.page(EventFilter(causes=("lightning",)))["total"] == 1
     (kept,) = empty.class_corrections()
     assert (kept.label, kept.by, kept.path) == ("sag_with_harmonics", "Eve", "/data/a.cfg")
-    empty.ask_again([file.content])
-    empty.claim(file.content)
+    empty.files.ask_again([file.content])
+    empty.files.claim(file.content)
     empty.finish(file, [analysis(event("sag", 0.51, 0.1, 0.105), event("swell", 1.2, 0.1, 0.5))])
-    (row,) = queries.page(Selection())["rows"]
+    (row,) = queries.page(EventFilter())["rows"]
     assert (row["effective_class"], row["effective_cause"]) == ("sag_with_harmonics", "lightning")
     (number,) = empty.database.rows("SELECT id FROM recordings")[0]
     empty.correct(number, 1, "", "Ann")
-    assert queries.page(Selection())["total"] == 2
+    assert queries.page(EventFilter())["total"] == 2
     assert [one["label"] for one in empty.correction_log()] == ["", "lightning", "not an event", "sag_with_harmonics"]
     for label, by in (("nothing", "Eve"), ("sag", " "), ("sag", "x" * 300)):
         with pytest.raises(PqswarmError):
@@ -113,9 +113,9 @@ def test_a_moved_file_is_found_by_its_content(empty, tmp_path):
     moved = replace(file, path=tmp_path / "new" / "b.cfg")
     moved.path.parent.mkdir()
     moved.path.write_text("")
-    empty.register([moved])
-    assert empty.claim(file.content) == "done"
-    (row,) = ArchiveQueries(empty).page(Selection())["rows"]
+    empty.files.register([moved])
+    assert empty.files.claim(file.content) == "done"
+    (row,) = ArchiveQueries(empty).page(EventFilter())["rows"]
     assert row["path"] == str(moved.path)
 
 
@@ -124,10 +124,10 @@ def test_a_replaced_file_leaves_its_name_to_the_copy(empty, tmp_path):
     copy = replace(file, path=tmp_path / "copy.cfg")
     for one in (file, copy):
         one.path.write_text("")
-    empty.register([copy])
-    before = ArchiveQueries(empty).page(Selection())["rows"]
-    empty.register([replace(file, content="another")])
-    after = ArchiveQueries(empty).page(Selection())["rows"]
+    empty.files.register([copy])
+    before = ArchiveQueries(empty).page(EventFilter())["rows"]
+    empty.files.register([replace(file, content="another")])
+    after = ArchiveQueries(empty).page(EventFilter())["rows"]
     assert [row["path"] for row in (*before, *after)] == [str(file.path), str(copy.path)]
 
 
@@ -188,7 +188,7 @@ def test_damaged_values_give_a_sentence(tmp_path, statement):
 
 
 def read_everything(archive):
-    ArchiveQueries(archive).page(Selection())
+    ArchiveQueries(archive).page(EventFilter())
     archive.analysis(1)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from tests.identify.invented import analysis, event, recording, with_label
 
-from pqswarm.identify.show.curves import ITIC, SEMI, event_severity
+from pqswarm.identify.tolerance import ITIC, SEMI, event_severity
 from pqswarm.identify.show.lines import csv_lines
 from pqswarm.identify.show.page import page_html
 from pqswarm.identify.show.page.html import _page_html_figures_note

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from pqswarm.events.classes import class_type, visible_classes
 from pqswarm.events.training import TRAINING_CLASSES
 from pqswarm.identify.analysis import Analysis, EventResult
-from pqswarm.identify.show.curves import RMS
+from pqswarm.identify.tolerance import RMS
 
 
 def measured_classes(

@@ -78,7 +78,7 @@ class Incident:
         from pydantic import ValidationError
 
         try:
-            found = _incident_adapter().validate_python({**plain, "events": plain.get("event_numbers")})
+            found = _incident_adapter().validate_python(plain)
         except (ValidationError, RecursionError, TypeError) as error:
             raise PqswarmError(f"not an incident: {error}") from None
         if found.cause not in CAUSES or not 0 <= found.probability <= 1:
@@ -96,14 +96,18 @@ class Incident:
         on = f" on {self.feeder}" if self.feeder else ""
         return f"{self.cause}{where}{on}{f', {self.course}' if self.course else ''}"
 
-    def as_dict(self, events: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
-        """Return the attributes as plain values; `events` are those of the recording, of which it holds its own."""
+    def text(self) -> str:
+        """Return the cause, its probability and the evidence in one line."""
+        sure = "" if self.cause == "unknown" else f" ({100 * self.probability:.0f} %)"
+        return f"{self.title}{sure}: {'; '.join(self.evidence)}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the attributes as plain values; `events` are positions in those of the recording."""
         return {
             **vars(self),
             "evidence": list(self.evidence),
             "stages": [{**vars(stage), "levels": dict(stage.levels)} for stage in self.stages],
-            "events": [events[number] for number in self.events] if events else list(self.events),
-            "event_numbers": list(self.events),
+            "events": list(self.events),
         }
 
 
