@@ -13,7 +13,7 @@ from pqswarm.measure.detect.urms import known_median
 from pqswarm.measure.event import ChannelEvent, Event, group_overlapping, group_parts
 from pqswarm.measure.group.distortion import Distortion, rises_in_thd
 from pqswarm.measure.group.joins import join_systems, join_transients
-from pqswarm.measure.group.sag_phasors import SagPhasors
+from pqswarm.measure.group.sag_type import SagPhasors
 from pqswarm.measure.group.sentences import describe_change, describe_levels, describe_steady, describe_transients
 from pqswarm.measure.ieee1159 import category
 from pqswarm.measure.supply.survey import Supply

@@ -1,6 +1,6 @@
 """The cause of an incident, by rules on what was measured."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -298,41 +298,55 @@ def apply_rules(facts: Facts) -> Rule:
 
 def list_evidence(facts: Facts) -> tuple[str, ...]:
     """The measurements behind a cause, in words."""
-    said = []
+    sentences = (*_describe_levels(facts), *_describe_events(facts), *_describe_currents(facts))
+    return sentences or ("no change of the voltage beyond the event itself",)
+
+
+def _describe_levels(facts: Facts) -> Iterator[str]:
+    """How the voltage changes and returns."""
     trace = facts.moving
-    if trace is not None and trace.size > 0.01:
-        said.append(_say_change(trace, facts))
-        if facts.returns and not np.isnan(trace.recovery):
-            how = "at once" if facts.returns_at_once else "slowly"
-            said.append(f"returns {how} ({100 * min(trace.recovery, 1.0):.0f} % of it within 1.5 cycles)")
-        elif facts.stays:
-            said.append(f"stays: {trace.after[trace.worst]:.3f} pu after {trace.before[trace.worst]:.3f} pu")
-        if len(trace.labels) > 1 and trace.dips.max() > 0.01 and trace.dips.min() < 0.9:
-            word = "unequal" if facts.is_unequal else "equal"
-            each = ", ".join(f"{name} {100 * dip:.0f}" for name, dip in zip(trace.labels, trace.dips, strict=True))
-            said.append(f"{word} dips ({each} %)")
-    sag = next((one for one in facts.events if one.type == "sag"), None)
-    if sag is not None and any(one.type == "interruption" for one in facts.events):
-        said.append(f"{sag.where} at {sag.magnitude:.2f} pu beside the interruption")
+    if trace is None or trace.size <= 0.01:
+        return
+    yield _describe_change(trace, facts)
+    if facts.returns and not np.isnan(trace.recovery):
+        how = "at once" if facts.returns_at_once else "slowly"
+        yield f"returns {how} ({100 * min(trace.recovery, 1.0):.0f} % of it within 1.5 cycles)"
+    elif facts.stays:
+        yield f"stays: {trace.after[trace.worst]:.3f} pu after {trace.before[trace.worst]:.3f} pu"
+    if len(trace.labels) > 1 and trace.dips.max() > 0.01 and trace.dips.min() < 0.9:
+        word = "unequal" if facts.is_unequal else "equal"
+        each = ", ".join(f"{name} {100 * dip:.0f}" for name, dip in zip(trace.labels, trace.dips, strict=True))
+        yield f"{word} dips ({each} %)"
+
+
+def _describe_events(facts: Facts) -> Iterator[str]:
+    """What speaks for a cause in the events."""
+    sag = next((event for event in facts.events if event.type == "sag"), None)
+    if sag is not None and any(event.type == "interruption" for event in facts.events):
+        yield f"{sag.where} at {sag.magnitude:.2f} pu beside the interruption"
     if facts.repeats > _MOST_SHOTS:
-        said.append(f"{facts.repeats} dips one after another")
+        yield f"{facts.repeats} dips one after another"
     if facts.saturates and facts.second > 0:
-        said.append(f"second harmonic rises by {100 * facts.second:.1f} %")
+        yield f"second harmonic rises by {100 * facts.second:.1f} %"
     if facts.oscillation is not None:
         hertz = facts.oscillation.details.get("frequency", 0.0)
-        said.append(f"rings at {hertz:.0f} Hz with {facts.oscillation.magnitude:.2f} pu")
+        yield f"rings at {hertz:.0f} Hz with {facts.oscillation.magnitude:.2f} pu"
     if facts.neutral_moves:
-        said.append("some phases rise while others fall: the neutral moves")
-    said += [
-        f"current of {one.feeder} from {unit_text(one.before, 'A')} to {unit_text(one.before + one.rise, 'A')}, "
-        f"{100 * one.second:.0f} % second harmonic"
-        for one in facts.currents[:1]
-        if one.ratio > 1.05
-    ]
-    return tuple(said) or ("no change of the voltage beyond the event itself",)
+        yield "some phases rise while others fall: the neutral moves"
 
 
-def _say_change(trace: Trace, facts: Facts) -> str:
+def _describe_currents(facts: Facts) -> Iterator[str]:
+    """The current of the feeder that rises most."""
+    for feeder in facts.currents[:1]:
+        if feeder.ratio > 1.05:
+            during = unit_text(feeder.before + feeder.rise, "A")
+            yield (
+                f"current of {feeder.feeder} from {unit_text(feeder.before, 'A')} to {during}, "
+                f"{100 * feeder.second:.0f} % second harmonic"
+            )
+
+
+def _describe_change(trace: Trace, facts: Facts) -> str:
     falls = bool(trace.dips[trace.worst] >= trace.rises[trace.worst])
     if facts.starts_inside:
         word = "low" if falls else "high"

@@ -15,7 +15,7 @@ CAUSES = ("fault", "motor start", "transformer energising", "capacitor switching
 
 
 @dataclass(frozen=True)
-class Stage:
+class IncidentStage:
     """A part of an incident in which the voltages stay as they are, or recover.
 
     Attributes
@@ -46,7 +46,7 @@ class Incident:
         That the cause is right; for ``"unknown"``, that it is none of the others.
     evidence : tuple of str
         The measurements that speak for the cause, in words.
-    stages : tuple of Stage
+    stages : tuple of IncidentStage
         In order of time; none for a steady disturbance.
     events : tuple of int
         Positions of its events in :attr:`Characterization.events`, the main one first.
@@ -64,7 +64,7 @@ class Incident:
     cause: str
     probability: float
     evidence: tuple[str, ...]
-    stages: tuple[Stage, ...]
+    stages: tuple[IncidentStage, ...]
     events: tuple[int, ...]
     start: float
     end: float

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from pqswarm._base.typing import BoolArray, FloatArray
-from pqswarm.measure.incidents.record import Stage
+from pqswarm.measure.incidents.record import IncidentStage
 from pqswarm.measure.thresholds import Thresholds
 
 _PAST = 10.0  # tuned
@@ -158,7 +158,7 @@ _Run = tuple[int, int, FloatArray]
 """First value of a stage, the one after its last, and the levels of the phases."""
 
 
-def find_stages(trace: Trace, thresholds: Thresholds) -> tuple[Stage, ...]:
+def find_stages(trace: Trace, thresholds: Thresholds) -> tuple[IncidentStage, ...]:
     """Find the stages of an incident, from its start until the voltages are back; slow recoveries are one stage."""
     here = trace.time >= trace.start
     time = trace.time[here]
@@ -168,7 +168,7 @@ def find_stages(trace: Trace, thresholds: Thresholds) -> tuple[Stage, ...]:
     runs = _merge_alike(_add_brief(_steady_runs(rows), rows, trace.before), rows)
     runs = runs or [(0, time.size, np.median(rows, axis=1))]
     bounds = [0, *(first for first, _, _ in runs[1:]), time.size]
-    stages: list[Stage] = []
+    stages: list[IncidentStage] = []
     for (first, stop), (_, _, levels) in zip(pairwise(bounds), runs, strict=True):
         stages.append(_stage(trace, time, first, stop, levels, thresholds, stages))
     return tuple(_trim_stages(stages))
@@ -219,16 +219,16 @@ def _stage(
     stop: int,
     levels: FloatArray,
     thresholds: Thresholds,
-    earlier: Sequence[Stage],
-) -> Stage:
+    earlier: Sequence[IncidentStage],
+) -> IncidentStage:
     """The stage of some values with these levels, named by what the phases do."""
     end = trace.time[-1] + trace.cycle / 2 if stop == time.size else float(time[stop])
     start = trace.start if first == 0 else float(time[first])
     named = dict(zip(trace.labels, (round(float(one), 4) for one in levels), strict=True))
-    return Stage(start, float(end), name_stage(named, thresholds, earlier), named)
+    return IncidentStage(start, float(end), name_stage(named, thresholds, earlier), named)
 
 
-def name_stage(levels: dict[str, float], thresholds: Thresholds, earlier: Sequence[Stage]) -> str:
+def name_stage(levels: dict[str, float], thresholds: Thresholds, earlier: Sequence[IncidentStage]) -> str:
     """Name a stage by its levels [pu] and by what came before it."""
     low = [name for name, level in levels.items() if level < thresholds.sag]
     high = [name for name, level in levels.items() if level > thresholds.swell]
@@ -242,12 +242,12 @@ def name_stage(levels: dict[str, float], thresholds: Thresholds, earlier: Sequen
     return "restored" if any(one.name != "within limits" for one in earlier) else "within limits"
 
 
-def _trim_stages(stages: Sequence[Stage]) -> list[Stage]:
+def _trim_stages(stages: Sequence[IncidentStage]) -> list[IncidentStage]:
     """Stages, with neighbours of the same name and similar levels joined."""
-    kept: list[Stage] = []
+    kept: list[IncidentStage] = []
     for one in stages:
         if kept and kept[-1].name == one.name == "restored":
-            kept[-1] = Stage(kept[-1].start, one.end, one.name, one.levels)
+            kept[-1] = IncidentStage(kept[-1].start, one.end, one.name, one.levels)
         else:
             kept.append(one)
     return kept
