@@ -115,8 +115,7 @@ class GeneratedRecording:
     def _page(self, number: int) -> FloatArray:
         """All channels (n_channels, 65536), even beyond the end."""
         t = (number * _PAGE + np.arange(_PAGE)) / self.sampling_rate
-        begin = stream(self.seed, (0,)).uniform(0, 2 * pi)
-        angle = 2 * pi * (self.nominal_frequency - 0.01) * t + begin
+        angle = 2 * pi * (self.nominal_frequency - 0.01) * t + stream(self.seed, (0,)).uniform(0, 2 * pi)
         shifts = [-2 * pi * k / 3 for k in range(3)]
         level = np.ones((3, _PAGE))
         one_phase = np.exp(1j * angle)

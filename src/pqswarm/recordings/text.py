@@ -33,8 +33,7 @@ def decode(content: bytes, encoding: str | None = None) -> tuple[str, str]:
     runs = _HIGH_RUN.findall(content[:1_000_000])
     high = b"".join(runs)
     if sum(byte >= 0xC0 for byte in high) >= 0.9 * len(high):
-        touching = len(_MIXED_WORD.findall(content[:1_000_000]))
-        if 2 * touching > len(runs) or len(high) < 2 * len(runs):
+        if 2 * len(_MIXED_WORD.findall(content[:1_000_000])) > len(runs) or len(high) < 2 * len(runs):
             return content.decode("latin-1"), "latin-1"
         return content.decode("cp1251", errors="replace"), "cp1251"
     text = content.decode("gbk", errors="replace")

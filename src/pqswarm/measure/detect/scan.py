@@ -173,8 +173,7 @@ class _PageScanner:
         """Edges of events [s] in the page and its margins, by Urms(1/2) [pu]: steps; and stretches crowded by them."""
         rate = self.source.sampling_rate
         spans = find_spans(urms, urms, self.thresholds)
-        time = (self.centres - self.page.start) / rate
-        edges = locate(spans, time, mean_square, rate, self.supply.frequency)
+        edges = locate(spans, (self.centres - self.page.start) / rate, mean_square, rate, self.supply.frequency)
         steps = [moment for edge in edges for moment in edge]
         close = _CROWDED / self.frequency
         # Not those of a short swell: a strong transient makes one itself.

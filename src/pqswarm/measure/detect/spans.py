@@ -80,15 +80,13 @@ def standard_duration(waveform: float, urms: float, is_cut: bool) -> float:
 def _span(event_type: str, first: int, stop: int, gaps: BoolArray, magnitude: float) -> Span:
     """A span; a gap cuts it as the ends of the record do."""
     open_start = first == 0 or gaps[first - 1]
-    open_end = stop == gaps.size or gaps[stop]
-    return Span(event_type, first, stop, magnitude, bool(open_start), bool(open_end))
+    return Span(event_type, first, stop, magnitude, bool(open_start), bool(stop == gaps.size or gaps[stop]))
 
 
 def _long_gaps(values: FloatArray) -> BoolArray:
     """Unknown values that have others beside them: gaps of two cycles and more."""
     gaps = np.zeros(values.size, dtype=np.bool_)
-    unknown = np.isnan(values)
-    bounds = np.flatnonzero(np.diff(np.concatenate([[False], unknown, [False]])))
+    bounds = np.flatnonzero(np.diff(np.concatenate([[False], np.isnan(values), [False]])))
     for first, stop in zip(bounds[::2], bounds[1::2], strict=True):
         gaps[first:stop] = stop - first >= _GAP
     return gaps

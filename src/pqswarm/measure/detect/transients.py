@@ -90,8 +90,7 @@ def _is_steady(change: FloatArray, cycle: float) -> BoolArray:
     size = 2 * np.abs(total[width:] - total[:-width]) / width
     start = first + width // 2
     whole = np.pad(size, (start, change.size - start - size.size), mode="edge")
-    steady: BoolArray = maximum_filter1d(whole, 2 * width + 1, mode="nearest") < _CHANGE
-    return steady
+    return np.asarray(maximum_filter1d(whole, 2 * width + 1, mode="nearest") < _CHANGE)
 
 
 def _forgive_jitter(residual: FloatArray, cycle: float, noise: float) -> FloatArray:
@@ -220,8 +219,7 @@ def find_suspects(signal: FloatArray, cycle: float, threshold: float) -> list[tu
     rest = blocks - blocks.mean(axis=1, keepdims=True)
     rest -= slope[:, np.newaxis] * ramp
     largest = np.abs(rest, out=rest).max(axis=1)
-    limit = max(_SCREENED * threshold, _USUAL * float(np.median(largest)))
-    loud = np.flatnonzero(largest > limit)
+    loud = np.flatnonzero(largest > max(_SCREENED * threshold, _USUAL * float(np.median(largest))))
     if not loud.size:
         return []
     before, after = round(_BEFORE * cycle), round(_AFTER * cycle)
@@ -459,5 +457,4 @@ def _explained_energy(wave: FloatArray, decays: FloatArray, angles: FloatArray) 
     c = (cosine * wave) @ decays.T
     s = (sine * wave) @ decays.T
     bulk = np.maximum(cc * ss - cs**2, 1e-12 * cc * ss + 1e-300)
-    explained: FloatArray = (c**2 * ss - 2 * c * s * cs + s**2 * cc) / bulk
-    return explained
+    return np.asarray((c**2 * ss - 2 * c * s * cs + s**2 * cc) / bulk)

@@ -85,7 +85,6 @@ class Distortion:
         _, phasors, noise = fit_harmonics(samples / (np.sqrt(2) * volts), cycle, orders, _CYCLES)
         squares = np.abs(phasors) ** 2
         by_noise = 4 * noise**2  # mean square of an amplitude that only noise makes
-        least = _CERTAIN * np.sqrt(orders - 1) * by_noise
-        if float(np.sum(squares[1:])) - (orders - 1) * by_noise < least:
+        if float(np.sum(squares[1:])) - (orders - 1) * by_noise < (_CERTAIN * np.sqrt(orders - 1) * by_noise):
             squares[1:] = 0.0
         return np.asarray(np.sqrt(np.maximum(squares - by_noise, 0.0)))

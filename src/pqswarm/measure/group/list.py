@@ -218,10 +218,9 @@ class EventList:
         """The event of an undisturbed recording."""
         length = self.recording.n_samples / self.recording.sampling_rate
         live = [reference.volts > 0 for reference in self.supply.references]
-        known = bool(np.isfinite(self.scan.urms).any())
         title, sentence = (
             ("not measurable", "less than a cycle is known: nothing can be said")
-            if not known
+            if not bool(np.isfinite(self.scan.urms).any())
             else ("no disturbance", "no disturbance found")
             if any(live)
             else ("no voltage", "no voltage on any phase: nothing can be said")

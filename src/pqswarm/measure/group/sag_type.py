@@ -108,8 +108,7 @@ class _Sag:
         turned = negative * np.exp(-2j * np.pi / 3 * "abc".index(phase))
         sign = 1 if letter == "D" else -1
         characteristic = self.positive + sign * turned
-        factor = self.positive - sign * turned
-        to_earth = abs(1 - factor) > _EARTH * abs(1 - characteristic)
+        to_earth = abs(1 - (self.positive - sign * turned)) > _EARTH * abs(1 - characteristic)
         if self.is_reverse:  # B and C have changed places
             phase = {"a": "a", "b": "c", "c": "b"}[phase]
         return self._with_zero_sequence(letter, to_earth, abs(negative)) + phase, characteristic

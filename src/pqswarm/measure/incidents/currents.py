@@ -58,8 +58,7 @@ def _feeder(name: str, old: AnyArray, new: AnyArray) -> FeederCurrents:
     change = np.abs(new[0] - old[0])
     largest = float(change.max())
     faulted = [phase for phase, size in zip("ABC", change, strict=True) if size > _TAKES_PART * largest]
-    zero = abs(complex((new[0] - old[0]).sum())) / 3
-    earth = "G" if zero > _EARTH * largest and len(faulted) < 3 else ""
+    earth = "G" if (abs(complex((new[0] - old[0]).sum())) / 3) > _EARTH * largest and len(faulted) < 3 else ""
     worst = int(np.abs(new[0]).argmax())
     second = float(np.abs(new[1, worst]) / max(float(np.abs(new[0, worst])), 1e-12))
     before = float(np.abs(old[0]).max())

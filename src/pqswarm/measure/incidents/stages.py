@@ -44,8 +44,7 @@ class Trace:
     @cached_property
     def after(self) -> FloatArray:
         """Levels at the end of what follows the incident; NaN if too little follows."""
-        rest = self.time > self.end + _EDGE * self.cycle
-        late = rest & (self.time > self.time[-1] - _PAST * self.cycle)
+        late = (self.time > self.end + _EDGE * self.cycle) & (self.time > self.time[-1] - _PAST * self.cycle)
         return self._level(late, np.nan)
 
     def _level(self, where: BoolArray, default: float) -> FloatArray:
@@ -139,8 +138,7 @@ def _fraction_in_steps(row: FloatArray, whole: float) -> float:
     total = 0.0
     free = 0
     drops = row[:-_STEP] - row[_STEP:]
-    later = np.append(drops[1:], 0.0)
-    for i in np.flatnonzero((drops > _PIECE * whole) & (drops >= later)).tolist():
+    for i in np.flatnonzero((drops > _PIECE * whole) & (drops >= np.append(drops[1:], 0.0))).tolist():
         levels = (row[max(i - 2, 0) : i + 1], row[i + _STEP : i + _STEP + 3])
         if i >= free and all(float(np.ptp(level)) < _FLAT * drops[i] for level in levels):
             total = total + float(drops[i])
@@ -177,8 +175,7 @@ def find_stages(trace: Trace, thresholds: Thresholds) -> tuple[IncidentStage, ..
 def _steady_runs(rows: FloatArray) -> list[tuple[int, int]]:
     """First value and the one after the last of each stretch in which no phase moves."""
     moves = np.abs(np.diff(rows, axis=1)).max(axis=0, initial=0.0) > _STEADY
-    edges = np.flatnonzero(moves) + 1
-    bounds = [0, *edges.tolist(), rows.shape[1]]
+    bounds = [0, *(np.flatnonzero(moves) + 1).tolist(), rows.shape[1]]
     return [(a, b) for a, b in pairwise(bounds) if b - a >= _FEWEST]
 
 
@@ -191,8 +188,7 @@ def _add_brief(runs: Sequence[tuple[int, int]], rows: FloatArray, before: FloatA
         levels = np.median(rows[:, first:stop], axis=1)
         between = rows[:, last:first]
         low = np.minimum(past, levels)
-        high = np.maximum(past, levels)
-        beyond = np.maximum(low[:, None] - between, between - high[:, None])
+        beyond = np.maximum(low[:, None] - between, between - np.maximum(past, levels)[:, None])
         if beyond.size and beyond.max() > _OTHER:
             found.append((last, first, between[:, beyond.max(axis=0).argmax()]))
         found.append((first, stop, levels))

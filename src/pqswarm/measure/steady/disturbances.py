@@ -392,8 +392,7 @@ def _thd_without_noise(series: SteadySeries) -> FloatArray:
 
 def _unsteady_windows(series: SteadySeries) -> BoolArray:
     """Windows that are no whole number of cycles: where nothing is live, a machine runs up, or the phase jumps."""
-    turns = series.frequency * np.diff(series.edges)
-    return ~(np.abs(turns / series.cycles - 1) < _OFF)
+    return ~(np.abs((series.frequency * np.diff(series.edges)) / series.cycles - 1) < _OFF)
 
 
 def _reference_volts(series: SteadySeries, given: Sequence[float] | None) -> FloatArray:
@@ -453,8 +452,7 @@ def _measure_part(
             "pinst": _greatest(series.sensation[channel, used]),
         }
     elif event_type == "unbalance":
-        zero = series.zero_sequence[row, used]
-        details = {"zero_sequence": float(np.median(zero))}
+        details = {"zero_sequence": float(np.median(series.zero_sequence[row, used]))}
     return _make_part(series, event_type, channel, magnitude, first, stop, details)
 
 

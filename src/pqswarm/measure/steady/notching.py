@@ -163,7 +163,5 @@ def _repaired_thd(wave: FloatArray, found: list[tuple[int, int, float]]) -> floa
     x = np.flatnonzero(keep)
     if x.size < n // 2:
         return 0.0
-    places = np.concatenate([x - n, x, x + n])
-    values = np.tile(wave[x], 3)
-    lines = np.abs(np.fft.rfft(np.interp(np.arange(n), places, values)))
+    lines = np.abs(np.fft.rfft(np.interp(np.arange(n), np.concatenate([x - n, x, x + n]), np.tile(wave[x], 3))))
     return float(np.sqrt(np.sum(lines[2:51] ** 2)) / lines[1]) if lines[1] > 0 else 0.0

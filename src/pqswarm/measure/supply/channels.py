@@ -338,8 +338,7 @@ def _group_phases(channels: Sequence[ChannelHeader]) -> list[list[ChannelHeader]
     groups: list[list[ChannelHeader]] = []
     for channel in channels:
         phases = {member.phase for member in groups[-1]} if groups else set()
-        is_repeated = bool(channel.phase) and channel.phase in phases
-        if is_repeated or len(channel.phase) not in map(len, phases):
+        if (bool(channel.phase) and channel.phase in phases) or len(channel.phase) not in map(len, phases):
             groups.append([channel])
         else:
             groups[-1].append(channel)

@@ -137,8 +137,7 @@ def _choose_stretch(source: RecordingSource) -> Recording:
     looks = [source.read(start, start + PAGE) for start in starts]
     voltages = [[one.samples[np.isfinite(one.samples)] for one in look.voltages] for look in looks]
     size = np.array([[x.std() if x.size else 0.0 for x in own] for own in voltages])
-    live = (size > 0.5 * size.max(axis=0)).sum(axis=1)
-    return looks[int(live.argmax())]
+    return looks[int((size > 0.5 * size.max(axis=0)).sum(axis=1).argmax())]
 
 
 _SOUND = 0.7  # tuned

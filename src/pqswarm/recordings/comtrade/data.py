@@ -136,8 +136,7 @@ def _open_binary(content: StoredBytes, kind: str, config: Configuration, notes: 
 
 
 def _open_ascii(content: StoredBytes, config: Configuration, notes: list[str]) -> DataRows:
-    n_columns = len(config.analog) + 1
-    rows = TextRows(content, ",", ".", "latin-1", minimum=n_columns)
+    rows = TextRows(content, ",", ".", "latin-1", minimum=len(config.analog) + 1)
     for _ in rows.index():
         pass
     if rows.n_short:

@@ -123,8 +123,7 @@ def _open_text(content: FileBytes, options: Options) -> tuple[StoredBytes, list[
         parts = [stored.read(0, half), stored.read(size // 2, size // 2 + quarter), stored.read(size - quarter, size)]
         parts = [_whole_lines(part, i > 0, i < 2) for i, part in enumerate(parts)]
     text, encoding = decode(b"\n".join(parts), options.encoding)
-    n_head = len(_solid_lines(parts[0].decode("latin-1")))
-    return stored, _solid_lines(text), n_head, encoding
+    return stored, _solid_lines(text), len(_solid_lines(parts[0].decode("latin-1"))), encoding
 
 
 def _keeps_ascii(encoding: str) -> bool:
@@ -255,8 +254,7 @@ def _guess_time_unit(rows: TextRows, layout: Layout, rate: float, notes: list[st
     n_rows = rows.n_rows - layout.first_row
 
     def fetch(first: int, stop: int) -> list[FloatArray]:
-        columns = layout.columns[:MOST_CHANNELS]
-        table = rows.table(layout.first_row + first, layout.first_row + stop, columns)
+        table = rows.table(layout.first_row + first, layout.first_row + stop, layout.columns[:MOST_CHANNELS])
         return [scale_samples(column, 1.0)[0] for column in table.T]
 
     for per_second, words in ((1e3, "milliseconds"), (1e6, "microseconds"), (1e9, "nanoseconds")):
