@@ -103,6 +103,19 @@ _RATES = (1e-5, 1e9)  # Hz; a log has a value a day
 _FREQUENCIES = (5.0, 1000.0)  # Hz; railways have 16.7, aircraft 400
 
 
+@dataclass(frozen=True, eq=False)
+class _Picked:
+    """A channel that is read: its number in the file, its header, and the factor to SI units."""
+
+    number: int
+    header: ChannelHeader
+    factor: float
+
+    def scale(self, samples: FloatArray) -> FloatArray:
+        """Samples of the file in SI units."""
+        return scale_samples(samples, self.factor)[0]
+
+
 def normalize(raw: RawSource, options: Options, path: str = "") -> FileSource:
     """Apply the caller's overrides and build the recording in SI units; its notes list all changes."""
     notes = [printable(note[:_NOTE_LIMIT]) for note in dict.fromkeys(raw.notes)]
@@ -110,36 +123,14 @@ def normalize(raw: RawSource, options: Options, path: str = "") -> FileSource:
         notes = [*notes[:_MOST_NOTES], f"Not shown: {count_text(len(notes) - _MOST_NOTES, 'more note')}."]
     if len(raw.channels) > MAX_CHANNELS:
         raise RecordingError(f"has {len(raw.channels)} channels; at most {MAX_CHANNELS} are read.")
-    numbers = _select_channels(raw.channels, options.columns)
-    units = _units([raw.channels[i] for i in numbers], options.units, notes)
-    channels: list[ChannelHeader] = []
-    factors: list[float] = []
-    for i, written in zip(numbers, units, strict=True):
-        unit, factor = si_unit(written)
-        if "/" in written and unit in ("V", "A"):
-            notes.append(f"Of the unit {clean(written)!r}, the first is taken.")
-        name = clean(raw.channels[i].name) or f"channel {len(channels) + 1}"
-        if unit in ("V", "A") and is_summary(name):
-            unit = f"{unit} rms"
-        channels.append(ChannelHeader(name, unit, find_phase(raw.channels[i].phase, name)))
-        factors.append(factor)
-    kept = _usable_channels(raw, numbers, factors)
-    if len(kept) < len(channels):
-        having = set(kept)
-        dropped = [channel.name for i, channel in enumerate(channels) if i not in having]
-        notes.append(f"No samples that are numbers: {first_names(dropped, 5)}; ignored.")
-    if not kept:
-        raise RecordingError("has no channel with samples that are numbers.")
-    channels = [channels[i] for i in kept]
-    numbers = [numbers[i] for i in kept]
-    factors = [factors[i] for i in kept]
+    picked = _usable_channels(raw, _pick_channels(raw.channels, options, notes), notes)
     rate = _rate(raw.sampling_rate, options.sampling_rate, clean(raw.format), notes)
-    voltages = [i for i, channel in enumerate(channels) if channel.is_voltage] or list(range(len(channels)))
+    voltages = [one for one in picked if one.header.is_voltage] or picked
 
     def fetch(first: int, stop: int) -> list[FloatArray]:
         chosen = voltages[:MOST_CHANNELS]
-        values = raw.fetch(first, stop, [numbers[i] for i in chosen])
-        return [scale_samples(x, factors[i])[0] for i, x in zip(chosen, values, strict=True)]
+        values = raw.fetch(first, stop, [one.number for one in chosen])
+        return [one.scale(samples) for one, samples in zip(chosen, values, strict=True)]
 
     frequency = _choose_frequency(raw.nominal_frequency, options.nominal_frequency, fetch, raw.n_samples, rate, notes)
     if rate < _MIN_PER_CYCLE * frequency:
@@ -147,24 +138,54 @@ def normalize(raw: RawSource, options: Options, path: str = "") -> FileSource:
             f"At {frequency_text(rate)} these are not waveforms of {frequency:g} Hz: perhaps RMS values, or the unit "
             "of time is wrong; sampling_rate sets the right rate."
         )
-    texts = file_text(raw.source), clean(raw.format), tuple(dict.fromkeys(notes)), clean(raw.station), path
-    held = raw, numbers, factors
-    return FileSource(tuple(channels), rate, frequency, raw.n_samples, raw.start, *texts, *held)
+    return FileSource(
+        channels=tuple(one.header for one in picked),
+        sampling_rate=rate,
+        nominal_frequency=frequency,
+        n_samples=raw.n_samples,
+        start=raw.start,
+        source=file_text(raw.source),
+        format=clean(raw.format),
+        notes=tuple(dict.fromkeys(notes)),
+        station=clean(raw.station),
+        path=path,
+        raw=raw,
+        numbers=[one.number for one in picked],
+        factors=[one.factor for one in picked],
+    )
 
 
-def _usable_channels(raw: RawSource, numbers: list[int], factors: list[float]) -> list[int]:
-    """Positions of the channels with at least one sample that is a number; each is read until one is found."""
-    missing = list(range(len(numbers)))
-    piece = max(_LOOK // max(len(numbers), 1), 1024)
+def _pick_channels(channels: Sequence[RawHeader], options: Options, notes: list[str]) -> list[_Picked]:
+    """The channels to read, with names, phases and SI units."""
+    numbers = _select_channels(channels, options.columns)
+    picked = []
+    for number, written in zip(numbers, _units([channels[i] for i in numbers], options.units, notes), strict=True):
+        unit, factor = si_unit(written)
+        if "/" in written and unit in ("V", "A"):
+            notes.append(f"Of the unit {clean(written)!r}, the first is taken.")
+        name = clean(channels[number].name) or f"channel {len(picked) + 1}"
+        if unit in ("V", "A") and is_summary(name):
+            unit = f"{unit} rms"
+        header = ChannelHeader(name, unit, find_phase(channels[number].phase, name))
+        picked.append(_Picked(number, header, factor))
+    return picked
+
+
+def _usable_channels(raw: RawSource, picked: Sequence[_Picked], notes: list[str]) -> list[_Picked]:
+    """The channels with at least one sample that is a number; each is read until one is found."""
+    empty = list(picked)
+    piece = max(_LOOK // max(len(picked), 1), 1024)
     for first in range(0, raw.n_samples, piece):
-        values = raw.fetch(first, min(first + piece, raw.n_samples), [numbers[i] for i in missing])
-        missing = [
-            i for i, x in zip(missing, values, strict=True) if bool(np.isnan(scale_samples(x, factors[i])[0]).all())
-        ]
-        if not missing:
+        values = raw.fetch(first, min(first + piece, raw.n_samples), [one.number for one in empty])
+        empty = [one for one, samples in zip(empty, values, strict=True) if np.isnan(one.scale(samples)).all()]
+        if not empty:
             break
-    lacking = set(missing)
-    return [i for i in range(len(numbers)) if i not in lacking]
+    if len(empty) == len(picked):
+        raise RecordingError("has no channel with samples that are numbers.")
+    if empty:
+        notes.append(f"No samples that are numbers: {first_names([one.header.name for one in empty], 5)}; ignored.")
+    dropped = set(empty)
+    return [one for one in picked if one not in dropped]
 
 
 def _select_channels(channels: Sequence[RawHeader], columns: Sequence[str | int] | None) -> list[int]:
