@@ -12,15 +12,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pqswarm._base.typing import AnyArray, FloatArray
 from pqswarm.evaluation.tables import is_table, take_table
-from pqswarm.selector.front import UnavailableError
-from pqswarm.selector.task import default_estimator, named_scorings
+from pqswarm.selector.inputs import given_estimator
 
 
 def _estimator_has(method: str) -> Callable[[Any], bool]:
     """A check that the estimator has a method; it raises the estimator's AttributeError."""
 
     def check(selector: Any) -> bool:
-        getattr(getattr(selector, "best_estimator_", selector.estimator or default_estimator()), method)
+        getattr(getattr(selector, "best_estimator_", given_estimator(selector)), method)
         return True
 
     return check
@@ -31,10 +30,11 @@ def _delegated(method: str, what: str) -> Any:
 
     def call(self: Any, X: Any) -> FloatArray:
         selected = self._selected(X)
-        found: FloatArray = getattr(self.best_estimator_, method)(selected)
-        return found
+        predicted: FloatArray = getattr(self.best_estimator_, method)(selected)
+        return predicted
 
-    call.__name__, call.__doc__ = method, f"{what} by `best_estimator_`; see :meth:`predict`."
+    call.__name__ = method
+    call.__doc__ = f"{what} by `best_estimator_`; see :meth:`predict`."
     return available_if(_estimator_has(method))(call)
 
 
@@ -43,25 +43,18 @@ class PredictorMixin:
 
     estimator: Any
     scoring: Any
-    refit: Any
     support_: Any
     best_estimator_: Any
 
     @property
     def classes_(self) -> AnyArray:
         """The labels, if the estimator is a classifier."""
-        found: AnyArray = self._refitted().classes_
-        return found
-
-    def _refitted(self) -> Any:
         check_is_fitted(self)
-        if not hasattr(self, "best_estimator_"):
-            raise UnavailableError("the estimator was not refitted to the selected features: set refit=True.")
-        return self.best_estimator_
+        return np.asarray(self.best_estimator_.classes_)
 
     def _selected(self, X: Any) -> Any:
         """The selected columns of X, checked."""
-        self._refitted()
+        check_is_fitted(self)
         if is_table(X) and not issparse(X):
             validate_data(self, X, skip_check_array=True, reset=False)
         else:
@@ -73,7 +66,7 @@ class PredictorMixin:
 
     @available_if(_estimator_has("predict"))  # type: ignore[untyped-decorator]
     def predict(self, X: Any) -> AnyArray:
-        """Predict labels or targets, (n,) or (n, n_targets), of events with all features; the selected ones are used.
+        """Predict labels or targets, (n,) or (n, n_targets), of samples with all features; the selected ones are used.
 
         Examples
         --------
@@ -92,10 +85,9 @@ class PredictorMixin:
     decision_function = _delegated("decision_function", "Return the decision function")
 
     def score(self, X: Any, y: Any, **params: Any) -> float:
-        """Return the score of `best_estimator_`: `scoring`, the one of `refit` if there are several, or its own.
+        """Return the score of `best_estimator_`: `scoring`, or its own.
 
         Arguments of the scorer, such as ``sample_weight``, can be given by keyword.
         """
-        scoring = next(iter(named_scorings(self.scoring, self.refit).values()))
         selected = self._selected(X)
-        return float(check_scoring(self.best_estimator_, scoring)(self.best_estimator_, selected, y, **params))
+        return float(check_scoring(self.best_estimator_, self.scoring)(self.best_estimator_, selected, y, **params))

@@ -8,7 +8,7 @@ from sklearn.model_selection import ShuffleSplit, StratifiedKFold, cross_val_sco
 from sklearn.naive_bayes import GaussianNB
 
 from pqswarm._base.random import derived_seed
-from pqswarm.selector import doubting
+from pqswarm.selector import EarlyStopping, filter_check
 from tests.selector.problems import WINE, quick
 
 RNG = np.random.default_rng(3)
@@ -17,23 +17,23 @@ NOISY = RNG.normal(size=(80, 60))
 NOISY[:, :6] += LABELS[:, np.newaxis]  # the other 54 features tell nothing
 CROSSED = RNG.normal(size=(80, 6))
 CROSSED[:, 0] = RNG.choice([-1, 1], 80) * np.where(LABELS, 3.0, 0.1)  # tells everything, with equal means
-OPTIONS = {"rule": "nested", "max_evaluations": 300}
+OPTIONS = {"selection_rule": "filter-check", "max_evaluations": 300}
 
 
 @pytest.fixture(autouse=True)
 def few_evaluations_are_enough(monkeypatch):
-    monkeypatch.setattr(doubting, "_FEWEST", 300)
+    monkeypatch.setattr(filter_check, "_FEWEST", 300)
 
 
 def nested_errors(X, y, seed=0):
     """The errors of the searches in five parts, and of the first features by F, by scikit-learn."""
     outer = StratifiedKFold(5, shuffle=True, random_state=derived_seed(seed, (2**31 + 3,)) % 2**32)
     searched, filtered = [], []
-    sizes = sorted({min(size, X.shape[1]) for size in doubting._SIZES})
+    sizes = sorted({min(size, X.shape[1]) for size in filter_check._SIZES})
     for number, (train, test) in enumerate(outer.split(X, y)):
         inner = derived_seed(seed, (2**31 + 4, number))
         cv = StratifiedKFold(5, shuffle=True, random_state=inner % 2**32)
-        short = quick(rule="best", cv=cv, max_evaluations=30, random_state=inner).fit(X[train], y[train])
+        short = quick(selection_rule="best", cv=cv, max_evaluations=30, random_state=inner).fit(X[train], y[train])
         order = np.argsort(-f_classif(X[train], y[train])[0])
         subsets = [np.flatnonzero(short.support_), *(order[:size] for size in sizes)]
         errors = [
@@ -54,7 +54,7 @@ def test_the_filter_is_taken_if_it_is_clearly_better(X, better):
     expected = np.zeros(X.shape[1], dtype=bool)
     expected[np.argsort(-f_classif(X, LABELS)[0])[: sizes[best]]] = True
     if not better:
-        expected = quick(max_evaluations=300, rule="rescored").fit(X, LABELS).support_
+        expected = quick(max_evaluations=300, selection_rule="rescored").fit(X, LABELS).support_
     np.testing.assert_array_equal(selector.support_, expected)
     for mean in (searched.mean(), filtered.mean(axis=0)[best]):
         assert f"{1 - mean:.3g}" in selector.rule_
@@ -76,16 +76,16 @@ def test_features_beyond_the_prefilter_can_be_taken():
     [
         {"max_evaluations": 299},
         {"cv": ShuffleSplit(3, random_state=0)},
-        {"fixed_features": [0]},
+        {"constraints": {"fixed": [0]}},
         {"n_features_to_select": 3},
-        {"callback": lambda progress: progress.n_evaluations >= 300, "max_evaluations": 400},
-        {"max_time": 1e-9},
-        {"rule": "rescored"},
+        {"callbacks": lambda progress: progress.n_evaluations >= 300, "max_evaluations": 400},
+        {"callbacks": EarlyStopping(max_time=1e-9)},
+        {"selection_rule": "rescored"},
     ],
 )
 def test_without_a_comparison_the_search_counts(options):
     selector = quick(**(OPTIONS | options)).fit(NOISY, LABELS)
-    plain = quick(**(OPTIONS | options | {"rule": "rescored"})).fit(NOISY, LABELS)
+    plain = quick(**(OPTIONS | options | {"selection_rule": "rescored"})).fit(NOISY, LABELS)
     np.testing.assert_array_equal(selector.support_, plain.support_)
     assert "nested" not in selector.rule_
 

@@ -5,16 +5,16 @@ import numpy as np
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
 
 
-class Seen:
+class VisitedSubsets:
     """Known subsets of `n_features` and their errors, in order of arrival.
 
     The arrays `packed` and `errors` are its whole state, and restore it.
 
     Examples
     --------
-    >>> seen = Seen(3)
-    >>> seen.add(np.array([[True, False, True]]), np.array([0.2]))
-    >>> seen.find(np.array([[True, False, True], [True, True, True]]))
+    >>> visited = VisitedSubsets(3)
+    >>> visited.add(np.array([[True, False, True]]), np.array([0.2]))
+    >>> visited.find(np.array([[True, False, True], [True, True, True]]))
     array([0.2, nan])
     """
 
@@ -34,7 +34,7 @@ class Seen:
     @packed.setter
     def packed(self, packed: AnyArray) -> None:
         self._packed, self._count = packed, len(packed)
-        self._rows = {key: row for row, key in enumerate(_seen_mask_keys(packed))}
+        self._rows = {key: row for row, key in enumerate(_mask_keys(packed))}
 
     @property
     def errors(self) -> FloatArray:
@@ -47,9 +47,7 @@ class Seen:
 
     def find(self, masks: BoolArray) -> FloatArray:
         """Return the error of each subset, NaN if unknown."""
-        rows = np.array(
-            [self._rows.get(key, -1) for key in _seen_mask_keys(np.packbits(masks, axis=1))], dtype=np.int64
-        )
+        rows = np.array([self._rows.get(key, -1) for key in _mask_keys(np.packbits(masks, axis=1))], dtype=np.int64)
         errors = np.full(len(rows), np.nan)
         errors[rows >= 0] = self._errors[rows[rows >= 0]]
         return errors
@@ -57,7 +55,7 @@ class Seen:
     def is_new(self, masks: BoolArray) -> BoolArray:
         """Return which subsets are unknown; of duplicates, only the first."""
         first: dict[bytes, int] = {}
-        for row, key in enumerate(_seen_mask_keys(np.packbits(masks, axis=1))):
+        for row, key in enumerate(_mask_keys(np.packbits(masks, axis=1))):
             if key not in self._rows:
                 first.setdefault(key, row)
         new = np.zeros(len(masks), dtype=np.bool_)
@@ -71,11 +69,11 @@ class Seen:
             self._packed = np.concatenate([self.packed, np.zeros((end, packed.shape[1]), dtype=np.uint8)])
             self._errors = np.concatenate([self.errors, np.empty(end)])
         self._packed[self._count : end], self._errors[self._count : end] = packed, errors
-        self._rows.update(zip(_seen_mask_keys(packed), range(self._count, end), strict=True))
+        self._rows.update(zip(_mask_keys(packed), range(self._count, end), strict=True))
         self._count = end
 
 
-def _seen_mask_keys(packed: AnyArray) -> list[bytes]:
+def _mask_keys(packed: AnyArray) -> list[bytes]:
     """The rows of an array of bytes."""
     keys: list[bytes] = np.ascontiguousarray(packed).view(f"V{packed.shape[1]}").ravel().tolist()
     return keys

@@ -1,4 +1,4 @@
-"""Prediction, frames, sparse matrices, several targets, several scores and fit parameters."""
+"""Prediction, frames, sparse matrices, several targets and fit parameters."""
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import balanced_accuracy_score
-from sklearn.model_selection import GroupKFold, cross_val_score, cross_validate
+from sklearn.model_selection import GroupKFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
@@ -38,29 +38,6 @@ def test_predictions_are_those_of_the_refitted_estimator():
     assert scored.score(X, y) == balanced_accuracy_score(y, scored.predict(X))
 
 
-def test_without_refit():
-    selector = quick(max_evaluations=20, refit=False).fit(X, y)
-    assert not hasattr(selector, "best_estimator_")
-    with pytest.raises(PqswarmError, match="not refitted"):
-        selector.predict(X)
-    assert selector.transform(X).shape[1] == selector.n_features_
-    assert not hasattr(quick(max_evaluations=20).fit(X, y).set_params(refit=False).fit(X, y), "best_estimator_")
-
-
-def test_several_scores():
-    scoring = {"right": "accuracy", "loss": "neg_log_loss", "f1": "f1_macro"}
-    selector = quick(max_evaluations=40, scoring=scoring, refit="loss").fit(X, y)
-    expected = cross_validate(GaussianNB(), X[:, selector.support_], y, cv=5, scoring=scoring)
-    row = [point.size for point in selector.front_].index(selector.n_features_)
-    for name in scoring:
-        splits = [selector.cv_results_[f"split{number}_test_{name}"][row] for number in range(5)]
-        np.testing.assert_allclose(splits, expected[f"test_{name}"], rtol=0, atol=1e-12)
-        assert selector.cv_results_[f"mean_test_{name}"][row] == pytest.approx(expected[f"test_{name}"].mean())
-    assert selector.best_score_ == pytest.approx(expected["test_loss"].mean())
-    front = selector.results_.query("kind == 'front'")
-    np.testing.assert_array_equal(front["split3_test_f1"], selector.cv_results_["split3_test_f1"])
-
-
 @pytest.fixture(scope="module")
 def mixed():
     wine = load_wine(as_frame=True)
@@ -76,7 +53,7 @@ def test_frames_reach_the_estimator(mixed):
     model = make_pipeline(encode, DecisionTreeClassifier(max_depth=3))
     with pytest.raises(PqswarmError, match="cannot be used with features"):
         quick(model, cv=3, max_evaluations=4).fit(frame[["alcohol", "hue", "flavanoids"]], target)
-    selector = quick(model, cv=3, max_evaluations=12, fixed_features=["cellar", "colour"]).fit(frame, target)
+    selector = quick(model, cv=3, max_evaluations=12, constraints={"fixed": ["cellar", "colour"]}).fit(frame, target)
     assert list(selector.get_feature_names_out()) == list(frame.columns[selector.support_])
     assert isinstance(selector.transform(frame), pd.DataFrame)
     assert selector.score(frame, target) > 0.8
@@ -154,7 +131,7 @@ def test_fit_parameters_reach_the_estimator(monkeypatch):
 
 def test_metadata_are_routed_as_requested(monkeypatch):
     monkeypatch.setattr(Listening, "seen", ())
-    options = {"cv": GroupKFold(2), "max_evaluations": 2, "refit": False}
+    options = {"cv": GroupKFold(2), "max_evaluations": 2}
     groups, weights = np.arange(178) % 4, np.arange(178.0)
     with config_context(enable_metadata_routing=True):
         asked = Listening().set_fit_request(tag=True, sample_weight=False).set_score_request(sample_weight=True)

@@ -7,14 +7,14 @@ import pytest
 
 from pqswarm.errors import PqswarmError
 from pqswarm.search import Search
-from pqswarm.search.seen import Seen
+from pqswarm.search.visited import VisitedSubsets
 
 rng = np.random.default_rng(5)
 
 
 @pytest.mark.parametrize("n_features", [3, 8, 17])
 def test_known_subsets_behave_like_a_dictionary(n_features):
-    seen, slow = Seen(n_features), {}
+    seen, slow = VisitedSubsets(n_features), {}
     for _ in range(40):
         masks = rng.random((7, n_features)) < 0.5
         expected = [
@@ -29,7 +29,7 @@ def test_known_subsets_behave_like_a_dictionary(n_features):
         np.testing.assert_array_equal(seen.find(masks), [slow[tuple(mask)] for mask in masks])
         other = rng.random((5, n_features)) < 0.5
         np.testing.assert_array_equal(seen.find(other), [slow.get(tuple(mask), np.nan) for mask in other])
-        again = Seen(n_features)  # as after an interruption
+        again = VisitedSubsets(n_features)  # as after an interruption
         again.packed, again.errors = seen.packed.copy(), seen.errors.copy()
         seen = again
     assert len(seen) == len(slow)
