@@ -158,7 +158,7 @@ def normalize(raw: RawSource, options: Options, path: str = "") -> FileSource:
 def _pick_channels(channels: Sequence[RawHeader], options: Options, notes: list[str]) -> list[_Picked]:
     """The channels to read, with names, phases and SI units."""
     numbers = _select_channels(channels, options.columns)
-    picked = []
+    picked: list[_Picked] = []
     for number, written in zip(numbers, _units([channels[i] for i in numbers], options.units, notes), strict=True):
         unit, factor = si_unit(written)
         if "/" in written and unit in ("V", "A"):

@@ -23,7 +23,7 @@ from pqswarm.measure.steady.unbalance import orient_lines, symmetrical_component
 from pqswarm.measure.supply.survey import Supply
 from pqswarm.recordings.recording import RecordingSource
 
-_TYPES = ("Ca", "Dc", "Cb", "Da", "Cc", "Db")
+_TYPES = (("C", "a"), ("D", "c"), ("C", "b"), ("D", "a"), ("C", "c"), ("D", "b"))
 """By the angle of V2 / (1 - V1) in steps of 60 degrees."""
 _BALANCED = (0.02, 0.2)  # tuned
 """Negative sequence below which a sag is of type A [pu], and as a share of the dip of the positive sequence."""

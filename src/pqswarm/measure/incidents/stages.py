@@ -168,7 +168,10 @@ def find_stages(trace: Trace, thresholds: Thresholds) -> tuple[IncidentStage, ..
     bounds = [0, *(first for first, _, _ in runs[1:]), time.size]
     stages: list[IncidentStage] = []
     for (first, stop), (_, _, levels) in zip(pairwise(bounds), runs, strict=True):
-        stages.append(_stage(trace, time, first, stop, levels, thresholds, stages))
+        start = trace.start if first == 0 else float(time[first])
+        end = trace.time[-1] + trace.cycle / 2 if stop == time.size else time[stop]
+        named = dict(zip(trace.labels, (round(float(level), 4) for level in levels), strict=True))
+        stages.append(IncidentStage(start, float(end), name_stage(named, thresholds, stages), named))
     return tuple(_trim_stages(stages))
 
 
@@ -206,22 +209,6 @@ def _merge_alike(runs: Sequence[_Run], rows: FloatArray) -> list[_Run]:
         else:
             kept.append((first, stop, levels))
     return kept
-
-
-def _stage(
-    trace: Trace,
-    time: FloatArray,
-    first: int,
-    stop: int,
-    levels: FloatArray,
-    thresholds: Thresholds,
-    earlier: Sequence[IncidentStage],
-) -> IncidentStage:
-    """The stage of some values with these levels, named by what the phases do."""
-    end = trace.time[-1] + trace.cycle / 2 if stop == time.size else float(time[stop])
-    start = trace.start if first == 0 else float(time[first])
-    named = dict(zip(trace.labels, (round(float(one), 4) for one in levels), strict=True))
-    return IncidentStage(start, float(end), name_stage(named, thresholds, earlier), named)
 
 
 def name_stage(levels: dict[str, float], thresholds: Thresholds, earlier: Sequence[IncidentStage]) -> str:
