@@ -1,4 +1,4 @@
-"""Power of the fundamental: of each three-phase current with the voltages of its busbar."""
+"""What a recording shows at a moment: phasors, symmetrical components, spectra and power of the cycles around it."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -110,11 +110,11 @@ class ChannelSnapshot:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the attributes as plain values; `orders` of the spectrum are shares of the fundamental, 0 first."""
-        made = {**asdict(self), "spectrum": None}
+        plain = {**asdict(self), "spectrum": None}
         if self.spectrum is not None:
             orders = [abs(self.spectrum.dc) / self.spectrum.fundamental, 1.0, *self.spectrum.harmonics]
-            made["spectrum"] = {**self.spectrum.as_dict(), "orders": orders}
-        return made
+            plain["spectrum"] = {**self.spectrum.as_dict(), "orders": orders}
+        return plain
 
 
 @dataclass(frozen=True)
@@ -321,9 +321,9 @@ def _choose_frequency_here(near: Recording, chosen: Sequence[Channel], given: fl
     cycle = near.sampling_rate / nominal
     for signals in (near.voltages, [one for one in chosen if not one.is_voltage]):
         known = [one.samples for one in signals if np.isfinite(one.samples).mean() > 0.5]
-        found = measure_frequency([fill_gaps(x, cycle)[0] for x in known], near.sampling_rate, nominal)
-        if found is not None:
-            return found
+        measured = measure_frequency([fill_gaps(x, cycle)[0] for x in known], near.sampling_rate, nominal)
+        if measured is not None:
+            return measured
     notes.append(f"The frequency could not be measured here: {nominal:g} Hz was assumed.")
     return nominal
 
@@ -413,7 +413,7 @@ class _Assembly:
 
     def systems(self) -> list[_System]:
         """The three-phase systems of each unit."""
-        found = []
+        systems = []
         for unit in self.largest:
             places = [i for i, one in enumerate(self.headers) if one.unit == unit and one.phase not in ("", "N")]
             headers = [self.headers[i] for i in places]
@@ -423,8 +423,8 @@ class _Assembly:
                 phasors = [one.phasor for one in channels if one is not None]
                 if len(phasors) == 3 and max(map(abs, phasors)) > 0:
                     system = self._system(names[members[0]], [headers[i] for i in members], phasors)
-                    found.append((system, phasors))
-        return found
+                    systems.append((system, phasors))
+        return systems
 
     def _system(self, name: str, headers: Sequence[ChannelHeader], values: Sequence[complex]) -> SystemSnapshot:
         unit = headers[0].unit

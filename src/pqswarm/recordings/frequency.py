@@ -108,8 +108,8 @@ def fundamental_fractions(signal: FloatArray, sampling_rate: float, frequency: f
     live = blocks[(power > 0.25 * power.max(initial=0.0)) & (power > 0)]
     turn = np.exp(-2j * np.pi * frequency / sampling_rate * np.arange(step))
     # A matrix product would start threads, which costs more than it gains.
-    own = 2 * np.abs(np.einsum("ij,j->i", live - live.mean(axis=1, keepdims=True), turn) / step) ** 2
-    return np.asarray(own / np.maximum(live.var(axis=1), 1e-300))
+    in_fundamental = 2 * np.abs(np.einsum("ij,j->i", live - live.mean(axis=1, keepdims=True), turn) / step) ** 2
+    return np.asarray(in_fundamental / np.maximum(live.var(axis=1), 1e-300))
 
 
 def _coarse_frequency(signals: list[FloatArray], sampling_rate: float, low: float, high: float) -> float:

@@ -63,8 +63,8 @@ class FileSource:
     def status(self) -> tuple[StatusChannel, ...]:
         """Status channels of the whole recording, read once."""
         with naming_file(self.path):
-            found = self.raw.status()
-        return tuple(replace(one, name=clean(one.name) or f"status {n}") for n, one in enumerate(found, 1))
+            channels = self.raw.status()
+        return tuple(replace(one, name=clean(one.name) or f"status {n}") for n, one in enumerate(channels, 1))
 
     def read(self, first: int = 0, stop: int | None = None) -> Recording:
         """Return the samples from `first` to before `stop` of all channels, as a recording of its own."""
@@ -195,13 +195,13 @@ def _select_channels(channels: Sequence[RawHeader], columns: Sequence[str | int]
     chosen = []
     for column in [columns] if isinstance(columns, str) else columns:
         if isinstance(column, int):
-            found = [column] if 0 <= column < len(channels) else []
+            places = [column] if 0 <= column < len(channels) else []
         else:
-            found = [i for i, channel in enumerate(channels) if clean(channel.name) == column]
-        if not found:
+            places = [i for i, channel in enumerate(channels) if clean(channel.name) == column]
+        if not places:
             names = ", ".join(clean(channel.name) for channel in channels[:20])
             raise RecordingError(f"has no channel {column!r}; it has {names}.")
-        chosen.append(found[0])
+        chosen.append(places[0])
     return chosen
 
 
@@ -228,26 +228,26 @@ def _units(channels: list[RawHeader], units: str | Mapping[str, str] | None, not
     return result
 
 
-def _rate(found: float, given: float | None, kind: str, notes: list[str]) -> float:
+def _rate(written: float, given: float | None, kind: str, notes: list[str]) -> float:
     if given is not None:
         if not _RATES[0] <= given < _RATES[1]:
             raise RecordingError(f"cannot be read with a sampling_rate of {given} Hz: 1e-5 to 1e9 is allowed.")
-        if found > 0 and abs(found / given - 1) > 1e-9:
+        if written > 0 and abs(written / given - 1) > 1e-9:
             notes.append(
-                f"The given sampling rate of {frequency_text(given)} replaces the file's {frequency_text(found)}."
+                f"The given sampling rate of {frequency_text(given)} replaces the file's {frequency_text(written)}."
             )
         return float(given)
-    if not _RATES[0] <= found < _RATES[1]:
+    if not _RATES[0] <= written < _RATES[1]:
         raise RecordingError(
-            f"has an impossible sampling rate of {found:g} Hz; set sampling_rate."
-            if found
+            f"has an impossible sampling rate of {written:g} Hz; set sampling_rate."
+            if written
             else f"({kind}) does not give its sampling rate; set sampling_rate."
         )
-    return float(found)
+    return float(written)
 
 
 def _choose_frequency(
-    found: float,
+    written: float,
     given: float | None,
     fetch: Callable[[int, int], list[FloatArray]],
     n_samples: int,
@@ -259,13 +259,13 @@ def _choose_frequency(
             raise RecordingError(f"cannot be read with a nominal_frequency of {given} Hz: 5 to 1000 is allowed.")
         return float(given)
     for nominal in (50.0, 60.0):
-        if 0 < abs(found - nominal) <= 2:
-            notes.append(f"The file's frequency of {found:g} Hz is taken as {nominal:g} Hz nominal.")
+        if 0 < abs(written - nominal) <= 2:
+            notes.append(f"The file's frequency of {written:g} Hz is taken as {nominal:g} Hz nominal.")
             return nominal
-    if _FREQUENCIES[0] <= found <= _FREQUENCIES[1]:
-        return float(found)
-    if found:
-        notes.append(f"The file's nominal frequency of {found:g} Hz is impossible.")
+    if _FREQUENCIES[0] <= written <= _FREQUENCIES[1]:
+        return float(written)
+    if written:
+        notes.append(f"The file's nominal frequency of {written:g} Hz is impossible.")
     estimate = estimate_nominal(fetch, n_samples, rate)
     if estimate is not None:
         notes.append(f"The nominal frequency of {estimate:g} Hz was estimated from the samples.")

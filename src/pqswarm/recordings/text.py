@@ -75,7 +75,7 @@ def list_date_notes(date: str, *, month_first: bool = False) -> list[str]:
         return []
     if int(match[1]) == int(match[2]) or max(int(match[1]), int(match[2])) > 12:
         return []
-    half = (found := _TIME.search(date, match.end())) is not None and found[5]
+    half = (time := _TIME.search(date, match.end())) is not None and time[5]
     order = "month/day" if month_first or half else "day/month"
     return [f"The date {match[0].strip()} is ambiguous: read as {order}/year."]
 

@@ -151,7 +151,7 @@ class _PageScanner:
         filled, missing = fill_gaps(samples, cycle)
         wave = filled / (reference * np.sqrt(2))
         steps, crowded = self._list_steps(urms / reference, mean_square)
-        found: list[ChannelEvent] = []
+        transients: list[ChannelEvent] = []
         for first, stop in self._list_stretches(wave):
             begin = first / self.source.sampling_rate
             sharp = find_transients(
@@ -166,8 +166,8 @@ class _PageScanner:
                 make=self.supply.part_on(i),
                 heard=heard,
             )
-            found += [_shift(one, begin) for one in sharp]
-        return urms, self._of_page(found)
+            transients += [_shift(one, begin) for one in sharp]
+        return urms, self._of_page(transients)
 
     def _list_steps(self, urms: FloatArray, mean_square: MeanSquare) -> tuple[list[float], list[tuple[float, float]]]:
         """Edges of events [s] in the page and its margins, by Urms(1/2) [pu]: steps; and stretches crowded by them."""

@@ -1,4 +1,14 @@
-"""What a signal has that the cycles beside do not have."""
+"""Transients: what neither the cycle before nor the cycle after has.
+
+A sag's edge is a step as sharp as any transient. One-sided filters tell them apart: a
+causal high-pass filter looks for what starts, an anti-causal one for what ends. Before a step the signal agrees with
+its past, after it with its future; a transient agrees with neither. In long enough stretches without a step
+the comparison is with the median of three cycles before and three after, which does not have what lasts for a cycle or
+two; else with the cycle before and the cycle after. Steady harmonics, notches and offsets agree with both.
+
+Comparing each sample with six other cycles costs a hundred times as much as reading it. A long recording is therefore
+compared only where a sample differs from the one a cycle before by half of the threshold; our choice.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -58,16 +58,16 @@ class Distortion:
         before = self._at(i, end + _EDGE * 2 * cycle) if before is None else before  # the record starts too late
         later = [self._at(i, start + offset * cycle, end - _EDGE * cycle) for offset in (_AFTER, _LATER)]
         during = [one for one in later if one is not None]
-        found = {}
+        details = {}
         lower = min(during, key=lambda one: float(one[1]), default=None)
         for name, sizes in (("before", before), ("during", lower)):
             if sizes is None:
                 continue
             rest = float(np.sqrt(np.sum(sizes[1:] ** 2)))
-            found[f"thd_{name}"] = rest / float(sizes[0]) if sizes[0] > 0 else 0.0
-            found[f"distortion_{name}"] = rest
-            found[f"second_{name}"] = float(sizes[1])
-        return {name: round(value, 5) for name, value in found.items()}
+            details[f"thd_{name}"] = rest / float(sizes[0]) if sizes[0] > 0 else 0.0
+            details[f"distortion_{name}"] = rest
+            details[f"second_{name}"] = float(sizes[1])
+        return {name: round(value, 5) for name, value in details.items()}
 
     def _at(self, i: int, moment: float, end: float = np.inf) -> FloatArray | None:
         """Sizes of the orders 1, 2, ... in two cycles from a moment on [pu]; None if they are not all there."""

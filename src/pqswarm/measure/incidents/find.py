@@ -9,8 +9,7 @@ import numpy as np
 
 from pqswarm._base.typing import FloatArray
 from pqswarm.measure.event import Event
-from pqswarm.measure.incidents.causes import Facts, apply_rules, list_evidence
-from pqswarm.measure.incidents.currents import FeederCurrents, measure_currents
+from pqswarm.measure.incidents.causes import Facts, FeederCurrents, apply_rules, list_evidence, measure_currents
 from pqswarm.measure.incidents.record import Incident, IncidentStage, order_in_time
 from pqswarm.measure.incidents.stages import Trace, find_stages
 from pqswarm.measure.supply.survey import Supply
@@ -30,8 +29,6 @@ _MAX_OPERATIONS = 6
 """Status changes that are listed: from this time before an incident on [s], and their maximum number."""
 _BREAKER = re.compile(r"(?<![A-Za-z0-9])(52|CB|BRK|QF)|breaker|trip|reclos|(?<![a-z])(open|clos)", re.IGNORECASE)
 """Names of status channels of breakers and trips."""
-_SAME_LEVEL = 0.15  # tuned
-"""Levels of stages of one name that differ by less are the same [pu]."""
 _WINDOW = 0.3  # tuned
 """A steady disturbance that starts within this time of an incident is part of it: it is measured in 10 cycles [s]."""
 
@@ -56,8 +53,10 @@ class IncidentFinder:
                 chains[-1].append(one)
             else:
                 chains.append([one])
-        found = (self._make([i for one in c for i in one.events]) if len(c) > 1 else c[0] for c in chains)
-        return tuple(sorted(found, key=order_in_time))
+        incidents = (
+            self._make([i for one in chain for i in one.events]) if len(chain) > 1 else chain[0] for chain in chains
+        )
+        return tuple(sorted(incidents, key=order_in_time))
 
     def _join_steady(self, groups: list[list[int]]) -> list[list[int]]:
         """Add the steady disturbances, which belong to an incident if they start with it, else are their own."""
@@ -112,15 +111,15 @@ class IncidentFinder:
     def _operations(self, start: float, end: float) -> list[str]:
         """Operations of breakers and trips during an incident or soon after it, from status channels."""
         rate = self.recording.sampling_rate
-        found = []
+        operations = []
         for channel in self.recording.status:
             if _BREAKER.search(channel.name):
                 for place, state in channel.changes:
                     if place > 0 and start - _BEFORE <= place / rate <= end + _AFTER:
-                        found.append(
+                        operations.append(
                             (place / rate, f"{channel.name} {'on' if state else 'off'} at {place / rate:.3f} s")
                         )
-        return [text for _, text in sorted(found)[:_MAX_OPERATIONS]]
+        return [text for _, text in sorted(operations)[:_MAX_OPERATIONS]]
 
     @cached_property
     def _starts(self) -> FloatArray:
@@ -130,8 +129,7 @@ class IncidentFinder:
     def _trace(self, main: Event, start: float, end: float) -> Trace | None:
         """Urms(1/2) of the system of the main event, from some cycles before it to what follows."""
         cycle = 1 / self.supply.frequency
-        members = [i for i in range(len(self.supply.numbers)) if self.supply.system_of(i) == main.system]
-        members = [i for i in members if self.supply.references[i].volts > 0]
+        members = [i for i in self.supply.members_of(main.system) if self.supply.references[i].volts > 0]
         later = self._starts[np.searchsorted(self._starts, end + cycle, "right") :]
         stop = min(end + _AFTER, later[0] - cycle if later.size else np.inf)
         here = slice(int(np.searchsorted(self.time, start - 0.5)), int(np.searchsorted(self.time, stop)))
@@ -232,11 +230,6 @@ _OTHER_STAGES = {
 }
 
 
-def _are_alike(one: IncidentStage, other: IncidentStage) -> bool:
-    """Whether two stages have the same levels."""
-    return all(abs(level - other.levels.get(name, level)) < _SAME_LEVEL for name, level in one.levels.items())
-
-
 class _FaultCourse:
     """How a fault goes on: its stages in words, and what they add up to."""
 
@@ -249,12 +242,11 @@ class _FaultCourse:
 
     def add(self, stage: IncidentStage) -> None:
         """Name the next stage; one that goes on is made longer."""
-        name = self._name(stage.name)
-        last = self.stages[-1] if self.stages else None
-        if last is not None and last.name == name and _are_alike(last, stage):
-            self.stages[-1] = replace(last, end=stage.end)
+        named = replace(stage, name=self._name(stage.name))
+        if self.stages and self.stages[-1].is_like(named):
+            self.stages[-1] = replace(self.stages[-1], end=stage.end)
         else:
-            self.stages.append(replace(stage, name=name))
+            self.stages.append(named)
 
     def _name(self, level: str) -> str:
         if level == "interruption":

@@ -1,4 +1,4 @@
-"""How the voltages of a system go through an incident: depth, edges, recovery."""
+"""How the voltages of a system go through an incident: depth, edges, recovery, and stages of steady levels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -184,7 +184,7 @@ def _steady_runs(rows: FloatArray) -> list[tuple[int, int]]:
 
 def _add_brief(runs: Sequence[tuple[int, int]], rows: FloatArray, before: FloatArray) -> list[_Run]:
     """Runs with their levels, and between them what leaves the levels on both sides too briefly to be steady."""
-    found: list[_Run] = []
+    kept: list[_Run] = []
     last = 0
     past = before
     for first, stop in runs:
@@ -193,11 +193,11 @@ def _add_brief(runs: Sequence[tuple[int, int]], rows: FloatArray, before: FloatA
         low = np.minimum(past, levels)
         beyond = np.maximum(low[:, None] - between, between - np.maximum(past, levels)[:, None])
         if beyond.size and beyond.max() > _OTHER:
-            found.append((last, first, between[:, beyond.max(axis=0).argmax()]))
-        found.append((first, stop, levels))
+            kept.append((last, first, between[:, beyond.max(axis=0).argmax()]))
+        kept.append((first, stop, levels))
         last = stop
         past = levels
-    return found
+    return kept
 
 
 def _merge_alike(runs: Sequence[_Run], rows: FloatArray) -> list[_Run]:

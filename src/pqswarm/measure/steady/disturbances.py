@@ -60,8 +60,8 @@ class SteadyFinder:
         # In a window with the edge of a sag, the edge looks like a notch.
         seen = (series.notches[i, around] > 0) & ~self._in_spans[around]
         depths = [series.notch_depth[i, around][seen]]
-        own = [one for one in self._captures if one.numbers == (transient.number,)]
-        depths += [one.notch_depth[0, one.notches[0] > 0] for one in own]
+        captures = [one for one in self._captures if one.numbers == (transient.number,)]
+        depths += [one.notch_depth[0, one.notches[0] > 0] for one in captures]
         return transient.magnitude < _NOTCH_FACTOR * float(np.concatenate(depths).max(initial=0.0))
 
     def find(self, events: Sequence[Event]) -> list[ChannelEvent]:
@@ -69,32 +69,32 @@ class SteadyFinder:
         series = self.scan.steady
         references = [reference.volts for reference in self.supply.references]
         windows = Windows(series, [(event.start, event.end) for event in events])
-        found = find_steady(series, self.thresholds, quiet=windows.skipped, references=references)
+        parts = find_steady(series, self.thresholds, quiet=windows.skipped, references=references)
         if np.sum(~windows.skipped) < MIN_WINDOWS:
-            found = [part for part in found if part.type == "flicker"] + self._find_in_captures()
+            parts = [part for part in parts if part.type == "flicker"] + self._find_in_captures()
         if np.sum(~windows.skipped_for_flicker) < MIN_FLICKER_WINDOWS:
-            found = [part for part in found if part.type != "flicker"] + self._find_short_flicker()
-        return found
+            parts = [part for part in parts if part.type != "flicker"] + self._find_short_flicker()
+        return parts
 
     def _find_in_captures(self) -> list[ChannelEvent]:
         """Find the steady disturbances in one window of each channel and system; assumed to last the record."""
         length = self.recording.n_samples / self.recording.sampling_rate
-        found = []
+        parts = []
         for series in self._captures:
             references = [self.supply.references[self.supply.numbers.index(number)].volts for number in series.numbers]
-            parts = find_steady(series, self.thresholds, references=references, min_windows=1)
+            steady = find_steady(series, self.thresholds, references=references, min_windows=1)
             is_system = len(series.channels) > 1
-            found += [
+            parts += [
                 replace(part, start=0.0, end=length, duration=length)
-                for part in parts
+                for part in steady
                 if (part.type == "unbalance") == is_system
             ]
-        return found
+        return parts
 
     def _find_short_flicker(self) -> list[ChannelEvent]:
         """Find a sinusoidal modulation in the longest stretch without an event."""
         length = self.recording.n_samples / self.recording.sampling_rate
-        found = []
+        parts = []
         for i, (urms, spans) in enumerate(zip(self.urms, self.spans, strict=True)):
             if not self.supply.references[i].volts > 0:
                 continue
@@ -106,7 +106,7 @@ class SteadyFinder:
             rate, depth = flicker
             sensation = self.scan.steady.sensation[i]
             pinst = float(np.nanmax(sensation)) if np.isfinite(sensation).any() else float("nan")
-            found.append(
+            parts.append(
                 self.supply.part_on(i)(
                     type="flicker",
                     category="flicker",
@@ -119,7 +119,7 @@ class SteadyFinder:
                     details={"frequency": rate, "depth": depth, "pinst": pinst},
                 )
             )
-        return found
+        return parts
 
     @cached_property
     def _in_spans(self) -> BoolArray:
@@ -139,12 +139,12 @@ class SteadyFinder:
         lasts = np.mean(self.urms > self.thresholds.interruption, axis=1) > _MIN_LIVE
         live = [i for i, reference in enumerate(self.supply.references) if reference.volts > 0 and lasts[i]]
         half = self.scan.steady.cycles // 2
-        found = [self._capture([i], _MIN_CYCLES) for i in live]
+        captures = [self._capture([i], _MIN_CYCLES) for i in live]
         for system in dict.fromkeys(self.supply.systems):
             members = [i for i in live if self.supply.systems[i] == system]
             if len(members) > 1:
-                found.append(self._capture(members, half))
-        return [series for series in found if series is not None]
+                captures.append(self._capture(members, half))
+        return [series for series in captures if series is not None]
 
     def _capture(self, members: Sequence[int], minimum: int) -> SteadySeries | None:
         """The steadiest cycles of some channels as a series of one window; None if there are fewer than `minimum`."""
@@ -234,7 +234,9 @@ class Windows:
     """Windows of a series that do not count; `quiet` as in :func:`find_steady`."""
 
     def __init__(self, series: SteadySeries, quiet: BoolArray | Sequence[tuple[float, float]]) -> None:
-        self.skipped: BoolArray = series.quiet_windows(quiet) | _unsteady_windows(series)
+        # Not those that are no whole number of cycles: nothing is live, a machine runs up, or the phase jumps.
+        turns = series.frequency * np.diff(series.edges)
+        self.skipped: BoolArray = series.quiet_windows(quiet) | ~(np.abs(turns / series.cycles - 1) < _OFF)
         beside = np.convolve(np.pad(self.skipped, _AFTER_QUIET), np.ones(2 * _AFTER_QUIET + 1), mode="valid")
         self.skipped_for_flicker: BoolArray = beside > 0
 
@@ -362,12 +364,12 @@ class _SteadySearch:
             _Quantity("unbalance", series.unbalance, levels.unbalance, minimum, skipped),
         ]
 
-    def _without_seen_notch(self, channel: int, found: Sequence[ChannelEvent]) -> BoolArray:
+    def _without_seen_notch(self, channel: int, parts: Sequence[ChannelEvent]) -> BoolArray:
         """Windows amid notching in which no notch was seen: what is in them may be its harmonics."""
         series = self.series
         system = series.systems[channel]
         inside = np.zeros(series.n_windows, dtype=bool)
-        for group in group_overlapping(part for part in found if part.type == "notching" and part.system == system):
+        for group in group_overlapping(part for part in parts if part.type == "notching" and part.system == system):
             start, end = min(part.start for part in group), max(part.end for part in group)
             inside |= (series.edges[1:] > start) & (series.edges[:-1] < end)
         inside[series.notches[channel] > 0] = False
@@ -422,11 +424,6 @@ class _SteadySearch:
         elif quantity.type == "unbalance":
             details = {"zero_sequence": float(np.median(series.zero_sequence[row, used]))}
         return series.part(channel, first, stop, quantity.type, magnitude, details)
-
-
-def _unsteady_windows(series: SteadySeries) -> BoolArray:
-    """Windows that are no whole number of cycles: where nothing is live, a machine runs up, or the phase jumps."""
-    return ~(np.abs((series.frequency * np.diff(series.edges)) / series.cycles - 1) < _OFF)
 
 
 def _reference_volts(series: SteadySeries, given: Sequence[float] | None) -> FloatArray:

@@ -91,7 +91,8 @@ class Flickermeter:
             raise PqswarmError(
                 f"a flickermeter needs four samples per cycle, not {sampling_rate:g} Hz for {nominal_frequency:g} Hz."
             )
-        chosen = (120 if nominal_frequency > 55 else 230) if lamp is None else lamp
+        usual = 120 if nominal_frequency > 55 else 230
+        chosen = usual if lamp is None else lamp
         if chosen not in _LAMPS:
             raise PqswarmError(f"lamp must be 230 or 120, not {lamp!r}.")
         self._step = max(int(sampling_rate / _LOWEST_RATE), 1)
@@ -201,13 +202,9 @@ def _design_filters(rate: float, nominal_frequency: float, lamp: _Lamp) -> tuple
     eye = [lamp.k * w1, 0.0], [1.0, 2 * 2 * np.pi * lamp.damping, w1**2]
     brain = [1 / w2, 1.0], [1 / (w3 * w4), 1 / w3 + 1 / w4, 1.0]
     highest = 42.0 if nominal_frequency > 55 else 35.0
-    weight: Any = np.concatenate(
-        [
-            signal.butter(1, 0.05, "high", fs=rate, output="sos"),
-            signal.butter(6, highest, fs=rate, output="sos"),
-            *(signal.tf2sos(*signal.bilinear(*stage, fs=rate)) for stage in (eye, brain)),
-        ]
-    )
+    sections = [signal.butter(1, 0.05, "high", fs=rate, output="sos"), signal.butter(6, highest, fs=rate, output="sos")]
+    sections += [signal.tf2sos(*signal.bilinear(*stage, fs=rate)) for stage in (eye, brain)]
+    weight: Any = np.concatenate(sections)
     level = _low_pass(_LEVEL_SECONDS, rate)
     smooth = _low_pass(_SMOOTHING_SECONDS, rate)
     # Scaled so that the just perceptible sine of 8.8 Hz reaches 1 at its peaks.

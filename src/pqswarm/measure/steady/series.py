@@ -1,4 +1,4 @@
-"""What is measured in each window of 10 or 12 cycles."""
+"""Steady quantities through a recording: what is measured in each window of 10 or 12 cycles."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

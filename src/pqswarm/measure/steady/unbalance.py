@@ -28,15 +28,15 @@ def orient_lines(phasors: "Sequence[complex] | AnyArray") -> tuple[int, int, int
 
 def three_phase_groups(channels: Sequence[ChannelHeader], systems: Sequence[str]) -> tuple[tuple[int, ...], ...]:
     """Find the channels of each system that has exactly the three phases, or the three line-to-line voltages."""
-    found = []
+    groups = []
     for system in dict.fromkeys(systems):
         for phases in _PHASES:
             places = [
                 [i for i, one in enumerate(channels) if one.phase == phase and systems[i] == system] for phase in phases
             ]
             if all(len(place) == 1 for place in places):
-                found.append(tuple(place[0] for place in places))
-    return tuple(found)
+                groups.append(tuple(place[0] for place in places))
+    return tuple(groups)
 
 
 def measure_unbalance(

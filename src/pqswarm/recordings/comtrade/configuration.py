@@ -88,11 +88,11 @@ def parse_configuration(text: str) -> Configuration:
 
 def _channel_counts(line: str, n_lines: int) -> tuple[int, int]:
     """The numbers of analog and status channels; there must be as many lines."""
-    found = {letter.upper(): int(count) for count, letter in re.findall(r"(\d{1,7})\s*([AaDd])", line)}
-    if "A" not in found:
+    counts = {letter.upper(): int(count) for count, letter in re.findall(r"(\d{1,7})\s*([AaDd])", line)}
+    if "A" not in counts:
         raise RecordingError("is not a COMTRADE configuration: its second line does not count the analog channels.")
-    analog = found["A"]
-    status = found.get("D", 0)
+    analog = counts["A"]
+    status = counts.get("D", 0)
     if not analog:
         raise RecordingError("has no analog channels, only status channels.")
     if analog > MAX_CHANNELS:

@@ -121,8 +121,8 @@ def _open_binary(content: StoredBytes, kind: str, config: Configuration, notes: 
 
     def stamps() -> Iterator[FloatArray]:
         for first in range(0, count, step):
-            found = _read_rows(content, row, first, min(first + step, count))["t"]
-            yield np.where(found == _NO_STAMP, np.nan, found)
+            stored = _read_rows(content, row, first, min(first + step, count))["t"]
+            yield np.where(stored == _NO_STAMP, np.nan, stored)
 
     def status(first: int, stop: int) -> AnyArray:
         words = -(-len(config.status) // 16)

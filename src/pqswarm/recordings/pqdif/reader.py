@@ -168,20 +168,20 @@ def read_pqdif(path: Path, options: Options) -> list[RawRecording]:
             reader.n_bytes += size
             reader.take(kind, body)
     except DamageError as damage:
-        if not reader.found:
+        if not reader.recordings:
             raise RecordingError(f"is damaged, or is not a PQDIF file: {damage}.") from None
         notes.append(f"The file is damaged after observation {reader.n_observations}: {damage}.")
-    if not reader.found:
+    if not reader.recordings:
         held = count_text(reader.n_observations, "observation")
         raise RecordingError(f"has no waveforms in its {held}, only trends or other values: export the waveforms.")
-    skipped = reader.n_observations - len(reader.found)
+    skipped = reader.n_observations - len(reader.recordings)
     if skipped:
         notes.append(
             f"{skipped} of {count_text(reader.n_observations, 'observation')} without usable waveforms: ignored."
         )
-    for recording in reader.found:
+    for recording in reader.recordings:
         recording.notes[:0] = notes
-    return reader.found
+    return reader.recordings
 
 
 class _Collector:
@@ -194,7 +194,7 @@ class _Collector:
         self.station = ""
         self.frequency = 0.0
         self.ratios: dict[int, float] = {}
-        self.found: list[RawRecording] = []
+        self.recordings: list[RawRecording] = []
         self.n_observations = 0
         self.n_samples = 0
         self.n_bytes = 0
@@ -214,7 +214,7 @@ class _Collector:
             self.n_observations += 1
             recording = self.observation(body)
             if recording is not None:
-                self.found.append(recording)
+                self.recordings.append(recording)
 
     def observation(self, body: Collection) -> RawRecording | None:
         instances = body.collection(tags.CHANNEL_INSTANCES).collections(tags.ONE_CHANNEL_INSTANCE)
@@ -268,12 +268,12 @@ class _Collector:
         channel = RawChannel(definition.name, definition.unit, definition.phase, values)
         return _Waveform(channel, rate, first, start, ratio)
 
-    def series(self, found: Stored | None) -> FloatArray | None:
-        if found is None or found.method & tags.INCREMENT or found.values.kind not in _NUMERIC:
+    def series(self, stored: Stored | None) -> FloatArray | None:
+        if stored is None or stored.method & tags.INCREMENT or stored.values.kind not in _NUMERIC:
             return None
-        self.count(found.values.size)
+        self.count(stored.values.size)
         with np.errstate(over="ignore", invalid="ignore"):
-            return found.in_units(found.values.array().astype(np.float64))
+            return stored.in_units(stored.values.array().astype(np.float64))
 
     def count(self, n_samples: int) -> None:
         """Refuse series that overlap or are shared by many channels, which would multiply memory."""

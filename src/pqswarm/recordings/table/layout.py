@@ -60,7 +60,7 @@ def kind_of(text: str, decimal: str) -> str:
     if not text:
         return ""
     if len(text) < 60:
-        plain = text if decimal == "." else ("x" if "." in text else text.replace(decimal, "."))
+        plain = "x" if decimal != "." and "." in text else text.replace(decimal, ".")
         if _NUMBER.fullmatch(plain):
             return "n"
         if _STAMP.fullmatch(text):
@@ -88,8 +88,8 @@ def metadata_of(rows: list[list[str]], decimal: str) -> list[tuple[str, str]]:
             if kind_of(key, decimal) != "x":
                 continue
             for sign in ("=", ":"):
-                name, found, value = key.partition(sign)
-                if found and value.strip():
+                name, separator, value = key.partition(sign)
+                if separator and value.strip():
                     pairs.append((clean(name), value.strip()))
                     break
             if i + 1 < len(row) and row[i + 1]:
@@ -262,7 +262,7 @@ def _separators(lines: list[str], options: Options) -> tuple[str, str, list[int]
     tail = tail[:-1] if len(tail) > 3 else tail  # the last line may be incomplete
     sample = tail[:: len(tail) // 60 + 1]
     best: tuple[float, int] = (0.0, 0)
-    found: tuple[str, str, list[int]] = (",", ".", [])
+    separators: tuple[str, str, list[int]] = (",", ".", [])
     for delimiter, decimal in _CANDIDATES:
         if options.delimiter not in (None, delimiter) or options.decimal not in (None, decimal):
             continue
@@ -278,11 +278,11 @@ def _separators(lines: list[str], options: Options) -> tuple[str, str, list[int]
         score = (round(good / max(filled, 1), 2), len(columns))
         if columns and score > best:
             best = score
-            found = (delimiter, decimal, columns)
-    delimiter, decimal, columns = found
+            separators = (delimiter, decimal, columns)
+    delimiter, decimal, columns = separators
     if (delimiter, decimal, len(columns)) == (",", ".", 2) and _is_one_column(lines, sample, options):
         return ";", ",", [0]
-    return found
+    return separators
 
 
 def _is_one_column(lines: list[str], sample: list[str], options: Options) -> bool:
@@ -358,38 +358,38 @@ class _Columns:
         return next((word for word in words if word in TIME_UNITS), "")
 
 
-def _choose_time_column(found: _Columns) -> int | None:
+def _choose_time_column(columns: _Columns) -> int | None:
     """The column that the caller names, else the first by content, else by heading, else the first if it counts."""
-    given = found.time_column
+    given = columns.time_column
     if given is not None:
-        known: list[str | int] = list(found.places) if isinstance(given, int) else list(found.headings)
+        known: list[str | int] = list(columns.places) if isinstance(given, int) else list(columns.headings)
         if given not in known:
-            names = ", ".join(clean(name) for name in found.headings[:20])
+            names = ", ".join(clean(name) for name in columns.headings[:20])
             raise RecordingError(f"has no column {given!r} for the time; it has {names}.")
         return known.index(given)
-    by_content = (i for i, kind in enumerate(found.kinds) if kind in ("t", "u"))
-    by_heading = (i for i, name in enumerate(found.names) if _TIME_NAME.fullmatch(name))
+    by_content = (i for i, kind in enumerate(columns.kinds) if kind in ("t", "u"))
+    by_heading = (i for i, name in enumerate(columns.names) if _TIME_NAME.fullmatch(name))
     at = next(chain(by_content, by_heading), None)
-    return 0 if at is None and (found.ascends or _INDEX_NAME.fullmatch(found.names[0])) else at
+    return 0 if at is None and (columns.ascends or _INDEX_NAME.fullmatch(columns.names[0])) else at
 
 
 def _find_time(
     layout: Layout, columns: list[int], headings: list[str], units: list[str], data: list[list[str]], options: Options
 ) -> None:
     """Decide which column is the time; the others are channels."""
-    found = _describe_columns(layout.decimal, columns, headings, units, data, options)
-    at = _choose_time_column(found)
+    described = _describe_columns(layout.decimal, columns, headings, units, data, options)
+    at = _choose_time_column(described)
     if at is not None and len(columns) > 1:
         layout.time_column = columns[at]
-        layout.time_kind = _time_kind(layout, found, at)
-        unit = found.time_unit(at)
+        layout.time_kind = _time_kind(layout, described, at)
+        unit = described.time_unit(at)
         layout.time_unit = TIME_UNITS.get(unit, 1.0)
         if layout.time_kind == "number" and not unit:
-            layout.time_without_unit = clean(found.names[at])
-    rest = [i for i, c in enumerate(columns) if c != layout.time_column and found.kinds[i] not in ("t", "u")]
+            layout.time_without_unit = clean(described.names[at])
+    rest = [i for i, c in enumerate(columns) if c != layout.time_column and described.kinds[i] not in ("t", "u")]
     layout.columns = [columns[i] for i in rest]
-    layout.names = [found.names[i] for i in rest]
-    layout.units = [found.units[i].strip("[]() ") for i in rest]
+    layout.names = [described.names[i] for i in rest]
+    layout.units = [described.units[i].strip("[]() ") for i in rest]
     if not layout.columns:
         raise RecordingError("is not a recording: its table has only a time column.")
 
@@ -411,12 +411,12 @@ def _describe_columns(
     return _Columns(columns, headings, names, units, kinds, steps, options.time_column)
 
 
-def _time_kind(layout: Layout, found: _Columns, at: int) -> str:
+def _time_kind(layout: Layout, columns: _Columns, at: int) -> str:
     """What the time column holds; see :class:`Layout`."""
-    if found.kinds[at] in ("t", "u"):
-        return "stamp" if found.kinds[at] == "t" else "quantity"
-    counts = at == 0 and found.ascends and bool((found.steps == 1).all())
-    has_unit = found.units[at].strip("[]() ").casefold() in TIME_UNITS
+    if columns.kinds[at] in ("t", "u"):
+        return "stamp" if columns.kinds[at] == "t" else "quantity"
+    counts = at == 0 and columns.ascends and bool((columns.steps == 1).all())
+    has_unit = columns.units[at].strip("[]() ").casefold() in TIME_UNITS
     return "index" if counts and (not has_unit or layout.rate) else "number"
 
 

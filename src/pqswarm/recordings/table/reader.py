@@ -1,4 +1,9 @@
-"""The time column of a table, with interpolation of missing times."""
+"""Text tables: a time column or a given rate, and one column for each channel.
+
+Separators, decimal comma, header rows (HIOKI MEMORY HiCORDER, Tektronix, Rigol, Keysight, Siglent and plain ones),
+units and the time column are detected and described in the notes; arguments of :func:`pqswarm.recordings.read`
+override them.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
@@ -27,8 +32,8 @@ _MAX_HELD = 1_000_000  # rows without a time, after which the last time is repea
 class TimeColumn:
     """The times of rows, in pieces; missing ones are interpolated: the position of a row determines its time."""
 
-    def __init__(self, found: Iterable[FloatArray], unit: float) -> None:
-        self.found = found
+    def __init__(self, numbers: Iterable[FloatArray], unit: float) -> None:
+        self.numbers = numbers
         self.unit = unit
         self.first = self.last = np.nan
         self.n_times = self.n_missing = 0
@@ -38,7 +43,7 @@ class TimeColumn:
         last = np.nan
         held = 0
         begun = False
-        for numbers in self.found:
+        for numbers in self.numbers:
             times = numbers * self.unit
             finite = np.isfinite(times)
             self.n_times += int(finite.sum())
