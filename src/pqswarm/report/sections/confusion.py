@@ -17,14 +17,14 @@ from pqswarm.report.summary import ClassifierSummary, DatasetSummary
 from pqswarm.report.tables import Table
 
 
-def confusion_content(study: DatasetSummary, found: ClassifierSummary) -> Content:
+def confusion_content(study: DatasetSummary, classifier: ClassifierSummary) -> Content:
     """Show the confusion matrices of stage II."""
-    noise = found.noise
+    noise = classifier.noise
     if noise is None:
         return Content()
     drawing = adaptive_drawing(
         "",
-        f"Confusion matrices: all features, and the best subset of {found.reference}",
+        f"Confusion matrices: all features, and the best subset of {classifier.baseline}",
         f"Rows are true classes, columns predicted ones, for {study.searched_on}. The diagonal counts correct "
         f"classifications, red cells errors. Recall: percentage of the {study.item}s of a class that are recognised; "
         f"precision: percentage of the {study.item}s assigned to a class that belong to it. 100 means all.",
@@ -33,14 +33,14 @@ def confusion_content(study: DatasetSummary, found: ClassifierSummary) -> Conten
         noise.after,
         study.class_names,
     )
-    return Content(drawings=[drawing], tables=most_frequent(found, study.class_names))
+    return Content(drawings=[drawing], tables=most_frequent(classifier, study.class_names))
 
 
-def most_frequent(found: ClassifierSummary, class_names: Sequence[str], count: int = 8) -> list[Table]:
+def most_frequent(classifier: ClassifierSummary, class_names: Sequence[str], count: int = 8) -> list[Table]:
     """Return the table of the most frequently confused pairs of classes; empty if there are no errors."""
-    if found.noise is None:
+    if classifier.noise is None:
         return []
-    wrong = [matrix + matrix.T for matrix in (found.noise.before, found.noise.after)]
+    wrong = [matrix + matrix.T for matrix in (classifier.noise.before, classifier.noise.after)]
     pairs = list(combinations(range(len(class_names)), 2))
     totals = [max(1, sum(int(both[pair]) for pair in pairs)) for both in wrong]
     often = sorted(pairs, key=lambda pair: [-int(both[pair]) for both in wrong])[:count]
@@ -63,7 +63,7 @@ def most_frequent(found: ClassifierSummary, class_names: Sequence[str], count: i
     return [
         Table(
             "confusions",
-            f"Most frequent confusions with {found.name}",
+            f"Most frequent confusions with {classifier.name}",
             rows,
             {
                 "before": ("all features", ""),
@@ -72,7 +72,7 @@ def most_frequent(found: ClassifierSummary, class_names: Sequence[str], count: i
                 "after_fraction": ("% of all errors", ".1f"),
             },
             note=f"Misclassifications within each pair of classes, in either direction, in the matrices above: with "
-            f"all features, which determine the order, and with the best subset of {found.reference}.",
+            f"all features, which determine the order, and with the best subset of {classifier.baseline}.",
         )
     ]
 
@@ -95,7 +95,8 @@ def plot_confusion(before: IntArray, after: IntArray, class_names: Sequence[str]
         titles = []
         for axis, (name, matrix) in zip(axes, panels.items(), strict=True):
             _draw_matrix(axis, matrix, names, worst, narrow)
-            wrong, total = int(matrix.sum() - np.trace(matrix)), int(matrix.sum())
+            wrong = int(matrix.sum() - np.trace(matrix))
+            total = int(matrix.sum())
             words = f"{name}: {wrong} of {total} misclassified ({100 * wrong / max(total, 1):#.3g} %)"
             titles.append(axis.set_title(words, fontsize=9.0 if narrow else 10.5, fontweight="bold"))
             axis.set_xlabel("predicted class")

@@ -30,9 +30,9 @@ _WHOLE = "All features"
 _NUMBER = "robust to noise"
 
 
-def noise_content(study: DatasetSummary, found: ClassifierSummary) -> Content:
+def noise_content(study: DatasetSummary, classifier: ClassifierSummary) -> Content:
     """Compare the accuracy of the best subsets with that of all features at each noise level."""
-    noise = found.noise
+    noise = classifier.noise
     levels = study.plan.dataset.snr
     if not any(level != inf for level in levels):
         return Content()
@@ -53,12 +53,17 @@ def noise_content(study: DatasetSummary, found: ClassifierSummary) -> Content:
         tested[ALL_FEATURES],
         study.palette,
     )
-    gain = _noise_gain_on_held_out(noise, found.reference)
-    robust = YES if noise.robust(found.reference) else NO
+    gain = _noise_gain_on_held_out(noise, classifier.baseline)
+    robust = YES if noise.robust(classifier.baseline) else NO
     return Content(
         drawings=[drawing],
-        tables=[_robust(found, noise), *_accuracies(found, noise), *_held_out(found, noise), *_contrasts(found, noise)],
-        answer=_sentences(found.reference, noise),
+        tables=[
+            _robust(classifier, noise),
+            *_accuracies(classifier, noise),
+            *_held_out(classifier, noise),
+            *_contrasts(classifier, noise),
+        ],
+        answer=_sentences(classifier.baseline, noise),
         numbers={_NUMBER: gain.conclusion if gain else robust},
     )
 
@@ -89,27 +94,27 @@ def _noise_gain_on_held_out(noise: NoiseSummary, title: str) -> _HeldOutGain | N
     return _HeldOutGain(conclusion, float(gain.mean[i]), float(gain.low[i]), float(gain.high[i]), noise.levels[i])
 
 
-def _sentences(reference: str, noise: NoiseSummary) -> list[str]:
-    gain = noise.gain(reference)
-    others = [title for title in noise.accuracy if title != reference]
+def _sentences(baseline: str, noise: NoiseSummary) -> list[str]:
+    gain = noise.gain(baseline)
+    others = [title for title in noise.accuracy if title != baseline]
     robust = [title for title in others if noise.robust(title)]
-    if noise.robust(reference):
+    if noise.robust(baseline):
         more = f" So {_best_subsets(robust)}." if robust else " No other best subset is." if others else ""
         word = "more accurate than all features" if gain.min() > 0 else "never less accurate than all features"
         words = f"{word}, by {gain.min():.2f} to {gain.max():.2f} percentage points"
         words = words if gain.any() else "exactly as accurate as all features"
         first = (
-            f"The best subset of {reference} is robust in cross-validation: at every noise level it is {words}.{more}"
+            f"The best subset of {baseline} is robust in cross-validation: at every noise level it is {words}.{more}"
         )
     else:
         pairs = zip(noise.levels, gain, strict=True)
         lost = [f"{-value:.2f} ({decibel(level)})" for level, value in pairs if value < 0]
         more = f" {_best_subsets(robust, robust=True)}." if robust else " Neither is any other." if others else ""
         first = (
-            f"The best subset of {reference} is not robust in cross-validation: it is less accurate than all features "
+            f"The best subset of {baseline} is not robust in cross-validation: it is less accurate than all features "
             f"by {enumerate_words(lost)} percentage points.{more}"
         )
-    return [first, *_held_out_sentence_on_noise(reference, noise, others)]
+    return [first, *_held_out_sentence_on_noise(baseline, noise, others)]
 
 
 def _best_subsets(titles: Sequence[str], *, robust: bool = False) -> str:
@@ -120,17 +125,17 @@ def _best_subsets(titles: Sequence[str], *, robust: bool = False) -> str:
     return f"T{subsets} {verb} robust" if robust else f"{verb} t{subsets}"
 
 
-def _held_out_sentence_on_noise(reference: str, noise: NoiseSummary, others: Sequence[str]) -> list[str]:
-    gain = _noise_gain_on_held_out(noise, reference)
+def _held_out_sentence_on_noise(baseline: str, noise: NoiseSummary, others: Sequence[str]) -> list[str]:
+    gain = _noise_gain_on_held_out(noise, baseline)
     if gain is None:
         return []
     conclusions = {YES: "it is robust there", NO: "it is not robust there", UNKNOWN: "its robustness is inconclusive"}
-    others_gain = {title: found for title in others if (found := _noise_gain_on_held_out(noise, title)) is not None}
-    groups = [
-        f"{word} ({enumerate_words(titles)})"
-        for conclusion, word in ((YES, "robust"), (NO, "not robust"), (UNKNOWN, "inconclusive"))
-        if (titles := [title for title, found in others_gain.items() if found.conclusion == conclusion])
-    ]
+    other_gains = [(title, _noise_gain_on_held_out(noise, title)) for title in others]
+    groups = []
+    for conclusion, word in ((YES, "robust"), (NO, "not robust"), (UNKNOWN, "inconclusive")):
+        titles = [title for title, other in other_gains if other is not None and other.conclusion == conclusion]
+        if titles:
+            groups.append(f"{word} ({enumerate_words(titles)})")
     more = f" Best subsets of the other algorithms: {', '.join(groups)}." if groups else ""
     return [
         f"On {_n_sets(noise)} sets of held-out events its minimum gain over all features is {points(gain.minimum)} "
@@ -139,7 +144,7 @@ def _held_out_sentence_on_noise(reference: str, noise: NoiseSummary, others: Seq
     ]
 
 
-def _robust(found: ClassifierSummary, noise: NoiseSummary) -> Table:
+def _robust(classifier: ClassifierSummary, noise: NoiseSummary) -> Table:
     columns = {"minimum": ("minimum θ", ".2f"), "where": ("at", ""), "robust": ("robust, cross-validated", "")}
     note = "θ: gain in accuracy over all features, in percentage points. Robust: θ is not negative at any level."
     has_intervals = _n_sets(noise) > 1
@@ -156,7 +161,7 @@ def _robust(found: ClassifierSummary, noise: NoiseSummary) -> Table:
             f"Yes: no interval reaches below zero; no: the interval of at least one level lies below zero; "
             f"inconclusive: neither. The intervals of the levels are not adjusted for their number."
         )
-    if found.paper:
+    if classifier.paper:
         columns["paper"] = ("robust in the paper", "")
     rows: list[dict[str, Any]] = []
     for title in noise.accuracy:
@@ -172,12 +177,12 @@ def _robust(found: ClassifierSummary, noise: NoiseSummary) -> Table:
             "held_out_high": new and new.high,
             "held_out_where": new and decibel(new.level),
             "held_out_robust": new and new.conclusion,
-            "paper": found.paper.robust(title) if found.paper else None,
+            "paper": classifier.paper.robust(title) if classifier.paper else None,
         }
         rows.append({key: row[key] for key in ("algorithm", *columns)})
     return Table(
         "robust",
-        f"Robust subsets with {found.name}: at least as accurate as all features at every noise level",
+        f"Robust subsets with {classifier.name}: at least as accurate as all features at every noise level",
         rows,
         columns,
         signed=("minimum", "held_out_minimum") if has_intervals else ("minimum",),
@@ -185,7 +190,7 @@ def _robust(found: ClassifierSummary, noise: NoiseSummary) -> Table:
     )
 
 
-def _held_out(found: ClassifierSummary, noise: NoiseSummary) -> list[Table]:
+def _held_out(classifier: ClassifierSummary, noise: NoiseSummary) -> list[Table]:
     """The same on held-out events: means over the sets, with intervals of the gains."""
     sets = _n_sets(noise)
     if not sets:
@@ -202,7 +207,7 @@ def _held_out(found: ClassifierSummary, noise: NoiseSummary) -> list[Table]:
             row[f"± {title}"] = _half_width(gain, i)
         rows.append(row)
     spread = f" ±: half-width of Student's 95 % t interval of θ, or of Θ(U), over the {sets} sets." if sets > 1 else ""
-    caption = f"The same on held-out events, means over {sets} set{'s' * (sets > 1)}, with {found.name}"
+    caption = f"The same on held-out events, means over {sets} set{'s' * (sets > 1)}, with {classifier.name}"
     note = f"The classifiers were trained on all events of the study at the same noise level.{spread}"
     return [_table_of_levels("noise-held-out", caption, rows, note)]
 
@@ -220,7 +225,7 @@ def _table_of_levels(name: str, caption: str, rows: list[dict[str, Any]], note: 
     return Table(name, caption, rows, columns, signed=gains, across=gains, note=note)
 
 
-def _accuracies(found: ClassifierSummary, noise: NoiseSummary) -> list[Table]:
+def _accuracies(classifier: ClassifierSummary, noise: NoiseSummary) -> list[Table]:
     """Accuracies and gains at each level, in the study and in the paper."""
 
     def row(level: float, whole: float, accuracy: Mapping[str, float], gain: Mapping[str, float]) -> dict[str, Any]:
@@ -244,16 +249,16 @@ def _accuracies(found: ClassifierSummary, noise: NoiseSummary) -> list[Table]:
         "points; negative gains are marked, the highest of each level is in bold. The subsets were selected without "
         "noise; the folds differ from those of the search."
     )
-    caption = f"Accuracy Θ [%] of the best subsets at each noise level with {found.name}"
+    caption = f"Accuracy Θ [%] of the best subsets at each noise level with {classifier.name}"
     tables = [_table_of_levels("noise", caption, rows, note)]
-    if found.paper.noise:
-        printed = [row(*values) for values in found.paper.noise]
-        tables.append(_table_of_levels("noise-paper", f"The same in the paper, {found.name}", printed, ""))
+    if classifier.paper.noise:
+        printed = [row(*values) for values in classifier.paper.noise]
+        tables.append(_table_of_levels("noise-paper", f"The same in the paper, {classifier.name}", printed, ""))
     return tables
 
 
-def _contrasts(found: ClassifierSummary, noise: NoiseSummary) -> list[Table]:
-    titles = list(found.runs)
+def _contrasts(classifier: ClassifierSummary, noise: NoiseSummary) -> list[Table]:
+    titles = list(classifier.runs)
     values = np.array([noise.accuracy[title] for title in titles]).T
     if min(values.shape) < 2:
         return []
@@ -263,10 +268,12 @@ def _contrasts(found: ClassifierSummary, noise: NoiseSummary) -> list[Table]:
         "Estimate, from medians over the noise levels, of how much more accurate the algorithm of the row is than that "
         "of the column [percentage points]. Negative values are marked."
     )
-    tables = [_contrast_table("contrast", f"Contrast estimation over the noise levels with {found.name}", ours, note)]
-    if found.paper.contrast:
-        caption = f"The same in the paper, {found.name}"
-        tables.append(_contrast_table("contrast-paper", caption, found.paper.contrast, ""))
+    tables = [
+        _contrast_table("contrast", f"Contrast estimation over the noise levels with {classifier.name}", ours, note)
+    ]
+    if classifier.paper.contrast:
+        caption = f"The same in the paper, {classifier.name}"
+        tables.append(_contrast_table("contrast-paper", caption, classifier.paper.contrast, ""))
     return tables
 
 
