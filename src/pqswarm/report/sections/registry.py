@@ -36,5 +36,5 @@ SECTIONS: tuple[Section, ...] = (
 )
 """The sections that come with pqswarm."""
 
-REGISTRY: Registry[Section] = Registry("section of the report", "pqswarm.sections", Section, SECTIONS)
-"""All sections, including those of other packages."""
+REGISTRY: Registry[Section] = Registry("section of the report", Section, SECTIONS)
+"""All sections by name."""
