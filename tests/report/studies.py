@@ -38,7 +38,7 @@ algorithms = [{ name = "my swarm+", algorithm = "2d-upso", parameters = { swarm_
 
 def summary_of(folder):
     with Store(folder) as store:
-        return summarize(store)
+        return summarize(store).only
 
 
 def changed(folder, path, *statements):

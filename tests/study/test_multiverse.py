@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from pqswarm.cli.main import app
 from pqswarm.errors import PqswarmError
 from pqswarm.report import write_report
-from pqswarm.report.study_report import read_summary
+from pqswarm.report.summary import read_summary
 from pqswarm.study import format_plan, load_plan, read_plan, read_study, run_study
 from pqswarm.study import scheduler as scheduling
 from pqswarm.study.multiverse import MultiversePlan
@@ -160,14 +160,14 @@ def test_the_report_counts_right(finished, tmp_path):
     frame = frame[(frame["classifier"] == "NB") & frame["specification"].str.match(r"r\d")]
     errors = frame.groupby(["specification", "algorithm"])["error"].mean().unstack()
     lowest = (errors["2D-UPSO"] < errors["GA"] - 1e-12).mean()
-    table = write_report(finished, "csv", tmp_path / "csv") / "shares.csv"
+    table = write_report(finished, "csv", tmp_path / "csv") / "claims.csv"
     rows = [line.split(",") for line in table.read_text().splitlines()]
-    told = float(rows[1][rows[0].index("share NB")])
+    told = float(rows[1][rows[0].index("fraction NB")])
     assert told == pytest.approx(100 * lowest)
     page = write_report(finished, "html", tmp_path / "page.html").read_text()
     for specification in small().multiverse.list_specifications():
         assert f'data-key="{specification.name}"' in page
-        assert f'id="reading-{specification.name}"' in page
+        assert f'id="specification-{specification.name}"' in page
 
 
 def test_a_report_on_some_of_the_specifications(finished, tmp_path):

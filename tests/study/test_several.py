@@ -6,9 +6,7 @@ from contextlib import closing
 
 import numpy as np
 import pytest
-from pqswarm.app.studies.values import read_runs, run_values, study_values
 
-from pqswarm.app.handlers import Missing
 from pqswarm.errors import PqswarmError
 from pqswarm.report import write_report
 from pqswarm.study import Store, format_plan, load_plan, read_plan, read_study, run_study
@@ -200,17 +198,6 @@ def test_keys_of_presets_and_parameters():
     changed = change_plan(plan, {"runs": 5, "dataset.preset.bench.fraction": 0, "algorithms.ga.elites": 2})
     assert changed["dataset"] == {"preset": {"extends": "paper", "bench": {"fraction": 0}}}
     assert changed["algorithms"] == [{"algorithm": "ga", "parameters": {"elites": 2}}]
-
-
-def test_the_workbench_shows_one_data_set_at_a_time(finished):
-    with Follower(finished) as follower:
-        assert study_values(follower)["datasets"] == [f"seed {seed}" for seed in SEEDS]
-        first, second = read_runs(follower, "NB"), read_runs(follower, "NB", "seed 4")
-        assert {record.key.dataset for record in second.records} == {"seed 4"}
-        assert {record.key.dataset for record in first.records} == {"seed 3"}
-        assert run_values(second, "ga", 1)["error"] == 100 * runs_of(finished, "seed 4")["NB", "ga", 1].error
-        with pytest.raises(Missing, match="no such data set"):
-            read_runs(follower, "NB", "seed 9")
 
 
 def test_runs_as_a_data_frame(finished):

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from pqswarm._base.typing import FloatArray
-    from pqswarm.report.summary import StudySummary
+    from pqswarm.report.summary import DatasetSummary
 
 _POINTS = 600  # per waveform of a gallery, about two per pixel
 
 
-def events_content(study: "StudySummary") -> Content:
+def events_content(study: "DatasetSummary") -> Content:
     """Show one event of each class, if the events are generated."""
     made = study.generated
     if made is None or not set(study.class_names) <= set(made.class_names):

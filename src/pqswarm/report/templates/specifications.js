@@ -1,14 +1,14 @@
-// Readings of a multiverse: a click shows what a reading sets; selects above each curve filter by choice, in all figures.
+// Specifications of a multiverse: a click shows what one sets; selects above each curve filter by choice, in all figures.
 "use strict";
 (() => {
   const pq = window.pq;
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
-  const readings = document.querySelector('[data-name="readings"] table');
+  const specifications = document.querySelector('[data-name="specifications"] table');
   const keyed = all("svg .mark[data-key]");
-  if (readings && keyed.length) {
-    const heads = [...readings.tHead.rows[0].cells].map((head) => head.textContent);
-    const rows = [...readings.tBodies[0].rows].map((row) => [...row.cells].map((cell) => cell.textContent.trim()));
-    const cells = [...readings.tBodies[0].rows[0].cells];
+  if (specifications && keyed.length) {
+    const heads = [...specifications.tHead.rows[0].cells].map((head) => head.textContent);
+    const rows = [...specifications.tBodies[0].rows].map((row) => [...row.cells].map((cell) => cell.textContent.trim()));
+    const cells = [...specifications.tBodies[0].rows[0].cells];
     const choices = heads.map((head, column) => column).filter((column) => column && !cells[column].classList.contains("number"));
     const wanted = new Map();
     const selects = [];
@@ -30,7 +30,7 @@
     }
     for (const mark of keyed) {
       mark.addEventListener("click", () => {
-        const plan = document.getElementById(`reading-${mark.dataset.key.toLowerCase()}`);
+        const plan = document.getElementById(`specification-${mark.dataset.key.toLowerCase()}`);
         if (!plan) return;
         plan.open = true;
         plan.scrollIntoView({ block: "center" });

@@ -1,19 +1,19 @@
-"""Effects over the readings of a multiverse."""
+"""Effects over the specifications of a multiverse."""
 
 import numpy as np
 import pytest
 
 from pqswarm.errors import PqswarmError
-from pqswarm.statistics.readings import explain_effects, joint_permutation
+from pqswarm.statistics.specifications import explain_effects, joint_permutation
 
 
-def test_shares_of_a_balanced_design_add_up():
+def test_fractions_of_a_balanced_design_add_up():
     chosen = [{"draws": a, "border": b} for a in ("uniform", "stepped") for b in ("zero", "symmetric")]
-    choices, datasets, rest = explain_effects([[1.0, 1.5], [1.0, 1.5], [3.0, 3.5], [3.0, 3.5]], chosen)
-    assert choices[0].means == {"uniform": 1.25, "stepped": 3.25}
-    assert [one.share for one in choices] == pytest.approx([16 / 17, 0.0])
-    assert (datasets, rest) == pytest.approx((1 / 17, 0.0))
-    with pytest.raises(PqswarmError, match="one row for each reading"):
+    explained = explain_effects([[1.0, 1.5], [1.0, 1.5], [3.0, 3.5], [3.0, 3.5]], chosen)
+    assert explained.choices[0].means == {"uniform": 1.25, "stepped": 3.25}
+    assert [choice.fraction for choice in explained.choices] == pytest.approx([16 / 17, 0.0])
+    assert (explained.datasets, explained.rest) == pytest.approx((1 / 17, 0.0))
+    with pytest.raises(PqswarmError, match="one row for each specification"):
         explain_effects([[1.0]], chosen)
 
 
