@@ -98,8 +98,8 @@ def check_other_processes(classifier: Classifier) -> None:
     other = ForkingPickler.loads(ForkingPickler.dumps(classifier))
     require(other == classifier and hash(other) == hash(classifier), "a copy in another process is not equal")
     X, y, folds = _problems()[0]
-    counts = [each.evaluator(X, y, folds).error_counts(_masks(X.shape[1])) for each in (classifier, other)]
-    require_equal(*counts, "a copy in another process has other errors")
+    here, there = (each.evaluator(X, y, folds).error_counts(_masks(X.shape[1])) for each in (classifier, other))
+    require_equal(here, there, "a copy in another process has other errors")
 
 
 def check_estimator(classifier: Classifier) -> None:
