@@ -138,7 +138,7 @@ def _draw_matrix(axis: Axes, matrix: IntArray, names: Sequence[str], worst: int,
         axis.set_xticks([*range(n), recall_place], [*(str(i + 1) for i in range(n)), recall], **ticks)
     else:
         rows = [*names]
-        anchored = {"rotation": 90, "rotation_mode": "anchor", "ha": "right", "va": "center"}
+        anchored: dict[str, Any] = {"rotation": 90, "rotation_mode": "anchor", "ha": "right", "va": "center"}
         axis.set_xticks([*range(n), recall_place], [*names, recall], **ticks, **anchored)
     axis.set_yticks(range(n + 1), [*rows, "precision [%]"], **ticks)
     axis.tick_params(pad=2)
