@@ -25,11 +25,11 @@ _BUILT_IN: tuple[type[Classifier], ...] = (
     LDAClassifier,
 )
 
-CLASSIFIERS: Registry[type[Classifier]] = Registry("classifier", "pqswarm.classifiers", Classifier, _BUILT_IN)
+CLASSIFIERS: Registry[type[Classifier]] = Registry("classifier", Classifier, _BUILT_IN, group="pqswarm.classifiers")
 """All classifier classes by name."""
 
 REGRESSORS: Registry[type[Regressor]] = Registry(
-    "regressor", "pqswarm.regressors", Regressor, (KNNRegressor, OrdinaryRegressor, RidgeRegressor)
+    "regressor", Regressor, (KNNRegressor, OrdinaryRegressor, RidgeRegressor)
 )
 """All regressor classes by name; each has a fast evaluator."""
 

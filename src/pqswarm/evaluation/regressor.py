@@ -13,8 +13,7 @@ class Regressor(Learner):
     """A regressor with its hyperparameters and a fast evaluator; regressors with equal hyperparameters are equal.
 
     To add one, derive from this class, set `name`, `title`, `Hyperparameters` and `fast_evaluator`, and write
-    :meth:`estimator` and :meth:`from_estimator`. Register it by an entry point in the group ``pqswarm.regressors``,
-    and check it by :mod:`pqswarm.evaluation.conformance`. A regressor without a fast evaluator needs none of this:
+    :meth:`estimator` and :meth:`from_estimator`. A regressor without a fast evaluator needs none of this:
     :class:`GenericEvaluator` evaluates any.
 
     Parameters

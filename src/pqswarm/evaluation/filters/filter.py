@@ -119,7 +119,6 @@ def _fill_gaps_for_filter(X: FloatArray) -> FloatArray:
 
 FILTERS: Registry[Filter] = Registry(
     "filter",
-    "pqswarm.filters",
     Filter,
     (
         Filter("anova", score_functions.anova, title="ANOVA F", for_continuous=score_functions.linear_f),
