@@ -5,7 +5,6 @@ from typing import Any
 
 from pqswarm._base.registry import Registry
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.classifier import Classifier
 from pqswarm.evaluation.classifiers import (
     DiscreteNBClassifier,
     EstimatorClassifier,
@@ -14,7 +13,7 @@ from pqswarm.evaluation.classifiers import (
     KNNClassifier,
     LDAClassifier,
 )
-from pqswarm.evaluation.regressor import Regressor
+from pqswarm.evaluation.learner import Classifier, Regressor
 from pqswarm.evaluation.regressors import KNNRegressor, OrdinaryRegressor, RidgeRegressor
 
 _BUILT_IN: tuple[type[Classifier], ...] = (

@@ -4,11 +4,10 @@ from typing import Any, ClassVar, Self
 
 from pqswarm._base.checks import is_finite, is_integer
 from pqswarm._base.parameters import Parameters
-from pqswarm.evaluation.classifiers.k_nn import covered_knn_metric
-from pqswarm.evaluation.exact.knn.regression import KNNRegressionEvaluator, KNNRegressionHyperparameters
+from pqswarm.evaluation.classifiers import covered_knn_metric
+from pqswarm.evaluation.exact.knn.evaluator import KNNRegressionEvaluator, KNNRegressionHyperparameters
 from pqswarm.evaluation.exact.linear.regression import LinearEvaluator, LinearHyperparameters, RidgeHyperparameters
-from pqswarm.evaluation.learner import ScikitLearner
-from pqswarm.evaluation.regressor import Regressor
+from pqswarm.evaluation.learner import Regressor, ScikitLearner
 
 
 class KNNRegressor(ScikitLearner, Regressor):

@@ -20,8 +20,7 @@ from pqswarm.evaluation.exact.linear.foldwise import (
     can_be_solved,
     foldwise_product_error,
 )
-from pqswarm.evaluation.exact.linear.solve import factorize_all
-from pqswarm.evaluation.exact.linear.systems import Systems
+from pqswarm.evaluation.exact.linear.systems import Systems, factorize_all
 from pqswarm.evaluation.folds import Folds
 
 _RANK = 1e-8  # scikit-learn's tolerance of singular values, 1e-4, squared for eigenvalues

@@ -11,7 +11,7 @@ from pqswarm._base.threads import one_blas_thread
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.evaluation.base import EvaluatorOptions, SubsetError
 from pqswarm.evaluation.exact.linear.foldwise import Columns, Foldwise, FoldwiseProducts, can_be_solved
-from pqswarm.evaluation.exact.linear.solve import factorize_all, solve_all
+from pqswarm.evaluation.exact.linear.systems import factorize_all, solve_all
 from pqswarm.evaluation.folds import CrossValidation
 from pqswarm.evaluation.memory import MAX_SOLVED_BYTES
 from pqswarm.evaluation.regression import RegressionEvaluator
