@@ -17,8 +17,8 @@ from pqswarm.evaluation import (
     parameter,
 )
 from pqswarm.evaluation import conformance as suite
-from pqswarm.evaluation.classifiers import DiscreteNBClassifier, EstimatorClassifier, KernelNBClassifier, KNNClassifier
 from pqswarm.evaluation.conformance import CHECKS, check_classifier, check_regressor
+from pqswarm.evaluation.learners import DiscreteNBClassifier, EstimatorClassifier, KernelNBClassifier, KNNClassifier
 
 SETTINGS = {
     "k-nn": [{}, {"n_neighbors": 1, "metric": "chebyshev"}, {"n_neighbors": 8, "metric": "euclidean"}],

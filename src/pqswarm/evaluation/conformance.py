@@ -17,10 +17,10 @@ import numpy as np
 
 from pqswarm._base.conformance import refuses, require
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
-from pqswarm.evaluation.cuda import DEVICES
+from pqswarm.evaluation.devices import DEVICES
 from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.generic import GenericEvaluator
-from pqswarm.evaluation.learner import Classifier, Regressor
+from pqswarm.evaluation.learners import Classifier, Regressor
 from pqswarm.evaluation.scaling import SCALINGS, WITHIN_FOLDS, Scaling, scale_by_extremes
 
 _Problem = tuple[FloatArray, AnyArray, Folds]

@@ -168,7 +168,7 @@ class Folds(CrossValidation):
         Parameters
         ----------
         splitter : object
-            An object with a method ``split(X, y)``, or an iterable.
+            An object with a method ``split(X, y)``, an iterable, or a number of folds.
         X, y : array_like
             The data to split.
         groups : array_like, optional
@@ -179,24 +179,13 @@ class Folds(CrossValidation):
         Folds
             The same test sets.
         """
-        n = len(np.asarray(y))
-        fold = np.full(n, -1, dtype=np.int64)
-        splits = splitter.split(X, y, groups) if hasattr(splitter, "split") else splitter
-        if not hasattr(splits, "__iter__"):
-            raise PqswarmError(f"splitter must be scikit-learn's or a list of (train, test), not {splitter!r}.")
-        for number, (train, test) in enumerate(splits):
-            if (fold[test] >= 0).any() or np.unique(test).size != len(test):
-                raise PqswarmError(
-                    f"the splitter tests a sample twice (fold {number}): use one that makes a partition."
-                )
-            if len(np.union1d(train, test)) != n or len(train) + len(test) != n:
-                raise PqswarmError(f"the splitter does not train fold {number} on all other samples: use a k-fold one.")
-            fold[test] = number
-        if (fold < 0).any():
+        partitions = Splits.from_cv(splitter, X, y, groups).partitions()
+        if partitions is None or len(partitions) != 1:
             raise PqswarmError(
-                f"the splitter never tests sample {int(np.argmin(fold))}: use one that makes a partition."
+                "the splitter does not make a partition, in which each sample is tested once and all others are "
+                "training samples: use a k-fold one, or Splits.from_cv."
             )
-        return cls(fold)
+        return partitions[0]
 
     @property
     def n_folds(self) -> int:
@@ -354,7 +343,7 @@ class Splits(CrossValidation):
         """
         if not all(self._complementary):
             return None
-        found = []
+        complete = []
         fold = np.full(self.n_samples, -1, dtype=np.int64)
         number = 0
         for test in self._tests:
@@ -363,7 +352,7 @@ class Splits(CrossValidation):
             fold[test] = number
             number += 1
             if (fold >= 0).all():
-                found.append(Folds(fold))
+                complete.append(Folds(fold))
                 fold = np.full(self.n_samples, -1, dtype=np.int64)
                 number = 0
-        return tuple(found) if number == 0 else None
+        return tuple(complete) if number == 0 else None

@@ -20,8 +20,8 @@ from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation import EvaluatorChoice, FeatureGroups, GroupedEvaluator, Splits, choose_evaluator
 from pqswarm.evaluation.choose import explain_fitting
-from pqswarm.evaluation.classifiers import seed_sklearn_estimator
 from pqswarm.evaluation.estimators import check_estimator_classes, check_estimator_kind, weights_key
+from pqswarm.evaluation.learners import seed_sklearn_estimator
 from pqswarm.evaluation.tables import take_params, take_table
 from pqswarm.search import Merit, Run, Search, filter_of
 from pqswarm.search.registry import search_class

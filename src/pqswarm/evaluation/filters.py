@@ -1,13 +1,18 @@
-"""The scores of the filters: one number per feature."""
+"""Filters rank features by the data alone, without an estimator."""
 
 import warnings
 from collections.abc import Callable
 from functools import wraps
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from numpy.typing import ArrayLike
 
+from pqswarm._base.checks import check_integer
+from pqswarm._base.registry import Registry
 from pqswarm._base.typing import AnyArray, FloatArray, IntArray
+from pqswarm.errors import PqswarmError
 
 _MAX_BINS = 10
 _MAX_RANKED = 300  # features that mRMR and CFS choose in turn; the rest follow by relevance
@@ -27,10 +32,10 @@ def _of_varying(scores: _Scores) -> _Scores:
     @wraps(scores)
     def of_varying(X: FloatArray, y: AnyArray) -> FloatArray:
         varies = np.ptp(X, axis=0) > 0
-        made = np.full(X.shape[1], -np.inf)
+        all_scores = np.full(X.shape[1], -np.inf)
         if varies.any():
-            made[varies] = scores(X[:, varies], y)
-        return made
+            all_scores[varies] = scores(X[:, varies], y)
+        return all_scores
 
     return of_varying
 
@@ -97,7 +102,7 @@ def cfs(X: FloatArray, y: AnyArray) -> FloatArray:
 @_of_varying
 def relieff(X: FloatArray, y: AnyArray) -> FloatArray:
     """ReliefF with ten neighbours of each class: how much more a feature differs between classes than within."""
-    from pqswarm.evaluation.filters.kernels import add_relief
+    from pqswarm.evaluation.filter_kernels import add_relief
 
     labels = _labels(y)
     low = X.min(axis=0)
@@ -138,8 +143,8 @@ def in_bins(X: FloatArray, n_bins: int) -> npt.NDArray[np.uint8]:
         start = np.maximum.accumulate(np.where(first, np.arange(n), 0), axis=1)
         end = np.minimum.accumulate(np.where(last, np.arange(1, n + 1), n)[:, ::-1], axis=1)[:, ::-1]
         value = np.cumsum(first, axis=1) - 1
-        found = np.where(value[:, -1:] < n_bins, value, n_bins * (start + end) // (2 * n))
-        np.put_along_axis(bins[at : at + step], order, found, axis=1)
+        placed = np.where(value[:, -1:] < n_bins, value, n_bins * (start + end) // (2 * n))
+        np.put_along_axis(bins[at : at + step], order, placed, axis=1)
     return bins
 
 
@@ -166,11 +171,11 @@ class _BinnedFeatures:
 
     def information(self, other: IntArray) -> FloatArray:
         """Mutual information [nat] of each feature and `other`."""
-        from pqswarm.evaluation.filters.kernels import count_information
+        from pqswarm.evaluation.filter_kernels import count_information
 
-        made = np.empty(len(self.values))
-        count_information(self.values, self.n_bins, other, int(other.max()) + 1, self._table, made)
-        return made / other.size
+        information = np.empty(len(self.values))
+        count_information(self.values, self.n_bins, other, int(other.max()) + 1, self._table, information)
+        return information / other.size
 
     def uncertainty(self, other: IntArray) -> FloatArray:
         """Symmetric uncertainty, from 0 to 1, of each feature and `other`; 0 for two constants."""
@@ -207,3 +212,199 @@ def _greedy_scores(
     scores = np.empty(n)
     scores[[*chosen, *rest[np.argsort(-relevance[rest], kind="stable")]]] = np.arange(n, 0, -1)
     return scores
+
+
+_GivenScores = Callable[[Any, Any], ArrayLike]
+
+
+class Filter:
+    """A ranking of features; other packages add theirs by an entry point in the group ``pqswarm.filters``.
+
+    Parameters
+    ----------
+    name : str
+        The name under which it is registered.
+    scores : callable
+        ``scores(X, y)`` returns one number per feature; higher is better.
+    title : str, optional
+        Its name in reports; by default `name`.
+    for_continuous : callable, optional
+        Replaces `scores` for a continuous y; by default the same.
+    needs_classes : bool
+        Whether a continuous y is refused.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> FILTERS["anova"].rank(*load_iris(return_X_y=True))
+    (2, 3, 0, 1)
+    """
+
+    def __init__(
+        self,
+        name: str,
+        scores: _GivenScores,
+        *,
+        title: str | None = None,
+        for_continuous: _GivenScores | None = None,
+        needs_classes: bool = False,
+    ) -> None:
+        self.name = name
+        self.title = title or name
+        self.needs_classes = needs_classes
+        self._scores = scores
+        self._for_continuous = for_continuous or scores
+
+    def __repr__(self) -> str:
+        return f"<filter {self.name}>"
+
+    def scores(self, X: ArrayLike, y: ArrayLike, *, continuous: bool | None = None) -> FloatArray:
+        """Return one number per feature; higher is better, -inf means no score.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, n_features)
+            The data. NaN is replaced by the median of the feature.
+        y : array_like of shape (n,)
+            Labels, or continuous values.
+        continuous : bool, optional
+            Whether y is continuous; by default scikit-learn's ``type_of_target``, which treats whole numbers as
+            labels, decides.
+
+        Returns
+        -------
+        ndarray of shape (n_features,)
+            The scores.
+        """
+        data = np.asarray(X, dtype=np.float64)
+        target = np.asarray(y)
+        if data.ndim != 2 or target.shape != data.shape[:1]:
+            raise PqswarmError(
+                f"filter {self.name!r} needs X of shape (n, n_features) and y of shape (n,), "
+                f"not {data.shape} and {target.shape}."
+            )
+        if _is_filter_target_continuous(target) if continuous is None else continuous:
+            if self.needs_classes:
+                able = ", ".join(name for name in FILTERS if not FILTERS[name].needs_classes)
+                raise PqswarmError(f"filter {self.name!r} needs classes, but y is continuous: use one of {able}.")
+            given = self._for_continuous(_fill_gaps_for_filter(data), target.astype(np.float64))
+        else:
+            given = self._scores(_fill_gaps_for_filter(data), target)
+        scores = np.asarray(given, dtype=np.float64)
+        if scores.shape != data.shape[1:]:
+            raise PqswarmError(f"filter {self.name!r} must return one score per feature, not shape {scores.shape}.")
+        return np.where(np.isnan(scores), -np.inf, scores)
+
+    def rank(self, X: ArrayLike, y: ArrayLike, *, continuous: bool | None = None) -> tuple[int, ...]:
+        """Return the indices of the features, best first; ties by index, features without a score last."""
+        return tuple(np.argsort(-self.scores(X, y, continuous=continuous), kind="stable").tolist())
+
+
+def _is_filter_target_continuous(y: AnyArray) -> bool:
+    from sklearn.utils.multiclass import type_of_target
+
+    with warnings.catch_warnings(action="ignore"):  # many classes
+        return bool(type_of_target(y) == "continuous")
+
+
+def _fill_gaps_for_filter(X: FloatArray) -> FloatArray:
+    """The data with NaN replaced by medians."""
+    missing = np.isnan(X)
+    if missing.any():
+        with warnings.catch_warnings(action="ignore"):  # features without any value
+            X = np.where(missing, np.nan_to_num(np.nanmedian(X, axis=0)), X)
+    if not np.isfinite(X).all():
+        raise PqswarmError("X holds infinite values, which filters cannot rank: replace them.")
+    return X
+
+
+FILTERS: Registry[Filter] = Registry(
+    "filter",
+    "pqswarm.filters",
+    Filter,
+    (
+        Filter("anova", anova, title="ANOVA F", for_continuous=linear_f),
+        Filter(
+            "mutual-information",
+            mutual_information,
+            title="mutual information",
+            for_continuous=mutual_information_continuous,
+        ),
+        Filter(
+            "mutual-information-binned",
+            binned_information,
+            title="mutual information in bins",
+            for_continuous=with_bins(binned_information),
+        ),
+        Filter("mrmr", mrmr, title="mRMR", for_continuous=with_bins(mrmr)),
+        Filter("cfs", cfs, title="CFS", for_continuous=with_bins(cfs)),
+        Filter("relieff", relieff, title="ReliefF", needs_classes=True),
+    ),
+)
+"""The filters by name."""
+
+
+class Prefiltered(NamedTuple):
+    """The features of wide data that a filter keeps.
+
+    Attributes
+    ----------
+    columns : ndarray of int, shape (n_kept,)
+        Their indices, ascending.
+    order : tuple of int
+        Their positions in `columns`, best first.
+    sentence : str
+        What was done, as a sentence.
+    """
+
+    columns: IntArray
+    order: tuple[int, ...]
+    sentence: str
+
+
+def prefilter(
+    X: ArrayLike,
+    y: ArrayLike,
+    keep: int = 300,
+    filter: str = "anova",  # noqa: A002 (the key of a plan)
+    *,
+    continuous: bool | None = None,
+) -> Prefiltered:
+    """Keep and rank the best features of wide data by a filter.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, n_features)
+        The data.
+    y : array_like of shape (n,)
+        Labels, or continuous values.
+    keep : int
+        Maximum number of features to keep.
+    filter : str
+        A name in :data:`FILTERS`.
+    continuous : bool, optional
+        Whether y is continuous; see :meth:`Filter.scores`.
+
+    Returns
+    -------
+    Prefiltered
+        The columns kept, their order, and a sentence.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> kept = prefilter(*load_iris(return_X_y=True), keep=2)
+    >>> kept.columns, kept.order
+    (array([2, 3]), (0, 1))
+    >>> kept.sentence
+    'Kept the best 2 of 4 features by ANOVA F.'
+    """
+    check_integer("keep", keep, 1)
+    chosen = FILTERS.find(filter)
+    ranked = np.array(chosen.rank(X, y, continuous=continuous), dtype=np.int64)
+    columns = np.sort(ranked[:keep])
+    if columns.size == ranked.size:
+        sentence = f"Kept all {ranked.size} features, ranked by {chosen.title}."
+    else:
+        sentence = f"Kept the best {columns.size} of {ranked.size} features by {chosen.title}."
+    return Prefiltered(columns, tuple(np.searchsorted(columns, ranked[:keep]).tolist()), sentence)
