@@ -1,7 +1,7 @@
 """Evaluators on an NVIDIA GPU against the CPU: equality of the counts, and times.
 
     python benchmarks/gpu.py [--masks 10000]
-    python benchmarks/gpu.py --study paper paper-stepped    # all 480 runs of stage I, for each of these plans
+    python benchmarks/gpu.py --study paper paper-grid    # all 480 runs of stage I, for each of these plans
 
 Needs CuPy and a GPU. Times are for whole batches, including transfers.
 """
@@ -126,7 +126,7 @@ def main():
                 lambda d, k=k, m=metric: KNNEvaluator(X, y, folds, k, m, device=d),
                 random_masks(count if k == 3 else few, 99, k),
             )
-    steps = make_dataset(250, snr=float("inf"), seed=0, preset=PRESETS["paper-stepped"])
+    steps = make_dataset(250, snr=float("inf"), seed=0, preset=PRESETS["paper-grid"])
     good &= compare(
         "3-NN, stepped events",
         lambda d: KNNEvaluator(steps.X(), steps.y, Folds.stratified(steps.y), device=d),

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/ is not part of the 
 
 from tests.reference.disturbances import CLASSES, GROUP, LABELS, make, make_sine
 
-from pqswarm.events import class_family
+from pqswarm.events import class_type
 from pqswarm.identify import identify
 from pqswarm.identify.agreement import event_rule
 from pqswarm.identify.show.curves import rank_event
@@ -72,8 +72,8 @@ def try_events(per_class, seed, nominal, sides, conditions):
                 said = classify(wave, condition["sampling_rate"], condition.get("frequency", 50.0), nominal, sides)
                 for side in sides:
                     label = said[side]
-                    shares[side][i, j] += (label in LABELS[name], class_family(label) == GROUP[name])
-                    if class_family(label) != GROUP[name]:
+                    shares[side][i, j] += (label in LABELS[name], class_type(label) == GROUP[name])
+                    if class_type(label) != GROUP[name]:
                         case = (title, name, label)
                         wrong[side][case] = wrong[side].get(case, 0) + 1
     return {side: 100 * table / per_class for side, table in shares.items()}, wrong

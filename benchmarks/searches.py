@@ -2,7 +2,7 @@
 
     python benchmarks/searches.py                             # own time; small problems with a known optimum
     python benchmarks/searches.py --paper kernel-nb --runs 40
-    python benchmarks/searches.py --paper k-nn --preset paper-stepped --algorithms merit --device cuda --save runs.csv
+    python benchmarks/searches.py --paper k-nn --preset paper-grid --algorithms merit --device cuda --save runs.csv
     python benchmarks/searches.py --wide --algorithms merit 2d-upso ga-sparse --seeds 5
 
 The second and third produce the tables of docs/searches.md, on the paper's data (3500 events, 99 features, no noise),
@@ -112,7 +112,8 @@ def paper(classifier, preset, runs, names, device, budget=6000, settings=None, s
 
 def reference(preset, classifier):
     """Return errors and sizes of the published runs of 2D-UPSO, 6000 evaluations each; None if there are none."""
-    path = ROOT / "docs" / "results" / f"{preset}-runs.csv"
+    name = {"paper-grid": "paper-stepped"}.get(preset, preset)  # as published
+    path = ROOT / "docs" / "results" / f"{name}-runs.csv"
     if not path.exists():
         return None
     title = {"k-nn": "k-NN", "kernel-nb": "NB"}.get(classifier)
@@ -142,6 +143,7 @@ def wide(names, seeds, budget):
     from sklearn.preprocessing import StandardScaler
 
     from pqswarm import SwarmSelector
+    from pqswarm.selector import EarlyStopping
 
     estimators = {"Gaussian NB": GaussianNB(), "5-NN": make_pipeline(StandardScaler(), KNeighborsClassifier())}
     easy = {"n_classes": 4, "n_clusters_per_class": 1, "class_sep": 1.5}
@@ -164,8 +166,9 @@ def wide(names, seeds, budget):
             rows = []
             for seed in range(seeds):
                 X, y = data(seed, 1600, 500, 20, **easy)
-                options = {"cv": 5, "max_evaluations": budget, "n_jobs": -1, "max_time": 3600, "random_state": seed}
-                selector = SwarmSelector(estimator, name, prefilter=prefilter, **options)
+                options = {"cv": 5, "max_evaluations": budget, "n_jobs": -1, "random_state": seed}
+                options["callbacks"] = EarlyStopping(max_time=3600)
+                selector = SwarmSelector(estimator, algorithm=name, prefilter=prefilter, **options)
                 chosen = selector.fit(X[:800], y[:800]).support_
                 rows.append((chosen[:20].sum(), chosen.sum(), score(estimator, X, y, 800, chosen)))
             found, selected, mean = np.mean(rows, axis=0)
@@ -182,7 +185,8 @@ def wide(names, seeds, budget):
             X, y = data(seed, 1100, 5000, 5)
             best = [SelectKBest(k=k).fit(X[:100], y[:100]).get_support() for k in (5, 10, 20)]
             for rule in ("best", "1se"):
-                selector = SwarmSelector(estimator, names[0], cv=5, rule=rule, max_evaluations=1000, random_state=seed)
+                options = {"cv": 5, "selection_rule": rule, "max_evaluations": 1000, "random_state": seed}
+                selector = SwarmSelector(estimator, algorithm=names[0], **options)
                 best.append(selector.fit(X[:100], y[:100]).support_)
             rows.append([score(estimator, X, y, 100, chosen) for chosen in [*best, np.ones(5000, dtype=bool)]])
         methods = ("SelectKBest k=5", "k=10", "k=20", f"{names[0]} best", f"{names[0]} 1se", "all features")

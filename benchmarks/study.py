@@ -19,7 +19,7 @@ from pqswarm.study import Store, read_plan, run_study
 PLAN = """
 runs = {runs}
 max_evaluations = {evaluations}
-reference = "ga"
+baseline = "ga"
 dataset = {{ preset = "paper", events_per_class = {events}, snr = [inf], seed = {seed} }}
 folds = {{ number = 10 }}
 algorithms = [{algorithms}]

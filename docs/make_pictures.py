@@ -154,7 +154,7 @@ def scatter(axis: Axes, study: str) -> None:
     palette = Palette(points, reference="2D-UPSO")
     for name in palette.drawn(points):
         sizes, errors = points[name]
-        axis.plot(sizes, errors, palette.marker(name), color=palette.colour(name), ms=2.2, mew=0)
+        axis.plot(sizes, errors, palette.marker(name), color=palette.color(name), ms=2.2, mew=0)
 
 
 def disturbed() -> Recording:
@@ -175,7 +175,7 @@ def paper(axis: Axes) -> None:
 
 @card
 def paper_stepped(axis: Axes) -> None:
-    """The same in the study `paper-stepped`."""
+    """The same in the published study `paper-stepped`, of the plan `paper-grid`."""
     scatter(axis, "paper-stepped")
 
 
@@ -316,8 +316,8 @@ def ranks(axis: Axes) -> None:
     axis.axhline(0, color=INK, lw=0.8)
     for place, (name, rank) in enumerate(sorted(zip(names, result.mean_ranks, strict=True), key=lambda one: one[1])):
         height = (0.45, -0.45, 0.9, -0.9, 0.45, -0.45)[place]
-        axis.plot([rank, rank], [0, height], color=palette.colour(name), lw=1.2)
-        axis.plot([rank], [0], palette.marker(name), color=palette.colour(name), ms=4)
+        axis.plot([rank, rank], [0, height], color=palette.color(name), lw=1.2)
+        axis.plot([rank], [0], palette.marker(name), color=palette.color(name), ms=4)
         axis.text(rank, height * 1.1, name, ha="center", va="bottom" if height > 0 else "top", fontsize=6)
     axis.set(xlim=(0.3, 6.7), ylim=(-1.5, 1.5))
 
@@ -325,7 +325,7 @@ def ranks(axis: Axes) -> None:
 @card
 def draws(axis: Axes) -> None:
     """Amplitudes of sinusoids, drawn uniformly and in steps."""
-    for place, (preset, colour) in enumerate((("paper", WAVE), ("paper-stepped", BAND))):
+    for place, (preset, colour) in enumerate((("paper", WAVE), ("paper-grid", BAND))):
         drawn = [generate("pure_sinusoid", seed=seed, preset=preset).parameters["amplitude"] for seed in range(80)]
         axis.vlines(drawn, 1.2 * -place, 1.2 * -place + 0.9, color=colour, lw=0.8, alpha=0.6)
 

@@ -26,7 +26,7 @@ from pqswarm.identify import Archive, ArchiveQueries, Selection, default_model, 
 from pqswarm.identify.archive.backlog import identify_many
 from pqswarm.identify.archive.records import PACKED
 from pqswarm.recordings import write_comtrade
-from pqswarm.recordings.samples.generated import Disturbance, GeneratedRecording
+from pqswarm.recordings.samples import Disturbance, GeneratedRecording
 
 STATIONS = 37
 EVENTS = 10

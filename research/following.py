@@ -30,7 +30,7 @@ print(used.ru_utime + used.ru_stime, time.monotonic() - start)
 PLAN = """
 runs = {runs}
 max_evaluations = 1500
-reference = "ga"
+baseline = "ga"
 dataset = {{ preset = "paper", events_per_class = 20, snr = [inf] }}
 folds = {{ number = 5 }}
 classifiers = [{{ name = "k-NN", kind = "k-nn", n_neighbors = 3, grid_search = false }}]

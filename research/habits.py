@@ -25,6 +25,7 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 from pqswarm import SwarmSelector
+from pqswarm.selector import EarlyStopping
 
 warnings.simplefilter("ignore")
 X, y = load_wine(return_X_y=True)
@@ -36,7 +37,7 @@ ENCODED = make_pipeline(make_column_transformer((OneHotEncoder(), ["text"]), rem
 
 
 def pqswarm(estimator, **options):
-    return SwarmSelector(estimator, max_evaluations=options.pop("evaluations", 30), random_state=0, cv=3, **options)
+    return SwarmSelector(estimator, **({"max_evaluations": 30, "random_state": 0, "cv": 3} | options))
 
 
 def mlxtend(estimator, **options):
@@ -90,15 +91,16 @@ def options_of(make, *names):
 
 
 def stays(make):
-    name = options_of(make, "fixed_features")
-    selector = make(GaussianNB(), **{name: (5,)}).fit(X, y)
+    name = options_of(make, "fixed_features", "constraints")
+    selector = make(GaussianNB(), **{name: {"fixed": [5]} if make is pqswarm else (5,)}).fit(X, y)
     return bool(support(selector, 13)[5])
 
 
 def groups(make):
-    name = options_of(make, "feature_groups")
+    name = options_of(make, "feature_groups", "constraints")
     given = [[0, 1], [2], [3, 4, 5], [6, 7, 8, 9, 10, 11, 12]]
-    found = support(make(GaussianNB(), **{name: given}, **({"k_features": 2} if make is mlxtend else {})).fit(X, y), 13)
+    options = {"constraints": {"groups": given}} if make is pqswarm else {name: given}
+    found = support(make(GaussianNB(), **options, **({"k_features": 2} if make is mlxtend else {})).fit(X, y), 13)
     return all(len(set(found[group])) == 1 for group in given)
 
 
@@ -112,13 +114,15 @@ def several_targets(make):
 
 def categories(make):
     target = (FRAME["text"] == "a").astype(int)
-    options = {"fixed_features": ["text"]} if make in (pqswarm, mlxtend) else {}
+    options = {"fixed_features": ["text"]} if make is mlxtend else {}
+    if make is pqswarm:
+        options = {"constraints": {"fixed": ["text"]}}
     return support(make(ENCODED, **options).fit(FRAME, target), 3)[1]
 
 
 def several_scores(make):
-    scores = ["accuracy", "f1_macro"] if make is pqswarm else {"accuracy": "accuracy", "f1_macro": "f1_macro"}
-    refit = {} if make not in (pqswarm, genetic_opt) else {"refit": "accuracy"}
+    scores = {"accuracy": "accuracy", "f1_macro": "f1_macro"}
+    refit = {"refit": "accuracy"} if make is genetic_opt else {}
     return bool(make(GaussianNB(), scoring=scores, **refit).fit(X, y))
 
 
@@ -173,16 +177,16 @@ def time_limit(make):
 
         selector = make(Slow(), population_size=20, generations=40)
         selector.fit(X, y, callbacks=[TimerStopping(total_seconds=2)])
+    elif make is pqswarm:
+        make(Slow(), callbacks=EarlyStopping(max_time=2.0), max_evaluations=10_000).fit(X, y)
     else:
-        make(Slow(), **{options_of(make, "max_time"): 2.0}, **({"evaluations": 10_000} if make is pqswarm else {})).fit(
-            X, y
-        )
+        make(Slow(), **{options_of(make, "max_time"): 2.0}).fit(X, y)
     took = time.monotonic() - began
     return f"yes: 2 s asked, {took:.1f} s taken"
 
 
 def interrupt(make):
-    options = {"evaluations": 10_000} if make is pqswarm else {}
+    options = {"max_evaluations": 10_000} if make is pqswarm else {}
     if make is genetic_opt:
         options = {"population_size": 20, "generations": 40}
     if make in (mlxtend,):

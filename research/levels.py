@@ -37,7 +37,7 @@ def accuracies(job):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
-    parser.add_argument("--presets", nargs="+", default=["paper", "paper-stepped"])
+    parser.add_argument("--presets", nargs="+", default=["paper", "paper-grid"])
     given = parser.parse_args()
     jobs = [(preset, seed) for preset in given.presets for seed in given.seeds]
     with ProcessPoolExecutor(effective_jobs(None)) as pool:

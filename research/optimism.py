@@ -1,11 +1,11 @@
-"""Simulate how often the intervals of `outer_cv` hold the optimism of a search, and the score on new data.
+"""Simulate how often the intervals of `nested_score` hold the optimism of a search, and the score on new data.
 
     python research/optimism.py
     python research/optimism.py --fits 1000
 
 Each fit draws other events from a population of 200,000 (`make_classification`, Gaussian naive Bayes, 200 evaluations,
 5-fold J). The optimism of a fit is its `best_score_` minus the score of its features on 10,000 events that no fit can
-draw; the expected optimism is the mean of `outer_optimism_` over the fits.
+draw; the expected optimism is the mean `optimism` of `nested_score` over the fits.
 """
 
 import argparse
@@ -16,6 +16,7 @@ from sklearn.datasets import make_classification
 from sklearn.naive_bayes import GaussianNB
 
 from pqswarm import SwarmSelector
+from pqswarm.selector import nested_score
 
 CASES = (  # events, features, fraction of random labels, outer folds
     (80, 20, 0.1, 5),
@@ -28,18 +29,19 @@ POPULATION, NEW = 200_000, 10_000
 
 
 def simulate(events, features, flipped, outer, fits):
-    """Return the optimism of the fits, that by outer_cv, its intervals, the scores on new data and their intervals."""
+    """Return the optimism of the fits, that by nested_score and its intervals, the scores on new data and theirs."""
     options = {"n_informative": 5, "n_redundant": 5, "flip_y": flipped, "class_sep": 0.7, "random_state": 1}
     X, y = make_classification(POPULATION, features, **options)
     rng, rows = np.random.default_rng(events * 7 + outer), []
     for seed in range(fits):
         drawn = rng.choice(POPULATION - NEW, events, replace=False)
-        options = {"cv": 5, "max_evaluations": 200, "random_state": seed, "outer_cv": outer}
+        options = {"cv": 5, "max_evaluations": 200, "random_state": seed}
         with warnings.catch_warnings(action="ignore"):
             fitted = SwarmSelector(GaussianNB(), **options).fit(X[drawn], y[drawn])
+            nested = nested_score(fitted, X[drawn], y[drawn], cv=outer)
         score = fitted.score(X[-NEW:], y[-NEW:])
-        found = fitted.outer_optimism_, *fitted.outer_optimism_interval_, score, *fitted.outer_interval_
-        rows.append((fitted.best_score_ - score, *found))
+        optimism = fitted.best_score_ - score, nested.optimism, *nested.optimism_interval
+        rows.append((*optimism, score, *nested.interval))
     return np.array(rows).T
 
 
@@ -47,7 +49,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--fits", type=int, default=100)
     given = parser.parse_args()
-    heads = ["events x features, outer folds", "optimism", "by outer_cv", "width of its interval"]
+    heads = ["events x features, outer folds", "optimism", "by nested_score", "width of its interval"]
     heads += ["holds that of the fit", "holds the expected one", "interval of the score holds it"]
     print(f"| {' | '.join(heads)} |\n{'|---' * len(heads)}|")
     for events, features, flipped, outer in CASES:

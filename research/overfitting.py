@@ -42,14 +42,14 @@ def compare(problem, data, estimator, split):
     cv = (KFold if problem.regression else StratifiedKFold)(n_folds, shuffle=True, random_state=split)
 
     def fit(rule, budget):
-        options = {"cv": cv, "rule": rule, "max_evaluations": budget, "random_state": split, "refit": False}
+        options = {"cv": cv, "selection_rule": rule, "max_evaluations": budget, "random_state": split}
         return SwarmSelector(fresh(), **options).fit(X[searched], y[searched])
 
-    one, other = fit("rescored", BUDGET), fit("nested", BUDGET * 2 // 3)
+    one, other = fit("rescored", BUDGET), fit("filter-check", BUDGET * 2 // 3)
     chosen = {
         "best": (one.front_[-1].support, one.front_[-1].score),
         "rescored": (one.support_, one.best_score_),
-        "nested": (other.support_, other.best_score_),
+        "filter-check": (other.support_, other.best_score_),
         "1se": one_standard_error(one),
     }
     for rule, (mask, score) in chosen.items():

@@ -12,7 +12,7 @@ import time
 import numpy as np
 
 from pqswarm.evaluation import CachedEvaluator
-from pqswarm.search import ALGORITHMS, Run, step
+from pqswarm.search import ALGORITHMS, Run, advance_runs
 
 STAGE_ONE = ("ga", "aco", "bpso", "cbpso", "chbpso", "2d-upso")
 FEATURES, RUNS, BATCH = 99, 40, 30
@@ -52,7 +52,7 @@ def one_by_one(runs, evaluator):
 
 def together(runs, evaluator):
     while not all(run.done for run in runs):
-        step(runs, evaluator)
+        advance_runs(runs, evaluator)
 
 
 def microseconds(way, name, count, evaluations, memory=False):

@@ -1,4 +1,4 @@
-"""J(U) of 96 variants between the presets paper and paper-stepped: groups of parameters drawn uniformly or in steps.
+"""J(U) of 96 variants between the presets paper and paper-grid: groups of parameters drawn uniformly or in steps.
 
     python research/variants.py OUT.csv
 
@@ -17,12 +17,12 @@ from pqswarm._base.threads import effective_jobs
 from pqswarm.datasets import make_dataset
 from pqswarm.evaluation import Folds
 from pqswarm.events import PRESETS
-from pqswarm.events.preset_text import write_preset
+from pqswarm.events.preset_file import write_preset
 from pqswarm.study import load_plan
 from pqswarm.study.plan_data import DatasetPlan
 
 PLAN = load_plan("paper")
-UNIFORM, STEPPED = (write_preset(PRESETS[name]) for name in ("paper", "paper-stepped"))
+UNIFORM, STEPPED = (write_preset(PRESETS[name]) for name in ("paper", "paper-grid"))
 GROUPS = {  # the keys of a class that belong to each
     "amplitudes": ("amplitude",),
     "offsets": ("offset",),

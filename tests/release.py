@@ -82,7 +82,7 @@ def try_it(python, folder, version):
     folder.mkdir()
     quiet = {"PYTHONPATH": ""}
     assert run(python, "-m", "pqswarm", "--version", cwd=folder, **quiet) == f"pqswarm {version}\n"
-    run(python, "-m", "pqswarm", "sample", "samples", cwd=folder, **quiet)
+    run(python, "-m", "pqswarm", "make-samples", "samples", cwd=folder, **quiet)
     told = run(python, "-m", "pqswarm", "identify", "samples/sag.cfg", "--csv", "events.csv", cwd=folder, **quiet)
     assert "sag" in told
     assert "sag" in (folder / "events.csv").read_text()

@@ -8,7 +8,9 @@ pytestmark = needs_browser
 SCRIPT = Path(__file__).parents[1] / "docs/_static/copy.js"
 SESSIONS = {
     "x = 1\n\nprint(x)\n": "x = 1\n\nprint(x)",
-    "$ pqswarm sample samples\n8 recordings\n$ pqswarm app samples\n": "pqswarm sample samples\npqswarm app samples",
+    "$ pqswarm make-samples samples\n8 recordings\n$ pqswarm app samples\n": (
+        "pqswarm make-samples samples\npqswarm app samples"
+    ),
     "$ pqswarm study paper \\\n    --device cuda\n480 of 480\n": "pqswarm study paper \\\n    --device cuda",
     ">>> for i in range(2):\n...     print(i)\n...\n0\n1\n>>> i\n1\n": "for i in range(2):\n    print(i)\n\ni",
 }

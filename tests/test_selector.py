@@ -1,5 +1,6 @@
 """The selector with scikit-learn."""
 
+import inspect
 import warnings
 
 import numpy as np
@@ -27,6 +28,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from pqswarm import KernelNB, SwarmSelector
 from pqswarm.errors import PqswarmError
 from pqswarm.search import UPSO2D
+from pqswarm.selector import ProgressBar
 
 WINE = load_wine(return_X_y=True)
 
@@ -42,7 +44,7 @@ def quick(estimator=None, **options):
         SwarmSelector(GaussianNB(), algorithm="bpso", cv=3, max_evaluations=60),
         SwarmSelector(DecisionTreeClassifier(max_depth=3), algorithm="ga", cv=2, max_evaluations=3),
         SwarmSelector(Ridge(), cv=2, max_evaluations=3),
-        SwarmSelector(KernelNB(0.1), algorithm="sffs", cv=2, max_evaluations=60, n_runs=2),
+        SwarmSelector(KernelNB(0.1), algorithm="sffs", cv=2, max_evaluations=60),
         SwarmSelector(BernoulliNB(), cv=2, max_evaluations=3),
     ],
     ids=["default", "gaussian", "generic", "ridge", "kernel", "sparse"],
@@ -115,31 +117,11 @@ def test_default_is_the_classifier_of_the_paper():
 
 def test_fitted_attributes():
     X, y = load_breast_cancer(return_X_y=True)
-    selector = quick(GaussianNB(), n_runs=3).fit(X, y)
+    selector = quick(GaussianNB()).fit(X, y)
     assert selector.support_.shape == (30,)
     assert selector.n_features_ == selector.support_.sum() == selector.transform(X).shape[1]
-    assert len(selector.history_) == 3
-    counts = sum(result.mask.astype(int) for result in selector.history_)
-    np.testing.assert_array_equal(selector.selection_frequency_, counts / 3)
-    assert selector.best_score_ == 1 - min(result.error for result in selector.history_)
-    assert all(result.n_evaluations == 150 for result in selector.history_)
-    assert len({result.mask.tobytes() for result in selector.history_}) > 1
-
-
-def test_ranking_is_that_of_rfe():
-    X, y = load_breast_cancer(return_X_y=True)
-    selector = quick(GaussianNB(), n_runs=4).fit(X, y)
-    ranking, counts = selector.ranking_, selector.selection_frequency_
-    np.testing.assert_array_equal(ranking == 1, selector.support_)
-    assert sorted(set(ranking)) == list(range(1, ranking.max() + 1))
-    left = np.flatnonzero(~selector.support_)
-    for one in left:
-        for other in left:
-            assert (ranking[one] < ranking[other]) == (counts[one] > counts[other])
-    single = quick(GaussianNB()).fit(X, y)
-    np.testing.assert_array_equal(single.ranking_, np.where(single.support_, 1, 2))
-    everything = quick(GaussianNB(), n_features_to_select=30).fit(X, y)
-    assert everything.ranking_.tolist() == [1] * 30
+    assert selector.best_score_ == 1 - selector.history_.error
+    assert selector.history_.n_evaluations == 150
 
 
 def test_classifiers_of_other_packages_are_used(monkeypatch):
@@ -170,7 +152,7 @@ def test_classifiers_of_other_packages_are_used(monkeypatch):
 def test_same_seed_same_selection_and_refit_starts_over():
     X, y = WINE
     one, two = quick(GaussianNB()).fit(X, y), quick(GaussianNB(), n_jobs=2).fit(X, y)
-    np.testing.assert_array_equal(one.history_[0].errors, two.history_[0].errors)
+    np.testing.assert_array_equal(one.history_.errors, two.history_.errors)
     shuffled = np.random.default_rng(0).permutation(y)
     refitted = one.fit(X, shuffled)
     fresh = quick(GaussianNB()).fit(X, shuffled)
@@ -262,65 +244,65 @@ def test_labels_of_text_groups_and_splitters():
 def test_too_many_folds_for_small_classes_warn():
     X, y = WINE
     few = np.concatenate([np.flatnonzero(y == label)[:4] for label in range(3)])
-    with pytest.warns(UserWarning, match="cv=10 folds are too many for classes of at most 4 events: 4 folds"):
+    with pytest.warns(UserWarning, match="cv=10 folds are too many for classes of at most 4 samples: using 4 folds"):
         quick(KNeighborsClassifier(3), max_evaluations=30).fit(X[few], y[few])
 
 
 def test_progress_is_silent_by_default(capsys):
     X, y = WINE
-    for silent in (0, -1):
-        quick(GaussianNB(), max_evaluations=60, verbose=silent).fit(X, y)
-        assert capsys.readouterr() == ("", "")
-    quick(GaussianNB(), max_evaluations=60, verbose=1).fit(X, y)
+    quick(GaussianNB(), max_evaluations=60).fit(X, y)
+    assert capsys.readouterr() == ("", "")
+    quick(GaussianNB(), max_evaluations=60, callbacks=ProgressBar()).fit(X, y)
     out, err = capsys.readouterr()
     assert out == ""
     assert "60/60" in err
 
 
+def test_all_but_the_estimator_are_keywords():
+    parameters = list(inspect.signature(SwarmSelector).parameters.values())
+    assert len(parameters) <= 13
+    assert all(parameter.kind is parameter.KEYWORD_ONLY for parameter in parameters[1:])
+
+
 def test_callback_and_classes_as_algorithms():
     X, y = WINE
-    selector = quick(
-        GaussianNB(), algorithm=UPSO2D, algorithm_params={"swarm_size": 20}, callback=lambda progress: True
-    ).fit(X, y)
-    assert selector.history_[0].n_evaluations == 20
+    selector = quick(GaussianNB(), algorithm=(UPSO2D, {"swarm_size": 20}), callbacks=lambda progress: True).fit(X, y)
+    assert selector.history_.n_evaluations == 20
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"algorithm": "upso"}, "unknown algorithm 'upso'"),
-        ({"n_runs": 0}, "n_runs must be an integer of at least 1"),
         ({"n_features_to_select": 14}, "n_features_to_select must be an integer from 1 to 13"),
         ({"n_features_to_select": True}, "n_features_to_select must be"),
         ({"n_features_to_select": 1.0}, "n_features_to_select must be"),
-        ({"n_features_to_select": 3, "algorithm_params": {"size": 3}}, "not both"),
-        ({"algorithm_params": [1]}, "algorithm_params must be a mapping"),
-        ({"algorithm": "2d-upso", "algorithm_params": {"swarm": 3}}, "unknown parameter of UPSO2DParameters 'swarm'"),
+        ({"n_features_to_select": 3, "algorithm": ("merit", {"size": 3})}, "not both"),
+        ({"algorithm": ("merit", [1])}, "algorithm must be a name or class, or a pair of it and a mapping"),
+        ({"algorithm": ("2d-upso", {"swarm": 3})}, "unknown parameter of UPSO2DParameters 'swarm'"),
         ({"random_state": -1}, "random_state must be an integer of at least 0"),
         ({"random_state": "x"}, "random_state must be an integer of at least 0"),
         ({"estimator": GaussianNB}, r"must be an instance, not the class GaussianNB: write GaussianNB\(\)"),
-        ({"callback": 3}, "callback must be a function, a list of functions or None"),
-        ({"callback": [print, 3]}, "callback must be a function, a list of functions or None"),
-        ({"fixed_features": "0"}, "fixed_features must be a list"),
-        ({"fixed_features": [13]}, "fixed_features holds 13, but features have positions 0 to 12"),
-        ({"excluded_features": ["hue"]}, "unknown feature in excluded_features 'hue'"),
-        ({"fixed_features": [1], "excluded_features": [1]}, "both fixed and excluded"),
-        ({"feature_groups": [[0, 1], [1, 2]]}, "feature_groups holds 1 twice"),
-        ({"feature_groups": 3}, "feature_groups must be lists of features"),
-        ({"excluded_features": range(13)}, "nothing to search"),
-        ({"fixed_features": [0, 1], "n_features_to_select": 2}, "must exceed the 2 fixed features"),
+        ({"callbacks": 3}, "callbacks must be a function, a list of functions or None"),
+        ({"callbacks": [print, 3]}, "callbacks must be a function, a list of functions or None"),
+        ({"constraints": [0]}, "constraints must map fixed, excluded, groups to features"),
+        ({"constraints": {"fix": [0]}}, "unknown constraint 'fix': did you mean 'fixed'"),
+        ({"constraints": {"fixed": "0"}}, "fixed must be a list"),
+        ({"constraints": {"fixed": [13]}}, "fixed holds 13, but features have positions 0 to 12"),
+        ({"constraints": {"excluded": ["hue"]}}, "unknown feature in excluded 'hue'"),
+        ({"constraints": {"fixed": [1], "excluded": [1]}}, "both fixed and excluded"),
+        ({"constraints": {"groups": [[0, 1], [1, 2]]}}, "groups holds 1 twice"),
+        ({"constraints": {"groups": 3}}, "groups must be lists of features"),
+        ({"constraints": {"excluded": range(13)}}, "nothing to search"),
+        ({"constraints": {"fixed": [0, 1]}, "n_features_to_select": 2}, "must exceed the 2 fixed features"),
         ({"estimator": "knn"}, "estimator must be a scikit-learn classifier or regressor"),
         ({"max_evaluations": 2.5}, "max_evaluations must be an integer"),
         ({"n_jobs": 0}, "n_jobs must be an integer other than 0"),
-        ({"max_time": 0}, "max_time must be a positive number of seconds"),
-        ({"patience": 0.5}, "patience must be an integer of at least 1, or None"),
-        ({"rule": "2se"}, "unknown rule '2se'"),
-        ({"rule": 0}, "or a number of features, not 0"),
-        ({"rule": 3, "n_features_to_select": 3}, "not both"),
+        ({"selection_rule": "2se"}, "unknown selection_rule '2se'"),
+        ({"selection_rule": 3}, "unknown selection_rule 3"),
         ({"prefilter": "anowa"}, "unknown prefilter 'anowa': did you mean 'anova'"),
         ({"prefilter": 0}, "prefilter must be"),
         ({"storage": 3}, "storage must be a file name"),
-        ({"outer_cv": 3, "cv": [(range(100), range(100, 178))]}, "outer_cv needs a cv that can split"),
     ],
 )
 def test_mistakes_are_named(options, message):
@@ -349,7 +331,7 @@ def test_randomness_of_the_estimator_is_fixed_too():
     before = np.random.get_state()[1].tolist()  # noqa: NPY002
     tree = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_features=2))
     one, two = (quick(tree, cv=3, max_evaluations=20, n_jobs=jobs).fit(X, y) for jobs in (1, 2))
-    np.testing.assert_array_equal(one.history_[0].errors, two.history_[0].errors)
+    np.testing.assert_array_equal(one.history_.errors, two.history_.errors)
     assert np.random.get_state()[1].tolist() == before  # noqa: NPY002
     assert tree.get_params()["decisiontreeclassifier__random_state"] is None
 
@@ -360,10 +342,6 @@ def test_scorings_that_cannot_be_used():
         warnings.simplefilter("ignore")
         with pytest.raises(PqswarmError, match="scoring 'r2' needs two samples in each fold: use fewer folds"):
             quick(LinearRegression(), cv=LeaveOneOut()).fit(X[:40], y[:40])
-    with pytest.raises(PqswarmError, match=r"unknown score in refit 'f1'.*accuracy, f1_macro"):
-        quick(GaussianNB(), scoring=["accuracy", "f1_macro"], refit="f1").fit(*WINE)
-    with pytest.raises(PqswarmError, match="refit must be True or False if there is one score"):
-        quick(GaussianNB(), refit="accuracy").fit(*WINE)
 
 
 def test_equal_distances_go_to_the_lower_index():

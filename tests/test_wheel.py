@@ -130,7 +130,7 @@ def test_commands_work_without_a_checkout(environment, tmp_path):
     folder, python, command = environment
     assert command("--version") == f"pqswarm {pqswarm.__version__}\n"
     commands = (
-        ("sample", "samples"),
+        ("make-samples", "samples"),
         ("identify", "samples/sag.cfg", "--csv", "events.csv"),
         ("plan", "show", "smoke"),
         ("study", "plan.toml", "--jobs", "1", "--out", "study"),

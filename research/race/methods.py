@@ -106,7 +106,7 @@ def swarm(task):
     from pqswarm import SwarmSelector
 
     # What follows the search takes half of its time, unless it was stopped.
-    options = {"n_jobs": 1, "random_state": task.seed, "callback": lambda _: task.is_over(2 / 3)}
+    options = {"n_jobs": 1, "random_state": task.seed, "callbacks": lambda _: task.is_over(2 / 3)}
     return SwarmSelector(task.estimator, cv=task.cv, **options).fit(task.X, task.y).support_
 
 

@@ -184,7 +184,7 @@ TUNING = _by_name(
     *(Problem(n, scikit_feature) for n in ("COIL20", "Yale", "colon")),
     Problem("digits", digits),
     Problem("pq-paper-100", events("paper", inf, 100)),
-    Problem("pq-stepped-101", events("paper-stepped", 30.0, 101)),
+    Problem("pq-stepped-101", events("paper-grid", 30.0, 101)),
     Problem("pq-field-102", events("field", 40.0, 102)),
     Problem("made-40", made(110, 40, 10, 10)),
     Problem("made-120", made(111, 120, 20, 40, classes=4)),
@@ -198,7 +198,7 @@ TEST = _by_name(
     *(Problem(n, uci) for n in ("musk", "semeion", "smartphone", "steel", "waveform")),
     *(Problem(n, scikit_feature) for n in ("BASEHOCK", "GLIOMA", "warpAR10P")),
     Problem("pq-paper-300", events("paper", 20.0, 300)),
-    Problem("pq-stepped-301", events("paper-stepped", inf, 301)),
+    Problem("pq-stepped-301", events("paper-grid", inf, 301)),
     Problem("pq-field-302", events("field", 30.0, 302)),
     *_drawn(),
 )
@@ -207,7 +207,7 @@ FRESH = _by_name(
     *(Problem(n, uci) for n in ("spambase", "texture")),
     *(Problem(n, scikit_feature) for n in ("Isolet", "PCMAC", "RELATHE", "lung_small", "madelon", "warpPIE10P")),
     Problem("pq-paper-303", events("paper", 30.0, 303)),
-    Problem("pq-stepped-304", events("paper-stepped", 20.0, 304)),
+    Problem("pq-stepped-304", events("paper-grid", 20.0, 304)),
     Problem("pq-field-305", events("field", inf, 305)),
     *_drawn_classes(np.random.default_rng(np.random.SeedSequence(20261119)), 6),
 )

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from pqswarm.evaluation import Folds, GaussianNBEvaluator, KNNEvaluator, LDAEvaluator, LinearEvaluator
-from pqswarm.search import ALGORITHMS, Run, step
+from pqswarm.search import ALGORITHMS, Run, advance_runs
 
 MARKS = (300, 1000, 3000, 10_000)
 LDA_FEATURES = 100  # LDA is slow beyond
@@ -109,7 +109,7 @@ def follow(search, evaluator, budget):
     run = Run(search, blocks=evaluator.blocks)
     for run.max_evaluations in (mark for mark in MARKS if mark <= budget):
         while not run.done:
-            step([run], timed)
+            advance_runs([run], timed)
         found[run.max_evaluations] = (run.best_error, run.best, time.perf_counter() - start - timed.seconds)
     return found
 

@@ -16,7 +16,7 @@ from tests.app.serving import running_app
 from tests.recordings.builders import binary_dat, cfg, rows
 
 from pqswarm.recordings import write_comtrade
-from pqswarm.recordings.samples.generated import Disturbance, GeneratedRecording
+from pqswarm.recordings.samples import Disturbance, GeneratedRecording
 from pqswarm.study import Store, findings
 
 HOSTILE = "<img src=x onerror=window.hacked=1>"

@@ -12,7 +12,7 @@ from pqswarm.report.document import compose
 from pqswarm.report.html import html_report
 from pqswarm.report.summary import summarize
 from pqswarm.study import Store
-from pqswarm.study.following import Stage
+from pqswarm.study.live_progress import StageProgress
 
 
 def ask(app, path, method="GET", body=None):
@@ -34,7 +34,7 @@ def test_no_answer_reveals_a_path(app, rows):
 @pytest.fixture(scope="module")
 def summary(smoke_study):
     with Store(smoke_study) as store:
-        return summarize(store)
+        return summarize(store).only
 
 
 def test_all_studies_are_listed_and_what_cannot_be_read_says_why(rows):
@@ -97,7 +97,7 @@ def test_two_studies_side_by_side(app, rows):
 @pytest.mark.parametrize("is_running", [True, False])
 def test_while_a_study_runs_only_its_progress_makes_a_new_report(is_running):
     def state(searches, stamp):
-        stages = (Stage("data", 1, 1), Stage("searches", searches, 9))
+        stages = (StageProgress("data", 1, 1), StageProgress("searches", searches, 9))
         status = SimpleNamespace(state="running" if is_running else "stopped", stages=stages)
         study = SimpleNamespace(folder=SimpleNamespace(stamp=stamp))
         found = routes.read_state(study, SimpleNamespace(look=lambda: status))

@@ -40,7 +40,7 @@ PLAN = """
 title = "{title}"
 runs = 4
 max_evaluations = 600
-reference = "ga"
+baseline = "ga"
 [dataset]
 file = "data.csv"
 label = "class"

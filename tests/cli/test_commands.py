@@ -163,7 +163,7 @@ def test_interrupt_of_a_command_that_has_nothing_to_keep(pqswarm, monkeypatch):
 def test_completion():
     assert complete_event("sag") == ["sag", "sag_with_harmonics", "sag_with_transient"]
     assert "all" in complete_event("")
-    assert complete_preset("pap") == ["paper", "paper-stepped", "paper-printed"]
+    assert complete_preset("pap") == ["paper", "paper-grid", "paper-printed"]
 
 
 def test_help_is_light():

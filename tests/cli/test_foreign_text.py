@@ -105,10 +105,10 @@ def test_watching_and_the_archive(hostile_folder, pqswarm, tmp_path):
 
 def test_site_file_and_messages(hostile_folder, pqswarm):
     good, _, bad = sorted(hostile_folder.iterdir())
-    template = pqswarm("site", good).stdout
+    template = pqswarm("site-file", good).stdout
     assert_steers_nothing(template)
     assert len(tomllib.loads(template)["channels"]) == 2
-    for arguments in (("site", bad), ("identify", f"{STEERING}.csv"), ("identify", good, "--model", bad)):
+    for arguments in (("site-file", bad), ("identify", f"{STEERING}.csv"), ("identify", good, "--model", bad)):
         done = pqswarm(*arguments)
         assert done.returncode in (1, 2)
         assert_steers_nothing(done.stderr)

@@ -51,9 +51,9 @@ def test_check_counts(mine):
     assert pqswarm("preset", "check", "mine.toml") == (
         "mine.toml is valid: preset 'mine', 2 classes, 7 parameters drawn, 28 % of the events from the bench.\n"
     )
-    (mine / "mine.toml").write_text(FILE + "[bench]\nshare = 2")
+    (mine / "mine.toml").write_text(FILE + "[bench]\nfraction = 2")
     with pytest.raises(
-        PqswarmError, match=r"mine.toml: \[bench\] share: must be a number from 0 to 1, as 2 of 2 classes"
+        PqswarmError, match=r"mine.toml: \[bench\]: fraction .* must be a number from 0 to 1, as 2 of 2 classes"
     ):
         pqswarm("preset", "check", "mine.toml")
     with pytest.raises(PqswarmError, match="unknown preset 'papr': did you mean 'paper'"):

@@ -89,7 +89,7 @@ def test_figures_alone(folder, tmp_path, monkeypatch):
     form, few = "pdf", {"nb-algorithms-convergence", "k-nn-confusion", "overview"}  # drawing all takes long
     drawings = [one for one in study_report.compose_report([folder]).drawings if one.name in few]
     monkeypatch.setattr(study_report, "compose_report", lambda folders: SimpleNamespace(drawings=drawings))
-    options = ["--figures", str(tmp_path / "figures"), "--column"]
+    options = ["--figures", str(tmp_path / "figures"), "--single-column"]
     result = CliRunner().invoke(app, ["report", str(folder), *options])
     assert result.exit_code == 0, result.output
     names = {path.name for path in (tmp_path / "figures").iterdir()}

@@ -1,4 +1,4 @@
-"""``pqswarm watch`` and ``pqswarm site``, as a person uses them."""
+"""``pqswarm watch`` and ``pqswarm site-file``, as a person uses them."""
 
 import csv
 import hashlib
@@ -126,10 +126,10 @@ def test_a_signal_ends_it_cleanly(folder, tmp_path):
 
 
 def test_site_prints_a_file_to_edit(folder):
-    text = run("site", folder / "fault.cfg").stdout
+    text = run("site-file", folder / "fault.cfg").stdout
     site = Site.read(text)
     assert "UA" in site.channels
-    assert "does not exist" in refused("site", folder / "none.cfg")
+    assert "does not exist" in refused("site-file", folder / "none.cfg")
 
 
 def test_identify_and_watch_share_an_archive(folder, tmp_path):
@@ -143,5 +143,5 @@ def test_identify_and_watch_share_an_archive(folder, tmp_path):
     told = run("watch", folder / ".." / folder.name, "--once", "--settle", 0, "--archive", home)
     assert json.loads(told.stdout)["type"] == "sag"
     assert "events" not in told.stderr  # nothing was analysed again
-    assert "(analysed before)" not in run("identify", folder, "--archive", home, "--again", code=1).stderr
-    assert "--archive" in refused("identify", folder, "--again")
+    assert "(analysed before)" not in run("identify", folder, "--archive", home, "--reanalyze", code=1).stderr
+    assert "--archive" in refused("identify", folder, "--reanalyze")

@@ -72,7 +72,7 @@ def write_materials(folder):
     text("metric.toml", PLAN.replace('"k-nn"\n', '"k-nn"\nmetric = "manhatten"\n'))
     text("plan-preset.toml", PLAN.replace("[dataset]", '[dataset]\npreset = "papper"'))
     text("no-algorithms.toml", PLAN.partition("[[algorithms]]")[0])
-    text("reference.toml", PLAN.replace("runs = 2", 'runs = 2\nreference = "bpso"'))
+    text("reference.toml", PLAN.replace("runs = 2", 'runs = 2\nbaseline = "bpso"'))
     text("no-inf.toml", PLAN.replace("[inf, 30]", "[30]"))
     text("decibels.toml", PLAN.replace("[inf, 30]", '[inf, "30 dB"]'))
     text("folds.toml", PLAN + "[folds]\nnumber = 20\n")
@@ -137,7 +137,7 @@ def materials(tmp_path_factory):
 
 def test_there_are_mistakes_with_every_command():
     assert len({line for line, _ in LINES}) == len(LINES) >= 120
-    names = {command.name or command.callback.__name__ for command in app.registered_commands}
+    names = {command.name or command.callback.__name__.replace("_", "-") for command in app.registered_commands}
     names |= {group.name for group in app.registered_groups}
     assert names <= {line.split()[0] for line, _ in LINES}
 
@@ -160,6 +160,6 @@ def test_mistake_gets_a_sentence_and_leaves_nothing(line, words, pqswarm, materi
 
 
 def test_remedy_of_a_recording_without_a_rate(pqswarm, materials):
-    run = pqswarm("site", materials[0] / "no-rate.csv", "--rate", 3200)
+    run = pqswarm("site-file", materials[0] / "no-rate.csv", "--rate", 3200)
     assert run.returncode == 0
     assert "UA" in run.stdout

@@ -188,9 +188,9 @@ def test_rates_with_different_levels_are_refused():
         make_dataset(2, snr=inf, preset=mixed)
 
 
-def test_a_bench_share_that_does_not_fit_is_refused():
-    with pytest.raises(PqswarmError, match=r"bench_share 0\.5 exceeds what the 5 classes"):
-        make_dataset(2, snr=inf, preset=replace(PRESETS["paper"], bench_share=0.5))
+def test_a_bench_fraction_that_does_not_fit_is_refused():
+    with pytest.raises(PqswarmError, match=r"fraction .* bench must be a number from 0 to 0\.3571, as 5 of 14 classes"):
+        make_dataset(2, snr=inf, preset=replace(PRESETS["paper"], bench_fraction=0.5))
 
 
 def test_missing_level_and_event():

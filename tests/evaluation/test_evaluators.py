@@ -138,7 +138,7 @@ def test_folds_of_scikit_learns_splitters(splitter):
 )
 def test_splitters_without_a_partition(splitter):
     X, y, _ = dataset("wine")
-    with pytest.raises(PqswarmError, match="does not make a partition.*use a k-fold one"):
+    with pytest.raises(PqswarmError, match=r"does not make a partition.*use a k-fold one"):
         Folds.from_splitter(splitter, X, y)
 
 

@@ -276,4 +276,4 @@ def test_bench_covers_a_tenth_in_the_classes_it_can_produce():
         "sag_with_harmonics",
         "sag_with_transient",
     }
-    assert PRESETS["paper"].bench_share == 0.1
+    assert PRESETS["paper"].bench_fraction == 0.1

@@ -16,13 +16,13 @@ from pqswarm.events import (
     PRESETS,
     EventClass,
     Parameter,
-    class_family,
     class_title,
+    class_type,
     generate,
 )
-from pqswarm.events.broad import record_event
 from pqswarm.events.classes import visible_classes
 from pqswarm.events.models import single
+from pqswarm.events.training import record_event
 
 PLUGIN = '''"""A class of events that pqswarm does not have, and a preset with it."""
 
@@ -149,7 +149,7 @@ def test_a_class_inserted_in_the_middle_changes_no_other_class(monkeypatch):
     before = make_dataset(2, 30.0)
     recorded = record_event("swell_with_transient", 5).signal
     members = list(EVENT_CLASSES._members.values())
-    members.insert(4, EventClass("sag_with_jump", single.sag, family="sag"))
+    members.insert(4, EventClass("sag_with_jump", single.sag, type="sag"))
     monkeypatch.setattr(EVENT_CLASSES, "_members", {one.name: one for one in members})
     paper = PRESETS["paper"]
     models = {"sag_with_jump": paper.models["sag"], **paper.models}
@@ -161,10 +161,10 @@ def test_a_class_inserted_in_the_middle_changes_no_other_class(monkeypatch):
     assert len({one.seed_word for one in EVENT_CLASSES.values()}) == len(EVENT_CLASSES)
 
 
-def test_families_and_capture_needs():
-    assert class_family("sag_with_transient") == class_family("sag") == "sag"
-    assert class_family("impulsive_transient") == "transient"
-    assert class_family("not_known_here") == EventClass("not_known_here", None).family == "not known here"
+def test_types_and_capture_requirements():
+    assert class_type("sag_with_transient") == class_type("sag") == "sag"
+    assert class_type("impulsive_transient") == "transient"
+    assert class_type("not_known_here") == EventClass("not_known_here", None).type == "not known here"
     names = ("sag", "flicker_with_harmonics", "oscillatory_transient", "notching", "not_known_here")
     assert visible_classes(names, 12_800, 50.0, 10.0) == set(names)
     assert visible_classes(names, 12_800, 50.0, 4.0) == set(names) - {"flicker_with_harmonics"}

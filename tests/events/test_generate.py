@@ -8,7 +8,7 @@ import pytest
 
 from pqswarm.errors import PqswarmError
 from pqswarm.events import EVENT_CLASSES, PARAMETERS, PRESETS, SOURCES, generate, models
-from pqswarm.events.event import synthesise
+from pqswarm.events.event import synthesize
 
 PAPER_ORDER = (
     "pure_sinusoid",
@@ -36,8 +36,8 @@ ALL = [
 
 def test_classes_are_the_papers_in_its_order():
     assert tuple(EVENT_CLASSES.built_in) == (*PAPER_ORDER, "impulsive_transient", "voltage_change")
-    assert {preset.classes for name, preset in PRESETS.built_in.items() if name != "field-16"} == {PAPER_ORDER}
-    assert PRESETS["field-16"].classes == tuple(EVENT_CLASSES.built_in)
+    assert {preset.classes for name, preset in PRESETS.built_in.items() if name != "field-extended"} == {PAPER_ORDER}
+    assert PRESETS["field-extended"].classes == tuple(EVENT_CLASSES.built_in)
     assert all(
         EVENT_CLASSES[name].model is getattr(models, name)
         for name in EVENT_CLASSES.built_in
@@ -58,7 +58,7 @@ def test_same_arguments_same_bytes(preset, source, event_class):
 @pytest.mark.parametrize(("preset", "source", "event_class"), ALL)
 def test_recorded_parameters_make_the_event_again(preset, source, event_class):
     event = generate(event_class, 11, preset, source=source)
-    again = synthesise(
+    again = synthesize(
         event.label,
         event.parameters,
         sampling_rate=event.sampling_rate,

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from benchmarks.network import INCIDENT_CAUSES, draw_incident
+from research.network import INCIDENT_CAUSES, draw_incident
 from tests.depth import DEPTH
 
 from pqswarm.errors import PqswarmError

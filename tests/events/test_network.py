@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from benchmarks.network import Network
+from research.network import Network
 from scipy.integrate import cumulative_trapezoid, solve_ivp
 from tests.depth import DEPTH
 

@@ -26,7 +26,7 @@ def preset():
     window = {"duration": Steps(0.5, 30, 60, "cycles"), "start": Fixed(0.0)}
     kept["harmonics"] = series
     kept["sag_with_harmonics"] = {"depth": paper.models["sag"]["depth"], **window, **series}
-    return replace(paper, name="stepped", models=kept, bench={}, bench_share=0.0)
+    return replace(paper, name="stepped", models=kept, bench={}, bench_fraction=0.0)
 
 
 @pytest.mark.parametrize(

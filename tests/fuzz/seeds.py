@@ -53,7 +53,7 @@ PLAN = """
 title = "small"
 runs = 2
 max_evaluations = 20
-reference = "2d-upso"
+baseline = "2d-upso"
 
 [dataset]
 preset = "paper"

@@ -197,7 +197,7 @@ def try_plan(folder, rng, shares):
 
 def try_preset(folder, rng, shares):
     from pqswarm.events import generate
-    from pqswarm.events.presetfile import load_preset
+    from pqswarm.events.preset_file import load_preset
 
     preset = load_preset(find_main(folder))
     yield

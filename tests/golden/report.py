@@ -19,7 +19,7 @@ def report_text(folder):
     with Store(folder) as store:
         document = compose(summarize(store))
     chapter = document.chapters[0]
-    lines = ["# Opening", *document.opening.answer, *_lines(document.opening), "", "# Answer", *chapter.answer]
+    lines = ["# Overview", *document.overview.answer, *_lines(document.overview), "", "# Answer", *chapter.answer]
     for part in (*chapter.parts, *document.parts):
         lines += ["", f"# {part.heading}", *_lines(part.content)]
     text = "\n".join(line for line in lines if not line.startswith("pqswarm "))  # of the machine

@@ -13,8 +13,8 @@ from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import CLASSIFIERS
 from pqswarm.evaluation.learners import EstimatorClassifier
 from pqswarm.events import generate, get_preset
-from pqswarm.events.broad import BROAD_CLASSES
-from pqswarm.events.classes import class_family
+from pqswarm.events.classes import class_type
+from pqswarm.events.training import TRAINING_CLASSES
 from pqswarm.identify import (
     BANDWIDTHS,
     FEATURES,
@@ -222,8 +222,8 @@ class TestPreparation:
 class TestDefaultModel:
     def test_is_small_and_knows_sixteen_classes(self):
         model = default_model()
-        assert model.origin["preset"] == "broad"
-        assert model.class_names == BROAD_CLASSES
+        assert model.origin["preset"] == "broad"  # the name of "training" when it was trained
+        assert model.class_names == TRAINING_CLASSES
         from pqswarm.identify import model as module
 
         assert (module.Path(module.__file__).with_name("default.npz")).stat().st_size < 3_000_000
@@ -235,9 +235,9 @@ class TestDefaultModel:
         levels = [float(level) for level in origin["snr"]]
         number = 3
         orders = list_training_specs(1, levels, origin["seed"], TRAINED, number)
-        features, labels, _ = make_training_events("broad", 1, levels, origin["seed"], bandwidth=number, n_jobs=1)
+        features, labels, _ = make_training_events("training", 1, levels, origin["seed"], bandwidth=number, n_jobs=1)
         table, names = model.tables[number], model.subsets[number].names
-        assert [BROAD_CLASSES[label] for label in labels] == [order.event_class for order in orders]
+        assert [TRAINING_CLASSES[label] for label in labels] == [order.event_class for order in orders]
         first = [int(np.flatnonzero(table.labels == label)[0]) for label in range(16)]
         ours = [int(np.flatnonzero(labels == label)[0]) for label in range(16)]
         columns = [FEATURES.index(name) for name in names]
@@ -251,7 +251,7 @@ class TestDefaultModel:
         assert check.accuracy >= 0.85
         assert check.group_accuracy >= 0.9
         assert abs(check.confidence - check.accuracy) < 0.1  # as sure as it is right
-        assert set(check.groups()) == {class_family(name) for name in BROAD_CLASSES}
+        assert set(check.groups()) == {class_type(name) for name in TRAINING_CLASSES}
         assert "| c sag |" in check.table()
 
     def test_another_preset(self):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.reference.disturbances import CLASSES, GROUP, LABELS, make, make_sine
 
-from pqswarm.events import class_family
+from pqswarm.events import class_type
 from pqswarm.identify import compute_features, default_model, usable_features
 from pqswarm.recordings.frequency import measure_frequency
 
@@ -35,7 +35,7 @@ def test_events_of_another_generator(rate, frequency, snr, exact, group):
         for _ in range(PER_CLASS):
             wave, _ = make(name, rng, sampling_rate=rate, frequency=frequency, snr=snr)
             label = analyze(wave, rate, frequency)
-            right += (label in LABELS[name], class_family(label) == GROUP[name])
+            right += (label in LABELS[name], class_type(label) == GROUP[name])
     shares = right / (PER_CLASS * len(CLASSES))
     assert shares[0] >= exact
     assert shares[1] >= group

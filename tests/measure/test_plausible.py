@@ -6,7 +6,7 @@ from tests.measure.waves import levels, parts, record, sine, with_level
 from tests.reference.disturbances import CLASSES, GROUP, make, make_sine
 
 from pqswarm.errors import PqswarmError
-from pqswarm.events import class_family
+from pqswarm.events import class_type
 from pqswarm.identify.agreement import event_rule
 from pqswarm.identify.show.curves import rank_event
 from pqswarm.measure import characterize
@@ -19,7 +19,7 @@ NOMINAL = 230.0
 
 def rule_group(wave, rate):
     events = characterize(record(wave, rate=rate), nominal_voltage=NOMINAL).events
-    return class_family(event_rule(max(events, key=rank_event), events))
+    return class_type(event_rule(max(events, key=rank_event), events))
 
 
 @pytest.mark.parametrize(("rate", "snr"), [(12_800.0, 30.0), (3200.0, 40.0)])

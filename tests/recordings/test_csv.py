@@ -7,7 +7,7 @@ from tests.recordings.builders import RATE, table_text, waves
 from tests.recordings.vendor_files import tektronix_blocks
 
 from pqswarm.recordings import Channel, Recording, RecordingError, open_recordings, read, write_csv
-from pqswarm.recordings.clock import Clock
+from pqswarm.recordings.stamps import Clock
 
 
 @pytest.fixture

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from pqswarm.errors import PqswarmError
-from pqswarm.recordings import Channel, Envelope, Recording, open_recordings, write_comtrade
-from pqswarm.recordings.view import envelope
+from pqswarm.recordings import Channel, Envelope, Recording, envelope, open_recordings, write_comtrade
 
 N = 50_021
 

@@ -160,7 +160,7 @@ def test_what_is_refused(text, said, tmp_path):
 
 
 def test_a_missing_file_and_channels_that_clash(tmp_path):
-    with pytest.raises(PqswarmError, match="pqswarm site RECORDING"):
+    with pytest.raises(PqswarmError, match="pqswarm site-file RECORDING"):
         Site.load(tmp_path / "none.toml")
     with pytest.raises(PqswarmError, match="all 1 channels"):
         Site.read('[channels."*"]\nignore = true').apply(recording("U"))

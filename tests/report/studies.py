@@ -24,7 +24,7 @@ TINY = """
 title = "Own names"
 runs = 1
 max_evaluations = 30
-reference = "my swarm+"
+baseline = "my swarm+"
 dataset = { events_per_class = 10, snr = [inf] }
 held_out = { events_per_class = 2, seed = 1 }
 folds = { number = 2 }
@@ -38,7 +38,7 @@ algorithms = [{ name = "my swarm+", algorithm = "2d-upso", parameters = { swarm_
 
 def summary_of(folder):
     with Store(folder) as store:
-        return summarize(store)
+        return summarize(store).only
 
 
 def changed(folder, path, *statements):

@@ -9,7 +9,7 @@ from tests.report.studies import answer_for, chapter, replanned, tables
 
 from pqswarm.errors import PqswarmError
 from pqswarm.report import write_report
-from pqswarm.report.sections.chance import say_error, say_friedman, say_size, verdict_in_words
+from pqswarm.report.sections.chance import conclusion_in_words, say_error, say_friedman, say_size
 from pqswarm.report.sections.chance.superiority import plot_superiority
 from pqswarm.report.shared.interactive import mark_of
 from pqswarm.statistics import compare_runs, friedman
@@ -42,9 +42,9 @@ def test_answers_and_tables_agree(study, made):
     assert says(answer, "more features than BPSO", "183 %", "more in all pairs of runs")
     shown = tables(study, made)
     rows = {row["against"]: row for row in shown["unpaired-error"].rows if row["algorithm"] == "2D-UPSO"}
-    assert rows["GA"]["verdict"] == "practically equal within ±0.005"
-    assert rows["ACO"]["verdict"] == "lower error"
-    assert rows["BPSO"]["verdict"] == "higher error"
+    assert rows["GA"]["conclusion"] == "practically equal within ±0.005"
+    assert rows["ACO"]["conclusion"] == "lower error"
+    assert rows["BPSO"]["conclusion"] == "higher error"
     best = [row["against"] for row in shown["unpaired-error"].rows if row["algorithm"] == "BPSO"]
     assert best == ["GA", "ACO", "2D-UPSO"]  # the best by average rank is another than the reference
     assert {row["control"] for row in shown["posthoc-error"].rows} == {"2D-UPSO", "BPSO"}
@@ -97,19 +97,19 @@ def test_sentences_on_comparisons():
     sentence = say_error(compared(**apart), 0.05)
     assert says(sentence, "5 runs", "A is lower than that of each of the others", "Mann-Whitney test", "p ≤ 0.0079")
     most = compare_runs({"A": [1, 2, 3, 4, 5, 9], "B": [8, 9, 10, 11, 12, 13]}, control="A")
-    assert most[0].verdict == "better"
+    assert most[0].conclusion == "better"
     assert says(say_size(most), "A", "B", "fewer in 95.8 % of the pairs of runs")  # 34.5 of 36, rounded down
 
 
-def test_verdicts_say_no_more_than_is_shown():
-    def verdict(x, y, margin=0.05):
-        return verdict_in_words(*compare_runs({"A": x, "B": y}, control="A", margin=margin), "smaller", "larger")
+def test_conclusions_say_no_more_than_is_shown():
+    def conclusion(x, y, margin=0.05):
+        return conclusion_in_words(*compare_runs({"A": x, "B": y}, control="A", margin=margin), "smaller", "larger")
 
     close = np.arange(20) / 1e4
-    assert verdict(1 + close, 1.003 + close) == "smaller, but within ±0.05"
-    mixed = verdict([1, 2, 3, 4, 5, 6, 7, 99], [8, 9, 10, 11, 12, 13, 14, 15])
+    assert conclusion(1 + close, 1.003 + close) == "smaller, but within ±0.05"
+    mixed = conclusion([1, 2, 3, 4, 5, 6, 7, 99], [8, 9, 10, 11, 12, 13, 14, 15])
     assert says(mixed, "smaller in most pairs of runs", "not on average")
-    assert verdict([1, 5, 3], [2, 4, 6]) == "inconclusive"
+    assert conclusion([1, 5, 3], [2, 4, 6]) == "inconclusive"
 
 
 def test_sentences_on_the_friedman_test():

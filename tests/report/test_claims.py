@@ -1,4 +1,4 @@
-"""The verdicts on the paper's claims: each rule, on runs that are made up, and on the reference runs."""
+"""The conclusions on the paper's claims: each rule, on runs that are made up, and on the reference runs."""
 
 import csv
 from dataclasses import replace
@@ -10,7 +10,7 @@ from scipy.stats import false_discovery_control, mannwhitneyu
 from tests.report.sayings import says
 
 from pqswarm.report.claims import FAILS, HOLDS, UNKNOWN, adjusted_p, check_claims, claims_table
-from pqswarm.report.opening import opening, say_limits
+from pqswarm.report.overview import overview_of_dataset, say_limits
 
 HERO = "2D-UPSO"
 LEAST_ERROR, LEAST_SIZE, DIFFERS, SFFS, NOISE, LEVEL = range(6)
@@ -35,8 +35,8 @@ def remade(study, errors, sizes, runs=40, evaluations=6000, **changes):
     return replace(study, plan=plan, n_events=3500, classifiers=[found]), found
 
 
-def verdicts(study, found):
-    return [claim.verdict for claim in check_claims(study, found)]
+def conclusions(study, found):
+    return [claim.conclusion for claim in check_claims(study, found)]
 
 
 def test_a_study_like_the_paper_holds(study):
@@ -51,35 +51,35 @@ def test_a_study_like_the_paper_holds(study):
     sffs = found.sequential["SFFS"]
     sffs = replace(sffs, result=replace(sffs.result, mask=best.mask, error=0.2))
     found = replace(found, noise=noise, sequential={"SFFS": sffs})
-    assert verdicts(big, found) == [HOLDS] * 6
+    assert conclusions(big, found) == [HOLDS] * 6
     worse = replace(noise, accuracy=noise.accuracy | {HERO: np.r_[np.full(7, 91.0), 80.0]})
-    assert verdicts(big, replace(found, noise=worse))[NOISE] == FAILS
+    assert conclusions(big, replace(found, noise=worse))[NOISE] == FAILS
     little = replace(noise, accuracy=noise.accuracy | {HERO: np.r_[np.full(7, 91.0), 89.9]})
-    assert verdicts(big, replace(found, noise=little))[NOISE] == UNKNOWN
+    assert conclusions(big, replace(found, noise=little))[NOISE] == UNKNOWN
     better = replace(sffs, result=replace(sffs.result, error=0.01))
-    assert verdicts(big, replace(found, sequential={"SFFS": better}))[SFFS] == FAILS
-    assert verdicts(big, replace(found, sequential={}))[SFFS] == UNKNOWN
-    assert verdicts(big, replace(found, all_features=0.1))[LEVEL] == FAILS
-    assert verdicts(replace(big, n_events=140), replace(found, all_features=0.3))[LEVEL] == UNKNOWN
+    assert conclusions(big, replace(found, sequential={"SFFS": better}))[SFFS] == FAILS
+    assert conclusions(big, replace(found, sequential={}))[SFFS] == UNKNOWN
+    assert conclusions(big, replace(found, all_features=0.1))[LEVEL] == FAILS
+    assert conclusions(replace(big, n_events=140), replace(found, all_features=0.3))[LEVEL] == UNKNOWN
 
 
 def test_a_rival_that_is_ahead(study):
     big, found = remade(study, {"BPSO": 0.05, HERO: 0.06}, {"BPSO": 15, HERO: 30})
-    assert verdicts(big, found)[:3] == [FAILS, FAILS, FAILS]
+    assert conclusions(big, found)[:3] == [FAILS, FAILS, FAILS]
     small, found = remade(study, {"BPSO": 0.05, HERO: 0.06}, {"BPSO": 15, HERO: 30}, evaluations=3000)
-    assert verdicts(small, found)[:3] == [UNKNOWN] * 3  # half the paper's evaluations do not refute it
+    assert conclusions(small, found)[:3] == [UNKNOWN] * 3  # half the paper's evaluations do not refute it
 
 
 def test_a_rival_that_is_level(study):
     big, found = remade(study, {"BPSO": 0.05, HERO: 0.05}, {"BPSO": 15, HERO: 15})
-    assert verdicts(big, found)[:3] == [UNKNOWN, UNKNOWN, FAILS]  # the paper's test, with its runs, sees nothing
+    assert conclusions(big, found)[:3] == [UNKNOWN, UNKNOWN, FAILS]  # the paper's test, with its runs, sees nothing
     few, found = remade(study, {"BPSO": 0.05, HERO: 0.05}, {"BPSO": 15, HERO: 15}, runs=8)
-    assert verdicts(few, found)[:3] == [UNKNOWN] * 3
+    assert conclusions(few, found)[:3] == [UNKNOWN] * 3
 
 
 def test_the_smoke_study_tells_nothing_about_the_paper(study):
     table = claims_table(study)
-    assert {row[key] for row in table.rows for key in table.verdicts} == {UNKNOWN}
+    assert {row[key] for row in table.rows for key in table.conclusions} == {UNKNOWN}
     assert says(table.note, "3500 events", "40 runs", "6000 evaluations", "inconclusive")
     limits = say_limits(study)
     assert says(limits, "One misclassified event", "0.71 percentage points")  # of 140
@@ -92,7 +92,7 @@ def test_the_smoke_study_tells_nothing_about_the_paper(study):
 @pytest.mark.slow
 def test_without_the_paper_the_first_table_has_the_means(tiny):
     assert claims_table(tiny) is None
-    table = opening(tiny).tables[0]
+    table = overview_of_dataset(tiny).tables[0]
     assert table.name == "means"
     assert [row["algorithm"] for row in table.rows] == list(tiny.classifiers[0].runs)
     assert table.rows[0]["error a b"] == pytest.approx(100 * tiny.classifiers[0].errors("my swarm+").mean())

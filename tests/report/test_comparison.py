@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 from pqswarm.cli.main import app
 from pqswarm.errors import PqswarmError
 from pqswarm.report.comparison import compare_studies
-from pqswarm.report.datasets.comparison import say_leader
-from pqswarm.report.datasets.summary import DatasetsSummary
+from pqswarm.report.sections.datasets import say_leader
+from pqswarm.report.summary import StudySummary
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def test_means_stand_side_by_side_with_a_test(study, other):
     found = again.classifiers[0]
     worse = [replace(r, result=replace(r.result, error=r.error + 0.1)) for r in found.runs["GA"]]
     changed = replace(again, classifiers=[replace(found, runs=found.runs | {"GA": worse}), again.classifiers[1]])
-    document = compare_studies({"one": DatasetsSummary.of(study), "two": DatasetsSummary.of(changed)})
+    document = compare_studies({"one": StudySummary.of(study), "two": StudySummary.of(changed)})
     rows = {(row["classifier"], row["algorithm"]): row for row in document.tables[0].rows}
     assert len(rows) == 2 * 7
     ga, bpso = rows["k-NN", "GA"], rows["k-NN", "BPSO"]
@@ -38,7 +38,7 @@ def test_means_stand_side_by_side_with_a_test(study, other):
     assert p <= ga["error p two"] <= 6 * p
     assert (bpso["error change two"], bpso["error p two"], bpso["size p two"]) == (0.0, 1.0, 1.0)
     assert rows["NB", "All features"]["error one"] == pytest.approx(100 * study.classifiers[1].all_features)
-    words = " ".join([*document.opening.answer, *document.opening.words])
+    words = " ".join([*document.overview.answer, *document.overview.words])
     assert "different events" in words
     assert "k-NN: all features have an error rate of 35.71 % in one and 35.71 % in two" in words
     (plans,) = document.parts[0].content.tables
@@ -77,7 +77,7 @@ def several(study, shifts, gain=0.0, digest="", runs_of="GA"):
         f"seed {i}": replace(study, digest=f"{digest}{i}", classifiers=[shifted(c, shift) for c in study.classifiers])
         for i, shift in enumerate(shifts)
     }
-    return DatasetsSummary(study.plan, study.about, members, ())
+    return StudySummary(study.plan, study.about, members)
 
 
 def test_several_studies_on_several_data_sets(study):
@@ -87,7 +87,7 @@ def test_several_studies_on_several_data_sets(study):
     elsewhere = several(study, shifts[:6], -0.3, digest="other ")
     document = compare_studies({"one": bases, "two": better[0], "three": better[1], "four": elsewhere})
     rows = {(row["classifier"], row["algorithm"]): row for row in document.tables[0].rows}
-    means = [one.classifiers[1].mean_errors("GA") for one in (bases, *better, elsewhere)]
+    means = [one.classifiers[1].means("error", "GA") for one in (bases, *better, elsewhere)]
     row = rows["NB", "GA"]
     assert [row[f"error {name}"] for name in ("one", "two", "three", "four")] == pytest.approx(
         [100 * float(mean.mean()) for mean in means]
@@ -101,7 +101,7 @@ def test_several_studies_on_several_data_sets(study):
     assert "8 in one, 8 in two, 8 in three and 6 in four" in note
     assert "Wilcoxon signed-rank and Mann-Whitney test between a study and one" in note
     assert len(document.drawings[0].draw().axes) == 2 * 4
-    assert "different events" in document.opening.words[0]
+    assert "different events" in document.overview.words[0]
 
 
 def test_the_leader_in_words(study):
@@ -122,4 +122,4 @@ def test_the_leader_in_words(study):
 
 def test_studies_that_share_nothing(study, tiny):
     with pytest.raises(PqswarmError, match="no classifier of the same name"):
-        compare_studies({"one": DatasetsSummary.of(study), "two": DatasetsSummary.of(tiny)})
+        compare_studies({"one": StudySummary.of(study), "two": StudySummary.of(tiny)})

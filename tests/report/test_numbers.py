@@ -121,7 +121,7 @@ def test_comparisons_of_all_runs_with_all_runs(rows_of, kept, what):
         pairs = [1.0 if x < y else 0.5 if x == y else 0.0 for x in ours for y in other]
         assert row["superiority"] == pytest.approx(np.mean(pairs))
         assert row["difference"] == pytest.approx(ours.mean() - other.mean())
-        assert row["verdict"] == "inconclusive"  # of three runs each, whatever they are
+        assert row["conclusion"] == "inconclusive"  # of three runs each, whatever they are
         assert row["difference_interval"] is row["p_equivalence"] is None
     adjusted = multipletests([row["p"] for row in rows], method="hommel")[1]
     assert [row["adjusted"] for row in rows] == pytest.approx(adjusted)
@@ -134,11 +134,11 @@ def test_noise_robustness_and_contrast(rows_of, find):
         for name, title in (NAMES | {"sffs": "SFFS"}).items():
             assert row[title] == values[name]
             assert row[f"θ {title}"] == pytest.approx(values[name] - values["all features"], abs=1e-9)
-    verdicts = {row["algorithm"]: row for row in rows_of("robust")}
+    conclusions = {row["algorithm"]: row for row in rows_of("robust")}
     for name, title in (NAMES | {"sffs": "SFFS"}).items():
         gains = [round(values[name] - values["all features"], 9) for values in accuracy]
-        assert verdicts[title]["robust"] == all(gain >= 0 for gain in gains)
-        assert verdicts[title]["minimum"] == pytest.approx(min(gains), abs=1e-9)
+        assert conclusions[title]["robust"] == all(gain >= 0 for gain in gains)
+        assert conclusions[title]["minimum"] == pytest.approx(min(gains), abs=1e-9)
     table = np.array([[values[name] for name in NAMES] for values in accuracy])
     middle = np.array([[np.median(table[:, u] - table[:, v]) for v in range(6)] for u in range(6)])
     contrast = np.subtract.outer(middle.mean(axis=1), middle.mean(axis=1))

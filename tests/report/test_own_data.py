@@ -9,7 +9,8 @@ from tests.study.own_data import SHARE, own_plan
 
 from pqswarm.errors import PqswarmError
 from pqswarm.report import html, write_comparison, write_report
-from pqswarm.report.document import compose, describe_study
+from pqswarm.report.description import describe_dataset
+from pqswarm.report.document import compose
 from pqswarm.study import run_study
 
 DRAW = html._pictures
@@ -60,7 +61,7 @@ def test_nor_on_the_page_of_two_studies(folder, tmp_path):
 
 def test_what_is_left_is_complete(folder):
     study = summary_of(folder)
-    assert describe_study(study) == (
+    assert describe_dataset(study) == (
         "36 samples of 3 classes, with 6 features each. 2D-UPSO, GA and SFFS searched for the features with which k-NN "
         "and NB misclassify the fewest samples, in 3-fold cross-validation: 2 runs of 40 evaluations each (SFFS: "
         "once). The best subsets were then tested on 12 held-out samples."

@@ -111,7 +111,7 @@ PLAN = """
 runs = 2
 max_evaluations = 20
 paper = true
-reference = "mine"
+baseline = "mine"
 dataset = { events_per_class = 10, snr = [inf, 20], preset = "field", classes = ["sag", "swell", "harmonics"] }
 held_out = { events_per_class = 2, seeds = [1, 2] }
 folds = { number = 2 }

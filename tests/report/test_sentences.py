@@ -8,7 +8,7 @@ from tests.report.sayings import says
 from tests.report.studies import answer_for, chapter, tables
 
 from pqswarm.evaluation import GridSearchResult
-from pqswarm.report.document import describe_study
+from pqswarm.report.description import describe_dataset
 from pqswarm.report.sections.held_out import stability_content
 
 
@@ -127,7 +127,7 @@ def test_robustness_in_cross_validation(study, knn, accuracy, robust, facts):
 
 
 @pytest.mark.parametrize(
-    ("gains", "facts", "verdict"),
+    ("gains", "facts", "conclusion"),
     [
         # Three sets, two levels. Half a 95 % interval is 4.303 standard errors.
         ([[1.0, 0.5], [1.1, 0.6], [1.2, 0.4]], ["0.50", "30 dB", "0.25 to 0.75", "it is robust"], "yes"),
@@ -137,7 +137,7 @@ def test_robustness_in_cross_validation(study, knn, accuracy, robust, facts):
         ([[1.0, 0.5]], ["is robust in cross-validation"], "yes"),
     ],
 )
-def test_robustness_on_held_out_events(study, knn, gains, facts, verdict):
+def test_robustness_on_held_out_events(study, knn, gains, facts, conclusion):
     base = 80.0 + np.zeros_like(gains)
     new = {
         "all features": base,
@@ -151,7 +151,7 @@ def test_robustness_on_held_out_events(study, knn, gains, facts, verdict):
     answer = answer_for(study, found)
     assert says(answer, *facts)
     assert says(answer, "other algorithms", "not robust (GA)") == (len(gains) > 1)
-    assert chapter(study, found).numbers["robust to noise"] == verdict
+    assert chapter(study, found).numbers["robust to noise"] == conclusion
 
 
 @pytest.mark.parametrize(
@@ -205,8 +205,8 @@ def test_hyperparameters(study, knn):
 
 
 def test_the_description_of_the_data(study):
-    described = describe_study(study)
+    described = describe_dataset(study)
     assert says(described, "140 events of 14 classes after IEEE 1159", "preset paper", "seed 0", "99 wavelet features")
-    other = describe_study(replace(study, class_names=("red", "white"), feature_names=("ash", "hue"), n_events=178))
+    other = describe_dataset(replace(study, class_names=("red", "white"), feature_names=("ash", "hue"), n_events=178))
     assert says(other, "178 events of 2 classes", "2 features")
     assert says(other, "2 sets of 140 held-out events")

@@ -13,7 +13,7 @@ from tests.report.legibility import assert_legible, lines_of
 from pqswarm.errors import PqswarmError
 from pqswarm.report import Palette, plot_convergence, plot_error_against_size, plot_ranks, write_figures
 from pqswarm.report.document import compose
-from pqswarm.report.opening import plot_overview
+from pqswarm.report.overview import plot_overview
 from pqswarm.report.sections.chance.ranks import rank_groups
 from pqswarm.report.sections.noise import plot_robustness
 from pqswarm.report.shared.curves import convergence_curves, evaluation_grid
@@ -73,7 +73,7 @@ def test_convergence_shows_the_medians_and_the_quartiles_of_the_final_errors(con
         after = main.get_xdata().astype(int)
         assert after[-1] == 1000
         assert main.get_ydata() == pytest.approx(100 * (np.percentile(curve, 50, axis=0)[after - 1] - best))
-        assert main.get_color() == PALETTE.colour(title)
+        assert main.get_color() == PALETTE.color(title)
         low, middle, high = 100 * (np.percentile(curve[:, -1], [25, 50, 75]) - best)
         ends = [line.get_ydata().tolist() for line in lines if line.get_xdata()[0] > 1000]
         assert any(values == pytest.approx([low, high]) for values in ends)

@@ -53,7 +53,7 @@ def test_figures_in_cells_are_legible_on_light_and_dark_pages(page):
 OWN = [f"algorithm {i}" for i in range(60)]
 
 
-@pytest.mark.parametrize("colour", [GREY, *map(Palette(MANY).colour, MANY)])
+@pytest.mark.parametrize("colour", [GREY, *map(Palette(MANY).color, MANY)])
 def test_colours_show_on_light_and_dark_pages(colour):
     assert contrast(to_rgb(colour), (1, 1, 1)) > 2.3
     assert contrast(to_rgb(colour), to_rgb("#14171c")) > 3.3
@@ -63,10 +63,8 @@ def test_algorithms_look_the_same_in_every_report():
     one = Palette(["GA", "ACO", "BPSO", "2D-UPSO", "SFFS"], "2D-UPSO")
     other = Palette(["2D-UPSO", "SFFS", "mine", "BPSO", "yours", "ACO"], "2D-UPSO")
     for title in ("2D-UPSO", "SFFS", "BPSO", "ACO"):
-        assert (one.colour(title), one.marker(title)) == (other.colour(title), other.marker(title))
-    looks = {
-        (other.colour(title), other.marker(title)) for title in ("2D-UPSO", "SFFS", "mine", "BPSO", "yours", "ACO")
-    }
+        assert (one.color(title), one.marker(title)) == (other.color(title), other.marker(title))
+    looks = {(other.color(title), other.marker(title)) for title in ("2D-UPSO", "SFFS", "mine", "BPSO", "yours", "ACO")}
     assert len(looks) == 6
 
 
@@ -78,7 +76,7 @@ def test_colours_differ_for_the_colour_blind():
         [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
     ]
     to_xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
-    colours = [GREY, *map(Palette(MANY).colour, MANY)]
+    colours = [GREY, *map(Palette(MANY).color, MANY)]
     assert len(set(colours)) == 13
     rgb = np.array([to_rgb(colour) for colour in colours])
     linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
@@ -99,17 +97,17 @@ def test_spread_moves_as_little_as_it_must():
 def test_all_looks_of_a_study_differ():
     for titles in (MANY, OWN, ["Annealing", "GA 2", "NSGA-II"], [*MANY, *OWN]):
         palette = Palette(titles)
-        assert len({(palette.colour(title), palette.marker(title)) for title in titles}) == len(titles)
-        lines = {(palette.colour(title), palette.line(title)["ls"]) for title in titles[:34]}
+        assert len({(palette.color(title), palette.marker(title)) for title in titles}) == len(titles)
+        lines = {(palette.color(title), palette.line(title)["ls"]) for title in titles[:34]}
         assert len(lines) == len(titles[:34])
-        assert len({palette.colour(title) for title in titles[:12]} | {GREY}) == len(titles[:12]) + 1
+        assert len({palette.color(title) for title in titles[:12]} | {GREY}) == len(titles[:12]) + 1
         assert len({palette.marker(title) for title in titles[:11]}) == len(titles[:11])
 
 
 def test_colours_of_other_algorithms_go_by_order():
     def looks(titles, reference=None):
         palette = Palette(titles, reference)
-        return [(palette.colour(title), palette.marker(title), palette.line(title)["ls"]) for title in titles]
+        return [(palette.color(title), palette.marker(title), palette.line(title)["ls"]) for title in titles]
 
     assert looks(OWN[:12]) == looks(OWN[:12][::-1])
     assert len(set(looks(MANY))) == len(MANY)
@@ -121,11 +119,11 @@ def test_colours_of_other_algorithms_go_by_order():
 def test_the_reference_lies_on_top_and_strangers_have_no_look():
     assert Palette(["a", "b", "c"], "b").drawn(["a", "b", "c"]) == ["a", "c", "b"]
     with pytest.raises(PqswarmError, match="unknown algorithm 'GB'"):
-        Palette(["GA"]).colour("GB")
+        Palette(["GA"]).color("GB")
 
 
 def test_the_style_stands_alone():
-    """Whoever draws a verdict needs neither a study nor what schedules one."""
+    """Whoever draws a conclusion needs neither a study nor what schedules one."""
     program = "import sys, pqswarm.report.style; print(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     loaded = set(run.stdout.split())

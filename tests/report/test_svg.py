@@ -76,7 +76,7 @@ def test_writing_a_page_leaves_the_figure_alone(tmp_path, figures):
 def test_steps_in_short_draw_the_same_line():
     figure = plot_convergence({"GA": np.array([[0.11, 0.11, 0.105, 0.105, 0.1]])})
     text = inline_svg(figure, "steps", "s-")
-    colour = Palette(["GA"]).colour("GA")
+    colour = Palette(["GA"]).color("GA")
     path = re.search(rf'<path d="([^"]+)" clip-path[^>]*stroke: {colour}', text)[1]
     assert re.fullmatch(r"M \S+ \S+( [HV] \S+)+", path)
     place, found = np.array([0.0, 0.0]), []

@@ -7,7 +7,7 @@ import pytest
 from tests.report.studies import NO_SFFS, STAGE_TWO, changed, chapter, replanned, summary_of, tables
 
 from pqswarm.errors import PqswarmError
-from pqswarm.report.document import describe_study
+from pqswarm.report.description import describe_dataset
 from pqswarm.study import Store
 from pqswarm.study.findings import StageTwo
 
@@ -19,7 +19,7 @@ def test_an_unfinished_study_counts_the_runs_that_all_algorithms_have(smoke_stud
     first, second = study.classifiers
     assert (first.n_runs, second.n_runs) == (1, 3)
     assert {record.key.run for records in first.runs.values() for record in records} == {0}
-    text = describe_study(study)
+    text = describe_dataset(study)
     assert "not finished (k-NN: 1 of 3 runs)" in text
     assert "runs that all algorithms have finished" in text
     assert "with noise are still pending for k-NN and NB" in text
@@ -32,7 +32,7 @@ def test_an_unfinished_study_counts_the_runs_that_all_algorithms_have(smoke_stud
 def test_a_classifier_without_runs_is_named(smoke_study, tmp_path):
     study = summary_of(changed(smoke_study, tmp_path / "study", "DELETE FROM runs WHERE classifier = 'NB'"))
     assert [found.name for found in study.classifiers] == ["k-NN"]
-    assert "NB: no run" in describe_study(study)
+    assert "NB: no run" in describe_dataset(study)
 
 
 def test_a_study_without_finished_runs_is_refused(smoke_study, tmp_path):
@@ -52,9 +52,9 @@ def test_one_run_of_own_algorithms_without_noise_and_sffs(tiny):
     ours, ga = shown["performance"].rows
     assert (ours["algorithm"], ga["algorithm"]) == ("my swarm+", "GA")
     assert ours["sd_J"] is None
-    assert "SFFS" not in describe_study(tiny)
-    assert "one run of 30 evaluations" in describe_study(tiny)
-    assert "level" not in describe_study(tiny)
+    assert "SFFS" not in describe_dataset(tiny)
+    assert "one run of 30 evaluations" in describe_dataset(tiny)
+    assert "level" not in describe_dataset(tiny)
     sentences = " ".join(chapter(tiny, found).answer)
     assert "on average" not in sentences
     assert "robust" not in sentences  # nothing was tested with noise

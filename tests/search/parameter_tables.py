@@ -9,7 +9,8 @@ HEAD = """# Parameters of the searches
 
 Every option of every algorithm, with its range and default. The defaults are those of the paper's parameter table
 or our choice, as explained in [Where the paper is silent](where-the-paper-is-silent.md). Pass them to
-`minimize(..., parameters={"swarm_size": 50})` or `SwarmSelector(algorithm_params=...)`, or set them in a study plan.
+`minimize(..., parameters={"swarm_size": 50})` or `SwarmSelector(algorithm=("2d-upso", {"swarm_size": 50}))`, or set
+them in a study plan.
 """
 
 

@@ -119,10 +119,10 @@ class TestGA:
 
 
 class TestACO:
-    @pytest.mark.parametrize("depositors", ["best-share", "iteration-best", "global-best"])
+    @pytest.mark.parametrize("depositors", ["best-fraction", "iteration-best", "global-best"])
     def test_pheromone_stays_in_bounds_and_reaches_them(self, depositors):
         # Five ants leave pheromone on nearly all edges, so that only much less of each lets some fall to the bound.
-        search = ACO(20, 0, {"depositors": depositors, "factor": 12.0 if depositors == "best-share" else 1.0})
+        search = ACO(20, 0, {"depositors": depositors, "factor": 12.0 if depositors == "best-fraction" else 1.0})
         lowest, highest = 1.0, 1.0
         for _ in steps(search, lambda masks: masks[:, :10].mean(axis=1) * 0.9, 80):
             lowest, highest = min(lowest, search.pheromone.min()), max(highest, search.pheromone.max())
@@ -229,7 +229,7 @@ class TestCatfish:
                 fired.append(iteration)
                 np.testing.assert_array_equal(np.flatnonzero(extreme), self.worst)
             errors = lowest + 0.01 * np.random.default_rng(iteration).permutation(30)
-            count = max(1, round(30 * search.parameters.catfish_share))
+            count = max(1, round(30 * search.parameters.catfish_fraction))
             self.worst = np.sort(np.argsort(-errors)[:count])
             search.tell(masks, errors)
         return fired
@@ -245,7 +245,7 @@ class TestCatfish:
         assert self.run(slow) == []
 
     def test_gap_and_share_are_options(self):
-        assert self.run(np.full(10, 0.5), refresh_gap=1, catfish_share=0.2) == [2, 3, 4, 5, 6, 7, 8, 9]
+        assert self.run(np.full(10, 0.5), refresh_gap=1, catfish_fraction=0.2) == [2, 3, 4, 5, 6, 7, 8, 9]
 
     def test_both_extremes_come_and_velocity_and_memory_stay(self):
         search = CatfishBPSO(60, 1)

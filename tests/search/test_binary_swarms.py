@@ -36,8 +36,8 @@ def test_binary_swarms_equal_their_slow_twin(name, options, twin, randomness):
 
 
 def test_reinitialised_catfish_are_random_subsets_of_the_required_size():
-    search = CatfishBPSO(40, 0, {"catfish_positions": "random", "refresh_gap": 1, "catfish_share": 1.0})
-    sized = CatfishBPSO(40, 0, {"catfish_positions": "random", "refresh_gap": 1, "catfish_share": 1.0, "size": 7})
+    search = CatfishBPSO(40, 0, {"catfish_positions": "random", "refresh_gap": 1, "catfish_fraction": 1.0})
+    sized = CatfishBPSO(40, 0, {"catfish_positions": "random", "refresh_gap": 1, "catfish_fraction": 1.0, "size": 7})
     taken = 0
     for _ in range(41):
         masks = search.ask()

@@ -1,6 +1,7 @@
 """Runs, budgets, results, callbacks, the registry, and mistakes of callers."""
 
 import time
+from io import StringIO
 
 import numpy as np
 import pytest
@@ -50,7 +51,7 @@ def test_defaults_are_those_of_the_paper():
     b = ALGORITHMS["bpso"].Parameters()
     assert (b.swarm_size, b.inertia, b.cognitive, b.social, b.velocity_limit) == (30, 1, 2, 2, 6)
     c = ALGORITHMS["cbpso"].Parameters()
-    assert (c.swarm_size, c.catfish_share, c.refresh_gap) == (30, 0.1, 3)
+    assert (c.swarm_size, c.catfish_fraction, c.refresh_gap) == (30, 0.1, 3)
     g = ALGORITHMS["ga"].Parameters()
     assert (g.population_size, g.crossover_probability, g.mutation_probability) == (30, 0.8, 0.2)
     a = ALGORITHMS["aco"].Parameters()
@@ -224,12 +225,8 @@ def test_callback_sees_progress_and_can_stop():
 
 
 def test_progress_bar_shows_numbers(capsys):
-    from io import StringIO
-
-    from rich.console import Console
-
     text = StringIO()
-    with ProgressBar("wine", Console(file=text, width=100, force_terminal=False)) as bar:
+    with ProgressBar("wine", text) as bar:
         result = minimize("bpso", problem(EASY[0]), 300, callback=bar)
     assert "wine" in text.getvalue()
     assert "300/300" in text.getvalue()

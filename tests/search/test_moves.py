@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pqswarm.errors import PqswarmError
-from pqswarm.search import ALGORITHMS, GA, Run, step
+from pqswarm.search import ALGORITHMS, GA, Run, advance_runs
 from pqswarm.search._move_kernels import learn_in_two_dimensions
 from pqswarm.search._population_kernels import breed_population
 from pqswarm.search.aco import deposit
@@ -151,12 +151,12 @@ class Told:
 
 def test_a_step_is_taken_by_all_runs_or_by_none():
     runs = [Run(GA(9, seed), 100) for seed in range(3)]
-    step(runs, Told())
+    advance_runs(runs, Told())
     for last in (np.nan, -np.inf):
         with pytest.raises(PqswarmError, match="errors must be 90 numbers, none NaN"):
-            step(runs, Told(last))
+            advance_runs(runs, Told(last))
         assert all(run.n_evaluations == 30 for run in runs)
-    step(runs, Told(np.inf))
+    advance_runs(runs, Told(np.inf))
     assert all(run.n_evaluations == 60 for run in runs)
 
 
@@ -171,7 +171,7 @@ def test_runs_that_end_at_different_times_find_what_each_finds_alone(name):
             run.tell(Told().errors(run.ask()))
     steps = 0
     while not all(run.done for run in together):
-        step(together, Told())
+        advance_runs(together, Told())
         steps += 1
         if steps == 3:  # as if the machine had been switched off
             states, together = [run.state() for run in together], [started(seed) for seed in range(4)]

@@ -99,7 +99,7 @@ def test_titles_of_rankings(name, parameters, title):
 
 def test_a_custom_filter_in_the_selector_and_in_a_study(variance, tmp_path):
     X, y = load_wine(return_X_y=True)
-    selector = SwarmSelector(KNeighborsClassifier(), algorithm="ranking", algorithm_params={"filter": "variance"})
+    selector = SwarmSelector(KNeighborsClassifier(), algorithm=("ranking", {"filter": "variance"}))
     best = selector.fit(X, y).n_features_
     assert selector.support_[np.argsort(-X.var(axis=0))[:best]].all()
     text = plan_toml(classes=FEW) + '\n[[algorithms]]\nalgorithm = "ranking"\nparameters = { filter = "variance" }\n'

@@ -24,6 +24,7 @@ from pqswarm import SwarmSelector
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import FILTERS, Filter
 from pqswarm.search import BPSO, SearchParameters, parameter
+from pqswarm.selector import nested_score
 from tests.selector.problems import WINE, assert_same, quick
 
 WIDE = make_classification(60, 400, n_informative=5, n_redundant=0, random_state=0)
@@ -32,16 +33,15 @@ WIDE = make_classification(60, 400, n_informative=5, n_redundant=0, random_state
 def test_wide_data_are_prefiltered_and_masks_cover_all_features():
     X, y = WIDE
     masks = []
-    options = {"max_evaluations": 60, "n_runs": 2, "prefilter": 300}
-    selector = quick(**options, callback=lambda progress: masks.append(progress.mask)).fit(X, y)
+    options = {"max_evaluations": 60, "prefilter": 300}
+    selector = quick(**options, callbacks=lambda progress: masks.append(progress.mask)).fit(X, y)
     assert selector.prefilter_ == "Kept the best 300 of 400 features by ANOVA F."
     kept = np.zeros(400, dtype=bool)
     kept[np.argsort(-f_classif(X, y)[0])[:300]] = True
     narrow = quick(**options).fit(X[:, kept], y)
     assert narrow.prefilter_ is None
     np.testing.assert_array_equal(selector.support_, np.isin(np.arange(400), np.flatnonzero(kept)[narrow.support_]))
-    every = [selector.support_, selector.ranking_, selector.selection_frequency_, masks[-1]]
-    every += [point.support for point in selector.front_] + [result.mask for result in selector.history_]
+    every = [selector.support_, selector.history_.mask, masks[-1], *(point.support for point in selector.front_)]
     assert {len(array) for array in every} == {400}
     score = cross_val_score(GaussianNB(), X[:, selector.support_], y, cv=5).mean()
     assert selector.best_score_ == pytest.approx(score)
@@ -109,9 +109,9 @@ def test_the_prefilter_sees_only_what_is_trained_on(monkeypatch):
 
     monkeypatch.setitem(FILTERS._members, "variance", Filter("variance", variance))
     X, y = WIDE
-    quick(prefilter="variance", outer_cv=3, max_evaluations=10, cv=2).fit(X, y)
+    nested_score(quick(prefilter="variance", max_evaluations=10, cv=2), X, y, cv=3)
     # In each: all, and those that train the two splits.
-    assert seen == [60, 60 // 2, 60 // 2] + 3 * [40, 20, 20]
+    assert seen == 3 * [40, 20, 20]
 
 
 class TellingParameters(SearchParameters):
@@ -139,13 +139,13 @@ def test_an_algorithm_with_an_order_receives_it():
     quick(algorithm=Telling, max_evaluations=30).fit(*WINE)
     assert Telling.told == ()
     given = (2, 1, 0)
-    quick(algorithm=Telling, prefilter=3, max_evaluations=30, algorithm_params={"order": given}).fit(X, y)
+    quick(algorithm=(Telling, {"order": given}), prefilter=3, max_evaluations=30).fit(X, y)
     assert Telling.told == given
 
 
 def test_ranking_ranks_what_is_kept():
     X, y = WIDE
-    selector = quick(algorithm="ranking", algorithm_params={"filter": "anova"}, prefilter=300).fit(X, y)
+    selector = quick(algorithm=("ranking", {"filter": "anova"}), prefilter=300).fit(X, y)
     best = np.argsort(-f_classif(X, y)[0])[: selector.n_features_]
     np.testing.assert_array_equal(np.sort(best), np.flatnonzero(selector.support_))
 

@@ -5,16 +5,13 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_wine
 from sklearn.model_selection import cross_val_score
 from sklearn.naive_bayes import GaussianNB
-from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, StandardScaler
 
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import FeatureGroups, Folds, GaussianNBEvaluator, GroupedEvaluator
 from pqswarm.search import ALGORITHMS, minimize
-from pqswarm.selector import encoded_groups
 from tests.selector.problems import WINE, assert_same, quick
 
 X, y = WINE
@@ -55,23 +52,23 @@ def test_every_search_obeys(algorithm):
 def test_the_selector_obeys(by_name):
     frame = pd.DataFrame(X, columns=NAMES) if by_name else X
     named = np.array(NAMES) if by_name else np.arange(13)
-    options = {
-        "fixed_features": list(named[[2, 7]]),
-        "excluded_features": list(named[[0, 12]]),
-        "feature_groups": {"ash": list(named[[3, 4, 5]]), "colour": list(named[[8, 9]])},
+    constraints = {
+        "fixed": list(named[[2, 7]]),
+        "excluded": list(named[[0, 12]]),
+        "groups": {"ash": list(named[[3, 4, 5]]), "colour": list(named[[8, 9]])},
     }
-    selector = quick(**options, n_runs=2).fit(frame, y)
+    selector = quick(constraints=constraints).fit(frame, y)
     assert all(obeys(point.support) for point in selector.front_)
     assert selector.n_features_ == selector.support_.sum()
     for point in (selector.front_[0], selector.front_[-1]):
         assert point.score == pytest.approx(cross_val_score(GaussianNB(), X[:, point.support], y, cv=5).mean())
     assert selector.front_[0].size == 2  # the fixed features alone
     assert all(a.size < b.size and a.score < b.score for a, b in pairwise(selector.front_))
-    assert_same(selector, quick(**options, n_runs=2, n_jobs=2).fit(frame, y))
+    assert_same(selector, quick(constraints=constraints, n_jobs=2).fit(frame, y))
 
 
 def test_the_number_of_features_counts_fixed_ones_and_groups():
-    selector = quick(fixed_features=[0], feature_groups=[[1, 2, 3]], n_features_to_select=4).fit(X, y)
+    selector = quick(constraints={"fixed": [0], "groups": [[1, 2, 3]]}, n_features_to_select=4).fit(X, y)
     chosen = selector.support_
     assert chosen[0]
     assert chosen.sum() == 4 + 2 * chosen[1]
@@ -80,7 +77,7 @@ def test_the_number_of_features_counts_fixed_ones_and_groups():
 def test_wide_data_keep_fixed_features_and_whole_groups():
     rng = np.random.default_rng(0)
     wide = np.hstack([rng.normal(size=(178, 40)), X])
-    selector = quick(prefilter=10, fixed_features=[0], feature_groups=[[1, 52]], algorithm="merit").fit(wide, y)
+    selector = quick(prefilter=10, constraints={"fixed": [0], "groups": [[1, 52]]}, algorithm="merit").fit(wide, y)
     assert selector.support_[0]
     assert selector.support_[1] == selector.support_[52]
     assert not selector.support_[2:40].any()
@@ -88,20 +85,6 @@ def test_wide_data_keep_fixed_features_and_whole_groups():
 
 def test_storage_knows_the_groups(tmp_path):
     options = {"storage": tmp_path / "wine.npz", "max_evaluations": 20}
-    quick(**options, fixed_features=[0]).fit(X, y)
-    with pytest.raises(PqswarmError, match="different fixed, excluded and grouped features"):
-        quick(**options, fixed_features=[1]).fit(X, y)
-
-
-def test_groups_of_encoders():
-    frame = pd.DataFrame({"age": [1.0, 2, 3, 4], "city": ["a", "b", "c", "a"], "sex": ["f", "m", "m", "f"]})
-    assert encoded_groups(OneHotEncoder(drop="if_binary").fit(frame[["city", "sex"]])) == {"city": [0, 1, 2]}
-    assert encoded_groups(OneHotEncoder(min_frequency=2).fit(frame[["city"]])) == {"city": [0, 1]}
-    assert encoded_groups(KBinsDiscretizer(2, quantile_method="linear").fit(frame[["age"]])) == {"age": [0, 1]}
-    table = ColumnTransformer([("n", StandardScaler(), ["age"]), ("c", OneHotEncoder(), ["city", "sex"])]).fit(frame)
-    assert encoded_groups(table) == {"city": [1, 2, 3], "sex": [4, 5]}
-    assert len(table.get_feature_names_out()) == 6
-    with pytest.raises(PqswarmError, match="OneHotEncoder is not fitted"):
-        encoded_groups(OneHotEncoder())
-    with pytest.raises(PqswarmError, match="StandardScaler does not say"):
-        encoded_groups(StandardScaler().fit(frame[["age"]]))
+    quick(**options, constraints={"fixed": [0]}).fit(X, y)
+    with pytest.raises(PqswarmError, match="different constraints"):
+        quick(**options, constraints={"fixed": [1]}).fit(X, y)

@@ -13,8 +13,12 @@ from sklearn.naive_bayes import GaussianNB
 from pqswarm import SwarmSelector
 from pqswarm.evaluation import EvaluatorChoice
 from pqswarm.search import BPSO, UPSO2D
+from pqswarm.selector import EarlyStopping
 from pqswarm.selector.task import threads_of_task
 from tests.selector.problems import WINE, assert_same, quick
+
+AT_ONCE = EarlyStopping(max_time=1e-9)
+LATE = EarlyStopping(max_time=1000)
 
 
 @pytest.fixture(autouse=True)
@@ -26,33 +30,22 @@ def interrupts():
 
 
 def test_time_stops_after_one_evaluation_and_not_before():
-    selector = quick(max_time=1e-9, n_runs=2, algorithm_params={"swarm_size": 25}).fit(*WINE)
+    selector = quick(callbacks=AT_ONCE, algorithm=("2d-upso", {"swarm_size": 25})).fit(*WINE)
     assert selector.stop_reason_ == "max_time"
-    assert [result.n_evaluations for result in selector.history_] == [1]
+    assert selector.history_.n_evaluations == 1
     assert not selector.interrupted_
-    assert quick(max_time=1e6).fit(*WINE).stop_reason_ == "max_evaluations"
+    assert quick(callbacks=LATE).fit(*WINE).stop_reason_ == "max_evaluations"
 
 
 def test_time_lets_a_search_reach_the_required_size():
-    selector = quick(algorithm="sffs", max_time=1e-9, n_features_to_select=4).fit(*WINE)
+    selector = quick(algorithm="sffs", callbacks=AT_ONCE, n_features_to_select=4).fit(*WINE)
     assert selector.n_features_ == 4
     assert selector.stop_reason_ in ("max_time", "finished")
 
 
-def test_patience_is_of_each_run():
-    together = quick(patience=60, n_runs=3, max_evaluations=2000, algorithm_params={"swarm_size": 20}).fit(*WINE)
-    assert together.stop_reason_ == "patience"
-    for result in together.history_:
-        idle = result.n_evaluations - result.improvements[-1, 0] - 1
-        assert 60 <= idle < 80
-    alone = quick(patience=60, max_evaluations=2000, algorithm_params={"swarm_size": 20}).fit(*WINE)
-    np.testing.assert_array_equal(alone.history_[0].improvements, together.history_[0].improvements)
-    assert len({result.n_evaluations for result in together.history_}) > 1
-
-
 def test_reasons_to_stop():
     assert quick().fit(*WINE).stop_reason_ == "max_evaluations"
-    assert quick(callback=lambda progress: True).fit(*WINE).stop_reason_ == "callback"
+    assert quick(callbacks=lambda progress: True).fit(*WINE).stop_reason_ == "callback"
     assert quick(algorithm="sffs", max_evaluations=1000).fit(*WINE).stop_reason_ == "finished"
 
 
@@ -66,7 +59,7 @@ def test_ctrl_c_between_batches_keeps_the_best():
             press()
 
     with pytest.warns(UserWarning, match="interrupted: the best of 90 evaluations is kept"):
-        selector = quick(callback=callback).fit(*WINE)
+        selector = quick(callbacks=callback).fit(*WINE)
     assert selector.interrupted_
     assert selector.stop_reason_ == "interrupted"
     assert_same(selector, quick(max_evaluations=90).fit(*WINE))
@@ -91,8 +84,8 @@ class Pressing(GaussianNB):
 def test_ctrl_c_inside_an_evaluation_keeps_those_before(jobs):
     Pressing.left = 5 * 40
     with pytest.warns(UserWarning, match="interrupted"):
-        selector = quick(Pressing(), n_jobs=jobs, max_time=1000).fit(*WINE)
-    done = selector.history_[0].n_evaluations
+        selector = quick(Pressing(), n_jobs=jobs, callbacks=LATE).fit(*WINE)
+    done = selector.history_.n_evaluations
     assert 1 <= done < 40
     assert_same(selector, quick(max_evaluations=done).fit(*WINE))
 
@@ -101,7 +94,7 @@ def test_ctrl_c_inside_an_evaluation_keeps_those_before(jobs):
 def test_ctrl_c_in_the_first_batch_fits_the_selector(fit):
     Pressing.left = fit
     with pytest.warns(UserWarning, match="interrupted: the best of 1 evaluation"):
-        selector = quick(Pressing(), max_time=1000).fit(*WINE)
+        selector = quick(Pressing(), callbacks=LATE).fit(*WINE)
     assert_same(selector, quick(max_evaluations=1).fit(*WINE))
     assert selector.predict(WINE[0]).shape == (178,)
 
@@ -117,7 +110,7 @@ class PressingTwice(GaussianNB):
 
 def test_a_second_ctrl_c_before_any_evaluation_is_raised():
     with pytest.raises(KeyboardInterrupt):
-        quick(PressingTwice(), max_time=1000).fit(*WINE)
+        quick(PressingTwice(), callbacks=LATE).fit(*WINE)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
@@ -131,10 +124,10 @@ class Sleeping(GaussianNB):
 
 def test_time_stops_within_one_evaluation():
     began = time.monotonic()
-    selector = quick(Sleeping(), max_time=0.5, max_evaluations=6000).fit(*WINE)
+    selector = quick(Sleeping(), callbacks=EarlyStopping(max_time=0.5), max_evaluations=6000).fit(*WINE)
     assert selector.stop_reason_ == "max_time"
     assert time.monotonic() - began < 0.5 + 0.01 * (5 + 1) + 0.25  # one evaluation, the refit, and some slack
-    assert selector.history_[0].n_evaluations > 3
+    assert selector.history_.n_evaluations > 3
 
 
 @pytest.mark.parametrize("moment", np.random.default_rng(5).uniform(0.005, 0.35, 5).round(3).tolist())
@@ -143,16 +136,16 @@ def test_ctrl_c_at_random_moments(moment):
     timer.start()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        selector = quick(Sleeping(), max_time=30, max_evaluations=6000).fit(*WINE)
+        selector = quick(Sleeping(), callbacks=LATE, max_evaluations=6000).fit(*WINE)
     timer.join()
     assert selector.interrupted_
-    assert_same(selector, quick(max_evaluations=selector.history_[0].n_evaluations).fit(*WINE))
+    assert_same(selector, quick(max_evaluations=selector.history_.n_evaluations).fit(*WINE))
 
 
 def test_ctrl_c_after_the_search_skips_the_spread():
     Pressing.left = 5 * 31  # thirty subsets were evaluated, now the front's are, fold by fold
     with pytest.warns(UserWarning, match="the best of 30 evaluations is kept"):
-        selector = quick(Pressing(), max_evaluations=30, max_time=1000).fit(*WINE)
+        selector = quick(Pressing(), max_evaluations=30, callbacks=LATE).fit(*WINE)
     assert selector.interrupted_
     assert np.isnan([point.std for point in selector.front_]).all()
     assert_same(selector, quick(max_evaluations=30).fit(*WINE))
@@ -171,10 +164,10 @@ class Halfway(BPSO):
         super()._learn(masks, errors)
 
 
-def test_ctrl_c_while_a_search_learns_waits_until_it_has_learnt():
+def test_ctrl_c_while_a_search_learns_waits_until_it_has_learnt(tmp_path):
     with pytest.warns(UserWarning, match="interrupted"):
-        selector = quick(algorithm=Halfway, warm_start=True).fit(*WINE)
-    assert selector.history_[0].n_evaluations == 90
+        selector = quick(algorithm=Halfway, storage=tmp_path / "wine.npz").fit(*WINE)
+    assert selector.history_.n_evaluations == 90
     assert_same(selector.fit(*WINE), quick(algorithm="bpso").fit(*WINE))
 
 
@@ -186,30 +179,17 @@ def test_other_threads_get_no_signals():
     assert_same(found[0], quick().fit(*WINE))
 
 
-def test_ctrl_c_in_the_outer_estimate_keeps_the_selection():
-    def callback(progress):
-        seen.append(progress.n_evaluations)
-        if len(seen) == 5:  # the second batch of the first outer training set
-            press()
-
-    seen = []
-    with pytest.warns(UserWarning, match="of 90 evaluations is kept, without the estimate by outer_cv"):
-        selector = quick(callback=callback, outer_cv=3, max_evaluations=90).fit(*WINE)
-    assert selector.interrupted_
-    assert selector.stop_reason_ == "max_evaluations"
-    assert not hasattr(selector, "outer_score_")
-
-
 def test_a_slow_search_warns(monkeypatch):
     monkeypatch.setattr(EvaluatorChoice, "measure", lambda self: 0.5)
-    words = r"about 450 s \(8 minutes\): 900 evaluations at 0.5 s each.*max_time.*max_evaluations.*faster estimator"
-    with pytest.warns(UserWarning, match=words):
-        quick(n_runs=3, max_evaluations=100, outer_cv=2).fit(*WINE)
+    words = r"about 150 s \(2 minutes\): 300 evaluations at 0.5 s each.*max_time.*max_evaluations.*faster estimator"
+    with pytest.warns(UserWarning, match=words) as caught:
+        quick(max_evaluations=300).fit(*WINE)
+    assert caught[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         quick(max_evaluations=119).fit(*WINE)
-        quick(max_time=100).fit(*WINE)
-        quick(verbose=1).fit(*WINE)
+        quick(callbacks=LATE).fit(*WINE)
+        quick(callbacks=lambda progress: None).fit(*WINE)
 
 
 def test_subsets_that_are_quick_in_batches_do_not_warn(monkeypatch):
@@ -239,7 +219,7 @@ def test_jobs_are_those_of_scikit_learn():
 
 def test_progress_of_callbacks():
     seen = []
-    SwarmSelector(GaussianNB(), algorithm=UPSO2D, cv=5, max_evaluations=60, random_state=0, callback=seen.append).fit(
+    SwarmSelector(GaussianNB(), algorithm=UPSO2D, cv=5, max_evaluations=60, random_state=0, callbacks=seen.append).fit(
         *WINE
     )
     assert [progress.n_evaluations for progress in seen] == [30, 60]

@@ -7,7 +7,9 @@ from sklearn.naive_bayes import GaussianNB
 
 from pqswarm._base.random import derived_seed
 from pqswarm.errors import PqswarmError
+from pqswarm.selector import EarlyStopping
 from pqswarm.selector.rescoring import MOST, PARTITIONS, Pool
+from pqswarm.selector.storage import read_saved
 from tests.selector.problems import WINE, quick
 
 
@@ -33,10 +35,11 @@ def test_a_pool_keeps_the_best_in_any_order():
 
 
 @pytest.mark.parametrize("cv", [3, KFold(4), StratifiedKFold(3, shuffle=True, random_state=1)])
-def test_chooses_the_best_mean_over_all_partitions(cv):
+def test_chooses_the_best_mean_over_all_partitions(cv, tmp_path):
     X, y = WINE
-    selector = quick(cv=cv, max_evaluations=900, warm_start=True, random_state=3).fit(X, y)
-    masks, errors = selector._saved.pool["masks"][:3], selector._saved.pool["errors"][:3]
+    selector = quick(cv=cv, max_evaluations=900, storage=tmp_path / "search.npz", random_state=3).fit(X, y)
+    pool = read_saved(tmp_path / "search.npz").pool
+    masks, errors = pool["masks"][:3], pool["errors"][:3]
     kind, folds = (KFold, 4) if type(cv) is KFold else (StratifiedKFold, 3)
     scores = []
     for mask, error in zip(masks, errors, strict=True):
@@ -54,25 +57,23 @@ def test_chooses_the_best_mean_over_all_partitions(cv):
 
 def test_without_other_partitions_the_best_score_counts():
     X, y = WINE
-    for options in ({"max_evaluations": 500}, {"cv": ShuffleSplit(3, random_state=0)}, {"max_time": 1e-9}):
+    for options in (
+        {"max_evaluations": 500},
+        {"cv": ShuffleSplit(3, random_state=0)},
+        {"callbacks": EarlyStopping(max_time=1e-9)},
+    ):
         given = {"max_evaluations": 900} | options
-        selector, best = quick(**given).fit(X, y), quick(rule="best", **given).fit(X, y)
+        selector, best = quick(**given).fit(X, y), quick(selection_rule="best", **given).fit(X, y)
         np.testing.assert_array_equal(selector.support_, best.support_)
 
 
 def test_a_resumed_search_rescores_the_same_subsets(tmp_path):
     X, y = WINE
-    whole = quick(max_evaluations=900, warm_start=True).fit(X, y)
-    file = tmp_path / "search.npz"
-    quick(max_evaluations=900, storage=file, callback=lambda progress: progress.n_evaluations > 300).fit(X, y)
-    resumed = quick(max_evaluations=900, storage=file, warm_start=True).fit(X, y)
+    file, other = tmp_path / "search.npz", tmp_path / "whole.npz"
+    whole = quick(max_evaluations=900, storage=other).fit(X, y)
+    quick(max_evaluations=900, storage=file, callbacks=lambda progress: progress.n_evaluations > 300).fit(X, y)
+    resumed = quick(max_evaluations=900, storage=file).fit(X, y)
     np.testing.assert_array_equal(resumed.support_, whole.support_)
-    for name, array in whole._saved.pool.items():
-        np.testing.assert_array_equal(resumed._saved.pool[name], array)
-
-
-def test_verbose_says_how_the_subset_was_selected(capsys):
-    selector = quick(max_evaluations=900, verbose=1, outer_cv=2).fit(*WINE)
-    shown = " ".join(capsys.readouterr().err.split())
-    assert selector.rule_ in shown
-    assert f"{selector.outer_optimism_:.3g}" in shown
+    resumed_pool = read_saved(file).pool
+    for name, array in read_saved(other).pool.items():
+        np.testing.assert_array_equal(resumed_pool[name], array)

@@ -1,4 +1,4 @@
-"""Resuming a search: from its file, or from the last fit."""
+"""Resuming a search from its file."""
 
 import os
 import signal
@@ -33,11 +33,11 @@ def stopping_after(batches):
 
 @pytest.mark.parametrize("algorithm", ["2d-upso", "ga", "sffs"])
 def test_resumes_unchanged(tmp_path, algorithm):
-    options = {"algorithm": algorithm, "n_runs": 2, "storage": tmp_path / "wine.npz"}
+    options = {"algorithm": algorithm, "storage": tmp_path / "wine.npz"}
     whole = quick(**(options | {"storage": None})).fit(*WINE)
     for _ in range(20):
         try:
-            selector = quick(**options, callback=stopping_after(2)).fit(*WINE)
+            selector = quick(**options, callbacks=stopping_after(2)).fit(*WINE)
             break
         except Stop:
             pass
@@ -50,18 +50,11 @@ def test_a_larger_budget_resumes_and_a_smaller_one_is_refused(tmp_path):
     file = str(tmp_path / "wine.npz")
     quick(storage=file, max_evaluations=71).fit(*WINE)
     calls = []
-    more = quick(storage=file, callback=lambda progress: calls.append(progress.n_evaluations)).fit(*WINE)
+    more = quick(storage=file, callbacks=lambda progress: calls.append(progress.n_evaluations)).fit(*WINE)
     assert_same(more, quick().fit(*WINE))
     assert calls[0] > 71
     with pytest.raises(PqswarmError, match="of a search of 200 evaluations: set max_evaluations to at least that"):
         quick(storage=file, max_evaluations=100).fit(*WINE)
-
-
-def test_patience_continues(tmp_path):
-    options = {"patience": 70, "max_evaluations": 2000}
-    with pytest.raises(Stop):
-        quick(storage=tmp_path / "wine.npz", callback=stopping_after(2), **options).fit(*WINE)
-    assert_same(quick(storage=tmp_path / "wine.npz", **options).fit(*WINE), quick(**options).fit(*WINE))
 
 
 def test_other_searches_are_refused(tmp_path):
@@ -75,12 +68,11 @@ def test_other_searches_are_refused(tmp_path):
             r"different estimator: GaussianNB\(.*\) before, KNeighborsClassifier\(.*",
         ),
         ({"algorithm": "ga"}, "different algorithm: 2d-upso before, ga now"),
-        ({"algorithm_params": {"swarm_size": 20}}, "different algorithm_params"),
-        ({"n_features_to_select": 4}, "different algorithm_params"),
+        ({"algorithm": ("2d-upso", {"swarm_size": 20})}, "different parameters"),
+        ({"n_features_to_select": 4}, "different parameters"),
         ({"cv": 4}, "different cross-validation"),
         ({"cv": StratifiedKFold(5, shuffle=True)}, "different cross-validation"),
         ({"scoring": "f1_macro"}, "different scoring"),
-        ({"n_runs": 2}, "different n_runs: 1 before, 2 now"),
         ({"random_state": 1}, "different random_state"),
         ({"prefilter": None}, "different prefilter"),
     ):
@@ -130,25 +122,6 @@ def test_one_process_at_a_time(tmp_path):
         quick(storage=tmp_path / "folder").fit(*WINE)
 
 
-def test_warm_start_resumes():
-    selector = quick(max_evaluations=50, warm_start=True, n_runs=2).fit(*WINE)
-    assert_same(selector.set_params(max_evaluations=200).fit(*WINE), quick(n_runs=2).fit(*WINE))
-    with pytest.raises(
-        PqswarmError, match=r"the last fit is of another search with different data .*: set warm_start=False"
-    ):
-        selector.fit(WINE[0] * 2, WINE[1])
-    with pytest.raises(PqswarmError, match="set max_evaluations to at least that"):
-        selector.set_params(max_evaluations=60).fit(*WINE)
-    assert_same(selector.set_params(warm_start=False).fit(*WINE), quick(n_runs=2, max_evaluations=60).fit(*WINE))
-
-
-def test_warm_start_without_a_random_state():
-    selector = quick(max_evaluations=50, warm_start=True, random_state=None).fit(*WINE)
-    first = selector.history_[0].improvements
-    second = selector.set_params(max_evaluations=150).fit(*WINE).history_[0].improvements
-    np.testing.assert_array_equal(second[: len(first)], first)
-
-
 @pytest.mark.slow
 def test_a_killed_process_is_resumed(tmp_path):
     file = tmp_path / "wine.npz"
@@ -161,7 +134,7 @@ def test_a_killed_process_is_resumed(tmp_path):
             if progress.n_evaluations >= 60:
                 print("now", flush=True)
                 time.sleep(60)
-        quick(storage=sys.argv[1], callback=wait).fit(*WINE)
+        quick(storage=sys.argv[1], callbacks=wait).fit(*WINE)
     """
     child = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(program), str(file)], stdout=subprocess.PIPE, env=os.environ
@@ -173,7 +146,7 @@ def test_a_killed_process_is_resumed(tmp_path):
         child.wait()
         child.stdout.close()
     began = []
-    resumed = quick(storage=file, callback=lambda progress: began.append(progress.n_evaluations)).fit(*WINE)
+    resumed = quick(storage=file, callbacks=lambda progress: began.append(progress.n_evaluations)).fit(*WINE)
     assert began[0] >= 60
     assert_same(resumed, quick().fit(*WINE))
 
@@ -182,13 +155,13 @@ def test_saves_at_intervals(tmp_path, monkeypatch):
     from pqswarm.selector import storage
 
     file, seen = tmp_path / "wine.npz", []
-    quick(storage=file, callback=lambda progress: seen.append(file.exists())).fit(*WINE)
+    quick(storage=file, callbacks=lambda progress: seen.append(file.exists())).fit(*WINE)
     assert not any(seen)  # five seconds are not over
     file.unlink()
     seen.clear()
     monkeypatch.setattr(storage, "_PAUSE", 0.0)
     monkeypatch.setattr(storage, "_PAUSES", 0.0)
-    quick(storage=file, callback=lambda progress: seen.append(file.read_bytes())).fit(*WINE)
+    quick(storage=file, callbacks=lambda progress: seen.append(file.read_bytes())).fit(*WINE)
     assert len(set(seen)) == len(seen) > 1
 
 

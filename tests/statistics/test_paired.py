@@ -115,11 +115,11 @@ def test_compare_datasets():
     better, far = compare_datasets(samples, control="a")
     assert (better.wins, better.ties, better.losses) == (10, 0, 2)
     assert better.p_value == pytest.approx(scipy.stats.wilcoxon(X, Y).pvalue, rel=0.2)
-    assert (far.verdict, far.wins) == ("better", 12)
-    assert better.verdict == "better"
-    assert [one.verdict for one in compare_datasets(samples, pairs=[("c", "a")])] == ["worse"]
+    assert (far.conclusion, far.wins) == ("better", 12)
+    assert better.conclusion == "better"
+    assert [one.conclusion for one in compare_datasets(samples, pairs=[("c", "a")])] == ["worse"]
     same = compare_datasets({"a": [[x] for x in X], "b": [[x * (1 + 1e-4 * (-1) ** i)] for i, x in enumerate(X)]})
-    assert same[0].verdict == "practically equal"
+    assert same[0].conclusion == "practically equal"
     with pytest.raises(PqswarmError, match="same data sets"):
         compare_datasets({"a": [[1.0]], "b": [[1.0], [2.0]]})
     with pytest.raises(PqswarmError, match="unknown algorithm 'd'"):
@@ -161,9 +161,9 @@ def test_small_losses_are_losses_and_equal_errors_are_equal():
     """Within the margin neither is more probably better, but the test says who is."""
     x = [[0.10 + i / 1000] for i in range(9)]
     (found,) = compare_datasets({"a": [[v[0] + 1e-4] for v in x], "b": x}, control="a")
-    assert (found.wins, found.losses, found.verdict, found.lead) == (0, 9, "worse", -1.0)
+    assert (found.wins, found.losses, found.conclusion, found.lead) == (0, 9, "worse", -1.0)
     (same,) = compare_datasets({"a": [[0.0]] * 7, "b": [[0.0]] * 7}, control="a")
-    assert (same.ties, same.p_value, same.posterior.equal, same.verdict) == (7, 1.0, 1.0, "practically equal")
+    assert (same.ties, same.p_value, same.posterior.equal, same.conclusion) == (7, 1.0, 1.0, "practically equal")
     shuffled = [(i * 4) % 9 for i in range(9)]
     y = [[v[0] * 1.01, v[0] * 1.03] for v in x]
     assert hierarchical_difference(x, y) == hierarchical_difference([x[i] for i in shuffled], [y[i] for i in shuffled])

@@ -147,26 +147,26 @@ def test_a_control_is_compared_with_each_other():
     given = samples(A=1.0, B=1.2, C=1.001, D=0.9)
     found = compare_runs(given, control="A", margin=0.03)
     assert [(c.algorithm, c.against) for c in found] == [("A", "B"), ("A", "C"), ("A", "D")]
-    assert [c.verdict for c in found] == ["better", "practically equal", "worse"]
+    assert [c.conclusion for c in found] == ["better", "practically equal", "worse"]
     raw = [stats.mannwhitneyu(given["A"], given[name], method="exact").pvalue for name in "BCD"]
     assert [c.p_value for c in found] == pytest.approx(raw)
     assert [c.p_hommel for c in found] == pytest.approx(multipletests(raw, method="hommel")[1])
     margin = 0.03 * given["A"].mean()
     raw = [ttost_ind(given["A"], given[name], -margin, margin, usevar="unequal")[0] for name in "BCD"]
     assert [c.p_equivalence for c in found] == pytest.approx(multipletests(raw, method="hommel")[1])
-    assert compare_runs(given, control="A", margin=0.001)[1].verdict == "inconclusive"
+    assert compare_runs(given, control="A", margin=0.001)[1].conclusion == "inconclusive"
     assert found[0].ratio == pytest.approx(given["A"].mean() / given["B"].mean())
 
 
 def test_directions_and_defaults():
     given = samples(A=0.98, B=0.95)
     (low,), (high,) = compare_runs(given), compare_runs(given, lower_is_better=False)
-    assert (low.algorithm, low.verdict) == ("B", "better")
-    assert (high.algorithm, high.verdict) == ("A", "better")
+    assert (low.algorithm, low.conclusion) == ("B", "better")
+    assert (high.algorithm, high.conclusion) == ("A", "better")
     assert low.margin == pytest.approx(0.05 * given["B"].mean())
     assert high.margin == pytest.approx(0.01 * given["A"].mean())
     (pair,) = compare_runs(given | {"C": [1.0] * 3}, pairs=[("A", "B")])
-    assert (pair.verdict, pair.p_hommel) == ("worse", pair.p_value)
+    assert (pair.conclusion, pair.p_hommel) == ("worse", pair.p_value)
     assert pair.row()["superiority_upper"] == pair.superiority.upper
 
 

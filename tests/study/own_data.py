@@ -9,7 +9,7 @@ NAMES = ("sepal length", "sepal width", "petal length", "petal width", "dew", "d
 PLAN = """
 runs = 2
 max_evaluations = 40
-reference = "2d-upso"
+baseline = "2d-upso"
 [dataset]
 file = "flowers.csv"
 [folds]
@@ -26,7 +26,7 @@ algorithm = "ga"
 [[algorithms]]
 algorithm = "sffs"
 """
-SHARE = "[held_out]\nshare = 0.25\n"
+SHARE = "[held_out]\nfraction = 0.25\n"
 
 
 def flowers(seed=0, each=16):

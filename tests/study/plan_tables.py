@@ -21,7 +21,7 @@ and paths are relative to the plan. Names that other packages register by entry 
 ones.
 """
 PARTS = (
-    ("The study", plan.StudyPlan, 'title = "My study"\nruns = 10\nmax_evaluations = 6000\nreference = "large swarm"\n'),
+    ("The study", plan.StudyPlan, 'title = "My study"\nruns = 10\nmax_evaluations = 6000\nbaseline = "large swarm"\n'),
     (
         "`[dataset]`: generated events",
         plan.DatasetPlan,
@@ -29,7 +29,7 @@ PARTS = (
     ),
     ("`[dataset]`: your own data", plan.OwnDataPlan, '[dataset]\nfile = "events.csv"\nlabel = "class"\n'),
     ("`[held_out]`: generated events", plan.HeldOutPlan, "[held_out]\nevents_per_class = 50\nseeds = [1, 2, 3]\n"),
-    ("`[held_out]`: your own data", plan.OwnHeldOutPlan, "[held_out]\nshare = 0.25\n"),
+    ("`[held_out]`: your own data", plan.OwnHeldOutPlan, "[held_out]\nfraction = 0.25\n"),
     ("`[folds]`", plan.FoldsPlan, "[folds]\nnumber = 10\n"),
     (
         "`[subsets]`",
@@ -49,9 +49,9 @@ PARTS = (
     (
         "`[multiverse]`",
         MultiversePlan,
-        '[multiverse]\ndesign = "array"\nreadings = 16\n\n[multiverse.choices]\nfolds.number = [10, 5]\n'
+        '[multiverse]\ndesign = "array"\nspecifications = 16\n\n[multiverse.choices]\nfolds.number = [10, 5]\n'
         'algorithms."*".randomness = ["element", "particle"]\n\n[multiverse.choices.events]\nuniform = {}\n'
-        '"in steps" = { dataset.preset = "paper-stepped" }\n\n[multiverse.marked]\nours = { events = "in steps" }\n',
+        '"in steps" = { dataset.preset = "paper-grid" }\n\n[multiverse.marked]\nours = { events = "in steps" }\n',
     ),
 )
 SEVERAL = """

@@ -73,15 +73,15 @@ plain = {}
 
 
 def multiverse_toml(block=MULTIVERSE, **changes):
-    """The smoke plan as a multiverse of four readings and a marked one, on two data sets each, as TOML."""
+    """The smoke plan as a multiverse of four specifications and a marked one, on two data sets each, as TOML."""
     changes = {"runs": 2, "max_evaluations": 30, "classes": FEW} | changes
     text = plan_toml(old="seed = 0\n\n[held_out]", new="seeds = [1, 2]\n\n[other]", **changes)
     start, _, rest = text.partition("[other]")
     return f"{start}{rest[rest.index('[folds]') :]}\n{block}"
 
 
-def two_readings_toml():
-    """A multiverse of two readings, whose SFFS takes a few steps instead of hundreds."""
+def two_specifications_toml():
+    """A multiverse of two specifications, whose SFFS takes a few steps instead of hundreds."""
     text = multiverse_toml('[multiverse]\ndesign = "full"\nchoices.dataset.features.border = ["symmetric", "zero"]\n')
     return text.replace('"sffs"', '"sffs"\nparameters.size = 3')
 

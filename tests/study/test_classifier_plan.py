@@ -5,7 +5,7 @@ import pytest
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import CLASSIFIERS, Classifier
 from pqswarm.study import ClassifierPlan, format_plan, plan_text, read_plan
-from pqswarm.study.planfile import restore_plan
+from pqswarm.study.plan_file import restore_plan
 
 SMOKE = plan_text("smoke")
 HEAD, _, ALGORITHMS = SMOKE.partition("[[algorithms]]")

@@ -10,7 +10,7 @@ import pytest
 
 from pqswarm.errors import PqswarmError
 from pqswarm.study import Store, load_plan, run_study
-from tests.study.studies import FEW, contents, plan_toml, tiny, two_readings_toml
+from tests.study.studies import FEW, contents, plan_toml, tiny, two_specifications_toml
 from tests.waiting import PATIENCE, wait_until
 
 pytestmark = pytest.mark.slow
@@ -117,7 +117,7 @@ def tell(process, line):
 
 
 def test_a_cluster_changes_nothing_even_if_a_worker_is_killed(start, tmp_path):
-    (tmp_path / "plan.toml").write_text(two_readings_toml())
+    (tmp_path / "plan.toml").write_text(two_specifications_toml())
     (tmp_path / "endless.toml").write_text(plan_toml(max_evaluations=1_000_000, classes=FEW))
     run_study(load_plan(tmp_path / "plan.toml"), tmp_path / "local", jobs=1)
     cluster, _ = start(CLUSTER)

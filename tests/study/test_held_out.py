@@ -109,7 +109,7 @@ def test_a_store_with_one_set_without_noise_is_read(study_copy):
             assert HeldOut.from_json('{"classifier": "k-NN", "errors": {"a": 0.5}}').place == ("k-NN", "")
             store.put(HeldOut(name, old))
     with Store(study_copy) as store:
-        found = summarize(store).classifiers[0]
+        found = summarize(store).only.classifiers[0]
     assert {title: errors.tolist() for title, errors in found.held_out.items()} == {
         "all features": [0.25],
         "2D-UPSO": [0.125],

@@ -1,4 +1,4 @@
-"""The multiverse: designs, readings, kills, and a report whose numbers are counted again."""
+"""The multiverse: designs, specifications, kills, and a report whose numbers are counted again."""
 
 from collections import Counter
 from dataclasses import replace
@@ -11,12 +11,12 @@ from typer.testing import CliRunner
 from pqswarm.cli.main import app
 from pqswarm.errors import PqswarmError
 from pqswarm.report import write_report
-from pqswarm.report.study_report import read_summary
+from pqswarm.report.summary import read_summary
 from pqswarm.study import format_plan, load_plan, read_plan, read_study, run_study
 from pqswarm.study import scheduler as scheduling
 from pqswarm.study.multiverse import MultiversePlan
-from pqswarm.study.planfile import restore_plan
-from tests.study.studies import contents, multiverse_toml, two_readings_toml
+from pqswarm.study.plan_file import restore_plan
+from tests.study.studies import contents, multiverse_toml, two_specifications_toml
 
 CHOICES = {f"c{i}": {"one": {}, "two": {}} for i in range(6)} | {
     f"d{i}": {name: {} for name in "abcd"} for i in range(2)
@@ -34,11 +34,11 @@ def finished(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("readings", [32, 64])
-def test_in_an_array_every_two_choices_meet_equally_often(readings):
-    plan = MultiversePlan(choices=CHOICES, readings=readings, seed=5)
-    chosen = [reading.chosen for reading in plan.list_readings()]
-    assert len(chosen) == readings
+@pytest.mark.parametrize("specifications", [32, 64])
+def test_in_an_array_every_two_choices_meet_equally_often(specifications):
+    plan = MultiversePlan(choices=CHOICES, specifications=specifications, seed=5)
+    chosen = [specification.chosen for specification in plan.list_specifications()]
+    assert len(chosen) == specifications
     for one, other in combinations(CHOICES, 2):
         met = Counter((row[one], row[other]) for row in chosen)
         assert set(met) == set(product(CHOICES[one], CHOICES[other]))
@@ -47,17 +47,22 @@ def test_in_an_array_every_two_choices_meet_equally_often(readings):
 
 def test_the_smallest_array_that_has_room():
     plan = MultiversePlan(choices={name: CHOICES[name] for name in ("c0", "c1", "c2")})
-    assert len(plan.list_readings()) == 4
-    assert len(MultiversePlan(choices=CHOICES).list_readings()) == 16  # 6 + 2 x 3 columns of 15
+    assert len(plan.list_specifications()) == 4
+    assert len(MultiversePlan(choices=CHOICES).list_specifications()) == 16  # 6 + 2 x 3 columns of 15
 
 
 def test_the_other_designs():
     three = {"a": {"1": {}, "2": {}, "3": {}}, "b": {"x": {}, "y": {}}}
-    full = [tuple(one.chosen.values()) for one in MultiversePlan(choices=three, design="full").list_readings()]
+    full = [tuple(one.chosen.values()) for one in MultiversePlan(choices=three, design="full").list_specifications()]
     assert full == list(product("123", "xy"))
-    single = [tuple(r.chosen.values()) for r in MultiversePlan(choices=three, design="one-at-a-time").list_readings()]
+    single = [
+        tuple(r.chosen.values()) for r in MultiversePlan(choices=three, design="one-at-a-time").list_specifications()
+    ]
     assert single == [("1", "x"), ("2", "x"), ("3", "x"), ("1", "y")]
-    drawn = [MultiversePlan(choices=three, design="random", readings=5, seed=s).list_readings() for s in (0, 0, 1)]
+    drawn = [
+        MultiversePlan(choices=three, design="random", specifications=5, seed=s).list_specifications()
+        for s in (0, 0, 1)
+    ]
     assert drawn[0] == drawn[1] != drawn[2]
     assert len({tuple(one.chosen.values()) for one in drawn[0]}) == 5
 
@@ -66,19 +71,19 @@ def test_the_other_designs():
     ("block", "message"),
     [
         ("design = 'array'\nchoices.runs = [1, 2, 3]", "choices of 2 or 4 alternatives, not 3"),
-        ("readings = 48\nchoices.runs = [1, 2]", "must be a power of two, such as 64, not 48"),
-        ("readings = 2\nchoices.runs = [1, 2]\nchoices.seed = [1, 2]", "more than 2 readings"),
-        ("design = 'random'\nreadings = 9\nchoices.runs = [1, 2]", "only 2 combinations"),
-        ("design = 'full'\nreadings = 4\nchoices.runs = [1, 2]", "a full design has 2: remove it"),
+        ("specifications = 48\nchoices.runs = [1, 2]", "must be a power of two, such as 64, not 48"),
+        ("specifications = 2\nchoices.runs = [1, 2]\nchoices.seed = [1, 2]", "more than 2 specifications"),
+        ("design = 'random'\nspecifications = 9\nchoices.runs = [1, 2]", "only 2 combinations"),
+        ("design = 'full'\nspecifications = 4\nchoices.runs = [1, 2]", "a full design has 2: remove it"),
         ("choices.runs = [1, 1]", "runs contains an alternative twice"),
         ("choices.runs = [1]", "runs needs at least two alternatives"),
         ("choices.runs = 3", "runs must be a list of values, or a table of alternatives"),
-        ("choices.rums = [1, 2]", "reading r1"),
-        ("choices.runs = [1, 0]", "reading r2 ({'runs': 0}): runs must be greater than or equal to 1"),
-        ("choices.algorithms.ga.name = ['ga', 'GA']", "algorithms must have the same names in all readings"),
+        ("choices.rums = [1, 2]", "specification r1"),
+        ("choices.runs = [1, 0]", "specification r2 ({'runs': 0}): runs must be greater than or equal to 1"),
+        ("choices.algorithms.ga.name = ['ga', 'GA']", "algorithms must have the same names in all specifications"),
         ("choices.runs = [1, 2]\nmarked.mine = { rums = '2' }", "unknown choice of marked.mine 'rums'"),
         ("choices.runs = [1, 2]\nmarked.mine = { runs = '3' }", "unknown alternative of marked.mine.runs '3'"),
-        ("choices.runs = [1, 2]\nmarked.r2 = {}", "r2 is the name of a reading of the design"),
+        ("choices.runs = [1, 2]\nmarked.r2 = {}", "r2 is the name of a specification of the design"),
     ],
 )  # fmt: skip
 def test_wrong_plans(block, message):
@@ -89,7 +94,7 @@ def test_wrong_plans(block, message):
 
 def test_held_out_data_are_refused():
     text = multiverse_toml().replace("[folds]", "[held_out]\nseeds = [7]\n\n[folds]")
-    with pytest.raises(PqswarmError, match="readings of a multiverse are not tested: remove it"):
+    with pytest.raises(PqswarmError, match="specifications of a multiverse are not tested: remove it"):
         read_plan(text)
 
 
@@ -99,23 +104,23 @@ def test_plans_come_back_from_text_and_from_the_store():
 
 
 def test_no_reading_changes_another():
-    """A preset given as a table is shared by readings; one that removes its bench leaves it to the others."""
+    """A preset given as a table is shared by specifications; one that removes its bench leaves it to the others."""
     cells = load_plan("multiverse").cells()
     shares = Counter()
-    for reading in load_plan("multiverse").multiverse.list_readings():
-        preset = cells[f"{reading.name}, seed 13"].dataset.whole_preset
-        shares[reading.chosen["bench"], preset.bench_share == 0] += 1
+    for specification in load_plan("multiverse").multiverse.list_specifications():
+        preset = cells[f"{specification.name}, seed 13"].dataset.whole_preset
+        shares[specification.chosen["bench"], preset.bench_fraction == 0] += 1
     assert shares == {("none", True): 32, ("with", False): 34}
 
 
 def test_cells_are_those_of_the_reading_alone(finished, tmp_path):
     plan = small()
-    reading = plan.multiverse.list_readings()[2]
-    run_study(plan.read_as(reading), tmp_path / "alone", jobs=1)
+    specification = plan.multiverse.list_specifications()[2]
+    run_study(plan.plan_for(specification), tmp_path / "alone", jobs=1)
     whole, alone = contents(finished)["runs"], contents(tmp_path / "alone")["runs"]
-    assert {f"{reading.name}, seed 1", f"{reading.name}, seed 2"} <= {key.dataset for key in whole}
+    assert {f"{specification.name}, seed 1", f"{specification.name}, seed 2"} <= {key.dataset for key in whole}
     for key, run in alone.items():
-        assert whole[replace(key, dataset=f"{reading.name}, {key.dataset}")] == run
+        assert whole[replace(key, dataset=f"{specification.name}, {key.dataset}")] == run
     assert not (finished / "datasets").exists()  # events are generated again if need be
 
 
@@ -123,7 +128,7 @@ def test_interruptions_and_processes_change_nothing(tmp_path, monkeypatch):
     class Killed(Exception):
         pass
 
-    plan = read_plan(two_readings_toml())
+    plan = read_plan(two_specifications_toml())
     run_study(plan, tmp_path / "whole", jobs=1)
 
     monkeypatch.setattr(scheduling, "_FIRST_SLICE", 0.0)
@@ -151,23 +156,23 @@ def test_interruptions_and_processes_change_nothing(tmp_path, monkeypatch):
 
 def test_the_report_counts_right(finished, tmp_path):
     frame = read_study(finished).to_frame()
-    frame["reading"] = frame["dataset"].str.partition(", ")[0]
-    frame = frame[(frame["classifier"] == "NB") & frame["reading"].str.match(r"r\d")]
-    errors = frame.groupby(["reading", "algorithm"])["error"].mean().unstack()
+    frame["specification"] = frame["dataset"].str.partition(", ")[0]
+    frame = frame[(frame["classifier"] == "NB") & frame["specification"].str.match(r"r\d")]
+    errors = frame.groupby(["specification", "algorithm"])["error"].mean().unstack()
     lowest = (errors["2D-UPSO"] < errors["GA"] - 1e-12).mean()
-    table = write_report(finished, "csv", tmp_path / "csv") / "shares.csv"
+    table = write_report(finished, "csv", tmp_path / "csv") / "claims.csv"
     rows = [line.split(",") for line in table.read_text().splitlines()]
-    told = float(rows[1][rows[0].index("share NB")])
+    told = float(rows[1][rows[0].index("fraction NB")])
     assert told == pytest.approx(100 * lowest)
     page = write_report(finished, "html", tmp_path / "page.html").read_text()
-    for reading in small().multiverse.list_readings():
-        assert f'data-key="{reading.name}"' in page
-        assert f'id="reading-{reading.name}"' in page
+    for specification in small().multiverse.list_specifications():
+        assert f'data-key="{specification.name}"' in page
+        assert f'id="specification-{specification.name}"' in page
 
 
-def test_a_report_on_some_of_the_readings(finished, tmp_path):
+def test_a_report_on_some_of_the_specifications(finished, tmp_path):
     choice, (name, *_) = next((c, list(names)) for c, names in small().multiverse.choices.items())
-    kept = [one.name for one in small().multiverse.list_readings() if one.chosen[choice] == name]
+    kept = [one.name for one in small().multiverse.list_specifications() if one.chosen[choice] == name]
     out = ["--format", "csv", "--out", str(tmp_path / "part")]
     told = CliRunner().invoke(app, ["report", str(finished), "--where", f"{choice.rpartition('.')[2]}={name}", *out])
     assert told.exit_code == 0, told.output
@@ -188,8 +193,8 @@ def test_effects_are_logarithms_of_ratios_of_means(finished):
     assert found.effects("error")[1, 1] == pytest.approx(np.log(means["2D-UPSO"] / means["GA"]))
 
 
-@pytest.mark.parametrize(("runs", "told"), [(82, "The study is not finished"), (5, "fewer than two finished readings")])
-def test_an_unfinished_multiverse_shows_its_finished_readings(tmp_path, runs, told):
+@pytest.mark.parametrize(("runs", "told"), [(82, "The study is not finished"), (5, "fewer than two finished")])
+def test_an_unfinished_multiverse_shows_its_finished_specifications(tmp_path, runs, told):
     class Enough(Exception):
         pass
 
@@ -207,6 +212,6 @@ def test_an_unfinished_multiverse_shows_its_finished_readings(tmp_path, runs, to
 
 
 def test_plan_commands(finished):
-    shown = CliRunner().invoke(app, ["plan", "show", str(finished), "--reading", "r2"])
-    reading = next(one for one in small().multiverse.list_readings() if one.name == "r2")
-    assert read_plan(shown.stdout) == small().read_as(reading)
+    shown = CliRunner().invoke(app, ["plan", "show", str(finished), "--specification", "r2"])
+    specification = next(one for one in small().multiverse.list_specifications() if one.name == "r2")
+    assert read_plan(shown.stdout) == small().plan_for(specification)

@@ -15,7 +15,7 @@ from pqswarm.datasets import Samples, read_samples
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.study import format_plan, load_plan, plan_text, read_plan, run_study
 from pqswarm.study.findings import About, AllFeatures, Events, HeldOut, Hyperparameters, StageTwo
-from pqswarm.study.planfile import restore_plan
+from pqswarm.study.plan_file import restore_plan
 from tests.conftest import made_once
 from tests.study.own_data import NAMES, PLAN, SHARE, flowers, own_plan
 from tests.study.studies import contents, find
@@ -23,7 +23,7 @@ from tests.study.studies import contents, find
 
 @pytest.fixture(scope="session")
 def plans(tmp_path_factory):
-    """A folder with the finished study of a plan with a share held out, and the plan; only to be read."""
+    """A folder with the finished study of a plan with a fraction held out, and the plan; only to be read."""
 
     def make(folder):
         run_study(own_plan(folder, SHARE), folder / "study", jobs=1)
@@ -174,16 +174,16 @@ def test_data_that_do_not_fit_the_plan(tmp_path, old, new, message):
         (
             "[folds]",
             "[held_out]\nseeds = [1]\n[folds]",
-            "held_out: .* by file or by share",
+            "held_out: .* by file or by fraction",
         ),
-        ("[folds]", '[held_out]\nshare = 0.2\nfile = "a"\n[folds]', "held_out: give file or share, not both"),
-        ("[folds]", "[held_out]\nshare = 1.0\n[folds]", "held_out.share: must be less than 1"),
+        ("[folds]", '[held_out]\nfraction = 0.2\nfile = "a"\n[folds]', "held_out: give file or fraction, not both"),
+        ("[folds]", "[held_out]\nfraction = 1.0\n[folds]", "held_out.fraction: must be less than 1"),
         (
             "[folds]",
-            "[held_out]\nshare = 0.2\nevents_per_class = 3\n[folds]",
+            "[held_out]\nfraction = 0.2\nevents_per_class = 3\n[folds]",
             "held_out: events_per_class applies to gener",
         ),
-        ('file = "flowers.csv"', "[held_out]\nshare = 0.2", "held_out: file and share need .* dataset.file"),
+        ('file = "flowers.csv"', "[held_out]\nfraction = 0.2", "held_out: file and fraction need .* dataset.file"),
     ],
 )
 def test_plans_that_make_no_sense(old, new, message):

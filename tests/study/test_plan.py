@@ -8,9 +8,10 @@ from math import inf
 import pytest
 
 from pqswarm.errors import PqswarmError
+from pqswarm.events import PRESETS
 from pqswarm.study import PLANS, StudyPlan, format_plan, load_plan, plan_text, read_plan
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR
-from pqswarm.study.planfile import restore_plan
+from pqswarm.study.plan_file import restore_plan
 
 SMOKE = plan_text("smoke")
 SEVEN = ["ga", "aco", "bpso", "cbpso", "chbpso", "2d-upso", "sffs"]
@@ -31,7 +32,7 @@ def test_built_in_plans_are_valid_and_whole(name):
     assert [algorithm.name for algorithm in plan.algorithms] == [*SEVEN[:-1], *ours, *once]
     assert [classifier.kind for classifier in plan.classifiers] == ["k-nn", "kernel-nb"]
     assert all(not algorithm.parameters for algorithm in plan.algorithms if algorithm.name in SEVEN)
-    assert plan.reference == "2d-upso"
+    assert plan.baseline == "2d-upso"
     assert plan.folds.seed != plan.folds.stage_two_seed
     assert plan.algorithm("sffs").sequential
     assert plan.paper
@@ -59,9 +60,9 @@ def test_quick_is_a_small_version_of_the_paper():
     assert changed == {"dataset.events_per_class", "dataset.seeds", "dataset.snr", "runs"}
     assert set(quick.dataset.snr) < set(replication.dataset.snr)
     changed = {key.partition("[")[0] for key, _, _ in replication.differences(load_plan("paper"))}
-    of_data = {"dataset.seeds", "held_out.others", "held_out.seeds"}
+    of_data = {"dataset.seeds", "held_out.cross_dataset", "held_out.seeds"}
     assert changed == {"runs", "algorithms", "classifiers", *of_data} - {"held_out.seeds"}
-    assert load_plan("paper-stepped").differences(load_plan("paper")) == [("dataset.preset", "paper-stepped", "paper")]
+    assert load_plan("paper-grid").differences(load_plan("paper")) == [("dataset.preset", "paper-grid", "paper")]
 
 
 def test_defaults_are_those_of_the_paper():
@@ -150,11 +151,11 @@ def test_defaults_are_those_of_the_paper():
             "algorithms[2]: swarm_size of BPSOParameters must be an int",
         ),
         ('"bpso"', '"bpso"\nparameters.size = 0', "algorithms[2]: size of BPSOParameters must be an integer of at"),
-        ('reference = "2d-upso"', 'reference = "2d"', "unknown reference '2d'"),
+        ('baseline = "2d-upso"', 'baseline = "2d"', "unknown baseline '2d'"),
         (
-            'reference = "2d-upso"',
-            'reference = "sffs"',
-            "unknown reference 'sffs'. Known: ga, aco, bpso, cbpso, chbpso",
+            'baseline = "2d-upso"',
+            'baseline = "sffs"',
+            "unknown baseline 'sffs'. Known: ga, aco, bpso, cbpso, chbpso",
         ),
         (
             "seeds = [1, 2]",
@@ -374,3 +375,14 @@ def test_sffs_is_told_a_size_given_one_or_goes_through_all():
 def test_plans_are_frozen():
     with pytest.raises(ValueError, match="frozen"):
         load_plan("smoke").runs = 5
+
+
+def test_plans_stored_before_keys_were_renamed():
+    """Keys have their new names; names of algorithms are not keys."""
+    old = read_plan(SMOKE).model_dump(exclude={"baseline", "held_out"}) | {"reference": "share"}
+    old |= {"held_out": {"others": True}, "algorithms": [{"algorithm": "ga", "name": "share"}]}
+    old["dataset"] = {"preset": {"extends": "paper-stepped", "bench": {"share": 0}}, "seeds": [1, 2]}
+    plan = restore_plan(old)
+    assert (plan.baseline, plan.held_out.cross_dataset) == ("share", True)
+    assert plan.dataset.make_preset().bench_fraction == 0
+    assert plan.dataset.make_preset().models == PRESETS["paper-grid"].models

@@ -5,7 +5,7 @@ import pytest
 from pqswarm.datasets import load_dataset
 from pqswarm.errors import PqswarmError
 from pqswarm.events import PRESETS, load_preset
-from pqswarm.events.preset_text import write_preset
+from pqswarm.events.preset_file import write_preset
 from pqswarm.report import summarize, write_report
 from pqswarm.report.sections import events as events_of
 from pqswarm.report.sections import features
@@ -50,7 +50,7 @@ def test_sixty_hertz_from_plan_to_report(plan_file, tmp_path):
     before = contents(folder)
     (tmp_path / "sixty.toml").unlink()
     with Store(folder) as store:
-        summary = summarize(store)
+        summary = summarize(store).only
     assert summary.plan == plan
     run_study(summary.plan, folder, jobs=1)  # resumed by what the study keeps
     assert contents(folder) == before

@@ -10,10 +10,10 @@ import pytest
 
 from pqswarm.datasets import load_dataset
 from pqswarm.errors import FileFormatError, PqswarmError
-from pqswarm.study import AlgorithmPlan, Store, best_of, run, run_study, scheduler
+from pqswarm.study import AlgorithmPlan, Store, best_run, run, run_study, scheduler
 from pqswarm.study.database import Database
 from pqswarm.study.findings import About, Events, Finished
-from pqswarm.study.planfile import restore_plan
+from pqswarm.study.plan_file import restore_plan
 from tests.study.studies import FEW, contents, events_of_few, find, records, tiny
 
 CLASSIFIERS = ("k-NN", "NB")
@@ -57,7 +57,7 @@ def test_the_best_run_has_the_least_error_then_the_fewest_features_then_the_lowe
         replace(one, key=replace(one.key, run=run), result=replace(one.result, error=error, mask=mask))
         for run, (error, mask) in enumerate([(0.2, few), (0.1, many), (0.1, few), (0.1, few), (0.3, few)])
     ]
-    assert best_of(runs).key.run == best_of(runs[::-1]).key.run == 2
+    assert best_run(runs).key.run == best_run(runs[::-1]).key.run == 2
 
 
 # What is refused
@@ -182,13 +182,13 @@ def test_progress_is_told(tmp_path):
     assert (done[0], done[-1], seen[-1].evaluations_total) == (0, 1800, 1800)
     assert (seen[0].runs_done, seen[-1].runs_done, seen[-1].runs_total) == (0, 14, 14)
     assert seen[0].seconds_left == inf
-    shares = [progress.share for progress in seen]
-    assert shares == sorted(shares)
-    assert shares[0] == 0.0
-    assert 0.3 < shares[-1] < 1.0  # the report is still to come
+    fractions = [progress.fraction for progress in seen]
+    assert fractions == sorted(fractions)
+    assert fractions[0] == 0.0
+    assert 0.3 < fractions[-1] < 1.0  # the report is still to come
     seen.clear()
     run_study(tiny(), tmp_path, jobs=1, progress=seen.append)
-    assert seen[-1].share == shares[-1]  # what was done before counts as well
+    assert seen[-1].fraction == fractions[-1]  # what was done before counts as well
     with Store(tmp_path) as store:
         finished = store.finished()
     assert seen[-1].best == {c: min(r.error for r in finished if r.key.classifier == c) for c in CLASSIFIERS}

@@ -6,16 +6,14 @@ from contextlib import closing
 
 import numpy as np
 import pytest
-from pqswarm.app.studies.values import read_runs, run_values, study_values
 
-from pqswarm.app.handlers import Missing
 from pqswarm.errors import PqswarmError
 from pqswarm.report import write_report
 from pqswarm.study import Store, format_plan, load_plan, read_plan, read_study, run_study
 from pqswarm.study import scheduler as scheduling
 from pqswarm.study.changes import change_plan
 from pqswarm.study.findings import AllFeatures, Finished, HeldOut
-from pqswarm.study.following import Follower
+from pqswarm.study.live_progress import Follower
 from tests.study.own_data import PLAN, flowers
 from tests.study.samples import assert_same_record
 from tests.study.studies import FEW, contents, plan_toml, tiny
@@ -128,7 +126,7 @@ def test_five_files_of_ones_own(tmp_path):
         ("[dataset]\nseeds = [1, 1]\n", "contains a seed twice"),
         ("[dataset]\nseed = 3\nseeds = [1, 2]\n", "seed and seeds are both given"),
         ("[dataset]\nseeds = []\n", "seeds"),
-        ("[dataset]\nseeds = [1]\n[held_out]\nothers = true\n", "others needs several dataset.seeds"),
+        ("[dataset]\nseeds = [1]\n[held_out]\ncross_dataset = true\n", "cross_dataset needs several dataset.seeds"),
         ("[dataset]\nseeds = [1, 2]\n[held_out]\nseeds = [2]\n", "held_out.seeds must not contain dataset.seed"),
         ("[dataset]\nseed = 3\n[[datasets]]\npreset = 'paper'\n", "dataset and datasets are both given"),
         ("[[datasets]]\n[[datasets]]\n", "the name 'paper' twice"),
@@ -197,20 +195,9 @@ def test_keys_of_members_named_after_their_files():
 
 def test_keys_of_presets_and_parameters():
     plan = {"runs": 40, "dataset": {"preset": "paper"}, "algorithms": [{"algorithm": "ga"}]}
-    changed = change_plan(plan, {"runs": 5, "dataset.preset.bench.share": 0, "algorithms.ga.elites": 2})
-    assert changed["dataset"] == {"preset": {"extends": "paper", "bench": {"share": 0}}}
+    changed = change_plan(plan, {"runs": 5, "dataset.preset.bench.fraction": 0, "algorithms.ga.elites": 2})
+    assert changed["dataset"] == {"preset": {"extends": "paper", "bench": {"fraction": 0}}}
     assert changed["algorithms"] == [{"algorithm": "ga", "parameters": {"elites": 2}}]
-
-
-def test_the_workbench_shows_one_data_set_at_a_time(finished):
-    with Follower(finished) as follower:
-        assert study_values(follower)["datasets"] == [f"seed {seed}" for seed in SEEDS]
-        first, second = read_runs(follower, "NB"), read_runs(follower, "NB", "seed 4")
-        assert {record.key.dataset for record in second.records} == {"seed 4"}
-        assert {record.key.dataset for record in first.records} == {"seed 3"}
-        assert run_values(second, "ga", 1)["error"] == 100 * runs_of(finished, "seed 4")["NB", "ga", 1].error
-        with pytest.raises(Missing, match="no such data set"):
-            read_runs(follower, "NB", "seed 9")
 
 
 def test_runs_as_a_data_frame(finished):

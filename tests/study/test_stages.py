@@ -15,7 +15,7 @@ from pqswarm.evaluation import CLASSIFIERS as EVENT_TYPES
 from pqswarm.evaluation import Folds, GridSearchResult, KernelNBEvaluator, KNNEvaluator
 from pqswarm.evaluation.exact.naive_bayes.kernel import KernelNB
 from pqswarm.search import minimize
-from pqswarm.study import ClassifierPlan, best_of, read_plan, run_study
+from pqswarm.study import ClassifierPlan, best_run, read_plan, run_study
 from pqswarm.study.findings import AllFeatures, GridFinding, HeldOut, Hyperparameters, OneStandardError, StageTwo
 from pqswarm.study.stages import choose_hyperparameters
 from tests.study.studies import FEW, LEVELS, contents, events_of_few, find, plan_toml, records, tiny
@@ -35,7 +35,7 @@ def stage_one(name, events):
 
 def subsets(folder, classifier):
     """The masks that stage II and the held-out events are about, by name."""
-    masks = {name: best_of(records(folder, classifier, name)).mask for name in ("2d-upso", "ga", "sffs")}
+    masks = {name: best_run(records(folder, classifier, name)).mask for name in ("2d-upso", "ga", "sffs")}
     smaller = find(folder, OneStandardError, classifier).mask
     return {"all features": np.ones(99, bool), **masks, "one standard error": smaller}
 
@@ -65,7 +65,7 @@ def test_each_run_is_what_minimize_finds_with_its_seed(study, events, classifier
 @pytest.mark.parametrize("classifier", CLASSIFIERS)
 def test_sffs_goes_to_the_size_of_the_best_subset_of_the_reference(study, events, classifier):
     (record,) = records(study, classifier, "sffs")
-    size = best_of(records(study, classifier, "2d-upso")).size
+    size = best_run(records(study, classifier, "2d-upso")).size
     assert record.size == size
     result = minimize("sffs", stage_one(classifier, events), 10**8, record.seed, parameters={"size": size})
     np.testing.assert_array_equal(record.mask, result.mask)
@@ -121,7 +121,7 @@ def test_held_out_errors_by_scikit_learn(study, events, classifier):
 @pytest.mark.parametrize("classifier", CLASSIFIERS)
 def test_one_standard_error_the_slow_way(study, events, classifier):
     folds = Folds.stratified(events.y, 5, 0)
-    best = best_of(records(study, classifier, "2d-upso")).mask
+    best = best_run(records(study, classifier, "2d-upso")).mask
     rates = by_sklearn(classifier, events.X(inf), events.y, folds, best)
     width = np.sqrt(((rates - rates.mean()) ** 2).sum() / 4) / np.sqrt(5)
     found = find(study, OneStandardError, classifier)

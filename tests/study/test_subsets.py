@@ -12,7 +12,7 @@ from tests.study.studies import find, records
 PLAN = """
 runs = 2
 max_evaluations = 60
-reference = "ga"
+baseline = "ga"
 folds = { number = 3 }
 classifiers = [{ name = "NB", kind = "gaussian-nb", grid_search = false }]
 algorithms = [{ algorithm = "ga" }, { algorithm = "sffs" }, { algorithm = "ranking" }]

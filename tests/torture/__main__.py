@@ -48,7 +48,7 @@ def small_plan(classifier=""):
 
 def prepare(folder, parts, modes):
     """Plans, recordings, and the outcome of undisturbed studies and watchers."""
-    from pqswarm.recordings.samples.write import write_samples
+    from pqswarm.recordings.samples import write_samples
 
     prepared = {}
     for name, classifier in (("plan", ""), ("light", "gaussian-nb")):

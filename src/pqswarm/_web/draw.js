@@ -69,11 +69,6 @@ window.pq = window.pq || {};
     const last = Math.floor(high / step + 1e-9);
     return Array.from({ length: Math.min(last - first + 1, 1000) }, (_, i) => (first + i) * step);
   };
-  pq.logTicks = (low, high) => {
-    const powers = [];
-    for (let p = Math.ceil(Math.log10(low) - 1e-9); p <= Math.log10(high) + 1e-9; p += 1) powers.push(10 ** p);
-    return powers;
-  };
 
   // Arrays are sent as base64 of little-endian numbers, the native byte order of all current browsers.
   const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer;

@@ -31,7 +31,7 @@ ArchiveFolder = Annotated[
     Path | None,
     option("DIR", "Folder of the archive (one SQLite file).", "--archive", show_default="next to the folder"),
 ]
-SiteFile = Annotated[Path | None, option("FILE", "Site file (TOML); `pqswarm site FILE` prints one to edit.")]
+SiteFile = Annotated[Path | None, option("FILE", "Site file (TOML); `pqswarm site-file FILE` prints one to edit.")]
 MaxMegabytes = Annotated[
     float | None, option("MB", "Maximum memory for the samples of a file, in MB.", show_default="512")
 ]

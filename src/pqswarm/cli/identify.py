@@ -32,7 +32,7 @@ def identify(
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
     csv: Annotated[Path | None, option("FILE", "Write one row per event as CSV.")] = None,
     html: Annotated[Path | None, option("FILE", "Write a self-contained page with all events.")] = None,
-    pdf: Annotated[Path | None, option("FILE", "Write one sheet per incident, to forward.")] = None,
+    pdf: Annotated[Path | None, option("FILE", "Write a one-page PDF summary per incident.")] = None,
     site: analysis.SiteFile = None,
     nominal: analysis.Nominal = None,
     reference: analysis.ReferenceChoice = None,
@@ -45,7 +45,9 @@ def identify(
     archive: Annotated[
         Path | None, option("DIR", "Keep the results in this archive; what is in it is not analysed again.")
     ] = None,
-    again: Annotated[bool, typer.Option("--again", help="Analyse also what is in the archive.")] = False,
+    reanalyze: Annotated[
+        bool, typer.Option("--reanalyze", help="Analyze recordings again even if they are in the archive.")
+    ] = False,
     jobs: Annotated[int, option("N", "Processes; -1 uses all cores.", "--jobs", "-j")] = 1,
     cluster: Annotated[
         str | None, option("ADDRESS", "Analyse on the Dask cluster of this scheduler, which sees the same files.")
@@ -78,8 +80,8 @@ def identify(
         if realpath(path) in read:
             raise PqswarmError(f"{path} is an input: choose another output file.")
         check_writable(path, overwrite)
-    if again and archive is None:
-        raise PqswarmError("--again is for what is in an archive: add --archive, or omit it.")
+    if reanalyze and archive is None:
+        raise PqswarmError("--reanalyze is for what is in an archive: add --archive, or omit it.")
     workers = 1 if cluster is not None else effective_jobs(jobs)
     if pdf is not None and (workers > 1 or cluster is not None):
         raise PqswarmError("--pdf needs the samples in this process: omit --jobs and --cluster.")
@@ -100,7 +102,7 @@ def identify(
             archive=book,
             jobs=workers,
             cluster=cluster,
-            again=again or pdf is not None,
+            again=reanalyze or pdf is not None,
             after=None if pdf is None else sheets.add,
         ):
             if results.unprinted and not wanted and book is None:

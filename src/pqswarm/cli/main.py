@@ -18,13 +18,13 @@ from pqswarm.cli.command import Command, CommandGroup
 from pqswarm.cli.compare import compare
 from pqswarm.cli.dataset import dataset
 from pqswarm.cli.identify import identify
+from pqswarm.cli.make_samples import make_samples
 from pqswarm.cli.options import Stopped
 from pqswarm.cli.plan import app as plan
 from pqswarm.cli.plot import plot
 from pqswarm.cli.preset import app as preset
 from pqswarm.cli.report import report
-from pqswarm.cli.sample import sample
-from pqswarm.cli.site import site
+from pqswarm.cli.site_file import site_file
 from pqswarm.cli.study import study
 from pqswarm.cli.terminal import discard_output, escape_unencodable, say
 from pqswarm.cli.train import train
@@ -41,7 +41,7 @@ app = typer.Typer(
     help="Find the few signal features that identify a power-quality event.",
     epilog="Try: pqswarm study quick",
 )
-for _command in (study, report, compare, identify, watch, site, sample, train, dataset, plot):
+for _command in (study, report, compare, identify, watch, site_file, make_samples, train, dataset, plot):
     app.command(cls=Command)(_command)
 app.command("app", cls=Command)(workbench)
 app.add_typer(archive, name="archive")

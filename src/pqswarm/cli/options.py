@@ -62,7 +62,7 @@ PlanName = Annotated[
     str,
     argument(
         "PLAN",
-        "quick, paper, paper-stepped, replication, multiverse, smoke, or a plan file.",
+        "quick, paper, paper-grid, replication, multiverse, smoke, or a plan file.",
         autocompletion=complete_names("pqswarm.study", "PLANS"),
     ),
 ]
@@ -70,7 +70,7 @@ Preset = Annotated[
     str,
     option(
         "PRESET",
-        "paper, paper-stepped, paper-printed, field, field-16, a plugin's preset, or a TOML file.",
+        "paper, paper-grid, paper-printed, field, field-extended, a plugin's preset, or a TOML file.",
         autocompletion=complete_preset,
     ),
 ]

@@ -22,8 +22,8 @@ app = typer.Typer(
 @app.command(cls=Command)
 def show(
     name: PlanName,
-    reading: Annotated[
-        str | None, option("NAME", "Print one reading of a multiverse: a plan, a file or a study folder.")
+    specification: Annotated[
+        str | None, option("NAME", "Print one specification of a multiverse: a plan, a file or a study folder.")
     ] = None,
 ) -> None:
     """Print a built-in plan, to edit.
@@ -32,20 +32,23 @@ def show(
     """
     from pqswarm.study import plan_text
 
-    typer.echo(plan_text(name) if reading is None else _reading_text(name, reading), nl=reading is not None)
+    typer.echo(
+        plan_text(name) if specification is None else _specification_text(name, specification),
+        nl=specification is not None,
+    )
 
 
-def _reading_text(name: str, reading: str) -> str:
+def _specification_text(name: str, specification: str) -> str:
     from pqswarm.errors import PqswarmError, unknown_name
     from pqswarm.study import format_plan, load_plan, read_study
 
     plan = read_study(name).plan if Path(name).is_dir() else load_plan(name)
     if plan.multiverse is None:
-        raise PqswarmError(f"{name} has no multiverse: leave --reading out.")
-    found = {one.name: one for one in plan.multiverse.list_readings()}
-    if reading not in found:
-        raise unknown_name("reading", reading, found)
-    return format_plan(plan.read_as(found[reading]))
+        raise PqswarmError(f"{name} has no multiverse: leave --specification out.")
+    found = {one.name: one for one in plan.multiverse.list_specifications()}
+    if specification not in found:
+        raise unknown_name("specification", specification, found)
+    return format_plan(plan.plan_for(found[specification]))
 
 
 @app.command(cls=Command)
@@ -76,7 +79,7 @@ def check(path: Annotated[Path, argument("FILE", "Plan file in TOML.")], changes
     counts = ", ".join(f"{n} {word}{'s' * (n != 1)}" for n, word in zip(numbers, words, strict=True))
     sets = f"{len(cells)} data sets, " if len(cells) > 1 else ""
     if plan.multiverse is not None:
-        sets = f"{len(plan.multiverse.list_readings())} readings, {sets}"
+        sets = f"{len(plan.multiverse.list_specifications())} specifications, {sets}"
     typer.echo(f"{path} is valid: {sets}{counts}{f' and those of {once}' if once else ''}.")
     if len(cells) > 1:
         if plan.multiverse is None and len(cells) < ENOUGH_DATASETS:

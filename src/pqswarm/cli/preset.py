@@ -35,7 +35,7 @@ def check(path: Annotated[Path, argument("FILE", "Preset file in TOML.")]) -> No
     Example: pqswarm preset check mine.toml
     """
     from pqswarm.events import load_preset
-    from pqswarm.events.parameters import Fixed
+    from pqswarm.events.ranges import Fixed
 
     check_no_folder(path, "a preset in TOML")
     preset = load_preset(path)
@@ -46,7 +46,7 @@ def check(path: Annotated[Path, argument("FILE", "Preset file in TOML.")]) -> No
         for name, spec in preset.ranges(label).items()
         if not isinstance(spec, Fixed)
     }
-    part = sum(map(preset.share_from_bench, preset.classes)) / n_classes
+    part = sum(map(preset.fraction_from_bench, preset.classes)) / n_classes
     share = f"{100 * part:.3g} % of the events from the bench" if part else "no bench"
     typer.echo(
         f"{path} is valid: preset {preset.name!r}, {n_classes} class{'es' * (n_classes != 1)}, {len(drawn)} parameters "

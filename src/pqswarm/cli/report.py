@@ -21,7 +21,7 @@ def report(
             "html, md, latex or csv; with --figures: svg, pdf or png.",
             "--format",
             "-f",
-            show_default="by the suffix of --out, or html; svg",
+            show_default="from the suffix of --out; otherwise html, or svg with --figures",
         ),
     ] = None,
     out: Annotated[
@@ -29,8 +29,9 @@ def report(
         option("PATH", "Output file, or folder for csv.", "--out", "-o", show_default="report.FORMAT in DIR"),
     ] = None,
     figures: Annotated[Path | None, option("DIR", "Write only the figures, to this folder.")] = None,
-    column: Annotated[
-        bool, typer.Option("--column", help="Draw figures as PDF for a journal's column, 3.5 inches wide.")
+    single_column: Annotated[
+        bool,
+        typer.Option("--single-column", help="Draw figures as PDF for a journal's column, 3.5 inches wide."),
     ] = False,
     control: Annotated[
         str | None, option("NAME", "Algorithm to compare the others with, or best.", show_default="from the plan")
@@ -72,8 +73,8 @@ def report(
     if given and (others or figures is not None):
         raise PqswarmError(f"{given[0]} is for the report of one study: leave it out.")
     if figures is None:
-        if column:
-            raise PqswarmError("--column is for figures: give --figures a folder.")
+        if single_column:
+            raise PqswarmError("--single-column is for figures: give --figures a folder.")
         form = choose_format(format, out, _ENDINGS, "html")
         if form == "csv" and out is not None and out.suffix:
             raise PqswarmError(f"--format csv writes a folder of tables: give --out a folder, not {out.name!r}.")
@@ -86,6 +87,8 @@ def report(
         raise PqswarmError("give --out for the report or --figures for only its figures, not both.")
     else:
         number = len(
-            write_figures([folder, *(others or ())], figures, format or ("pdf" if column else "svg"), column=column)
+            write_figures(
+                [folder, *(others or ())], figures, format or ("pdf" if single_column else "svg"), column=single_column
+            )
         )
         typer.echo(f"wrote {number} figure{'s' * (number != 1)} to {figures.resolve()}")

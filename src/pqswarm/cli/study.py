@@ -64,7 +64,7 @@ def study(
             run_study(chosen, folder, jobs=jobs, device=device, cluster=cluster, progress=follow)
             show(replace(last[-1], stage="writing the report"))
             written = write_report(folder, "html")
-            show(replace(last[-1], stage="done", share=1.0))
+            show(replace(last[-1], stage="done", fraction=1.0))
     except (KeyboardInterrupt, SystemError) as error:
         if not _is_study_interrupt(error):
             raise
@@ -105,7 +105,7 @@ def _show_study_progress() -> "Iterator[Callable[[StudyProgress], None]]":
 
             def update(progress: "StudyProgress") -> None:
                 bar.words = _study_progress_text(progress)
-                bar.update(task, description=progress.stage, completed=progress.share, total=1.0)
+                bar.update(task, description=progress.stage, completed=progress.fraction, total=1.0)
 
             yield update
         return
@@ -125,7 +125,7 @@ def _study_progress_text(progress: "StudyProgress") -> str:
     parts = [f"{progress.runs_done} of {progress.runs_total} runs"]
     if progress.rate > 0 and progress.evaluations_done < progress.evaluations_total:
         parts.append(f"{progress.rate:,.0f} evaluations/s")
-    if progress.share < 1.0 and progress.seconds_left < inf:
+    if progress.fraction < 1.0 and progress.seconds_left < inf:
         parts.append(f"{_study_duration_text(progress.seconds_left)} left")
     parts += [f"{name} {error:.4f}" for name, error in progress.best.items()]
     return ", ".join(parts)

@@ -41,10 +41,10 @@ def train(
         str,
         option(
             "PRESET",
-            "broad, paper, paper-stepped, paper-printed, field, field-16, one of a plugin, or a TOML file.",
+            "training, paper, paper-grid, paper-printed, field, field-extended, one of a plugin, or a TOML file.",
             autocompletion=complete_preset,
         ),
-    ] = "broad",
+    ] = "training",
     classifier: Annotated[
         str,
         option(
@@ -58,11 +58,13 @@ def train(
     ] = None,
     search: Annotated[
         bool | None,
-        typer.Option("--search/--no-search", help="Search for the best subset of features.", show_default="with broad"),
+        typer.Option(
+            "--search/--no-search", help="Search for the best subset of features.", show_default="with training"
+        ),
     ] = None,
     algorithm: Annotated[str, option("NAME", "Algorithm of the search.")] = "merit",
     evaluations: Annotated[int, option("N", "Subsets evaluated by the search, for each bandwidth.")] = 5000,
-    events_per_class: Annotated[int, option("N", "Events of each class; with broad, for each bandwidth.")] = 150,
+    events_per_class: Annotated[int, option("N", "Events of each class; with training, for each bandwidth.")] = 150,
     snr: Annotated[
         str, option("DB,...", "Noise levels in dB, separated by commas, assigned to the events in turn.")
     ] = "20,inf,25,40,30,60,35,inf,50",
@@ -100,7 +102,7 @@ def train(
         raise PqswarmError("--site is for corrected recordings: add --archive, or omit it.")
     place = None if site is None else load_site(site)
     names = None if subset is None else _read_train_features(subset)
-    levels, chosen = read_levels(snr), preset if preset == "broad" else _find_train_preset(preset)
+    levels, chosen = read_levels(snr), preset if preset == "training" else _find_train_preset(preset)
     try:
         with progress_bars() as show:
             model = train_model(
@@ -108,7 +110,7 @@ def train(
                 events_per_class,
                 classifier,
                 names,
-                algorithm if (chosen == "broad" if search is None else search) else None,
+                algorithm if (chosen == "training" if search is None else search) else None,
                 max_evaluations=evaluations,
                 snr=levels,
                 corrections=archive or None,
@@ -128,7 +130,7 @@ def _find_train_preset(name: str) -> "Preset":
     from pqswarm.events import PRESETS, get_preset
 
     if name not in PRESETS and not name.endswith(".toml"):
-        raise unknown_name("preset", name, ("broad", *PRESETS))
+        raise unknown_name("preset", name, ("training", *PRESETS))
     return get_preset(name)
 
 

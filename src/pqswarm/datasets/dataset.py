@@ -13,8 +13,9 @@ import numpy as np
 from pqswarm._base.files import write_atomically
 from pqswarm._base.typing import FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.events import RECORD, SOURCES, Event
-from pqswarm.events.event import synthesise
+from pqswarm.events import SOURCES, Event
+from pqswarm.events.catalog import RECORD_PARAMETERS
+from pqswarm.events.event import synthesize
 from pqswarm.features import FeatureOptions
 
 
@@ -106,9 +107,9 @@ class Dataset:
         row = dict(zip(self.parameter_names, self.parameters[number].tolist(), strict=True))
         parameters = {name: value for name, value in row.items() if not isnan(value)}
         source, seed = SOURCES[self.source[number]], int(self.seeds[number])
-        record = dict(zip(RECORD, self.record[number].tolist(), strict=True))
+        record = dict(zip(RECORD_PARAMETERS, self.record[number].tolist(), strict=True))
         return Event(
-            signal=synthesise(label, parameters, source=source, seed=seed, **record),
+            signal=synthesize(label, parameters, source=source, seed=seed, **record),
             label=label,
             parameters=parameters,
             source=source,
@@ -130,7 +131,7 @@ class Dataset:
         def write(binary: BinaryIO) -> None:
             file = TextIOWrapper(binary, encoding="utf-8", newline="")
             writer = csv.writer(file)
-            writer.writerow(["class", "source", "seed", *RECORD, *self.parameter_names, *self.feature_names])
+            writer.writerow(["class", "source", "seed", *RECORD_PARAMETERS, *self.parameter_names, *self.feature_names])
             for i in range(len(self)):
                 numbers = [*self.record[i], *self.parameters[i], *features[i]]
                 cells = ["" if isnan(value) else repr(float(value)) for value in numbers]

@@ -10,7 +10,8 @@ from pqswarm._base.array_file import ArrayFile
 from pqswarm._base.typing import AnyArray
 from pqswarm.datasets.dataset import Dataset
 from pqswarm.errors import FileFormatError, PqswarmError
-from pqswarm.events import PARAMETERS, RECORD, SOURCES, Parameter, check_snr
+from pqswarm.events import PARAMETERS, SOURCES, Parameter, check_snr
+from pqswarm.events.catalog import RECORD_PARAMETERS
 from pqswarm.events.classes import is_name
 from pqswarm.features import FUNCTIONS, FeatureOptions, feature_names
 
@@ -95,7 +96,7 @@ def _build_dataset(manifest: dict[str, Any], arrays: dict[str, AnyArray]) -> Dat
             raise FileFormatError(f"is damaged: {name!r} has values outside 0 to {limit - 1}.")
     if not np.isfinite(arrays["features"]).all():
         raise FileFormatError("is damaged: it holds features that are not finite.")
-    for names, values in ((RECORD, arrays["record"]), (manifest["parameter_names"], arrays["parameters"])):
+    for names, values in ((RECORD_PARAMETERS, arrays["record"]), (manifest["parameter_names"], arrays["parameters"])):
         for name, column in zip(names, values.T, strict=True):
             given = column[~np.isnan(column)] if values is arrays["parameters"] else column
             allowed = PARAMETERS.get(name, _ANY)  # parameters of plugins may be unknown here

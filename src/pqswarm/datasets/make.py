@@ -15,9 +15,10 @@ from pqswarm._base.typing import FloatArray
 from pqswarm.datasets.dataset import Dataset
 from pqswarm.datasets.specs import EventSpec, event_specs
 from pqswarm.errors import PqswarmError
-from pqswarm.events import NOISE_LEVELS, RECORD, SOURCES, Event, Preset, check_snr, get_preset
+from pqswarm.events import NOISE_LEVELS, SOURCES, Event, Preset, check_snr, get_preset
+from pqswarm.events.catalog import RECORD_PARAMETERS
 from pqswarm.events.noise import write_noisy
-from pqswarm.events.parameters import draw
+from pqswarm.events.ranges import draw
 from pqswarm.features import FUNCTIONS, WINDOW_CYCLES, FeatureOptions, extend, extract, feature_names, minimum_samples
 
 Progress = Callable[[int, int], None]
@@ -46,7 +47,7 @@ def make_dataset(
     seed : int
         Non-negative seed of the data set.
     preset : str or Preset
-        ``"paper"``, ``"paper-stepped"``, ``"paper-printed"``, ``"field"``, a TOML file, or a :class:`Preset`.
+        ``"paper"``, ``"paper-grid"``, ``"paper-printed"``, ``"field"``, a TOML file, or a :class:`Preset`.
         A tenth of all events come from the laboratory bench, spread over the classes that it can produce.
     n_jobs : int or None
         Threads; None or -1 uses all cores, or those granted to a worker process.
@@ -95,9 +96,9 @@ def count_features(preset: Preset, options: FeatureOptions) -> int:
     counts = set()
     for source, classes in zip(SOURCES, (preset.models, preset.bench), strict=True):
         for label in classes:
-            common = {name: spec for name, spec in preset.ranges(label, source).items() if name in RECORD}
-            for uniforms in product((0.0, 1.0 - 2.0**-53), repeat=len(RECORD)):
-                rate, frequency, cycles = (draw(common, list(uniforms), {})[name] for name in RECORD)
+            common = {name: spec for name, spec in preset.ranges(label, source).items() if name in RECORD_PARAMETERS}
+            for uniforms in product((0.0, 1.0 - 2.0**-53), repeat=len(RECORD_PARAMETERS)):
+                rate, frequency, cycles = (draw(common, list(uniforms), {})[name] for name in RECORD_PARAMETERS)
                 counts.add(options.n_features(rate, frequency))
                 level, n = options.level_at(rate, frequency), round(max(cycles, WINDOW_CYCLES) / frequency * rate)
                 if n < minimum_samples(level, options.wavelet):

@@ -111,7 +111,7 @@ class Samples:
         digest.update(np.ascontiguousarray(self.y, dtype="<i8").tobytes())
         return digest.hexdigest()
 
-    def split(self, share: float, seed: int) -> tuple["Samples", "Samples"]:
+    def split(self, fraction: float, seed: int) -> tuple["Samples", "Samples"]:
         """Split at random; the second part holds that fraction of each class, at least one sample.
 
         Examples
@@ -124,7 +124,7 @@ class Samples:
         aside = np.zeros(len(self), dtype=np.bool_)
         for number in range(len(self.class_names)):
             mine = generator.permutation(np.flatnonzero(self.y == number))
-            aside[mine[: max(1, round(share * mine.size))]] = True
+            aside[mine[: max(1, round(fraction * mine.size))]] = True
         return self._part(~aside), self._part(aside)
 
     def _part(self, rows: AnyArray) -> "Samples":

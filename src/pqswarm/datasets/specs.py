@@ -50,7 +50,7 @@ def event_specs(
     specs = []
     for event_class in preset.classes:
         word = EVENT_CLASSES.find(event_class).seed_word
-        from_bench = preset.share_from_bench(event_class)
+        from_bench = preset.fraction_from_bench(event_class)
         quota = [floor(from_bench * i + 1e-9) for i in range(count + 1)]
         for number, (before, after) in enumerate(pairwise(quota)):
             level = snr[number % len(snr)] if snr else None

@@ -72,7 +72,6 @@ def check_declarations(classifier: Classifier) -> None:
     require(classifier.name and classifier.name == classifier.name.lower().strip(), "the name is not in lower case")
     require(isinstance(classifier.title, str) and classifier.title, "there is no title")
     require("cpu" in classifier.devices and set(classifier.devices) <= set(DEVICES), "devices are not among DEVICES")
-    require(isinstance(classifier.exact, bool), "exact is not true or false")
 
 
 def check_hyperparameters(classifier: Classifier) -> None:
@@ -143,7 +142,7 @@ def check_predictions(classifier: Classifier) -> None:
     for problem in _problems():
         X, y, folds = problem
         for scaling in SCALINGS:
-            few = scaling in WITHIN_FOLDS or not classifier.exact  # these take long
+            few = scaling in WITHIN_FOLDS or classifier.fast_evaluator is None  # these take long
             masks = _masks(X.shape[1])[: 5 if few else None]
             evaluator = classifier.evaluator(X, y, folds, scaling=scaling)
             counts, errors = evaluator.error_counts(masks), evaluator.errors(masks)

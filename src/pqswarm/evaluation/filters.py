@@ -40,34 +40,17 @@ def _of_varying(scores: _Scores) -> _Scores:
     return of_varying
 
 
-def anova(X: FloatArray, y: AnyArray) -> FloatArray:
-    """F of the analysis of variance of each feature by class."""
-    from sklearn.feature_selection import f_classif
+def _sklearn_scores(name: str, **options: Any) -> _Scores:
+    """The scores of a function of scikit-learn's feature_selection, the first array of those that return several."""
 
-    with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):  # constant features have no score
-        return np.asarray(f_classif(X, y)[0])
+    def scores(X: FloatArray, y: AnyArray) -> FloatArray:
+        from sklearn import feature_selection
 
+        with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):  # constant features have no score
+            result = getattr(feature_selection, name)(X, y, **options)
+        return np.asarray(result[0] if isinstance(result, tuple) else result)
 
-def linear_f(X: FloatArray, y: FloatArray) -> FloatArray:
-    """F of the linear regression of a continuous y on each feature."""
-    from sklearn.feature_selection import f_regression
-
-    with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):  # here too
-        return np.asarray(f_regression(X, y, force_finite=False)[0])
-
-
-def mutual_information(X: FloatArray, y: AnyArray) -> FloatArray:
-    """Mutual information of each feature and the classes, by scikit-learn's nearest neighbours."""
-    from sklearn.feature_selection import mutual_info_classif
-
-    return np.asarray(mutual_info_classif(X, y, random_state=0))
-
-
-def mutual_information_continuous(X: FloatArray, y: FloatArray) -> FloatArray:
-    """Mutual information of each feature and a continuous y, by scikit-learn's nearest neighbours."""
-    from sklearn.feature_selection import mutual_info_regression
-
-    return np.asarray(mutual_info_regression(X, y, random_state=0))
+    return scores
 
 
 @_of_varying
@@ -323,12 +306,17 @@ FILTERS: Registry[Filter] = Registry(
     "pqswarm.filters",
     Filter,
     (
-        Filter("anova", anova, title="ANOVA F", for_continuous=linear_f),
+        Filter(
+            "anova",
+            _sklearn_scores("f_classif"),
+            title="ANOVA F",
+            for_continuous=_sklearn_scores("f_regression", force_finite=False),
+        ),
         Filter(
             "mutual-information",
-            mutual_information,
+            _sklearn_scores("mutual_info_classif", random_state=0),
             title="mutual information",
-            for_continuous=mutual_information_continuous,
+            for_continuous=_sklearn_scores("mutual_info_regression", random_state=0),
         ),
         Filter(
             "mutual-information-binned",

@@ -66,19 +66,18 @@ class FeatureGroups:
         """
         places = {name: place for place, name in enumerate(names)}
         stay, leave = (
-            _find_features(what, given, places)
-            for what, given in (("fixed_features", fixed), ("excluded_features", excluded))
+            _find_features(what, given, places) for what, given in (("fixed", fixed), ("excluded", excluded))
         )
         given = groups.values() if isinstance(groups, Mapping) else [] if groups is None else groups
         if isinstance(given, str) or not isinstance(given, Iterable):
-            raise PqswarmError(f"feature_groups must be lists of features, or a mapping to such lists, not {groups!r}.")
+            raise PqswarmError(f"groups must be lists of features, or a mapping to such lists, not {groups!r}.")
         units = np.arange(len(names))
         grouped: set[int] = set()
         for group in given:
-            members = _find_features("feature_groups", group, places)
+            members = _find_features("groups", group, places)
             if grouped & set(members):
                 twice = names[min(grouped & set(members))]
-                raise PqswarmError(f"feature_groups holds {twice!r} twice: put each feature into one group.")
+                raise PqswarmError(f"groups holds {twice!r} twice: put each feature into one group.")
             grouped |= set(members)
             units[members] = min(members, default=0)
         is_fixed = np.isin(units, units[stay])

@@ -201,11 +201,9 @@ class Classifier(Learner):
     name, title : str
         The registered name, used in plans, model files and on the command line; the name in tables and figures.
     fast_evaluator : type or None
-        The evaluator that is constructed with the hyperparameters, if there is one.
+        The exact evaluator that is constructed with the hyperparameters, if there is one.
     devices : tuple of str
         Where its evaluator computes.
-    exact : bool
-        Whether its evaluator is a fast one with exactly the errors of fitting as usual.
     grid : mapping of str to sequence
         The values of each hyperparameter that :meth:`search_grid` tries; empty if there is nothing to search.
 
@@ -223,7 +221,6 @@ class Classifier(Learner):
     """
 
     devices: ClassVar[tuple[str, ...]] = ("cpu",)
-    exact: ClassVar[bool] = False
     grid: ClassVar[Mapping[str, Sequence[Any]]] = {}
 
     def evaluator(
@@ -462,7 +459,6 @@ class KNNClassifier(_NearestNeighbors, Classifier):
     path = "sklearn.neighbors.KNeighborsClassifier"
     Hyperparameters: ClassVar[type[Parameters]] = KNNHyperparameters
     devices = ("cpu", "cuda")
-    exact = True
     # The evaluator does not support the cosine distance, which is listed for comparison.
     grid: ClassVar[Any] = {"metric": (*METRICS, "cosine"), "n_neighbors": tuple(range(1, 16))}
     hyperparameters: KNNHyperparameters
@@ -508,7 +504,6 @@ class KernelNBClassifier(Classifier):
     title = "Kernel NB"
     Hyperparameters: ClassVar[type[Parameters]] = KernelNBHyperparameters
     devices = ("cpu", "cuda")
-    exact = True
     grid: ClassVar[Any] = {
         "bandwidth": tuple(sorted({*(float(f"{value:.2g}") for value in np.logspace(-4, 0, 21)), 0.004}))
     }
@@ -565,7 +560,6 @@ class GaussianNBClassifier(ScikitLearner, Classifier):
     path = "sklearn.naive_bayes.GaussianNB"
     Hyperparameters: ClassVar[type[Parameters]] = GaussianNBHyperparameters
     devices = ("cpu", "cuda")
-    exact = True
     hyperparameters: GaussianNBHyperparameters
     fast_evaluator = GaussianNBEvaluator
 
@@ -588,7 +582,6 @@ class LDAClassifier(ScikitLearner, Classifier):
     title = "LDA"
     path = "sklearn.discriminant_analysis.LinearDiscriminantAnalysis"
     Hyperparameters: ClassVar[type[Parameters]] = LDAHyperparameters
-    exact = True
     hyperparameters: LDAHyperparameters
     fast_evaluator = LDAEvaluator
 
@@ -623,7 +616,6 @@ class DiscreteNBClassifier(Classifier):
     name = "discrete-nb"
     title = "Discrete NB"
     Hyperparameters: ClassVar[type[Parameters]] = DiscreteNBHyperparameters
-    exact = True
     takes_sparse = True
     hyperparameters: DiscreteNBHyperparameters
     fast_evaluator = DiscreteNBEvaluator

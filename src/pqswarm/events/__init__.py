@@ -1,12 +1,14 @@
 """Power-quality events: the paper's models, a simulated bench, noise and presets."""
 
 from pqswarm.events.bench import BenchRecord, run_bench
-from pqswarm.events.catalogue import PARAMETERS, Parameter
-from pqswarm.events.classes import EVENT_CLASSES, EventClass, Needs, class_family, class_title
-from pqswarm.events.event import RECORD, Event, generate
+from pqswarm.events.catalog import PARAMETERS, Parameter
+from pqswarm.events.classes import EVENT_CLASSES, CaptureRequirements, EventClass, class_title, class_type
+from pqswarm.events.event import Event, generate
 from pqswarm.events.models import Grid
 from pqswarm.events.noise import NOISE_LEVELS, add_noise, check_snr, noise_stream
-from pqswarm.events.parameters import (
+from pqswarm.events.preset import PRESETS, SOURCES, Preset, get_preset
+from pqswarm.events.preset_file import format_preset, load_preset
+from pqswarm.events.ranges import (
     EqualTo,
     Fixed,
     IndexedBy,
@@ -18,14 +20,38 @@ from pqswarm.events.parameters import (
     WithinRecord,
     spectrum_ranges,
 )
-from pqswarm.events.preset import SOURCES, Preset
-from pqswarm.events.preset_text import format_preset
-from pqswarm.events.presetfile import load_preset
-from pqswarm.events.presets import PRESETS, get_preset
 
 __all__ = [
-    "EVENT_CLASSES", "NOISE_LEVELS", "PARAMETERS", "PRESETS", "RECORD", "SOURCES", "BenchRecord", "EqualTo", "Event",
-    "EventClass", "Fixed", "Grid", "IndexedBy", "LogUniform", "NameIndex", "Needs", "OneOf", "Parameter", "Preset",
-    "Steps", "Uniform", "WithinRecord", "add_noise", "check_snr", "class_family", "class_title", "format_preset",
-    "generate", "get_preset", "load_preset", "noise_stream", "run_bench", "spectrum_ranges",
-]  # fmt: skip
+    "EVENT_CLASSES",
+    "NOISE_LEVELS",
+    "PARAMETERS",
+    "PRESETS",
+    "SOURCES",
+    "BenchRecord",
+    "CaptureRequirements",
+    "EqualTo",
+    "Event",
+    "EventClass",
+    "Fixed",
+    "Grid",
+    "IndexedBy",
+    "LogUniform",
+    "NameIndex",
+    "OneOf",
+    "Parameter",
+    "Preset",
+    "Steps",
+    "Uniform",
+    "WithinRecord",
+    "add_noise",
+    "check_snr",
+    "class_title",
+    "class_type",
+    "format_preset",
+    "generate",
+    "get_preset",
+    "load_preset",
+    "noise_stream",
+    "run_bench",
+    "spectrum_ranges",
+]

@@ -8,7 +8,7 @@ from zlib import crc32
 from pqswarm._base.registry import Registry
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
-from pqswarm.events.catalogue import PARAMETERS, Parameter
+from pqswarm.events.catalog import PARAMETERS, Parameter
 from pqswarm.events.models import combined, single
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,59}")
@@ -20,7 +20,7 @@ def is_name(name: object) -> bool:
 
 
 @dataclass(frozen=True)
-class Needs:
+class CaptureRequirements:
     """What a capture needs to show an event class.
 
     Parameters
@@ -28,7 +28,7 @@ class Needs:
     samples, cycles : float
         Samples per cycle; length [cycles].
     bandwidth : float
-        Bandwidth [multiples of the fundamental] below which :func:`pqswarm.events.broad.record_event` draws no event
+        Bandwidth [multiples of the fundamental] below which :func:`pqswarm.events.training.record_event` draws no event
         of the class.
     """
 
@@ -56,12 +56,12 @@ class EventClass:
         The parameters of the model that are not in :data:`PARAMETERS`.
     title : str
         The name as shown to people. The default is the name with spaces.
-    family : str
+    type : str
         What an event of the class is above all: one of the kinds of :class:`pqswarm.measure.Event`, such as ``"sag"``
-        or ``"transient"``, ``"none"`` for an undisturbed voltage, or a family that the rules do not know. For a sag, a
-        swell or an interruption a model is offered the classes of that family, for any other event the rest. The
+        or ``"transient"``, ``"none"`` for an undisturbed voltage, or a type that the rules do not know. For a sag, a
+        swell or an interruption a model is offered the classes of that type, for any other event the rest. The
         default is the name with spaces.
-    needs : Needs
+    requirements : CaptureRequirements
         What a capture needs to show the class.
     seed_word : int
         Distinguishes the random streams of the class. Never change it: the events would change. The default is derived
@@ -69,7 +69,7 @@ class EventClass:
 
     Examples
     --------
-    >>> EVENT_CLASSES["dc_offset"].title, EVENT_CLASSES["sag_with_harmonics"].family
+    >>> EVENT_CLASSES["dc_offset"].title, EVENT_CLASSES["sag_with_harmonics"].type
     ('DC offset', 'sag')
     """
 
@@ -77,8 +77,8 @@ class EventClass:
     model: Callable[..., FloatArray] = field(repr=False)
     parameters: Mapping[str, Parameter] = field(default_factory=dict, repr=False)
     title: str = ""
-    family: str = ""
-    needs: Needs = field(default=Needs(), repr=False)
+    type: str = ""
+    requirements: CaptureRequirements = field(default=CaptureRequirements(), repr=False)
     seed_word: int = -1
 
     def __post_init__(self) -> None:
@@ -90,50 +90,56 @@ class EventClass:
                 raise PqswarmError(f"{where} cannot be declared again: pqswarm has such a parameter, use it.")
         if not self.title:
             object.__setattr__(self, "title", self.name.replace("_", " ").capitalize())
-        if not self.family:
-            object.__setattr__(self, "family", self.name.replace("_", " "))
+        if not self.type:
+            object.__setattr__(self, "type", self.name.replace("_", " "))
         if self.seed_word < 0:
             object.__setattr__(self, "seed_word", 2**31 | crc32(self.name.encode()))
 
     @property
-    def catalogue(self) -> dict[str, Parameter]:
+    def catalog(self) -> dict[str, Parameter]:
         """Every parameter that its events can have."""
         return {**PARAMETERS, **self.parameters}
 
 
-_HARMONICS = Needs(samples=8, bandwidth=8.0)  # the third order is then below 0.45 of the sampling rate
-_TRANSIENT = Needs(samples=32, cycles=2.2, bandwidth=8.0)  # in less, a transient looks like a step
-_IMPULSE = Needs(samples=32, cycles=2.2, bandwidth=16.0)
-_NOTCHING = Needs(samples=60, cycles=3.0, bandwidth=16.0)
-_FLICKER = Needs(cycles=7.0)  # a dozen values of Urms(1/2)
-_FLICKER_WITH_HARMONICS = Needs(samples=8, cycles=7.0, bandwidth=8.0)
+_HARMONICS = CaptureRequirements(samples=8, bandwidth=8.0)  # the third order is then below 0.45 of the sampling rate
+_TRANSIENT = CaptureRequirements(samples=32, cycles=2.2, bandwidth=8.0)  # in less, a transient looks like a step
+_IMPULSE = CaptureRequirements(samples=32, cycles=2.2, bandwidth=16.0)
+_NOTCHING = CaptureRequirements(samples=60, cycles=3.0, bandwidth=16.0)
+_FLICKER = CaptureRequirements(cycles=7.0)  # a dozen values of Urms(1/2)
+_FLICKER_WITH_HARMONICS = CaptureRequirements(samples=8, cycles=7.0, bandwidth=8.0)
 
 # Events depend on the seed word of their class, not on its place: insert a class anywhere, without a seed word.
 _BUILT_IN = (
-    EventClass("pure_sinusoid", single.pure_sinusoid, family="none", seed_word=0),
-    EventClass("dc_offset", single.dc_offset, title="DC offset", family="DC offset", seed_word=1),
+    EventClass("pure_sinusoid", single.pure_sinusoid, type="none", seed_word=0),
+    EventClass("dc_offset", single.dc_offset, title="DC offset", type="DC offset", seed_word=1),
     EventClass("sag", single.sag, seed_word=2),
     EventClass("swell", single.swell, seed_word=3),
     EventClass("interruption", single.interruption, seed_word=4),
-    EventClass("flicker", single.flicker, needs=_FLICKER, seed_word=5),
-    EventClass("notching", single.notching, needs=_NOTCHING, seed_word=6),
-    EventClass("harmonics", single.harmonics, needs=_HARMONICS, seed_word=7),
+    EventClass("flicker", single.flicker, requirements=_FLICKER, seed_word=5),
+    EventClass("notching", single.notching, requirements=_NOTCHING, seed_word=6),
+    EventClass("harmonics", single.harmonics, requirements=_HARMONICS, seed_word=7),
     EventClass(
-        "oscillatory_transient", single.oscillatory_transient, family="transient", needs=_TRANSIENT, seed_word=8
+        "oscillatory_transient", single.oscillatory_transient, type="transient", requirements=_TRANSIENT, seed_word=8
     ),
-    EventClass("sag_with_harmonics", combined.sag_with_harmonics, family="sag", needs=_HARMONICS, seed_word=9),
-    EventClass("swell_with_harmonics", combined.swell_with_harmonics, family="swell", needs=_HARMONICS, seed_word=10),
+    EventClass("sag_with_harmonics", combined.sag_with_harmonics, type="sag", requirements=_HARMONICS, seed_word=9),
+    EventClass(
+        "swell_with_harmonics", combined.swell_with_harmonics, type="swell", requirements=_HARMONICS, seed_word=10
+    ),
     EventClass(
         "flicker_with_harmonics",
         combined.flicker_with_harmonics,
-        family="harmonics",
-        needs=_FLICKER_WITH_HARMONICS,
+        type="harmonics",
+        requirements=_FLICKER_WITH_HARMONICS,
         seed_word=11,
     ),
-    EventClass("sag_with_transient", combined.sag_with_transient, family="sag", needs=_TRANSIENT, seed_word=12),
-    EventClass("swell_with_transient", combined.swell_with_transient, family="swell", needs=_TRANSIENT, seed_word=13),
-    EventClass("impulsive_transient", single.impulsive_transient, family="transient", needs=_IMPULSE, seed_word=14),
-    EventClass("voltage_change", single.sag, title="Rapid voltage change", family="rapid voltage change", seed_word=15),
+    EventClass("sag_with_transient", combined.sag_with_transient, type="sag", requirements=_TRANSIENT, seed_word=12),
+    EventClass(
+        "swell_with_transient", combined.swell_with_transient, type="swell", requirements=_TRANSIENT, seed_word=13
+    ),
+    EventClass(
+        "impulsive_transient", single.impulsive_transient, type="transient", requirements=_IMPULSE, seed_word=14
+    ),
+    EventClass("voltage_change", single.sag, title="Rapid voltage change", type="rapid voltage change", seed_word=15),
 )
 
 EVENT_CLASSES: Registry[EventClass] = Registry("event class", "pqswarm.event_classes", EventClass, _BUILT_IN)
@@ -151,19 +157,21 @@ def class_title(name: str) -> str:
     return EVENT_CLASSES[name].title if name in EVENT_CLASSES else name.replace("_", " ").capitalize()
 
 
-def class_family(name: str) -> str:
-    """Return the family of an event class, also of one that is not installed here.
+def class_type(name: str) -> str:
+    """Return the type of an event class, also of one that is not installed here.
 
     Examples
     --------
-    >>> class_family("sag_with_harmonics"), class_family("geomagnetic_storm")
+    >>> class_type("sag_with_harmonics"), class_type("geomagnetic_storm")
     ('sag', 'geomagnetic storm')
     """
-    return EVENT_CLASSES[name].family if name in EVENT_CLASSES else name.replace("_", " ")
+    return EVENT_CLASSES[name].type if name in EVENT_CLASSES else name.replace("_", " ")
 
 
 def visible_classes(names: Collection[str], sampling_rate: float, frequency: float, cycles: float) -> frozenset[str]:
     """Return those of the classes that a capture can show; classes that are not installed here are included."""
-    needs = {name: EVENT_CLASSES[name].needs if name in EVENT_CLASSES else Needs() for name in names}
+    requirements = {
+        name: EVENT_CLASSES[name].requirements if name in EVENT_CLASSES else CaptureRequirements() for name in names
+    }
     per_cycle = sampling_rate / frequency
-    return frozenset(name for name, need in needs.items() if per_cycle >= need.samples and cycles >= need.cycles)
+    return frozenset(name for name, need in requirements.items() if per_cycle >= need.samples and cycles >= need.cycles)

@@ -11,22 +11,14 @@ from pqswarm._base.typing import FloatArray
 from pqswarm._base.units import frequency_text
 from pqswarm.errors import PqswarmError
 from pqswarm.events.bench import run_bench
-from pqswarm.events.catalogue import PARAMETERS, check_catalogue_parameters
+from pqswarm.events.catalog import BACKGROUND_PARAMETERS, RECORD_PARAMETERS, SUPPLY_PARAMETERS, check_parameters
 from pqswarm.events.classes import EVENT_CLASSES
 from pqswarm.events.models import Grid
 from pqswarm.events.noise import add_noise, noise_stream
-from pqswarm.events.parameters import Range, draw, record_length
-from pqswarm.events.preset import Preset
-from pqswarm.events.presets import get_preset
+from pqswarm.events.preset import Preset, get_preset
+from pqswarm.events.ranges import Range, draw, record_length
 
-RECORD = ("sampling_rate", "frequency", "cycles")
-"""Parameters of the record."""
-
-_BACKGROUND = tuple(name for name in PARAMETERS if name.startswith("background_"))
-SUPPLY = ("amplitude", "phase", "frequency_deviation", "snr", *_BACKGROUND)
-"""Parameters of the supply."""
-
-_NO_MODEL = (*SUPPLY, "spectrum")  # parameters that no model takes
+_NO_MODEL = (*SUPPLY_PARAMETERS, "spectrum")  # parameters that no model takes
 _HIGHEST_ORDER = 13
 _MAX_SAMPLES = 10_000_000
 
@@ -86,7 +78,7 @@ def generate(
     seed : int
         Non-negative seed.
     preset : str or Preset
-        ``"paper"``, ``"paper-stepped"``, ``"paper-printed"``, ``"field"``, a TOML file, or a :class:`Preset`.
+        ``"paper"``, ``"paper-grid"``, ``"paper-printed"``, ``"field"``, a TOML file, or a :class:`Preset`.
     source : {"model", "bench"}
         The parametric model, or the simulated laboratory bench (sags, harmonics, transients).
     **parameters : float
@@ -110,19 +102,19 @@ def generate(
     ranges = chosen.ranges(event_class, source)
     seed = checked_seed(seed)
     known = EVENT_CLASSES.find(event_class)
-    undeclared = [name for name in ranges if name not in known.catalogue]
+    undeclared = [name for name in ranges if name not in known.catalog]
     if undeclared:
         raise PqswarmError(
             f"preset {chosen.name!r} draws {undeclared[0]!r}, which event class {event_class!r} does not declare: add "
             f"it to the `parameters` of the EventClass."
         )
-    given = check_catalogue_parameters(parameters, ranges, event_class, known.catalogue)
+    given = check_parameters(parameters, ranges, event_class, known.catalog)
     uniforms = stream(seed, (0, known.seed_word)).random(len(ranges)).tolist()
     values = draw(ranges, uniforms, given)
     _keep_event_inside_record(values, given, event_class)
-    record = {name: values.pop(name) for name in RECORD}
+    record = {name: values.pop(name) for name in RECORD_PARAMETERS}
     return Event(
-        signal=synthesise(event_class, values, seed=seed, source=source, **record),
+        signal=synthesize(event_class, values, seed=seed, source=source, **record),
         label=event_class,
         parameters=values,
         source=source,
@@ -132,7 +124,7 @@ def generate(
     )
 
 
-def synthesise(
+def synthesize(
     event_class: str,
     parameters: Mapping[str, float],
     *,
@@ -184,7 +176,7 @@ def check_record(sampling_rate: float, frequency: float, cycles: float) -> int:
 def check_event_draw(event_class: str, ranges: Mapping[str, Range], uniforms: list[float]) -> None:
     """Draw the parameters of an event, and raise an error if they are impossible."""
     values = draw(ranges, uniforms, {})
-    check_catalogue_parameters(values, ranges, event_class, EVENT_CLASSES.find(event_class).catalogue)
+    check_parameters(values, ranges, event_class, EVENT_CLASSES.find(event_class).catalog)
     _keep_event_inside_record(values, {}, event_class)
     check_record(values["sampling_rate"], values["frequency"], values["cycles"])
 
@@ -217,10 +209,10 @@ def _event_grid(parameters: Mapping[str, float], frequency: float) -> Grid:
         frequency=frequency * (1.0 + parameters.get("frequency_deviation", 0.0)),
         amplitude=parameters.get("amplitude", 1.0),
         phase=parameters.get("phase", 0.0),
-        # In the order of the catalogue: the sum must not depend on the order of the mapping.
+        # In the order of the catalog: the sum must not depend on the order of the mapping.
         background=tuple(
             (int(name.removeprefix("background_")), parameters[name], parameters.get(f"{name}_phase", 0.0))
-            for name in _BACKGROUND
+            for name in BACKGROUND_PARAMETERS
             if name in parameters and not name.endswith("_phase")
         ),
     )

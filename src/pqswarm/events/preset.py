@@ -1,16 +1,22 @@
-"""A preset: the ranges of the parameters of events, as plain data.
+"""Presets: the ranges of the parameters of events, as plain data, by name.
 
 It holds the ranges common to all events (record and supply) and those of each class, which override common ones of
 the same name. Make your own with :meth:`Preset.fixed`, :meth:`Preset.with_classes` or :func:`dataclasses.replace`.
 """
 
+import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import cache
+from importlib.resources import files
+from os import PathLike, fspath
 from typing import Any
 
-from pqswarm.errors import PqswarmError, unknown_name
-from pqswarm.events.catalogue import check_catalogue_parameters
-from pqswarm.events.parameters import Fixed, Range
+from pqswarm._base.checks import is_finite
+from pqswarm._base.registry import Registry
+from pqswarm.errors import PqswarmError, shorten, unknown_name
+from pqswarm.events.catalog import check_parameters
+from pqswarm.events.ranges import Fixed, Range, in_order, range_from_table, spectrum_ranges
 
 Ranges = dict[str, Range]
 
@@ -32,7 +38,7 @@ class Preset:
         For each event class the ranges of its parametric model; these are the classes of the preset.
     bench : mapping of str to mapping
         For each class that the laboratory bench can produce, the ranges of the circuit.
-    bench_share : float or mapping of str to float
+    bench_fraction : float or mapping of str to float
         Fraction of all events that come from the bench, spread evenly over the classes that it produces; or for each
         of these classes the fraction of its events.
 
@@ -47,27 +53,29 @@ class Preset:
     common: Mapping[str, Range]
     models: Mapping[str, Mapping[str, Range]]
     bench: Mapping[str, Mapping[str, Range]]
-    bench_share: float | Mapping[str, float] = 0.1
+    bench_fraction: float | Mapping[str, float] = 0.1
 
     def __post_init__(self) -> None:
-        if isinstance(self.bench_share, Mapping):
-            for label, share in self.bench_share.items():
+        fraction = self.bench_fraction
+        if isinstance(fraction, Mapping):
+            for label in fraction:
                 if label not in self.bench:
                     raise unknown_name(f"class of the bench of preset {self.name!r}", label, self.bench)
-                if not 0.0 <= share <= 1.0:
-                    raise PqswarmError(f"bench_share of {label!r} must be from 0 to 1, not {share!r}.")
-        elif self.bench and self.bench_share > len(self.bench) / len(self.models) + 1e-9:
-            raise PqswarmError(
-                f"bench_share {self.bench_share:g} exceeds what the {len(self.bench)} classes of the bench can provide."
-            )
+            fraction = {label: _checked_fraction(f"fraction.{label}", part) for label, part in fraction.items()}
+        elif self.bench:
+            why = f", as {len(self.bench)} of {len(self.models)} classes come from the bench"
+            fraction = _checked_fraction("fraction", fraction, len(self.bench) / len(self.models), why)
+        else:
+            fraction = _checked_fraction("fraction", fraction)
+        object.__setattr__(self, "bench_fraction", fraction)
 
-    def share_from_bench(self, event_class: str) -> float:
+    def fraction_from_bench(self, event_class: str) -> float:
         """Return the fraction of the events of a class that come from the bench."""
         if event_class not in self.bench:
             return 0.0
-        if isinstance(self.bench_share, Mapping):
-            return self.bench_share.get(event_class, 0.0)
-        return self.bench_share * len(self.classes) / len(self.bench)
+        if isinstance(self.bench_fraction, Mapping):
+            return self.bench_fraction.get(event_class, 0.0)
+        return self.bench_fraction * len(self.classes) / len(self.bench)
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -100,7 +108,7 @@ class Preset:
         >>> PRESETS["paper"].fixed(frequency=60).common["frequency"]
         Fixed(value=60.0)
         """
-        checked = check_catalogue_parameters(values, self.common, f"preset {self.name!r}")
+        checked = check_parameters(values, self.common, f"preset {self.name!r}")
         ranges = {key: Fixed(value) for key, value in checked.items()}
 
         def with_fixed(classes: Mapping[str, Mapping[str, Range]]) -> dict[str, Ranges]:
@@ -133,17 +141,19 @@ class Preset:
             return self
         bench = {name: ranges for name, ranges in self.bench.items() if name in wanted}
         # The number of events from the bench does not change.
-        share: float | dict[str, float]
-        if isinstance(self.bench_share, Mapping):
-            share = {name: self.share_from_bench(name) for name in bench}
+        fraction: float | dict[str, float]
+        if isinstance(self.bench_fraction, Mapping):
+            fraction = {name: self.fraction_from_bench(name) for name in bench}
         else:
-            share = self.bench_share * len(bench) / len(self.bench) * len(self.classes) / len(wanted) if bench else 0.0
+            fraction = (
+                self.bench_fraction * len(bench) / len(self.bench) * len(self.classes) / len(wanted) if bench else 0.0
+            )
         return replace(
             self,
             name=f"{self.name}, {len(wanted)} classes",
             models={name: ranges for name, ranges in self.models.items() if name in wanted},
             bench=bench,
-            bench_share=share,
+            bench_fraction=fraction,
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -152,10 +162,66 @@ class Preset:
         def plain(ranges: Mapping[str, Range]) -> dict[str, Any]:
             return {name: {"range": type(spec).__name__, **asdict(spec)} for name, spec in ranges.items()}  # type: ignore[call-overload]
 
+        fraction = self.bench_fraction
         return {
             "name": self.name,
             "common": plain(self.common),
             "models": {event_class: plain(ranges) for event_class, ranges in self.models.items()},
             "bench": {event_class: plain(ranges) for event_class, ranges in self.bench.items()},
-            "bench_share": dict(self.bench_share) if isinstance(self.bench_share, Mapping) else self.bench_share,
+            "bench_fraction": dict(fraction) if isinstance(fraction, Mapping) else fraction,
         }
+
+
+def _checked_fraction(what: str, fraction: object, most: float = 1.0, why: str = "") -> float:
+    if is_finite(fraction) and 0.0 <= fraction <= most + 1e-9:
+        return float(fraction)
+    limits = f"a number from 0 to {most:.4g}{why}"
+    raise PqswarmError(f"{what} of events from the bench must be {limits}, not {shorten(repr(fraction))}.")
+
+
+@cache
+def _built_in_preset(name: str) -> Preset:
+    """Read a file of the package, which is known to be right: neither checks nor pydantic."""
+    table = tomllib.loads((files("pqswarm.events") / "preset_files" / f"{name}.toml").read_text(encoding="utf-8"))
+    base = _built_in_preset(table.pop("extends")) if "extends" in table else Preset(name, {}, {}, {})
+    spectra = table.pop("spectra", {})
+
+    def merge(old: Mapping[str, Range], own: Mapping[str, Any], drawn: Iterable[str]) -> Ranges:
+        ranges = dict(old)
+        for key, given in own.items():
+            ranges |= spectrum_ranges(spectra) if key == "spectrum" else {key: range_from_table(given)}
+        return in_order(ranges, drawn)
+
+    def merge_classes(old: Mapping[str, Mapping[str, Range]], own: Mapping[str, Any]) -> dict[str, Ranges]:
+        return {label: merge(old.get(label, {}), own.get(label, {}), common) for label in {**old, **own}}
+
+    common = merge(base.common, table.pop("common", {}), ())
+    bench = table.pop("bench", {})
+    fraction = bench.pop("fraction", base.bench_fraction)
+    return Preset(name, common, merge_classes(base.models, table), merge_classes(base.bench, bench), fraction)
+
+
+PRESETS: Registry[Preset] = Registry(
+    "preset",
+    "pqswarm.presets",
+    Preset,
+    map(_built_in_preset, ("paper", "paper-grid", "paper-printed", "field", "field-extended")),
+)
+"""Presets by name: built-in ones and plugins."""
+
+
+def get_preset(preset: str | PathLike[str] | Preset) -> Preset:
+    """Return a preset by its name in :data:`PRESETS`, or from a file by :func:`load_preset`; a preset stays as it is.
+
+    Examples
+    --------
+    >>> get_preset("field").name
+    'field'
+    """
+    if isinstance(preset, Preset):
+        return preset
+    if isinstance(preset, PathLike) or (isinstance(preset, str) and preset.endswith(".toml")):
+        from pqswarm.events.preset_file import load_preset
+
+        return load_preset(fspath(preset))
+    return PRESETS.find(preset)

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 
 import numpy as np
 
-from pqswarm.events.classes import class_family, class_title
+from pqswarm.events.classes import class_title, class_type
 from pqswarm.identify.show.curves import RMS
 from pqswarm.measure import ChannelResult, Characterization, Event
 from pqswarm.measure.event import EVENT_TYPES
@@ -78,10 +78,10 @@ def describe_agreement(
     if rule == label:
         return "agree"
     said = f"rules say {in_words(rule)}, the model {in_words(label)}"
-    if class_family(label) not in EVENT_TYPES:
+    if class_type(label) not in EVENT_TYPES:
         return f"cannot be compared: {said}, which the rules do not know"
     said += _agreement_reason(rule, label, result, found)
-    if class_family(rule) == class_family(label):
+    if class_type(rule) == class_type(label):
         return f"partly agree: {said}"
     return f"disagree: {said}" if rule in class_names else f"cannot be compared: the model does not know this; {said}"
 
@@ -90,7 +90,7 @@ def _agreement_reason(rule: str, label: str, result: ChannelResult, found: Chara
     """The measurement behind the rule, if it bears on the difference."""
     if ("harmonics" in rule) != ("harmonics" in label) and result.spectrum is not None:
         return f" (THD {100 * result.spectrum.thd_above_noise:.1f} %)"
-    event_types = {class_family(rule), class_family(label)}
+    event_types = {class_type(rule), class_type(label)}
     if len(event_types) == 1:
         return ""
     events = [event for event in found.events if any(part.number == result.number for part in event.parts)]

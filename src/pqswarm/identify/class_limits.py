@@ -2,8 +2,8 @@
 
 from collections.abc import Collection
 
-from pqswarm.events.broad import BROAD_CLASSES
-from pqswarm.events.classes import class_family, visible_classes
+from pqswarm.events.classes import class_type, visible_classes
+from pqswarm.events.training import TRAINING_CLASSES
 from pqswarm.identify.analysis import Analysis, EventResult
 from pqswarm.identify.show.curves import RMS
 
@@ -35,13 +35,13 @@ def allowed_classes(
     fundamental [Hz] and its length in cycles, are not offered.
     """
     family = event_type if event_type in RMS else ""
-    own = {name for name in names if (class_family(name) if class_family(name) in RMS else "") == family}
+    own = {name for name in names if (class_type(name) if class_type(name) in RMS else "") == family}
     visible = visible_classes(names, sampling_rate, frequency, cycles)
     return frozenset((own & visible) | {rule}) & frozenset(names)
 
 
 def possible_labels(
-    analysis: Analysis, event: EventResult, class_names: Collection[str] = BROAD_CLASSES
+    analysis: Analysis, event: EventResult, class_names: Collection[str] = TRAINING_CLASSES
 ) -> tuple[str, ...]:
     """Return the classes that a model can give to an event: the others contradict the measurements.
 

@@ -9,8 +9,7 @@ from pqswarm.measure.detect.urms import half_cycle_rms
 from pqswarm.measure.event import EVENT_TYPES, ChannelEvent, Event
 from pqswarm.measure.incidents.record import CAUSES, Incident, Stage
 from pqswarm.measure.pipeline import characterize
-from pqswarm.measure.power import PowerSnapshot
-from pqswarm.measure.snapshot import ChannelSnapshot, Phasor, Snapshot, SystemSnapshot, measure_at
+from pqswarm.measure.snapshot import ChannelSnapshot, Phasor, PowerSnapshot, Snapshot, SystemSnapshot, measure_at
 from pqswarm.measure.steady.harmonics import Spectrum
 from pqswarm.measure.supply.channels import ChannelState
 from pqswarm.measure.thresholds import Thresholds

@@ -9,7 +9,8 @@ from pqswarm.measure.supply.channels import ChannelState, describe_states
 from pqswarm.measure.supply.survey import Supply
 from pqswarm.recordings.recording import RecordingSource
 
-_TRANSIENT_CYCLES, _TRANSIENT_SAMPLES = 2.2, 32  # tuned
+_TRANSIENT_CYCLES = 2.2  # tuned
+_TRANSIENT_SAMPLES = 32  # tuned
 """Cycles of a capture, and samples per cycle, that the detection of transients needs."""
 _FLICKER_CYCLES = 7.0
 """Cycles of a capture that the detection of flicker needs: a dozen values of Urms(1/2)."""
@@ -22,7 +23,8 @@ def list_caveats(
 ) -> tuple[str, ...]:
     """List assumptions and limits of detection; `missing` is the fraction of missing samples of each channel."""
     said = [*describe_states(states), *supply.caveats]
-    measured, nominal_frequency = supply.measured, supply.nominal_frequency
+    measured = supply.measured
+    nominal_frequency = supply.nominal_frequency
     rate = recording.sampling_rate
     cycle = rate / nominal_frequency
     if measured is None:
@@ -40,8 +42,8 @@ def list_caveats(
         said.append("No voltage on any phase: no results in per unit.")
     elif dead:
         said.append(f"No voltage on {', '.join(dead)}: no results in per unit.")
-    shares = zip(supply.headers, missing.tolist(), strict=True)
-    gaps = [f"{one.name} ({100 * share:.1f} %)" for one, share in shares if share > 0]
+    fractions = zip(supply.headers, missing.tolist(), strict=True)
+    gaps = [f"{one.name} ({100 * fraction:.1f} %)" for one, fraction in fractions if fraction > 0]
     if gaps:
         said.append(f"Samples are missing on {', '.join(gaps)}.")
     seconds = recording.n_samples / rate

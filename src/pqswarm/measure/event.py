@@ -148,7 +148,7 @@ class Event:
         from pydantic import ValidationError
 
         try:
-            found = _event_adapter().validate_python(_event_values_with_nan(plain))
+            found = _event_adapter().validate_python(_with_nan(plain))
         except (ValidationError, RecursionError) as error:
             raise PqswarmError(f"not an event: {error}") from None
         if not found.parts or {found.type, *(part.type for part in found.parts)} - set(EVENT_TYPES):
@@ -200,19 +200,19 @@ class Event:
             "also": list(self.also),
             "phases": list(self.phases),
             "channels": list(self.channels),
-            "magnitude": _finite_event_values_or_none(self.magnitude),
+            "magnitude": _without_nan(self.magnitude),
             "unit": self.unit,
-            "start": _finite_event_values_or_none(self.start),
-            "end": _finite_event_values_or_none(self.end),
-            "duration": _finite_event_values_or_none(self.duration),
-            "cycles": _finite_event_values_or_none(self.cycles),
+            "start": _without_nan(self.start),
+            "end": _without_nan(self.end),
+            "duration": _without_nan(self.duration),
+            "cycles": _without_nan(self.cycles),
             "nominal_frequency": self.nominal_frequency,
-            "reference": _finite_event_values_or_none(self.reference),
+            "reference": _without_nan(self.reference),
             "sag_type": self.sag_type,
             "cut_start": self.cut_start,
             "cut_end": self.cut_end,
-            "details": _finite_event_values_or_none(self.details),
-            "parts": [_finite_event_values_or_none(vars(part)) for part in self.parts],
+            "details": _without_nan(self.details),
+            "parts": [_without_nan(vars(part)) for part in self.parts],
         }
 
 
@@ -264,16 +264,16 @@ def _event_adapter() -> "TypeAdapter[Event]":
     return TypeAdapter(Event)
 
 
-def _finite_event_values_or_none(value: Any) -> Any:
+def _without_nan(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _finite_event_values_or_none(one) for key, one in value.items()}
+        return {key: _without_nan(one) for key, one in value.items()}
     return None if isinstance(value, float) and not isfinite(value) else value
 
 
-def _event_values_with_nan(value: Any) -> Any:
+def _with_nan(value: Any) -> Any:
     """The same, with NaN for None: no attribute of an event is None."""
     if isinstance(value, Mapping):
-        return {key: _event_values_with_nan(one) for key, one in value.items()}
+        return {key: _with_nan(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
-        return [_event_values_with_nan(one) for one in value]
+        return [_with_nan(one) for one in value]
     return float("nan") if value is None else value

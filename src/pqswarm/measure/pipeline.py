@@ -16,7 +16,7 @@ from pqswarm.measure.detect.scan import Scan, scan_pages
 from pqswarm.measure.detect.spans import Span, find_spans
 from pqswarm.measure.group.list import EventList
 from pqswarm.measure.incidents.find import IncidentFinder
-from pqswarm.measure.steady.finder import SteadyFinder
+from pqswarm.measure.steady.disturbances import SteadyFinder
 from pqswarm.measure.steady.flicker import drop_flicker_spans
 from pqswarm.measure.steady.harmonics import Spectrum
 from pqswarm.measure.supply.channels import mark_dead_parts
@@ -33,11 +33,15 @@ _VOLTS = (1e-6, 1e9)
 
 
 def characterize(
-    recording: RecordingSource, reference: str | float = "auto", *,
-    nominal_voltage: float | Mapping[str, float] | None = None, channels: Sequence[str] | None = None,
-    thresholds: Thresholds | Mapping[str, float] | None = None, block: int | None = None,
+    recording: RecordingSource,
+    reference: str | float = "auto",
+    *,
+    nominal_voltage: float | Mapping[str, float] | None = None,
+    channels: Sequence[str] | None = None,
+    thresholds: Thresholds | Mapping[str, float] | None = None,
+    block: int | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> Characterization:  # fmt: skip
+) -> Characterization:
     """Find and measure the disturbances of a recording.
 
     Sags, swells, interruptions and rapid voltage changes are found in Urms(1/2), transients by comparison with the
@@ -84,7 +88,7 @@ def characterize(
     (230, 'pre-event')
     """
     levels = Thresholds.of(thresholds)
-    _check_pipeline_reference(reference, nominal_voltage)
+    _check_reference(reference, nominal_voltage)
     with one_blas_thread():  # of small matrices; and no result depends on the number of threads
         supply = survey(recording, reference, nominal_voltage, channels)
         scan = scan_pages(recording, supply, levels, block, progress)
@@ -138,7 +142,8 @@ def _find_spans(supply: Supply, scan: Scan, levels: Thresholds) -> tuple[FloatAr
 
 
 def _channel_result(supply: Supply, i: int, spectrum: Spectrum | None, noise: float) -> ChannelResult:
-    header, reference = supply.headers[i], supply.references[i]
+    header = supply.headers[i]
+    reference = supply.references[i]
     return ChannelResult(
         name=header.name,
         phase=header.phase,
@@ -151,7 +156,7 @@ def _channel_result(supply: Supply, i: int, spectrum: Spectrum | None, noise: fl
     )
 
 
-def _check_pipeline_reference(reference: str | float, nominal_voltage: float | Mapping[str, float] | None) -> None:
+def _check_reference(reference: str | float, nominal_voltage: float | Mapping[str, float] | None) -> None:
     if isinstance(reference, str):
         if reference not in _REFERENCES:
             raise unknown_name("reference", reference, _REFERENCES)

@@ -1,4 +1,4 @@
-"""What a recording shows at a moment: phasors, symmetrical components and spectra of the cycles around it."""
+"""Power of the fundamental: of each three-phase current with the voltages of its busbar."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -13,13 +13,50 @@ from pqswarm._base.typing import AnyArray, FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.measure.detect.urms import MAX_MISSING, fill_gaps
 from pqswarm.measure.group.sag_type import orient_lines, symmetrical_components
-from pqswarm.measure.power import PowerSnapshot, measure_power
 from pqswarm.measure.steady.harmonics import Spectrum, fit_harmonics, make_spectrum
-from pqswarm.measure.steady.unbalance import three_phases_for_unbalance
-from pqswarm.measure.steady.windows import highest_order
-from pqswarm.measure.supply.channels import check_waveform, name_supply_systems, named_channels
+from pqswarm.measure.steady.series import highest_order
+from pqswarm.measure.steady.unbalance import three_phase_groups
+from pqswarm.measure.supply.channels import check_waveform, name_systems, named_channels
 from pqswarm.recordings.frequency import measure_frequency
 from pqswarm.recordings.recording import Channel, ChannelHeader, Recording, RecordingSource
+
+
+@dataclass(frozen=True)
+class PowerSnapshot:
+    """Power of the three currents of a feeder, of the fundamental, in the direction in which they are counted.
+
+    Attributes
+    ----------
+    name : str
+        Of the system of currents.
+    voltages : str
+        Of the system of voltages.
+    active, reactive, apparent : float
+        P [W], Q [var], positive if the current lags, and S [VA].
+    power_factor : float or None
+        P over S, the displacement factor; None without current.
+    """
+
+    name: str
+    voltages: str
+    active: float
+    reactive: float
+    apparent: float
+    power_factor: float | None
+
+
+def measure_power(
+    name: str, voltages: str, volts: Sequence[complex], amperes: Sequence[complex], *, between: bool
+) -> PowerSnapshot:
+    """Power of phasors (RMS) of the phases A, B, C; the voltages may be `between` phases: AB, BC, CA."""
+    if between:
+        ab, bc, ca = volts
+        volts = [(ab - ca) / 3, (bc - ab) / 3, (ca - bc) / 3]
+    power = sum(u * complex(i).conjugate() for u, i in zip(volts, amperes, strict=True))
+    apparent = abs(power)
+    factor = power.real / apparent if apparent > 0 else None
+    return PowerSnapshot(name, voltages, float(power.real), float(power.imag), float(apparent), factor)
+
 
 _MAX_CYCLES = 50
 _SIDES = ("around", "before")
@@ -217,7 +254,8 @@ def measure_at(
     (49.8, 'ABC', 230.0)
     """
     check_waveform(source)
-    rate, seconds = source.sampling_rate, source.n_samples / source.sampling_rate
+    rate = source.sampling_rate
+    seconds = source.n_samples / source.sampling_rate
     check_integer("cycles", cycles, 1, _MAX_CYCLES)
     if not (isfinite(moment) and 0 <= moment <= seconds):
         raise PqswarmError(f"moment must be inside the recording, 0 to {seconds:g} s, not {moment!r}.")
@@ -230,7 +268,7 @@ def measure_at(
     measured = [channel for channel in near.channels if channel.unit in _UNITS] or list(near.channels)
     chosen = measured if channels is None else named_channels(near, channels)
     notes: list[str] = []
-    frequency = _frequency_at_moment(near, chosen, frequency, notes)
+    frequency = _choose_frequency_here(near, chosen, frequency, notes)
     cycle = rate / frequency
     count = min(cycles, int(near.n_samples / cycle + 1e-6))
     if count < 1:
@@ -245,9 +283,9 @@ def measure_at(
     is_moved = abs(begin - wanted) > 1
     if is_moved:
         notes.append("The window was moved inside the recording.")
-    place = _MomentWindow(begin, size, cycle, count, (first + begin) / rate, moment * rate - first - begin)
+    place = _Window(begin, size, cycle, count, (first + begin) / rate, moment * rate - first - begin)
     with one_blas_thread():
-        found = [_measure_channel_at_moment(channel, place, notes) for channel in chosen]
+        found = [_measure_channel(channel, place, notes) for channel in chosen]
     return Snapshot(
         moment=float(moment),
         frequency=frequency,
@@ -260,7 +298,7 @@ def measure_at(
 
 
 @dataclass(frozen=True)
-class _MomentWindow:
+class _Window:
     """Samples of the window, their first one [s], and samples from it to the moment."""
 
     begin: int
@@ -271,7 +309,7 @@ class _MomentWindow:
     until: float
 
 
-def _frequency_at_moment(near: Recording, chosen: Sequence[Channel], given: float | None, notes: list[str]) -> float:
+def _choose_frequency_here(near: Recording, chosen: Sequence[Channel], given: float | None, notes: list[str]) -> float:
     """Frequency that is given, or as measured in the voltages, or in the other channels, or the nominal one [Hz]."""
     nominal = near.nominal_frequency
     if given is not None:
@@ -288,8 +326,8 @@ def _frequency_at_moment(near: Recording, chosen: Sequence[Channel], given: floa
     return nominal
 
 
-def _measure_channel_at_moment(
-    channel: Channel, place: _MomentWindow, notes: list[str]
+def _measure_channel(
+    channel: Channel, place: _Window, notes: list[str]
 ) -> "tuple[float, complex, Spectrum | None] | None":
     """True RMS, phasor (RMS) at the moment and spectrum of a channel; None if too many samples are missing."""
     filled, missing = fill_gaps(channel.samples, place.cycle)
@@ -303,12 +341,12 @@ def _measure_channel_at_moment(
     orders = highest_order(place.cycle, 1.0, place.size, place.cycles)
     direct, phasors, noise = fit_harmonics(piece, place.cycle, orders, place.cycles)
     turned = complex(phasors[0]) * np.exp(2j * np.pi * place.until / place.cycle) / np.sqrt(2)
-    rms = _true_rms_at_moment(piece, place.cycle, direct, phasors)
+    rms = _true_rms(piece, place.cycle, direct, phasors)
     lives = abs(turned) > _DEAD * rms
     return rms, turned, make_spectrum(direct, np.abs(phasors), noise, place.start, place.cycles) if lives else None
 
 
-def _true_rms_at_moment(piece: FloatArray, cycle: float, direct: float, phasors: AnyArray) -> float:
+def _true_rms(piece: FloatArray, cycle: float, direct: float, phasors: AnyArray) -> float:
     """RMS over whole cycles: that of the samples, and what the fitted sines have more, or less, over whole cycles.
 
     Without the latter, a cycle of a fractional number of samples would be cut off.
@@ -350,19 +388,20 @@ def _assemble_snapshot(
     for unit in dict.fromkeys(header.unit for header in chosen):
         own = [i for i, header in enumerate(chosen) if header.unit == unit and header.phase not in ("", "N")]
         headers = [chosen[i] for i in own]
-        names = name_supply_systems(headers)
-        for members in three_phases_for_unbalance(headers, names):
+        names = name_systems(headers)
+        for members in three_phase_groups(headers, names):
             values = [found[own[i]] for i in members]
             known = [one[1] for one in values if one is not None]
             if len(known) == 3 and max(map(abs, known)) > 0:
                 systems.append(_system(names[members[0]], [headers[i] for i in members], known, phasor))
                 phasors.setdefault(unit, []).append((systems[-1], known))
-    return {"channels": tuple(parts), "systems": tuple(systems), "powers": _powers_at_moment(phasors)}
+    return {"channels": tuple(parts), "systems": tuple(systems), "powers": _measure_powers(phasors)}
 
 
-def _powers_at_moment(phasors: "dict[str, list[tuple[SystemSnapshot, list[complex]]]]") -> tuple[PowerSnapshot, ...]:
+def _measure_powers(phasors: "dict[str, list[tuple[SystemSnapshot, list[complex]]]]") -> tuple[PowerSnapshot, ...]:
     """Power of each system of currents with the voltages of its name, or the first ones; by their phasors."""
-    busbars, powers = phasors.get("V", []), []
+    busbars = phasors.get("V", [])
+    powers = []
     for feeder, amperes in phasors.get("A", []) if busbars else []:
         bar, volts = next((one for one in busbars if one[0].name == feeder.name), busbars[0])
         if bar.zero is None:
@@ -372,7 +411,8 @@ def _powers_at_moment(phasors: "dict[str, list[tuple[SystemSnapshot, list[comple
 
 
 def _system(name: str, headers: Sequence[ChannelHeader], values: Sequence[complex], phasor: Any) -> SystemSnapshot:
-    unit, is_between = headers[0].unit, len(headers[0].phase) == 2
+    unit = headers[0].unit
+    is_between = len(headers[0].phase) == 2
     if is_between:
         values = [sign * one for sign, one in zip(orient_lines(values), values, strict=True)]
     zero, positive, negative = symmetrical_components(values)

@@ -1,14 +1,14 @@
 """Read and write recordings."""
 
 from pqswarm.recordings.comtrade import write_comtrade
+from pqswarm.recordings.envelope import Envelope, EnvelopeView
 from pqswarm.recordings.reader import Options, RawChannel, RawHeader, RawRecording, RawSource, Reader
 from pqswarm.recordings.readers import READERS, open_recordings, read, read_all
 from pqswarm.recordings.recording import STATES, Channel, ChannelHeader, Recording, RecordingError, RecordingSource
-from pqswarm.recordings.samples.write import write_samples
+from pqswarm.recordings.samples import write_samples
 from pqswarm.recordings.site.model import ChannelRule, Site
 from pqswarm.recordings.status import StatusChannel
 from pqswarm.recordings.table import write_csv
-from pqswarm.recordings.view.envelope import Envelope, EnvelopeView
 
 __all__ = [
     "READERS",

@@ -7,7 +7,9 @@ from pqswarm._kernels.compiling import njit
 _POWERS = np.array([float(f"1e{n}") for n in range(23)])  # exact
 _EXACT = np.uint64(2**53)
 
-PLAIN, PRECISE, ODD = 0, 1, 2
+PLAIN = 0
+PRECISE = 1
+ODD = 2
 """A parsed row; one with a number of many digits, which needs correct rounding; one for Python."""
 
 
@@ -50,7 +52,8 @@ def parse_rows(chunk, begins, ends, delimiter, decimal, columns, table, state):
     """
     spaced = delimiter == 32
     for row in range(begins.size):
-        at, end = begins[row], ends[row]
+        at = begins[row]
+        end = ends[row]
         field = 0
         state[row] = PLAIN
         if spaced:
@@ -133,7 +136,8 @@ def parse_seconds(chunk, begins, ends, delimiter, column, minute, start, result)
     if delimiter == 32:
         return 0
     for row in range(begins.size):
-        at, end = begins[row], ends[row]
+        at = begins[row]
+        end = ends[row]
         field = 0
         while field < column and at < end:
             c = chunk[at]

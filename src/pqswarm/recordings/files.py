@@ -21,7 +21,7 @@ _DOCUMENT = re.compile(r"(?:readme|licen[cs]e|copying|notice|changelog|[\w-]*req
 
 
 @contextmanager
-def naming_recording_file(path: str | Path) -> Iterator[None]:
+def naming_file(path: str | Path) -> Iterator[None]:
     """Add the file name to errors, and turn those of damaged files into :class:`RecordingError`."""
     name = file_text(path)
     try:
@@ -60,7 +60,7 @@ class FileBytes:
         if limit is not None and state.st_size > limit:
             raise RecordingError(f"has {state.st_size / 1e6:.0f} MB, over the limit of {limit / 1e6:.0f} MB; {remedy}")
         check_inside(path, state)
-        return cls(path, state.st_size, 0, _stored_file_state(state))
+        return cls(path, state.st_size, 0, _file_state(state))
 
     def after(self, offset: int) -> "FileBytes":
         """Return the bytes from `offset` on."""
@@ -70,11 +70,12 @@ class FileBytes:
         """Return the bytes from `first` to before `stop`, or fewer at the end."""
         stop = min(stop, self.size)
         with open_regular(self.path) as file:
-            if _stored_file_state(os.fstat(file.fileno())) != self.state:
+            if _file_state(os.fstat(file.fileno())) != self.state:
                 raise RecordingError("has changed since it was opened.")
             file.seek(self.offset + first)
             content = bytearray(max(stop - first, 0))
-            view, done = memoryview(content), 0
+            view = memoryview(content)
+            done = 0
             while done < len(content):
                 count = file.readinto(view[done:])
                 if not count:
@@ -87,7 +88,7 @@ class FileBytes:
         return self.read(0, self.size)
 
 
-def _stored_file_state(status: os.stat_result) -> tuple[int, ...]:
+def _file_state(status: os.stat_result) -> tuple[int, ...]:
     return status.st_size, status.st_mtime_ns, status.st_dev, status.st_ino
 
 
@@ -114,3 +115,27 @@ def sort_partners(name: str, suffix: str, names: Iterable[str]) -> list[str]:
     wanted = (stem + suffix).casefold()
     found = [one for one in names if one.casefold() == wanted]
     return sorted(found, key=lambda one: (Path(one).stem != stem, Path(one).suffix != suffix, one))
+
+
+EXPORT = "export the waveforms as COMTRADE, PQDIF or CSV"
+"""The remedy if there is none of its own."""
+_OTHER_FORMATS = (
+    (rb"MATLAB 7\.3", "a MATLAB 7.3 file (HDF5)", "save it with -v7"),
+    (rb"\x89HDF", "an HDF5 file", EXPORT),
+    (rb"TDSm.\0", "a LabVIEW file (TDMS)", EXPORT),
+    (rb"RIFF[^\r\n,;]{4}WAVE", "a WAV file", "save samples in volts and sampling_rate as .npz"),
+    (rb"\x93NUMPY", "a single array (.npy)", "save it and sampling_rate as .npz"),
+    (rb"PAR1[\x15\x19\x1c]|ARROW1\0|Obj\x01", "a Parquet, Arrow or Avro file", "save the table as CSV"),
+    (rb"\xd0\xcf\x11\xe0", "an Excel 97 or other OLE file", "save the sheet with the samples as CSV"),
+    (rb"\x1f\x8b|BZh\d1AY|\xfd7zXZ|7z\xbc\xaf|Rar!", "a packed file", "unpack it first"),
+    (rb"%PDF|\x89PNG|\xff\xd8\xff", "a document or picture", "get the recording itself"),
+    (rb"<(?=.*comtrade)", "a COMTRADE file in XML", "export it as .cfg with .dat"),
+    (rb"<[?!a-z]|[{]\s*\"", "an XML, HTML or JSON file", EXPORT),
+)
+
+
+def refuse_other_formats(head: bytes) -> None:
+    """Raise an error if the first bytes of a file are those of a kind that is not read."""
+    for start, kind, remedy in _OTHER_FORMATS:
+        if re.match(rb"(?:\xef\xbb\xbf)?\s*+(?:" + start + rb")", head, re.IGNORECASE | re.DOTALL):
+            raise RecordingError(f"is {kind}, which is not read: {remedy}.")

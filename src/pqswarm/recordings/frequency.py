@@ -29,9 +29,10 @@ def estimate_nominal(
     stride = max(1, length // 2000)  # 20 kHz is plenty for 60 Hz
     window = np.hanning(length)[::stride] if length <= _PIECE else np.hanning(len(range(0, length, stride)))
     kernel = np.exp(-2j * np.pi * frequencies[:, None] * np.arange(0, length, stride) / sampling_rate)
-    power, total = np.zeros(frequencies.size), 0.0
+    power = np.zeros(frequencies.size)
+    total = 0.0
     starts = np.unique(np.linspace(0, size - length, min(20, max(1, size // length))).astype(int))
-    parts = [_thin_samples_for_frequency(fetch, int(start), length, stride) for start in starts]
+    parts = [_thin_samples(fetch, int(start), length, stride) for start in starts]
     for channel in zip(*parts, strict=True):
         whole = [part for part in channel if not np.isnan(part).any()]
         scale = max((float(np.abs(part).max()) for part in whole), default=0.0) or 1.0
@@ -48,7 +49,7 @@ def estimate_nominal(
     return 50.0 if frequencies[best] < 55 else 60.0
 
 
-def _thin_samples_for_frequency(
+def _thin_samples(
     fetch: Callable[[int, int], Sequence[FloatArray]], start: int, length: int, stride: int
 ) -> list[FloatArray]:
     """Every `stride`-th sample of a window; a long one is fetched in pieces."""
@@ -86,18 +87,18 @@ def measure_frequency(signals: Sequence[FloatArray], sampling_rate: float, nomin
             guess = None if guess is None or step is None else float(np.clip(guess + step, low, high))
         if guess is None or not low < guess < high:
             continue
-        if max(supply_share(x, sampling_rate, guess) for x in strongest) > _MIN_FRACTION:
+        if max(fundamental_fraction(x, sampling_rate, guess) for x in strongest) > _MIN_FRACTION:
             return guess
     return None
 
 
-def supply_share(signal: FloatArray, sampling_rate: float, frequency: float) -> float:
+def fundamental_fraction(signal: FloatArray, sampling_rate: float, frequency: float) -> float:
     """Fraction of the fundamental in the mean square of the live cycles of a signal; 0 without a whole cycle."""
-    shares = supply_frequency_shares(signal, sampling_rate, frequency)
-    return float(np.median(shares)) if shares.size else 0.0
+    fractions = fundamental_fractions(signal, sampling_rate, frequency)
+    return float(np.median(fractions)) if fractions.size else 0.0
 
 
-def supply_frequency_shares(signal: FloatArray, sampling_rate: float, frequency: float) -> FloatArray:
+def fundamental_fractions(signal: FloatArray, sampling_rate: float, frequency: float) -> FloatArray:
     """Fraction of the fundamental in the variance of each cycle with at least half of the maximum RMS."""
     step = round(sampling_rate / frequency)
     if signal.size < step or step < 2:
@@ -108,8 +109,8 @@ def supply_frequency_shares(signal: FloatArray, sampling_rate: float, frequency:
     turn = np.exp(-2j * np.pi * frequency / sampling_rate * np.arange(step))
     # A matrix product would start threads, which costs more than it gains.
     own = 2 * np.abs(np.einsum("ij,j->i", live - live.mean(axis=1, keepdims=True), turn) / step) ** 2
-    shares: FloatArray = own / np.maximum(live.var(axis=1), 1e-300)
-    return shares
+    fractions: FloatArray = own / np.maximum(live.var(axis=1), 1e-300)
+    return fractions
 
 
 def _coarse_frequency(signals: list[FloatArray], sampling_rate: float, low: float, high: float) -> float:

@@ -32,14 +32,15 @@ def find_phase(field: str, name: str) -> str:
     The name takes precedence over a bare number in the field, where some vendors write a running number. The sign of a
     reversed pair (``U21``) is lost.
     """
-    field, name = clean(field).upper(), clean(name)
-    told = _read_phase_from_field(field)
+    field = clean(field).upper()
+    name = clean(name)
+    told = _phase_from_field(field)
     if told and not field.isdigit():
         return told
-    return _read_phase_from_name(name) or told
+    return _phase_from_name(name) or told
 
 
-def _read_phase_from_field(field: str) -> str:
+def _phase_from_field(field: str) -> str:
     if field in _LETTERS or field in ("L1", "L2", "L3"):
         return _LETTERS[field[-1]]
     if field in ("N", "G", "NG", "E", "0", "AN", "BN", "CN", "AG", "BG", "CG", "1N", "2N", "3N"):
@@ -49,10 +50,10 @@ def _read_phase_from_field(field: str) -> str:
     letters = [_LETTERS[letter] for letter in re.sub(r"[L /_-]", "", field) if letter in _LETTERS]
     if len(field) in (2, 3, 4, 5) and len(letters) == 2 and re.fullmatch(r"L?[ABC123RST][ /_-]?L?[ABC123RST]", field):
         return _PAIRS.get((letters[0], letters[1]), "")
-    return _read_phase_from_name(field)
+    return _phase_from_name(field)
 
 
-def _read_phase_from_name(name: str) -> str:
+def _phase_from_name(name: str) -> str:
     match = _PAIR.search(name)
     if match is not None:
         first, second = (_LETTERS[group.upper()] for group in match.groups() if group is not None)

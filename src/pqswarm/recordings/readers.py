@@ -10,15 +10,14 @@ from pqswarm._base.registry import Registry
 from pqswarm._base.text import count_text, file_text
 from pqswarm.errors import PqswarmError
 from pqswarm.recordings.comtrade.reader import COMTRADE
-from pqswarm.recordings.files import FileBytes, naming_recording_file
-from pqswarm.recordings.mat.reader import MAT
-from pqswarm.recordings.normalize import normalize
-from pqswarm.recordings.npz.reader import NPZ
+from pqswarm.recordings.files import FileBytes, naming_file
+from pqswarm.recordings.mat import MAT
+from pqswarm.recordings.npz import NPZ
 from pqswarm.recordings.pqdif.reader import PQDIF
 from pqswarm.recordings.reader import Options, Reader
 from pqswarm.recordings.recording import Recording, RecordingError, RecordingSource
-from pqswarm.recordings.sel.reader import SEL
-from pqswarm.recordings.source import FileSource
+from pqswarm.recordings.sel import SEL
+from pqswarm.recordings.source import FileSource, normalize
 from pqswarm.recordings.table.reader import TABLE
 from pqswarm.recordings.zipped import ZIP
 
@@ -82,7 +81,7 @@ def read(
     >>> recording.sampling_rate, recording.channel("Ua").samples
     (2000.0, array([   0., 1500., 2500.]))
     """
-    sources, main = _open_all_with_reader(Path(path), format, Options.of({**options, "whole": True}), observation)
+    sources, main = _open_all(Path(path), format, Options.of({**options, "whole": True}), observation)
     return sources[main].read()
 
 
@@ -116,7 +115,7 @@ def read_all(
     ...     [len(recording.channels) for recording in read_all(path, sampling_rate=6400)]
     [2]
     """
-    sources, _ = _open_all_with_reader(Path(path), format, Options.of({**options, "whole": True}), None)
+    sources, _ = _open_all(Path(path), format, Options.of({**options, "whole": True}), None)
     return tuple(source.read() for source in sources)
 
 
@@ -156,14 +155,14 @@ def open_recordings(
     ...     source.n_samples, source.read(1, 3).channel("Ua").samples
     (3, array([1500., 2500.]))
     """
-    return tuple(_open_all_with_reader(Path(path), format, Options.of(options), None)[0])
+    return tuple(_open_all(Path(path), format, Options.of(options), None)[0])
 
 
-def _open_all_with_reader(
+def _open_all(
     path: Path, format_name: str | None, options: Options, wanted: int | None
 ) -> tuple[list[FileSource], int]:
     """The usable recordings of a file, and the position of the main one."""
-    with naming_recording_file(path):
+    with naming_file(path):
         reader = find_reader(path) if format_name is None else READERS.find(format_name)
         raws = reader.sources(path, options)
         if wanted is not None:
@@ -179,7 +178,8 @@ def _open_all_with_reader(
         unusable = ""
         main = 0
         for raw in raws:
-            raw.source, raw.format = file_text(raw.source or path.name), raw.format or reader.name
+            raw.source = file_text(raw.source or path.name)
+            raw.format = raw.format or reader.name
             if raw.is_main:
                 main = len(sources)
             try:

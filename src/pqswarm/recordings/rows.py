@@ -8,8 +8,8 @@ from typing import Protocol
 import numpy as np
 
 from pqswarm._base.typing import FloatArray, IntArray
-from pqswarm.recordings.clock import Clock
 from pqswarm.recordings.recording import RecordingError
+from pqswarm.recordings.stamps import Clock
 from pqswarm.recordings.text import number_from_text, split
 
 _EVERY = 4096  # rows between entries of the index
@@ -72,7 +72,8 @@ class TextRows:
             begins, ends, short = self._find(chunk)
             n_found = begins.size
             places.append(begins[-self.n_rows % _EVERY :: _EVERY] + at)
-            begins, ends = begins[max(first_row - self.n_rows, 0) :], ends[max(first_row - self.n_rows, 0) :]
+            begins = begins[max(first_row - self.n_rows, 0) :]
+            ends = ends[max(first_row - self.n_rows, 0) :]
             self.n_rows += n_found
             self.n_short += short
             if column is not None and value is not None:
@@ -84,7 +85,8 @@ class TextRows:
     def table(self, first: int, stop: int, columns: Sequence[int]) -> FloatArray:
         """Return columns of some rows, with NaN where a field is missing or not a number."""
         parts = [np.empty((0, len(columns)))]
-        at, end = first // _EVERY, -(-stop // _EVERY)
+        at = first // _EVERY
+        end = -(-stop // _EVERY)
         while at < end:
             # As many entries of the index as fit into a chunk, at least one.
             until = int(np.searchsorted(self.places, self.places[at] + _CHUNK, "right")) - 1
@@ -101,7 +103,8 @@ class TextRows:
 
     def _chunks(self) -> Iterator[tuple[int, bytes]]:
         """Whole lines, some megabytes at once, and their positions."""
-        at, rest = 0, b""
+        at = 0
+        rest = b""
         for first in range(0, self.content.size, _CHUNK):
             chunk = rest + self.content.read(first, first + _CHUNK)
             end = max(chunk.rfind(b"\n"), chunk.rfind(b"\r")) + 1
@@ -119,7 +122,8 @@ class TextRows:
             from pqswarm.recordings._text_kernels import find_rows
 
             most = len(chunk) // 2 + 1  # untouched memory costs nothing
-            begins, ends = np.empty(most, np.int64), np.empty(most, np.int64)
+            begins = np.empty(most, np.int64)
+            ends = np.empty(most, np.int64)
             n, short = find_rows(np.frombuffer(chunk, np.uint8), ord(self.delimiter), self.minimum, begins, ends)
             return begins[:n], ends[:n], short
         delimiter = self.delimiter.encode()
@@ -136,7 +140,8 @@ class TextRows:
             from pqswarm.recordings._text_kernels import ODD, PRECISE, parse_rows
 
             unique, places = np.unique(np.asarray(columns, np.int64), return_inverse=True)
-            found, state = np.full((begins.size, unique.size), np.nan), np.empty(begins.size, np.uint8)
+            found = np.full((begins.size, unique.size), np.nan)
+            state = np.empty(begins.size, np.uint8)
             signs = ord(self.delimiter), ord(self.decimal)
             parse_rows(np.frombuffer(chunk, np.uint8), begins, ends, *signs, unique, found, state)
             precise = np.flatnonzero(state == PRECISE)
@@ -144,7 +149,8 @@ class TextRows:
             with suppress(ValueError):  # some rows may lack fields
                 found[precise] = self._precise(chunk, begins[precise], ends[precise], unique)
                 precise = precise[:0]
-            table, rest = found[:, places], np.concatenate([rest, precise])
+            table = found[:, places]
+            rest = np.concatenate([rest, precise])
         for n in rest.tolist():
             fields = self._fields(chunk[begins[n] : ends[n]])
             table[n] = [

@@ -1,26 +1,30 @@
 """A recording that stays in its file: samples are fetched, checked and scaled to SI units on demand."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 
 import numpy as np
 
-from pqswarm._base.text import count_text
+from pqswarm._base.text import count_text, file_text, printable
 from pqswarm._base.typing import FloatArray
-from pqswarm.recordings.files import naming_recording_file
-from pqswarm.recordings.reader import RawSource
-from pqswarm.recordings.recording import Channel, ChannelHeader, Recording, shift_time
+from pqswarm._base.units import frequency_text
+from pqswarm.recordings.files import naming_file
+from pqswarm.recordings.frequency import MOST_CHANNELS, estimate_nominal
+from pqswarm.recordings.phases import find_phase
+from pqswarm.recordings.reader import MAX_CHANNELS, Options, RawHeader, RawSource
+from pqswarm.recordings.recording import Channel, ChannelHeader, Recording, RecordingError, shift_time
 from pqswarm.recordings.status import StatusChannel
-from pqswarm.recordings.units import clean
+from pqswarm.recordings.text import first_names
+from pqswarm.recordings.units import clean, guess_unit, is_summary, si_unit
 
 _PIECE = 262_144  # samples fetched at once
 _MAX_NOTES = 10  # on status channels
 _MAX_VALUE = 1e15  # larger samples are not measurements, and their squares would overflow
 
 
-def scale_source_samples(samples: FloatArray, factor: float) -> tuple[FloatArray, int]:
+def scale_samples(samples: FloatArray, factor: float) -> tuple[FloatArray, int]:
     """Return samples times the factor of their unit, with NaN for absurd ones, and the number of these."""
     samples = np.asarray(samples, np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -58,7 +62,7 @@ class FileSource:
     @cached_property
     def status(self) -> tuple[StatusChannel, ...]:
         """Status channels of the whole recording, read once."""
-        with naming_recording_file(self.path):
+        with naming_file(self.path):
             found = self.raw.status()
         return tuple(replace(one, name=clean(one.name) or f"status {n}") for n, one in enumerate(found, 1))
 
@@ -66,16 +70,18 @@ class FileSource:
         """Return the samples from `first` to before `stop` of all channels, as a recording of its own."""
         first, stop, _ = slice(first, stop).indices(self.n_samples)
         stop = max(first, stop)
-        notes, n_bad, n_missing = [], 0, 0
+        notes = []
+        n_bad = 0
+        n_missing = 0
         samples = np.empty((len(self.channels), stop - first))
         for begin in range(first, stop, _PIECE):
             end = min(begin + _PIECE, stop)
-            with naming_recording_file(self.path):
+            with naming_file(self.path):
                 piece = self.raw.fetch(begin, end, self.numbers)
             for row, values, factor in zip(samples, piece, self.factors, strict=True):
                 if self.raw.missing:
                     n_missing += int(np.isnan(values).sum())
-                row[begin - first : end - first], bad = scale_source_samples(values, factor)
+                row[begin - first : end - first], bad = scale_samples(values, factor)
                 n_bad += bad
         channels = [Channel(one.name, one.unit, one.phase, x) for one, x in zip(self.channels, samples, strict=True)]
         if n_missing:
@@ -87,3 +93,161 @@ class FileSource:
         start = self.start if not first else shift_time(self.start, first / self.sampling_rate)
         about = self.source, self.format, (*self.notes, *notes), self.station, self.path
         return Recording(tuple(channels), self.sampling_rate, self.nominal_frequency, start, *about, status)
+
+
+_MOST_NOTES = 40
+_NOTE_LIMIT = 500  # characters
+_MIN_PER_CYCLE = 4  # samples
+_LOOK = 262_144  # samples of all channels read at once
+_RATES = (1e-5, 1e9)  # Hz; a log has a value a day
+_FREQUENCIES = (5.0, 1000.0)  # Hz; railways have 16.7, aircraft 400
+
+
+def normalize(raw: RawSource, options: Options, path: str = "") -> FileSource:
+    """Apply the caller's overrides and build the recording in SI units; its notes list all changes."""
+    notes = [printable(note[:_NOTE_LIMIT]) for note in dict.fromkeys(raw.notes)]
+    if len(notes) > _MOST_NOTES:
+        notes = [*notes[:_MOST_NOTES], f"Not shown: {count_text(len(notes) - _MOST_NOTES, 'more note')}."]
+    if len(raw.channels) > MAX_CHANNELS:
+        raise RecordingError(f"has {len(raw.channels)} channels; at most {MAX_CHANNELS} are read.")
+    numbers = _select_channels(raw.channels, options.columns)
+    units = _units([raw.channels[i] for i in numbers], options.units, notes)
+    channels: list[ChannelHeader] = []
+    factors: list[float] = []
+    for i, written in zip(numbers, units, strict=True):
+        unit, factor = si_unit(written)
+        if "/" in written and unit in ("V", "A"):
+            notes.append(f"Of the unit {clean(written)!r}, the first is taken.")
+        name = clean(raw.channels[i].name) or f"channel {len(channels) + 1}"
+        if unit in ("V", "A") and is_summary(name):
+            unit = f"{unit} rms"
+        channels.append(ChannelHeader(name, unit, find_phase(raw.channels[i].phase, name)))
+        factors.append(factor)
+    kept = _usable_channels(raw, numbers, factors)
+    if len(kept) < len(channels):
+        having = set(kept)
+        dropped = [channel.name for i, channel in enumerate(channels) if i not in having]
+        notes.append(f"No samples that are numbers: {first_names(dropped, 5)}; ignored.")
+    if not kept:
+        raise RecordingError("has no channel with samples that are numbers.")
+    channels = [channels[i] for i in kept]
+    numbers = [numbers[i] for i in kept]
+    factors = [factors[i] for i in kept]
+    rate = _rate(raw.sampling_rate, options.sampling_rate, clean(raw.format), notes)
+    voltages = [i for i, channel in enumerate(channels) if channel.is_voltage] or list(range(len(channels)))
+
+    def fetch(first: int, stop: int) -> list[FloatArray]:
+        chosen = voltages[:MOST_CHANNELS]
+        values = raw.fetch(first, stop, [numbers[i] for i in chosen])
+        return [scale_samples(x, factors[i])[0] for i, x in zip(chosen, values, strict=True)]
+
+    frequency = _choose_frequency(raw.nominal_frequency, options.nominal_frequency, fetch, raw.n_samples, rate, notes)
+    if rate < _MIN_PER_CYCLE * frequency:
+        notes.append(
+            f"At {frequency_text(rate)} these are not waveforms of {frequency:g} Hz: perhaps RMS values, or the unit "
+            "of time is wrong; sampling_rate sets the right rate."
+        )
+    texts = file_text(raw.source), clean(raw.format), tuple(dict.fromkeys(notes)), clean(raw.station), path
+    held = raw, numbers, factors
+    return FileSource(tuple(channels), rate, frequency, raw.n_samples, raw.start, *texts, *held)
+
+
+def _usable_channels(raw: RawSource, numbers: list[int], factors: list[float]) -> list[int]:
+    """Positions of the channels with at least one sample that is a number; each is read until one is found."""
+    missing = list(range(len(numbers)))
+    piece = max(_LOOK // max(len(numbers), 1), 1024)
+    for first in range(0, raw.n_samples, piece):
+        values = raw.fetch(first, min(first + piece, raw.n_samples), [numbers[i] for i in missing])
+        missing = [
+            i for i, x in zip(missing, values, strict=True) if bool(np.isnan(scale_samples(x, factors[i])[0]).all())
+        ]
+        if not missing:
+            break
+    lacking = set(missing)
+    return [i for i in range(len(numbers)) if i not in lacking]
+
+
+def _select_channels(channels: Sequence[RawHeader], columns: Sequence[str | int] | None) -> list[int]:
+    """Numbers of the channels to read."""
+    if columns is None:
+        return list(range(len(channels)))
+    chosen = []
+    for column in [columns] if isinstance(columns, str) else columns:
+        if isinstance(column, int):
+            found = [column] if 0 <= column < len(channels) else []
+        else:
+            found = [i for i, channel in enumerate(channels) if clean(channel.name) == column]
+        if not found:
+            names = ", ".join(clean(channel.name) for channel in channels[:20])
+            raise RecordingError(f"has no channel {column!r}; it has {names}.")
+        chosen.append(found[0])
+    return chosen
+
+
+def _units(channels: list[RawHeader], units: str | Mapping[str, str] | None, notes: list[str]) -> list[str]:
+    """Units of the channels: given by the caller or the file, or guessed from names."""
+    if isinstance(units, str):
+        return [units for _ in channels]
+    given = units or {}
+    guessed: list[str] = []
+    result = []
+    for channel in channels:
+        name = clean(channel.name)
+        unit = given.get(name, channel.unit)
+        if not unit.strip():
+            unit = guess_unit(name)
+            if unit:
+                guessed.append(f"{name} [{unit}]")
+        result.append(unit)
+    if guessed:
+        notes.append(f"No units are given; guessed from names: {first_names(guessed, 5)}.")
+    if not any(unit.strip() for unit in result):
+        notes.append("Neither units nor names say what was measured: volts are assumed.")
+        return ["V" for _ in channels]
+    return result
+
+
+def _rate(found: float, given: float | None, kind: str, notes: list[str]) -> float:
+    if given is not None:
+        if not _RATES[0] <= given < _RATES[1]:
+            raise RecordingError(f"cannot be read with a sampling_rate of {given} Hz: 1e-5 to 1e9 is allowed.")
+        if found > 0 and abs(found / given - 1) > 1e-9:
+            notes.append(
+                f"The given sampling rate of {frequency_text(given)} replaces the file's {frequency_text(found)}."
+            )
+        return float(given)
+    if not _RATES[0] <= found < _RATES[1]:
+        raise RecordingError(
+            f"has an impossible sampling rate of {found:g} Hz; set sampling_rate."
+            if found
+            else f"({kind}) does not give its sampling rate; set sampling_rate."
+        )
+    return float(found)
+
+
+def _choose_frequency(
+    found: float,
+    given: float | None,
+    fetch: Callable[[int, int], list[FloatArray]],
+    n_samples: int,
+    rate: float,
+    notes: list[str],
+) -> float:
+    if given is not None:
+        if not _FREQUENCIES[0] <= given <= _FREQUENCIES[1]:
+            raise RecordingError(f"cannot be read with a nominal_frequency of {given} Hz: 5 to 1000 is allowed.")
+        return float(given)
+    for nominal in (50.0, 60.0):
+        if 0 < abs(found - nominal) <= 2:
+            notes.append(f"The file's frequency of {found:g} Hz is taken as {nominal:g} Hz nominal.")
+            return nominal
+    if _FREQUENCIES[0] <= found <= _FREQUENCIES[1]:
+        return float(found)
+    if found:
+        notes.append(f"The file's nominal frequency of {found:g} Hz is impossible.")
+    estimate = estimate_nominal(fetch, n_samples, rate)
+    if estimate is not None:
+        notes.append(f"The nominal frequency of {estimate:g} Hz was estimated from the samples.")
+        return estimate
+    notes.append("The nominal frequency is not given and cannot be estimated: 50 Hz is assumed.")
+    return 50.0

@@ -1,12 +1,67 @@
-"""Sampling rates from time stamps, which may be rounded and have gaps."""
+"""Dates and times of day, row by row, as seconds."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 
 import numpy as np
 
 from pqswarm._base.text import count_text
 from pqswarm._base.typing import FloatArray
+from pqswarm.recordings.text import date_from_text
+
+_SECONDS = re.compile(r"[0-5]?\d(?:[.,]\d{1,12})?")
+_MICROSECOND = timedelta(microseconds=1)
+_HALF_A_DAY = timedelta(hours=12)
+
+
+class Clock:
+    """Dates and times of day as seconds from the first one.
+
+    `date` is that of the first row, if it is in a separate column; without dates, midnight is found from the times of
+    day. `minute` is the text of the last time up to its minute, `begin` that minute [µs]: of a time that starts with
+    the same text, only the seconds are parsed.
+    """
+
+    def __init__(self, date: str = "") -> None:
+        self.date = date
+        self.zero: datetime | None = None
+        self.last: datetime | None = None
+        self.days = 0
+        self.dated = True
+        self.minute = ""
+        self.begin = 0
+
+    def seconds(self, text: str) -> float:
+        """Seconds from the first time to that in a field; NaN if there is none."""
+        minute, _, rest = text.rpartition(":")
+        if minute and minute == self.minute and _SECONDS.fullmatch(rest):
+            whole, _, part = rest.replace(",", ".").partition(".")
+            return (self.begin + int(whole) * 1_000_000 + int(part.ljust(6, "0")[:6])) / 1_000_000
+        found = date_from_text(text)
+        if found is None:
+            found = date_from_text(self.date or "2000-01-01", text) if ":" in text else None
+            if found is None:
+                return np.nan
+            self.dated = bool(self.date)
+            if self.last is not None and self.last - found > _HALF_A_DAY:
+                self.days += 1
+            self.last = found
+            found += timedelta(days=self.days)
+        if self.zero is None:
+            self.zero = found
+        if minute.count(":") == 1 and _SECONDS.fullmatch(rest):
+            begin = found.replace(second=0, microsecond=0) - self.zero
+            self.minute = minute
+            self.begin = begin // _MICROSECOND
+        return (found - self.zero).total_seconds()
+
+    @property
+    def first(self) -> datetime | None:
+        """The first time, if its date is known."""
+        return self.zero if self.dated else None
+
 
 _PIECE = 65536
 """Stamps processed together; the median of the first ones is the usual step."""
@@ -18,25 +73,25 @@ def find_rate_of_stamps(times: FloatArray, notes: list[str]) -> tuple[float, sli
     Rounded stamps are averaged over the section; a rate that is an integer within the rounding is rounded to it.
     Findings are added to the notes.
     """
-    rate, kept, _ = find_rate_of_stamp_pieces([times], notes)
+    rate, kept, _ = find_rate_of_pieces([times], notes)
     return rate, kept
 
 
-def find_rate_of_stamp_pieces(
+def find_rate_of_pieces(
     pieces: Iterable[FloatArray], notes: list[str], find_unit: Callable[[float], float] = lambda _: 1.0
 ) -> tuple[float, slice, float]:
     """Do the same for stamps in pieces, and also return the time from the first stamp to the section [s].
 
     If the unit is unknown, `find_unit` takes the samples per unit and returns the units per second.
     """
-    found = _StampStretches()
-    for piece in _rearranged_stamps(pieces):
+    found = _Stretches()
+    for piece in _in_pieces(pieces):
         found.take(piece)
     return found.rate(notes, find_unit)
 
 
 @dataclass
-class _StampStretch:
+class _Stretch:
     """Stamps `first` to `stop` - 1, without a gap; `points` are some, the most uneven ones included."""
 
     first: int
@@ -56,16 +111,17 @@ class _StampStretch:
         self.end = float(times[-1])
 
 
-class _StampStretches:
+class _Stretches:
     """State of the search after some stamps."""
 
     def __init__(self) -> None:
         self.n = self.n_gaps = 0
         self.first = self.last = self.typical = 0.0
-        self.smallest, self.largest = np.inf, -np.inf
+        self.smallest = np.inf
+        self.largest = -np.inf
         self.valid = True
-        self.current: _StampStretch | None = None
-        self.longest: _StampStretch | None = None
+        self.current: _Stretch | None = None
+        self.longest: _Stretch | None = None
 
     def take(self, times: FloatArray) -> None:
         """Process the next stamps."""
@@ -103,11 +159,12 @@ class _StampStretches:
         if times.size:
             if self.current is None:
                 first = self.n if first is None else first
-                self.current = _StampStretch(first, first, float(times[0]), 0.0)
+                self.current = _Stretch(first, first, float(times[0]), 0.0)
             self.current.add(times)
 
     def _close(self) -> None:
-        one, best = self.current, self.longest
+        one = self.current
+        best = self.longest
         if one is not None and (best is None or one.stop - one.first > best.stop - best.first):
             self.longest = one
         self.current = None
@@ -130,13 +187,16 @@ class _StampStretches:
                 f"The time stamps have {count_text(self.n_gaps, 'gap')}: of {self.n} samples, the longest section "
                 f"without one, {kept.stop - kept.first}, is used."
             )
-        span, count = kept.end - kept.begin, kept.stop - kept.first - 1
+        span = kept.end - kept.begin
+        count = kept.stop - kept.first - 1
         if count < 1 or not span > 0 or not np.isfinite(count / span):
             return nothing
         rate = count / span
         rounding = max(float(np.max(np.abs(t - kept.begin - (at - kept.first) / rate))) for at, t in kept.points)
         per_second = find_unit(rate)
-        rate, span, rounding = rate * per_second, span / per_second, rounding / per_second
+        rate = rate * per_second
+        span = span / per_second
+        rounding = rounding / per_second
         tolerance = rate * (2 * rounding / span + 1e-9)
         # The roundest number within the rounding: 6400 rather than 6399; at least three digits are kept.
         for unit in (100.0, 10.0, 1.0, 0.1):
@@ -149,7 +209,7 @@ class _StampStretches:
         return rate, slice(kept.first, kept.stop), (kept.begin - self.first) / per_second
 
 
-def _rearranged_stamps(pieces: Iterable[FloatArray]) -> Iterator[FloatArray]:
+def _in_pieces(pieces: Iterable[FloatArray]) -> Iterator[FloatArray]:
     """The stamps in pieces of one size: the result must not depend on how they arrive."""
     held: list[FloatArray] = []
     n_held = 0
@@ -162,6 +222,7 @@ def _rearranged_stamps(pieces: Iterable[FloatArray]) -> Iterator[FloatArray]:
             at += part.size
             if n_held == _PIECE:
                 yield np.concatenate(held)
-                held, n_held = [], 0
+                held = []
+                n_held = 0
     if n_held:
         yield np.concatenate(held)

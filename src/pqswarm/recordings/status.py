@@ -125,7 +125,8 @@ class _StatusChanges:
 
     def _keep_changes(self, places: IntArray, states: AnyArray) -> None:
         kept = np.append(True, np.diff(states) != 0)[: states.size]
-        self.places, self.states = places[kept], states[kept]
+        self.places = places[kept]
+        self.states = states[kept]
 
     def _merge(self) -> None:
         new = np.diff(self.places // self.shortest) > 0

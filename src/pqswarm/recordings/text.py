@@ -93,7 +93,9 @@ def date_from_text(date: str, time: str = "", *, month_first: bool = False) -> d
     half = (time_match[5] or "").casefold() if time_match and "." not in day_match[0] else ""
     first, second, third = (int(group) for group in day_match.groups())
     if len(day_match[1]) == 4 or day_match[0].lstrip().startswith("'"):
-        year, month, day = first, second, third
+        year = first
+        month = second
+        day = third
     else:
         day, month, year = (second, first, third) if month_first or half else (first, second, third)
         if month > 12:

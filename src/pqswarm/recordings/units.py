@@ -62,11 +62,13 @@ def si_unit(text: str) -> tuple[str, float]:
         return found
     first, slash, second = plain.partition("/")
     if slash:
-        one, other = _plain_unit(first.strip()), _plain_unit(second.strip())
+        one = _plain_unit(first.strip())
+        other = _plain_unit(second.strip())
         return one if one is not None and other is not None and one[0] == other[0] else (text, 1.0)
     match = re.match(r"[^\W\d_]+", plain)
     for end in range(match.end(), 0, -1) if match else ():
-        unit, kind = _plain_unit(plain[:end]), _KIND.fullmatch(plain, end)
+        unit = _plain_unit(plain[:end])
+        kind = _KIND.fullmatch(plain, end)
         if unit is not None and unit[0] in ("V", "A") and kind is not None:
             summary = (kind[1] or "").casefold().startswith(("rms", "ef", "tr"))
             return (f"{unit[0]} rms", unit[1]) if summary else unit

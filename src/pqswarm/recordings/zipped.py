@@ -13,7 +13,7 @@ from pqswarm._base.files import open_regular, opening_only_inside
 from pqswarm._base.text import count_text
 from pqswarm.errors import FileFormatError
 from pqswarm.recordings.files import COMPANIONS, is_document
-from pqswarm.recordings.npz.reader import NPZ
+from pqswarm.recordings.npz import NPZ
 from pqswarm.recordings.reader import Options, RawSource, Reader
 from pqswarm.recordings.recording import RecordingError
 from pqswarm.recordings.units import clean
@@ -51,7 +51,8 @@ def open_zip(path: Path, options: Options) -> list[RawSource]:
                     for raw in reader.sources(target, replace(options, whole=True)):
                         options.check_samples(sum(len(one.channels) * one.n_samples for one in [*sources, raw]))
                         place = raw.source.removeprefix(target.name) if raw.source.startswith(target.name) else ""
-                        raw.source, raw.format = f"{path.name}, {name}{place}", raw.format or reader.name
+                        raw.source = f"{path.name}, {name}{place}"
+                        raw.format = raw.format or reader.name
                         sources.append(_keep_in_memory(raw))
                 except FileFormatError as error:
                     reasons.append(f"{name} {error}")
@@ -93,7 +94,8 @@ def _unpack_members(archive: zipfile.ZipFile, limit: int, folder: Path, suffixes
 
 def _keep_in_memory(raw: RawSource) -> RawSource:
     """Return a source that does not need its file."""
-    samples, states = raw.fetch(0, raw.n_samples, range(len(raw.channels))), tuple(raw.status())
+    samples = raw.fetch(0, raw.n_samples, range(len(raw.channels)))
+    states = tuple(raw.status())
     raw.fetch = lambda first, stop, channels: [samples[i][first:stop] for i in channels]
     raw.status = lambda: states
     return raw

@@ -17,30 +17,64 @@ if TYPE_CHECKING:
     from pqswarm.report.shared.palette import Palette
     from pqswarm.report.study_report import FORMATS, write_comparison, write_figures, write_report
     from pqswarm.report.style import save_figure
-    from pqswarm.report.summary import ClassifierSummary, StudySummary, summarize
+    from pqswarm.report.summary import (
+        ClassifierAcrossDatasets,
+        ClassifierSummary,
+        DatasetSummary,
+        StudySummary,
+        summarize,
+    )
     from pqswarm.report.tables import Table
 
 __all__ = [
-    "FORMATS", "SECTIONS", "ClassifierSection", "ClassifierSummary", "Content", "Drawing", "Palette", "StudySection",
-    "StudySummary", "Table", "plot_convergence", "plot_error_against_size", "plot_event", "plot_gallery",
-    "plot_ranks", "save_figure", "summarize", "write_comparison", "write_figures",
+    "FORMATS",
+    "SECTIONS",
+    "ClassifierAcrossDatasets",
+    "ClassifierSection",
+    "ClassifierSummary",
+    "Content",
+    "DatasetSummary",
+    "Drawing",
+    "Palette",
+    "StudySection",
+    "StudySummary",
+    "Table",
+    "plot_convergence",
+    "plot_error_against_size",
+    "plot_event",
+    "plot_gallery",
+    "plot_ranks",
+    "save_figure",
+    "summarize",
+    "write_comparison",
+    "write_figures",
     "write_report",
-]  # fmt: skip
+]
 
-_NAMES_BY_MODULE = {
-    "sections.algorithms.convergence": ("plot_convergence",),
-    "sections.algorithms.points": ("plot_error_against_size",),
-    "sections.chance.ranks": ("plot_ranks",),
-    "sections.events": ("plot_event", "plot_gallery"),
-    "sections.registry": ("SECTIONS",),
-    "section": ("ClassifierSection", "Content", "Drawing", "StudySection"),
-    "shared.palette": ("Palette",),
-    "study_report": ("FORMATS", "write_comparison", "write_figures", "write_report"),
-    "style": ("save_figure",),
-    "summary": ("ClassifierSummary", "StudySummary", "summarize"),
-    "tables": ("Table",),
+_HOMES = {
+    "FORMATS": "study_report",
+    "SECTIONS": "sections.registry",
+    "ClassifierAcrossDatasets": "summary",
+    "ClassifierSection": "section",
+    "ClassifierSummary": "summary",
+    "Content": "section",
+    "DatasetSummary": "summary",
+    "Drawing": "section",
+    "Palette": "shared.palette",
+    "StudySection": "section",
+    "StudySummary": "summary",
+    "Table": "tables",
+    "plot_convergence": "sections.algorithms.convergence",
+    "plot_error_against_size": "sections.algorithms.points",
+    "plot_event": "sections.events",
+    "plot_gallery": "sections.events",
+    "plot_ranks": "sections.chance.ranks",
+    "save_figure": "style",
+    "summarize": "summary",
+    "write_comparison": "study_report",
+    "write_figures": "study_report",
+    "write_report": "study_report",
 }
-_HOMES = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
 
 
 def __getattr__(name: str) -> _Any:

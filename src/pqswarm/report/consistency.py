@@ -12,17 +12,17 @@ from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR
 
 if TYPE_CHECKING:
     from pqswarm.evaluation import GridSearchResult
-    from pqswarm.report.summary import ClassifierSummary, StudySummary
+    from pqswarm.report.summary import ClassifierSummary, DatasetSummary
 
 
-def check_consistency(study: "StudySummary") -> None:
+def check_consistency(study: "DatasetSummary") -> None:
     """Raise a ValueError that names the impossible or inconsistent part of a study."""
     for is_consistent, what in _list_consistency_checks(study):
         if not is_consistent:
             raise ValueError(what)
 
 
-def _list_consistency_checks(study: "StudySummary") -> Iterator[tuple[bool, str]]:
+def _list_consistency_checks(study: "DatasetSummary") -> Iterator[tuple[bool, str]]:
     """Whether each part of a study is consistent, and its name; what comes later relies on what comes before."""
     names = study.feature_names
     yield study.n_events > 0 and len(study.class_names) > 1, "the events"

@@ -1,20 +1,18 @@
-"""The content of a report, independent of its format: the sections on each classifier and on the study."""
+"""The content of a report, independent of its format: overview, and sections on each classifier and the study."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
-from math import inf
+from typing import Any
 
 from pqswarm.errors import PqswarmError
-from pqswarm.events import get_preset
-from pqswarm.report.opening import opening
+from pqswarm.report.description import describe_dataset, describe_multiverse, describe_study
+from pqswarm.report.overview import overview_of_dataset, overview_of_multiverse, overview_of_study
 from pqswarm.report.section import ClassifierSection, Content, Drawing, Section, StudySection
-from pqswarm.report.sections.registry import REGISTRY
-from pqswarm.report.shared.sentences import count_runs, enumerate_words
-from pqswarm.report.summary import StudySummary
+from pqswarm.report.sections.registry import REGISTRY, SECTIONS_OVER_DATASETS, SECTIONS_OVER_SPECIFICATIONS
+from pqswarm.report.summary import DatasetSummary, MultiverseSummary, StudySummary
 from pqswarm.report.tables import Table
-from pqswarm.study.plan import held_out_seeds
 
 _FILE_NAME = re.compile(r"[\w.+-]+")
 
@@ -40,10 +38,10 @@ class Chapter:
 
 @dataclass(frozen=True, eq=False)
 class Document:
-    """A report; the answer of its opening is one line per classifier."""
+    """A report; the answer of its overview is one line per classifier."""
 
     title: str
-    opening: Content
+    overview: Content
     description: str
     reference: str
     version: str
@@ -53,7 +51,7 @@ class Document:
     @property
     def contents(self) -> Iterator[Content]:
         """All contents, in order."""
-        yield self.opening
+        yield self.overview
         for parts in (*(chapter.parts for chapter in self.chapters), self.parts):
             yield from (part.content for part in parts)
 
@@ -68,57 +66,77 @@ class Document:
         return [drawing for content in self.contents for drawing in content.drawings]
 
 
-def compose(study: StudySummary) -> Document:
-    """Return the report of a study, made of all sections, including those of other packages."""
-    sections = list(REGISTRY.values())
-    chapters = []
-    for found in study.classifiers:
-        contents = [(s, s.content(study, found)) for s in sections if isinstance(s, ClassifierSection)]
-        chapters.append(
-            Chapter(
-                name=found.name,
-                description=found.classifier.describe(),
-                answer=tuple(sentence for _, content in contents for sentence in content.answer),
-                numbers={label: value for _, content in contents for label, value in content.numbers.items()},
-                parts=tuple(
-                    name_parts(section, content, f"{found.slug}-") for section, content in contents if content.shown
-                ),
-            )
-        )
-    general = [(s, s.content(study)) for s in sections if isinstance(s, StudySection)]
+@dataclass(frozen=True)
+class _Layout:
+    """What the report of one kind of summary consists of."""
+
+    overview: Callable[[Any], Content]
+    describe: Callable[[Any], str]
+    sections: Sequence[Section]
+
+
+def _layout(study: DatasetSummary | StudySummary | MultiverseSummary) -> _Layout:
+    if isinstance(study, DatasetSummary):
+        return _Layout(overview_of_dataset, describe_dataset, list(REGISTRY.values()))
+    if isinstance(study, StudySummary):
+        return _Layout(overview_of_study, describe_study, SECTIONS_OVER_DATASETS)
+    return _Layout(overview_of_multiverse, describe_multiverse, SECTIONS_OVER_SPECIFICATIONS)
+
+
+def compose(study: DatasetSummary | StudySummary | MultiverseSummary) -> Document:
+    """Return the report of a study: on one data set with all sections, on several, or of a multiverse."""
+    if isinstance(study, StudySummary) and study.only is not None:
+        return compose(replace(study.only, plan=study.plan))
+    layout = _layout(study)
+    general = [(s, s.content(study)) for s in layout.sections if isinstance(s, StudySection)]
+    answers = [sentence for _, content in general for sentence in content.answer]
     document = Document(
         title=study.plan.title,
-        opening=opening(study),
-        description=" ".join([describe_study(study), *(text for _, content in general for text in content.answer)]),
+        overview=layout.overview(study),
+        description=" ".join([layout.describe(study), *answers]),
         reference=study.reference,
         version=study.about.version,
-        chapters=tuple(chapters),
-        parts=tuple(name_parts(section, content, "") for section, content in general if content.shown),
+        chapters=tuple(_compose_chapter(study, classifier, layout.sections) for classifier in study.classifiers),
+        parts=tuple(_name_parts(section, content, "") for section, content in general if content.shown),
     )
     return number_contents(document)
+
+
+def _compose_chapter(study: Any, classifier: Any, sections: Sequence[Section]) -> Chapter:
+    contents = [(s, s.content(study, classifier)) for s in sections if isinstance(s, ClassifierSection)]
+    return Chapter(
+        name=classifier.name,
+        description=classifier.description,
+        answer=tuple(sentence for _, content in contents for sentence in content.answer),
+        numbers={label: value for _, content in contents for label, value in content.numbers.items()},
+        parts=tuple(
+            _name_parts(section, content, f"{classifier.slug}-") for section, content in contents if content.shown
+        ),
+    )
 
 
 def number_contents(document: Document) -> Document:
     """Return a report with figures and tables numbered in reading order; their names must be unique."""
     _check_document_names(document)
-    figures, tables = count(1), count(1)
+    figures = count(1)
+    tables = count(1)
 
-    def content(given: Content) -> Content:
+    def number(content: Content) -> Content:
         return replace(
-            given,
-            drawings=[replace(drawing, number=next(figures)) for drawing in given.drawings],
-            tables=[replace(table, number=next(tables)) for table in given.tables],
+            content,
+            drawings=[replace(drawing, number=next(figures)) for drawing in content.drawings],
+            tables=[replace(table, number=next(tables)) for table in content.tables],
         )
 
-    def parts(given: Sequence[Passage]) -> tuple[Passage, ...]:
-        return tuple(replace(part, content=content(part.content)) for part in given)
+    def number_parts(parts: Sequence[Passage]) -> tuple[Passage, ...]:
+        return tuple(replace(part, content=number(part.content)) for part in parts)
 
-    first = content(document.opening)
-    chapters = tuple(replace(chapter, parts=parts(chapter.parts)) for chapter in document.chapters)
-    return replace(document, opening=first, chapters=chapters, parts=parts(document.parts))
+    overview = number(document.overview)  # first, since the numbers are those of the reading order
+    chapters = tuple(replace(chapter, parts=number_parts(chapter.parts)) for chapter in document.chapters)
+    return replace(document, overview=overview, chapters=chapters, parts=number_parts(document.parts))
 
 
-def name_parts(section: Section, content: Content, prefix: str) -> Passage:
+def _name_parts(section: Section, content: Content, prefix: str) -> Passage:
     """Return a section whose tables are named after the classifier, and drawings after classifier and section."""
     tables = [replace(table, name=f"{prefix}{table.name}") for table in content.tables]
     drawings = [replace(d, name=f"{prefix}{section.name}-{d.name}".rstrip("-")) for d in content.drawings]
@@ -136,48 +154,3 @@ def _check_document_names(document: Document) -> None:
                     f"{what} of the report are named {name!r}: names must be unique, and consist of letters, digits "
                     f"and . _ + -."
                 )
-
-
-def describe_study(study: StudySummary) -> str:
-    """Return a paragraph on what was run, and what is not finished."""
-    plan, n_classes = study.plan, len(study.class_names)
-    names = [c.name for c in study.classifiers]
-    searched, sequential = [a.title for a in plan.searched], [a.title for a in plan.sequential]
-    once = f" ({enumerate_words(sequential)}: once)" if sequential else ""
-    made = study.generated
-    standard = " after IEEE 1159" if made and set(study.class_names) <= set(get_preset("paper").classes) else ""
-    wavelet = "" if study.wavelet_level is None else "wavelet "
-    on = f" on {study.searched_on}" if made else ""
-    origin = f" (preset {made.preset_name}, seed {made.seed})" if made else ""
-    options = f" ({made.feature_options.describe()})" if made and made.features else ""
-    text = (
-        f"{study.n_events} {study.item}s of {n_classes} classes{standard}{origin}, with {len(study.feature_names)} "
-        f"{wavelet}features each{options}. {enumerate_words(searched + sequential)} searched for the features with "
-        f"which {enumerate_words(names)} {'misclassifies' if len(names) == 1 else 'misclassify'} the fewest "
-        f"{study.item}s, in {plan.folds.number}-fold cross-validation{on}: {count_runs(plan.runs)} of "
-        f"{plan.max_evaluations} evaluations each{once}."
-    )
-    levels, sets = sum(level != inf for level in plan.dataset.snr), len(held_out_seeds(plan))
-    tests = [f"at {levels} noise level{'s' if levels > 1 else ''}"] if levels else []
-    each = f"{sets} sets of " if sets > 1 else ""
-    tests += [f"on {each}{study.n_held_out} held-out {study.item}s"] if sets else []
-    if tests and all(c.noise is not None and bool(c.held_out) == bool(sets) for c in study.classifiers):
-        text += f" The best subsets were then tested {enumerate_words(tests)}."
-    return " ".join([text, *_say_unfinished(study)])
-
-
-def _say_unfinished(study: StudySummary) -> list[str]:
-    plan, names = study.plan, [c.name for c in study.classifiers]
-    behind = [f"{c.name}: {c.n_runs} of {plan.runs} runs" for c in study.classifiers if c.n_runs < plan.runs]
-    behind += [f"{c.name}: no run" for c in plan.classifiers if c.name not in names]
-    sentences = []
-    if behind:
-        sentences.append(
-            f"The study is not finished ({'; '.join(behind)}): only runs that all algorithms have finished count."
-        )
-    untested = [c.name for c in study.classifiers if c.noise is None]
-    if untested:
-        words = enumerate_words(untested)
-        noise = " with noise" if study.generated else ""
-        sentences.append(f"The tests of the best subsets{noise} are still pending for {words}.")
-    return sentences

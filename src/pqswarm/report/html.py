@@ -25,13 +25,13 @@ def html_report(document: Document) -> str:
     numbers = count()
     loader.filters["bind"] = _bind
     loader.filters["pictures"] = lambda drawing: _pictures(drawing, f"d{next(numbers)}")
-    style, script = _template("report.css"), read_scripts("draw.js") + "\n" + _template("report.js")
-    if any(table.name == "readings" for table in document.tables):
-        script += "\n" + _template("readings.js")
+    script = read_scripts("draw.js") + "\n" + _template("report.js")
+    if any(table.name == "specifications" for table in document.tables):
+        script += "\n" + _template("specifications.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return loader.get_template("report.html.jinja").render(
         document=document,
-        style=Markup(style),  # noqa: S704 (ours)
+        style=Markup(_template("report.css")),  # noqa: S704 (ours)
         script=Markup(script),  # noqa: S704 (ours)
         digest=digest,
     )

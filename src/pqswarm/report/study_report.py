@@ -1,25 +1,20 @@
 """Write the report of one study or of several compared as HTML, Markdown, LaTeX or CSV, or only its figures."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from pqswarm._base.files import write_atomically
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.report.comparison import compare_studies
-from pqswarm.report.datasets.document import compose_datasets
-from pqswarm.report.datasets.summary import DatasetsSummary, summarize_datasets
 from pqswarm.report.document import Document, compose
 from pqswarm.report.html import html_report
-from pqswarm.report.multiverse.document import compose_multiverse
-from pqswarm.report.multiverse.summary import MultiverseSummary, summarize_multiverse
 from pqswarm.report.style import COLUMN, FIGURE_FORMATS, PAGE, save_figure
-from pqswarm.report.summary import StudySummary, summarize
+from pqswarm.report.summary import MultiverseSummary, StudySummary, read_summary
 from pqswarm.report.tables import Table
 from pqswarm.report.text import latex_report, markdown_report
-from pqswarm.study import Store, findings
-from pqswarm.study.planfile import restore_plan
 
 _NAMES = {"html": "report.html", "md": "report.md", "latex": "report.tex", "csv": "report-csv"}
 FORMATS: tuple[str, ...] = tuple(_NAMES)
@@ -54,7 +49,7 @@ def write_report(
     dataset : str, optional
         Of a study on several data sets, the one to report on alone.
     where : mapping of str to str, optional
-        Of a multiverse, the choices and alternatives of the readings to report on.
+        Of a multiverse, the choices and alternatives of the specifications to report on.
 
     Returns
     -------
@@ -69,17 +64,7 @@ def write_report(
     study = read_summary(folder, dataset, where)
     plan = study.plan
     compared = plan.compared(plan.control if control is None else control, plan.comparisons if pairs is None else pairs)
-    document, runs = _compose(replace(study, plan=compared))
-    return _write_document(document, format, path, runs)
-
-
-def _compose(study: StudySummary | DatasetsSummary | MultiverseSummary) -> tuple[Document, Table]:
-    """The report of a study, and all of its runs."""
-    if isinstance(study, StudySummary):
-        return compose(study), _table_of_runs({"": study})
-    if isinstance(study, MultiverseSummary):
-        return compose_multiverse(study), _table_of_reading_runs(study)
-    return compose_datasets(study), _table_of_runs(study.members)
+    return _write_document(compose(replace(study, plan=compared)), format, path, _table_of_runs(study))
 
 
 def write_comparison(
@@ -119,18 +104,13 @@ def compose_report(
         names = [str(folder) for folder in folders]
         if len(set(names)) < len(names):
             raise PqswarmError(f"{max(names, key=names.count)} is given twice: give different studies.")
-    studies = []
-    for folder in folders:
-        studies.append(read_summary(folder))
+    studies = {}
+    for name, folder in zip(names, folders, strict=True):
+        studies[name] = read_summary(folder)
         check()
     if len(studies) == 1:
-        return _compose(studies[0])[0]
-    compared: dict[str, DatasetsSummary] = {}
-    for name, study in zip(names, studies, strict=True):
-        if isinstance(study, MultiverseSummary):
-            raise PqswarmError(f"{name} is a multiverse: its report compares its readings; compare other studies.")
-        compared[name] = DatasetsSummary.of(study) if isinstance(study, StudySummary) else study
-    return compare_studies(compared)
+        return compose(*studies.values())
+    return compare_studies(studies)
 
 
 def _report_path(folder: str | Path, name: str) -> Path:
@@ -188,61 +168,43 @@ def write_figures(
     ]
 
 
-def read_summary(
-    folder: str | Path, dataset: str | None = None, where: Mapping[str, str] | None = None
-) -> StudySummary | DatasetsSummary | MultiverseSummary:
-    """Read the results of a study: on its only data set, on one of several, or on all of them."""
-    with Store(folder) as store:
-        about = store.find(findings.About)
-        plan = None if about is None else restore_plan(about.plan)
-        names = [""] if plan is None else list(plan.cells())
-        if dataset is None and plan is not None and plan.multiverse is not None:
-            return summarize_multiverse(store, where or {})
-        if where:
-            raise PqswarmError(f"the study in {folder} is not a multiverse: leave --where out.")
-        if names == [""]:
-            if dataset is not None:
-                raise PqswarmError(f"the study in {folder} has one data set: leave --dataset out.")
-            return summarize(store)
-        if dataset is None:
-            return summarize_datasets(store)
-        if dataset not in names:
-            raise unknown_name("data set", dataset, names)
-        return summarize(store.of(dataset))
-
-
-def _table_of_reading_runs(study: MultiverseSummary) -> Table:
-    """The error and size of all runs of a multiverse."""
+def _table_of_runs(study: StudySummary | MultiverseSummary) -> Table:
+    """All runs, for your own statistics; of a multiverse only errors and sizes."""
+    if isinstance(study, StudySummary):
+        return Table("runs", "All runs", list(_rows_of_runs(study)))
     rows = [
-        {"reading": reading.name, "dataset": dataset, "classifier": found.name, "algorithm": title, "run": run}
-        | {"error": float(errors[i, j, run]), "size": int(found.sizes[title][i, j, run])}
-        for found in study.classifiers
-        for title, errors in found.errors.items()
-        for i, reading in enumerate(study.readings)
+        {
+            "specification": specification.name,
+            "dataset": dataset,
+            "classifier": classifier.name,
+            "algorithm": title,
+            "run": run,
+            "error": float(errors[i, j, run]),
+            "size": int(classifier.sizes[title][i, j, run]),
+        }
+        for classifier in study.classifiers
+        for title, errors in classifier.errors.items()
+        for i, specification in enumerate(study.specifications)
         for j, dataset in enumerate(study.datasets)
         for run in range(errors.shape[2])
     ]
     return Table("runs", "All runs", rows)
 
 
-def _table_of_runs(members: Mapping[str, StudySummary]) -> Table:
-    """All runs, for your own statistics; the column of the data set only if there are several."""
-    rows = [
-        ({"dataset": name} if name else {})
-        | {
-            "classifier": found.name,
-            "algorithm": title,
-            "run": record.key.run,
-            "seed": str(record.seed),
-            "error": record.error,
-            "size": record.size,
-            "evaluations": record.result.n_evaluations,
-            "features": " ".join(str(i) for i in record.result.selected),
-            "names": "; ".join(study.feature_names[i] for i in record.result.selected),
-        }
-        for name, study in members.items()
-        for found in study.classifiers
-        for title, records in found.groups.items()
-        for record in records
-    ]
-    return Table("runs", "All runs", rows)
+def _rows_of_runs(study: StudySummary) -> Iterator[dict[str, Any]]:
+    """The column of the data set is left out if there is only one."""
+    for name, dataset in study.datasets.items():
+        for classifier in dataset.classifiers:
+            for title, records in classifier.groups.items():
+                for record in records:
+                    yield ({"dataset": name} if name else {}) | {
+                        "classifier": classifier.name,
+                        "algorithm": title,
+                        "run": record.key.run,
+                        "seed": str(record.seed),
+                        "error": record.error,
+                        "size": record.size,
+                        "evaluations": record.result.n_evaluations,
+                        "features": " ".join(str(i) for i in record.result.selected),
+                        "names": "; ".join(dataset.feature_names[i] for i in record.result.selected),
+                    }

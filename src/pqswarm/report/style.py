@@ -21,19 +21,19 @@ LOSS = "#d1344b"
 FIGURE_FORMATS = ("svg", "pdf", "png")
 WIDE, NARROW = 7.5, 4.2  # inches: shown 960 and 360 px wide, 9 points are 16 and 11 px
 COLUMN, PAGE = 3.5, 7.16  # inches: one column and two of IEEE's journals
-# Mid tones, legible on white and black and distinct for colour-blind readers; the first is the reference's.
-COLOURS = (
+# Mid tones, legible on white and black and distinct for color-blind readers; the first is the reference's.
+COLORS = (
     *("#0b6fd6", "#d24b00", "#5abb8e", "#9e5a9e", "#b4ac00", "#d20869"),
     *("#1e7870", "#da9e5a", "#2d9626", "#e17069", "#5a783c", "#00b4da"),
 )
-WAVE, BAND = COLOURS[:2]
+WAVE, BAND = COLORS[:2]
 STYLE: Any = {
     "font.size": 9.0,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.linewidth": 0.7,
     "axes.titlelocation": "left",
-    "axes.prop_cycle": cycler(color=COLOURS),
+    "axes.prop_cycle": cycler(color=COLORS),
     "text.hinting": "none",  # otherwise text width depends on the resolution
     "figure.constrained_layout.w_pad": 0.07,
     "figure.constrained_layout.h_pad": 0.05,
@@ -117,21 +117,21 @@ def draw_grid(axis: Axes, rows: int, columns: int) -> None:
 
 
 def draw_cell(
-    axis: Axes, place: tuple[int, int], colour: str, opacity: float, text: str = "", size: float = 9.0, tip: str = ""
+    axis: Axes, place: tuple[int, int], color: str, opacity: float, text: str = "", size: float = 9.0, tip: str = ""
 ) -> None:
     """Draw a translucent cell; only on a nearly opaque one the text is white."""
     i, j = place
-    look: dict[str, Any] = {"fc": colour, "ec": "none", "alpha": round(opacity, 3)}
+    look: dict[str, Any] = {"fc": color, "ec": "none", "alpha": round(opacity, 3)}
     cell = Rectangle((j - 0.5, i - 0.5), 1, 1, **look)
     axis.add_artist(mark(cell, tips=[tip] if tip else []))  # add_artist does not change the limits
     cell.set_in_layout(False)  # it lies inside the axes
     if text:
-        ink = "#ffffff" if _luminance(colour, opacity) < _MIDDLE else INK
+        ink = "#ffffff" if _luminance(color, opacity) < _MIDDLE else INK
         axis.text(j, i, text, ha="center", va="center_baseline", fontsize=size, color=ink).set_in_layout(False)
 
 
-def _luminance(colour: str, opacity: float) -> float:
-    """Relative luminance (WCAG) of a colour over white; over black, white is legible on all of ours."""
-    rgb = 1 - opacity * (1 - np.array(to_rgb(colour)))
+def _luminance(color: str, opacity: float) -> float:
+    """Relative luminance (WCAG) of a color over white; over black, white is legible on all of ours."""
+    rgb = 1 - opacity * (1 - np.array(to_rgb(color)))
     linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
     return float(linear @ [0.2126, 0.7152, 0.0722])

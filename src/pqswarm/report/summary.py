@@ -1,28 +1,37 @@
 """Read the store of a study into the numbers that the sections of a report use."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib.resources import files
 from math import inf, nan
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
-from pqswarm.errors import PqswarmError
+from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation import Classifier, GridSearchResult
 from pqswarm.report.consistency import check_consistency
 from pqswarm.report.paper import Overlay, paper_overlay
 from pqswarm.report.shared.meanings import names_of, wavelet_level
-from pqswarm.study import RunRecord, Store, StudyPlan, best_of, findings
+from pqswarm.report.shared.sentences import enumerate_words
+from pqswarm.report.shared.spread import Spread, t_interval
+from pqswarm.study import RunKey, RunRecord, Store, StudyPlan, best_run, findings
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR, OneStandardError
+from pqswarm.study.multiverse import MultiversePlan, Specification
 from pqswarm.study.plan import held_out_levels, held_out_seeds
 from pqswarm.study.plan_data import DatasetPlan, HeldOutPlan
-from pqswarm.study.planfile import restore_plan
+from pqswarm.study.plan_file import restore_plan
 
 if TYPE_CHECKING:
     from pqswarm.report.shared.palette import Palette
+    from pqswarm.study.records import RunStatus
+
+Measure = Literal["error", "size"]
+"""What algorithms are compared by: error rates, or numbers of selected features."""
 
 _Finding = TypeVar("_Finding", bound=findings.Finding)
 
@@ -98,6 +107,11 @@ class ClassifierSummary:
     paper: Overlay
 
     @property
+    def description(self) -> str:
+        """The classifier in words."""
+        return self.classifier.describe()
+
+    @property
     def n_features(self) -> int:
         """Features to choose from."""
         return int(self.best(self.reference).mask.size)
@@ -114,7 +128,7 @@ class ClassifierSummary:
 
     def best(self, title: str) -> RunRecord:
         """Return the best run of an algorithm."""
-        return self.sequential[title] if title in self.sequential else best_of(self.runs[title])
+        return self.sequential[title] if title in self.sequential else best_run(self.runs[title])
 
     def errors(self, title: str) -> FloatArray:
         """Return the error of each run of an algorithm."""
@@ -130,17 +144,37 @@ class ClassifierSummary:
 
 
 @dataclass(frozen=True, eq=False)
-class StudySummary:
-    """The results of a study.
+class Summary:
+    """What all summaries have: what was planned; version of pqswarm, time and machine."""
+
+    plan: StudyPlan
+    about: findings.About
+
+    @property
+    def reference(self) -> str:
+        """Title of the reference algorithm."""
+        return self.plan.algorithm(self.plan.baseline).title
+
+    @property
+    def palette(self) -> "Palette":
+        """The colors of its algorithms; the reference is emphasised."""
+        from pqswarm.report.shared.palette import Palette
+
+        return Palette([algorithm.title for algorithm in self.plan.algorithms], self.reference)
+
+
+@dataclass(frozen=True, eq=False)
+class DatasetSummary(Summary):
+    """The results on one data set.
 
     Attributes
     ----------
     plan : StudyPlan
-        What was planned.
+        What was planned for this data set.
     about : About
         Version of pqswarm, time and machine.
     n_events : int
-        Events of the study.
+        Events of the data set.
     class_names, feature_names : tuple of str
         Classes of the events, and features to choose from.
     seconds : float
@@ -153,8 +187,6 @@ class StudySummary:
         Digest of features and labels.
     """
 
-    plan: StudyPlan
-    about: findings.About
     n_events: int
     class_names: tuple[str, ...]
     feature_names: tuple[str, ...]
@@ -179,53 +211,328 @@ class StudySummary:
         return "samples" if self.generated is None else "events without noise"
 
     @property
-    def reference(self) -> str:
-        """Title of the reference algorithm."""
-        return self.plan.algorithm(self.plan.reference).title
-
-    @property
     def wavelet_level(self) -> int | None:
         """Level of the wavelet transform behind the features; None for other features."""
         return wavelet_level(self.feature_names)
 
-    @property
-    def palette(self) -> "Palette":
-        """The colours of its algorithms; the reference is emphasised."""
-        from pqswarm.report.shared.palette import Palette
 
-        return Palette([algorithm.title for algorithm in self.plan.algorithms], self.reference)
+@dataclass(frozen=True, eq=False)
+class ClassifierAcrossDatasets:
+    """The results with one classifier on the data sets of a study.
 
-
-def summarize(store: Store) -> StudySummary:
-    """Read the results of a study on one data set, finished or not.
-
-    Of an unfinished study, only the runs that all algorithms have finished are used. Of several data sets, give the
-    store of one (:meth:`pqswarm.study.Store.of`).
+    Attributes
+    ----------
+    name, slug : str
+        Its name in the study, and a unique form of it for files and links.
+    description : str
+        The classifier in words.
+    reference : str
+        Title of the reference algorithm.
+    paper : Overlay
+        The paper's values for it.
+    errors, sizes : dict of str to list of array of float
+        Error and size of each run on each data set, by the title of the algorithm; only algorithms with runs on every
+        data set, those that run once last.
+    all_features : array of float, shape (n_datasets,)
+        J(U) on each data set.
+    datasets : dict of str to ClassifierSummary
+        The results on each data set; empty in a multiverse, of which only errors and sizes are read.
     """
+
+    name: str
+    slug: str
+    description: str
+    reference: str
+    paper: Overlay
+    errors: dict[str, list[FloatArray]]
+    sizes: dict[str, list[FloatArray]]
+    all_features: FloatArray
+    datasets: dict[str, ClassifierSummary] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, datasets: dict[str, ClassifierSummary]) -> "ClassifierAcrossDatasets":
+        """Return the results with one classifier, given on each data set."""
+        first, *others = datasets.values()
+        titles = [title for title in first.groups if all(title in other.groups for other in others)]
+        groups = {title: [dataset.groups[title] for dataset in datasets.values()] for title in titles}
+        described = list(dict.fromkeys(dataset.description for dataset in datasets.values()))
+        elsewhere = f"; on other data sets {enumerate_words(described[1:])}" if described[1:] else ""
+        return cls(
+            name=first.name,
+            slug=first.slug,
+            description=f"{described[0]}{elsewhere}",
+            reference=first.reference,
+            paper=first.paper,
+            errors={
+                title: [np.array([run.error for run in runs]).round(12) for runs in group]
+                for title, group in groups.items()
+            },
+            sizes={
+                title: [np.array([float(run.size) for run in runs]) for runs in group]
+                for title, group in groups.items()
+            },
+            all_features=np.array([dataset.all_features for dataset in datasets.values()]),
+            datasets=datasets,
+        )
+
+    @property
+    def titles(self) -> list[str]:
+        """Titles of the algorithms with runs on every data set."""
+        return list(self.errors)
+
+    @property
+    def n_datasets(self) -> int:
+        """Number of data sets."""
+        return int(self.all_features.size)
+
+    def values(self, measure: Measure) -> dict[str, list[FloatArray]]:
+        """Return errors or sizes of each run on each data set, by the title of the algorithm."""
+        return self.errors if measure == "error" else self.sizes
+
+    def means(self, measure: Measure, title: str) -> FloatArray:
+        """Return the mean of the runs of an algorithm on each data set."""
+        return np.array([runs.mean() for runs in self.values(measure)[title]])
+
+    def mean(self, measure: Measure, title: str) -> float:
+        """Return the mean over the data sets of the means of the runs."""
+        return float(self.means(measure, title).mean())
+
+
+@dataclass(frozen=True, eq=False)
+class StudySummary(Summary):
+    """The results of a study on one or several data sets; the name of the only one is empty."""
+
+    datasets: dict[str, DatasetSummary]  # those with finished runs of every algorithm and classifier
+    missing: tuple[str, ...] = ()  # names of the others
+
+    @classmethod
+    def of(cls, dataset: DatasetSummary) -> "StudySummary":
+        """Return the study on a single data set."""
+        return cls(dataset.plan, dataset.about, {"": dataset})
+
+    @property
+    def only(self) -> DatasetSummary | None:
+        """The results on the data set of a study that has a single one."""
+        return self.datasets.get("")
+
+    @property
+    def first(self) -> DatasetSummary:
+        """The results on the first data set."""
+        return next(iter(self.datasets.values()))
+
+    @cached_property
+    def classifiers(self) -> list[ClassifierAcrossDatasets]:
+        """Results by classifier."""
+        return [
+            ClassifierAcrossDatasets.of({name: study.classifiers[i] for name, study in self.datasets.items()})
+            for i in range(len(self.first.classifiers))
+        ]
+
+    def has_same_data(self, other: "StudySummary") -> bool:
+        """Whether another study searched on the same data sets."""
+        return self._data == other._data
+
+    @property
+    def _data(self) -> dict[str, tuple[str, DatasetPlan | None]]:
+        return {name: (dataset.digest, dataset.generated) for name, dataset in self.datasets.items()}
+
+    @property
+    def unfinished(self) -> list[str]:
+        """Names of the data sets on which runs are still missing, beside those that are left out."""
+        once = {algorithm.title for algorithm in self.plan.sequential}
+        return [
+            name
+            for name, dataset in self.datasets.items()
+            if any(each.n_runs < self.plan.runs or once - set(each.sequential) for each in dataset.classifiers)
+        ]
+
+    @property
+    def control(self) -> str | None:
+        """Title of the algorithm that tests compare with the others; None: the best."""
+        if self.plan.control is None:
+            return self.reference
+        return None if self.plan.control == "best" else self.plan.title_of(self.plan.control)
+
+    @property
+    def item(self) -> str:
+        """The word for one row of the data: event if generated, otherwise sample."""
+        return self.first.item
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        """Noise levels [dB] of all data sets; only infinity if they differ."""
+        levels = {dataset.plan.dataset.snr for dataset in self.datasets.values()}
+        return levels.pop() if len(levels) == 1 else (inf,)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassifierAcrossSpecifications:
+    """The results with one classifier in the specifications of a multiverse, each of them a study.
+
+    An error rate of zero counts as half an event.
+    """
+
+    studies: list[ClassifierAcrossDatasets]
+    rivals: list[str]  # algorithms that the reference is compared with: those of the paper, if its values are shown
+
+    @property
+    def name(self) -> str:
+        """Name of the classifier."""
+        return self.studies[0].name
+
+    @property
+    def slug(self) -> str:
+        """A unique form of the name for files and links."""
+        return self.studies[0].slug
+
+    @property
+    def description(self) -> str:
+        """The classifier in words."""
+        return f"{self.studies[0].description}, or as the specification chooses"
+
+    @property
+    def reference(self) -> str:
+        """Title of the reference algorithm."""
+        return self.studies[0].reference
+
+    @property
+    def paper(self) -> Overlay:
+        """The paper's values for the classifier."""
+        return self.studies[0].paper
+
+    @cached_property
+    def errors(self) -> dict[str, FloatArray]:
+        """Errors by the title of the algorithm, shape (n_specifications, n_datasets, n_runs)."""
+        return {title: np.array([study.errors[title] for study in self.studies]) for title in self.studies[0].titles}
+
+    @cached_property
+    def sizes(self) -> dict[str, FloatArray]:
+        """Sizes of the subsets, like the errors."""
+        return {title: np.array([study.sizes[title] for study in self.studies]) for title in self.studies[0].titles}
+
+    @cached_property
+    def all_features(self) -> FloatArray:
+        """J(U), shape (n_specifications, n_datasets)."""
+        return np.array([study.all_features for study in self.studies])
+
+    def values(self, measure: Measure) -> dict[str, FloatArray]:
+        """Return errors or sizes."""
+        return self.errors if measure == "error" else self.sizes
+
+    def best_rivals(self, measure: Measure) -> list[str]:
+        """Return the rival with the lowest mean in each specification."""
+        means = np.array([self.values(measure)[title].mean(axis=(1, 2)) for title in self.rivals])
+        return [self.rivals[i] for i in means.argmin(axis=0)]
+
+    def effects(self, measure: Measure) -> FloatArray:
+        """Return the log ratio of the reference's mean to that of its best rival, by specification and data set."""
+        return np.array([self.ratio(measure, title)[i] for i, title in enumerate(self.best_rivals(measure))])
+
+    def ratio(self, measure: Measure, against: str) -> FloatArray:
+        """Return the log ratio of the reference's mean to that of another, by specification and data set."""
+        values = self.values(measure)
+        return np.asarray(np.log(values[self.reference].mean(axis=2) / values[against].mean(axis=2)))
+
+    def spread(self, measure: Measure) -> Spread:
+        """Return the mean effect in each specification, with its t interval over data sets."""
+        return t_interval(self.effects(measure).T)
+
+    def is_lower(self, measure: Measure, first: str, second: str) -> BoolArray:
+        """Return whether the mean of the first algorithm over data sets is the lower one, in each specification."""
+        values = self.values(measure)
+        return np.asarray(values[first].mean(axis=(1, 2)) < values[second].mean(axis=(1, 2)) - 1e-12)
+
+
+@dataclass(frozen=True, eq=False)
+class MultiverseSummary(Summary):
+    """The results of a multiverse: a study in each specification."""
+
+    specifications: list[Specification]  # those with finished runs on all of their data sets
+    datasets: list[str]  # of a specification
+    missing: int  # number of the other specifications
+    classifiers: list[ClassifierAcrossSpecifications]
+    where: dict[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def counted(self) -> BoolArray:
+        """Whether each specification belongs to the design, and is not only marked."""
+        return np.array([not specification.marked for specification in self.specifications])
+
+    @property
+    def n_counted(self) -> int:
+        """Number of specifications of the design."""
+        return int(self.counted.sum())
+
+    @property
+    def restriction(self) -> str:
+        """Words for the alternatives that all specifications have in common, if they were selected."""
+        return f" with {enumerate_words([f'{c}: {a}' for c, a in self.where.items()])}" if self.where else ""
+
+
+def summarize(store: Store, dataset: str | None = None) -> StudySummary:
+    """Read the results of a study, finished or not.
+
+    Of an unfinished study, only the runs that all algorithms have finished are used, and data sets without are left
+    out. Of a study on several data sets, one can be given by its name.
+    """
+    about = _find_about(store)
+    plan = restore_plan(about.plan)
+    names = list(plan.cells())
+    if dataset is not None or names == [""]:
+        return StudySummary.of(_summarize_dataset(store.of(dataset or ""), about))
+    complete = _datasets_with_runs(store, plan)
+    datasets = {name: _summarize_dataset(store.of(name), about) for name in complete}
+    if not datasets:
+        raise PqswarmError(
+            f"{store.folder} has no data set with finished runs of all algorithms yet: wait, or resume it."
+        )
+    return StudySummary(plan, about, datasets, tuple(name for name in names if name not in datasets))
+
+
+def _find_about(store: Store) -> findings.About:
     about = store.of("").find(findings.About)
     if about is None:
         raise PqswarmError(f"{store.folder} holds a study that has not started: run it first.")
+    return about
+
+
+def _datasets_with_runs(store: Store, plan: StudyPlan) -> list[str]:
+    """Data sets on which, with each classifier, all algorithms have finished a run of the same number."""
+    finished = {status.key for status in store.statuses() if status.finished}
+
+    def has_run(dataset: str, classifier: str) -> bool:
+        return any(
+            all(RunKey(classifier, algorithm.name, run, dataset) in finished for algorithm in plan.searched)
+            for run in range(plan.runs)
+        )
+
+    return [name for name in plan.cells() if all(has_run(name, classifier.name) for classifier in plan.classifiers)]
+
+
+def _summarize_dataset(store: Store, about: findings.About) -> DatasetSummary:
     try:
-        found = _summary(store, about)
-        check_consistency(found)
+        summary = _read_dataset(store, about)
+        check_consistency(summary)
     except PqswarmError:
         raise
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise store.damaged(f"its content is inconsistent: {error}") from None
-    return found
+    return summary
 
 
-def _summary(store: Store, about: findings.About) -> StudySummary:
-    plan, records = restore_plan(about.plan).cells()[store.dataset], store.finished()
+def _read_dataset(store: Store, about: findings.About) -> DatasetSummary:
+    plan = restore_plan(about.plan).cells()[store.dataset]
+    records = store.finished()
     classifiers = [_summarize_classifier(store, plan, classifier.name, records) for classifier in plan.classifiers]
     present = [classifier for classifier in classifiers if classifier is not None]
     if not present:
         raise PqswarmError(f"{store.folder} has no finished run of every algorithm yet: wait, or resume it.")
-    events, held_out = required_finding(store.find(findings.Events)), plan.held_out
+    events = _required(store.find(findings.Events))
+    held_out = plan.held_out
     # Studies that do not store class names have those of the preset.
     generated = plan.dataset.class_names if isinstance(plan.dataset, DatasetPlan) else ()
     classes = events.class_names or generated
-    return StudySummary(
+    return DatasetSummary(
         plan=plan,
         about=about,
         n_events=events.count,
@@ -238,7 +545,7 @@ def _summary(store: Store, about: findings.About) -> StudySummary:
     )
 
 
-def required_finding(finding: _Finding | None) -> _Finding:
+def _required(finding: _Finding | None) -> _Finding:
     """A finding that every study with searches must have."""
     if finding is None:
         raise KeyError("runs without the data they searched")
@@ -248,38 +555,43 @@ def required_finding(finding: _Finding | None) -> _Finding:
 def _summarize_classifier(
     store: Store, plan: StudyPlan, name: str, records: Sequence[RunRecord]
 ) -> ClassifierSummary | None:
-    mine = [record for record in records if record.key.classifier == name]
-    by_algorithm = {a.name: [record for record in mine if record.key.algorithm == a.name] for a in plan.algorithms}
+    by_algorithm = {
+        a.name: [record for record in records if (record.key.classifier, record.key.algorithm) == (name, a.name)]
+        for a in plan.algorithms
+    }
     # Runs of the same number are compared.
     numbers = [{record.key.run for record in by_algorithm[a.name]} for a in plan.searched]
     shared = set.intersection(*numbers)
     if not shared:
         return None
     titles = {a.name: a.title for a in plan.algorithms}
-    grid, held_out = store.find(findings.GridFinding, name), _summarize_held_out(store, plan, name, titles)
+    grid = store.find(findings.GridFinding, name)
+    held_out = _summarize_held_out(store, plan, name, titles)
     return ClassifierSummary(
         name=name,
         slug=classifier_slugs([c.name for c in plan.classifiers])[name],
-        classifier=plan.classifier(name).make(required_finding(store.find(findings.Hyperparameters, name)).settings),
+        classifier=plan.classifier(name).make(_required(store.find(findings.Hyperparameters, name)).settings),
         grid=None if grid is None else grid.result,
-        all_features=required_finding(store.find(findings.AllFeatures, name)).error,
+        all_features=_required(store.find(findings.AllFeatures, name)).error,
         runs={a.title: [r for r in by_algorithm[a.name] if r.key.run in shared] for a in plan.searched},
         sequential={a.title: by_algorithm[a.name][0] for a in plan.sequential if by_algorithm[a.name]},
         noise=_summarize_noise(store, plan, name, titles, held_out),
         held_out={title: errors[:, plan.dataset.snr.index(inf)] for title, errors in held_out.items()},
         smaller=store.find(OneStandardError, name),
-        reference=titles[plan.reference],
-        best_known=_summarize_best_known(required_finding(store.find(findings.ProblemDigest, name)).digest),
+        reference=titles[plan.baseline],
+        best_known=_summarize_best_known(_required(store.find(findings.ProblemDigest, name)).digest),
         paper=paper_overlay(plan, name),
     )
 
 
 def _summarize_held_out(store: Store, plan: StudyPlan, name: str, titles: dict[str, str]) -> dict[str, FloatArray]:
     """Error rates by title, (n_sets, n_levels), of finished held-out sets; NaN at levels that are not tested."""
-    levels, tested, sets = plan.dataset.snr, held_out_levels(plan), []
+    levels = plan.dataset.snr
+    tested = held_out_levels(plan)
+    sets = []
     for seed in held_out_seeds(plan):
-        found = {level: store.find(findings.HeldOut, name, level, seed) for level in tested}
-        errors = {level: one.errors for level, one in found.items() if one is not None}
+        findings_by_level = {level: store.find(findings.HeldOut, name, level, seed) for level in tested}
+        errors = {level: finding.errors for level, finding in findings_by_level.items() if finding is not None}
         if len(errors) == len(tested):
             sets.append([errors.get(level, dict.fromkeys(errors[inf], nan)) for level in levels])
     old = store.find(findings.HeldOut, name)
@@ -287,23 +599,27 @@ def _summarize_held_out(store: Store, plan: StudyPlan, name: str, titles: dict[s
         sets.append([old.errors if level == inf else dict.fromkeys(old.errors, nan) for level in levels])
     if not sets:
         return {}
-    return {titles.get(key, key): np.array([[errors[key] for errors in one] for one in sets]) for key in sets[0][0]}
+    return {
+        titles.get(key, key): np.array([[errors[key] for errors in by_level] for by_level in sets])
+        for key in sets[0][0]
+    }
 
 
 def _summarize_noise(
     store: Store, plan: StudyPlan, name: str, titles: dict[str, str], held_out: dict[str, FloatArray]
 ) -> NoiseSummary | None:
     levels = plan.dataset.snr
-    found = {level: one for level in levels if (one := store.find(findings.StageTwo, name, level)) is not None}
-    if len(found) < len(levels):
+    stages = {level: store.find(findings.StageTwo, name, level) for level in levels}
+    tested = {level: stage for level, stage in stages.items() if stage is not None}
+    if len(tested) < len(levels):
         return None
-    columns = {key: np.array([found[level].accuracy[key] for level in levels]) for key in found[inf].accuracy}
+    columns = {key: np.array([tested[level].accuracy[key] for level in levels]) for key in tested[inf].accuracy}
     return NoiseSummary(
         levels=levels,
         all_features=columns.pop(ALL_FEATURES),
         accuracy={titles[key]: column for key, column in columns.items() if key != ONE_STANDARD_ERROR},
-        before=np.asarray(found[inf].before),
-        after=np.asarray(found[inf].after),
+        before=np.asarray(tested[inf].before),
+        after=np.asarray(tested[inf].after),
         held_out={
             title: 100.0 * (1.0 - errors)
             for title, errors in held_out.items()
@@ -326,3 +642,129 @@ def classifier_slugs(names: list[str]) -> dict[str, str]:
         tries = (f"{plain}-{i}" if i > 1 else plain for i in range(1, len(names) + 2))
         slugs[name] = next(slug for slug in tries if slug not in slugs.values())
     return slugs
+
+
+def summarize_multiverse(store: Store, where: Mapping[str, str] | None = None) -> MultiverseSummary:
+    """Read the results of a multiverse.
+
+    Specifications without all runs are left out, as are those with other alternatives than `where` gives by choice.
+    """
+    about = _find_about(store)
+    plan = restore_plan(about.plan)
+    assert plan.multiverse is not None  # noqa: S101
+    specifications = _select_specifications(plan.multiverse, where or {})
+    results = _MultiverseResults(store, plan)
+    complete = [specification for specification in specifications if results.is_complete(specification.name)]
+    if sum(not specification.marked for specification in complete) < 2:
+        raise PqswarmError(f"{store.folder} has fewer than two finished specifications yet: wait, or resume it.")
+    return MultiverseSummary(
+        plan=plan,
+        about=about,
+        specifications=complete,
+        datasets=[name.partition(", ")[2] or name for name in results.datasets[complete[0].name]],
+        missing=len(specifications) - len(complete),
+        classifiers=[
+            results.summarize_classifier(classifier.name, [specification.name for specification in complete])
+            for classifier in plan.classifiers
+        ],
+        where=dict(where or {}),
+    )
+
+
+def _select_specifications(multiverse: MultiversePlan, where: Mapping[str, str]) -> list[Specification]:
+    """The specifications with the alternatives asked for; a choice may be given by the last part of its name."""
+    choices = {name: choice for choice in multiverse.choices for name in (choice, choice.rpartition(".")[2])}
+    specifications = multiverse.list_specifications()
+    for name, alternative in where.items():
+        if name not in choices:
+            raise unknown_name("choice of --where", name, choices)
+        alternatives = multiverse.choices[choices[name]]
+        if alternative not in alternatives:
+            raise unknown_name(f"alternative of --where {name}", alternative, alternatives)
+        specifications = [each for each in specifications if each.chosen[choices[name]] == alternative]
+    return specifications
+
+
+class _MultiverseResults:
+    """Errors and sizes of the finished runs of a multiverse, read at once."""
+
+    def __init__(self, store: Store, plan: StudyPlan) -> None:
+        self.store = store
+        self.plan = plan
+        self.finished: dict[RunKey, RunStatus] = {status.key: status for status in store.statuses() if status.finished}
+        self.slugs = classifier_slugs([classifier.name for classifier in plan.classifiers])
+        cells = plan.cells()
+        fewest = min(cell.runs for cell in cells.values())
+        self.n_runs = {algorithm.name: 1 if algorithm.sequential else fewest for algorithm in plan.algorithms}
+        self.datasets: dict[str, list[str]] = {}
+        """Names of the data sets of each specification."""
+        for name in cells:
+            self.datasets.setdefault(name.partition(", ")[0], []).append(name)
+
+    def keys(self, classifier: str, algorithm: str, dataset: str) -> list[RunKey]:
+        """The runs of an algorithm on a data set."""
+        return [RunKey(classifier, algorithm, run, dataset) for run in range(self.n_runs[algorithm])]
+
+    def is_complete(self, specification: str) -> bool:
+        """Whether all runs of a specification are finished."""
+        return all(
+            key in self.finished
+            for dataset in self.datasets[specification]
+            for classifier in self.plan.classifiers
+            for algorithm in self.n_runs
+            for key in self.keys(classifier.name, algorithm, dataset)
+        )
+
+    def summarize_classifier(self, classifier: str, specifications: Sequence[str]) -> ClassifierAcrossSpecifications:
+        """The results with one classifier in all specifications."""
+        studies = [self._summarize_specification(classifier, name) for name in specifications]
+        reference = studies[0].reference
+        others = [algorithm.title for algorithm in self.plan.searched if algorithm.title != reference]
+        printed = [title for title in others if title in studies[0].paper.performance]
+        return ClassifierAcrossSpecifications(studies, printed or others)
+
+    def _summarize_specification(self, classifier: str, specification: str) -> ClassifierAcrossDatasets:
+        datasets = self.datasets[specification]
+        stores = {dataset: self.store.of(dataset) for dataset in datasets}
+        counts = {name: _required(store.find(findings.Events)).count for name, store in stores.items()}
+
+        def errors(algorithm: str, dataset: str) -> FloatArray:
+            runs = [self.finished[key].error for key in self.keys(classifier, algorithm, dataset)]
+            return np.maximum(np.array(runs, dtype=np.float64), 0.5 / counts[dataset])
+
+        def sizes(algorithm: str, dataset: str) -> FloatArray:
+            runs = [self.finished[key].size for key in self.keys(classifier, algorithm, dataset)]
+            return np.array(runs, dtype=np.float64)
+
+        whole = [_required(store.find(findings.AllFeatures, classifier)).error for store in stores.values()]
+        algorithms = self.plan.algorithms
+        return ClassifierAcrossDatasets(
+            name=classifier,
+            slug=self.slugs[classifier],
+            description=self.plan.classifier(classifier).make().describe(),
+            reference=self.plan.algorithm(self.plan.baseline).title,
+            paper=paper_overlay(self.plan, classifier),
+            errors={each.title: [errors(each.name, dataset) for dataset in datasets] for each in algorithms},
+            sizes={each.title: [sizes(each.name, dataset) for dataset in datasets] for each in algorithms},
+            all_features=np.array(whole),
+        )
+
+
+def read_summary(
+    folder: str | Path, dataset: str | None = None, where: Mapping[str, str] | None = None
+) -> StudySummary | MultiverseSummary:
+    """Read the results of a study or multiverse from its folder: all, or those on one of several data sets."""
+    with Store(folder) as store:
+        about = store.find(findings.About)
+        plan = None if about is None else restore_plan(about.plan)
+        if dataset is None and plan is not None and plan.multiverse is not None:
+            return summarize_multiverse(store, where)
+        if where:
+            raise PqswarmError(f"the study in {folder} is not a multiverse: leave --where out.")
+        if dataset is not None and plan is not None:
+            names = list(plan.cells())
+            if names == [""]:
+                raise PqswarmError(f"the study in {folder} has one data set: leave --dataset out.")
+            if dataset not in names:
+                raise unknown_name("data set", dataset, names)
+        return summarize(store, dataset)

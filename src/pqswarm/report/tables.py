@@ -46,8 +46,8 @@ class Table:
         Columns whose negative values are marked; columns compared within each row: the maximum is shown in bold.
     note : str
         Text below the table.
-    verdicts : tuple of str
-        Columns of verdicts (:mod:`pqswarm.report.claims`), coloured in HTML.
+    conclusions : tuple of str
+        Columns of conclusions (:mod:`pqswarm.report.claims`), coloured in HTML.
     number : int
         Its number in the report; 0 outside a report.
     """
@@ -61,13 +61,13 @@ class Table:
     signed: tuple[str, ...] = ()
     across: tuple[str, ...] = ()
     note: str = ""
-    verdicts: tuple[str, ...] = ()
+    conclusions: tuple[str, ...] = ()
     number: int = 0
 
     def __post_init__(self) -> None:
         if not self.rows or any(list(row) != list(self.rows[0]) for row in self.rows):
             raise PqswarmError(f"table {self.name!r} must have rows, all with the same keys: leave an empty table out.")
-        for key in (*self.columns, *self.lowest, *self.highest, *self.signed, *self.across, *self.verdicts):
+        for key in (*self.columns, *self.lowest, *self.highest, *self.signed, *self.across, *self.conclusions):
             if key not in self.rows[0]:
                 raise unknown_name(f"column of table {self.name!r}", key, self.rows[0])
 
@@ -120,8 +120,8 @@ class Table:
     def kinds(self, row: Mapping[str, Any], column: str) -> str:
         """Return the classes of a cell in HTML."""
         kinds = {"number": self.is_numeric(column), "best": self.is_best(row, column), "bad": self.is_bad(row, column)}
-        kinds |= {"wide": self.is_wide(column), "verdict": column in self.verdicts}
-        kinds |= {str(row[column]).replace(" ", "-"): column in self.verdicts}
+        kinds |= {"wide": self.is_wide(column), "conclusion": column in self.conclusions}
+        kinds |= {str(row[column]).replace(" ", "-"): column in self.conclusions}
         return " ".join(kind for kind, holds in kinds.items() if holds)
 
     def is_wide(self, column: str) -> bool:

@@ -40,8 +40,8 @@ def _latex_figure(drawing: Drawing) -> str:
 def markdown_report(document: Document) -> str:
     """Return the text and tables of a report as Markdown, with special characters escaped."""
     title = re.sub(r"([\\`*_{}\[\]<>#|~&])", r"\\\1", document.title)
-    answer = (f"**{escape_markdown(line)}**" for line in document.opening.answer)
-    blocks = [f"# {title}", *answer, *_blocks(document.opening), escape_markdown(document.description)]
+    answer = (f"**{escape_markdown(line)}**" for line in document.overview.answer)
+    blocks = [f"# {title}", *answer, *_blocks(document.overview), escape_markdown(document.description)]
     blocks += ["The figures are written by `pqswarm report DIR --figures figures`."]
     for chapter in document.chapters:
         best = "; ".join(f"{label}: {value}" for label, value in chapter.numbers.items())

@@ -7,25 +7,58 @@ from pqswarm.search.bpso import BPSO, BPSOParameters
 from pqswarm.search.catfish import CatfishBPSO, CatfishParameters
 from pqswarm.search.chaotic import ChaoticBPSO, ChaoticParameters
 from pqswarm.search.distinct import DistinctSearch
-from pqswarm.search.driver import Progress, minimize, minimize_many, step
+from pqswarm.search.driver import Progress, advance_runs, minimize, minimize_many
 from pqswarm.search.ga import GA, GAParameters
 from pqswarm.search.ga_sparse import SparseGA, SparseGAParameters
 from pqswarm.search.merit import Merit, MeritParameters
 from pqswarm.search.progress import ProgressBar
-from pqswarm.search.ranking import Ranking, RankingParameters, filter_of
+from pqswarm.search.ranking import Ranking, RankingParameters
 from pqswarm.search.registry import ALGORITHMS
 from pqswarm.search.run import Run, SearchResult
-from pqswarm.search.seen import Seen
 from pqswarm.search.sffs import SFFS, SFFSParameters
 from pqswarm.search.swarm import Swarm, SwarmParameters, VelocityParameters, VelocitySwarm
 from pqswarm.search.umda import UMDA, UMDAParameters
 from pqswarm.search.upso2d import UPSO2D, UPSO2DParameters
+from pqswarm.search.visited import VisitedSubsets
 
 __all__ = [
-    "ACO", "ALGORITHMS", "BPSO", "GA", "SFFS", "UMDA", "UPSO2D", "ACOParameters",
-    "BPSOParameters", "CatfishBPSO", "CatfishParameters", "ChaoticBPSO", "ChaoticParameters",
-    "DistinctSearch", "GAParameters", "Merit", "MeritParameters", "Progress", "ProgressBar", "Ranking",
-    "RankingParameters", "Run", "SFFSParameters", "Search", "SearchParameters", "SearchResult", "Seen",
-    "SparseGA", "SparseGAParameters", "Swarm", "SwarmParameters", "UMDAParameters", "UPSO2DParameters",
-    "VelocityParameters", "VelocitySwarm", "filter_of", "minimize", "minimize_many", "parameter", "step",
-]  # fmt: skip
+    "ACO",
+    "ALGORITHMS",
+    "BPSO",
+    "GA",
+    "SFFS",
+    "UMDA",
+    "UPSO2D",
+    "ACOParameters",
+    "BPSOParameters",
+    "CatfishBPSO",
+    "CatfishParameters",
+    "ChaoticBPSO",
+    "ChaoticParameters",
+    "DistinctSearch",
+    "GAParameters",
+    "Merit",
+    "MeritParameters",
+    "Progress",
+    "ProgressBar",
+    "Ranking",
+    "RankingParameters",
+    "Run",
+    "SFFSParameters",
+    "Search",
+    "SearchParameters",
+    "SearchResult",
+    "SparseGA",
+    "SparseGAParameters",
+    "Swarm",
+    "SwarmParameters",
+    "UMDAParameters",
+    "UPSO2DParameters",
+    "VelocityParameters",
+    "VelocitySwarm",
+    "VisitedSubsets",
+    "advance_runs",
+    "minimize",
+    "minimize_many",
+    "parameter",
+]

@@ -45,10 +45,10 @@ class ACOParameters(SearchParameters):
     pheromone_high: float = parameter("maximum pheromone on an edge", default=1.5, low=1e-6, high=1e6, symbol="tau_max")
     depositors: str = parameter(
         "which ants deposit: the best of the iteration, its single best, or the best so far",
-        default="best-share",
-        choices=("best-share", "iteration-best", "global-best"),
+        default="best-fraction",
+        choices=("best-fraction", "iteration-best", "global-best"),
     )
-    best_share: float = parameter(
+    best_fraction: float = parameter(
         "fraction of the ants that count as best, rounded, at least one", default=0.1, low=0, high=1
     )
 
@@ -97,7 +97,7 @@ class ACO(Search):
             self.best, self.best_error = masks[order[0]].copy(), np.array(errors[order[0]])
         if p.depositors == "global-best":
             masks, errors, order = np.vstack([self.best, masks]), np.append(self.best_error, errors), np.array([0])
-        count = max(1, round(p.best_share * len(errors))) if p.depositors == "best-share" else 1
+        count = max(1, round(p.best_fraction * len(errors))) if p.depositors == "best-fraction" else 1
         limits = {"low": p.pheromone_low, "high": p.pheromone_high}
         paths, rates = masks[order[:count]], as_rates(errors)[order[:count]]
         self.pheromone = deposit(self.pheromone, paths, rates, factor=p.factor, evaporation=p.evaporation, **limits)

@@ -13,7 +13,7 @@ from pqswarm.search.bpso import BPSO, BPSOParameters
 class CatfishParameters(BPSOParameters):
     """Parameters of catfish BPSO."""
 
-    catfish_share: float = parameter(
+    catfish_fraction: float = parameter(
         "fraction of the swarm that is replaced, rounded, at least one", default=0.1, low=0, high=1, symbol="C"
     )
     refresh_gap: int = parameter(
@@ -59,7 +59,7 @@ class CatfishBPSO(BPSO):
         if self.stagnation < self.parameters.refresh_gap:
             return positions
         self.stagnation = np.array(0)
-        count = max(1, round(self.parameters.catfish_share * len(positions)))
+        count = max(1, round(self.parameters.catfish_fraction * len(positions)))
         catfish = np.argsort(-self.errors, kind="stable")[:count]  # the worst; ties by index
         self.velocities[catfish] = before[catfish]
         if self.parameters.catfish_positions == "random":

@@ -8,7 +8,7 @@ import numpy as np
 
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
 from pqswarm.search.base import Search
-from pqswarm.search.seen import Seen
+from pqswarm.search.visited import VisitedSubsets
 
 _STEPS = 30  # random moves from a known subset before any new one is accepted
 _FEW = 2**14  # up to this many subsets are enumerated
@@ -55,7 +55,7 @@ class DistinctSearch(Search):
     growing_fields: ClassVar[tuple[str, ...]] = ("seen_masks", "seen_errors")
 
     def _start(self) -> None:
-        self.seen = Seen(self.n_features)
+        self.seen = VisitedSubsets(self.n_features)
         self._n_subsets = 2**self.n_features - 1 if self.size is None else comb(self.n_features, self.size)
 
     def _learn(self, masks: BoolArray, errors: FloatArray) -> None:

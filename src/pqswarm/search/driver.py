@@ -1,6 +1,6 @@
 """Drive one run, or many in lockstep: ask, evaluate, tell, until the budget is spent."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -75,7 +75,7 @@ Callback = Callable[[Progress], object]
 """Called after each batch of evaluations; the search stops if it returns True."""
 
 
-def step(runs: Iterable[Run], evaluator: Evaluates, *, whole: bool = True) -> None:
+def advance_runs(runs: Iterable[Run], evaluator: Evaluates) -> None:
     """Advance every active run by one batch, with one call of the evaluator.
 
     Parameters
@@ -84,33 +84,36 @@ def step(runs: Iterable[Run], evaluator: Evaluates, *, whole: bool = True) -> No
         Runs that share the evaluator.
     evaluator : Evaluator
         Evaluates the subsets.
-    whole : bool
-        Whether the evaluator must return all errors. One that was stopped may return those of the first subsets; the
-        runs then stop inside their batch.
     """
     active = [run for run in runs if not run.done]
-    for raced in (False, True):
-        if not (group := [run for run in active if bool(run.blocks) == raced]):
+    raced = [run for run in active if run.blocks]
+    for group in ([run for run in active if not run.blocks], raced):
+        if not group:
             continue
         batches = [run.next_masks() for run in group]
-        masks = np.concatenate(batches)
-        sizes = masks.sum(axis=1)
-        found = np.asarray(_race(group, batches, masks, evaluator) if raced else evaluator.errors(masks), np.float64)
-        wanted = (sizes.size, 4) if raced else sizes.shape
-        if found.shape != wanted and (whole or found.shape[1:] != wanted[1:] or len(found) > sizes.size):
-            raise PqswarmError(f"the evaluator returned errors of shape {found.shape} for {sizes.size} masks.")
-        errors, end = checked_errors(found, len(found), raced=raced), 0
+        errors = evaluate_batches(group, batches, evaluator)
+        end = 0
         for run, batch in zip(group, batches, strict=True):
-            start, end = end, min(end + len(batch), len(errors))
-            run.take(batch[: end - start], errors[start:end], sizes[start:end])
+            start = end
+            end += len(batch)
+            run.take(batch, errors[start:end], batch.sum(axis=1))
 
 
-def _race(runs: list[Run], batches: list[BoolArray], masks: BoolArray, evaluator: Any) -> FloatArray:
-    """The outcome of a race, each run by the limits of its search."""
-    rules = [run.search.race_limits() for run in runs]
-    lengths = [len(batch) for batch in batches]
-    first = np.repeat([block for block, _ in rules], lengths)
-    return np.asarray(evaluator.raced(masks, first, np.repeat([limits for _, limits in rules], lengths, axis=0)))
+def evaluate_batches(runs: Sequence[Run], batches: Sequence[BoolArray], evaluator: Any) -> FloatArray:
+    """Return the checked errors of a batch of each run, or the outcome of a race by the limits of each search."""
+    masks = np.concatenate(batches)
+    raced = bool(runs[0].blocks)
+    if raced:
+        rules = [run.search.race_limits() for run in runs]
+        lengths = [len(batch) for batch in batches]
+        first = np.repeat([block for block, _ in rules], lengths)
+        outcome = evaluator.raced(masks, first, np.repeat([limits for _, limits in rules], lengths, axis=0))
+    else:
+        outcome = evaluator.errors(masks)
+    shape = np.shape(outcome)
+    if shape != ((len(masks), 4) if raced else (len(masks),)):
+        raise PqswarmError(f"the evaluator returned errors of shape {shape} for {len(masks)} masks.")
+    return checked_errors(outcome, len(masks), raced=raced)
 
 
 def blocks_of(search: type[Search], evaluator: Any) -> tuple[int, ...]:
@@ -201,7 +204,7 @@ def minimize_many(
     runs = tuple(Run(search(evaluator.n_features, seed, parameters), max_evaluations, blocks) for seed in seeds)
     total = sum(run.max_evaluations for run in runs)
     while not all(run.done for run in runs):
-        step(runs, evaluator)
+        advance_runs(runs, evaluator)
         if callback is not None:
             stop = callback(Progress(runs, sum(run.n_evaluations for run in runs), total))
             if isinstance(stop, bool | np.bool_) and stop:

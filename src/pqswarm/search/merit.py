@@ -12,7 +12,7 @@ from pqswarm.search.base import SearchParameters
 from pqswarm.search.distinct import DistinctSearch
 from pqswarm.search.umda import frequencies
 
-_ELITES, _BEST_SHARE = 20, 0.3  # best subsets that never leave the population; fraction of it that is learned from
+_ELITES, _BEST_FRACTION = 20, 0.3  # best subsets that never leave the population; fraction of it that is learned from
 _MEMORY = 450  # number of the best and of the last subsets that the model learns from
 _SHRINKAGE, _STEPS = 25.0, 4  # of the model: subsets that the penalty is worth; steps of a fit
 _NOISE = 0.3  # of a prediction, in standard deviations of the residuals
@@ -156,7 +156,7 @@ class Merit(DistinctSearch):
             size = self.parameters.population + int(self.parameters.growth * (self._count - begin))
             first = max(begin, self._count - size)
             rows = np.concatenate([self._elites[self._elites < first], np.arange(first, self._count)])
-            self._leaders = rows[self._order(rows)[: max(2, round(_BEST_SHARE * size))]]
+            self._leaders = rows[self._order(rows)[: max(2, round(_BEST_FRACTION * size))]]
         return self._leaders
 
     def race_limits(self) -> tuple[int, FloatArray]:

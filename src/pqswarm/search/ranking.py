@@ -53,7 +53,7 @@ class Ranking(Search):
         self.asked = np.array(True)
 
 
-def filter_of(search: type[Search], given: Mapping[str, Any]) -> Filter | None:
+def required_filter(search: type[Search], given: Mapping[str, Any]) -> Filter | None:
     """Return the filter whose ranking an algorithm needs as `order`; None if it needs none, or one is given."""
     if not search.needs_order or "order" in given:
         return None

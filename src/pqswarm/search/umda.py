@@ -21,7 +21,7 @@ class UMDAParameters(SearchParameters):
 
     population_size: int = parameter("subsets drawn at once", default=60, low=2, high=100_000)
     elites: int = parameter("best subsets kept with those drawn next", default=10, low=0)
-    best_share: float = parameter(
+    best_fraction: float = parameter(
         "fraction of the drawn subsets to learn from, at least two", default=0.3, low=0, high=1
     )
     start_size: int = parameter(
@@ -55,7 +55,7 @@ class UMDA(DistinctSearch):
     def _next(self) -> BoolArray:
         p, n = self.parameters, self.n_features
         if len(self.population):
-            probability = frequencies(self.population[: max(2, round(p.best_share * p.population_size))])
+            probability = frequencies(self.population[: max(2, round(p.best_fraction * p.population_size))])
         else:
             probability = np.full(n, min(0.2, p.start_size / n))
         return self._make_distinct(self.rng.random((p.population_size, n)) < probability)

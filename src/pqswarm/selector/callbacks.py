@@ -1,83 +1,78 @@
-"""Ready-made callbacks of a selector: early stopping, and a log as CSV."""
+"""Early stopping, as a callback of a selector."""
 
-import csv
-from pathlib import Path
-from typing import TYPE_CHECKING
+import time
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
-from pqswarm._base.checks import check_integer
-from pqswarm._base.text import disarm
+from pqswarm._base.checks import check_integer, check_positive
 from pqswarm.errors import PqswarmError
 
 if TYPE_CHECKING:
-    from pqswarm.selector.searching import SelectorProgress
+    from pqswarm.search import Progress
+    from pqswarm.selector.search_loop import SelectorProgress
 
 
 class EarlyStopping:
-    """Stop at a score, or after evaluations that raised it by less than a tolerance.
+    """Stop a search at a score, after evaluations that hardly raised it, or after some time.
 
     Parameters
     ----------
-    score : float, optional
+    score : float, default=None
         Stop when the best score reaches this.
-    patience : int, optional
-        Stop when the score has risen by less than `tolerance` over this many evaluations of all runs together.
-    tolerance : float
-        Smallest rise that counts.
+    patience : int, default=None
+        Stop when the score has risen by at most `tolerance` over this many evaluations.
+    tolerance : float, default=0.0
+        Rises of the score up to this do not count.
+    max_time : float, default=None
+        Seconds from the start of `fit` after which the search stops, within the time of one evaluation. At least one
+        subset is evaluated.
 
     Examples
     --------
     >>> from sklearn.datasets import load_wine
     >>> from pqswarm import SwarmSelector
-    >>> selector = SwarmSelector(callback=[EarlyStopping(score=0.95)], random_state=0).fit(*load_wine(return_X_y=True))
+    >>> selector = SwarmSelector(callbacks=EarlyStopping(score=0.95), random_state=0).fit(*load_wine(return_X_y=True))
     >>> selector.stop_reason_
     'callback'
     """
 
-    def __init__(self, score: float | None = None, patience: int | None = None, tolerance: float = 0.0) -> None:
-        if score is None and patience is None:
-            raise PqswarmError("give a score or a patience: without both nothing stops early.")
-        self.score, self.tolerance = score, tolerance
+    def __init__(
+        self,
+        score: float | None = None,
+        patience: int | None = None,
+        tolerance: float = 0.0,
+        max_time: float | None = None,
+    ) -> None:
+        if score is None and patience is None and max_time is None:
+            raise PqswarmError("give a score, a patience or a max_time: without them nothing stops early.")
+        self.score = score
         self.patience = None if patience is None else check_integer("patience", patience, 1)
-        self._best, self._since = -float("inf"), 0
+        self.tolerance = tolerance
+        self.max_time = None if max_time is None else check_positive("max_time", max_time, unit="of seconds")
+        self._best = -float("inf")
+        self._since = 0
 
     def __call__(self, progress: "SelectorProgress") -> bool:
-        """Return whether to stop."""
+        """Return whether to stop; the time is watched by the search."""
         if progress.n_evaluations < self._since or progress.score > self._best + self.tolerance:
-            self._best, self._since = progress.score, progress.n_evaluations
+            self._best = progress.score
+            self._since = progress.n_evaluations
         idle = self.patience is not None and progress.n_evaluations - self._since >= self.patience
         return idle or (self.score is not None and progress.score >= self.score)
 
 
-class CsvLog:
-    """Append a row to a CSV file after each batch: evaluations, seconds, score, size, features.
+def check_callbacks(given: Any) -> "list[Callable[[Progress], object]]":
+    """Return the callbacks of a selector as a list."""
+    if given is None:
+        return []
+    callbacks = list(given) if isinstance(given, list | tuple) else [given]
+    if not all(callable(callback) for callback in callbacks):
+        raise PqswarmError(f"callbacks must be a function, a list of functions or None, not {given!r}.")
+    return callbacks
 
-    Parameters
-    ----------
-    path : str or Path
-        The file; a new one starts with a header.
 
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> from sklearn.datasets import load_wine
-    >>> from pqswarm import SwarmSelector
-    >>> with TemporaryDirectory() as folder:
-    ...     log = CsvLog(Path(folder, "log.csv"))
-    ...     selector = SwarmSelector(callback=log, max_evaluations=100).fit(*load_wine(return_X_y=True))
-    ...     print(Path(folder, "log.csv").read_text().splitlines()[0])
-    evaluations,seconds,score,size,features
-    """
-
-    def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
-
-    def __call__(self, progress: "SelectorProgress") -> None:
-        """Append a row."""
-        features = "; ".join(str(disarm(str(name))) for name in progress.features)
-        row = (progress.n_evaluations, round(progress.elapsed, 3), progress.score, progress.size, features)
-        is_new = not self.path.exists()
-        with self.path.open("a", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            if is_new:
-                writer.writerow(["evaluations", "seconds", "score", "size", "features"])
-            writer.writerow(row)
+def deadline_of(callbacks: Iterable[object]) -> float | None:
+    """Return the time of ``time.monotonic`` at which the first `max_time` of the callbacks is over, from now on."""
+    limits = [callback.max_time for callback in callbacks if isinstance(callback, EarlyStopping)]
+    seconds = [limit for limit in limits if limit is not None]
+    return time.monotonic() + min(seconds) if seconds else None

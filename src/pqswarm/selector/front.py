@@ -1,4 +1,4 @@
-"""The front of score and size over all runs, and the choice of a subset on it."""
+"""The front of score and size: the best subset of each size."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,9 +13,6 @@ from pqswarm.search import SearchResult
 
 class UnavailableError(PqswarmError, AttributeError):
     """An attribute of a fitted selector that is not available; the message says why."""
-
-
-_COLUMNS = ["kind", "run", "evaluations", "score", "std", "size", "selected", "features"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,46 +37,25 @@ class FrontPoint:
     support: BoolArray = field(repr=False)
 
 
-def merge_fronts(results: Sequence[SearchResult]) -> tuple[BoolArray, FloatArray]:
-    """Return masks and errors of the front over all runs, by size with falling error; of equals the first run's."""
-    subsets = np.vstack([result.mask if result.front_masks is None else result.front_masks for result in results])
-    values = np.hstack([result.error if result.front_errors is None else result.front_errors for result in results])
-    order = np.lexsort((values, subsets.sum(axis=1)))
-    lowest = np.minimum.accumulate(values[order])
-    better = order[np.append(True, lowest[1:] < lowest[:-1])]
-    return subsets[better], values[better]
-
-
-def choose_point(rule: Any, sizes: Sequence[int], errors: FloatArray, best_fold_errors: FloatArray | None) -> int:
-    """Return the position on the front that a rule chooses.
-
-    ``"1se"`` is the smallest subset within one standard error of the lowest error; an integer the best subset of at
-    most that many features, or the smallest if there is none.
-    """
-    if rule in ("best", "rescored", "nested"):
-        return len(sizes) - 1
-    if rule == "1se":
-        if best_fold_errors is None or best_fold_errors.size < 2:
-            raise PqswarmError("rule='1se' needs at least two splits: use a larger cv.")
-        allowed = errors[-1] + best_fold_errors.std(ddof=1) / np.sqrt(best_fold_errors.size)
-        return int(np.argmax(errors <= allowed))
-    return max(0, int(np.searchsorted(sizes, rule, side="right")) - 1)
-
-
-def make_cv_results(scores: Mapping[str, FloatArray], sizes: Sequence[int]) -> dict[str, AnyArray]:
-    """Return the scores of front points, (n_points, n_splits) by name, as scikit-learn's searches do."""
-    found: dict[str, AnyArray] = {"n_features": np.array(sizes)}
-    for name, each in scores.items():
-        found[f"mean_test_{name}"], found[f"std_test_{name}"] = each.mean(axis=1), each.std(axis=1)
-        found |= {f"split{number}_test_{name}": column for number, column in enumerate(each.T)}
-    return found
+def make_cv_results(scores: FloatArray | None, front: Sequence[FrontPoint]) -> dict[str, AnyArray]:
+    """Return the scores of front points, (n_points, n_splits), as scikit-learn's searches do."""
+    results: dict[str, AnyArray] = {"n_features": np.array([point.size for point in front])}
+    if scores is not None:
+        results["mean_test_score"] = scores.mean(axis=1)
+        results["std_test_score"] = scores.std(axis=1)
+        results |= {f"split{number}_test_score": column for number, column in enumerate(scores.T)}
+    return results
 
 
 def make_frame(
-    results: Sequence[SearchResult], front: Sequence[FrontPoint], chosen: BoolArray, names: Sequence[Any],
-    score: Callable[[float], float], splits: Mapping[str, AnyArray],
-) -> Any:  # fmt: skip
-    """Return the front, with its scores of each split, and the improvements of each run as a pandas data frame."""
+    result: SearchResult,
+    front: Sequence[FrontPoint],
+    chosen: BoolArray,
+    names: Sequence[Any],
+    score: Callable[[float], float],
+    cv_results: Mapping[str, AnyArray],
+) -> Any:
+    """Return the front, with its scores of each split, and the improvements of the search as a pandas data frame."""
     try:
         import pandas as pd  # type: ignore[import-untyped]
     except ImportError as error:
@@ -88,15 +64,31 @@ def make_frame(
     def named(mask: BoolArray) -> tuple[Any, ...]:
         return tuple(names[place] for place in np.flatnonzero(mask).tolist())
 
-    rows: list[tuple[Any, ...]] = []
-    for point in front:
-        selected = bool(np.array_equal(point.support, chosen))
-        rows.append(("front", None, None, point.score, point.std, point.size, selected, named(point.support)))
-    for run, result in enumerate(results):
-        last = len(result.improvements) - 1
-        for number, (before, loss, size) in enumerate(result.improvements.tolist()):
-            features = named(result.mask) if number == last else None
-            rows.append(("improvement", run, int(before) + 1, score(loss), np.nan, int(size), False, features))
-    frame = pd.DataFrame(rows, columns=_COLUMNS).astype({"run": "Int64", "evaluations": "Int64"})
-    single = {key: values for key, values in splits.items() if key.startswith("split")}
-    return frame.join(pd.DataFrame(single)) if single else frame
+    rows: list[dict[str, Any]] = [
+        {
+            "kind": "front",
+            "evaluations": None,
+            "score": point.score,
+            "std": point.std,
+            "size": point.size,
+            "selected": bool(np.array_equal(point.support, chosen)),
+            "features": named(point.support),
+        }
+        for point in front
+    ]
+    for before, loss, size in result.improvements.tolist():
+        rows.append(
+            {
+                "kind": "improvement",
+                "evaluations": int(before) + 1,
+                "score": score(loss),
+                "std": np.nan,
+                "size": int(size),
+                "selected": False,
+                "features": None,
+            }
+        )
+    rows[-1]["features"] = named(result.mask)
+    frame = pd.DataFrame(rows).astype({"evaluations": "Int64"})
+    splits = {key: values for key, values in cv_results.items() if key.startswith("split")}
+    return frame.join(pd.DataFrame(splits)) if splits else frame

@@ -1,38 +1,139 @@
-"""Nested cross-validation: the whole selection is repeated in each outer training set and scored on unseen events."""
+"""Nested cross-validation: the whole selection is repeated in each training set and scored on unseen samples."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.metrics import check_scoring
 
+from pqswarm._base.intervals import wilson_interval
 from pqswarm._base.random import derived_seed
-from pqswarm._base.typing import BoolArray, FloatArray, IntArray
+from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import Splits
-from pqswarm.selector.searching import Interrupts
-from pqswarm.selector.selection import search_and_choose
-from pqswarm.selector.task import SelectionTask, SelectorData, named_scorings
-from pqswarm.statistics.intervals import wilson_interval
+from pqswarm.evaluation.learners import seed_sklearn_estimator
+from pqswarm.selector.inputs import given_estimator, read_input
+from pqswarm.selector.search_loop import Interrupts
+from pqswarm.selector.selection import SubsetSelection
+from pqswarm.selector.task import make_task, seed_of
 
 if TYPE_CHECKING:
     from pqswarm.selector.swarm_selector import SwarmSelector
 
 
 @dataclass(frozen=True, eq=False)
-class OuterEstimate:
-    """The result of nested cross-validation."""
+class NestedScore:
+    """The result of nested cross-validation.
 
-    scores: FloatArray  # of each outer test set, by the estimator fitted to the features selected in its training set
-    score: float  # their mean
-    interval: tuple[float, float]  # of 95 %
-    method: str  # how the interval was computed, as a sentence
-    optimism: float  # mean score of the searches minus `score`
-    optimism_interval: tuple[float, float]  # of 95 %, by the variance of Nadeau and Bengio
+    Attributes
+    ----------
+    score : float
+        Mean score of the test sets: an estimate of the score of the whole procedure on new data.
+    scores : ndarray of shape (n_splits,)
+        The score of each test set, by the estimator fitted to the features selected in its training set.
+    interval : tuple of float
+        A 95 % interval of `score`.
+    interval_method : str
+        How it was computed, as a sentence: Wilson's interval of the proportion of correct predictions if each sample is
+        tested once and accuracy is scored, else a t interval with the variance of Nadeau and Bengio.
+    optimism : float
+        How much better the scores of the searches are than those of their test sets, on average.
+    optimism_interval : tuple of float
+        A 95 % t interval of `optimism`, with the variance of Nadeau and Bengio.
+    supports : ndarray of bool, shape (n_splits, n_features)
+        The features selected in each training set.
+    """
+
+    score: float
+    scores: FloatArray
+    interval: tuple[float, float]
+    interval_method: str
+    optimism: float
+    optimism_interval: tuple[float, float]
     supports: BoolArray = field(repr=False)
+
+
+def nested_score(
+    selector: "SwarmSelector", X: Any, y: Any, *, cv: Any = 5, groups: Any = None, **fit_params: Any
+) -> NestedScore:
+    """Estimate the score of a selector on new data by nested cross-validation.
+
+    `best_score_` of a selector was optimized, so it is optimistic. Here the whole selection, with its limits and
+    callbacks, is repeated in each training set of an outer cross-validation, and scored on its test set. The selector
+    itself is not fitted, and its `storage` is not used.
+
+    Parameters
+    ----------
+    selector : SwarmSelector
+        The selector. Its `cv` must be able to split each training set: an integer, None or a splitter.
+    X, y, groups, **fit_params
+        See :meth:`SwarmSelector.fit`.
+    cv : int, cross-validation generator or iterable, default=5
+        The outer cross-validation.
+
+    Returns
+    -------
+    NestedScore
+        The scores, their interval, and the optimism of the searches.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from pqswarm import SwarmSelector
+    >>> X, y = load_wine(return_X_y=True)
+    >>> nested = nested_score(SwarmSelector(max_evaluations=100, random_state=0), X, y, cv=3)
+    >>> nested.interval[0] < nested.score < nested.interval[1], nested.supports.shape
+    (True, (3, 13))
+    """
+    if not (selector.cv is None or isinstance(selector.cv, int | np.integer) or hasattr(selector.cv, "split")):
+        raise PqswarmError("cv of the selector must split each training set: use an integer or a splitter.")
+    selector = clone(selector).set_params(storage=None)
+    data = read_input(selector, X, y, groups, fit_params)
+    seed = seed_of(selector.random_state)
+    estimator = seed_sklearn_estimator(given_estimator(selector), seed)
+    scorer = check_scoring(estimator, selector.scoring)
+    splits = list(Splits.from_cv(cv, data.X, data.y, data.groups, classifier=is_classifier(estimator)).split())
+    scores: list[float] = []
+    searched: list[float] = []
+    supports: list[BoolArray] = []
+    for number, (train, test) in enumerate(splits):
+        part = data.take(train)
+        with Interrupts() as interrupts:
+            task = make_task(selector, part, derived_seed(seed, (2**31 + 1, number)))
+            selection = SubsetSelection(selector, task, part, interrupts)
+            selection.search()
+            selection.choose()
+        if interrupts.pressed:
+            raise KeyboardInterrupt
+        support = selection.chosen.support
+        scores.append(data.take(test).score(scorer, part.fit(estimator, support), support))
+        searched.append(selection.chosen.score)
+        supports.append(support)
+    n_train = float(np.mean([len(train) for train, _ in splits]))
+    n_test = np.array([len(test) for _, test in splits])
+    tested = np.concatenate([test for _, test in splits])
+    weighted = bool(data.score_params) or data.sample_weight is not None
+    counts = is_classifier(estimator) and data.y.ndim == 1 and not weighted and selector.scoring in (None, "accuracy")
+    if counts and tested.size == len(data.y) == np.unique(tested).size:
+        right = round(float(n_test @ scores))
+        interval = wilson_interval(right, tested.size)
+        method = f"Wilson's interval of {right} right predictions among {tested.size} samples, each predicted once."
+    else:
+        interval = nested_mean_interval(scores, n_train, n_test.mean())
+        method = f"t interval of the mean over {len(splits)} test sets, with the variance of Nadeau and Bengio."
+    excess = np.subtract(searched, scores)
+    return NestedScore(
+        score=float(np.mean(scores)),
+        scores=np.array(scores),
+        interval=interval,
+        interval_method=method,
+        optimism=float(excess.mean()),
+        optimism_interval=nested_mean_interval(excess, n_train, n_test.mean()),
+        supports=np.array(supports),
+    )
 
 
 def nested_mean_interval(scores: Sequence[float] | FloatArray, n_train: float, n_test: float) -> tuple[float, float]:
@@ -45,53 +146,3 @@ def nested_mean_interval(scores: Sequence[float] | FloatArray, n_train: float, n
     spread = sqrt(values.var(ddof=1) * (1 / values.size + n_test / n_train))
     half = float(stdtrit(values.size - 1, 0.975)) * spread
     return float(values.mean()) - half, float(values.mean()) + half
-
-
-def outer_splits(selector: "SwarmSelector", data: SelectorData) -> list[tuple[IntArray, IntArray]]:
-    """Return the outer training and test sets of a selector; empty without outer_cv."""
-    if selector.outer_cv is None:
-        return []
-    if not (selector.cv is None or isinstance(selector.cv, int | np.integer) or hasattr(selector.cv, "split")):
-        raise PqswarmError("outer_cv needs a cv that can split each outer training set: use an integer or a splitter.")
-    classifies = selector.estimator is None or is_classifier(selector.estimator)
-    return list(Splits.from_cv(selector.outer_cv, data.X, data.y, data.groups, classifier=classifies).split())
-
-
-def estimate_outer(
-    selector: "SwarmSelector",
-    task: SelectionTask,
-    splits: Sequence[tuple[IntArray, IntArray]],
-    data: SelectorData,
-    interrupts: Interrupts,
-) -> OuterEstimate | None:
-    """Repeat the whole selection in each outer training set, and score it on the test set; None if Ctrl-C ended it."""
-    estimator, scoring = task.estimator, next(iter(named_scorings(selector.scoring, selector.refit).values()))
-    scorer = check_scoring(estimator, scoring)
-    scores, searched, supports = [], [], []
-    for number, (train, test) in enumerate(splits):
-        seen, new = data.take(train), data.take(test)
-        selection = search_and_choose(selector, seen, derived_seed(task.seed, (2**31 + 1, number)), interrupts)
-        if selection is None:
-            return None
-        support = selection.chosen.support
-        model = interrupts.attempt(seen.fit, estimator, support)
-        if model is None:
-            return None
-        scores.append(new.score(scorer, model, support))
-        searched.append(selection.chosen.score)
-        supports.append(support)
-    n_train, n_test = (np.array([len(split[part]) for split in splits]) for part in (0, 1))
-    tests = np.concatenate([test for _, test in splits])
-    counts = is_classifier(estimator) and data.y.ndim == 1 and not (data.score_params or data.sample_weight is not None)
-    counts = counts and (scoring is None or (isinstance(scoring, str) and scoring == "accuracy"))
-    if counts and tests.size == len(data.y) == np.unique(tests).size:
-        right = round(float(n_test @ scores))
-        interval = wilson_interval(right, tests.size)
-        method = f"Wilson's interval of {right} right predictions among {tests.size} events, each predicted once."
-    else:
-        interval = nested_mean_interval(scores, n_train.mean(), n_test.mean())
-        method = f"t interval of the mean over {len(splits)} test sets, with the variance of Nadeau and Bengio."
-    excess = np.subtract(searched, scores)
-    spread = nested_mean_interval(excess, n_train.mean(), n_test.mean())
-    score = float(np.mean(scores))
-    return OuterEstimate(np.array(scores), score, interval, method, float(excess.mean()), spread, np.array(supports))

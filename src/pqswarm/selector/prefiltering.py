@@ -1,6 +1,6 @@
 """Prefilter wide data before the search.
 
-Filtering on all events makes cross-validation optimistic, the more so the more features are kept; with few events the
+Filtering on all samples makes cross-validation optimistic, the more so the more features are kept; with few samples the
 search then finds nothing else. How many are kept is therefore decided with the filter inside each split.
 """
 
@@ -36,14 +36,22 @@ class Kept:
 
 
 def keep_features(
-    given: Any, choose: Callable[[IntArray, Splits], EvaluatorChoice], X: Any, y: AnyArray, splits: Splits, *,
-    minimum: int | None, continuous: bool,
-) -> Kept:  # fmt: skip
+    given: Any,
+    choose: Callable[[IntArray, Splits], EvaluatorChoice],
+    X: Any,
+    y: AnyArray,
+    splits: Splits,
+    *,
+    minimum: int | None,
+    continuous: bool,
+) -> Kept:
     """Return the features that a prefilter keeps, at least `minimum`; `choose` evaluates some columns.
 
     ``"auto"`` keeps all columns of a frame that holds other things than numbers.
     """
-    minimum, most, name = minimum or 1, WIDE, "anova"
+    minimum = minimum or 1
+    most = WIDE
+    name = "anova"
     if is_integer(given) and given >= 1:
         most = int(given)
     elif isinstance(given, str):
@@ -61,20 +69,22 @@ def keep_features(
         if given == "auto":
             return Kept(mask)
         raise PqswarmError(f"prefilter={given!r} ranks numbers, but X has other columns: use prefilter=None.")
-    keep, why = most, ""
+    keep = most
+    why = ""
     ranked = rank_by_filter(name, numbers, y, continuous=continuous)
     if isinstance(given, str):
         sizes = [*(size for size in _SIZES if minimum <= size < most), most]
         rank = partial(rank_by_filter, name, continuous=continuous)
         errors = filtered_errors(rank, choose, numbers, y, splits, sizes)
-        means, doubt = errors.mean(axis=0), 0.0
+        means = errors.mean(axis=0)
+        doubt = 0.0
         if len(errors) > 1:
             doubt = errors[:, means.argmin()].std(ddof=1) / np.sqrt(len(errors))
         needed = int(np.argmax(means <= means.min() + doubt))
         keep = min(most, _ROOM * sizes[needed])
         why = (
             f" Inside the splits, {sizes[needed]} by this filter have an error of {means[needed]:.2g}. The score of "
-            "the search is also better because the filter has seen all events."
+            "the search is also better because the filter has seen all samples."
         )
     mask[:] = False
     mask[ranked[:keep]] = True
@@ -85,8 +95,8 @@ def keep_features(
 def _dense_numbers(X: Any) -> FloatArray | None:
     """The features as an array for the filter; None if they are not all numbers."""
     if not hasattr(X, "toarray"):
-        found: FloatArray | None = as_numbers(X)
-        return found
+        numbers: FloatArray | None = as_numbers(X)
+        return numbers
     remedy = "put SelectKBest before the selector, or use prefilter=None"
     check_memory("the dense copy of X for the filter", 8 * X.shape[0] * X.shape[1], remedy)
     return np.asarray(X.toarray(), dtype=np.float64)
@@ -102,11 +112,17 @@ def rank_by_filter(name: str, X: Any, y: AnyArray, *, continuous: bool) -> list[
 
 
 def filtered_errors(
-    rank: Callable[[FloatArray, AnyArray], list[int]], choose: Callable[[IntArray, Splits], EvaluatorChoice],
-    numbers: FloatArray, y: AnyArray, splits: Splits, sizes: list[int],
-) -> FloatArray:  # fmt: skip
-    """Return the errors of the features that rank first by the training events, in some splits, for each size."""
-    masks, pairs, errors = np.arange(sizes[-1]) < np.array(sizes)[:, np.newaxis], list(splits.split()), []
+    rank: Callable[[FloatArray, AnyArray], list[int]],
+    choose: Callable[[IntArray, Splits], EvaluatorChoice],
+    numbers: FloatArray,
+    y: AnyArray,
+    splits: Splits,
+    sizes: list[int],
+) -> FloatArray:
+    """Return the errors of the features that rank first by the training samples, in some splits, for each size."""
+    masks = np.arange(sizes[-1]) < np.array(sizes)[:, np.newaxis]
+    pairs = list(splits.split())
+    errors = []
     for train, test in pairs[:: -(-len(pairs) // _SPLITS)]:
         first = np.array(rank(numbers[train], y[train])[: sizes[-1]])
         errors.append(choose(first, Splits([(train, test)], len(y))).evaluator.errors(masks))

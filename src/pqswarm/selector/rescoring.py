@@ -1,6 +1,6 @@
-"""Rescore the best subsets of a search on other partitions of the events, against overfitting to the given folds.
+"""Rescore the best subsets of a search on other partitions of the samples, against overfitting to the given folds.
 
-The lowest of thousands of errors is low also by luck, which is gone on other partitions of the same events.
+The lowest of thousands of errors is low also by luck, which is gone on other partitions of the same samples.
 """
 
 import warnings
@@ -15,7 +15,10 @@ from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import Splits
 
-PARTITIONS, MOST = 10, 20  # other partitions; rescored subsets at most
+PARTITIONS = 10
+"""Number of other partitions."""
+MOST = 20
+"""Maximum number of rescored subsets."""
 _EACH = 300  # evaluations of the search for each rescored subset: rescoring costs at most a thirtieth of them
 
 
@@ -35,10 +38,12 @@ class Pool:
             good &= errors <= self.errors[-1]
         if not good.any():
             return
-        masks, errors = np.vstack([self.masks, masks[good]]), np.append(self.errors, errors[good])
+        masks = np.vstack([self.masks, masks[good]])
+        errors = np.append(self.errors, errors[good])
         kept, first = np.unique(masks, axis=0, return_index=True)
         order = np.lexsort((kept.sum(axis=1), errors[first]))[:MOST]  # stable: of equals the first bits
-        self.masks, self.errors = kept[order], errors[first[order]]
+        self.masks = kept[order]
+        self.errors = errors[first[order]]
 
     def state(self) -> dict[str, AnyArray]:
         """Return the subsets and their errors as arrays."""
@@ -46,7 +51,8 @@ class Pool:
 
     def restore(self, state: Mapping[str, AnyArray]) -> None:
         """Resume from a :meth:`state`, which is not trusted."""
-        masks, errors = (np.asarray(state.get(name, [])) for name in ("masks", "errors"))
+        masks = np.asarray(state.get("masks", []))
+        errors = np.asarray(state.get("errors", []))
         if masks.shape != (len(errors), self.masks.shape[1]) or masks.dtype != np.bool_ or errors.dtype.kind != "f":
             raise PqswarmError("the state is not that of a selection of these features.")
         self.add(masks, errors)
@@ -68,7 +74,7 @@ def plain_partition(cv: Any, y: AnyArray, n_folds: int, seed: int, *, classifies
 
 
 def other_partitions(cv: Any, splits: Splits, y: AnyArray, *, classifies: bool, seed: int) -> Iterator[Splits]:
-    """Yield other partitions of the events into as many folds; none if `cv` is not a plain k-fold cross-validation."""
+    """Yield other partitions of the samples into as many folds; none if `cv` is not a plain k-fold cross-validation."""
     for number in range(PARTITIONS):
         other = plain_partition(cv, y, splits.n_folds, derived_seed(seed, (2**31 + 2, number)), classifies=classifies)
         if other is None:
@@ -86,5 +92,6 @@ def rescore(
         return None
     means = np.mean([pool.errors[:count], *errors], axis=0)
     best: IntArray = np.lexsort((pool.masks[:count].sum(axis=1), means))
-    over = f"over the given folds and {len(errors)} other partitions of the events"
-    return pool.masks[best[0]], f"Of the {count} best subsets, it has the best mean score {over}."
+    return pool.masks[best[0]], (
+        f"Selected from the {count} best subsets by their mean score over {len(errors) + 1} partitions."
+    )

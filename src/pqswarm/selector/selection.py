@@ -1,205 +1,171 @@
-"""One selection: search, then choose a subset on the front."""
+"""One selection: restore a search, run it, rescore its best subsets, and choose one of them."""
 
-import time
-import warnings
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pqswarm._base.typing import BoolArray, FloatArray, IntArray
+from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
-from pqswarm.search import Progress, ProgressBar, Run, SearchResult
-from pqswarm.selector.doubting import filter_instead
-from pqswarm.selector.front import FrontPoint, choose_point, merge_fronts
-from pqswarm.selector.rescoring import Pool, rescore
-from pqswarm.selector.searching import (
-    Interrupts,
-    Limits,
-    StopReason,
-    drive_selector_searches,
-    has_found,
-    warn_if_search_is_slow,
-)
-from pqswarm.selector.storage import NO_SHARING, Saved, Saver, lock_storage_file, read_saved
-from pqswarm.selector.task import SelectionTask, SelectorData, make_task, seed_of
+from pqswarm.selector.callbacks import check_callbacks
+from pqswarm.selector.filter_check import find_better_filter
+from pqswarm.selector.front import FrontPoint
+from pqswarm.selector.rescoring import rescore
+from pqswarm.selector.search_loop import Interrupts, SearchLoop, StopReason, warn_if_search_is_slow
+from pqswarm.selector.storage import Saved, Saver
+from pqswarm.selector.task import SelectionTask, make_task
 
 if TYPE_CHECKING:
+    from pqswarm.search import SearchResult
+    from pqswarm.selector.inputs import SelectorData
     from pqswarm.selector.swarm_selector import SwarmSelector
 
 
-@dataclass(frozen=True)
-class Selection:
-    """A selection: results of the runs, the front with masks over all features, and the chosen point."""
+class SubsetSelection:
+    """The selection of a selector on some data: its methods are the steps, in their order.
 
-    task: SelectionTask
-    results: list[SearchResult]
-    stop_reason: StopReason
+    `interrupts` notes Ctrl-C; `deadline`, a time of ``time.monotonic``, ends the search, with whatever was found.
+    """
+
+    result: "SearchResult"  # of the search, with masks over all features
     front: list[FrontPoint]
+    fold_scores: FloatArray | None  # of each front point and split; None if the search was stopped
     chosen: FrontPoint
-    how: str  # the chosen point was found, as a sentence
-    scores: dict[str, FloatArray]  # of each front point and split, by name; the optimised score first
-    saved: Saved
+    rule_text: str  # how the chosen subset was selected
 
+    def __init__(
+        self,
+        selector: "SwarmSelector",
+        task: SelectionTask,
+        data: "SelectorData",
+        interrupts: Interrupts,
+        deadline: float | None = None,
+    ) -> None:
+        self.selector = selector
+        self.task = task
+        self.data = data
+        self.interrupts = interrupts
+        self.deadline = deadline
+        self.run = task.make_run()
+        self.pool = task.make_pool()
+        self.stop_reason: StopReason = "finished"
 
-def select(
-    selector: "SwarmSelector", data: SelectorData, repetitions: int, began: float, interrupts: Interrupts
-) -> Selection:
-    """Run the selection of `fit`, resumed if requested; a warning of a long search accounts for `repetitions`."""
-    path = None if selector.storage is None else _selection_storage_path(selector.storage)
-    with nullcontext() if path is None else lock_storage_file(path):
-        saved = None if path is None else read_saved(path)
-        where, remedy = f"storage {path}", f"delete that file, or use another file for storage{NO_SHARING}"
-        if saved is None and selector.warm_start:
-            saved = getattr(selector, "_saved", None)
-            where, remedy = "the last fit", "set warm_start=False"
-        again = saved is not None and selector.random_state is None
-        seed = int(saved.identity["random_state"]) if again and saved else seed_of(selector.random_state)
-        task = interrupts.insist(make_task, selector, data, seed)
-        runs, pool = task.make_runs(selector.n_runs), task.make_pool()
-        if saved is not None:
-            saved.restore(runs, pool, task.identity, where, remedy)
-        if selector.max_time is None and selector.verbose <= 0:
-            left = sum(run.max_evaluations - run.n_evaluations for run in runs if not run.done)
-            whole = sum(run.max_evaluations for run in runs)
-            interrupts.attempt(warn_if_search_is_slow, task.choice, left + repetitions * whole, task.n_jobs)
-        saver = None if path is None else Saver(path, task.identity, runs, pool)
-        try:
-            reason = _run_selection_searches(selector, task, runs, pool, saver, began, interrupts)
-        finally:
-            if saver is not None:
-                saver.save()
-    return _make_selection(selector, task, data, runs, pool, reason, began, interrupts)
+    def restore(self, saved: Saved, path: Path) -> None:
+        """Continue a saved search of the same task."""
+        saved.restore(self.run, self.pool, self.task.identity, path)
 
+    def warn_if_slow(self) -> None:
+        """Warn of a search that will take more than a minute, unless something watches or limits it."""
+        if self.deadline is None and not self.selector.callbacks and not self.run.done:
+            evaluations = self.run.max_evaluations - self.run.n_evaluations
+            self.interrupts.attempt(warn_if_search_is_slow, self.task.choice, evaluations, self.task.n_jobs)
 
-def search_and_choose(
-    selector: "SwarmSelector", data: SelectorData, seed: int, interrupts: Interrupts, began: float | None = None
-) -> Selection | None:
-    """Run a new selection on other data with another seed; None if Ctrl-C ended it."""
-    began = time.monotonic() if began is None else began
-    task = interrupts.attempt(make_task, selector, data, seed)
-    if task is None:
-        return None
-    runs, pool = task.make_runs(selector.n_runs), task.make_pool()
-    reason = _run_selection_searches(selector, task, runs, pool, None, began, interrupts)
-    made = (selector, task, data, runs, pool, reason, began, interrupts)
-    return None if interrupts.pressed else _make_selection(*made)
+    def search(self, saver: Saver | None = None) -> None:
+        """Run the search to its end."""
+        loop = SearchLoop(self.run, self.task, self.pool, self.interrupts, self.deadline)
+        self.stop_reason = loop.drive(check_callbacks(self.selector.callbacks), saver)
 
+    @property
+    def _in_haste(self) -> bool:
+        """Whether the search was stopped: `fit` should then return at once, without optional figures."""
+        return self.stop_reason in ("interrupted", "max_time")
 
-def _selection_storage_path(storage: Any) -> Path:
-    if not isinstance(storage, str | Path) or not Path(storage).name:
-        raise PqswarmError(f"storage must be a file name or None, not {storage!r}.")
-    return Path(storage)
+    def choose(self) -> None:
+        """Choose a subset by the rule of the selector."""
+        rule = self.selector.selection_rule
+        self._find_front()
+        self.chosen = self.front[-1]
+        self.rule_text = "The subset with the best score; no rescoring."
+        if rule == "1se":
+            self._choose_smallest()
+        elif rule != "best" and not self._in_haste:
+            self._rescore()
+            if rule == "filter-check" and self.stop_reason != "callback":
+                self._check_filter()
+        if self.interrupts.pressed and self.stop_reason != "max_time":
+            self.stop_reason = "interrupted"
 
+    def _find_front(self) -> None:
+        """Find the front by size, with the scores of each split."""
+        self.result = self.task.groups.expand_result(self.run.result())
+        masks = np.asarray(self.result.front_masks)
+        errors = np.asarray(self.result.front_errors)
+        if self.task.groups.fixed.any() and not self._in_haste and self.task.subset_size is None:
+            masks, errors = self._with_fixed_alone(masks, errors)
+        self._errors = errors
+        self.fold_scores = None
+        if not self._in_haste:
+            evaluator = self.task.choice.evaluator
+            folds = self.interrupts.attempt(evaluator.fold_errors, masks[:, self.task.groups.used])
+            self.fold_scores = None if folds is None else self.task.scores(folds)
+        stds = np.full(len(masks), np.nan)
+        if self.fold_scores is not None and self.fold_scores.shape[1] > 1:
+            stds = self.fold_scores.std(axis=1, ddof=1)
+        self.front = [
+            FrontPoint(int(mask.sum()), self.task.score(float(error)), float(std), mask)
+            for error, std, mask in zip(errors, stds, masks, strict=True)
+        ]
 
-def _run_selection_searches(
-    selector: "SwarmSelector", task: SelectionTask, runs: Sequence[Run], pool: Pool, saver: Saver | None, began: float,
-    interrupts: Interrupts,
-) -> StopReason:  # fmt: skip
-    """Drive the runs to their end, with an optional progress bar."""
-    callbacks = check_callbacks(selector.callback)
-    limits = Limits(began, selector.max_time, selector.patience)
-    save = None if saver is None else saver.save_if_due
-    if selector.verbose <= 0:
-        return drive_selector_searches(runs, task, pool, limits, interrupts, callbacks, save)
-    with ProgressBar(task.search.name) as bar:
-        return drive_selector_searches(runs, task, pool, limits, interrupts, [bar, *callbacks], save)
+    def _with_fixed_alone(self, masks: BoolArray, errors: FloatArray) -> tuple[BoolArray, FloatArray]:
+        """The front with the fixed features alone, which no search asks for; they beat subsets that are no better."""
+        fixed = self.task.groups.fixed
+        error = self.task.choice.evaluator.errors(fixed[np.newaxis, self.task.groups.used])
+        better = errors < error
+        return np.vstack([fixed, masks[better]]), np.append(error, errors[better])
 
+    def _choose_smallest(self) -> None:
+        """Choose the smallest subset within one standard error of the best score."""
+        best = self.front[-1]
+        if self.fold_scores is None:
+            folds = self.task.choice.evaluator.fold_errors(best.support[np.newaxis, self.task.groups.used])
+            scores = self.task.scores(folds)[0]
+        else:
+            scores = self.fold_scores[-1]
+        if scores.size < 2:
+            raise PqswarmError("selection_rule='1se' needs at least two splits: use a larger cv.")
+        std = float(scores.std(ddof=1))
+        self.front[-1] = replace(best, std=std)
+        self.chosen = self.front[int(np.argmax(self._errors <= self._errors[-1] + std / np.sqrt(scores.size)))]
+        self.rule_text = "The smallest subset within one standard error of the best score."
 
-def check_callbacks(given: Any) -> list[Callable[[Progress], object]]:
-    """Return the callbacks of a selector as a list."""
-    found = [] if given is None else list(given) if isinstance(given, list | tuple) else [given]
-    if not all(callable(one) for one in found):
-        raise PqswarmError(f"callback must be a function, a list of functions or None, not {given!r}.")
-    return found
-
-
-def _make_selection(
-    selector: "SwarmSelector", task: SelectionTask, data: SelectorData, runs: Sequence[Run], pool: Pool,
-    reason: StopReason, began: float, interrupts: Interrupts,
-) -> Selection:  # fmt: skip
-    """Build the selection from the results of the runs, by the selector's rule."""
-    results = [task.groups.expand_result(run.result()) for run in runs if has_found(run)]
-    masks, errors = merge_fronts(results or [task.groups.expand_result(runs[0].result())])
-    # A search that was stopped should return at once, without optional figures.
-    in_haste = reason in ("interrupted", "max_time")
-    used = task.groups.used
-    if task.groups.fixed.any() and not in_haste and "size" not in task.parameters:
-        masks, errors = _with_fixed_alone(task, masks, errors)
-    sizes = masks.sum(axis=1)
-    scores: dict[str, FloatArray] = {}
-    for name, choose in task.scorings.items():
-        found = None if in_haste else interrupts.attempt(choose().evaluator.fold_errors, masks[:, used])
-        if found is not None:
-            scores[name] = -found if choose().evaluator.is_loss else 1.0 - found
-        elif not scores and selector.rule == "1se":
-            best = 1.0 - task.choice.evaluator.fold_errors(masks[-1:, used])
-            scores[name] = np.vstack([np.full((len(masks) - 1, best.shape[1]), np.nan), best])
-    splits = next(iter(scores.values()), None)
-    chosen = choose_point(selector.rule, sizes.tolist(), errors, None if splits is None else splits[-1])
-    if not isinstance(selector.rule, str) and sizes[chosen] > selector.rule:
-        warnings.warn(
-            f"the front has no subset of at most {selector.rule} features: its smallest, of {sizes[chosen]}, is "
-            f"selected. Use n_features_to_select={selector.rule} to search for that size.",
-            stacklevel=4,
-        )
-    stds = np.full(len(masks), np.nan)
-    if splits is not None and splits.shape[1] > 1:
-        stds = splits.std(axis=1, ddof=1)
-    front = [
-        FrontPoint(int(size), task.score(float(error)), float(std), mask)
-        for size, error, std, mask in zip(sizes, errors, stds, masks, strict=True)
-    ]
-    point, how = front[chosen], f"It is chosen from the front by rule={selector.rule!r}."
-    if selector.rule in ("rescored", "nested"):
-        how = "It has the best score; nothing was rescored."
-    if selector.rule in ("rescored", "nested") and not in_haste:
-        done = sum(run.n_evaluations for run in runs)
-        better = interrupts.attempt(rescore, pool, task.partitions(), task.errors_in, done)
+    def _rescore(self) -> None:
+        """Choose the subset with the best mean score over the given and other partitions of the samples."""
+        task = self.task
+        better = self.interrupts.attempt(rescore, self.pool, task.partitions(), task.errors_in, self.run.n_evaluations)
         if better is not None:
-            point, how = _point_of(task, task.widen(better[0])), better[1]
-        if selector.rule == "nested" and reason != "callback":
-            search = partial(search_and_choose, interrupts=interrupts, began=began)
-            mask, sentence = filter_instead(selector, task, data, done, search)
-            how += sentence
-            if mask is not None:
-                point, how = _point_of(task, mask), sentence
-    return Selection(
-        task=task,
-        results=results,
-        stop_reason="interrupted" if interrupts.pressed and reason != "max_time" else reason,
-        front=front,
-        chosen=point,
-        how=how,
-        scores=scores,
-        saved=Saved(task.identity, [run.state() for run in runs], pool.state()),
-    )
+            bits, self.rule_text = better
+            self.chosen = self._point(task.widen(bits))
 
+    def _check_filter(self) -> None:
+        """Choose the first features by a filter instead, if they are clearly better than what searches find."""
+        mask, sentence = find_better_filter(self)
+        if mask is None:
+            self.rule_text += sentence
+        else:
+            self.rule_text = sentence
+            self.chosen = self._point(mask)
 
-def _point_of(task: SelectionTask, mask: BoolArray) -> FrontPoint:
-    """A subset, on the front or not, with its score."""
-    used, evaluator = task.groups.used, task.choice.evaluator
-    if (mask & ~used).any():
-        used, evaluator = mask, task.choose(np.flatnonzero(mask), task.splits).evaluator
-    folds = evaluator.fold_errors(mask[np.newaxis, used])[0]
-    std = float(folds.std(ddof=1)) if folds.size > 1 else float("nan")
-    return FrontPoint(int(mask.sum()), task.score(float(evaluator.errors(mask[np.newaxis, used])[0])), std, mask)
+    def repeat(self, selector: "SwarmSelector", data: "SelectorData", seed: int) -> "SubsetSelection | None":
+        """Return a selection with other options, data and seed; None if Ctrl-C or the time ended it."""
+        task = self.interrupts.attempt(make_task, selector, data, seed)
+        if task is None:
+            return None
+        other = SubsetSelection(selector, task, data, self.interrupts, self.deadline)
+        other.search()
+        if self.interrupts.pressed or other.stop_reason == "max_time":
+            return None
+        other.choose()
+        return None if self.interrupts.pressed else other
 
-
-def _with_fixed_alone(task: SelectionTask, masks: BoolArray, errors: FloatArray) -> tuple[BoolArray, FloatArray]:
-    """The front with the fixed features alone, which no search asks for; they beat subsets that are no better."""
-    fixed = task.groups.fixed
-    error = task.choice.evaluator.errors(fixed[np.newaxis, task.groups.used])
-    better = errors < error
-    return np.vstack([fixed, masks[better]]), np.append(error, errors[better])
-
-
-def rank_features(support: BoolArray, frequency: FloatArray) -> IntArray:
-    """Return 1 for selected features, then 2, 3 ... by falling frequency, with equal ranks for ties."""
-    ranking = np.ones(support.size, dtype=np.int64)
-    ranking[~support] = 2 + np.unique(-frequency[~support], return_inverse=True)[1]
-    return ranking
+    def _point(self, mask: BoolArray) -> FrontPoint:
+        """A subset, on the front or not, with its score."""
+        used = self.task.groups.used
+        evaluator = self.task.choice.evaluator
+        if (mask & ~used).any():
+            used = mask
+            evaluator = self.task.choose(np.flatnonzero(mask), self.task.splits).evaluator
+        folds = evaluator.fold_errors(mask[np.newaxis, used])[0]
+        std = float(folds.std(ddof=1)) if folds.size > 1 else float("nan")
+        error = float(evaluator.errors(mask[np.newaxis, used])[0])
+        return FrontPoint(int(mask.sum()), self.task.score(error), std, mask)

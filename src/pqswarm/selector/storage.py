@@ -1,11 +1,11 @@
-"""Save and resume a search: the states of its runs, and the identity of its task."""
+"""Save and resume a search: the state of its run, and the identity of its task."""
 
 import hashlib
 import json
 import re
 import time
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +24,8 @@ from pqswarm.selector.rescoring import Pool
 
 NO_SHARING = " (clones, as in GridSearchCV or cross_val_score, cannot share one: set storage=None there)"
 """What a message about storage says to those whose clones share a file."""
-_FORMAT, _VERSION = "pqswarm-selector", 1
+_FORMAT = "pqswarm-selector"
+_VERSION = 2
 _PAUSE = 5.0  # minimum seconds between two saves
 _PAUSES = 20.0  # minimum pause, as a multiple of the time of a save
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
@@ -32,29 +33,28 @@ _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 @dataclass(frozen=True)
 class Saved:
-    """The states of runs, and the `identity` of their task as texts and digests."""
+    """The state of a run, of the pool of its best subsets, and the `identity` of its task as texts and digests."""
 
     identity: Mapping[str, str]
-    states: Sequence[Mapping[str, AnyArray]]
-    pool: Mapping[str, AnyArray]  # the best subsets of all runs
+    run: Mapping[str, AnyArray]
+    pool: Mapping[str, AnyArray]
 
-    def restore(self, runs: Sequence[Run], pool: Pool, identity: Mapping[str, str], where: str, remedy: str) -> None:
-        """Restore the runs; if the task differs, raise an error that says what differs, `where`, and a `remedy`."""
-        keys = sorted(self.identity.keys() | identity.keys())
-        for key in keys:
-            before, now = self.identity.get(key, "nothing"), identity.get(key, "nothing")
+    def restore(self, run: Run, pool: Pool, identity: Mapping[str, str], path: Path) -> None:
+        """Restore the run; if the task differs, raise an error that says what differs, and a remedy."""
+        remedy = f"delete that file, or use another file for storage{NO_SHARING}"
+        for key in sorted(self.identity.keys() | identity.keys()):
+            before = self.identity.get(key, "nothing")
+            now = identity.get(key, "nothing")
             if before != now:
-                what = f"{key}: {shorten(before, 120)} before, {shorten(now, 120)} now"
-                if key in _DIGESTS:
-                    what = _DIGESTS[key]
-                raise PqswarmError(f"{where} is of another search with different {what}: {remedy}.")
-        for run, state in zip(runs, self.states, strict=True):
-            run.restore(state)
+                what = _DIGESTS.get(key, f"{key}: {shorten(before, 120)} before, {shorten(now, 120)} now")
+                raise PqswarmError(f"storage {path} is of another search with different {what}: {remedy}.")
+        run.restore(self.run)
         pool.restore(self.pool)
-        done = max(run.n_evaluations for run in runs)
-        if any(done > run.max_evaluations for run in runs):
+        done = run.n_evaluations
+        if done > run.max_evaluations:
             raise PqswarmError(
-                f"{where} is of a search of {done} evaluations: set max_evaluations to at least that, or {remedy}."
+                f"storage {path} is of a search of {done} evaluations: set max_evaluations to at least that, or "
+                f"{remedy}."
             )
 
 
@@ -65,10 +65,13 @@ _DIGESTS = {
 
 
 class Saver:
-    """Saves the states of runs to a file at intervals, atomically."""
+    """Saves the state of a run to a file at intervals, atomically."""
 
-    def __init__(self, path: Path, identity: Mapping[str, str], runs: Sequence[Run], pool: Pool) -> None:
-        self._path, self._identity, self._runs, self._pool = path, identity, runs, pool
+    def __init__(self, path: Path, identity: Mapping[str, str], run: Run, pool: Pool) -> None:
+        self._path = path
+        self._identity = identity
+        self._run = run
+        self._pool = pool
         self._due = time.monotonic() + _PAUSE
 
     def save_if_due(self) -> None:
@@ -79,8 +82,8 @@ class Saver:
     def save(self) -> None:
         """Save now."""
         began = time.monotonic()
-        texts = {"format": _FORMAT, "version": _VERSION, "runs": len(self._runs), "identity": dict(self._identity)}
-        arrays = {f"{n}.{name}": array for n, run in enumerate(self._runs) for name, array in run.state().items()}
+        texts = {"format": _FORMAT, "version": _VERSION, "identity": dict(self._identity)}
+        arrays = {f"run.{name}": array for name, array in self._run.state().items()}
         arrays |= {f"pool.{name}": array for name, array in self._pool.state().items()}
         manifest = {"manifest.json": json.dumps(texts, indent=1)}
         write_atomically(self._path, lambda file: write_arrays(file, arrays, manifest, zipfile.ZIP_DEFLATED))
@@ -97,14 +100,13 @@ def read_saved(path: Path) -> Saved | None:
             raise FileFormatError(f"{path} is not a SwarmSelector file: use another file for storage.")
         if manifest["version"] != _VERSION:
             raise FileFormatError(f"{path} was written by another version of pqswarm: delete it and fit again.")
-        states: list[dict[str, AnyArray]] = [{} for _ in range(manifest["runs"])]
+        states: dict[str, dict[str, AnyArray]] = {"run": {}, "pool": {}}
         with np.load(path, allow_pickle=False) as arrays:
             for key in arrays.files:
-                number, dot, name = key.partition(".")
-                if dot and number.isdigit():
-                    states[int(number)][name] = arrays[key]
-            pool = {name: arrays[f"pool.{name}"] for name in ("masks", "errors")}
-        return Saved({str(key): str(value) for key, value in manifest["identity"].items()}, states, pool)
+                owner, dot, name = key.partition(".")
+                if dot and owner in states:
+                    states[owner][name] = arrays[key]
+        return Saved({str(key): str(value) for key, value in manifest["identity"].items()}, **states)
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -115,6 +117,15 @@ def read_saved(path: Path) -> Saved | None:
         raise FileFormatError(
             f"{path} is damaged or not a SwarmSelector file: delete it, or use another file for storage."
         ) from error
+
+
+def storage_path(storage: Any) -> Path | None:
+    """Return the file of a selector's `storage`, if any."""
+    if storage is None:
+        return None
+    if not isinstance(storage, str | Path) or not Path(storage).name:
+        raise PqswarmError(f"storage must be a file name or None, not {storage!r}.")
+    return Path(storage)
 
 
 @contextmanager
@@ -142,17 +153,17 @@ def lock_storage_file(path: Path) -> Iterator[None]:
 
 def digest_for_storage(*arrays: Any) -> str:
     """Return the SHA-256 digest of arrays; None is allowed."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for given in arrays:
         if hasattr(given, "tocsr"):
             rows = given.tocsr()
-            found.update(digest_for_storage(rows.data, rows.indices, rows.indptr).encode())
+            digest.update(digest_for_storage(rows.data, rows.indices, rows.indptr).encode())
             continue
         array = np.asarray("none" if given is None else given)
         plain = np.ascontiguousarray(array.astype(str) if array.dtype.hasobject else array)
-        found.update(f"{plain.dtype.str}{plain.shape}".encode())
-        found.update(plain.reshape(-1).view(np.uint8).data)  # without a copy
-    return found.hexdigest()
+        digest.update(f"{plain.dtype.str}{plain.shape}".encode())
+        digest.update(plain.reshape(-1).view(np.uint8).data)  # without a copy
+    return digest.hexdigest()
 
 
 def describe_for_storage(thing: Any) -> str:

@@ -1,8 +1,9 @@
 """Statistical tests, effect sizes and confidence intervals to compare algorithms, and stability of a selection."""
 
+from pqswarm._base.intervals import wilson_interval
 from pqswarm.statistics.contrast import ContrastResult, contrast_estimation
 from pqswarm.statistics.control_tests import PosthocResult, hommel, posthoc
-from pqswarm.statistics.intervals import Interval, bootstrap_difference, bootstrap_mean, superiority, wilson_interval
+from pqswarm.statistics.intervals import Interval, bootstrap_difference, bootstrap_mean, superiority
 from pqswarm.statistics.paired import (
     PairedComparison,
     SignedRankPosterior,

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ MIN_RUNS = 5
 """With fewer values a bootstrap or an estimated variance is meaningless, and none is given."""
 
 _RESAMPLES = 9999
-_Z = 1.959963984540054  # of the normal distribution at 0.975
 
 
 @dataclass(frozen=True)
@@ -190,17 +188,3 @@ def superiority(x: ArrayLike, y: ArrayLike, *, lower_is_better: bool = True, alp
     lower = 0.0 if share <= tiny else float(brentq(outside, 0.0, min(share, 1 - tiny)))
     upper = 1.0 if share >= 1 - tiny else float(brentq(outside, max(share, tiny), 1.0))
     return Interval(share, lower, upper, alpha)
-
-
-def wilson_interval(right: int, n: int) -> tuple[float, float]:
-    """Return both ends of Wilson's 95 % interval of a proportion: `right` of `n` trials.
-
-    Examples
-    --------
-    >>> [round(end, 3) for end in wilson_interval(95, 100)]
-    [0.888, 0.978]
-    """
-    rate, z2 = right / n, _Z**2
-    centre = (rate + z2 / (2 * n)) / (1 + z2 / n)
-    half = _Z / (1 + z2 / n) * sqrt(rate * (1 - rate) / n + z2 / (4 * n * n))
-    return max(0.0, centre - half), min(1.0, centre + half)

@@ -14,7 +14,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.statistics._checks import checked_alpha, checked_sample
 from pqswarm.statistics.control_tests import hommel
 from pqswarm.statistics.intervals import Interval
-from pqswarm.statistics.unpaired import ACCURACY_MARGIN, MARGIN, Verdict, choose_pairs
+from pqswarm.statistics.unpaired import ACCURACY_MARGIN, MARGIN, Conclusion, choose_pairs
 
 _DRAWS = 50_000  # of the posterior
 _PRIOR = 0.5  # weight of the pseudo-observation at zero, where an observed data set has 1
@@ -86,7 +86,7 @@ class PairedComparison:
     alpha: float
 
     @property
-    def verdict(self) -> Verdict:
+    def conclusion(self) -> Conclusion:
         """A difference if the Wilcoxon test is significant, otherwise equality if it is probable, else inconclusive."""
         if self.p_hommel <= self.alpha and self.lead:
             return "better" if self.lead > 0 else "worse"
@@ -97,7 +97,7 @@ class PairedComparison:
         names = ("algorithm", "against", "mean", "mean_against", "wins", "ties", "losses", "lead")
         probable = {f"p_{name}": getattr(self.posterior, name) for name in ("better", "equal", "worse")}
         plain = {name: getattr(self, name) for name in (*names, "p_value", "p_hommel")}
-        last = {"margin": self.posterior.margin, "verdict": self.verdict}
+        last = {"margin": self.posterior.margin, "conclusion": self.conclusion}
         return plain | self.difference.row("difference") | probable | last
 
 
@@ -273,7 +273,7 @@ def compare_datasets(
     >>> errors = {"2D-UPSO": [[0.07, 0.08], [0.06], [0.05], [0.07], [0.08], [0.06]],
     ...           "GA": [[0.13, 0.14], [0.12], [0.15], [0.13], [0.14], [0.12]]}
     >>> (found,) = compare_datasets(errors, control="2D-UPSO")
-    >>> found.wins, found.p_value, found.verdict
+    >>> found.wins, found.p_value, found.conclusion
     (6, 0.03125, 'better')
     """
     alpha = checked_alpha(alpha)

@@ -23,7 +23,7 @@ ACCURACY_MARGIN = 0.01
 
 _MAX_EXACT = 2500  # pairs of runs, up to which the test is exact
 
-Verdict = Literal["better", "worse", "practically equal", "inconclusive"]
+Conclusion = Literal["better", "worse", "practically equal", "inconclusive"]
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Comparison:
         return self.p_equivalence is not None and self.p_equivalence <= self.alpha
 
     @property
-    def verdict(self) -> Verdict:
+    def conclusion(self) -> Conclusion:
         """A difference if it is significant, otherwise equivalence if it is shown, otherwise inconclusive."""
         if self.p_hommel <= self.alpha and self.superiority.estimate != 0.5:
             return "better" if self.superiority.estimate > 0.5 else "worse"
@@ -91,7 +91,10 @@ class Comparison:
 
     def row(self) -> dict[str, Any]:
         """Return a row of a table, with plain values."""
-        first, last = ("algorithm", "against", "p_value", "p_hommel"), ("ratio", "margin", "p_equivalence", "verdict")
+        first, last = (
+            ("algorithm", "against", "p_value", "p_hommel"),
+            ("ratio", "margin", "p_equivalence", "conclusion"),
+        )
         return {
             **{name: getattr(self, name) for name in first},
             **self.superiority.row("superiority"),
@@ -236,7 +239,7 @@ def compare_runs(
     --------
     >>> errors = {"2D-UPSO": [0.07, 0.08, 0.07, 0.08, 0.07], "GA": [0.13, 0.14, 0.13, 0.15, 0.14]}
     >>> (comparison,) = compare_runs(errors, control="2D-UPSO")
-    >>> comparison.verdict, round(comparison.p_value, 4), comparison.superiority.estimate
+    >>> comparison.conclusion, round(comparison.p_value, 4), comparison.superiority.estimate
     ('better', 0.0079, 1.0)
     """
     checked = {str(name): checked_sample(f"samples of {name!r}", values) for name, values in samples.items()}

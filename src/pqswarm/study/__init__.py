@@ -1,15 +1,29 @@
 """Studies: a plan, the runs, and a store of results that survives interruptions."""
 
 from pqswarm.study.plan import StudyPlan
+from pqswarm.study.plan_file import PLANS, format_plan, load_plan, plan_text, read_plan
 from pqswarm.study.plan_methods import AlgorithmPlan, ClassifierPlan
-from pqswarm.study.planfile import PLANS, format_plan, load_plan, plan_text, read_plan
 from pqswarm.study.progress import StudyProgress
-from pqswarm.study.reading import Study, read_study
-from pqswarm.study.records import RunKey, RunRecord, best_of
+from pqswarm.study.records import RunKey, RunRecord, best_run
+from pqswarm.study.results import Study, read_study
 from pqswarm.study.run import run_study
 from pqswarm.study.store import Store
 
 __all__ = [
-    "PLANS", "AlgorithmPlan", "ClassifierPlan", "RunKey", "RunRecord", "Store", "Study", "StudyPlan", "StudyProgress",
-    "best_of", "format_plan", "load_plan", "plan_text", "read_plan", "read_study", "run_study",
-]  # fmt: skip
+    "PLANS",
+    "AlgorithmPlan",
+    "ClassifierPlan",
+    "RunKey",
+    "RunRecord",
+    "Store",
+    "Study",
+    "StudyPlan",
+    "StudyProgress",
+    "best_run",
+    "format_plan",
+    "load_plan",
+    "plan_text",
+    "read_plan",
+    "read_study",
+    "run_study",
+]

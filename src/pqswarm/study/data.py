@@ -12,7 +12,7 @@ from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.study.findings import Events
 from pqswarm.study.plan import StudyPlan
 from pqswarm.study.plan_data import DatasetPlan, HeldOutPlan, OwnDataPlan, OwnHeldOutPlan
-from pqswarm.study.planfile import COPY
+from pqswarm.study.plan_file import COPY
 
 _HELD_OUT_COPY = "held-out.npz"
 _COPIES = "datasets"  # folder of the copies of several data sets
@@ -68,11 +68,13 @@ def read_own(plan: StudyPlan) -> Samples | None:
 def _part_samples(plan: StudyPlan, data: Samples, test: Samples | None) -> tuple[Samples, Samples | None]:
     """Split your own samples into those for the searches and those held out, if any, and check both."""
     seen, held_out, aside = data, None, plan.held_out
-    if isinstance(aside, OwnHeldOutPlan) and aside.share is not None:
-        seen, held_out = data.split(aside.share, aside.seed)
+    if isinstance(aside, OwnHeldOutPlan) and aside.fraction is not None:
+        seen, held_out = data.split(aside.fraction, aside.seed)
     elif isinstance(aside, OwnHeldOutPlan) and test is not None:
         if test.digest == data.digest:
-            raise PqswarmError(f"{aside.path} is searched, so it cannot be held out: hold out other data, or a share.")
+            raise PqswarmError(
+                f"{aside.path} is searched, so it cannot be held out: hold out other data, or a fraction."
+            )
         held_out = test.arranged_like(data, str(aside.path))
     plan.check_sizes(len(seen.feature_names))
     counts = np.bincount(seen.y, minlength=len(seen.class_names))
@@ -103,7 +105,7 @@ def make_held_out(
         return data.held_out
     assert isinstance(plan.held_out, HeldOutPlan)  # noqa: S101
     assert isinstance(plan.dataset, DatasetPlan)  # noqa: S101
-    if plan.held_out.others:
+    if plan.held_out.cross_dataset:
         other = plan.dataset.model_copy(update={"seed": seed})
         return _open_events(other, _copies(folder, f"seed {seed}")[0], jobs, None)
     preset, options = plan.dataset.make_preset(), plan.dataset.feature_options

@@ -16,7 +16,7 @@ ALL_FEATURES = "all features"
 """Name of the set of all features, where others are named after algorithms."""
 
 ONE_STANDARD_ERROR = "one standard error"
-"""Name of the smallest subset within one standard error of the reference's best."""
+"""Name of the smallest subset within one standard error of the baseline's best."""
 
 
 def place_text(level: float | None, seed: int | None) -> str:
@@ -135,7 +135,7 @@ class AllFeatures(Finding):
 
 @dataclass(frozen=True, eq=False)
 class OneStandardError(Finding):
-    """The smallest subset within one standard error of the reference's best: mask, error and standard error."""
+    """The smallest subset within one standard error of the baseline's best: mask, error and standard error."""
 
     classifier: str
     mask: _Mask
@@ -160,7 +160,7 @@ class HeldOut(Finding):
 class StageTwo(Finding):
     """Accuracies [%] at one noise level [dB], with another partition, by the same names as in :class:`HeldOut`.
 
-    Without noise also the confusion matrices with all features and with the reference's best subset.
+    Without noise also the confusion matrices with all features and with the baseline's best subset.
     """
 
     classifier: str

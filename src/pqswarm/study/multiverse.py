@@ -1,4 +1,4 @@
-"""The multiverse of a plan: what a paper leaves open, varied in many readings of it."""
+"""The multiverse of a plan: what a paper leaves open, varied in many specifications of it."""
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,17 +15,17 @@ from pqswarm.errors import unknown_name
 from pqswarm.study.plan_data import DatasetName, Seed, whole_preset_file
 
 _TABLES = ("dataset", "folds", "classifiers", "algorithms", "runs", "max_evaluations", "seed")
-_MOST = 10_000  # readings
+_MOST = 10_000  # specifications
 
 Changes = dict[str, Any]
 """New values of keys of a plan, by dotted name; see :func:`pqswarm.study.changes.change_plan`."""
 
 
 @dataclass(frozen=True)
-class Reading:
-    """One reading of what is open."""
+class Specification:
+    """One specification of what is open."""
 
-    name: str  # a number after r, or the name of a marked reading
+    name: str  # a number after r, or the name of a marked specification
     chosen: dict[str, str]  # the alternative of each choice
     changes: Changes
     marked: bool = False  # whether the plan names it: it is shown, but not counted among those of the design
@@ -42,17 +42,18 @@ class MultiversePlan(BaseModel):
     design : {"array", "full", "random", "one-at-a-time"}
         An orthogonal array, in which every two choices meet in all combinations equally often; all combinations; random
         ones; or one change at a time.
-    readings : int or None
-        Number of readings of an array (a power of two, by default the smallest possible) or of random ones (64).
+    specifications : int or None
+        Number of specifications of an array (a power of two, by default the smallest possible) or of random ones (64).
     seed : int
         Seed of the design.
     marked : dict
-        Further readings to show by name, such as published ones, each with the alternatives that are not the first.
+        Further specifications to show by name, such as published ones, each with the alternatives that are not the
+        first.
 
     Examples
     --------
     >>> choices = {"dataset.features.border": ["symmetric", "zero"], "folds.number": [10, 5]}
-    >>> [reading.chosen for reading in MultiversePlan(choices=choices, design="one-at-a-time").list_readings()][1]
+    >>> MultiversePlan(choices=choices, design="one-at-a-time").list_specifications()[1].chosen
     {'dataset.features.border': 'zero', 'folds.number': '10'}
     """
 
@@ -60,7 +61,7 @@ class MultiversePlan(BaseModel):
 
     choices: Annotated[dict[str, dict[str, Changes]], Field(min_length=1, max_length=100)]
     design: Literal["array", "full", "random", "one-at-a-time"] = "array"
-    readings: Annotated[int, Field(ge=2, le=_MOST, strict=True)] | None = None
+    specifications: Annotated[int, Field(ge=2, le=_MOST, strict=True)] | None = None
     seed: Seed = 0
     marked: dict[DatasetName, dict[str, str]] = {}
 
@@ -90,11 +91,11 @@ class MultiversePlan(BaseModel):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if self.readings is not None and self.design in ("full", "one-at-a-time"):
-            raise ValueError(f"readings: a {self.design} design has {len(self._combinations())}: remove it")
+        if self.specifications is not None and self.design in ("full", "one-at-a-time"):
+            raise ValueError(f"specifications: a {self.design} design has {len(self._combinations())}: remove it")
         for name, chosen in self.marked.items():
             if name[0] == "r" and name[1:].isdigit():
-                raise ValueError(f"marked: {name} is the name of a reading of the design: choose another")
+                raise ValueError(f"marked: {name} is the name of a specification of the design: choose another")
             for choice, alternative in chosen.items():
                 if choice not in self.choices:
                     raise ValueError(str(unknown_name(f"choice of marked.{name}", choice, self.choices)))
@@ -104,26 +105,28 @@ class MultiversePlan(BaseModel):
         self._combinations()
         return self
 
-    def list_readings(self) -> list[Reading]:
-        """Return the readings of the design, followed by the marked ones."""
+    def list_specifications(self) -> list[Specification]:
+        """Return the specifications of the design, followed by the marked ones."""
         combinations = self._combinations()
         digits = len(str(len(combinations)))
         names = {choice: list(alternatives) for choice, alternatives in self.choices.items()}
         found = [
-            self._reading(f"r{i:0{digits}}", {choice: names[choice][k] for choice, k in zip(names, row, strict=True)})
+            self._specification(
+                f"r{i:0{digits}}", {choice: names[choice][k] for choice, k in zip(names, row, strict=True)}
+            )
             for i, row in enumerate(combinations, 1)
         ]
         first = {choice: alternatives[0] for choice, alternatives in names.items()}
-        return found + [self._reading(name, first | chosen, marked=True) for name, chosen in self.marked.items()]
+        return found + [self._specification(name, first | chosen, marked=True) for name, chosen in self.marked.items()]
 
-    def _reading(self, name: str, chosen: dict[str, str], marked: bool = False) -> Reading:
+    def _specification(self, name: str, chosen: dict[str, str], marked: bool = False) -> Specification:
         changes: Changes = {}
         for choice, alternative in chosen.items():
             changes |= self.choices[choice][alternative]
-        return Reading(name, chosen, changes, marked)
+        return Specification(name, chosen, changes, marked)
 
     def _combinations(self) -> list[tuple[int, ...]]:
-        """The number of the alternative of each choice, in each reading of the design."""
+        """The number of the alternative of each choice, in each specification of the design."""
         levels = [len(alternatives) for alternatives in self.choices.values()]
         if self.design == "one-at-a-time":
             rows = [tuple(k * (i == j) for j in range(len(levels))) for i, n in enumerate(levels) for k in range(1, n)]
@@ -131,14 +134,16 @@ class MultiversePlan(BaseModel):
         total = prod(levels)
         if self.design == "full":
             if total > _MOST:
-                raise ValueError(f"a full design has {total} readings, more than {_MOST}: use an array or random ones")
+                raise ValueError(
+                    f"a full design has {total} specifications, above {_MOST}: use an array or random ones"
+                )
             return list(itertools.product(*map(range, levels)))
         rng = stream(self.seed, ())
         if self.design == "array":
-            return orthogonal_array(levels, self.readings, rng)
-        wanted = 64 if self.readings is None else self.readings
+            return orthogonal_array(levels, self.specifications, rng)
+        wanted = 64 if self.specifications is None else self.specifications
         if wanted > total:
-            raise ValueError(f"readings: there are only {total} combinations of the choices")
+            raise ValueError(f"specifications: there are only {total} combinations of the choices")
         found: dict[tuple[int, ...], None] = {}
         while len(found) < wanted:
             found[tuple(int(rng.integers(n)) for n in levels)] = None
@@ -162,14 +167,14 @@ def orthogonal_array(levels: Sequence[int], rows: int | None, rng: np.random.Gen
     m = 2
     while (2**m if rows is None else rows) - 1 < needed or (rows is None and _functions(levels, m) is None):
         if rows is not None:
-            raise ValueError(f"readings: an array of these choices needs more than {needed} readings")
+            raise ValueError(f"specifications: an array of these choices needs more than {needed} specifications")
         m += 1
     m = m if rows is None else round(log2(rows))
     if rows is not None and 2**m != rows:
-        raise ValueError(f"readings of an array must be a power of two, such as {2**m}, not {rows}")
+        raise ValueError(f"specifications of an array must be a power of two, such as {2**m}, not {rows}")
     functions = _functions(levels, m)
     if functions is None:
-        raise ValueError(f"readings: {2**m} are too few for an array of these choices: use {2 ** (m + 1)}")
+        raise ValueError(f"specifications: {2**m} are too few for an array of these choices: use {2 ** (m + 1)}")
     relabeled = [rng.permutation(n).tolist() for n in levels]
     return [
         tuple(

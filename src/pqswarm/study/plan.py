@@ -1,4 +1,4 @@
-"""A study plan: a validated, frozen description; :mod:`pqswarm.study.planfile` reads and writes it."""
+"""A study plan: a validated, frozen description; :mod:`pqswarm.study.plan_file` reads and writes it."""
 
 import hashlib
 import json
@@ -11,10 +11,10 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, Validatio
 
 from pqswarm._base.random import derived_seed
 from pqswarm.errors import PqswarmError, unknown_name
-from pqswarm.events.preset_text import write_preset
+from pqswarm.events.preset_file import write_preset
 from pqswarm.study.changes import change_plan
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR
-from pqswarm.study.multiverse import MultiversePlan, Reading
+from pqswarm.study.multiverse import MultiversePlan, Specification
 from pqswarm.study.plan_data import (
     DatasetPlan,
     HeldOutPlan,
@@ -61,10 +61,10 @@ class StudyPlan(_Plan):
         Subsets evaluated per run.
     seed : int
         Seed of the searches.
-    reference : str
+    baseline : str
         The algorithm that SFFS is compared with and whose subsets are examined in detail.
     control : str or None
-        The algorithm that tests compare with every other, by name or title; None: the reference, ``"best"``: the one
+        The algorithm that tests compare with every other, by name or title; None: the baseline, ``"best"``: the one
         with the best average rank. Like `comparisons` and `margin`, it affects only the report.
     comparisons : tuple of (str, str)
         Additional pairs of algorithms to compare, the first against the second.
@@ -73,8 +73,8 @@ class StudyPlan(_Plan):
     paper : bool
         Whether the report shows the paper's values for comparison.
     stage_two : bool
-        Whether to test the subsets found: with another partition, with noise and on held-out data. The readings of a
-        multiverse are not tested.
+        Whether to test the subsets found: with another partition, with noise and on held-out data. The specifications
+        of a multiverse are not tested.
     dataset : DatasetPlan or OwnDataPlan
         The data: generated events or your own.
     datasets : tuple of NamedEvents or NamedFile
@@ -90,14 +90,14 @@ class StudyPlan(_Plan):
     algorithms : tuple of AlgorithmPlan
         At least one that is run repeatedly.
     multiverse : MultiversePlan or None
-        What to vary: the study then runs on the data sets of each reading.
+        What to vary: the study then runs on the data sets of each specification.
     """
 
     title: Title = "Feature selection for power quality events"
     runs: Annotated[int, Field(ge=1, le=10_000, strict=True)] = 40
     max_evaluations: Annotated[int, Field(ge=1, le=100_000_000, strict=True)] = 6000
     seed: Seed = 0
-    reference: str = "2d-upso"
+    baseline: str = "2d-upso"
     control: str | None = None
     comparisons: tuple[tuple[str, str], ...] = ()
     margin: Annotated[float, Field(gt=0, le=1)] = 0.05
@@ -115,7 +115,7 @@ class StudyPlan(_Plan):
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """Return a copy, with cells of its own."""
         copied = super().model_copy(update=update, deep=deep)
-        copied.__dict__.pop("reading_cells", None)
+        copied.__dict__.pop("specification_cells", None)
         return copied
 
     @model_validator(mode="before")
@@ -134,7 +134,7 @@ class StudyPlan(_Plan):
         n_seeds = len(seeds) if isinstance(seeds, Sized) else 0
         if several or n_seeds:
             alone = several or n_seeds < 2
-            return {"held_out": None if alone else {"others": True}} | given
+            return {"held_out": None if alone else {"cross_dataset": True}} | given
         return given
 
     @model_validator(mode="after")
@@ -160,11 +160,11 @@ class StudyPlan(_Plan):
                 )
         if not self.searched:
             raise ValueError("algorithms must contain at least one that is run repeatedly, such as 2d-upso or ga")
-        if self.reference not in (names := [algorithm.name for algorithm in self.searched]):
-            raise unknown_name("reference", self.reference, names)
+        if self.baseline not in (names := [algorithm.name for algorithm in self.searched]):
+            raise unknown_name("baseline", self.baseline, names)
         self.compared(self.control, self.comparisons)
         if self.multiverse is not None and "held_out" in self.model_fields_set and self.held_out is not None:
-            raise ValueError("held_out: the readings of a multiverse are not tested: remove it")
+            raise ValueError("held_out: the specifications of a multiverse are not tested: remove it")
         self._check_data()
         return self
 
@@ -180,9 +180,9 @@ class StudyPlan(_Plan):
         twice = next((file for file in files if files.count(file) > 1), None)
         if twice is not None:
             raise ValueError(f"datasets contains the file {twice!r} twice: it would count twice")
-        if isinstance(self.held_out, HeldOutPlan) and self.held_out.others and len(self.dataset_seeds) < 2:
-            raise ValueError("held_out.others needs several dataset.seeds")
-        for cell in self.cells().values() if self.multiverse is None else ():  # a reading has checked its own
+        if isinstance(self.held_out, HeldOutPlan) and self.held_out.cross_dataset and len(self.dataset_seeds) < 2:
+            raise ValueError("held_out.cross_dataset needs several dataset.seeds")
+        for cell in self.cells().values() if self.multiverse is None else ():  # a specification has checked its own
             cell._check_cell()
         self.cells()
 
@@ -190,14 +190,14 @@ class StudyPlan(_Plan):
         data, held_out = self.dataset, self.held_out
         if isinstance(data, OwnDataPlan):
             if isinstance(held_out, HeldOutPlan):
-                raise ValueError("held_out: hold out your own data by file or by share: give one")
+                raise ValueError("held_out: hold out your own data by file or by fraction: give one")
             if self.paper:
                 raise ValueError(
                     "paper: the paper's values apply to its own data: remove it when dataset.file is given"
                 )
             return
         if isinstance(held_out, OwnHeldOutPlan):
-            raise ValueError("held_out: file and share need your own data, given by dataset.file")
+            raise ValueError("held_out: file and fraction need your own data, given by dataset.file")
         if held_out is not None and data.seed in held_out.seeds:
             raise ValueError("held_out.seeds must not contain dataset.seed: those events are used by the searches")
         if self.folds.number > data.events_per_class:
@@ -227,42 +227,42 @@ class StudyPlan(_Plan):
         >>> list(load_plan("smoke").cells())
         ['']
         """
-        return self._cells_by_dataset() if self.multiverse is None else self.reading_cells
+        return self._cells_by_dataset() if self.multiverse is None else self.specification_cells
 
     @cached_property
-    def reading_cells(self) -> "dict[str, StudyPlan]":
-        """The cells of all readings of a multiverse."""
-        readings = () if self.multiverse is None else self.multiverse.list_readings()
+    def specification_cells(self) -> "dict[str, StudyPlan]":
+        """The cells of all specifications of a multiverse."""
+        specifications = () if self.multiverse is None else self.multiverse.list_specifications()
         return {
-            f"{reading.name}, {name}" if name else reading.name: cell
-            for reading in readings
-            for name, cell in self.read_as(reading).cells().items()
+            f"{specification.name}, {name}" if name else specification.name: cell
+            for specification in specifications
+            for name, cell in self.plan_for(specification).cells().items()
         }
 
-    def read_as(self, reading: Reading) -> "StudyPlan":
-        """Return the plan of one reading of a multiverse."""
+    def plan_for(self, specification: Specification) -> "StudyPlan":
+        """Return the plan of one specification of a multiverse."""
         try:
-            read = type(self).model_validate(self.tree_of(reading))
+            read = type(self).model_validate(self.tree_of(specification))
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"])
             raise ValueError(
-                f"multiverse: reading {reading.name} ({reading.changes}): {where} {first['msg']}"
+                f"multiverse: specification {specification.name} ({specification.changes}): {where} {first['msg']}"
             ) from None
         for kind in ("classifiers", "algorithms"):
             if [one.name for one in getattr(read, kind)] != [one.name for one in getattr(self, kind)]:
-                raise ValueError(f"multiverse: {kind} must have the same names in all readings")
+                raise ValueError(f"multiverse: {kind} must have the same names in all specifications")
         for part, own in ((read.dataset, self.dataset), *zip(read.datasets, self.datasets, strict=True)):
             if isinstance(part, OwnDataPlan) and isinstance(own, OwnDataPlan):
                 part.lie_in(own.located(""))
         return read
 
-    def tree_of(self, reading: Reading) -> dict[str, Any]:
-        """Return the content of the plan of a reading."""
+    def tree_of(self, specification: Specification) -> dict[str, Any]:
+        """Return the content of the plan of a specification."""
         base = self.model_dump(exclude={"multiverse", "held_out", "stage_two"})
         for part in (base["dataset"], *base["datasets"]):
             part |= {"snr": (inf,)} if "snr" in part else {}
-        return change_plan(base, reading.changes) | {"held_out": None, "stage_two": False}
+        return change_plan(base, specification.changes) | {"held_out": None, "stage_two": False}
 
     def _cells_by_dataset(self) -> "dict[str, StudyPlan]":
         if self.datasets:
@@ -274,7 +274,7 @@ class StudyPlan(_Plan):
         cells = {}
         for seed in seeds:
             tested = self.held_out
-            if isinstance(tested, HeldOutPlan) and tested.others:
+            if isinstance(tested, HeldOutPlan) and tested.cross_dataset:
                 assert isinstance(data, DatasetPlan)  # noqa: S101
                 others = tuple(other for other in seeds if other != seed)
                 tested = tested.model_copy(update={"events_per_class": data.events_per_class, "seeds": others})
@@ -366,7 +366,7 @@ def _without_unset(tree: Any) -> Any:
 
 def held_out_levels(plan: StudyPlan) -> tuple[float, ...]:
     """Return the noise levels [dB] of the tests on held-out data: all, or only infinity on the other data sets."""
-    only_one = isinstance(plan.held_out, HeldOutPlan) and plan.held_out.others
+    only_one = isinstance(plan.held_out, HeldOutPlan) and plan.held_out.cross_dataset
     return (inf,) if only_one else plan.dataset.snr
 
 

@@ -11,8 +11,7 @@ from pqswarm._base.text import printable
 from pqswarm.datasets.make import count_features
 from pqswarm.errors import unknown_name
 from pqswarm.events import NOISE_LEVELS, Preset, check_snr, get_preset, load_preset
-from pqswarm.events.preset_text import write_preset
-from pqswarm.events.presetfile import read_preset
+from pqswarm.events.preset_file import read_preset, write_preset
 from pqswarm.features import FeatureOptions
 
 Seed = Annotated[int, Field(ge=0, le=2**63 - 1, strict=True)]
@@ -143,7 +142,7 @@ def is_own(given: Any) -> Literal["own", "generated", "none"]:
     if given is None:
         return "none"
     keys = type(given).model_fields if isinstance(given, BaseModel) else given if isinstance(given, dict) else {}
-    return "own" if keys.keys() & {"file", "share"} else "generated"
+    return "own" if keys.keys() & {"file", "fraction"} else "generated"
 
 
 class _FromFile(_Part):
@@ -250,20 +249,20 @@ class OwnHeldOutPlan(_FromFile):
     ----------
     file : str or None
         Path of the other file, relative to the plan.
-    share : float or None
+    fraction : float or None
         Fraction of each class to hold out; give it or `file`.
     seed : int
         Seed of the split.
     """
 
     file: FileName | None = None
-    share: Annotated[float, Field(gt=0.0, lt=1.0)] | None = None
+    fraction: Annotated[float, Field(gt=0.0, lt=1.0)] | None = None
     seed: Seed = 0
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if (self.file is None) == (self.share is None):
-            raise ValueError("give file or share, not both")
+        if (self.file is None) == (self.fraction is None):
+            raise ValueError("give file or fraction, not both")
         return self
 
     @property
@@ -281,13 +280,13 @@ class HeldOutPlan(_Part):
         Events per class and set.
     seeds : tuple of int
         Seeds, one set of events each.
-    others : bool
+    cross_dataset : bool
         Whether to use the events of the other data sets of the study instead; the default with ``dataset.seeds``.
     """
 
     events_per_class: Annotated[int, Field(ge=1, le=100_000, strict=True)] = 250
     seeds: Annotated[tuple[Seed, ...], Field(min_length=1, max_length=1000)] = (1, 2, 3, 4, 5)
-    others: Annotated[bool, Field(strict=True)] = False
+    cross_dataset: Annotated[bool, Field(strict=True)] = False
 
     @model_validator(mode="before")
     @classmethod
@@ -303,6 +302,6 @@ class HeldOutPlan(_Part):
     def _check(self) -> Self:
         if len(set(self.seeds)) < len(self.seeds):
             raise ValueError("seeds contains a seed twice: its events would count twice")
-        if self.others and (self.events_per_class, self.seeds) != (250, (1, 2, 3, 4, 5)):  # the defaults
-            raise ValueError("others uses the events of the other data sets: remove seeds and events_per_class")
+        if self.cross_dataset and (self.events_per_class, self.seeds) != (250, (1, 2, 3, 4, 5)):  # the defaults
+            raise ValueError("cross_dataset uses the events of the other data sets: remove seeds and events_per_class")
         return self

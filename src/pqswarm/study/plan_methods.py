@@ -9,7 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from pqswarm.errors import unknown_name
 from pqswarm.evaluation import CLASSIFIERS, Classifier
-from pqswarm.search import ALGORITHMS, Search, filter_of
+from pqswarm.search import ALGORITHMS, Search
+from pqswarm.search.ranking import required_filter
 from pqswarm.study.plan_data import Seed
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._+-]{0,39}$")]
@@ -136,7 +137,7 @@ class AlgorithmPlan(_Plan):
     algorithm : str
         A name in :data:`pqswarm.search.ALGORITHMS`.
     parameters : dict
-        Parameters that differ from the defaults. A search that is given the size of the reference's best subset, such
+        Parameters that differ from the defaults. A search that is given the size of the baseline's best subset, such
         as SFFS, can be given another ``size``, or ``"all"`` to search all sizes within the budget of a run.
     """
 
@@ -155,7 +156,7 @@ class AlgorithmPlan(_Plan):
     @model_validator(mode="after")
     def _check(self) -> Self:
         ALGORITHMS.find(self.algorithm).Parameters.of(self.settings)
-        filter_of(self.search, self.settings)
+        required_filter(self.search, self.settings)
         return self
 
     @property
@@ -166,7 +167,7 @@ class AlgorithmPlan(_Plan):
     @property
     def title(self) -> str:
         """Its name in tables and figures; of an unnamed ranking, including its filter."""
-        ranking = filter_of(self.search, self.settings)
+        ranking = required_filter(self.search, self.settings)
         if ranking is not None and self.name in (self.algorithm, f"{self.algorithm}-{ranking.name}"):
             return f"{self.search.title} ({ranking.title})"
         return self.search.title if self.name == self.algorithm else self.name
@@ -178,7 +179,7 @@ class AlgorithmPlan(_Plan):
 
     @property
     def needs_size(self) -> bool:
-        """Whether it needs the size of the reference's best subset."""
+        """Whether it needs the size of the baseline's best subset."""
         return self.search.needs_size and "size" not in self.parameters
 
     @property

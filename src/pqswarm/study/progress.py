@@ -33,7 +33,7 @@ class StudyProgress:
         Lowest error of each classifier so far; empty with several data sets.
     spent : dict of str to float
         Total time of all workers for evaluation and search, and for the store [s].
-    share : float
+    fraction : float
         Approximate fraction of the whole study that is done, 0 to 1.
     seconds_left : float
         Estimated remaining time [s].
@@ -47,7 +47,7 @@ class StudyProgress:
     rate: float
     best: dict[str, float]
     spent: dict[str, float]
-    share: float = 0.0
+    fraction: float = 0.0
     seconds_left: float = inf
 
 
@@ -152,7 +152,7 @@ class Meter:
                 rate=sum(count for _, count in self._recent[1:]) / since if since > 0 else 0.0,
                 best=dict(self._best),
                 spent=dict(self._spent),
-                share=min(1.0, worked / self._work),
+                fraction=min(1.0, worked / self._work),
                 seconds_left=left / speed + _REPORT_SECONDS if speed > 0 else inf,
             )
         )

@@ -64,7 +64,7 @@ class RunRecord:
         return self.result.size
 
 
-def best_of(records: Sequence[RunRecord]) -> RunRecord:
+def best_run(records: Sequence[RunRecord]) -> RunRecord:
     """Return the run with the lowest error; of equals the one with the fewest features, then the first."""
     return min(records, key=lambda record: (round(record.error, 12), record.size, record.key.run))
 

@@ -26,11 +26,11 @@ from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR, Finding
 from pqswarm.study.lock import lock_folder
 from pqswarm.study.plan import StudyPlan, held_out_levels, held_out_seeds
 from pqswarm.study.plan_data import DatasetPlan
+from pqswarm.study.plan_file import plan_given_data, restore_plan
 from pqswarm.study.plan_methods import ClassifierPlan
-from pqswarm.study.planfile import plan_given_data, restore_plan
 from pqswarm.study.problem import StudyProblem
 from pqswarm.study.progress import Meter, Report, StudyProgress, count_steps
-from pqswarm.study.records import best_of
+from pqswarm.study.records import best_run
 from pqswarm.study.scheduler import Scheduler
 from pqswarm.study.stages import Masks
 from pqswarm.study.store import Store
@@ -245,10 +245,10 @@ class _Cell:
         plan = self.plan
         runs = {one.name: scheduler.runs(self.name, name, one.name) for one in plan.algorithms}
         masks = {ALL_FEATURES: np.ones(problem.X.shape[1], dtype=np.bool_)}
-        masks |= {algorithm: best_of(records).mask for algorithm, records in runs.items()}
+        masks |= {algorithm: best_run(records).mask for algorithm, records in runs.items()}
         self.tell(f"{name}: a smaller subset")
-        others = [record.mask for record in runs[plan.reference]]
-        find = partial(stages.find_smaller, name, problem, masks[plan.reference], others, self.jobs)
+        others = [record.mask for record in runs[plan.baseline]]
+        find = partial(stages.find_smaller, name, problem, masks[plan.baseline], others, self.jobs)
         masks[ONE_STANDARD_ERROR] = self.once(find, findings.OneStandardError, name).mask
         self.meter.step("smaller")
         return masks

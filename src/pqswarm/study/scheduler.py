@@ -8,12 +8,12 @@ from math import ceil
 from typing import Any
 
 from pqswarm.errors import PqswarmError, shorten
-from pqswarm.search import filter_of
+from pqswarm.search.ranking import required_filter
 from pqswarm.study.executors import WorkerPool, is_death
 from pqswarm.study.plan import StudyPlan
 from pqswarm.study.problem import StudyProblem
 from pqswarm.study.progress import Meter
-from pqswarm.study.records import Checkpoint, RunKey, RunRecord, best_of
+from pqswarm.study.records import Checkpoint, RunKey, RunRecord, best_run
 from pqswarm.study.store import Store
 from pqswarm.study.worker import Outcome, PlannedRun, RunGroup, advance
 
@@ -144,9 +144,9 @@ class Scheduler:
         parameters: dict[str, Any] = dict(algorithm.settings)
         groups = problem.groups
         if algorithm.needs_size:
-            best = best_of(self.runs(key.dataset, key.classifier, plan.reference)).mask
+            best = best_run(self.runs(key.dataset, key.classifier, plan.baseline)).mask
             parameters["size"] = int((best if groups is None else groups.contract(best)).sum())
-        if (ranking := filter_of(algorithm.search, parameters)) is not None:
+        if (ranking := required_filter(algorithm.search, parameters)) is not None:
             order = ranking.rank(problem.X, problem.y, continuous=False)
             parameters["order"] = order if groups is None else groups.rank_bits(order)
         ends = algorithm.sequential and not algorithm.all_sizes

@@ -116,7 +116,7 @@ def evaluate_stage_two(
     accuracy = {subset: 100.0 * (1.0 - float(error)) for subset, error in zip(masks, errors, strict=True)}
     if level != inf:
         return StageTwo(name, level, accuracy)
-    before, after = (_confusion(evaluator, masks[subset]) for subset in (ALL_FEATURES, plan.reference))
+    before, after = (_confusion(evaluator, masks[subset]) for subset in (ALL_FEATURES, plan.baseline))
     return StageTwo(name, level, accuracy, before, after)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
 from pqswarm.errors import PqswarmError, naming_plugin
 from pqswarm.evaluation import CachedEvaluator, Classifier
-from pqswarm.search import Run, Search, step
+from pqswarm.search import Run, Search, advance_runs
 from pqswarm.search.base import checked_errors
 from pqswarm.study.problem import StudyProblem
 from pqswarm.study.records import Checkpoint, RunKey, RunRecord
@@ -78,7 +78,7 @@ def advance(group: RunGroup, limit: float) -> Outcome:
     runs = [_resume_run(group, key, evaluator) for key in group.planned]
     before = sum(run.n_evaluations for run in runs)
     while not all(run.done for run in runs):
-        step(runs, evaluator)
+        advance_runs(runs, evaluator)
         if time.monotonic() - start >= limit:
             break
     seconds = time.monotonic() - start

@@ -11,7 +11,7 @@ from pqswarm._base.thinning import extremes
 from pqswarm.errors import PqswarmError
 from pqswarm.recordings import Envelope
 from pqswarm.recordings.status import interruptible_status_reading
-from pqswarm.recordings.view.encode import (
+from pqswarm.recordings.viewer import (
     describe_header,
     describe_view,
     encode_extremes,

@@ -173,7 +173,7 @@ class RecordingsSection:
 
     def summary(self, visitor: str) -> dict[str, Any]:
         """Return the state of the section, what can be selected, and the newest recordings."""
-        from pqswarm.events.broad import BROAD_CLASSES
+        from pqswarm.events.training import TRAINING_CLASSES
         from pqswarm.identify.agreement import in_words
         from pqswarm.measure.event import EVENT_TYPES
 
@@ -195,7 +195,7 @@ class RecordingsSection:
             "types": {
                 event_type: {"title": title, "colour": COLORS[event_type]} for event_type, title in EVENT_TYPES.items()
             },
-            "classes": {name: in_words(name) for name in BROAD_CLASSES},
+            "classes": {name: in_words(name) for name in TRAINING_CLASSES},
             "causes": list(KNOWN_CAUSES),
             "not_an_event": NOT_AN_EVENT,
             "facets": self.queries.facets(owner),

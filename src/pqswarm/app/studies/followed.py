@@ -18,7 +18,7 @@ from pqswarm.app.jobs import Job
 from pqswarm.app.workbench import Workbench, WorkbenchPage, is_inside, workbench_id
 from pqswarm.errors import PqswarmError
 from pqswarm.study.database import FILE_NAME, store_stamp
-from pqswarm.study.following import Follower, StudyStatus
+from pqswarm.study.live_progress import Follower, StudyStatus
 
 _MAX_LOAD = 0.01
 """Maximum fraction of a core used for polling."""
@@ -295,7 +295,7 @@ def _followed_status_row(study: FollowedStudy, status: StudyStatus, title: str) 
         "title": title,
         "stage": progress.stage,
         "stages": [vars(stage) for stage in status.stages],
-        "fraction": 1.0 if status.state == "finished" else progress.share,
+        "fraction": 1.0 if status.state == "finished" else progress.fraction,
         "rate": progress.rate if is_running and progress.rate > 0 else None,
         "seconds_left": left if is_running and isfinite(left) else None,
         "runs_done": progress.runs_done,

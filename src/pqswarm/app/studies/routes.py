@@ -8,7 +8,7 @@ from pqswarm.app.handlers import Base, HTTPRefusal
 from pqswarm.app.studies.followed import FollowedStudies, FollowedStudy
 from pqswarm.errors import PqswarmError
 from pqswarm.study.database import store_stamp
-from pqswarm.study.following import Follower
+from pqswarm.study.live_progress import Follower
 
 
 class StudyHandler(Base):

@@ -11,7 +11,7 @@ from typing import Any
 from pqswarm._base.text import file_text
 from pqswarm._base.toml import to_toml, toml_key
 from pqswarm.errors import PqswarmError, unknown_name
-from pqswarm.events.broad import BROAD_CLASSES
+from pqswarm.events.training import TRAINING_CLASSES
 from pqswarm.identify.analysis import Analysis, EventResult
 from pqswarm.identify.archive.analyzer import ArchiveAnalyzer
 from pqswarm.identify.archive.database import reading
@@ -131,8 +131,8 @@ class Archive(ArchiveStore):
         self._check_author(by, note)
         if what not in ("class", "cause"):
             raise unknown_name("correction", what, ("class", "cause"))
-        if what == "class" and label not in ("", NOT_AN_EVENT, *BROAD_CLASSES):
-            raise unknown_name("class", label, (*BROAD_CLASSES, NOT_AN_EVENT))
+        if what == "class" and label not in ("", NOT_AN_EVENT, *TRAINING_CLASSES):
+            raise unknown_name("class", label, (*TRAINING_CLASSES, NOT_AN_EVENT))
         if what == "cause" and (len(label) > _LONGEST["cause"] or not label.isprintable()):
             raise PqswarmError(f"a cause is a line of at most {_LONGEST['cause']} characters.")
         with self.database.transaction() as database:

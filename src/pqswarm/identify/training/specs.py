@@ -11,14 +11,14 @@ from pqswarm._base.threads import effective_jobs
 from pqswarm._base.typing import FloatArray, IntArray
 from pqswarm.datasets.specs import EventSpec, check_spec_event_count, event_specs
 from pqswarm.events import EVENT_CLASSES, Preset
-from pqswarm.events.broad import BROAD_CLASSES, record_event
+from pqswarm.events.training import TRAINING_CLASSES, record_event
 from pqswarm.identify.features.compute import BANDWIDTHS, MARGIN, compute_features, resample_for_features
 
 TRAINING_SNR: tuple[float, ...] = (20.0, inf, 25.0, 40.0, 30.0, 60.0, 35.0, inf, 50.0)
 """Noise levels of the training events, in turn [dB]."""
 
-BROAD = "broad"
-"""Name of the events of :mod:`pqswarm.events.broad`, in place of a preset."""
+TRAINING_EVENTS = "training"
+"""Name of the events of :mod:`pqswarm.events.training`, in place of a preset."""
 _UNDISTURBED = 4  # tuned
 """Undisturbed voltages are this many times as frequent as any disturbance, so that noise is not one."""
 TRAINED, HELD_OUT = (7,), (8,)
@@ -32,7 +32,7 @@ Progress = Callable[[str, int, int], None]
 def list_training_specs(
     events_per_class: int, snr: Sequence[float], seed: int, family: tuple[int, ...], bandwidth: int, minimum: int = 1
 ) -> "list[BroadSpec]":
-    """List the events of ``"broad"`` for one of BANDWIDTHS, without classes that it cannot show."""
+    """List the events of ``"training"`` for one of BANDWIDTHS, without classes that it cannot show."""
     count = check_spec_event_count(events_per_class, minimum)
     levels = snr or TRAINING_SNR
     usual = _UNDISTURBED if family == TRAINED else 1
@@ -42,8 +42,8 @@ def list_training_specs(
         BroadSpec(
             name, derived_seed(seed, (*family, 2**20 + bandwidth, word, number)), levels[number % len(levels)], limits
         )
-        for name in BROAD_CLASSES
-        for word, needs in ((EVENT_CLASSES[name].seed_word, EVENT_CLASSES[name].needs),)
+        for name in TRAINING_CLASSES
+        for word, needs in ((EVENT_CLASSES[name].seed_word, EVENT_CLASSES[name].requirements),)
         if needs.bandwidth <= BANDWIDTHS[bandwidth]
         for number in range(count * (usual if name == "pure_sinusoid" else 1))
     ]
@@ -51,7 +51,7 @@ def list_training_specs(
 
 @dataclass(frozen=True)
 class BroadSpec:
-    """Specification of an event of ``"broad"``; see :func:`pqswarm.events.broad.record_event`."""
+    """Specification of an event of ``"training"``; see :func:`pqswarm.events.training.record_event`."""
 
     event_class: str
     seed: int
@@ -88,9 +88,9 @@ def list_orders(
     preset: Preset | str, events_per_class: int, snr: Sequence[float], seed: int, family: tuple[int, ...],
     bandwidth: int, minimum: int = 1,
 ) -> tuple[tuple[str, ...], "list[BroadSpec] | list[PresetSpec]"]:  # fmt: skip
-    """Return the classes of a preset, or of ``"broad"``, and its events of a family."""
+    """Return the classes of a preset, or of ``"training"``, and its events of a family."""
     if isinstance(preset, str):
-        return BROAD_CLASSES, list_training_specs(events_per_class, snr, seed, family, bandwidth, minimum)
+        return TRAINING_CLASSES, list_training_specs(events_per_class, snr, seed, family, bandwidth, minimum)
     listed = event_specs(preset, events_per_class, seed, family, snr, minimum)
     return preset.classes, [PresetSpec(order, preset) for order in listed]
 
@@ -103,9 +103,9 @@ def make_training_events(
     """Generate events and compute their features.
 
     Families of events have different seeds. Noise levels [dB] are taken in turn; without any, those of the preset are
-    used. Events of ``"broad"`` are for one of BANDWIDTHS. If the recorder has another `rate` [Hz], events are filtered
-    and resampled. Returns the features (n, n_features), the labels as positions in the classes of the preset, and the
-    measured frequencies [Hz].
+    used. Events of ``"training"`` are for one of BANDWIDTHS. If the recorder has another `rate` [Hz], events are
+    filtered and resampled. Returns the features (n, n_features), the labels as positions in the classes of the preset,
+    and the measured frequencies [Hz].
     """
     from joblib import Parallel, delayed
 

@@ -13,7 +13,7 @@ from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation import CLASSIFIERS, Classifier
 from pqswarm.events import Preset, check_snr, get_preset
-from pqswarm.events.broad import BROAD_CLASSES
+from pqswarm.events.training import TRAINING_CLASSES
 from pqswarm.identify.features.capture import MEASURES
 from pqswarm.identify.features.compute import BANDWIDTHS, FEATURES, feature_upper_frequencies
 from pqswarm.identify.features.shapes import WHOLE
@@ -34,7 +34,7 @@ from pqswarm.identify.training.corrected import (
     read_corrections,
 )
 from pqswarm.identify.training.corrections import Correction
-from pqswarm.identify.training.specs import BROAD, TRAINING_SNR, Progress, make_training_events
+from pqswarm.identify.training.specs import TRAINING_EVENTS, TRAINING_SNR, Progress, make_training_events
 from pqswarm.recordings import Site
 
 _HYPERPARAMETERS: Mapping[str, Mapping[str, float]] = {
@@ -47,7 +47,7 @@ _USUAL = 0.99
 
 
 def train(
-    preset: str | Preset = "broad",
+    preset: str | Preset = "training",
     events_per_class: int = 150,
     classifier: str | Classifier = "kernel-nb",
     subset: Sequence[str] | BoolArray | None = None,
@@ -63,17 +63,17 @@ def train(
 ) -> Model:
     """Train a model on generated events and on corrected recorded ones.
 
-    Events of ``"broad"`` (:func:`pqswarm.events.broad.record_event`) are generated for each bandwidth, as recorders of
-    that bandwidth see them, and have no wavelet features. Events of a preset are generated once, at its rate; a
-    narrower bandwidth uses fewer of their features.
+    Events of ``"training"`` (:func:`pqswarm.events.training.record_event`) are generated for each bandwidth, as
+    recorders of that bandwidth see them, and have no wavelet features. Events of a preset are generated once, at its
+    rate; a narrower bandwidth uses fewer of their features.
 
     Parameters
     ----------
     preset : str or Preset
-        ``"broad"``, or the ranges of the events: a name of :data:`pqswarm.events.PRESETS`, the path of a TOML file, or
-        one of your own.
+        ``"training"``, or the ranges of the events: a name of :data:`pqswarm.events.PRESETS`, the path of a TOML file,
+        or one of your own.
     events_per_class : int
-        Events of each class, at least 10; of ``"broad"`` for each bandwidth, four times as many without disturbance.
+        Events of each class, at least 10; of ``"training"`` for each bandwidth, four times as many without disturbance.
     classifier : str or Classifier
         Name in :data:`pqswarm.evaluation.CLASSIFIERS`, or one with your own hyperparameters. Features are scaled by
         their quantiles. The estimator must have `predict_proba`.
@@ -110,7 +110,7 @@ def train(
     >>> train(some, events_per_class=10, subset=["rms.minimum", "rms.maximum", "harmonic.5"])
     <Model: kernel-nb, 30 events of 3 classes, preset 'field, 3 classes', seed 0>
     """
-    chosen = BROAD if preset == BROAD else get_preset(preset)
+    chosen = TRAINING_EVENTS if preset == TRAINING_EVENTS else get_preset(preset)
     learner = _make_training_classifier(classifier)
     wanted = _read_training_subset(subset)
     levels = tuple(check_snr(level) for level in snr)
@@ -118,7 +118,7 @@ def train(
         from pqswarm.search.registry import search_class
 
         search_class(search)
-    class_names = BROAD_CLASSES if isinstance(chosen, str) else chosen.classes
+    class_names = TRAINING_CLASSES if isinstance(chosen, str) else chosen.classes
     listed = read_corrections(corrections)
     corrected = find_corrected(listed, class_names, site, progress)
     features: FloatArray = np.empty((0, 0))

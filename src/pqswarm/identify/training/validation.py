@@ -11,13 +11,13 @@ from pqswarm._base.random import checked_seed
 from pqswarm._base.typing import FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.events import Preset, check_snr, get_preset
-from pqswarm.events.broad import BROAD_CLASSES
-from pqswarm.events.classes import class_family
+from pqswarm.events.classes import class_type
+from pqswarm.events.training import TRAINING_CLASSES
 from pqswarm.identify.features.compute import BANDWIDTHS, bandwidth_of, usable_features
 from pqswarm.identify.model import Model
 from pqswarm.identify.training.specs import (
-    BROAD,
     HELD_OUT,
+    TRAINING_EVENTS,
     Progress,
     list_orders,
     make_training_events,
@@ -62,13 +62,13 @@ class Check:
     @property
     def group_accuracy(self) -> float:
         """Fraction of events with a class of the right family (:class:`pqswarm.events.EventClass`)."""
-        groups = np.array([class_family(name) for name in self.class_names])
+        groups = np.array([class_type(name) for name in self.class_names])
         same = groups[:, np.newaxis] == groups
         return float(self.confusion[same].sum() / self.n_events)
 
     def groups(self) -> dict[str, float]:
         """Return the accuracy of each family."""
-        groups = np.array([class_family(name) for name in self.class_names])
+        groups = np.array([class_type(name) for name in self.class_names])
         totals = self.confusion.sum(axis=1) + self.unlabeled
         return {
             str(group): float(
@@ -99,7 +99,7 @@ class Check:
 
 def check_model(
     model: Model, events_per_class: int = 100, snr: Sequence[float] = (20.0, 30.0, 40.0, 50.0, inf), *,
-    preset: str | Preset = BROAD, seed: int = 0, rate: float | None = None, whole: bool = False,
+    preset: str | Preset = TRAINING_EVENTS, seed: int = 0, rate: float | None = None, whole: bool = False,
     nominal_voltage: float | None = None, n_jobs: int | None = None, progress: Progress | None = None,
 ) -> tuple[Check, ...]:  # fmt: skip
     """Test a model on held-out events, on which no model was trained, whatever its seed.
@@ -113,7 +113,7 @@ def check_model(
     snr : sequence of float
         Noise levels [dB].
     preset : str or Preset
-        ``"broad"``, or the ranges of the events.
+        ``"training"``, or the ranges of the events.
     seed : int
         Seed of the events.
     rate : float, optional
@@ -140,8 +140,8 @@ def check_model(
     >>> bool(check.accuracy > 0.8)
     True
     """
-    chosen = BROAD if preset == BROAD else get_preset(preset)
-    classes = BROAD_CLASSES if isinstance(chosen, str) else chosen.classes
+    chosen = TRAINING_EVENTS if preset == TRAINING_EVENTS else get_preset(preset)
+    classes = TRAINING_CLASSES if isinstance(chosen, str) else chosen.classes
     unknown = [name for name in classes if name not in model.class_names]
     if unknown:
         raise PqswarmError(f"the model does not know {', '.join(unknown)}: check it on a preset of its own classes.")

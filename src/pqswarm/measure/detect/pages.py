@@ -40,17 +40,20 @@ def turn_pages(
         raise PqswarmError(f"block must be at least 1 sample, not {block!r}.")
     total = source.n_samples
     step = PAGE if block is None else block
-    held, base = np.empty((len(numbers), 0)), 0
+    held = np.empty((len(numbers), 0))
+    base = 0
     for number in range(max(total // PAGE, 1)):
         first = number * PAGE
         stop = total if total < first + 2 * PAGE else first + PAGE
         start, end = max(first - margin, 0), min(stop + margin, total)
-        parts, known = [held[:, start - base :]], base + held.shape[1]
+        parts = [held[:, start - base :]]
+        known = base + held.shape[1]
         while known < end:
             following = min(known + step, total)
             parts.append(read_channels(source, numbers, known, following))
             known = following
-        held, base = np.concatenate(parts, axis=1), start
+        held = np.concatenate(parts, axis=1)
+        base = start
         yield Page(first, stop, start, held[:, : end - start])
 
 

@@ -34,9 +34,13 @@ class _VoltageChange:
 
 
 def find_voltage_changes(
-    urms: FloatArray, time: FloatArray, spans: Sequence[Span], frequency: float, threshold: float = 0.02,
+    urms: FloatArray,
+    time: FloatArray,
+    spans: Sequence[Span],
+    frequency: float,
+    threshold: float = 0.02,
     make: ChannelEventMaker = any_channel,
-) -> list[ChannelEvent]:  # fmt: skip
+) -> list[ChannelEvent]:
     """Find changes of Urms(1/2) [pu] at `time` [s] outside other events; details are ``before`` and ``after`` [pu]."""
     quiet = np.isfinite(urms)
     for span in spans:
@@ -84,8 +88,9 @@ def _voltage_changes(
         if not together.any():
             break
         at = int(together.argmax())
-        first, before = int(places[at]), float(mean[at])
-        stop, after = _voltage_steady_again(values, first, window, limit / 2)
+        first = int(places[at])
+        before = float(mean[at])
+        stop, after = _find_steady_again(values, first, window, limit / 2)
         body = values[first : max(stop, first + 1)]
         far = body[np.abs(body - before).argmax()]
         extreme = float(max((far, after), key=lambda level: abs(level - before)))
@@ -96,7 +101,7 @@ def _voltage_changes(
     return found
 
 
-def _voltage_steady_again(values: FloatArray, first: int, window: int, limit: float) -> tuple[int, float]:
+def _find_steady_again(values: FloatArray, first: int, window: int, limit: float) -> tuple[int, float]:
     """First place from which on the values of a second, or all that are left, are steady; and their mean."""
     for place in range(first, values.size - _MIN_VALUES + 1):
         part = values[place : place + window]

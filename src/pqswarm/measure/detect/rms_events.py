@@ -8,7 +8,7 @@ import numpy as np
 
 from pqswarm.measure.detect.pages import PAGE, read_channels
 from pqswarm.measure.detect.scan import Scan, SourceMeanSquare
-from pqswarm.measure.detect.spans import Span, locate, standard_span_duration
+from pqswarm.measure.detect.spans import Span, locate, standard_duration
 from pqswarm.measure.detect.transients import fundamental_rms
 from pqswarm.measure.detect.urms import MeanSquare, fill_gaps
 from pqswarm.measure.event import ChannelEvent
@@ -38,9 +38,11 @@ class RmsEventFinder:
 
     def find(self, i: int, spans: Sequence[Span]) -> list[ChannelEvent]:
         """Find the sags, swells and interruptions of the spans of channel `i`."""
-        frequency, time = self.supply.frequency, self.scan.time
+        frequency = self.supply.frequency
+        time = self.scan.time
         edges = locate(spans, time, self._mean_square(i), self.recording.sampling_rate, frequency)
-        make, parts = self.supply.part_on(i), []
+        make = self.supply.part_on(i)
+        parts = []
         for span, (start, end) in zip(spans, edges, strict=True):
             # Beside an interruption, a sag of less than a cycle is only the slope down or up.
             breaks = [other for other in spans if other.type == "interruption" and span.type == "sag"]
@@ -55,7 +57,7 @@ class RmsEventFinder:
                     magnitude=span.magnitude,
                     start=start,
                     end=end,
-                    duration=standard_span_duration(end - start, urms[1] - urms[0], span.open_start or span.open_end),
+                    duration=standard_duration(end - start, urms[1] - urms[0], span.open_start or span.open_end),
                     cut_start=span.open_start,
                     cut_end=span.open_end,
                     details={"urms_start": urms[0], "urms_end": urms[1]},
@@ -72,7 +74,8 @@ class RmsEventFinder:
             return False
         if not any(part.start - cycle <= one.start <= part.end for one in transients):
             return False
-        rate, time = self.recording.sampling_rate, self.scan.time
+        rate = self.recording.sampling_rate
+        time = self.scan.time
         low, high = part.details["urms_start"], part.details["urms_end"]
         first = max(round((low - cycle) * rate), 0)
         stop = min(round((high + cycle) * rate), self.recording.n_samples)
@@ -84,7 +87,8 @@ class RmsEventFinder:
 
     def spectrum(self, i: int) -> Spectrum | None:
         """Spectrum of channel `i` on its steadiest cycles in the first pages; None if no cycle is live."""
-        rate, pages = self.recording.sampling_rate, self.first_pages
+        rate = self.recording.sampling_rate
+        pages = self.first_pages
         if not self.supply.references[i].volts > 0 or not self.scan.time.size:
             return None
         known = self.scan.time < pages.duration - 1 / self.supply.frequency
@@ -93,7 +97,8 @@ class RmsEventFinder:
         return measure_spectrum(filled, rate, self.supply.frequency, self.scan.urms[i][known], self.scan.time[known])
 
     def _mean_square(self, i: int) -> MeanSquare | SourceMeanSquare:
-        cycle, number = self.recording.sampling_rate / self.supply.frequency, self.supply.numbers[i]
+        cycle = self.recording.sampling_rate / self.supply.frequency
+        number = self.supply.numbers[i]
         if self.recording.n_samples == self.first_pages.n_samples:
             return MeanSquare(self.first_pages.channels[number].samples, cycle)
         return SourceMeanSquare(self.recording, number, cycle)

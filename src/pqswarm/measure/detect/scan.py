@@ -9,9 +9,8 @@ import numpy as np
 
 from pqswarm._base.typing import FloatArray
 from pqswarm.measure.detect.pages import Page, read_channels, turn_pages
-from pqswarm.measure.detect.screen import find_suspects
 from pqswarm.measure.detect.spans import find_spans, locate
-from pqswarm.measure.detect.transients import find_transients
+from pqswarm.measure.detect.transients import find_suspects, find_transients
 from pqswarm.measure.detect.urms import MeanSquare, fill_gaps, window_centres
 from pqswarm.measure.event import ChannelEvent
 from pqswarm.measure.steady import SteadyMeter, SteadySeries
@@ -49,9 +48,12 @@ class Scan:
 
 
 def scan_pages(
-    source: RecordingSource, supply: Supply, thresholds: Thresholds, block: int | None = None,
+    source: RecordingSource,
+    supply: Supply,
+    thresholds: Thresholds,
+    block: int | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> Scan:  # fmt: skip
+) -> Scan:
     """Scan the supply voltages of a recording once; `progress` is called with the samples done and their total."""
     cycle = source.sampling_rate / supply.frequency
     centres = window_centres(source.n_samples, cycle)
@@ -70,8 +72,8 @@ def scan_pages(
     )
     for page in turn_pages(source, supply.numbers, ceil(_MARGIN * cycle), block):
         whole = page.samples.shape[1] == source.n_samples
-        own = supply.frequency if whole else _scanned_page_frequency(page, source.sampling_rate, supply.frequency)
-        inside = _windows_inside_scanned_page(centres, cycle, page, source.n_samples)
+        own = supply.frequency if whole else _page_frequency(page, source.sampling_rate, supply.frequency)
+        inside = _windows_inside(centres, cycle, page, source.n_samples)
         kept = (centres[inside] >= page.first - 0.5) & (centres[inside] < page.stop - 0.5)
         for i, samples in enumerate(page.samples):
             found = _scan_channel(
@@ -93,7 +95,9 @@ class SourceMeanSquare:
 
     def __init__(self, source: RecordingSource, number: int, cycle: float) -> None:
         self.size = source.n_samples
-        self._source, self._number, self._cycle = source, number, cycle
+        self._source = source
+        self._number = number
+        self._cycle = cycle
 
     def at(self, centres: FloatArray, width: float) -> FloatArray:
         """Mean square over windows of `width` samples about `centres` [samples]; NaN if too much is missing."""
@@ -104,7 +108,7 @@ class SourceMeanSquare:
         return MeanSquare(samples, self._cycle).at(centres - begin, width)
 
 
-def _scanned_page_frequency(page: Page, sampling_rate: float, frequency: float) -> float:
+def _page_frequency(page: Page, sampling_rate: float, frequency: float) -> float:
     """Frequency of a page [Hz], from some seconds in its middle: in a long recording it drifts."""
     half = page.samples.shape[1] // 2
     reach = min(round(_LOOK * sampling_rate), half)
@@ -114,7 +118,7 @@ def _scanned_page_frequency(page: Page, sampling_rate: float, frequency: float) 
     return found if found is not None and abs(found / frequency - 1) < 0.02 else frequency
 
 
-def _windows_inside_scanned_page(centres: FloatArray, cycle: float, page: Page, n_samples: int) -> slice:
+def _windows_inside(centres: FloatArray, cycle: float, page: Page, n_samples: int) -> slice:
     """Windows of Urms(1/2) that a page holds with its margins."""
     low = -np.inf if page.start == 0 else page.start + cycle / 2 + 1
     end = page.start + page.samples.shape[1]
@@ -123,9 +127,17 @@ def _windows_inside_scanned_page(centres: FloatArray, cycle: float, page: Page, 
 
 
 def _scan_channel(
-    samples: FloatArray, page: Page, centres: FloatArray, cycle: float, frequency: float, sampling_rate: float,
-    supply: Supply, i: int, thresholds: Thresholds, heard: list[float],
-) -> tuple[FloatArray, list[ChannelEvent]]:  # fmt: skip
+    samples: FloatArray,
+    page: Page,
+    centres: FloatArray,
+    cycle: float,
+    frequency: float,
+    sampling_rate: float,
+    supply: Supply,
+    i: int,
+    thresholds: Thresholds,
+    heard: list[float],
+) -> tuple[FloatArray, list[ChannelEvent]]:
     """Urms(1/2) [V] at `centres`, and the transients of the page itself, of one channel; its noise is `heard`."""
     filled, missing = fill_gaps(samples, cycle)
     mean_square = MeanSquare(samples, cycle)
@@ -145,7 +157,8 @@ def _scan_channel(
     ]
     marks = {0.0, samples.size / sampling_rate, *(moment for edge in steady for moment in edge)}
     close = [(low, high) for low, high in pairwise(sorted(marks)) if high - low < _CROWDED / frequency]
-    wave, steps = filled / (reference * np.sqrt(2)), [moment for edge in edges for moment in edge]
+    wave = filled / (reference * np.sqrt(2))
+    steps = [moment for edge in edges for moment in edge]
     cycle = sampling_rate / frequency
     stretches = [(0, wave.size)] if wave.size < _CLOSE * cycle else find_suspects(wave, cycle, thresholds.transient)
     found: list[ChannelEvent] = []
@@ -163,10 +176,10 @@ def _scan_channel(
             make=supply.part_on(i),
             heard=heard,
         )
-        found += [_shift_scanned_part(one, begin) for one in some]
-    moved = [_shift_scanned_part(one, page.start / sampling_rate) for one in found]
+        found += [_shift(one, begin) for one in some]
+    moved = [_shift(one, page.start / sampling_rate) for one in found]
     return urms, [one for one in moved if page.first <= round(one.start * sampling_rate) < page.stop]
 
 
-def _shift_scanned_part(part: ChannelEvent, seconds: float) -> ChannelEvent:
+def _shift(part: ChannelEvent, seconds: float) -> ChannelEvent:
     return replace(part, start=part.start + seconds, end=part.end + seconds)

@@ -50,8 +50,9 @@ def find_spans(lowest: FloatArray, highest: FloatArray, thresholds: Thresholds) 
     system begins when any phase is below the threshold and ends when all are back; an interruption begins when all are
     below and ends when any is back.
     """
-    t, back = thresholds, thresholds.hysteresis
-    gaps = _long_gaps_between_spans(lowest)
+    t = thresholds
+    back = thresholds.hysteresis
+    gaps = _long_gaps(lowest)
     sags = _excursions(lowest < t.sag, (lowest >= t.sag + back) | gaps)
     breaks = _join(_excursions(highest < t.interruption, (highest >= t.interruption + back) | gaps), highest)
     swells = _excursions(highest > t.swell, (highest <= t.swell - back) | gaps)
@@ -71,18 +72,19 @@ def find_spans(lowest: FloatArray, highest: FloatArray, thresholds: Thresholds) 
     return sorted(spans, key=lambda span: (span.first, span.type))
 
 
-def standard_span_duration(waveform: float, urms: float, is_cut: bool) -> float:
+def standard_duration(waveform: float, urms: float, is_cut: bool) -> float:
     """Duration by Urms(1/2) [s]; if the record cuts the event, at least what is seen on the waveform [s]."""
     return max(urms, waveform) if is_cut else urms
 
 
 def _span(event_type: str, first: int, stop: int, gaps: BoolArray, magnitude: float) -> Span:
     """A span; a gap cuts it as the ends of the record do."""
-    open_start, open_end = first == 0 or gaps[first - 1], stop == gaps.size or gaps[stop]
+    open_start = first == 0 or gaps[first - 1]
+    open_end = stop == gaps.size or gaps[stop]
     return Span(event_type, first, stop, magnitude, bool(open_start), bool(open_end))
 
 
-def _long_gaps_between_spans(values: FloatArray) -> BoolArray:
+def _long_gaps(values: FloatArray) -> BoolArray:
     """Unknown values that have others beside them: gaps of two cycles and more."""
     gaps = np.zeros(values.size, dtype=np.bool_)
     unknown = np.isnan(values)
@@ -109,7 +111,8 @@ def _join(breaks: list[tuple[int, int]], highest: FloatArray) -> list[tuple[int,
 
 def _excursions(beyond: BoolArray, back: BoolArray) -> list[tuple[int, int]]:
     """First value beyond the threshold and first one back, or unknown for long, for each excursion."""
-    found, first = [], -1
+    found = []
+    first = -1
     for place in np.flatnonzero(beyond | back).tolist():
         if first < 0 and beyond[place]:
             first = place
@@ -134,9 +137,7 @@ def locate(
     for span in spans:
         near = [other for other in spans if span.first <= other.stop and other.first <= span.stop]
         long = all(other.stop - other.first >= _LONG for other in near)
-        edges = _SpanEdges(
-            signal, sampling_rate, frequency, 1.0 if span.type == "swell" else -1.0, 1.0 if long else 0.5
-        )
+        edges = _Edges(signal, sampling_rate, frequency, 1.0 if span.type == "swell" else -1.0, 1.0 if long else 0.5)
         if span.open_start:
             start = 0.0 if span.first == 0 else float(time[span.first])
         else:
@@ -160,7 +161,7 @@ def locate(
 
 
 @dataclass(frozen=True, eq=False)
-class _SpanEdges:
+class _Edges:
     """Finds steps in the mean square over `width` cycles; `sign` is that of an event's change."""
 
     signal: "SlidingMeanSquare"
@@ -171,14 +172,16 @@ class _SpanEdges:
 
     def at(self, crossing: float, ending: bool) -> float:
         """Instant of the step [s] near the window about `crossing` [s], at which the threshold was crossed."""
-        cycle, half = 1.0 / self.frequency, self.width / 2
+        cycle = 1.0 / self.frequency
+        half = self.width / 2
         # Time runs from outside to inside: backwards at the end of an event.
         offsets = np.arange(-(1.5 + half), 0.5 + half + 1e-9, 1 / 64) * cycle
         moment = crossing - offsets if ending else crossing + offsets
         known = (moment >= half * cycle) & (moment <= self.signal.size / self.sampling_rate - half * cycle)
         if known.sum() < 3:
             return crossing
-        offsets, moment = offsets[known], moment[known]
+        offsets = offsets[known]
+        moment = moment[known]
         width = self.width * self.sampling_rate / self.frequency
         power = self.sign * self.signal.at(moment * self.sampling_rate, width)
         near = np.where((offsets >= -cycle / 2) & np.isfinite(power), power, -np.inf)

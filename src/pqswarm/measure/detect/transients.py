@@ -1,30 +1,238 @@
-"""Transients: what neither the cycle before nor the cycle after has.
-
-A sag's edge is a step as sharp as any transient. One-sided filters tell them apart: a
-causal high-pass filter looks for what starts, an anti-causal one for what ends. Before a step the signal agrees with
-its past, after it with its future; a transient agrees with neither. In long enough stretches without a step
-the comparison is with the median of three cycles before and three after, which does not have what lasts for a cycle or
-two; else with the cycle before and the cycle after. Steady harmonics, notches and offsets agree with both.
-"""
+"""What a signal has that the cycles beside do not have."""
 
 from collections.abc import Sequence
-from functools import partial
+from functools import lru_cache, partial
 from itertools import pairwise
 
 import numpy as np
 
-from pqswarm._base.typing import BoolArray, FloatArray, IntArray
-from pqswarm.measure.detect.residuals import (
-    MARGIN,
-    compare_cycles,
-    compare_stretch,
-    cycle_residuals,
-    filter_both,
-    is_residual_loud,
-    robust_size,
-)
+from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.measure.event import ChannelEvent, ChannelEventMaker, any_channel
 from pqswarm.measure.ieee1159 import oscillation_word
+
+CUTOFF = 4.0
+"""Of the high-pass filter [multiples of the fundamental]."""
+MARGIN = 10
+"""Samples beyond a cycle that the comparison with another one needs."""
+_DENSE = 100  # tuned
+"""Samples per cycle from which on a sample more or less does not matter."""
+_BESIDE = 3
+"""Cycles on each side that the median is taken over."""
+_FEWEST = 3
+"""Minimum number of known cycles."""
+_CHANGE = 0.03  # tuned
+"""Of the fundamental between the cycles before and after, below which the supply is steady [pu]."""
+_WINDOWS = (0.0003, 0.0012)
+"""In which the energy is compared with that of noise [s]."""
+_CHANCE = 1e-8
+
+
+def cycle_residuals(signal: FloatArray, sampling_rate: float, frequency: float) -> tuple[FloatArray, FloatArray]:
+    """Difference of a signal to itself one cycle earlier, and one cycle later; NaN where there is none."""
+    cycle = sampling_rate / frequency
+    return signal - _delay(signal, cycle), signal - _delay(signal[::-1], cycle)[::-1]
+
+
+def compare_cycles(
+    signal: FloatArray, residuals: tuple[FloatArray, FloatArray], sampling_rate: float, frequency: float
+) -> FloatArray:
+    """Size of what neither the cycle before nor the one after has, from the residuals to them.
+
+    In the first and last cycle one of the two is missing; a second look at the other, two cycles away, tells a
+    transient there from the shadow of one in the next cycle.
+    """
+
+    def sizes(pair: tuple[FloatArray, FloatArray]) -> tuple[FloatArray, FloatArray]:
+        steady = [_forgive_shift(signal, residual, sampling_rate, frequency) for residual in pair]
+        past, future = filter_both((steady[0], steady[1]), sampling_rate, frequency)
+        return np.abs(past), np.abs(future)
+
+    past, future = sizes(residuals)
+    least = np.fmin(past, future)
+    far = sizes(cycle_residuals(signal, sampling_rate, frequency / 2))
+    for lone, other in ((np.isnan(past), far[1]), (np.isnan(future), far[0])):
+        least[lone] = np.fmin(least, np.nan_to_num(other))[lone]
+    return np.nan_to_num(least)
+
+
+def compare_stretch(
+    signal: FloatArray, sampling_rate: float, frequency: float
+) -> tuple[FloatArray, FloatArray, float, BoolArray]:
+    """Difference to the median of three cycles before and three after; what of it is sharp; its noise; where it holds.
+
+    What lasts for less than two cycles is not in the median; harmonics and notches are. Of the difference, the median
+    over a quarter of a cycle is a change of the supply: it follows slow changes and leaves the rest. All this holds
+    where the cycles before and those after have the same fundamental.
+    """
+    from scipy.ndimage import median_filter
+
+    cycle = sampling_rate / frequency
+    before, after = (np.full((_BESIDE, signal.size), np.nan) for _ in range(2))
+    for k in range(_BESIDE):
+        before[k] = _delay(signal, (k + 1) * cycle)
+        after[k] = _delay(signal[::-1], (k + 1) * cycle)[::-1]
+    residual = np.nan_to_num(signal - _known_median_of_cycles(np.concatenate([before, after]), _FEWEST))
+    sharp = residual - median_filter(residual, 2 * round(cycle / 8) + 1, mode="reflect")
+    noise = robust_size(sharp)
+    steady = _is_steady(_known_median_of_cycles(before, 1) - _known_median_of_cycles(after, 1), cycle)
+    return residual, _forgive_jitter(sharp, cycle, noise), noise, steady
+
+
+def _is_steady(change: FloatArray, cycle: float) -> BoolArray:
+    """Where the change from the cycles before to those after has no fundamental, a cycle to either side."""
+    from scipy.ndimage import maximum_filter1d
+
+    width = round(cycle)
+    known = np.flatnonzero(np.isfinite(change))
+    first, last = int(known[0]), int(known[-1]) + 1
+    turn = np.exp(-2j * np.pi / cycle * np.arange(last - first))
+    total = np.concatenate([[0.0], np.cumsum(change[first:last] * turn)])
+    size = 2 * np.abs(total[width:] - total[:-width]) / width
+    start = first + width // 2
+    whole = np.pad(size, (start, change.size - start - size.size), mode="edge")
+    steady: BoolArray = maximum_filter1d(whole, 2 * width + 1, mode="nearest") < _CHANGE
+    return steady
+
+
+def _forgive_jitter(residual: FloatArray, cycle: float, noise: float) -> FloatArray:
+    """Take from a residual what two other cycles have there: the jump of a notch comes a sample earlier or later."""
+    size = np.abs(residual)
+    wide = np.fmax(size, np.fmax(np.concatenate([[0.0], size[:-1]]), np.concatenate([size[1:], [0.0]])))
+    others = np.full((2 * _BESIDE, size.size), np.nan)
+    for k in range(_BESIDE):
+        step = round((k + 1) * cycle)
+        if step < size.size:
+            others[2 * k, step:] = wide[:-step]
+            others[2 * k + 1, :-step] = wide[step:]
+    second = np.sort(np.nan_to_num(others), axis=0)[-2] - 2.5 * noise
+    return np.asarray(np.sign(residual) * np.maximum(size - 1.2 * np.maximum(second, 0.0), 0.0))
+
+
+def _known_median_of_cycles(others: FloatArray, fewest: int) -> FloatArray:
+    """Median over the first axis of the known values, where there are enough."""
+    ordered = np.sort(others, axis=0)  # unknown ones last
+    count = np.isfinite(ordered).sum(axis=0)
+    middle = np.stack([np.maximum(count - 1, 0) // 2, count // 2])
+    median: FloatArray = np.take_along_axis(ordered, np.minimum(middle, others.shape[0] - 1), axis=0).mean(axis=0)
+    median[count < fewest] = np.nan
+    return median
+
+
+def _delay(signal: FloatArray, delay: float) -> FloatArray:
+    """Signal of `delay` samples earlier, by Lagrange interpolation; NaN where it is not known."""
+    taps = MARGIN
+    whole = int(np.floor(delay)) - (taps // 2 - 1)
+    part = delay - whole
+    nodes = np.arange(taps)
+    weights = [np.prod([(part - j) / (i - j) for j in nodes if j != i]) for i in nodes]
+    late = np.full(signal.size, np.nan)
+    first = whole + taps - 1
+    if first < signal.size:
+        late[first:] = np.convolve(signal, weights, "valid")[: signal.size - first]
+    return late
+
+
+def filter_both(
+    residuals: tuple[FloatArray, FloatArray], sampling_rate: float, frequency: float
+) -> tuple[FloatArray, FloatArray]:
+    """High-pass filter of the residual to the past forwards, and of that to the future backwards."""
+    past = _high_pass(residuals[0], sampling_rate, frequency)
+    return past, _high_pass(residuals[1][::-1], sampling_rate, frequency)[::-1]
+
+
+def _forgive_shift(signal: FloatArray, residual: FloatArray, sampling_rate: float, frequency: float) -> FloatArray:
+    """Take from a residual to another cycle what that cycle varies from sample to sample, where these are many."""
+    if sampling_rate <= _DENSE * frequency:
+        return residual
+    other = np.nan_to_num(signal - residual)
+    change = np.abs(np.diff(other, prepend=other[0], append=other[-1]))
+    return np.asarray(np.sign(residual) * np.maximum(np.abs(residual) - np.maximum(change[1:], change[:-1]), 0.0))
+
+
+def _high_pass(residual: FloatArray, sampling_rate: float, frequency: float) -> FloatArray:
+    """Causal high-pass filter, started at the first known sample."""
+    from scipy.signal import sosfilt
+
+    known = np.flatnonzero(np.isfinite(residual))
+    out = np.full(residual.size, np.nan)
+    if known.size:
+        sections = _high_pass_sections(CUTOFF * frequency, sampling_rate)
+        out[known[0] : known[-1] + 1] = np.asarray(sosfilt(sections, residual[known[0] : known[-1] + 1]))
+    return out
+
+
+@lru_cache(maxsize=64)
+def _high_pass_sections(hertz: float, sampling_rate: float) -> AnyArray:
+    """Sections of the filter; its design costs more than a filtering."""
+    from scipy.signal import butter
+
+    return np.asarray(butter(3, hertz, "highpass", fs=sampling_rate, output="sos"))
+
+
+def robust_size(values: FloatArray) -> float:
+    """Standard deviation of noise, by the median of the known values; 0 if there are none."""
+    known = np.abs(values[np.isfinite(values)])
+    return 1.4826 * float(np.median(known)) if known.size else 0.0
+
+
+def is_loud(
+    strength: FloatArray, sampling_rate: float, noise: FloatArray, least: FloatArray, factor: float
+) -> BoolArray:
+    """Where the energy in a window about a sample is beyond `least`, squared, and beyond that of noise.
+
+    White noise of that size passes once in 10^8 windows, with a `factor` of 1.
+    """
+    from scipy.special import gammainccinv
+
+    loud = np.zeros(strength.size, dtype=bool)
+    total = np.concatenate([[0.0], np.cumsum(strength**2)])
+    for window in _WINDOWS:
+        n = min(max(round(window * sampling_rate), 3), strength.size)
+        quantile = np.sqrt(2 * float(gammainccinv(n / 2, _CHANCE)) / n)
+        energy = (total[n:] - total[:-n]) / n
+        place = slice(n // 2, n // 2 + energy.size)
+        loud[place] |= energy > np.maximum(least[place], factor * quantile * noise[place]) ** 2
+    return loud
+
+
+_SCREENED = 0.5  # tuned
+"""Fraction of the threshold."""
+_USUAL = 1.6  # tuned
+"""Multiple of the usual difference, in a noisy signal."""
+_BEFORE, _AFTER = 7.0, 9.0  # tuned
+"""Cycles around a suspect that are examined closely."""
+
+
+def find_suspects(signal: FloatArray, cycle: float, threshold: float) -> list[tuple[int, int]]:
+    """Stretches [samples] in which a transient of at least `threshold` could be; `cycle` is its length [samples]."""
+    whole = int(cycle)
+    part = cycle - int(cycle)
+    later = signal[whole + 1 :]
+    change = later - (1 - part) * signal[1 : 1 + later.size] - part * signal[: later.size]
+    width = max(round(cycle / 4), 2)
+    n_blocks = change.size // width
+    if n_blocks < 8:
+        return [(0, signal.size)]
+    # What is slow, a change of the supply, is a straight line in a quarter of a cycle.
+    blocks = change[: n_blocks * width].reshape(n_blocks, width)
+    ramp = np.linspace(-1.0, 1.0, width)
+    slope = np.einsum("ij,j->i", blocks, ramp) / float(ramp @ ramp)
+    rest = blocks - blocks.mean(axis=1, keepdims=True)
+    rest -= slope[:, np.newaxis] * ramp
+    largest = np.abs(rest, out=rest).max(axis=1)
+    limit = max(_SCREENED * threshold, _USUAL * float(np.median(largest)))
+    loud = np.flatnonzero(largest > limit)
+    if not loud.size:
+        return []
+    before, after = round(_BEFORE * cycle), round(_AFTER * cycle)
+    firsts = loud * width + whole + 1 - before
+    stops = loud * width + whole + 1 + after
+    cuts = np.flatnonzero(firsts[1:] > stops[:-1])
+    return [
+        (max(int(first), 0), min(int(stop), signal.size))
+        for first, stop in zip(firsts[np.r_[0, cuts + 1]], stops[np.r_[cuts, loud.size - 1]], strict=True)
+    ]
+
 
 _LOWEST = 3.0  # tuned
 """Lowest frequency of an oscillation [multiples of the fundamental]."""
@@ -42,10 +250,18 @@ _USUAL_FACTOR = 6.0
 
 
 def find_transients(
-    signal: FloatArray, sampling_rate: float, frequency: float, *, threshold: float = 0.08, noise_factor: float = 6.0,
-    steps: Sequence[float] = (), crowded: Sequence[tuple[float, float]] = (), unsure: BoolArray | None = None,
-    make: ChannelEventMaker = any_channel, heard: list[float] | None = None,
-) -> list[ChannelEvent]:  # fmt: skip
+    signal: FloatArray,
+    sampling_rate: float,
+    frequency: float,
+    *,
+    threshold: float = 0.08,
+    noise_factor: float = 6.0,
+    steps: Sequence[float] = (),
+    crowded: Sequence[tuple[float, float]] = (),
+    unsure: BoolArray | None = None,
+    make: ChannelEventMaker = any_channel,
+    heard: list[float] | None = None,
+) -> list[ChannelEvent]:
     """Find the transients in a signal [pu of the reference's peak] without NaN; `make` makes parts on its channel.
 
     Their magnitude is the largest deviation from the undisturbed wave [pu], their start the onset. Details are
@@ -65,25 +281,25 @@ def find_transients(
     factor = noise_factor / _USUAL_FACTOR
     raw = cycle_residuals(signal, sampling_rate, frequency)
     filtered = filter_both(raw, sampling_rate, frequency)
-    noise, minimum = np.full(signal.size, robust_size(filtered[0])), np.full(signal.size, _NOTICED * threshold)
+    noise = np.full(signal.size, robust_size(filtered[0]))
+    minimum = np.full(signal.size, _NOTICED * threshold)
     if heard is not None:
         heard.append(float(noise[0]) / 2**0.5)  # the noise of two cycles
     # A first look: whatever is new differs from the cycle before or, in the first one, from the cycle after.
-    if not any(
-        is_residual_loud(np.nan_to_num(part), sampling_rate, noise, minimum, 0.7 * factor).any() for part in filtered
-    ):
+    if not any(is_loud(np.nan_to_num(part), sampling_rate, noise, minimum, 0.7 * factor).any() for part in filtered):
         return []
     strength = compare_cycles(signal, raw, sampling_rate, frequency)
     minimum[:] = 0.5 * threshold
     limit = np.full(signal.size, threshold)
-    for first, stop in _long_stretches_for_transients(signal.size, cycle, [step * sampling_rate for step in steps]):
+    for first, stop in _long_stretches(signal.size, cycle, [step * sampling_rate for step in steps]):
         residual, sharp, size, steady = compare_stretch(signal[first:stop], sampling_rate, frequency)
         here = first + np.flatnonzero(steady)
-        strength[here], noise[here] = np.abs(sharp[steady]), size
+        strength[here] = np.abs(sharp[steady])
+        noise[here] = size
         minimum[here] = limit[here] = _NOTICED * threshold
         for known, one in zip((*raw, *filtered), (residual, residual, sharp, sharp), strict=True):
             known[here] = one[steady]
-    loud = is_residual_loud(strength, sampling_rate, noise, minimum, factor)
+    loud = is_loud(strength, sampling_rate, noise, minimum, factor)
     if unsure is not None and unsure.any():
         loud[np.convolve(unsure, np.ones(2 * round(cycle) + 1), "same")[: signal.size] > 0.5] = False
     near = [(low - 0.1 / frequency, high + 0.1 / frequency) for low, high in crowded]
@@ -109,7 +325,7 @@ def fundamental_rms(signal: FloatArray, sampling_rate: float, frequency: float, 
     return np.asarray(np.sqrt(2) * np.abs(turned) / cycle)
 
 
-def _long_stretches_for_transients(size: int, cycle: float, steps: Sequence[float]) -> list[tuple[int, int]]:
+def _long_stretches(size: int, cycle: float, steps: Sequence[float]) -> list[tuple[int, int]]:
     """First sample, and the one after the last, of the stretches between steps [samples] that have enough cycles."""
     marks = sorted({0.0, float(size), *(step for step in steps if 0 < step < size)})
     edges = [
@@ -129,10 +345,18 @@ def _bursts(loud: BoolArray, gap: int) -> list[tuple[int, int]]:
 
 
 def _describe_transient(
-    signal: FloatArray, raw: tuple[FloatArray, FloatArray], filtered: tuple[FloatArray, FloatArray],
-    strength: FloatArray, sampling_rate: float, frequency: float, steps: Sequence[float], limit: FloatArray,
-    make: ChannelEventMaker, first: int, last: int,
-) -> ChannelEvent | None:  # fmt: skip
+    signal: FloatArray,
+    raw: tuple[FloatArray, FloatArray],
+    filtered: tuple[FloatArray, FloatArray],
+    strength: FloatArray,
+    sampling_rate: float,
+    frequency: float,
+    steps: Sequence[float],
+    limit: FloatArray,
+    make: ChannelEventMaker,
+    first: int,
+    last: int,
+) -> ChannelEvent | None:
     """Measure one transient; None if it is the step of a sag's edge."""
     cycle = sampling_rate / frequency
     end = min(signal.size, first + max(2 * (last - first) + 1, 8), first + round(cycle))
@@ -209,22 +433,31 @@ def _ring(wave: FloatArray, sampling_rate: float, lowest: float) -> tuple[float,
     lines = np.arange(power.size) * sampling_rate / padded
     power[lines < lowest] = 0.0
     best = float(lines[power.argmax()])
-    tau, ratio, width = n / sampling_rate / 4, 6.0, 1.5 * sampling_rate / n
+    tau = n / sampling_rate / 4
+    ratio = 6.0
+    width = 1.5 * sampling_rate / n
     for _ in range(4):
         rates = np.clip(best + np.linspace(-1, 1, 15) * width, lowest, sampling_rate / 2)
         taus = tau * ratio ** np.linspace(-1, 1, 15)
         score = _explained_energy(wave, np.exp(-time / taus[:, None]), 2 * np.pi * rates[:, None] * time)
         i, j = np.unravel_index(int(score.argmax()), score.shape)
-        best, tau = float(rates[i]), float(taus[j])
-        ratio, width = ratio**0.4, width * 0.3
+        best = float(rates[i])
+        tau = float(taus[j])
+        ratio = ratio**0.4
+        width = width * 0.3
     return best, tau
 
 
 def _explained_energy(wave: FloatArray, decays: FloatArray, angles: FloatArray) -> FloatArray:
     """Energy of `wave` that damped sines explain, for each frequency (rows) and each damping (columns)."""
-    cosine, sine, square = np.cos(angles), np.sin(angles), (decays**2).T
-    cc, ss, cs = cosine**2 @ square, sine**2 @ square, (cosine * sine) @ square
-    c, s = (cosine * wave) @ decays.T, (sine * wave) @ decays.T
+    cosine = np.cos(angles)
+    sine = np.sin(angles)
+    square = (decays**2).T
+    cc = cosine**2 @ square
+    ss = sine**2 @ square
+    cs = (cosine * sine) @ square
+    c = (cosine * wave) @ decays.T
+    s = (sine * wave) @ decays.T
     bulk = np.maximum(cc * ss - cs**2, 1e-12 * cc * ss + 1e-300)
     explained: FloatArray = (c**2 * ss - 2 * c * s * cs + s**2 * cc) / bulk
     return explained

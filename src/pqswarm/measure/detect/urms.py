@@ -84,8 +84,8 @@ class MeanSquare:
         values: FloatArray = np.maximum((self._to(right) - self._to(left)) / width, 0.0)
         if self._missing is not None:
             places = np.arange(self.size + 1) - 0.5
-            share = np.interp(right, places, self._missing) - np.interp(left, places, self._missing)
-            values[share > MAX_MISSING * width] = np.nan
+            absent = np.interp(right, places, self._missing) - np.interp(left, places, self._missing)
+            values[absent > MAX_MISSING * width] = np.nan
         return values
 
     def _to(self, place: FloatArray) -> FloatArray:

@@ -15,7 +15,9 @@ _ORDERS = 13
 """Highest order."""
 _CYCLES = 2
 """Cycles of a measurement."""
-_BEFORE, _AFTER, _LATER = -3.5, 1.25, 4.25  # tuned
+_BEFORE = -3.5  # tuned
+_AFTER = 1.25  # tuned
+_LATER = 4.25  # tuned
 """Starts of the measurements, from the start of the event [cycles]; off its edges."""
 _EDGE = 0.25  # tuned
 """Least distance of a measurement from the end of the event [cycles]."""
@@ -30,10 +32,11 @@ def rises_in_thd(details: Mapping[str, float], thd: float) -> bool:
 
     If what was before is not known, harmonics over 1 pu count: those of the supply do not shrink with a sag.
     """
-    during, share = details.get("distortion_during", 0.0), details.get("thd_during", 0.0)
+    during = details.get("distortion_during", 0.0)
+    ratio = details.get("thd_during", 0.0)
     if "distortion_before" not in details:
         return during > thd
-    return share > thd and during - details["distortion_before"] > _MORE
+    return ratio > thd and during - details["distortion_before"] > _MORE
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,9 +71,11 @@ class Distortion:
 
     def _at(self, i: int, moment: float, end: float = np.inf) -> FloatArray | None:
         """Sizes of the orders 1, 2, ... in two cycles from a moment on [pu]; None if they are not all there."""
-        rate, cycle = self.recording.sampling_rate, self.recording.sampling_rate / self.supply.frequency
+        rate = self.recording.sampling_rate
+        cycle = self.recording.sampling_rate / self.supply.frequency
         orders = min(_ORDERS, int(0.45 * cycle))
-        first, size = round(moment * rate), round(_CYCLES * cycle)
+        first = round(moment * rate)
+        size = round(_CYCLES * cycle)
         if first < 0 or first + size > min(self.recording.n_samples, end * rate) or orders < 2:
             return None
         (samples,) = read_channels(self.recording, [self.supply.numbers[i]], first, first + size)
@@ -78,7 +83,8 @@ class Distortion:
         if not np.isfinite(samples).all() or not volts > 0:
             return None
         _, phasors, noise = fit_harmonics(samples / (np.sqrt(2) * volts), cycle, orders, _CYCLES)
-        squares, by_noise = np.abs(phasors) ** 2, 4 * noise**2  # mean square of an amplitude that only noise makes
+        squares = np.abs(phasors) ** 2
+        by_noise = 4 * noise**2  # mean square of an amplitude that only noise makes
         least = _CERTAIN * np.sqrt(orders - 1) * by_noise
         if float(np.sum(squares[1:])) - (orders - 1) * by_noise < least:
             squares[1:] = 0.0

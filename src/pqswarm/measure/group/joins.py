@@ -18,7 +18,9 @@ def join_transients(
     large: Iterable[Event], transients: Iterable[Event], frequency: float
 ) -> tuple[list[Event], list[Event]]:
     """Make one event of a sag or swell and the transients at its edges."""
-    kept, left, reach = list(large), [], _AT_EDGE / frequency
+    kept = list(large)
+    left = []
+    reach = _AT_EDGE / frequency
     for transient in transients:
         near = [
             event
@@ -48,7 +50,7 @@ def join_systems(events: Iterable[Event], frequency: float) -> list[Event]:
     for event in sorted(events, key=lambda one: (one.start, one.system)):
         since = event.start - _SAME_TIME / frequency
         near = takewhile(lambda other: other.start > since, reversed(kept))  # noqa: B023 (used up at once)
-        twin = next((other for other in near if _can_join_events(event, other, frequency)), None)
+        twin = next((other for other in near if _is_same_event(event, other, frequency)), None)
         if twin is None:
             kept.append(event)
         else:
@@ -58,7 +60,7 @@ def join_systems(events: Iterable[Event], frequency: float) -> list[Event]:
     ]
 
 
-def _can_join_events(event: Event, other: Event, frequency: float) -> bool:
+def _is_same_event(event: Event, other: Event, frequency: float) -> bool:
     """Whether an event is the same in another system: in type, phases, time and size."""
     close = _SAME_TIME / frequency
     return (

@@ -8,7 +8,7 @@ import numpy as np
 
 from pqswarm._base.typing import FloatArray
 from pqswarm.measure.detect.scan import Scan
-from pqswarm.measure.detect.spans import find_spans, standard_span_duration
+from pqswarm.measure.detect.spans import find_spans, standard_duration
 from pqswarm.measure.detect.urms import known_median
 from pqswarm.measure.event import ChannelEvent, Event, group_overlapping, group_parts
 from pqswarm.measure.group.distortion import Distortion, rises_in_thd
@@ -72,7 +72,7 @@ class EventList:
             category=category("sag", second.end - first.start, self.supply.nominal_frequency),
             magnitude=min(first.magnitude, second.magnitude),
             end=second.end,
-            duration=standard_span_duration(second.end - first.start, urms, first.cut_start or second.cut_end),
+            duration=standard_duration(second.end - first.start, urms, first.cut_start or second.cut_end),
             cut_end=second.cut_end,
             details=details,
         )
@@ -85,7 +85,7 @@ class EventList:
 
     def steady(self, parts: Iterable[ChannelEvent]) -> list[Event]:
         """Return the steady disturbances; those of several channels that overlap in time are one."""
-        groups = [_listed_parts_by_channel(group) for group in group_overlapping(parts)]
+        groups = [_join_by_channel(group) for group in group_overlapping(parts)]
         return [self._largest(group, describe_steady(group)) for group in groups]
 
     def changes(self, parts: Iterable[ChannelEvent], large: Sequence[Event], steady: Sequence[Event]) -> list[Event]:
@@ -159,7 +159,7 @@ class EventList:
             worst,
             category=category(worst.type, end - start, self.supply.nominal_frequency),
             unit="pu",
-            duration=standard_span_duration(end - start, urms[1] - urms[0], is_cut),
+            duration=standard_duration(end - start, urms[1] - urms[0], is_cut),
             sag_type=sag_type,
             details=details,
             sentence="",
@@ -181,7 +181,8 @@ class EventList:
         """How long all phases of a system were interrupted together (IEC 61000-4-30, 5.5.1) [s]; 0 if never."""
         if len(members) < 2 or not self.scan.time.size:
             return 0.0
-        time, table = self.scan.time, self.urms[list(members)]
+        time = self.scan.time
+        table = self.urms[list(members)]
         longest = 0.0
         for span in find_spans(np.fmin.reduce(table), np.fmax.reduce(table), self.thresholds):
             low, high = float(time[span.first]), float(time[min(span.stop, time.size - 1)])
@@ -245,7 +246,7 @@ class EventList:
         return self._event(parts, worst, unit="pu", sentence=sentence)
 
 
-def _listed_parts_by_channel(group: Sequence[ChannelEvent]) -> list[ChannelEvent]:
+def _join_by_channel(group: Sequence[ChannelEvent]) -> list[ChannelEvent]:
     """One part for each channel, with the worst magnitude, over all of its stretches."""
     joined = []
     for number in dict.fromkeys(part.number for part in sorted(group, key=lambda part: part.number)):

@@ -13,7 +13,9 @@ from pqswarm.recordings.recording import RecordingSource
 
 _SOON = 10.0  # tuned
 """The type of a sag is that of its lowest voltage in the first cycles."""
-_PAST, _USUAL, _TURNS = 2.0, 0.1, 8  # tuned
+_PAST = 2.0  # tuned
+_USUAL = 0.1  # tuned
+_TURNS = 8  # tuned
 """The phasors before are at most this old [s], within this of 1 pu, and taken over this many values of Urms(1/2)."""
 
 
@@ -33,7 +35,9 @@ class SagPhasors:
         Phasors [pu] before the event are compared with those at its lowest voltage soon after. Between the two,
         phasors turn by as much as the frequency is off, which the cycles before the event show.
         """
-        frequency, time, urms = self.supply.frequency, self.time, self.urms
+        frequency = self.supply.frequency
+        time = self.time
+        urms = self.urms
         if len(self.members) != 3 or not all(self.supply.references[i].volts > 0 for i in self.members):
             return "", {}
         own = self.supply.numbers.index(worst.number)
@@ -56,7 +60,8 @@ class SagPhasors:
             before = [symmetrical_components(each)[1] for each in phasors[:2] if each is not None]
             slip = float(np.angle(before[1] / before[0])) if abs(before[0]) > _USUAL else 0.0
             turn = slip / (moments[1] - moments[0]) * (moments[2] - moments[1])
-        steady, during = phasors[1], [one * np.exp(-1j * turn) for one in phasors[2] or ()]
+        steady = phasors[1]
+        during = [one * np.exp(-1j * turn) for one in phasors[2] or ()]
         place = self.members.index(own)
         angle = float(np.degrees(np.angle(during[place] / steady[place]))) if steady and during[place] else 0.0
         phases = [self.supply.headers[i].phase for i in self.members]
@@ -69,7 +74,8 @@ class SagPhasors:
 
     def _at(self, moment: float) -> list[complex] | None:
         """Phasors [pu] of the cycle about a moment [s]; None if it is incomplete."""
-        rate, frequency = self.recording.sampling_rate, self.supply.frequency
+        rate = self.recording.sampling_rate
+        frequency = self.supply.frequency
         width = round(rate / frequency)
         first = round(moment * rate) - width // 2
         if first < 0 or first + width > self.recording.n_samples:

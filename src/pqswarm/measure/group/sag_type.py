@@ -22,7 +22,8 @@ _TYPES = ("Ca", "Dc", "Cb", "Da", "Cc", "Db")
 """By the angle of V2 / (1 - V1) in steps of 60 degrees."""
 _BALANCED = (0.02, 0.2)  # tuned
 """Negative sequence below which a sag is of type A [pu], and as a share of the dip of the positive sequence."""
-_ZERO, _NEUTRAL = 0.5, 1.5  # tuned
+_ZERO = 0.5  # tuned
+_NEUTRAL = 1.5  # tuned
 """Zero sequence over negative sequence from which on a fault is to earth, and from which on the neutral moves."""
 _EARTH = 1 / 6
 """Change of the PN factor over that of the characteristic voltage: 0 without earth, 1/3 for two phases to earth."""
@@ -84,16 +85,17 @@ def sag_type(phases: Sequence[str], before: Sequence[complex], during: Sequence[
     kind = _TYPES[round(float(np.angle(second / (1 - first))) / (np.pi / 3)) % 6]
     turned = second * np.exp(-2j * np.pi / 3 * "abc".index(kind[1]))
     sign = 1 if kind[0] == "D" else -1
-    characteristic, factor = first + sign * turned, first - sign * turned
+    characteristic = first + sign * turned
+    factor = first - sign * turned
     if reverse and kind[1] != "a":  # B and C have changed places
         kind = kind[0] + {"b": "c", "c": "b"}[kind[1]]
     to_earth = abs(1 - factor) > _EARTH * abs(1 - characteristic)
-    share = 0.0 if _ORDERS[order] else abs(zero) / abs(second)
+    zero_ratio = 0.0 if _ORDERS[order] else abs(zero) / abs(second)
     swells = max(map(abs, sorted_during)) > _SWELL * abs(usual)
-    if share > _ZERO and abs(zero) > _MIN_NEUTRAL and (swells or share > _NEUTRAL):
+    if zero_ratio > _ZERO and abs(zero) > _MIN_NEUTRAL and (swells or zero_ratio > _NEUTRAL):
         letter = "H" if kind[0] == "D" else "I"
     elif kind[0] == "D":
-        letter = "B" if share > _ZERO else "F" if to_earth else "D"
+        letter = "B" if zero_ratio > _ZERO else "F" if to_earth else "D"
     else:
-        letter = "E" if share > _ZERO else "G" if to_earth else "C"
+        letter = "E" if zero_ratio > _ZERO else "G" if to_earth else "C"
     return letter + kind[1], characteristic

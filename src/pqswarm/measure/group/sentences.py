@@ -17,7 +17,8 @@ _AROUND = {"harmonics": ("THD ", ""), "notching": ("", " deep"), "flicker": ("",
 
 def describe_levels(event: Event) -> str:
     """Describe the sags, swells or interruptions of an event; where phases differ, each gets its own words."""
-    hertz, parts = event.nominal_frequency, event.parts
+    hertz = event.nominal_frequency
+    parts = event.parts
     start, end = min(one.details["urms_start"] for one in parts), max(one.details["urms_end"] for one in parts)
     word = "maximum" if event.type == "swell" else "residual"
     length = duration_text(_duration_in_sentence(event.end - event.start, end - start, hertz), hertz)
@@ -63,7 +64,9 @@ def describe_change(parts: Sequence[ChannelEvent], nominal_frequency: float) -> 
 def describe_transients(group: Sequence[ChannelEvent]) -> str:
     """Describe the strongest of simultaneous transients, and say where they are."""
     worst = max(group, key=lambda part: part.magnitude)
-    onset, hertz, decay = worst.start, worst.details["frequency"], worst.details["decay"]
+    onset = worst.start
+    hertz = worst.details["frequency"]
+    decay = worst.details["decay"]
     text = (
         f"{worst.category} on {name_parts(sorted(group, key=lambda part: (part.phase, part.channel)), worst.system)} "
         f"at {f'{1000 * onset:.1f} ms' if onset < 10 else f'{onset:.4f} s'}, {worst.magnitude:.2f} pu peak "
@@ -82,7 +85,8 @@ def describe_transients(group: Sequence[ChannelEvent]) -> str:
 def describe_steady(parts: Sequence[ChannelEvent]) -> str:
     """Describe a steady disturbance by its worst part, with what differs on the others."""
     worst = max(parts, key=lambda part: abs(part.magnitude))
-    event_type, duration = worst.type, max(part.end for part in parts) - min(part.start for part in parts)
+    event_type = worst.type
+    duration = max(part.end for part in parts) - min(part.start for part in parts)
     before, after = _AROUND.get(event_type, ("", ""))
     text = f"{event_type} on {name_parts(parts, worst.system)}, {before}{_steady_value(worst)}{after}"
     values = [_steady_value(part) for part in parts]

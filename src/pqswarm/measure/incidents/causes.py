@@ -9,9 +9,11 @@ import numpy as np
 from pqswarm._base.units import unit_text
 from pqswarm.measure.event import Event
 from pqswarm.measure.incidents.currents import FeederCurrents
-from pqswarm.measure.incidents.trace import Trace
+from pqswarm.measure.incidents.stages import Trace
 
-_STEEP, _BACK, _BACK_EQUAL = 0.6, 0.7, 0.9  # tuned
+_STEEP = 0.6  # tuned
+_BACK = 0.7  # tuned
+_BACK_EQUAL = 0.9  # tuned
 """Share of a fall, of a return, and of one of equal dips, within a cycle and a half from which on it is a step."""
 _DRIFT = 0.12  # tuned
 """Share of a dip that comes back gradually while a motor runs up."""
@@ -21,8 +23,9 @@ _UNEQUAL = 0.35  # tuned
 """Spread of the dips of the phases from which on they are unequal."""
 _SECOND = 0.006  # tuned
 """Rise of the second harmonic of a transformer that saturates [pu], and as a share of the dip."""
-_SECOND_SHARE = 0.05  # tuned
-_STAYS, _RETURNS = 0.6, 0.4  # tuned
+_SECOND_RATIO = 0.05  # tuned
+_STAYS = 0.6  # tuned
+_RETURNS = 0.4  # tuned
 """Share of a change that stays from which on it is a step, and below which the voltage has returned."""
 _OSCILLATION = (100.0, 5000.0)  # tuned
 """Frequencies of the ringing of capacitor banks [Hz]."""
@@ -32,7 +35,8 @@ _LITTLE = 0.025  # tuned
 """Dip from which on a second harmonic, or a slow return, speaks against a capacitor bank [pu]."""
 _QUICK = 0.25  # tuned
 """No breaker recloses sooner [s]: all phases without voltage for a shorter time are a fault."""
-_CURRENT, _INRUSH = 2.0, 0.15  # tuned
+_CURRENT = 2.0  # tuned
+_INRUSH = 0.15  # tuned
 """Rise of the current of a fault; second harmonic of a current above which it is a transformer's inrush."""
 _MOST_SHOTS = 5
 """Dips that a fault with reclosing makes at most; slight ones that repeat more often are a load's."""
@@ -111,7 +115,7 @@ class Facts:
     def saturates(self) -> bool:
         """Whether a second harmonic appears in voltage or current, as a transformer makes when it is energised."""
         inrush = any(one.second > _INRUSH and one.ratio > _CURRENT for one in self.currents[:1])
-        return inrush or self.second > max(_SECOND, _SECOND_SHARE * self.dip)
+        return inrush or self.second > max(_SECOND, _SECOND_RATIO * self.dip)
 
     @cached_property
     def has_plain_current(self) -> bool:
@@ -294,7 +298,8 @@ def apply_rules(facts: Facts) -> Rule:
 
 def list_evidence(facts: Facts) -> tuple[str, ...]:
     """The measurements behind a cause, in words."""
-    said, trace = [], facts.moving
+    said = []
+    trace = facts.moving
     if trace is not None and trace.size > 0.01:
         said.append(_say_change(trace, facts))
         if facts.returns and not np.isnan(trace.recovery):

@@ -7,7 +7,7 @@ import numpy as np
 from pqswarm._base.typing import AnyArray
 from pqswarm.measure.detect.pages import read_channels
 from pqswarm.measure.steady.harmonics import fit_harmonics
-from pqswarm.measure.supply.channels import name_supply_systems
+from pqswarm.measure.supply.channels import name_systems
 from pqswarm.recordings.recording import RecordingSource
 
 _ORDERS = 3
@@ -45,7 +45,7 @@ def measure_currents(
     if old is None or new is None:
         return ()
     headers = [recording.channels[i] for i in numbers]
-    systems = name_supply_systems(headers)
+    systems = name_systems(headers)
     found = []
     for system in dict.fromkeys(systems):
         places = {headers[i].phase: i for i, name in enumerate(systems) if name == system}
@@ -71,7 +71,8 @@ def _current_phasors(
 ) -> AnyArray | None:
     """Phasors of the orders 1 to 3 in the cycle that starts at a moment [s], (3, n_channels); None if incomplete."""
     rate = recording.sampling_rate
-    first, size = round(moment * rate), round(_CYCLES * rate / frequency)
+    first = round(moment * rate)
+    size = round(_CYCLES * rate / frequency)
     if not numbers or first < 0 or first + size > recording.n_samples or size < 2 * _ORDERS + 2:
         return None
     table = read_channels(recording, numbers, first, first + size)

@@ -12,8 +12,7 @@ from pqswarm.measure.event import Event
 from pqswarm.measure.incidents.causes import Facts, apply_rules, list_evidence
 from pqswarm.measure.incidents.currents import FeederCurrents, measure_currents
 from pqswarm.measure.incidents.record import Incident, Stage, order_in_time
-from pqswarm.measure.incidents.stages import find_stages
-from pqswarm.measure.incidents.trace import Trace
+from pqswarm.measure.incidents.stages import Trace, find_stages
 from pqswarm.measure.supply.survey import Supply
 from pqswarm.measure.thresholds import Thresholds
 from pqswarm.recordings.recording import RecordingSource
@@ -26,7 +25,8 @@ _RECLOSING = 30.0  # tuned
 """Faults on the same phases within this time are one, with reclosing [s]."""
 _AFTER = 1.0
 """What follows an incident is looked at for this long [s]."""
-_BEFORE, _MAX_OPERATIONS = 0.1, 6
+_BEFORE = 0.1
+_MAX_OPERATIONS = 6
 """Status changes that are listed: from this time before an incident on [s], and their maximum number."""
 _BREAKER = re.compile(r"(?<![A-Za-z0-9])(52|CB|BRK|QF)|breaker|trip|reclos|(?<![a-z])(open|clos)", re.IGNORECASE)
 """Names of status channels of breakers and trips."""
@@ -111,7 +111,8 @@ class IncidentFinder:
 
     def _operations(self, start: float, end: float) -> list[str]:
         """Operations of breakers and trips during an incident or soon after it, from status channels."""
-        rate, found = self.recording.sampling_rate, []
+        rate = self.recording.sampling_rate
+        found = []
         for channel in self.recording.status:
             if _BREAKER.search(channel.name):
                 for place, state in channel.changes:
@@ -236,13 +237,17 @@ def _name_course(stages: tuple[Stage, ...], cause: str) -> tuple[tuple[Stage, ..
     for stage in stages:
         name = stage.name
         if name == "interruption":
-            opened, closed = True, False
+            opened = True
+            closed = False
         elif name == "restored":
-            closed, name = True, "reclosed" if opened else "cleared"
+            closed = True
+            name = "reclosed" if opened else "cleared"
         elif closed or opened:
-            again, name = True, f"reclosed onto the fault: {name}"
+            again = True
+            name = f"reclosed onto the fault: {name}"
         elif any(one.name.startswith("fault") for one in named):
-            evolves, name = True, f"fault evolves: {name}"
+            evolves = True
+            name = f"fault evolves: {name}"
         else:
             name = f"fault: {name}"
         if named and named[-1].name == name and _are_alike(named[-1], stage):

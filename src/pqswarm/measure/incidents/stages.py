@@ -1,20 +1,158 @@
-"""Stages of an incident: steady levels of all phases, one after another."""
+"""How the voltages of a system go through an incident: depth, edges, recovery."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
-from pqswarm._base.typing import FloatArray
+from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.measure.incidents.record import Stage
-from pqswarm.measure.incidents.trace import Trace
 from pqswarm.measure.thresholds import Thresholds
+
+_PAST = 10.0  # tuned
+"""Cycles before an incident whose median is the level before it, and after it."""
+_EDGE = 0.75
+"""Cycles beside the edges that Urms(1/2) smears."""
+_LEAST = 3
+"""Values of Urms(1/2) that make a level."""
+_STEP = 3
+"""Values of Urms(1/2) that a step passes through: a cycle and a half."""
+_PIECE = 0.2  # tuned
+_FLAT = 0.3  # tuned
+"""Share of the whole that a step has, and of the step by which the levels beside it may vary."""
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """Urms(1/2) [pu] (n_channels, n) of a system at `time` [s], around an incident and up to a second after."""
+
+    time: FloatArray
+    urms: FloatArray
+    labels: tuple[str, ...]
+    start: float
+    end: float
+    cycle: float
+
+    @cached_property
+    def before(self) -> FloatArray:
+        """Levels before the incident; 1 where the record starts inside it."""
+        past = (self.time > self.start - _PAST * self.cycle) & (self.time < self.start - _EDGE * self.cycle)
+        return self._level(past, 1.0)
+
+    @cached_property
+    def after(self) -> FloatArray:
+        """Levels at the end of what follows the incident; NaN if too little follows."""
+        rest = self.time > self.end + _EDGE * self.cycle
+        late = rest & (self.time > self.time[-1] - _PAST * self.cycle)
+        return self._level(late, np.nan)
+
+    def _level(self, where: BoolArray, default: float) -> FloatArray:
+        values = self.urms[:, where]
+        return np.median(values, axis=1) if values.shape[1] >= _LEAST else np.full(len(self.urms), default)
+
+    @cached_property
+    def inside(self) -> FloatArray:
+        """Deviation from the level before, positive downwards [pu], from the incident on."""
+        return np.asarray(self.before[:, None] - self.urms[:, self.time >= self.start - self.cycle])
+
+    @cached_property
+    def during(self) -> FloatArray:
+        """The same, to the end of the incident."""
+        values = self.time[self.time >= self.start - self.cycle]
+        return self.inside[:, : max(int(np.searchsorted(values, self.end + _EDGE * self.cycle)), 1)]
+
+    @cached_property
+    def dips(self) -> FloatArray:
+        """Deepest dip of each channel [pu]."""
+        return np.asarray(np.maximum(self.during.max(axis=1, initial=0.0), 0.0))
+
+    @cached_property
+    def rises(self) -> FloatArray:
+        """Highest rise of each channel [pu]."""
+        return np.asarray(np.maximum(-self.during.min(axis=1, initial=0.0), 0.0))
+
+    @property
+    def worst(self) -> int:
+        """The channel that moves most."""
+        return int(np.maximum(self.dips, self.rises).argmax())
+
+    @cached_property
+    def move(self) -> FloatArray:
+        """Deviation of the worst channel in the direction in which it moves most [pu]."""
+        row: FloatArray = self.inside[self.worst]
+        return row if self.dips[self.worst] >= self.rises[self.worst] else -row
+
+    @cached_property
+    def size(self) -> float:
+        """Largest deviation [pu]."""
+        return float(max(self.dips.max(initial=0.0), self.rises.max(initial=0.0)))
+
+    @cached_property
+    def spread(self) -> float:
+        """How unequal the dips are: 0 if all channels dip alike, 1 if one does not; 0 for a single channel."""
+        return float(1 - self.dips.min() / self.dips.max()) if self.dips.size > 1 and self.dips.max() > 0 else 0.0
+
+    @cached_property
+    def peak(self) -> int:
+        """Place of the largest deviation in :attr:`move`."""
+        return int(self.move[: self.during.shape[1]].argmax())
+
+    @cached_property
+    def fall(self) -> float:
+        """Share of the deviation that comes in steps, or in one step, within a cycle and a half."""
+        row = np.concatenate([np.zeros(_STEP), self.move[: self.peak + 1]])
+        steepest = float((row[_STEP:] - row[:-_STEP]).max()) / self.size if self.size > 0 else 0.0
+        return max(steepest, _fraction_in_steps(-row, self.size))
+
+    @cached_property
+    def left(self) -> float:
+        """Share of the deviation that stays; NaN if too little follows."""
+        change = abs(float(self.before[self.worst] - self.after[self.worst]))
+        return change / self.size if self.size > 0 else float("nan")
+
+    @cached_property
+    def recovery(self) -> float:
+        """Share of the recovery that comes within a cycle and a half; NaN if there is none."""
+        row = self.move[self.peak :]
+        whole = float(row[0] - row[-1]) if row.size > _STEP else 0.0
+        return float((row[:-_STEP] - row[_STEP:]).max()) / whole if whole > 0.2 * self.size else float("nan")
+
+    @cached_property
+    def drift(self) -> float:
+        """Share of the deviation that has come back gradually at the end of what is seen."""
+        row = self.move[self.peak :]
+        if row.size < 4 * _STEP or self.size <= 0:
+            return 0.0
+        return float(np.median(row[1 : 2 * _STEP]) - np.median(row[-2 * _STEP :])) / self.size
+
+    @cached_property
+    def in_steps(self) -> float:
+        """Share of the recovery that comes in steps, each within a cycle and a half; 0 if there is none."""
+        row = self.move[self.peak :]
+        return _fraction_in_steps(row, float(row[0] - row[-1])) if float(row[0] - row[-1]) > 0.2 * self.size else 0.0
+
+
+def _fraction_in_steps(row: FloatArray, whole: float) -> float:
+    """Share of a decrease `whole` that comes in steps of a fifth of it at least, with a level before and after each."""
+    total = 0.0
+    free = 0
+    drops = row[:-_STEP] - row[_STEP:]
+    later = np.append(drops[1:], 0.0)
+    for i in np.flatnonzero((drops > _PIECE * whole) & (drops >= later)).tolist():
+        levels = (row[max(i - 2, 0) : i + 1], row[i + _STEP : i + _STEP + 3])
+        if i >= free and all(float(np.ptp(level)) < _FLAT * drops[i] for level in levels):
+            total = total + float(drops[i])
+            free = i + _STEP
+    return min(total / whole, 1.0) if whole > 0 else 0.0
+
 
 _STEADY = 0.04  # tuned
 """Maximum change of a phase between values of Urms(1/2) in a stage [pu]."""
 _OTHER = 0.08  # tuned
 """Minimum difference of a phase between stages [pu]."""
-_LEAST = 3
+_FEWEST = 3
 """Values of Urms(1/2) of a stage."""
 _Run = tuple[int, int, FloatArray]
 """First value of a stage, the one after its last, and the levels of the phases."""
@@ -23,8 +161,9 @@ _Run = tuple[int, int, FloatArray]
 def find_stages(trace: Trace, thresholds: Thresholds) -> tuple[Stage, ...]:
     """Find the stages of an incident, from its start until the voltages are back; slow recoveries are one stage."""
     here = trace.time >= trace.start
-    time, rows = trace.time[here], trace.urms[:, here]
-    if time.size < _LEAST or not trace.labels:
+    time = trace.time[here]
+    rows = trace.urms[:, here]
+    if time.size < _FEWEST or not trace.labels:
         return ()
     runs = _merge_alike(_add_brief(_steady_runs(rows), rows, trace.before), rows)
     runs = runs or [(0, time.size, np.median(rows, axis=1))]
@@ -40,21 +179,25 @@ def _steady_runs(rows: FloatArray) -> list[tuple[int, int]]:
     moves = np.abs(np.diff(rows, axis=1)).max(axis=0, initial=0.0) > _STEADY
     edges = np.flatnonzero(moves) + 1
     bounds = [0, *edges.tolist(), rows.shape[1]]
-    return [(a, b) for a, b in pairwise(bounds) if b - a >= _LEAST]
+    return [(a, b) for a, b in pairwise(bounds) if b - a >= _FEWEST]
 
 
 def _add_brief(runs: Sequence[tuple[int, int]], rows: FloatArray, before: FloatArray) -> list[_Run]:
     """Runs with their levels, and between them what leaves the levels on both sides too briefly to be steady."""
     found: list[_Run] = []
-    last, past = 0, before
+    last = 0
+    past = before
     for first, stop in runs:
         levels = np.median(rows[:, first:stop], axis=1)
-        between, low, high = rows[:, last:first], np.minimum(past, levels), np.maximum(past, levels)
+        between = rows[:, last:first]
+        low = np.minimum(past, levels)
+        high = np.maximum(past, levels)
         beyond = np.maximum(low[:, None] - between, between - high[:, None])
         if beyond.size and beyond.max() > _OTHER:
             found.append((last, first, between[:, beyond.max(axis=0).argmax()]))
         found.append((first, stop, levels))
-        last, past = stop, levels
+        last = stop
+        past = levels
     return found
 
 
@@ -70,9 +213,14 @@ def _merge_alike(runs: Sequence[_Run], rows: FloatArray) -> list[_Run]:
 
 
 def _stage(
-    trace: Trace, time: FloatArray, first: int, stop: int, levels: FloatArray, thresholds: Thresholds,
+    trace: Trace,
+    time: FloatArray,
+    first: int,
+    stop: int,
+    levels: FloatArray,
+    thresholds: Thresholds,
     earlier: Sequence[Stage],
-) -> Stage:  # fmt: skip
+) -> Stage:
     """The stage of some values with these levels, named by what the phases do."""
     end = trace.time[-1] + trace.cycle / 2 if stop == time.size else float(time[stop])
     start = trace.start if first == 0 else float(time[first])

@@ -132,7 +132,8 @@ class Flickermeter:
             settling = np.tile(begin, (1, _SETTLING * self._cycle // self._first + 1))
             self._measure(settling[:, settling.shape[1] % self._step :])
         whole = self._waiting.shape[1] // self._step * self._step
-        ready, self._waiting = self._waiting[:, :whole], self._waiting[:, whole:]
+        ready = self._waiting[:, :whole]
+        self._waiting = self._waiting[:, whole:]
         values = self._measure(ready)
         kept: FloatArray = values[:, self._skip :: self._every]
         self._skip = (self._skip - values.shape[1]) % self._every

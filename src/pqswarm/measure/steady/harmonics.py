@@ -67,7 +67,7 @@ def measure_spectrum(
     if not live.any() or orders < 1:
         return None
     values = np.where(live, steadiness, np.nan)[np.newaxis]
-    best, cycles = steadiest_cycles_for_harmonics(values, int(np.clip(_MAX_SAMPLES // cycle, 1, 10)))
+    best, cycles = steadiest_cycles(values, int(np.clip(_MAX_SAMPLES // cycle, 1, 10)))
     if best < 0:
         return None
     start = max(round((places[best] - 0.5 / frequency) * sampling_rate), 0)
@@ -94,9 +94,9 @@ def make_spectrum(direct: float, sizes: FloatArray, noise: float, start: float, 
     )
 
 
-def steadiest_cycles_for_harmonics(values: FloatArray, maximum: int) -> tuple[int, int]:
+def steadiest_cycles(values: FloatArray, maximum: int) -> tuple[int, int]:
     """First value and number of cycles, to `maximum`, where all channels, NaN apart, are steadiest; or (-1, 0)."""
-    limit = max(map(_steady_limit_for_harmonics, values))
+    limit = max(map(_steady_limit, values))
     for cycles in (*range(maximum, 1, -1), 1):
         n_values = 2 * cycles - 1 if cycles > 1 else min(2, values.shape[1])
         if n_values > values.shape[1]:
@@ -110,7 +110,7 @@ def steadiest_cycles_for_harmonics(values: FloatArray, maximum: int) -> tuple[in
     return -1, 0
 
 
-def _steady_limit_for_harmonics(values: FloatArray) -> float:
+def _steady_limit(values: FloatArray) -> float:
     """By how much the RMS may vary in a steady stretch, over its maximum."""
     known = values[np.isfinite(values)]
     noise = 1.4826 * float(np.median(np.abs(np.diff(known)) / known[1:])) if known.size > 3 else 0.0
@@ -135,7 +135,8 @@ def fit_harmonics(piece: FloatArray, cycle: float, orders: int, cycles: int) -> 
     basis = np.empty((piece.size, 2 * orders + 1))
     basis[:, 0] = 1.0
     for k in range(1, orders + 1):
-        basis[:, 2 * k - 1], basis[:, 2 * k] = np.cos(k * angle), np.sin(k * angle)
+        basis[:, 2 * k - 1] = np.cos(k * angle)
+        basis[:, 2 * k] = np.sin(k * angle)
     fit, *_ = np.linalg.lstsq(basis, piece, rcond=None)
     free = max(piece.size - basis.shape[1], 1)
     rest = float(np.sum((piece - basis @ fit) ** 2)) / free

@@ -7,10 +7,13 @@ import numpy as np
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.measure.steady.flickermeter import Flickermeter, short_term_severity
-from pqswarm.measure.steady.series import INTERVAL, SteadySeries, build_series, steady_series_interval
-from pqswarm.measure.steady.windows import (
+from pqswarm.measure.steady.series import (
+    INTERVAL,
+    SteadySeries,
     WindowValues,
+    build_series,
     highest_order,
+    interval_of,
     measure_windows,
     window_frequency_deviation,
     window_phasors,
@@ -108,7 +111,7 @@ class SteadyMeter:
         self._position = 0
         self._windows: list[WindowValues] = []
         self._starts: list[AnyArray] = []
-        self._flicker = _MeterFlickerLog(sampling_rate, nominal_frequency, frequency, len(channels), lamp)
+        self._flicker = _FlickerLog(sampling_rate, nominal_frequency, frequency, len(channels), lamp)
 
     def feed(self, volts: FloatArray) -> None:
         """Measure the next samples.
@@ -182,7 +185,7 @@ class SteadyMeter:
             )
         )
         starts = self._position + np.arange(n_windows) * length
-        self._flicker.feed(np.where(known, volts, np.nan)[:, :used], good, steady_series_interval(starts / self._rate))
+        self._flicker.feed(np.where(known, volts, np.nan)[:, :used], good, interval_of(starts / self._rate))
         self._starts.append(starts)
         self._position += used
         self._buffer[:, : self._filled - used] = self._buffer[:, used : self._filled].copy()
@@ -203,7 +206,7 @@ class SteadyMeter:
                 self._frequency = measured
 
 
-class _MeterFlickerLog:
+class _FlickerLog:
     """Flicker sensation of each window, and the severity of each interval of ten minutes."""
 
     def __init__(self, rate: float, nominal: float, frequency: float, n_channels: int, lamp: int | None) -> None:

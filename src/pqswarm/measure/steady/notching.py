@@ -18,12 +18,15 @@ _RINGING = 0.3  # tuned
 """Minimum jump over the largest one: beside a jump, the interpolated shape rings."""
 _SLOW = 25  # tuned
 """Harmonics up to this order can make steep flanks together; a notch has more than these."""
-_FAST, _LINES, _PRESENT = 0.3, 6, 0.2  # tuned
+_FAST = 0.3  # tuned
+_LINES = 6  # tuned
+_PRESENT = 0.2  # tuned
 """Minimum part of the jumps above that order, over that of steps; minimum number of lines there, of at least a fifth of
 the strongest: a few that beat have steep flanks, too."""
 _ROUGH = 4.0  # tuned
 """Minimum jump over the noise for a first screening."""
-_ORDERS, _ROUNDS = 13, 8  # tuned
+_ORDERS = 13  # tuned
+_ROUNDS = 8  # tuned
 """Orders of the smooth wave into which notches are cut, and rounds of its fit."""
 _MAX_FRACTION = 0.4  # tuned
 """Of a cycle that notches may take."""
@@ -40,7 +43,9 @@ def measure_notches(
     if n_samples < MIN_SAMPLES:
         nothing = np.full(size.shape, np.nan)
         return nothing, nothing.copy(), thd.copy()
-    depth, count, smooth = np.zeros(size.shape), np.zeros(size.shape), thd.copy()
+    depth = np.zeros(size.shape)
+    count = np.zeros(size.shape)
+    smooth = thd.copy()
     kept = lines[..., : n_samples // 2 + 1]
     scale = np.sqrt(2) * np.where(size > 0, size, np.inf)
     wave = np.fft.irfft(kept, n_samples, axis=-1) * (n_samples / length) / scale[..., None]
@@ -76,7 +81,8 @@ def _find_notches_by_jumps(wave: FloatArray, minimum: float) -> list[tuple[int, 
     places = [i for i, _ in edges]
     if not edges or np.mean(_fast_jumps(wave)[places] / np.maximum(up, down)[places]) < _FAST:
         return []
-    found, used = [], -1
+    found = []
+    used = -1
     for (i, way), (j, back) in zip(edges, [*edges[1:], *((k + n, sign) for k, sign in edges[:1])], strict=True):
         if i != used and 0 < j - i <= _LONGEST * n and way != back:
             used = j % n
@@ -108,7 +114,8 @@ def _without_smooth_wave(wave: FloatArray, minimum: float) -> FloatArray:
     angle = 2 * np.pi / wave.size * np.arange(wave.size)
     orders = np.arange(1, min(_ORDERS, int(0.2 * wave.size)) + 1)
     basis = np.column_stack([np.ones(wave.size), np.cos(np.outer(angle, orders)), np.sin(np.outer(angle, orders))])
-    rest, weight = wave, np.ones(wave.size)
+    rest = wave
+    weight = np.ones(wave.size)
     for _ in range(_ROUNDS):
         weighted = basis * weight[:, None]
         rest = wave - basis @ np.linalg.solve(weighted.T @ basis, weighted.T @ wave)
@@ -156,6 +163,7 @@ def _repaired_thd(wave: FloatArray, found: list[tuple[int, int, float]]) -> floa
     x = np.flatnonzero(keep)
     if x.size < n // 2:
         return 0.0
-    places, values = np.concatenate([x - n, x, x + n]), np.tile(wave[x], 3)
+    places = np.concatenate([x - n, x, x + n])
+    values = np.tile(wave[x], 3)
     lines = np.abs(np.fft.rfft(np.interp(np.arange(n), places, values)))
     return float(np.sqrt(np.sum(lines[2:51] ** 2)) / lines[1]) if lines[1] > 0 else 0.0

@@ -13,9 +13,7 @@ _MIN_SEQUENCE = 0.1
 """Fraction of the voltages that the larger sequence has at least: three voltages in phase have no unbalance."""
 
 
-def three_phases_for_unbalance(
-    channels: Sequence[ChannelHeader], systems: Sequence[str]
-) -> tuple[tuple[int, ...], ...]:
+def three_phase_groups(channels: Sequence[ChannelHeader], systems: Sequence[str]) -> tuple[tuple[int, ...], ...]:
     """Find the channels of each system that has exactly the three phases, or the three line-to-line voltages."""
     found = []
     for system in dict.fromkeys(systems):
@@ -31,12 +29,12 @@ def three_phases_for_unbalance(
 def measure_unbalance(
     channels: Sequence[ChannelHeader], systems: Sequence[str], phasor: AnyArray
 ) -> tuple[tuple[tuple[int, ...], ...], FloatArray, FloatArray]:
-    """Three-phase systems, and their negative and zero over the positive sequence [share] in each window.
+    """Three-phase systems, and their negative and zero over the positive sequence [fraction] in each window.
 
     `phasor` (channels, windows) is the fundamental. The rotation of the phases is not known: the greater sequence
     counts as the positive one. Line to line there is no zero sequence, NaN.
     """
-    groups = three_phases_for_unbalance(channels, systems)
+    groups = three_phase_groups(channels, systems)
     turn = np.exp(2j * np.pi / 3)
     negative, zero = np.full((2, len(groups), phasor.shape[1]), np.nan)
     for g, members in enumerate(groups):

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from os.path import commonprefix
 
 import numpy as np
 
@@ -10,30 +11,38 @@ from pqswarm._base.typing import FloatArray
 from pqswarm._base.units import frequency_text
 from pqswarm.errors import PqswarmError
 from pqswarm.measure.detect.urms import fill_gaps
-from pqswarm.recordings.frequency import measure_frequency, supply_frequency_shares, supply_share
+from pqswarm.recordings.frequency import fundamental_fraction, fundamental_fractions, measure_frequency
 from pqswarm.recordings.phases import find_phase
 from pqswarm.recordings.recording import STATES, Channel, ChannelHeader, Recording, RecordingSource
 from pqswarm.recordings.text import first_names
 
 CONNECTED, DISCONNECTED, PARTIAL, DERIVED, AUXILIARY = STATES
+_USED = (CONNECTED, PARTIAL)
 MIN_SAMPLES = 4
 """Samples per cycle that Urms(1/2) needs."""
 _WEAK = 0.25  # tuned
 """A channel without a phase that never reaches this fraction of the strongest one is not a supply voltage."""
-_DEAD, _DEAD_NOISE = 5e-3, 0.05  # tuned
+_DEAD = 5e-3  # tuned
+_DEAD_NOISE = 0.05  # tuned
 """A phase that never reaches this fraction of the others of its system is dead: a sine, and anything else."""
 _NOTHING = 1e-4  # tuned
 """A system that never reaches this fraction of the strongest voltage is not connected."""
-_SINE, _SOME, _MOST_CYCLES = 0.8, 0.5, 0.7  # tuned
+_SINE = 0.8  # tuned
+_SOME = 0.5  # tuned
+_MOST_CYCLES = 0.7  # tuned
 """Minimum fraction of the fundamental in a cycle, and of such cycles among the live ones, with and without a phase."""
-_FEW_CYCLES, _CLEAR, _MEAN = 4, 0.9, 0.5  # tuned
+_FEW_CYCLES = 4  # tuned
+_CLEAR = 0.9  # tuned
+_MEAN = 0.5  # tuned
 """Maximum number of live cycles that are few; minimum fraction of the fundamental in the best one, and on average."""
 _FEW_VOLTS = 10.0  # tuned
 """Below this, a signal that is not a sine is noise of an open input [V]."""
-_SUM, _NOT_ONE = 0.98, 0.9  # tuned
+_SUM = 0.98  # tuned
+_NOT_ONE = 0.9  # tuned
 """Minimum squared correlation with the sum of three phases, and its maximum with one of them."""
 _NO_VOLTAGE = 0.05
 """Of the largest RMS: below it, a channel is partial."""
+_SUM_OF_PHASES = "sum of the three phases: residual or open-delta voltage"
 _NEUTRAL = "neutral, residual or open-delta voltage"
 _SEQUENCE = re.compile(
     r"(?:neg|pos|zero|homo)\w*[ ._-]?seq|последоват|(?<![a-z])[3d]?[uv][012][ _]?(?:комп|расч|calc)", re.I
@@ -70,23 +79,33 @@ class ChannelState:
 
 @dataclass(frozen=True, eq=False)
 class SupplyChannel:
-    """A channel, its samples without gaps, the largest RMS of a cycle about its mean [V], and its system."""
+    """A channel, its place, its samples without gaps, the largest RMS of a cycle about its mean [V], and its system."""
 
+    number: int
     channel: Channel
     filled: FloatArray
     size: float
     system: str = ""
 
+    @property
+    def phase(self) -> str:
+        """Phase of the channel; empty if unknown."""
+        return self.channel.phase
+
     def is_wave(self, sampling_rate: float, frequency: float, *, solid: bool = False) -> bool:
         """Whether enough of the live cycles are sines, more or less; `solid` if they must be many."""
-        shares = supply_frequency_shares(self.filled, sampling_rate, frequency)
-        if 0 < shares.size <= _FEW_CYCLES and not solid:  # of an interruption little is left but its edges
+        fractions = fundamental_fractions(self.filled, sampling_rate, frequency)
+        if 0 < fractions.size <= _FEW_CYCLES and not solid:  # of an interruption little is left but its edges
             starts = (round(k * sampling_rate / frequency / 4) for k in range(4))
-            parts = [supply_frequency_shares(self.filled[one:], sampling_rate, frequency) for one in starts]
-            shares = np.concatenate(parts)
-            return bool(shares.max() > _CLEAR and shares.mean() > _MEAN)
-        least = _SOME if self.channel.phase and not solid else _MOST_CYCLES
-        return shares.size > (_FEW_CYCLES if solid else 0) and bool(np.mean(shares > _SINE) >= least)
+            shifted = [fundamental_fractions(self.filled[start:], sampling_rate, frequency) for start in starts]
+            fractions = np.concatenate(shifted)
+            return bool(fractions.max() > _CLEAR and fractions.mean() > _MEAN)
+        least = _SOME if self.phase and not solid else _MOST_CYCLES
+        return fractions.size > (_FEW_CYCLES if solid else 0) and bool(np.mean(fractions > _SINE) >= least)
+
+
+_Judged = dict[SupplyChannel, tuple[str, str]]
+"""State of each channel, and the reason."""
 
 
 def select_channels(
@@ -99,34 +118,56 @@ def select_channels(
     """
     check_waveform(recording)
     source = recording.source or "the recording"
-    rate, cycle = recording.sampling_rate, recording.sampling_rate / recording.nominal_frequency
-    chosen = list(recording.voltages) if names is None else named_channels(recording, names)
-    if not chosen:
+    rate = recording.sampling_rate
+    bank = _fill_channels(recording, names)
+    if not bank:
         raise PqswarmError(f"{source} has no voltage channel; name one in channels.")
-    bank = []
-    for channel in chosen:
-        filled, _ = fill_gaps(channel.samples, cycle)
-        bank.append(SupplyChannel(channel, filled, _largest_supply_channel_rms(filled, cycle)))
-    found = {id(one): (CONNECTED, "named") for one in bank}
     if names is None:
-        found = _states_by_name(bank, rate, recording.nominal_frequency)
-    phases = [one for one in bank if found.get(id(one), (CONNECTED,))[0] in (CONNECTED, PARTIAL)]
-    frequency = _measure_supply_frequency(phases or bank, recording)
-    found = _states_by_samples(phases, rate, frequency or recording.nominal_frequency, nominal) | found
-    kept = [one for one in bank if found[id(one)][0] in (CONNECTED, PARTIAL)]
-    phased = [one for one in bank if one.channel.phase] or bank
-    if not kept and all(found[id(one)][0] == DISCONNECTED or found[id(one)][1] == _NEUTRAL for one in phased):
-        kept = [one for one in phases if one in phased]
-    together = [one for one in phases if one in kept or (one.channel.phase and found[id(one)][0] == DISCONNECTED)]
-    systems = dict(zip(map(id, together), name_supply_systems([one.channel for one in together]), strict=True))
-    told = {id(one.channel): (systems.get(id(one), ""), *found[id(one)]) for one in bank}
-    if names is None:
-        told |= {id(c): ("", DERIVED, "values, no samples") for c in recording.channels if c.unit == "V rms"}
-    numbered = [(i, channel) for i, channel in enumerate(recording.channels) if id(channel) in told]
-    states = tuple(ChannelState(i, channel.name, channel.phase, *told[id(channel)]) for i, channel in numbered)
+        judged = _states_by_name(bank, rate, recording.nominal_frequency)
+    else:
+        judged = dict.fromkeys(bank, (CONNECTED, "named"))
+    candidates = [one for one in bank if judged.get(one, (CONNECTED,))[0] in _USED]
+    frequency = _measure_supply_frequency(candidates or bank, recording)
+    judged = _states_by_samples(candidates, rate, frequency or recording.nominal_frequency, nominal) | judged
+    kept = [one for one in bank if judged[one][0] in _USED] or _dead_supply(bank, candidates, judged)
+    dead_phases = [one for one in candidates if one.phase and judged[one][0] == DISCONNECTED]
+    together = [one for one in candidates if one in kept or one in dead_phases]
+    systems = dict(zip(together, name_systems([one.channel for one in together]), strict=True))
+    states = [ChannelState(one.number, one.channel.name, one.phase, systems.get(one, ""), *judged[one]) for one in bank]
+    states += _list_values(recording) if names is None else []
+    states.sort(key=lambda state: state.number)
     if not kept:
         raise PqswarmError(f"{source} has no voltage that can be analysed. {' '.join(describe_states(states))}")
-    return tuple(replace(one, system=systems[id(one)]) for one in kept), states, frequency
+    return tuple(replace(one, system=systems[one]) for one in kept), tuple(states), frequency
+
+
+def _list_values(recording: Recording) -> list[ChannelState]:
+    """States of the channels of RMS values."""
+    return [
+        ChannelState(number, channel.name, channel.phase, "", DERIVED, "values, no samples")
+        for number, channel in enumerate(recording.channels)
+        if channel.unit == "V rms"
+    ]
+
+
+def _fill_channels(recording: Recording, names: Sequence[str] | None) -> list[SupplyChannel]:
+    """The voltages, or the named channels, without gaps."""
+    cycle = recording.sampling_rate / recording.nominal_frequency
+    places = {channel: number for number, channel in enumerate(recording.channels)}
+    bank = []
+    for channel in recording.voltages if names is None else named_channels(recording, names):
+        filled, _ = fill_gaps(channel.samples, cycle)
+        bank.append(SupplyChannel(places[channel], channel, filled, _largest_rms(filled, cycle)))
+    return bank
+
+
+def _dead_supply(
+    bank: Sequence[SupplyChannel], candidates: Sequence[SupplyChannel], judged: _Judged
+) -> list[SupplyChannel]:
+    """The phases of a supply without voltage, which are analysed if there is nothing else."""
+    phased = [one for one in bank if one.phase] or bank
+    is_dead = all(judged[one][0] == DISCONNECTED or judged[one][1] == _NEUTRAL for one in phased)
+    return [one for one in candidates if one in phased] if is_dead else []
 
 
 def named_channels(recording: Recording, names: Sequence[str | int]) -> list[Channel]:
@@ -156,13 +197,13 @@ def check_waveform(recording: RecordingSource) -> None:
 
 def describe_states(states: Sequence[ChannelState]) -> list[str]:
     """A sentence for each state but connected: ``"Derived: UN (neutral voltage)."``."""
-    said: dict[str, dict[str, list[str]]] = {}
+    named: dict[str, dict[str, list[str]]] = {}
     for one in states:
         if one.state != CONNECTED:
-            said.setdefault(one.state, {}).setdefault(one.reason, []).append(one.name)
+            named.setdefault(one.state, {}).setdefault(one.reason, []).append(one.name)
     return [
         f"{state.capitalize()}: {'; '.join(f'{first_names(names, 20)} ({why})' for why, names in reasons.items())}."
-        for state, reasons in said.items()
+        for state, reasons in named.items()
     ]
 
 
@@ -182,123 +223,125 @@ def mark_dead_parts(
 
 def _measure_supply_frequency(candidates: Sequence[SupplyChannel], recording: Recording) -> float | None:
     """Frequency of the strongest of the channels that look like a supply voltage, or of all."""
-    rate, nominal = recording.sampling_rate, recording.nominal_frequency
-    like = [one for one in candidates if supply_share(one.filled, rate, nominal) > _SINE] or candidates
-    strongest = max(one.size for one in like)
-    return measure_frequency([one.filled for one in like if one.size >= _WEAK * strongest], rate, nominal)
+    rate = recording.sampling_rate
+    nominal = recording.nominal_frequency
+    sines = [one for one in candidates if fundamental_fraction(one.filled, rate, nominal) > _SINE] or candidates
+    strongest = max(one.size for one in sines)
+    return measure_frequency([one.filled for one in sines if one.size >= _WEAK * strongest], rate, nominal)
 
 
-def _states_by_name(bank: Sequence[SupplyChannel], rate: float, frequency: float) -> dict[int, tuple[str, str]]:
-    """States by `id` that the user or a name tells; some names do not count if the samples are a sine."""
-    numbered = {id(one): match[1] for one in bank if (match := _NUMBERED.search(one.channel.name))}
-    lettered = {one.channel.phase for one in bank if id(one) not in numbered} >= {"A", "B", "C"}
-    told = {}
+def _states_by_name(bank: Sequence[SupplyChannel], rate: float, frequency: float) -> _Judged:
+    """States that the user or a name tells; some names do not count if the samples are a sine."""
+    numbered = {one: match[1] for one in bank if (match := _NUMBERED.search(one.channel.name))}
+    lettered = {one.phase for one in bank if one not in numbered} >= {"A", "B", "C"}
+    has_components = lettered and "3" not in numbered.values()
+    judged: _Judged = {}
     for one in bank:
         name = one.channel.name
-        is_part = lettered and id(one) in numbered and "3" not in numbered.values()
+        is_component = has_components and one in numbered
         if one.channel.state:
-            told[id(one)] = (one.channel.state, "given")
-        elif (one.channel.phase or find_phase("", name)) == "N":
-            told[id(one)] = (DERIVED, _NEUTRAL)
+            judged[one] = (one.channel.state, "given")
+        elif (one.phase or find_phase("", name)) == "N":
+            judged[one] = (DERIVED, _NEUTRAL)
         elif _SEQUENCE.search(name):
-            told[id(one)] = (DERIVED, "sequence component")
-        elif (is_part or _CONTROLLED.search(name)) and not one.is_wave(rate, frequency, solid=True):
-            told[id(one)] = (DERIVED, "sequence component or magnitude" if is_part else "control quantity")
-    return told
+            judged[one] = (DERIVED, "sequence component")
+        elif (is_component or _CONTROLLED.search(name)) and not one.is_wave(rate, frequency, solid=True):
+            judged[one] = (DERIVED, "sequence component or magnitude" if is_component else "control quantity")
+    return judged
 
 
 def _states_by_samples(
     bank: Sequence[SupplyChannel], rate: float, frequency: float, nominal: float | Mapping[str, float] | None
-) -> dict[int, tuple[str, str]]:
-    """States by `id` that the samples show; a nominal voltage [V] may be given."""
-    phased = any(one.channel.phase for one in bank)
-    waves = {}
-    for one in bank:
-        volts = nominal.get(one.channel.name) if isinstance(nominal, Mapping) else nominal
-        fits = volts is not None and (one.channel.phase or not phased) and 0.1 * volts < one.size < 3 * volts
-        waves[id(one)] = bool(fits) or one.is_wave(rate, frequency)
-    strongest = max((one.size for one in bank if waves[id(one)]), default=0.0)
+) -> _Judged:
+    """States that the samples show; a nominal voltage [V] may be given."""
+    phased = any(one.phase for one in bank)
+    waves = [one for one in bank if _fits_nominal(one, nominal, phased) or one.is_wave(rate, frequency)]
+    strongest = max((one.size for one in waves), default=0.0)
     systems: dict[str, list[SupplyChannel]] = {}
-    for one, system in zip(bank, name_supply_systems([one.channel for one in bank]), strict=True):
+    for one, system in zip(bank, name_systems([one.channel for one in bank]), strict=True):
         systems.setdefault(system, []).append(one)
-    found: dict[int, tuple[str, str]] = {}
-    triples = []
-    for own in systems.values():
-        best = max((one.size for one in own if waves[id(one)]), default=0.0)
-        for one in own:
-            short = one.filled.size < rate / frequency  # too short to tell
-            beside = best if one.channel.phase else 0.0
-            found[id(one)] = (CONNECTED, "") if short else _state_by_size(one, waves[id(one)], beside, strongest)
-        live = [one for one in own if found[id(one)][0] == CONNECTED]
-        triples += [live] if sorted(one.channel.phase for one in live) == ["A", "B", "C"] else []
-    members = [one for triple in triples for one in triple]
-    for one in bank:
-        if (
-            found[id(one)][0] == CONNECTED
-            and one not in members
-            and any(_is_sum_of_phases(one, each) for each in triples)
-        ):
-            found[id(one)] = (DERIVED, "sum of the three phases: residual or open-delta voltage")
-    return found
+    is_short = any(one.filled.size < rate / frequency for one in bank)  # too short to tell
+    judged: _Judged = {}
+    for members in systems.values():
+        beside = max((one.size for one in members if one in waves), default=0.0)
+        for one in members:
+            judged[one] = (CONNECTED, "") if is_short else _state_by_size(one, one in waves, beside, strongest)
+    live = [[one for one in members if judged[one][0] == CONNECTED] for members in systems.values()]
+    triples = [members for members in live if sorted(one.phase for one in members) == ["A", "B", "C"]]
+    for members in live:
+        if members not in triples:
+            judged |= {one: (DERIVED, _SUM_OF_PHASES) for one in members if _is_sum(one, triples)}
+    return judged
+
+
+def _fits_nominal(one: SupplyChannel, nominal: float | Mapping[str, float] | None, phased: bool) -> bool:
+    """Whether a channel has about a given nominal voltage; beside phases, others do not count."""
+    volts = nominal.get(one.channel.name) if isinstance(nominal, Mapping) else nominal
+    return volts is not None and bool(one.phase or not phased) and 0.1 * volts < one.size < 3 * volts
 
 
 def _state_by_size(one: SupplyChannel, wave: bool, beside: float, strongest: float) -> tuple[str, str]:
     """State of a channel; `beside` is the strongest of its system, `strongest` that of all [V]."""
     mean = abs(float(one.filled.mean()))
-    if beside > 0 and one.size <= (_DEAD if wave else _DEAD_NOISE) * beside:
+    if one.phase and beside > 0 and one.size <= (_DEAD if wave else _DEAD_NOISE) * beside:
         return DISCONNECTED, "no voltage beside live phases: not connected, or open"
     if max(one.size, mean) <= max(_NOTHING * strongest, 0.0 if wave else _FEW_VOLTS):
         return DISCONNECTED, "no voltage"
-    if mean > (2 if one.channel.phase else 1) * one.size:
+    if mean > (2 if one.phase else 1) * one.size:
         return AUXILIARY, "direct voltage"
-    if not one.channel.phase and one.size < _WEAK * strongest:
+    if not one.phase and one.size < _WEAK * strongest:
         return AUXILIARY, "no supply voltage"
     return (CONNECTED, "") if wave else (AUXILIARY, "no waveform of the supply frequency")
 
 
-def _is_sum_of_phases(one: SupplyChannel, triple: Sequence[SupplyChannel]) -> bool:
+def _is_sum(one: SupplyChannel, triples: Sequence[Sequence[SupplyChannel]]) -> bool:
     """Whether a channel follows the sum of three phases, and none of them alone."""
-    phases = [phase.filled for phase in triple]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        follows = np.corrcoef([one.filled, *phases, np.sum(phases, axis=0)])[0, 1:] ** 2
-    return bool(follows[-1] > _SUM and follows[:-1].max() < _NOT_ONE)
+    for triple in triples:
+        phases = [phase.filled for phase in triple]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            follows = np.corrcoef([one.filled, *phases, np.sum(phases, axis=0)])[0, 1:] ** 2
+        if follows[-1] > _SUM and follows[:-1].max() < _NOT_ONE:
+            return True
+    return False
 
 
-def _largest_supply_channel_rms(x: FloatArray, cycle: float) -> float:
+def _largest_rms(x: FloatArray, cycle: float) -> float:
     """Largest RMS of any cycle about its mean, in blocks."""
     step = max(round(cycle), 1)
     blocks = x[: x.size // step * step].reshape(-1, step) if x.size >= step else x.reshape(1, -1)
     return float(blocks.std(axis=1).max(initial=0.0))
 
 
-def _common_channel_prefix(names: list[str]) -> str:
-    """Common prefix of the names."""
-    first, last = min(names), max(names)
-    same = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
-    return first[:same]
-
-
-def name_supply_systems(channels: Sequence[ChannelHeader]) -> list[str]:
+def name_systems(channels: Sequence[ChannelHeader]) -> list[str]:
     """Name of the system of each channel: the site's, or a new one where a phase is repeated or of another kind."""
     if any(channel.system for channel in channels):
-        others = iter(name_supply_systems([channel for channel in channels if not channel.system]))
+        others = iter(name_systems([channel for channel in channels if not channel.system]))
         return [channel.system or next(others) for channel in channels]
+    names: list[str] = []
+    for members in _group_phases(channels):
+        name = _common_name([member.name for member in members])
+        while name in names:
+            name += "'"
+        names += [name] * len(members)
+    return names
+
+
+def _group_phases(channels: Sequence[ChannelHeader]) -> list[list[ChannelHeader]]:
+    """Channels that follow each other, until a phase is repeated or of another kind."""
     groups: list[list[ChannelHeader]] = []
     for channel in channels:
-        group = groups[-1] if groups else []
-        seen = {member.phase for member in group}
-        kinds = {len(member.phase) for member in group}
-        if not group or (channel.phase and channel.phase in seen) or len(channel.phase) not in kinds:
+        phases = {member.phase for member in groups[-1]} if groups else set()
+        is_repeated = bool(channel.phase) and channel.phase in phases
+        if is_repeated or len(channel.phase) not in map(len, phases):
             groups.append([channel])
         else:
-            group.append(channel)
-    names: list[str] = []
-    for group in groups:
-        start = _common_channel_prefix([member.name for member in group]).rstrip(" _-.:/UVuv")
-        end = _common_channel_prefix([member.name[::-1] for member in group])[::-1].lstrip(" _-.:/")
-        stem = max(start, end, key=len)
-        label = stem if len(stem) > 1 and len(group) > 1 else "/".join(member.name for member in group)
-        while label in names:
-            label += "'"
-        names += [label] * len(group)
-    return names
+            groups[-1].append(channel)
+    return groups
+
+
+def _common_name(names: list[str]) -> str:
+    """What names have in common at their start or end, or all of them."""
+    start = commonprefix(names).rstrip(" _-.:/UVuv")  # noqa: RUF071 (of letters)
+    end = commonprefix([name[::-1] for name in names])[::-1].lstrip(" _-.:/")  # noqa: RUF071
+    stem = max(start, end, key=len)
+    return stem if len(stem) > 1 and len(names) > 1 else "/".join(names)

@@ -1,6 +1,6 @@
 """The voltage of 1 pu."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import sqrt
@@ -12,12 +12,13 @@ from pqswarm._base.units import voltage_text
 from pqswarm.errors import PqswarmError
 from pqswarm.measure.steady.flicker import find_flicker
 
-_LINE_TO_LINE = (
-    *(100, 110, 120, 200, 208, 220, 240, 380, 400, 415, 440, 480, 575, 600, 690, 1000),
-    *(2400, 3000, 3300, 4160, 4800, 6000, 6600, 6900, 10e3, 11e3, 12.47e3, 13.2e3, 13.8e3, 15e3, 20e3, 22e3, 24.94e3),
-    *(25e3, 30e3, 33e3, 34.5e3, 35e3, 45e3, 46e3, 60e3, 63e3, 66e3, 69e3, 90e3, 110e3, 115e3, 132e3, 138e3, 150e3),
-    *(161e3, 220e3, 225e3, 230e3, 275e3, 287e3, 330e3, 345e3, 380e3, 400e3, 500e3, 735e3, 750e3, 765e3),
-)
+_VOLTAGES = """
+100 110 120 200 208 220 240 380 400 415 440 480 575 600 690 1000
+2400 3000 3300 4160 4800 6000 6600 6900 10e3 11e3 12.47e3 13.2e3 13.8e3 15e3 20e3 22e3 24.94e3 25e3 30e3 33e3 34.5e3
+35e3 45e3 46e3 60e3 63e3 66e3 69e3 90e3 110e3 115e3 132e3 138e3 150e3 161e3 220e3 225e3 230e3 275e3 287e3 330e3 345e3
+380e3 400e3 500e3 735e3 750e3 765e3
+"""
+_LINE_TO_LINE = tuple(float(volts) for volts in _VOLTAGES.split())
 _PHASE_TO_NEUTRAL = (*(u / sqrt(3) for u in _LINE_TO_LINE), 100, 110, 120, 127, 220, 230, 240, 277, 347)
 _CLOSE = 0.05  # tuned
 _USUAL = 0.1
@@ -42,12 +43,13 @@ _SUSTAINED = 3
 _MODULATED = (0.02, 0.3)  # tuned
 """Range of Urms(1/2) over its minimum that may be flicker."""
 _MAX_VALUES = 800
-_ON_NOMINAL, _OFF_NOMINAL = 0.015, 0.03  # tuned
+_ON_NOMINAL = 0.015  # tuned
+_OFF_NOMINAL = 0.03  # tuned
 """Maximum distance of a level that is a standard voltage, and minimum of one that is not."""
 
 
 @dataclass(frozen=True)
-class Reference:
+class SupplyReference:
     """The voltage of 1 pu [V], and its origin."""
 
     volts: float
@@ -76,12 +78,13 @@ def guess_nominal(volts: float, phase: str) -> float | None:
     return float(best) if best is not None and abs(best - volts) <= _CLOSE * best else None
 
 
-def steady_reference_levels(urms: FloatArray) -> list[Level]:
+def steady_levels(urms: FloatArray) -> list[Level]:
     """Stretches within 3 % of their maximum: of four values, or of two at the very start."""
     values = urms[np.isfinite(urms)]
     least = min(_FEW, values.size)
     places = np.flatnonzero(np.isfinite(urms))
-    levels, first = [], 0
+    levels = []
+    first = 0
     while first < values.size:
         last = first
         low = high = values[first]
@@ -99,102 +102,18 @@ def steady_reference_levels(urms: FloatArray) -> list[Level]:
     return levels
 
 
-def choose_reference(
-    choice: str | float, urms: Sequence[FloatArray], phases: Sequence[str], live: Sequence[bool],
-    nominal: Sequence[float | None], frequency: float,
-) -> list[Reference]:  # fmt: skip
-    """Reference of each channel of one system, from its RMS [V] each half cycle; `live` if it is a supply voltage.
-
-    A nominal voltage [V] that is given is the reference, unless it is plainly that of another system. `frequency` is
-    that of the fundamental [Hz].
-    """
-    if not isinstance(choice, str):
-        return [Reference(float(choice), "given")] * len(urms)
-    urms = [values if yes else np.zeros(0) for values, yes in zip(urms, live, strict=True)]
-    levels = [steady_reference_levels(values) for values in urms]
-    usual = [_longest_reference_level(values, own) for values, own in zip(urms, levels, strict=True)]
-    if choice == "nominal":
-        return [_nominal(*each) for each in zip(usual, phases, nominal, strict=True)]
-    first = [_pre_event_reference(values, own) for values, own in zip(urms, levels, strict=True)]
-    if choice == "pre-event":
-        return [Reference(value, "pre-event") for value in first]
-    tops = [_sustained_level(values, own) for values, own in zip(urms, levels, strict=True)]
-    # A phase that is dead first tells by its usual level.
-    seen = zip(first, tops, usual, strict=True)
-    alive = [value for one, top, later in seen if (value := one if one > _DEAD * top or len(urms) == 1 else later) > 0]
-    together = float(np.median(alive)) if alive else 0.0
-    possible = _is_possible_nominal(urms, levels, nominal)
-    return [
-        Reference(given, "nominal")
-        if given is not None and possible
-        else _plausible_reference(
-            _choose_level(_ReferenceLevels(values, own, value, together, phase, frequency), given), top
-        )
-        for values, own, value, top, phase, given in zip(urms, levels, first, tops, phases, nominal, strict=True)
-    ]
-
-
-def is_line_to_line(nominal: float, urms: Sequence[FloatArray]) -> bool:
-    """Whether phases, by their RMS [V] each half cycle, start at 0.577 of a nominal voltage [V], and stay away from it.
-
-    Those of a symmetrical sag all recover; of an earth fault, one phase does not rise.
-    """
-    levels = [steady_reference_levels(values) for values in urms]
-    first = [_pre_event_reference(values, own) for values, own in zip(urms, levels, strict=True)]
-    tops = [_sustained_level(values, own) for values, own in zip(urms, levels, strict=True)]
-    return all(abs(value * sqrt(3) / nominal - 1) <= _USUAL for value in first) and min(tops) < 0.9 * nominal
-
-
-def _is_possible_nominal(
-    urms: Sequence[FloatArray], levels: Sequence[list[Level]], nominal: Sequence[float | None]
-) -> bool:
-    """Whether a nominal voltage can be that of a system, by its steady levels and those at the ends of the record."""
-    seen = [
-        (value, given)
-        for values, own, given in zip(urms, levels, nominal, strict=True)
-        if given is not None
-        for value in (*values[:1], *values[-1:], *(level.value for level in own))
-        if value > 0
-    ]
-    return not seen or any(_LOWEST * given < value < _HIGHEST * given for value, given in seen)
-
-
-def _pre_event_reference(urms: FloatArray, levels: list[Level]) -> float:
-    if levels:
-        return levels[0].value
-    known = urms[np.isfinite(urms)]
-    return float(np.median(known[:_FEW])) if known.size else 0.0
-
-
-def _longest_reference_level(urms: FloatArray, levels: list[Level]) -> float:
-    """The level held longest, of those that are live."""
-    top = max((level.value for level in levels), default=0.0)
-    live = [level for level in levels if level.value > 0.3 * top]
-    return max(live, key=lambda level: level.length).value if live else _pre_event_reference(urms, levels)
-
-
-def _nominal(volts: float, phase: str, nominal: float | None) -> Reference:
-    if nominal is not None:
-        return Reference(nominal, "nominal")
-    guess = guess_nominal(volts, phase)
-    if guess is None:
-        raise PqswarmError(
-            f"{voltage_text(volts)} is not close to a standard voltage, so the nominal one cannot be guessed: "
-            "give nominal_voltage, as the channels measure it, or another reference."
-        )
-    return Reference(guess, "nominal", f"The nominal voltage of {voltage_text(guess)} was guessed from the recording.")
-
-
 @dataclass(frozen=True, eq=False)
-class _ReferenceLevels:
-    """What the rules know of a channel: its RMS [V] each half cycle, and the first level of the other phases [V]."""
+class LevelFacts:
+    """What the rules know of a channel: its RMS [V] each half cycle, phase, and nominal voltage [V] if it is given.
+
+    `frequency` is that of the fundamental [Hz], `together` the first level of the phases of the system [V].
+    """
 
     urms: FloatArray
-    levels: list[Level]
-    first: float
-    together: float
     phase: str
+    nominal: float | None
     frequency: float
+    together: float = 0.0
 
     @cached_property
     def known(self) -> FloatArray:
@@ -203,9 +122,23 @@ class _ReferenceLevels:
         return values
 
     @cached_property
+    def levels(self) -> list[Level]:
+        """The steady levels."""
+        return steady_levels(self.urms)
+
+    @cached_property
+    def first(self) -> float:
+        """The first level [V]."""
+        if self.levels:
+            return self.levels[0].value
+        return float(np.median(self.known[:_FEW])) if self.known.size else 0.0
+
+    @cached_property
     def usual(self) -> float:
-        """The level held longest [V]."""
-        return _longest_reference_level(self.urms, self.levels)
+        """The level held longest, of those that are live [V]."""
+        highest = max((level.value for level in self.levels), default=0.0)
+        live = [level for level in self.levels if level.value > 0.3 * highest]
+        return max(live, key=lambda level: level.length).value if live else self.first
 
     @cached_property
     def top(self) -> float:
@@ -213,9 +146,17 @@ class _ReferenceLevels:
         return max((level.value for level in self.levels), default=self.first)
 
     @cached_property
+    def sustained(self) -> float:
+        """The highest level that is steady, or lasts longer than a cycle, or is at an end of the record [V]."""
+        known = self.known
+        lasting = np.min([known[k : known.size - _SUSTAINED + 1 + k] for k in range(_SUSTAINED)], axis=0)
+        steady = [level.value for level in self.levels]
+        return float(max(*known[:1], *known[-1:], lasting.max(initial=0.0), *steady, 0))
+
+    @cached_property
     def ends(self) -> tuple[float, float, float]:
         """First value, last value, and the level at both ends if the record ends as it starts, else 0 [V]."""
-        return _reference_at_ends(self.known, self.levels)
+        return _level_at_ends(self.known, self.levels)
 
     @property
     def is_short(self) -> bool:
@@ -231,7 +172,7 @@ class _ReferenceLevels:
     def is_brief(self) -> bool:
         """Whether the first level may be the end of an event: it is short, and another level outlasts it."""
         length = next((level.length for level in self.levels), 0)
-        later = sum(level.length for level in self.levels if _near_level(level.value, self.usual))
+        later = sum(level.length for level in self.levels if _is_near(level.value, self.usual))
         return length <= _BRIEF and later >= length and not self.returns
 
     @property
@@ -275,60 +216,138 @@ class _ReferenceLevels:
         return not (self.is_odd or self.is_far) and max(self.ends[:2]) > 0
 
     @property
-    def is_solid(self) -> bool:
-        """Whether the record starts with a steady level of enough half cycles."""
-        return bool(self.levels) and self.levels[0].first <= 1 and self.levels[0].length >= min(_FEW, self.known.size)
+    def is_modulated(self) -> bool:
+        """Whether a sine explains what the RMS does."""
+        known = self.known
+        if not self.agrees or not 12 <= known.size <= _MAX_VALUES or known.min() <= 0:
+            return False
+        if not _MODULATED[0] < known.max() / known.min() - 1 < _MODULATED[1]:
+            return False
+        return find_flicker(known / known.mean(), self.frequency, minimum=_MODULATED[0] / 2) is not None
+
+    @property
+    def is_capture(self) -> bool:
+        """Whether a capture has too little before its event: no steady level of enough half cycles."""
+        starts = self.levels[:1]
+        is_solid = any(level.first <= 1 and level.length >= min(_FEW, self.known.size) for level in starts)
+        return not is_solid and self.is_short and self.agrees and not self.starts_in_swell
+
+    @property
+    def is_undisturbed(self) -> bool:
+        """Whether the first level is that before an event."""
+        is_disturbed = self.is_dead or self.starts_in_sag or self.starts_in_swell or self.is_odd or self.is_far
+        return self.first > 0 and not is_disturbed
+
+    @property
+    def never_reaches(self) -> bool:
+        """Whether the channel starts far from the other phases, and not in a sag."""
+        is_away = (self.is_far or self.is_dead) and not self.starts_in_sag
+        return is_away and self.together > 0 and not _is_near(self.first, self.together)
 
 
-def _level_by_rules(seen: _ReferenceLevels) -> Reference:
-    """The level that is 1 pu: that of the first rule that applies."""
-    if seen.agrees and _is_reference_modulated(seen.known, seen.frequency):
-        return Reference(float(np.mean(seen.known)), "mean of a modulation")
-    # Too little before the event of a capture: the level at both ends if they agree, else the highest one.
-    if not seen.is_solid and seen.is_short and seen.agrees and not seen.starts_in_swell:
-        if seen.returns:
-            return Reference(seen.ends[2], "both ends of the record", _SHORT)
-        return Reference(max(seen.top, *seen.ends[:2]), "highest level", _SHORT)
-    is_disturbed = seen.is_dead or seen.starts_in_sag or seen.starts_in_swell or seen.is_odd or seen.is_far
-    if seen.first > 0 and not is_disturbed:
-        return Reference(seen.first, "pre-event")
-    if seen.is_odd and not seen.starts_in_sag:
-        text = _INSIDE.format("its level like that of the other phases")
-        return Reference(float(np.median(seen.like_others)), "level like the other phases", text)
-    never_reached = (seen.is_far or seen.is_dead) and not seen.starts_in_sag
-    if never_reached and seen.together > 0 and not _near_level(seen.first, seen.together):
-        return Reference(seen.together, "pre-event of the other phases", _INSIDE.format("that of the other phases"))
-    if seen.usual > 0:
-        return Reference(seen.usual, "longest steady level", _INSIDE.format("the level held longest"))
-    return Reference(0.0, "none")
+_RULES: tuple[tuple[Callable[[LevelFacts], bool], Callable[[LevelFacts], SupplyReference]], ...] = (
+    (lambda c: c.is_modulated, lambda c: SupplyReference(float(np.mean(c.known)), "mean of a modulation")),
+    # The level at both ends of a capture if they agree, else the highest one.
+    (lambda c: c.is_capture and c.returns, lambda c: SupplyReference(c.ends[2], "both ends of the record", _SHORT)),
+    (lambda c: c.is_capture, lambda c: SupplyReference(max(c.top, *c.ends[:2]), "highest level", _SHORT)),
+    (lambda c: c.is_undisturbed, lambda c: SupplyReference(c.first, "pre-event")),
+    (
+        lambda c: c.is_odd and not c.starts_in_sag,
+        lambda c: SupplyReference(
+            float(np.median(c.like_others)),
+            "level like the other phases",
+            _INSIDE.format("its level like that of the other phases"),
+        ),
+    ),
+    (
+        lambda c: c.never_reaches,
+        lambda c: SupplyReference(
+            c.together, "pre-event of the other phases", _INSIDE.format("that of the other phases")
+        ),
+    ),
+    (
+        lambda c: c.usual > 0,
+        lambda c: SupplyReference(c.usual, "longest steady level", _INSIDE.format("the level held longest")),
+    ),
+    (lambda _: True, lambda _: SupplyReference(0.0, "none")),
+)
+"""When a level is 1 pu, and which; the first that applies counts."""
 
 
-def _choose_level(seen: _ReferenceLevels, nominal: float | None) -> Reference:
-    """The level that is 1 pu; `nominal` is a given nominal voltage [V] that cannot be right."""
-    chosen = _level_by_rules(seen)
-    if nominal is None or chosen.volts <= 0:
-        return chosen
-    text = f"The nominal voltage of {voltage_text(nominal)} that was given is far from every level: it was not used."
-    return replace(chosen, caveat=text)
+def choose_references(choice: str | float, channels: Sequence[LevelFacts]) -> list[SupplyReference]:
+    """Reference of each channel of one system; `choice` as for :func:`characterize`.
+
+    A nominal voltage that is given is the reference, unless it is plainly that of another system.
+    """
+    if not isinstance(choice, str):
+        return [SupplyReference(float(choice), "given")] * len(channels)
+    if choice == "nominal":
+        return [_nominal(one.usual, one.phase, one.nominal) for one in channels]
+    if choice == "pre-event":
+        return [SupplyReference(one.first, "pre-event") for one in channels]
+    # A phase that is dead first tells by its usual level.
+    is_single = len(channels) == 1
+    starts = [one.first if is_single or one.first > _DEAD * one.sustained else one.usual for one in channels]
+    alive = [level for level in starts if level > 0]
+    together = float(np.median(alive)) if alive else 0.0
+    is_possible = _is_possible_nominal(channels)
+    return [
+        SupplyReference(one.nominal, "nominal")
+        if one.nominal is not None and is_possible
+        else _choose_level(replace(one, together=together))
+        for one in channels
+    ]
 
 
-def _plausible_reference(found: Reference, top: float) -> Reference:
-    """Return the reference, or the highest level if by it a channel were at three times its voltage."""
-    if not 0 < _HIGHEST * found.volts < top:
-        return found
-    return Reference(top, "highest level", "A level above three times another is not a swell: it was used as 1 pu.")
+def is_line_to_line(nominal: float, urms: Sequence[FloatArray]) -> bool:
+    """Whether phases, by their RMS [V] each half cycle, start at 0.577 of a nominal voltage [V], and stay away from it.
+
+    Those of a symmetrical sag all recover; of an earth fault, one phase does not rise.
+    """
+    channels = [LevelFacts(values, "", nominal, 0.0) for values in urms]
+    is_lower = all(abs(one.first * sqrt(3) / nominal - 1) <= _USUAL for one in channels)
+    return is_lower and min(one.sustained for one in channels) < 0.9 * nominal
 
 
-def _sustained_level(urms: FloatArray, levels: Sequence[Level]) -> float:
-    """The highest level that is steady, or lasts longer than a cycle, or is at an end of the record."""
-    known = urms[np.isfinite(urms)]
-    lasting = np.min([known[k : known.size - _SUSTAINED + 1 + k] for k in range(_SUSTAINED)], axis=0)
-    return float(
-        max((*known[:1], *known[-1:], lasting.max(initial=0.0), *(level.value for level in levels)), default=0)
-    )
+def _is_possible_nominal(channels: Sequence[LevelFacts]) -> bool:
+    """Whether a nominal voltage can be that of a system, by its steady levels and those at the ends of the record."""
+    seen = [
+        (value, one.nominal)
+        for one in channels
+        if one.nominal is not None
+        for value in (*one.urms[:1], *one.urms[-1:], *(level.value for level in one.levels))
+        if value > 0
+    ]
+    return not seen or any(_LOWEST * given < value < _HIGHEST * given for value, given in seen)
 
 
-def _reference_at_ends(urms: FloatArray, levels: Sequence[Level]) -> tuple[float, float, float]:
+def _nominal(volts: float, phase: str, nominal: float | None) -> SupplyReference:
+    if nominal is not None:
+        return SupplyReference(nominal, "nominal")
+    guess = guess_nominal(volts, phase)
+    if guess is None:
+        raise PqswarmError(
+            f"{voltage_text(volts)} is not close to a standard voltage, so the nominal one cannot be guessed: "
+            "give nominal_voltage, as the channels measure it, or another reference."
+        )
+    caveat = f"The nominal voltage of {voltage_text(guess)} was guessed from the recording."
+    return SupplyReference(guess, "nominal", caveat)
+
+
+def _choose_level(channel: LevelFacts) -> SupplyReference:
+    """The level that is 1 pu, by the rules; a given nominal voltage cannot be right."""
+    chosen = next(level(channel) for applies, level in _RULES if applies(channel))
+    if channel.nominal is not None and chosen.volts > 0:
+        given = voltage_text(channel.nominal)
+        caveat = f"The nominal voltage of {given} that was given is far from every level: it was not used."
+        chosen = replace(chosen, caveat=caveat)
+    if 0 < _HIGHEST * chosen.volts < channel.sustained:
+        caveat = "A level above three times another is not a swell: it was used as 1 pu."
+        return SupplyReference(channel.sustained, "highest level", caveat)
+    return chosen
+
+
+def _level_at_ends(urms: FloatArray, levels: Sequence[Level]) -> tuple[float, float, float]:
     """First and last value, and the level at both ends if the record ends as it began, else 0.
 
     The first or last value may already have part of an event. If they are nearer to each other than to the extreme, or
@@ -361,14 +380,5 @@ def _is_nominal(level: float, other: float, phase: str) -> bool:
     return distance(level) < _ON_NOMINAL and distance(other) > _OFF_NOMINAL
 
 
-def _is_reference_modulated(urms: FloatArray, frequency: float) -> bool:
-    """Whether a sine explains what the RMS does."""
-    if not 12 <= urms.size <= _MAX_VALUES or urms.min() <= 0:
-        return False
-    if not _MODULATED[0] < urms.max() / urms.min() - 1 < _MODULATED[1]:
-        return False
-    return find_flicker(urms / urms.mean(), frequency, minimum=_MODULATED[0] / 2) is not None
-
-
-def _near_level(value: float, other: float) -> bool:
+def _is_near(value: float, other: float) -> bool:
     return abs(value - other) <= 0.1 * other

@@ -6,19 +6,18 @@ from functools import partial
 
 import numpy as np
 
-from pqswarm._base.typing import FloatArray
+from pqswarm._base.typing import AnyArray, FloatArray
 from pqswarm._base.units import voltage_text
 from pqswarm.errors import PqswarmError
 from pqswarm.measure.detect.pages import PAGE
 from pqswarm.measure.detect.urms import half_cycle_rms, known_median
 from pqswarm.measure.event import ChannelEvent, ChannelEventMaker
-from pqswarm.measure.supply.channels import DISCONNECTED, ChannelState, select_channels
-from pqswarm.measure.supply.reference import Reference, choose_reference, is_line_to_line
-from pqswarm.measure.supply.wiring import describe_wiring
-from pqswarm.recordings.frequency import supply_share
+from pqswarm.measure.supply.channels import DISCONNECTED, ChannelState, SupplyChannel, select_channels
+from pqswarm.measure.supply.reference import LevelFacts, SupplyReference, choose_references, is_line_to_line
+from pqswarm.recordings.frequency import fundamental_fraction
 from pqswarm.recordings.recording import ChannelHeader, Recording, RecordingSource
 
-_MIN_SHARE = 0.3  # tuned
+_MIN_FRACTION = 0.3  # tuned
 """Of the fundamental in the mean square of a supply voltage."""
 
 
@@ -33,7 +32,7 @@ class Supply:
     numbers: tuple[int, ...]
     headers: tuple[ChannelHeader, ...]
     systems: tuple[str, ...]
-    references: tuple[Reference, ...]
+    references: tuple[SupplyReference, ...]
     measured: float | None
     nominal_frequency: float
     states: tuple[ChannelState, ...]
@@ -57,57 +56,49 @@ class Supply:
 
 
 def survey(
-    source: RecordingSource, reference: str | float, nominal_voltage: float | Mapping[str, float] | None,
+    source: RecordingSource,
+    reference: str | float,
+    nominal_voltage: float | Mapping[str, float] | None,
     channels: Sequence[str] | None,
-) -> Supply:  # fmt: skip
+) -> Supply:
     """Find the supply voltages of a recording from its first page, or that in which most channels are live."""
-    look = _choose_surveyed_stretch(source)
+    look = _choose_stretch(source)
+    rate = source.sampling_rate
     chosen, states, measured = select_channels(look, channels, nominal_voltage)
-    nominal_frequency = source.nominal_frequency
-    if measured is not None and abs(measured / nominal_frequency - 1) > 0.08:
-        standard = min((50.0, 60.0), key=lambda f: abs(f - measured))
-        # A grid, or a machine that runs away from it.
-        nominal_frequency = standard if abs(measured / standard - 1) < 0.08 else nominal_frequency
     frequency = source.nominal_frequency if measured is None else measured
-    places = {id(channel): number for number, channel in enumerate(look.channels)}
-    numbers = [places[id(one.channel)] for one in chosen]
-    dead = {one.number for one in states if one.state == DISCONNECTED}
-    urms = [half_cycle_rms(one.channel.samples, source.sampling_rate, frequency)[1] for one in chosen]
-    systems = [one.system for one in chosen]
-    nominals, caveats = _surveyed_nominal_voltages([one.channel for one in chosen], urms, nominal_voltage)
-    references: dict[int, Reference] = {}
-    for system in dict.fromkeys(systems):
-        members = [i for i, name in enumerate(systems) if name == system]
-        made = choose_reference(
-            reference,
-            [urms[i] for i in members],
-            [chosen[i].channel.phase for i in members],
-            [
-                numbers[i] not in dead and supply_share(chosen[i].filled, source.sampling_rate, frequency) > _MIN_SHARE
-                for i in members
-            ],
-            [nominals[i] for i in members],
-            frequency,
-        )
-        references |= dict(zip(members, made, strict=True))
+    dead = {state.number for state in states if state.state == DISCONNECTED}
+    urms = [half_cycle_rms(one.channel.samples, rate, frequency)[1] for one in chosen]
+    headers = [one.channel for one in chosen]
+    nominals, caveats = _nominal_voltages(headers, urms, nominal_voltage)
+    facts: dict[str, dict[int, LevelFacts]] = {}
+    for one, values, nominal in zip(chosen, urms, nominals, strict=True):
+        is_live = one.number not in dead and fundamental_fraction(one.filled, rate, frequency) > _MIN_FRACTION
+        members = facts.setdefault(one.system, {})
+        members[one.number] = LevelFacts(values if is_live else np.zeros(0), one.phase, nominal, frequency)
+    references: dict[int, SupplyReference] = {}
+    for members in facts.values():
+        references |= dict(zip(members, choose_references(reference, list(members.values())), strict=True))
     return Supply(
-        numbers=tuple(numbers),
-        headers=tuple(_surveyed_channel(one.channel) for one in chosen),
-        systems=tuple(systems),
-        references=tuple(references[i] for i in range(len(chosen))),
+        numbers=tuple(one.number for one in chosen),
+        headers=tuple(ChannelHeader(one.name, one.unit, one.phase, system=one.system) for one in headers),
+        systems=tuple(one.system for one in chosen),
+        references=tuple(references[one.number] for one in chosen),
         measured=measured,
-        nominal_frequency=nominal_frequency,
+        nominal_frequency=_choose_nominal_frequency(source.nominal_frequency, measured),
         states=states,
-        caveats=(*caveats, *describe_wiring(chosen, source.sampling_rate, frequency)),
+        caveats=(*caveats, *describe_wiring(chosen, rate, frequency)),
     )
 
 
-def _surveyed_channel(channel: ChannelHeader) -> ChannelHeader:
-    """A channel without its samples."""
-    return ChannelHeader(channel.name, channel.unit, channel.phase, system=channel.system)
+def _choose_nominal_frequency(given: float, measured: float | None) -> float:
+    """The given frequency, or a standard one that is plainly measured: else a machine runs away from the grid [Hz]."""
+    if measured is None or abs(measured / given - 1) <= 0.08:
+        return given
+    standard = min((50.0, 60.0), key=lambda hertz: abs(hertz - measured))
+    return standard if abs(measured / standard - 1) < 0.08 else given
 
 
-def _surveyed_nominal_voltages(
+def _nominal_voltages(
     channels: Sequence[ChannelHeader], urms: Sequence[FloatArray], given: float | Mapping[str, float] | None
 ) -> tuple[list[float | None], list[str]]:
     """Nominal voltage of each channel [V], and what was assumed.
@@ -120,22 +111,23 @@ def _surveyed_nominal_voltages(
     kinds = {len(channel.phase) for channel in channels}
     if given is not None and kinds == {1} and len(channels) > 1 and is_line_to_line(given, urms):
         to_neutral = given / 3**0.5
-        said = (
+        caveat = (
             f"All phases are near 0.58 of the nominal voltage of {voltage_text(given)}: it was taken as line to line, "
+            f"1 pu is {voltage_text(to_neutral)}."
         )
-        return [to_neutral] * len(channels), [f"{said}1 pu is {voltage_text(to_neutral)}."]
+        return [to_neutral] * len(channels), [caveat]
     if given is None or not kinds >= {1, 2}:
         return [given] * len(channels), []
     levels = {
         kind: np.median([known_median(v) for v, c in zip(urms, channels, strict=True) if len(c.phase) == kind])
         for kind in (1, 2)
     }
-    own = min((1, 2), key=lambda kind: abs(np.log(max(levels[kind], 1e-9) / given)))
-    factors = {own: 1.0, 3 - own: 3**0.5 if own == 1 else 3**-0.5}
+    nearest = min((1, 2), key=lambda kind: abs(np.log(max(levels[kind], 1e-9) / given)))
+    factors = {nearest: 1.0, 3 - nearest: 3**0.5 if nearest == 1 else 3**-0.5}
     return [given * factors.get(len(channel.phase), 1.0) for channel in channels], []
 
 
-def _choose_surveyed_stretch(source: RecordingSource) -> Recording:
+def _choose_stretch(source: RecordingSource) -> Recording:
     """All of a recording of less than two pages; else its first, middle or last page, where most channels are live."""
     if not source.n_samples:
         raise PqswarmError(f"{source.source or 'the recording'} has no samples.")
@@ -147,3 +139,46 @@ def _choose_surveyed_stretch(source: RecordingSource) -> Recording:
     size = np.array([[x.std() if x.size else 0.0 for x in own] for own in voltages])
     live = (size > 0.5 * size.max(axis=0)).sum(axis=1)
     return looks[int(live.argmax())]
+
+
+_SOUND = 0.7  # tuned
+"""Minimum voltage of all phases, over the highest, in the cycle that is looked at."""
+_NEAR = np.radians(20)  # tuned
+"""Maximum departure from the angles of a balanced system; between the wirings there are 60 degrees."""
+
+
+def describe_wiring(channels: Sequence[SupplyChannel], sampling_rate: float, frequency: float) -> list[str]:
+    """A sentence for each three-phase system in which a phase is reversed, or two are swapped."""
+    sentences: list[str] = []
+    step = round(sampling_rate / frequency)
+    turn = np.exp(-2j * np.pi * frequency / sampling_rate * np.arange(min(step, channels[0].filled.size)))
+    systems = dict.fromkeys(one.system for one in channels)
+    for system in systems:
+        members = sorted((one for one in channels if one.system == system), key=lambda one: one.phase)
+        names = [one.phase for one in members]
+        if names not in (["A", "B", "C"], ["AB", "BC", "CA"]) or members[0].filled.size < step:
+            continue
+        cycles = [one.filled[: one.filled.size // step * step].reshape(-1, step) for one in members]
+        phasors = np.array([np.einsum("ij,j->i", rows, turn) for rows in cycles])
+        size = np.abs(phasors)
+        best = int(size.min(axis=0).argmax())
+        if size[:, best].min() <= _SOUND * size.max():
+            continue
+        of_system = f" of {system}" if len(systems) > 1 else ""
+        if _rotation(phasors[:, best]) < 0:
+            sentences.append(f"The phases{of_system} rotate {names[0]}-{names[2]}-{names[1]}: two of them are swapped.")
+        sentences += [
+            f"Phase {name}{of_system} is reversed: with its sign changed, the phases are 120 degrees apart."
+            for name, sign in zip(names, 1 - 2 * np.eye(3), strict=True)
+            if _rotation(phasors[:, best] * sign)
+        ]
+    return sentences
+
+
+def _rotation(phasors: AnyArray) -> int:
+    """1 if three phasors follow each other by 120 degrees, -1 if they do so in the other sense, else 0."""
+    for sense in (1, -1):
+        aligned = phasors * np.exp(2j * np.pi / 3 * sense * np.arange(3))
+        if np.abs(np.angle(aligned[1:] * np.conj(aligned[0]))).max() < _NEAR:
+            return sense
+    return 0

@@ -18,7 +18,8 @@ from pqswarm.recordings.status import MAX_STATUS
 from pqswarm.recordings.text import date_from_text, list_date_notes, number_from_text
 
 _KINDS = ("ASCII", "BINARY", "BINARY32", "FLOAT32")
-_MAX_LINES, _LONGEST_LINE = 1_100_000, 20_000  # the standard has 999 999 channels at most; characters
+_MAX_LINES = 1_100_000
+_LONGEST_LINE = 20_000  # the standard has 999 999 channels at most; characters
 _MAX_RATES = 10_000  # the standard has 999
 
 
@@ -90,7 +91,8 @@ def _channel_counts(line: str, n_lines: int) -> tuple[int, int]:
     found = {letter.upper(): int(count) for count, letter in re.findall(r"(\d{1,7})\s*([AaDd])", line)}
     if "A" not in found:
         raise RecordingError("is not a COMTRADE configuration: its second line does not count the analog channels.")
-    analog, status = found["A"], found.get("D", 0)
+    analog = found["A"]
+    status = found.get("D", 0)
     if not analog:
         raise RecordingError("has no analog channels, only status channels.")
     if analog > MAX_CHANNELS:
@@ -125,10 +127,13 @@ def _analog(line: str, n: int) -> AnalogChannel:
     if len(fields) < 6:
         raise RecordingError(f"is damaged: line {n} of its configuration is not an analog channel.")
     fields += [""] * (13 - len(fields))
-    factor, offset = number_from_text(fields[5]), number_from_text(fields[6], 0.0)
+    factor = number_from_text(fields[5])
+    offset = number_from_text(fields[6], 0.0)
     if not (np.isfinite(factor) and np.isfinite(offset)):
         raise RecordingError(f"is damaged: line {n} of its configuration has no multiplier.")
-    primary, secondary, side = number_from_text(fields[10]), number_from_text(fields[11]), fields[12].upper()[:1]
+    primary = number_from_text(fields[10])
+    secondary = number_from_text(fields[11])
+    side = fields[12].upper()[:1]
     return AnalogChannel(fields[1], fields[2], fields[4], factor, offset, primary, secondary, side)
 
 

@@ -64,41 +64,38 @@ def _sniff(content: StoredBytes, head: bytes, config: Configuration) -> str:
     if _looks_ascii(head):
         return "ASCII"
     for kind in _TYPES:
-        row = _comtrade_row_type(kind, config)
-        if content.size // row.itemsize > 1 and _share_in_order(content, row) > 0.9:
+        row = _row_type(kind, config)
+        if content.size // row.itemsize > 1 and _fraction_in_order(content, row) > 0.9:
             return kind
     return "BINARY"
 
 
-def _comtrade_row_type(kind: str, config: Configuration) -> np.dtype[np.void]:
+def _row_type(kind: str, config: Configuration) -> np.dtype[np.void]:
     words = -(-config.n_status // 16)
     return np.dtype(
         [("n", "<u4"), ("t", "<u4"), ("values", _TYPES[kind], (len(config.analog),)), ("status", "<u2", (words,))]
     )
 
 
-def _comtrade_data_rows(content: StoredBytes, row: np.dtype[np.void], first: int, stop: int) -> AnyArray:
+def _read_rows(content: StoredBytes, row: np.dtype[np.void], first: int, stop: int) -> AnyArray:
     return np.frombuffer(content.read(first * row.itemsize, stop * row.itemsize), row)
 
 
-def _share_in_order(content: StoredBytes, row: np.dtype[np.void]) -> float:
+def _fraction_in_order(content: StoredBytes, row: np.dtype[np.void]) -> float:
     """Fraction of rows whose number follows that of the previous row; long files are sampled."""
     count = content.size // row.itemsize
     length = min(count, _PIECE, max(_CHUNK // row.itemsize, 2 * _PLACES))
     if count > length:
         length = max(length // _PLACES, 2)
     places = np.unique(np.linspace(0, count - length, _PLACES).astype(np.int64)) if count > length else [0]
-    follows = [
-        np.diff(_comtrade_data_rows(content, row, int(at), int(at) + length)["n"].astype(np.int64)) == 1
-        for at in places
-    ]
+    follows = [np.diff(_read_rows(content, row, int(at), int(at) + length)["n"].astype(np.int64)) == 1 for at in places]
     return float(np.concatenate(follows).mean())
 
 
 def _open_binary(content: StoredBytes, kind: str, config: Configuration, notes: list[str]) -> DataRows:
-    row = _comtrade_row_type(kind, config)
+    row = _row_type(kind, config)
     count, left = divmod(content.size, row.itemsize)
-    if count > 2 and _share_in_order(content, row) < 0.5:
+    if count > 2 and _fraction_in_order(content, row) < 0.5:
         notes.append("The samples are not numbered in order: the data may be damaged.")
     if left:
         notes.append(f"{count_text(left, 'byte')} after the last whole row: ignored.")
@@ -109,9 +106,10 @@ def _open_binary(content: StoredBytes, kind: str, config: Configuration, notes: 
         columns = [np.empty(stop - first) for _ in channels]
         for begin in range(first, stop, step):
             end = min(begin + step, stop)
-            rows = _comtrade_data_rows(content, row, begin, end)
+            rows = _read_rows(content, row, begin, end)
             for i, column in zip(channels, columns, strict=True):
-                stored, values = rows["values"][:, i], column[begin - first : end - first]
+                stored = rows["values"][:, i]
+                values = column[begin - first : end - first]
                 with np.errstate(invalid="ignore"):
                     values[:] = stored
                 # The 1991 edition marks missing values with FFFF, which is also -1, as in any sine near zero: ignored.
@@ -123,14 +121,13 @@ def _open_binary(content: StoredBytes, kind: str, config: Configuration, notes: 
 
     def stamps() -> Iterator[FloatArray]:
         for first in range(0, count, step):
-            found = _comtrade_data_rows(content, row, first, min(first + step, count))["t"]
+            found = _read_rows(content, row, first, min(first + step, count))["t"]
             yield np.where(found == _NO_STAMP, np.nan, found)
 
     def status(first: int, stop: int) -> AnyArray:
         words = -(-len(config.status) // 16)
         pieces = [
-            _comtrade_data_rows(content, row, at, min(at + step, stop))["status"][:, :words]
-            for at in range(first, stop, step)
+            _read_rows(content, row, at, min(at + step, stop))["status"][:, :words] for at in range(first, stop, step)
         ]
         stored = np.concatenate(pieces).view(np.uint8)
         return np.unpackbits(stored, axis=1, count=len(config.status), bitorder="little").view(np.int8)

@@ -17,7 +17,7 @@ from pqswarm.recordings.files import COMPANIONS, FileBytes, find_partner
 from pqswarm.recordings.reader import Options, RawHeader, RawSource, Reader
 from pqswarm.recordings.recording import RecordingError, shift_time
 from pqswarm.recordings.rows import MemoryBytes, StoredBytes
-from pqswarm.recordings.stamps import find_rate_of_stamp_pieces
+from pqswarm.recordings.stamps import find_rate_of_pieces
 from pqswarm.recordings.status import StatusChannel, find_changes
 from pqswarm.recordings.text import decode
 
@@ -32,25 +32,26 @@ _SAME_RATE = 1.01  # segments whose rates differ less are joined: sampling follo
 _BASE64 = re.compile(rb"[A-Za-z0-9+/\s]+=*\s*")  # neither commas, as text has, nor zeros, as binary data have
 _SHORTEST = 16  # minimum samples of a segment
 _MAX_SEGMENTS = 100
-_STATES, _MAX_ROWS = 4_000_000, 262_144  # states and rows read at once
+_STATES = 4_000_000
+_MAX_ROWS = 262_144  # states and rows read at once
 
 
 def open_comtrade(path: Path, options: Options) -> list[RawSource]:
     """Open a recording by any of its files, ignoring case; of sections at the high rate the longest is the main one."""
-    config_text, content, source = _comtrade_contents(path, options)
+    config_text, content, source = _open_contents(path, options)
     text, encoding = decode(config_text, options.encoding)
     config = parse_configuration(text)
     data = open_rows(content, config)
     notes = [] if encoding == "utf-8" else [f"The configuration was read as {encoding}."]
     notes += config.notes + data.notes
-    channels, scales, scale_notes = _read_comtrade_scales(config)
+    channels, scales, scale_notes = _read_scales(config)
     notes += scale_notes
     sources = [
         RawSource(
             channels,
             rate,
             len(kept),
-            _comtrade_fetcher(data, scales, kept.start),
+            _make_fetch(data, scales, kept.start),
             config.frequency,
             shift_time(config.start, seconds),
             source,
@@ -72,7 +73,7 @@ def open_comtrade(path: Path, options: Options) -> list[RawSource]:
 def count_missing_samples(path: Path) -> int:
     """Return how many samples the ``.dat`` of a ``.cfg`` lacks, as while it is being written; 0 if unknown."""
     try:
-        text, content, _ = _comtrade_contents(path, Options())
+        text, content, _ = _open_contents(path, Options())
         config = parse_configuration(decode(text, None)[0])
         announced = max((last for _, last in config.rates), default=0)
         return max(announced - open_rows(content, config).n_rows, 0) if announced else 0
@@ -80,11 +81,11 @@ def count_missing_samples(path: Path) -> int:
         return 0
 
 
-def _comtrade_contents(path: Path, options: Options) -> tuple[bytes, StoredBytes, str]:
+def _open_contents(path: Path, options: Options) -> tuple[bytes, StoredBytes, str]:
     """Configuration, data, and the name of the file that represents both."""
     limit = 4 * options.max_bytes if options.whole else None
     if path.suffix.casefold() == ".cff":
-        config, data = _comtrade_cff_sections(FileBytes.of(path, limit))
+        config, data = _split_cff(FileBytes.of(path, limit))
         if _BASE64.fullmatch(data.read(0, _CFF_HEAD)):
             options.check_samples(data.size // 8)
             return _decode_base64(config), MemoryBytes(_decode_base64(data.read_all())), path.name
@@ -99,15 +100,18 @@ def _comtrade_contents(path: Path, options: Options) -> tuple[bytes, StoredBytes
     return config, FileBytes.of(data_path, limit), config_path.name
 
 
-def _comtrade_cff_sections(content: FileBytes) -> tuple[bytes, FileBytes]:
+def _split_cff(content: FileBytes) -> tuple[bytes, FileBytes]:
     """The configuration and the data of a ``.cff``."""
     for limit in (_CFF_HEAD, _CFG_LIMIT):
         head = content.read(0, limit)
-        config, kind, start = b"", "", 0
+        config = b""
+        kind = ""
+        start = 0
         for match in _SECTION.finditer(head):
             if kind == "CFG":
                 config = head[start : match.start()]
-            kind, start = match[1].decode("ascii").upper(), match.end()
+            kind = match[1].decode("ascii").upper()
+            start = match.end()
             if kind == "DAT":  # the last section; binary data may look like anything
                 return config, content.after(start)
         if content.size <= limit:
@@ -123,7 +127,7 @@ def _decode_base64(section: bytes) -> bytes:
         raise RecordingError(f"is damaged: a section in base64 cannot be decoded ({error}).") from error
 
 
-def _comtrade_fetcher(
+def _make_fetch(
     data: DataRows, scales: list[tuple[float, float, float]], offset: int
 ) -> Callable[[int, int, Sequence[int]], list[FloatArray]]:
     """Return a function that reads part of a segment, from row `offset`, as primary values in the units of the file."""
@@ -153,9 +157,12 @@ def _status_finder(config: Configuration, data: DataRows, kept: range) -> Callab
     return status
 
 
-def _read_comtrade_scales(config: Configuration) -> tuple[list[RawHeader], list[tuple[float, float, float]], list[str]]:
+def _read_scales(config: Configuration) -> tuple[list[RawHeader], list[tuple[float, float, float]], list[str]]:
     """The channels, and factor, offset and ratio from stored to primary values of each."""
-    channels, scales, secondary, unclear = [], [], [], []
+    channels = []
+    scales = []
+    secondary = []
+    unclear = []
     numbered = {channel.phase for channel in config.analog if channel.phase.isdigit()}
     believed = len(numbered) > 1 and numbered <= set("01234")  # else a running number, or constant
     for channel in config.analog:
@@ -191,10 +198,10 @@ def _segments(
     if given_rate is not None:
         told = config.rates[0][0] if len(config.rates) == 1 else 0.0
         return [(told, range(n), 0.0, [])]
-    groups = _comtrade_rate_groups(config, n)
+    groups = _group_rates(config, n)
     if not groups:
         notes = ["The configuration gives no sampling rate: it was derived from the time stamps."]
-        rate, kept, seconds = find_rate_of_stamp_pieces((piece * config.time_unit for piece in data.stamps()), notes)
+        rate, kept, seconds = find_rate_of_pieces((piece * config.time_unit for piece in data.stamps()), notes)
         if not rate:
             raise RecordingError("gives no sampling rate, neither directly nor by time stamps; set sampling_rate.")
         return [(rate, range(kept.start, kept.stop), seconds, notes)]
@@ -219,21 +226,23 @@ def _segments(
         (
             rate,
             kept,
-            _comtrade_seconds_before_sample(config, kept.start),
+            _seconds_before(config, kept.start),
             notes + [joined.format(n, frequency_text(rate))] * (n > 1),
         )
         for rate, kept, n in chosen
     ]
 
 
-def _comtrade_rate_groups(config: Configuration, n: int) -> list[tuple[float, range, int]]:
+def _group_rates(config: Configuration, n: int) -> list[tuple[float, range, int]]:
     """Rate, samples and number of adjacent segments with almost equal rates; empty without a rate."""
     if not config.rates or any(not 0 < rate < 1e9 for rate, _ in config.rates):
         return []
     if len(config.rates) == 1 and config.rates[0][1] < 2:
         return [(config.rates[0][0], range(n), 1)]  # the last sample number is meaningless
     groups: list[list[tuple[float, int, int]]] = []
-    first, low, high = 0, np.inf, 0.0
+    first = 0
+    low = np.inf
+    high = 0.0
     for rate, last in config.rates:
         end = min(last, n)
         if end <= first:
@@ -255,13 +264,13 @@ def _comtrade_rate_groups(config: Configuration, n: int) -> list[tuple[float, ra
     return result if any(len(group[1]) >= min(_SHORTEST, n) for group in result) else []
 
 
-def _comtrade_seconds_before_sample(config: Configuration, sample: int) -> float:
+def _seconds_before(config: Configuration, sample: int) -> float:
     """Time from the first sample to another [s]."""
     ends = accumulate((min(last, sample) for _, last in config.rates), max, initial=0)
     return sum((end - first) / rate for (rate, _), (first, end) in zip(config.rates, pairwise(ends), strict=True))
 
 
-def _recognize_comtrade(path: Path, head: bytes) -> bool:
+def _is_comtrade(path: Path, head: bytes) -> bool:
     """Whether the file has a configuration beside it; a text ``.dat`` without one is a table."""
     suffix = path.suffix.casefold()
     if suffix not in COMPANIONS:
@@ -269,4 +278,4 @@ def _recognize_comtrade(path: Path, head: bytes) -> bool:
     return suffix != ".dat" or b"\0" in head or find_partner(path, ".cfg") is not None
 
 
-COMTRADE = Reader("comtrade", (".cfg", ".cff"), recognizes=_recognize_comtrade, open=open_comtrade)
+COMTRADE = Reader("comtrade", (".cfg", ".cff"), recognizes=_is_comtrade, open=open_comtrade)

@@ -51,21 +51,22 @@ def write_comtrade(recording: RecordingSource, path: str | Path, encoding: str =
     path = Path(path)
     if not path.name:
         raise PqswarmError(f"{str(path)!r} is not a valid file name.")
-    n_channels, status = len(recording.channels), recording.status
+    n_channels = len(recording.channels)
+    status = recording.status
     scales = [_integer_scale(low, high, _RANGES[encoding]) for low, high in _channel_ranges(recording)]
     lines = [
-        f"{_comtrade_field(recording.station or 'pqswarm')[:64]},{_comtrade_field(recording.source)[:64]},1999",
+        f"{_field_text(recording.station or 'pqswarm')[:64]},{_field_text(recording.source)[:64]},1999",
         f"{n_channels + len(status)},{n_channels}A,{len(status)}D",
     ]
     limit = _RANGES[encoding]
     for n, (channel, (factor, offset)) in enumerate(zip(recording.channels, scales, strict=True), 1):
         lines.append(
-            f"{n},{_comtrade_field(channel.name)[:64]},{_comtrade_field(channel.phase)},,{_comtrade_field(channel.unit)},{factor!r},{offset!r},0,"
+            f"{n},{_field_text(channel.name)[:64]},{_field_text(channel.phase)},,{_field_text(channel.unit)},{factor!r},{offset!r},0,"
             f"{-limit},{limit},1,1,P"
         )
-    lines += [f"{n},{_comtrade_field(one.name)[:64]},,,{one.normal}" for n, one in enumerate(status, 1)]
+    lines += [f"{n},{_field_text(one.name)[:64]},,,{one.normal}" for n, one in enumerate(status, 1)]
     multiplier = _multiplier(recording.n_samples / recording.sampling_rate)
-    began = _comtrade_date(recording.start)
+    began = _date_text(recording.start)
     lines += [
         f"{recording.nominal_frequency:.12g}",
         "1",
@@ -77,11 +78,11 @@ def write_comtrade(recording: RecordingSource, path: str | Path, encoding: str =
     ]
 
     def write(file: BinaryIO) -> None:
-        for first, part in _comtrade_stretches_to_write(recording):
+        for first, part in _stretches(recording):
             numbers = np.arange(first, first + part.n_samples)
             stamps = np.rint(numbers / recording.sampling_rate * 1e6 / multiplier).astype(np.int64)
             columns = [
-                _encode_comtrade_samples(channel.samples, *scale, _MISSING[encoding])
+                _encode_samples(channel.samples, *scale, _MISSING[encoding])
                 for channel, scale in zip(part.channels, scales, strict=True)
             ]
             states = [one.expand(first, first + part.n_samples) for one in status]
@@ -92,7 +93,7 @@ def write_comtrade(recording: RecordingSource, path: str | Path, encoding: str =
     return write_atomically(path.with_suffix(".cfg"), "\r\n".join(lines) + "\r\n")
 
 
-def _comtrade_stretches_to_write(recording: RecordingSource) -> Iterator[tuple[int, Recording]]:
+def _stretches(recording: RecordingSource) -> Iterator[tuple[int, Recording]]:
     for first in range(0, recording.n_samples, _STRETCH):
         yield first, recording.read(first, min(first + _STRETCH, recording.n_samples))
 
@@ -100,7 +101,7 @@ def _comtrade_stretches_to_write(recording: RecordingSource) -> Iterator[tuple[i
 def _channel_ranges(recording: RecordingSource) -> list[tuple[float, float]]:
     """Minimum and maximum sample of each channel; 0 if there is none."""
     ranges = [(np.inf, -np.inf)] * len(recording.channels)
-    for _, part in _comtrade_stretches_to_write(recording):
+    for _, part in _stretches(recording):
         finite = [channel.samples[np.isfinite(channel.samples)] for channel in part.channels]
         ranges = [
             (min(low, float(x.min(initial=np.inf))), max(high, float(x.max(initial=-np.inf))))
@@ -109,7 +110,7 @@ def _channel_ranges(recording: RecordingSource) -> list[tuple[float, float]]:
     return [one if one[0] <= one[1] else (0.0, 0.0) for one in ranges]
 
 
-def _comtrade_field(text: str) -> str:
+def _field_text(text: str) -> str:
     return re.sub(r"[,\x00-\x1f\x7f]+", " ", text).strip()
 
 
@@ -121,7 +122,7 @@ def _integer_scale(low: float, high: float, limit: int) -> tuple[float, float]:
     return (reach / limit if reach > 0 else 1.0), offset
 
 
-def _encode_comtrade_samples(samples: FloatArray, factor: float, offset: float, missing: int) -> IntArray:
+def _encode_samples(samples: FloatArray, factor: float, offset: float, missing: int) -> IntArray:
     values = np.full(samples.shape, missing, np.int64)
     kept = np.isfinite(samples)
     values[kept] = np.rint((samples[kept] - offset) / factor).astype(np.int64)
@@ -136,7 +137,7 @@ def _multiplier(duration: float) -> float:
     return multiplier
 
 
-def _comtrade_date(start: datetime | None) -> str:
+def _date_text(start: datetime | None) -> str:
     moment = start or datetime(1970, 1, 1)
     return moment.strftime("%d/%m/") + f"{moment.year:04d}" + moment.strftime(",%H:%M:%S.%f")
 
@@ -150,7 +151,9 @@ def _write_binary(numbers: IntArray, stamps: IntArray, columns: list[IntArray], 
     words = -(-len(states) // 16)
     row = [("n", "<u4"), ("t", "<u4"), ("values", "<i2", (len(columns),)), ("status", "<u2", (words,))]
     rows = np.zeros(stamps.size, np.dtype(row))
-    rows["n"], rows["t"], rows["values"] = numbers, stamps, np.column_stack(columns)
+    rows["n"] = numbers
+    rows["t"] = stamps
+    rows["values"] = np.column_stack(columns)
     for i, bits in enumerate(states):
         rows["status"][:, i // 16] |= bits.astype(np.uint16) << (i % 16)
     return rows.tobytes()

@@ -1,10 +1,6 @@
-"""PQDIF (IEEE 1159.3): the waveforms of observations.
+"""The series of PQDIF channels: how they are defined, stored, scaled and shared."""
 
-A data source record defines channels and their series (time, values), monitor settings give the nominal frequency and
-transducer ratios, and each observation record refers to the definitions before it.
-"""
-
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -14,12 +10,129 @@ from pqswarm._base.text import count_text
 from pqswarm._base.typing import FloatArray
 from pqswarm.recordings.files import FileBytes
 from pqswarm.recordings.pqdif import tags
-from pqswarm.recordings.pqdif.records import Collection, DamageError, moment, records
-from pqswarm.recordings.pqdif.series import Definition, Instances, Stored, increments, read_definition
+from pqswarm.recordings.pqdif.records import Collection, DamageError, Vector, moment, records
 from pqswarm.recordings.reader import Options, RawChannel, RawRecording, Reader
 from pqswarm.recordings.recording import RecordingError, shift_time
 from pqswarm.recordings.stamps import find_rate_of_stamps
 from pqswarm.recordings.units import clean
+
+_MAX_LINKS = 4  # a series that shares one that shares one ...
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A channel definition: positions of the time and value series, and their definitions."""
+
+    name: str
+    unit: str
+    phase: str
+    time_at: int
+    values_at: int
+    methods: tuple[int, ...]
+    units: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A stored series."""
+
+    values: Vector
+    method: int
+    unit: int
+    scale: float
+    offset: float
+
+    def in_units(self, values: "FloatArray | float", *, only_scale: bool = False) -> FloatArray:
+        """Stored values times scale plus offset, if the series is scaled."""
+        if not self.method & tags.SCALED:
+            return np.asarray(values, np.float64)
+        scale = 1.0 if np.isnan(self.scale) else self.scale
+        offset = 0.0 if np.isnan(self.offset) or only_scale else self.offset
+        return np.asarray(values * scale + offset, np.float64)
+
+
+class Instances:
+    """The channels of an observation; shared series are looked up once."""
+
+    def __init__(
+        self, indices: list[int], series: list[list[Collection]], definitions: "list[Definition | None]"
+    ) -> None:
+        self.indices = indices
+        self.all_series = series
+        self.definitions = definitions
+        self.memory: dict[tuple[int, int], Stored | None] = {}
+        self.time_bases: dict[tuple[int, int], tuple[float, float, datetime | None]] = {}
+
+    def definition(self, i: int) -> Definition | None:
+        """Definition of a channel."""
+        return self.definitions[self.indices[i]] if 0 <= self.indices[i] < len(self.definitions) else None
+
+    def find_series(self, i: int, at: int, depth: int = 0) -> "Stored | None":
+        """Values, scale, offset and coding of a series, resolved through shared ones."""
+        if depth > _MAX_LINKS or not (0 <= i < len(self.indices) and 0 <= at < len(self.all_series[i])):
+            return None
+        if (i, at) not in self.memory:
+            self.memory[i, at] = self._look_up(i, at, depth)
+        return self.memory[i, at]
+
+    def _look_up(self, i: int, at: int, depth: int) -> "Stored | None":
+        definition = self.definition(i)
+        series = self.all_series[i][at]
+        scale = series.number(tags.SERIES_SCALE)
+        offset = series.number(tags.SERIES_OFFSET)
+        values = series.vector(tags.SERIES_VALUES)
+        if values is None:
+            other = self.find_series(series.integer(tags.SHARE_CHANNEL), series.integer(tags.SHARE_SERIES), depth + 1)
+            if other is None:
+                return None
+            if np.isnan(scale) and np.isnan(offset):
+                return other
+            scale = other.scale if np.isnan(scale) else scale
+            return replace(other, scale=scale, offset=other.offset if np.isnan(offset) else offset)
+        if definition is None or at >= len(definition.methods):
+            return None
+        return Stored(values, definition.methods[at], definition.units[at], scale, offset)
+
+
+def read_definition(channel: Collection) -> Definition | None:
+    """A channel's definition; None if it is not a waveform with time and values."""
+    if channel.guid(tags.QUANTITY_TYPE) != tags.WAVEFORM:
+        return None
+    kinds = channel.collection(tags.SERIES_DEFINITIONS).collections(tags.ONE_SERIES_DEFINITION)
+    types = [kind.guid(tags.SERIES_VALUE_TYPE) for kind in kinds]
+    at = next((types.index(t) for t in (tags.VALUE_TYPE_VALUE, tags.VALUE_TYPE_INSTANTANEOUS) if t in types), -1)
+    if at < 0 or tags.VALUE_TYPE_TIME not in types:
+        return None
+    units = tuple(kind.integer(tags.SERIES_UNITS, 0) for kind in kinds)
+    measured = {1: "V", 2: "A"}.get(channel.integer(tags.QUANTITY_MEASURED, 0), "?")
+    name = channel.vector(tags.CHANNEL_NAME)
+    return Definition(
+        "" if name is None else clean(name.text()),
+        tags.UNITS.get(units[at], measured),
+        tags.PHASES.get(channel.integer(tags.PHASE_ID, 0), ""),
+        types.index(tags.VALUE_TYPE_TIME),
+        at,
+        tuple(kind.integer(tags.STORAGE_METHOD, 1) for kind in kinds),
+        units,
+    )
+
+
+def increments(stored: FloatArray) -> tuple[float, float, float]:
+    """Count, step and first value of a series stored as increments.
+
+    The standard stores the number of rates, and a count and a step for each; some vendors store start, count and step.
+    Of several rates, the longest section counts.
+    """
+    if stored.size < 3:
+        return 0.0, 0.0, 0.0
+    if stored[0] >= 1 and stored.size == 1 + 2 * stored[0]:
+        counts = stored[1::2]
+        steps = stored[2::2]
+        if (steps == steps[0]).all():
+            return float(counts.sum()), float(steps[0]), 0.0
+        return 0.0, 0.0, 0.0
+    return float(stored[1]), float(stored[2]), float(stored[0])
+
 
 _NUMERIC = frozenset({1, 2, 3, 20, 21, 22, 30, 31, 32, 40, 41})
 
@@ -81,7 +194,8 @@ class _Collector:
         if kind == tags.DATA_SOURCE:
             channels = body.collection(tags.CHANNEL_DEFINITIONS).collections(tags.ONE_CHANNEL_DEFINITION)
             self.channels = [read_definition(channel) for channel in channels]
-            self.frequency, self.ratios = 0.0, {}
+            self.frequency = 0.0
+            self.ratios = {}
             texts = [body.vector(tags.SOURCE_NAME), body.vector(tags.SOURCE_LOCATION)]
             self.station = ", ".join(dict.fromkeys(filter(None, (clean(x.text()) for x in texts if x is not None))))
         elif kind == tags.MONITOR_SETTINGS:
@@ -179,7 +293,8 @@ class _Collector:
         with np.errstate(all="ignore"):
             if found.method & tags.INCREMENT:
                 count, step, first = increments(stored[:1000].astype(np.float64))
-                step, first = float(found.in_units(step, only_scale=True)) * unit, float(found.in_units(first)) * unit
+                step = float(found.in_units(step, only_scale=True)) * unit
+                first = float(found.in_units(first)) * unit
                 if count != size and count:
                     notes.append(f"{name}: the time series has {count:g} values, the channel {size}.")
                 rate = 1 / step if step > 1e-12 else 0.0
@@ -200,7 +315,8 @@ def _ratios(settings: Collection) -> dict[int, float]:
         return {}
     ratios = {}
     for one in settings.collection(tags.CHANNEL_SETTINGS).collections(tags.ONE_CHANNEL_SETTING):
-        system, monitor = one.number(tags.TRANSDUCER_SYSTEM_SIDE), one.number(tags.TRANSDUCER_MONITOR_SIDE)
+        system = one.number(tags.TRANSDUCER_SYSTEM_SIDE)
+        monitor = one.number(tags.TRANSDUCER_MONITOR_SIDE)
         if 0 < system < 1e9 and 1e-6 < monitor < 1e9:
             ratios[one.integer(tags.CHANNEL_DEFINITION_INDEX)] = system / monitor
     return ratios

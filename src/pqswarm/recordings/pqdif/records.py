@@ -137,7 +137,9 @@ def records(content: bytes, unpacked_limit: int, notes: list[str]) -> Iterator[t
     omit it; if it matches no record of a file, the vendor computes something else. Only a wrong checksum among
     right ones indicates damage.
     """
-    position, seen, packed = 0, set[int](), False
+    position = 0
+    seen = set[int]()
+    packed = False
     stored = unpacked = 0
     checked: set[bool] = set()
     element_limit = 100_000 + len(content) // 7  # waveforms need few elements: more would only waste time
@@ -169,7 +171,7 @@ def records(content: bytes, unpacked_limit: int, notes: list[str]) -> Iterator[t
             root = tree.collection(0, 0)
             element_limit -= tree.count_read
             if kind == tags.CONTAINER:
-                packed = _has_compressed_pqdif_records(root)
+                packed = _is_compressed(root)
             yield kind, root, len(body)
         if following <= 0:
             return
@@ -178,7 +180,7 @@ def records(content: bytes, unpacked_limit: int, notes: list[str]) -> Iterator[t
         position = following
 
 
-def _has_compressed_pqdif_records(container: Collection) -> bool:
+def _is_compressed(container: Collection) -> bool:
     style = container.integer(tags.COMPRESSION_STYLE, 0)
     algorithm = container.integer(tags.COMPRESSION_ALGORITHM, 0)
     if style and algorithm not in (0, 1):

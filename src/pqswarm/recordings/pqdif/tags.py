@@ -61,7 +61,8 @@ SHARE_CHANNEL = tag("8973861f-f1c3-11cf-9d89-0080c72e70a3")
 SHARE_SERIES = tag("89738620-f1c3-11cf-9d89-0080c72e70a3")
 
 # Storage methods are flags.
-SCALED, INCREMENT = 2, 4
+SCALED = 2
+INCREMENT = 4
 
 PHASES = {1: "A", 2: "B", 3: "C", 4: "N", 5: "AB", 6: "BC", 7: "CA", 8: "N", 12: "N", 19: "A", 20: "B", 21: "C"}
 """Phase by the standard's number; general phases 1 to 3 count as A to C."""

@@ -52,26 +52,26 @@ def read_state(key: str, value: str) -> str:
     return value
 
 
-def _check_site_file_unit(text: str) -> str:
+def _check_unit(text: str) -> str:
     if text and si_unit(text)[0] == text and text not in ("V", "A", "W", "VA", "var", "Hz"):
         raise PqswarmError(f"{text!r} is not a known unit: give V, kV, mV, A, kA, ...")
     return text
 
 
-def _check_site_file_ratio(ratio: float) -> float:
+def _check_ratio(ratio: float) -> float:
     if ratio == 0:
         raise PqswarmError("must not be 0: it is the factor from what the meter sees to the network")
     return ratio
 
 
-def _check_site_file_connection(given: Any) -> Any:
+def _check_connection(given: Any) -> Any:
     if given is not None and not isinstance(given, Mapping):
         raise PqswarmError(f"say which: {{ line_to_line = {given!r} }} or {{ phase_to_neutral = {given!r} }}")
     return given
 
 
 Text = Annotated[str, AfterValidator(clean)]
-Unit = Annotated[Text, AfterValidator(_check_site_file_unit)]
+Unit = Annotated[Text, AfterValidator(_check_unit)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Voltage = Annotated[float, BeforeValidator(partial(read_voltage, ""))]
 
@@ -80,12 +80,12 @@ class _SiteTable(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class _SiteFileNominal(_SiteTable):
+class _NominalVoltage(_SiteTable):
     line_to_line: Voltage | None = None
     phase_to_neutral: Voltage | None = None
 
     @model_validator(mode="after")
-    def _check_one(self) -> "_SiteFileNominal":
+    def _check_one(self) -> "_NominalVoltage":
         if len(self.model_fields_set) != 1:
             raise PqswarmError("give one of line_to_line and phase_to_neutral")
         return self
@@ -95,7 +95,7 @@ class _Channel(_SiteTable):
     name: Annotated[Text, Field(min_length=1)] | None = None
     phase: Literal["A", "B", "C", "N", "AB", "BC", "CA", ""] | None = None
     unit: Unit | None = None
-    ratio: Annotated[Number, Field(ge=-1e9, le=1e9), AfterValidator(_check_site_file_ratio)] = 1.0
+    ratio: Annotated[Number, Field(ge=-1e9, le=1e9), AfterValidator(_check_ratio)] = 1.0
     system: Text | None = None
     nominal: Voltage | None = None
     state: Annotated[str, AfterValidator(partial(read_state, "state"))] | None = None
@@ -104,7 +104,7 @@ class _Channel(_SiteTable):
 
 class _Site(_SiteTable):
     station: Text = ""
-    nominal_voltage: Annotated[_SiteFileNominal | None, BeforeValidator(_check_site_file_connection)] = None
+    nominal_voltage: Annotated[_NominalVoltage | None, BeforeValidator(_check_connection)] = None
     nominal_frequency: Annotated[Number, Field(ge=5, le=1000)] | None = None
     reference: Annotated[Any, BeforeValidator(partial(read_reference, "reference"))] = None
     unit: Unit = ""
@@ -120,7 +120,8 @@ def parse_site(text: str, source: str) -> dict[str, Any]:
         raise table_error(source, explain_mistakes(error, _Site)) from None
     fields = site.model_dump(exclude={"nominal_voltage"})
     for rule in fields["channels"].values():
-        rule["unit"], rule["system"] = rule["unit"] or None, rule["system"] or None
-    nominal = site.nominal_voltage or _SiteFileNominal.model_construct()
+        rule["unit"] = rule["unit"] or None
+        rule["system"] = rule["system"] or None
+    nominal = site.nominal_voltage or _NominalVoltage.model_construct()
     to_neutral = nominal.phase_to_neutral
     return {**fields, "line_to_line": nominal.line_to_line if to_neutral is None else to_neutral * sqrt(3)}

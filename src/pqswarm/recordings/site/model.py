@@ -1,18 +1,89 @@
-"""A site: nominal values of a meter, and names, phases, ratios and units of its channels."""
+"""A recording with a site applied: channels are selected, renamed and scaled on reading."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from fnmatch import fnmatchcase
+from importlib.resources import files
 from math import sqrt
 from pathlib import Path
 from typing import Any
 
-from pqswarm._base.toml import read_toml_text
+from pqswarm._base.toml import read_toml_text, to_toml
 from pqswarm.errors import PqswarmError
-from pqswarm.recordings.recording import ChannelHeader, Recording, RecordingError, RecordingSource
-from pqswarm.recordings.site.source import Pick, SiteSource
+from pqswarm.recordings.recording import Channel, ChannelHeader, Recording, RecordingError, RecordingSource
+from pqswarm.recordings.status import StatusChannel
 from pqswarm.recordings.text import first_names
 from pqswarm.recordings.units import si_unit
+
+
+@dataclass(frozen=True, eq=False)
+class Pick:
+    """A selected channel: its position, its new header, and the factor of its samples."""
+
+    place: int
+    header: ChannelHeader
+    factor: float
+
+    def of(self, channel: Channel) -> Channel:
+        """Return the channel, renamed and scaled."""
+        samples = channel.samples if self.factor == 1 else channel.samples * self.factor
+        header = self.header
+        return Channel(header.name, header.unit, header.phase, samples, system=header.system, state=header.state)
+
+
+@dataclass(frozen=True, eq=False)
+class SiteSource:
+    """A recording source with a site applied."""
+
+    inner: RecordingSource
+    picks: tuple[Pick, ...]
+    station: str
+    nominal_frequency: float
+    notes: tuple[str, ...]
+    sampling_rate: float
+    n_samples: int
+    start: datetime | None
+    source: str
+    path: str
+    format: str
+
+    @property
+    def channels(self) -> tuple[ChannelHeader, ...]:
+        """The selected channels."""
+        return tuple(pick.header for pick in self.picks)
+
+    @property
+    def status(self) -> tuple[StatusChannel, ...]:
+        """Status channels, named as in the file."""
+        return self.inner.status
+
+    def read(self, first: int = 0, stop: int | None = None) -> Recording:
+        """Return scaled samples of the selected channels."""
+        part = self.inner.read(first, stop)
+        return replace(
+            part,
+            channels=tuple(pick.of(part.channels[pick.place]) for pick in self.picks),
+            nominal_frequency=self.nominal_frequency,
+            station=self.station,
+            notes=self.notes,
+        )
+
+
+_HEAD = (files("pqswarm.recordings.site") / "template.toml").read_text(encoding="utf-8")
+
+
+def site_template(recording: RecordingSource) -> str:
+    """Return a site file that changes nothing, with every channel of the recording."""
+    lines = [_HEAD.format(station=to_toml(recording.station), frequency=recording.nominal_frequency)]
+    for name in dict.fromkeys(channel.name for channel in recording.channels):
+        channel = next(one for one in recording.channels if one.name == name)
+        lines += [
+            f"[channels.{to_toml(name)}]  # {channel.unit or 'no unit'}",
+            f"{'' if channel.phase else '# '}phase = {to_toml(channel.phase or 'A')}",
+            "",
+        ]
+    return "\n".join(lines)
 
 
 @dataclass(frozen=True)
@@ -101,7 +172,7 @@ class Site:
         Parameters
         ----------
         path : str or Path
-            TOML; ``pqswarm site RECORDING`` prints one to edit.
+            TOML; ``pqswarm site-file RECORDING`` prints one to edit.
 
         Returns
         -------
@@ -113,7 +184,7 @@ class Site:
             text = read_toml_text(path)
         except FileNotFoundError:
             raise PqswarmError(
-                f"there is no site file {path}: `pqswarm site RECORDING > {path.name}` writes one to edit."
+                f"there is no site file {path}: `pqswarm site-file RECORDING > {path.name}` writes one to edit."
             ) from None
         return cls.read(text, str(path))
 
@@ -153,7 +224,7 @@ class Site:
         str
             TOML, with comments.
         """
-        from pqswarm.recordings.site.template import site_template
+        from pqswarm.recordings.site.model import site_template
 
         return site_template(recording)
 
@@ -202,7 +273,7 @@ class Site:
     @property
     def units(self) -> Mapping[str, str]:
         """Units by names in the recording, for the option `units` of readers, with patterns and the default unit."""
-        return _SiteUnits(self)
+        return _Units(self)
 
     def apply(self, source: RecordingSource) -> RecordingSource:
         """Apply the site to a recording.
@@ -248,18 +319,22 @@ class Site:
 
     def _header(self, channel: ChannelHeader, rule: ChannelRule) -> tuple[ChannelHeader, float]:
         """The new header of a channel, and the factor of its samples."""
-        unit, factor = channel.unit, rule.ratio
+        unit = channel.unit
+        factor = rule.ratio
         if rule.unit is not None:
             given, prefix = si_unit(rule.unit)
             if unit.removesuffix(" rms") != given:  # else the reader has applied it
-                unit, factor = given, factor * prefix
+                unit = given
+                factor = factor * prefix
         phase = channel.phase if rule.phase is None else rule.phase
-        system, state = rule.system or channel.system, rule.state or channel.state
+        system = rule.system or channel.system
+        state = rule.state or channel.state
         return ChannelHeader(rule.name or channel.name, unit, phase, system=system, state=state), factor
 
     def _notes(self, source: RecordingSource) -> tuple[str, ...]:
         """Return the changes to a recording, one sentence each."""
-        ignored, scaled = [], []
+        ignored = []
+        scaled = []
         for channel in source.channels:
             rule = self.rule(channel.name)
             if rule.ignore:
@@ -274,7 +349,7 @@ class Site:
         return tuple(said)
 
 
-class _SiteUnits(Mapping[str, str]):
+class _Units(Mapping[str, str]):
     """Units of channels by name; `get` returns the default unit of the site if the recording has none."""
 
     def __init__(self, site: Site) -> None:

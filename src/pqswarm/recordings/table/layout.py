@@ -1,8 +1,8 @@
-"""The layout of a text table: separators, first row of data, names, units, time and header."""
+"""The header of a table: rates, frequencies, units and dates, to the right of, below or after their names."""
 
 import re
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, pairwise
 
 import numpy as np
 
@@ -10,18 +10,168 @@ from pqswarm._base.text import count_text
 from pqswarm._base.typing import FloatArray
 from pqswarm.recordings.reader import Options
 from pqswarm.recordings.recording import RecordingError
-from pqswarm.recordings.table.header import (
-    HEADER_ROWS,
-    TIME_UNITS,
-    is_header_key,
-    kind_of,
-    metadata_of,
-    take_blocks,
-    take_header_metadata,
-    take_units,
-)
 from pqswarm.recordings.text import list_date_notes, number_from_text, split
 from pqswarm.recordings.units import clean, si_unit, split_unit
+
+HEADER_ROWS = 300
+TIME_UNITS = {
+    word: factor
+    for words, factor in (
+        ("s sec second seconds sekunden с сек 秒", 1.0),  # noqa: RUF001
+        ("ms msec millisecond milliseconds мс мсек 毫秒", 1e-3),
+        ("us µs μs usec µsec μsec microsecond microseconds мкс мксек 微秒", 1e-6),
+        ("ns nsec nanosecond nanoseconds нс 纳秒", 1e-9),
+        ("min minute minutes мин 分钟", 60.0),
+        ("h hour hours ч 小时", 3600.0),
+    )
+    for word in words.split()
+}
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?|[+-]?(?:nan|inf)", re.IGNORECASE)
+_TIME_OF_DAY = r"\d{1,2}:\d{1,2}(?::\d{1,2}(?:[.,:]\d{1,12})?)?(?: ?[ap]\.?m\b\.?)?"
+_STAMP = re.compile(
+    rf"'?(?:\d{{1,4}}[/.\-]\d{{1,2}}[/.\-]\d{{1,4}}[ T]+)?{_TIME_OF_DAY}(?:Z|[+-]\d\d:?\d\d)?", re.IGNORECASE
+)
+_INTERVAL_KEY = re.compile(
+    r"(?:sampl(?:e|ing) (?:interval|period)|x?[ _]?increment|interval|dt|delta ?t)(?:\W.*)?", re.IGNORECASE
+)
+_RATE_KEY = re.compile(r"(?:sampl(?:e|ing)[ _]?(?:rate|frequency)|fs)(?:\W.*)?", re.IGNORECASE)
+_FREQUENCY_KEY = re.compile(r"(?:nominal|line|mains|grid|system)[ _]?frequency(?:\W.*)?", re.IGNORECASE)
+_UNITS_KEY = re.compile(r"vertical units?|y[ _]?units?", re.IGNORECASE)
+_SOURCE_KEY = re.compile(r"(?:source|channel)", re.IGNORECASE)
+_LENGTH_KEY = re.compile(r"(?:record|memory) length(?:\W.*)?", re.IGNORECASE)
+_TRIGGER_KEY = re.compile(
+    r"(?:trigger|start|recording|measurement) ?(?:date|time).*|date|time|date(?: ?[/&] ?| and )time", re.IGNORECASE
+)
+_DAY = re.compile(r"'?\d{1,4}[/.\-]\d{1,2}[/.\-]\d{1,4}")
+_CLOCK = re.compile(_TIME_OF_DAY, re.IGNORECASE)
+_KEYS = re.compile(
+    r"(?:record|memory) length|sampl(?:e|ing) (?:interval|rate|frequency|period)|x?[ _]?increment"
+    r"|(?:vertical|horizontal|trigger|probe|firmware|model|serial|waveform|gating|filter"
+    r"|point format|pt[. ]?fmt|y ?zero|label|source)\b.*",
+    re.IGNORECASE,
+)
+_QUANTITY = re.compile(r"([+-]?[\d.]+(?:[eE][+-]?\d{1,3})?)\s*([^\W\d_]*(?:/[A-Za-z]+)?)")
+_FACTORS = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9}
+
+
+def kind_of(text: str, decimal: str) -> str:
+    """Return ``"n"`` for a number, ``"t"`` time stamp, ``"u"`` time with unit, ``"d"`` date, ``"x"`` other text."""
+    if not text:
+        return ""
+    if len(text) < 60:
+        plain = text if decimal == "." else ("x" if "." in text else text.replace(decimal, "."))
+        if _NUMBER.fullmatch(plain):
+            return "n"
+        if _STAMP.fullmatch(text):
+            return "t"
+        if _DAY.fullmatch(text):
+            return "d"
+        amount, _, unit = plain.partition(" ")
+        if unit.strip().casefold() in TIME_UNITS and _NUMBER.fullmatch(amount):
+            return "u"
+    return "x"
+
+
+def is_header_key(text: str) -> bool:
+    """Whether a cell names a setting of an instrument, not a channel."""
+    return _KEYS.fullmatch(text.strip().rstrip(":= ")) is not None
+
+
+def metadata_of(rows: list[list[str]], decimal: str) -> list[tuple[str, str]]:
+    """Pairs of a name and the value to the right, below, or after a colon."""
+    pairs: list[tuple[str, str]] = []
+    for n, row in enumerate(rows[:HEADER_ROWS]):
+        below = rows[n + 1] if n + 1 < len(rows) else []
+        for i, text in enumerate(row[:64]):
+            key = text.lstrip("#% ").strip()
+            if kind_of(key, decimal) != "x":
+                continue
+            for sign in ("=", ":"):
+                name, found, value = key.partition(sign)
+                if found and value.strip():
+                    pairs.append((clean(name), value.strip()))
+                    break
+            if i + 1 < len(row) and row[i + 1]:
+                pairs.append((clean(key).rstrip(":= "), row[i + 1]))
+            if i < len(below) and kind_of(below[i], decimal) == "n":
+                pairs.append((clean(key), below[i]))
+    return pairs
+
+
+def quantity(text: str, decimal: str) -> float:
+    """A number with a unit such as ``25 kHz``, ``4 us`` or ``2.5 MS/s``; NaN if it is not."""
+    match = _QUANTITY.fullmatch(clean(text).replace(decimal, ".") if decimal != "." else clean(text))
+    if match is None:
+        return np.nan
+    unit = match[2].casefold()
+    if unit in TIME_UNITS:
+        return number_from_text(match[1]) * TIME_UNITS[unit]
+    prefix = unit[:1] if unit[1:] in ("hz", "s/s", "sps", "sa/s") else ""
+    return number_from_text(match[1]) * _FACTORS.get(prefix, 1.0)
+
+
+def take_metadata(layout: "Layout", metadata: list[tuple[str, str]], names: list[str]) -> None:
+    """Copy what the header says into the layout and the names."""
+    day = clock = ""
+    for key, value in metadata:
+        amount = quantity(value, layout.decimal)
+        if _INTERVAL_KEY.fullmatch(key) and amount > 0 and not layout.rate:
+            layout.rate = 1 / amount if amount > 1e-12 else 0.0
+        elif _RATE_KEY.fullmatch(key) and amount > 0:
+            layout.rate = amount
+        elif _FREQUENCY_KEY.fullmatch(key) and amount > 0:
+            layout.frequency = amount
+        elif _LENGTH_KEY.fullmatch(key) and amount > 0:
+            layout.length = amount
+        elif _SOURCE_KEY.fullmatch(key) and len(names) == 2 and names[1].startswith("column "):
+            names[1] = value
+        elif _TRIGGER_KEY.fullmatch(key):
+            if not day and (found := _DAY.match(value.strip())):
+                day = found[0]
+                value = value.strip()[found.end() :]
+            if not clock and (found := _CLOCK.match(value.strip())):
+                clock = found[0]
+    layout.trigger = f"{day} {clock}".strip() if day else ""
+
+
+def take_blocks(rows: list[list[str]], columns: list[int], names: list[str], units: list[str]) -> list[int]:
+    """Copy names and units of blocks side by side, each with its settings on the left, as Tektronix writes them.
+
+    Return the columns that are not channels: the time of all blocks but the first, and blocks with another time.
+    """
+    keys = {i for row in rows for i, text in enumerate(row) if i not in columns and is_header_key(text)}
+    first_time = -1
+    left_out = []
+    for begin, end in pairwise([*sorted(keys), 1_000_000]):
+        inside = [n for n, c in enumerate(columns) if begin < c < end]
+        if len(inside) < 2:
+            continue
+        settings = {row[begin].strip().casefold(): row[begin + 1].strip()[:20] for row in rows if begin + 1 < len(row)}
+        time = columns[inside[0]]
+        units[inside[0]] = settings.get("horizontal units", units[inside[0]])
+        for n in inside[1:]:
+            names[n] = settings.get("source") or names[n]
+            units[n] = settings.get("vertical units") or units[n]
+        if first_time < 0:
+            first_time = time
+        else:
+            shared = all(row[time] == row[first_time] for row in rows if len(row) > time)
+            left_out += [time] if shared else [columns[n] for n in inside]
+    return left_out
+
+
+def take_units(rows: list[list[str]], units: list[str]) -> None:
+    """Copy the units from the header of an oscilloscope: one for each channel, or one for all."""
+    for row in rows:
+        for i, text in enumerate(row):
+            if _UNITS_KEY.fullmatch(text.strip().rstrip(":= ")):
+                given = [value.strip()[:20] for value in row[i + 1 :] if value.strip()]
+                n_channels = max(len(units) - 1, 1)
+                given = given * n_channels if len(given) == 1 else given[:n_channels]
+                if len(given) == n_channels and not any(units[-n_channels:]):
+                    units[-n_channels:] = given
+                return
+
 
 _CANDIDATES = tuple(
     (pair[:-1], pair[-1]) for pair in ("\t.", ";.", ",.", "\t,", ";,", "|.", " .", " ,", ",,")
@@ -77,13 +227,15 @@ def find_layout(lines: list[str], options: Options) -> Layout:
     sample = tail[:: len(tail) // 60 + 1]
     delimiter, decimal, columns = _separators(sample, options)
     if (delimiter, decimal, len(columns)) == (",", ".", 2) and _is_one_column(lines, sample, options):
-        delimiter, decimal, columns = ";", ",", [0]
+        delimiter = ";"
+        decimal = ","
+        columns = [0]
     if not columns:
         raise RecordingError("is not a recognisable table of numbers.")
     if len(columns) > _MAX_COLUMNS:
         raise RecordingError(f"is not a recording: its table has {len(columns)} columns.")
     layout = Layout(delimiter, decimal)
-    layout.first_row = _first_row_of_layout(lines, layout, columns)
+    layout.first_row = _first_row_of_data(lines, layout, columns)
     above = lines[max(0, layout.first_row - HEADER_ROWS) : layout.first_row]
     head = [split(line, delimiter) for line in above]
     left = [split(line, delimiter)[: columns[0]] for line in lines[layout.first_row : layout.first_row + 50]]
@@ -91,8 +243,8 @@ def find_layout(lines: list[str], options: Options) -> Layout:
         metadata = metadata_of([[line] for line in above], decimal)
     else:
         metadata = metadata_of(head + [row for row in left if any(row)], decimal)
-    names, units = _layout_column_headers(head, columns, decimal)
-    take_header_metadata(layout, metadata, names)
+    names, units = _column_headers(head, columns, decimal)
+    take_metadata(layout, metadata, names)
     data = [split(line, delimiter) for line in lines[layout.first_row : layout.first_row + 200]]
     for column in take_blocks(data[:50], columns, names, units):
         at = columns.index(column)
@@ -100,7 +252,7 @@ def find_layout(lines: list[str], options: Options) -> Layout:
     take_units(head + left, units)
     layout.date = next((text for text in data[0] if kind_of(text, decimal) == "d"), "")
     _find_time(layout, columns, names, units, data, options)
-    _note_layout(layout)
+    _describe_layout(layout)
     stamp = data[0][layout.time_column or 0] if layout.time_kind == "stamp" else ""
     layout.notes += list_date_notes(f"{layout.date} {stamp}".strip()) or list_date_notes(layout.trigger)
     return layout
@@ -124,7 +276,8 @@ def _separators(sample: list[str], options: Options) -> tuple[str, str, list[int
         ]
         score = (round(good / max(filled, 1), 2), len(columns))
         if columns and score > best:
-            best, found = score, (delimiter, decimal, columns)
+            best = score
+            found = (delimiter, decimal, columns)
     return found
 
 
@@ -136,7 +289,7 @@ def _is_one_column(lines: list[str], sample: list[str], options: Options) -> boo
     return bool(head) and not any("," in line for line in head)
 
 
-def _first_row_of_layout(lines: list[str], layout: Layout, columns: list[int]) -> int:
+def _first_row_of_data(lines: list[str], layout: Layout, columns: list[int]) -> int:
     """The first of three successive lines with numbers in the columns."""
     run = 0
     for n, line in enumerate(lines):
@@ -148,12 +301,12 @@ def _first_row_of_layout(lines: list[str], layout: Layout, columns: list[int]) -
     return 0
 
 
-def _layout_column_headers(head: list[list[str]], columns: list[int], decimal: str) -> tuple[list[str], list[str]]:
+def _column_headers(head: list[list[str]], columns: list[int], decimal: str) -> tuple[list[str], list[str]]:
     """Names and units of the columns, from the last lines before the data."""
     rows = [[row[c].lstrip("#% ") if c < len(row) else "" for c in columns] for row in head[-40:]]
-    texts = [row for row in rows if _is_layout_heading_row(row, decimal) and all(row[-1:])]
+    texts = [row for row in rows if _is_heading_row(row, decimal) and all(row[-1:])]
     units = [""] * len(columns)
-    if texts and all(_is_unit_in_layout(text) for text in texts[-1] if text):
+    if texts and all(_is_unit_cell(text) for text in texts[-1] if text):
         units = texts.pop()
     if not texts or sum(bool(text) for text in texts[-1]) * 2 < len(columns):
         return [f"column {c + 1}" for c in columns], units
@@ -163,20 +316,20 @@ def _layout_column_headers(head: list[list[str]], columns: list[int], decimal: s
     return names, [unit or given for (_, unit), given in zip(split_names, units, strict=True)]
 
 
-def _is_layout_heading_row(row: list[str], decimal: str) -> bool:
+def _is_heading_row(row: list[str], decimal: str) -> bool:
     """Whether a line may hold names: text, no settings of an instrument, and no numbers except channel numbers."""
     kinds = [kind_of(text, decimal) for text in row]
     numbers = [text for text, kind in zip(row, kinds, strict=True) if kind not in ("x", "")]
     return "x" in kinds and not is_header_key(row[0]) and all(text.isdigit() and len(text) < 3 for text in numbers)
 
 
-def _is_unit_in_layout(text: str) -> bool:
+def _is_unit_cell(text: str) -> bool:
     text = text.strip("[]() ")
     return text.casefold() in TIME_UNITS or text.casefold() == "sequence" or si_unit(text)[0] in ("V", "A", "W")
 
 
 @dataclass(frozen=True)
-class _LayoutColumns:
+class _Columns:
     """The columns that hold numbers or time stamps; `kinds` are those of the first row of data."""
 
     places: list[int]
@@ -200,7 +353,7 @@ class _LayoutColumns:
         return next((word for word in words if word in TIME_UNITS), "")
 
 
-def _choose_time_column(found: _LayoutColumns) -> int | None:
+def _choose_time_column(found: _Columns) -> int | None:
     """The column that the caller names, else the first by content, else by heading, else the first if it counts."""
     given = found.time_column
     if given is not None:
@@ -238,20 +391,22 @@ def _find_time(
 
 def _describe_columns(
     decimal: str, columns: list[int], headings: list[str], units: list[str], data: list[list[str]], options: Options
-) -> _LayoutColumns:
-    names, units = list(headings), list(units)
+) -> _Columns:
+    names = list(headings)
+    units = list(units)
     for i, name in enumerate(headings):
         match = _TIME_WITH_UNIT.fullmatch(name)
         if match is not None and match[2].casefold() in TIME_UNITS and not units[i]:
-            names[i], units[i] = match[1], match[2]
+            names[i] = match[1]
+            units[i] = match[2]
     kinds = [kind_of(data[0][c], decimal) if c < len(data[0]) else "x" for c in columns]
     cells = [row[columns[0]] if columns[0] < len(row) else "" for row in data]
     with np.errstate(over="ignore", invalid="ignore"):
         steps = np.diff(np.array([number_from_text(text.replace(decimal, ".")) for text in cells]))
-    return _LayoutColumns(columns, headings, names, units, kinds, steps, options.time_column)
+    return _Columns(columns, headings, names, units, kinds, steps, options.time_column)
 
 
-def _time_kind(layout: Layout, found: _LayoutColumns, at: int) -> str:
+def _time_kind(layout: Layout, found: _Columns, at: int) -> str:
     """What the time column holds; see :class:`Layout`."""
     if found.kinds[at] in ("t", "u"):
         return "stamp" if found.kinds[at] == "t" else "quantity"
@@ -260,7 +415,7 @@ def _time_kind(layout: Layout, found: _LayoutColumns, at: int) -> str:
     return "index" if counts and (not has_unit or layout.rate) else "number"
 
 
-def _note_layout(layout: Layout) -> None:
+def _describe_layout(layout: Layout) -> None:
     separator = {"\t": "tab", " ": "space"}.get(layout.delimiter, layout.delimiter)
     time = "no time column"
     if layout.time_column is not None:

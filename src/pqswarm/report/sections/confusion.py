@@ -13,11 +13,11 @@ from pqswarm._base.typing import IntArray
 from pqswarm.events import class_title
 from pqswarm.report.section import Content, adaptive_drawing
 from pqswarm.report.style import FAINT, LOSS, NARROW, STYLE, draw_cell, draw_grid, settle
-from pqswarm.report.summary import ClassifierSummary, StudySummary
+from pqswarm.report.summary import ClassifierSummary, DatasetSummary
 from pqswarm.report.tables import Table
 
 
-def confusion_content(study: StudySummary, found: ClassifierSummary) -> Content:
+def confusion_content(study: DatasetSummary, found: ClassifierSummary) -> Content:
     """Show the confusion matrices of stage II."""
     noise = found.noise
     if noise is None:

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from pqswarm._base.typing import FloatArray
-    from pqswarm.report.summary import StudySummary
+    from pqswarm.report.summary import DatasetSummary
 
 _POINTS = 600  # per waveform of a gallery, about two per pixel
 
 
-def events_content(study: "StudySummary") -> Content:
+def events_content(study: "DatasetSummary") -> Content:
     """Show one event of each class, if the events are generated."""
     made = study.generated
     if made is None or not set(study.class_names) <= set(made.class_names):
@@ -92,7 +92,7 @@ def plot_event(event: Event, snr: float = float("inf")) -> Figure:
 def _caption(event: Event, snr: float) -> str:
     """The parameters of the disturbance and of the record, in two or three lines."""
     hidden = ("background", "phase", "frequency_deviation", "snr")
-    catalogue = EVENT_CLASSES.find(event.label).catalogue
+    catalogue = EVENT_CLASSES.find(event.label).catalog
     parts = [
         f"{name.replace('_', ' ')} {value:.4g} {catalogue[name].unit}".removesuffix(" 1")
         for name, value in event.parameters.items()

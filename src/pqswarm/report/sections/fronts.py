@@ -18,13 +18,13 @@ from pqswarm.report.style import FAINT, GREY, NARROW, STYLE, WIDE
 from pqswarm.report.tables import Table
 
 if TYPE_CHECKING:
-    from pqswarm.report.summary import ClassifierSummary, StudySummary
+    from pqswarm.report.summary import ClassifierSummary, DatasetSummary
     from pqswarm.study import RunRecord
 
 _SIZES = (1, 2, 3, 4, 6, 8, 10, 15, 20, 30, 50)  # of the table
 
 
-def fronts_content(study: "StudySummary", found: "ClassifierSummary") -> Content:
+def fronts_content(study: "DatasetSummary", found: "ClassifierSummary") -> Content:
     """Show the lowest error of each algorithm by subset size; empty if the runs kept no fronts."""
     groups = {
         title: group for title, group in found.groups.items() if all(r.result.front_masks is not None for r in group)
@@ -113,7 +113,7 @@ def plot_fronts(
             mark(axis.plot(*steps, drawstyle="steps-post", **palette.line(title))[0], title, [tip])
             dots: dict[str, Any] = {"ls": "", "marker": palette.marker(title), "ms": 4.0, "mew": 0.0, "zorder": 3.2}
             tips = [f"{title} with at most {features(int(s))}: error {percent(median[s - 1])}" for s in sizes]
-            mark(axis.plot(sizes, steps[1][:-1], color=palette.colour(title), **dots)[0], title, tips)
+            mark(axis.plot(sizes, steps[1][:-1], color=palette.color(title), **dots)[0], title, tips)
             labels.append(palette.label(axis, title, edge, ends[title], marked=True))
         shown = list(ends.values())
         if all_features is not None:

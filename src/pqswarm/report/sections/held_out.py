@@ -7,13 +7,13 @@ from typing import Any
 from pqswarm.report.section import Content
 from pqswarm.report.shared.sentences import enumerate_words, features, percent, points
 from pqswarm.report.shared.spread import t_interval
-from pqswarm.report.summary import ClassifierSummary, StudySummary
+from pqswarm.report.summary import ClassifierSummary, DatasetSummary
 from pqswarm.report.tables import Table
 from pqswarm.statistics import selection_stability
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR
 
 
-def held_out_content(study: StudySummary, found: ClassifierSummary) -> Content:
+def held_out_content(study: DatasetSummary, found: ClassifierSummary) -> Content:
     """Compare error rates on held-out events with those of the search, and with the change for all features."""
     if not found.held_out:
         return Content()
@@ -69,25 +69,25 @@ def _searched(found: ClassifierSummary, subset: str) -> tuple[int, float]:
     return found.best(subset).size, found.best(subset).error
 
 
-def _sentences(study: StudySummary, reference: str, rows: Mapping[str, Mapping[str, Any]], n_sets: int) -> list[str]:
+def _sentences(study: DatasetSummary, reference: str, rows: Mapping[str, Mapping[str, Any]], n_sets: int) -> list[str]:
     if reference not in rows or ALL_FEATURES not in rows:
         return []
     best, whole = rows[reference], rows[ALL_FEATURES]
     sets = f" ({n_sets} sets)" if n_sets > 1 else ""
     if best["low"] is None:
-        verdict = " (one set, no interval)"
+        conclusion = " (one set, no interval)"
     else:
         low, high = _held_out_points(best["low"]), _held_out_points(best["high"])
-        verdict = f" (95 % t interval over the {n_sets} sets: {low} to {high}): "
+        conclusion = f" (95 % t interval over the {n_sets} sets: {low} to {high}): "
         chance = best["low"] <= 0 <= best["high"]
-        verdict += "not significant" if chance else "significant" if best["optimism"] > 0 else "not optimistic"
+        conclusion += "not significant" if chance else "significant" if best["optimism"] > 0 else "not optimistic"
     return [
         f"On held-out {study.item}s, unseen by the searches{sets}, the best subset of {reference} "
         f"({features(best['size'])}) has an error rate of {percent(best['held_out'])}, compared with "
         f"{percent(best['J'])} in the search; all features have {percent(whole['held_out'])}. Its error rate changes "
         f"by {_held_out_points(best['increase'], '+')} percentage points, that of all features by "
         f"{_held_out_points(whole['increase'], '+')}. The difference, the optimism due to selection, is "
-        f"{_held_out_points(best['optimism'])} percentage points{verdict}."
+        f"{_held_out_points(best['optimism'])} percentage points{conclusion}."
     ]
 
 
@@ -97,7 +97,7 @@ def _held_out_points(difference: float, sign: str = "") -> str:
     return f"+{text}" if sign and not text.startswith("-") else text
 
 
-def stability_content(study: StudySummary, found: ClassifierSummary) -> Content:  # noqa: ARG001 (what sections take)
+def stability_content(study: DatasetSummary, found: ClassifierSummary) -> Content:  # noqa: ARG001 (what sections take)
     """Show how similar the subsets of the runs of each algorithm are."""
     if found.n_runs < 2:
         return Content()

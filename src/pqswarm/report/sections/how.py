@@ -1,23 +1,22 @@
 """How the study was run: version, machine, time, seeds, and the plan."""
 
 from pqswarm.report.section import Content
-from pqswarm.report.shared.sentences import duration, enumerate_words
-from pqswarm.report.summary import StudySummary
+from pqswarm.report.shared.sentences import duration, enumerate_words, say_machine
+from pqswarm.report.summary import DatasetSummary
 from pqswarm.study import format_plan
 from pqswarm.study.plan import held_out_seeds
 
 
-def how_content(study: StudySummary) -> Content:
+def how_content(study: DatasetSummary) -> Content:
     """State version, machine, time and seeds, and show the plan."""
-    about, machine, plan = study.about, study.about.machine, study.plan
+    plan = study.plan
     seeds = {"events": study.generated and study.generated.seed, "searches": plan.seed}
     listed = [f"{seed} ({what})" for what, seed in seeds.items() if seed is not None]
     listed.insert(-1, f"{plan.folds.seed} and {plan.folds.stage_two_seed} (folds)")
     held_out = [str(seed) for seed in held_out_seeds(plan)]
     listed += [f"{enumerate_words(held_out)} (held-out {study.item}s)"] if held_out else []
     words = (
-        f"pqswarm {about.version} on {machine['processor']} ({machine['cores']} cores, {machine['system']}, Python "
-        f"{machine['python']}). All searches together took {duration(study.seconds)} of computing time. Seeds: "
+        f"{say_machine(study.about)} All searches together took {duration(study.seconds)} of computing time. Seeds: "
         f"{', '.join(listed)}. The same plan gives the same numbers, regardless of workers and interruptions."
     )
     return Content(words=[words], listings={"The plan, to repeat the study": format_plan(plan)})

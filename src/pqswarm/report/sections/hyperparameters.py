@@ -9,10 +9,10 @@ from pqswarm.report.section import Content, adaptive_drawing
 from pqswarm.report.shared.interactive import mark
 from pqswarm.report.shared.palette import EndLabel, label_ends
 from pqswarm.report.style import FAINT, NARROW, STYLE, WIDE, settle
-from pqswarm.report.summary import ClassifierSummary, StudySummary
+from pqswarm.report.summary import ClassifierSummary, DatasetSummary
 
 
-def hyperparameters_content(study: StudySummary, found: ClassifierSummary) -> Content:
+def hyperparameters_content(study: DatasetSummary, found: ClassifierSummary) -> Content:
     """Show the grid search, if there was one."""
     grid, theirs = found.grid, found.paper.hyperparameters
     if grid is None:

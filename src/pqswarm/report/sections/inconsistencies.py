@@ -2,10 +2,10 @@
 
 from pqswarm.report.paper_values import INCONSISTENCIES
 from pqswarm.report.section import Content
-from pqswarm.report.summary import StudySummary
+from pqswarm.report.summary import DatasetSummary
 
 
-def inconsistencies_content(study: StudySummary) -> Content:
+def inconsistencies_content(study: DatasetSummary) -> Content:
     """List the inconsistencies of the paper, if the plan asks for it."""
     if not study.plan.paper:
         return Content()

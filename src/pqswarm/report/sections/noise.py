@@ -15,7 +15,7 @@ from pqswarm.report.shared.palette import EndLabel, Palette, label_ends
 from pqswarm.report.shared.sentences import decibel, enumerate_words, points
 from pqswarm.report.shared.spread import Spread, t_interval
 from pqswarm.report.style import FAINT, GREY, LOSS, NARROW, STYLE
-from pqswarm.report.summary import ClassifierSummary, NoiseSummary, StudySummary
+from pqswarm.report.summary import ClassifierSummary, DatasetSummary, NoiseSummary
 from pqswarm.report.tables import Table
 from pqswarm.statistics import contrast_estimation
 from pqswarm.study.findings import ALL_FEATURES
@@ -26,7 +26,7 @@ _NUMBER = "robust to noise"
 _HELD_OUT = ("held_out_minimum", "held_out_low", "held_out_high", "held_out_where", "held_out_robust")
 
 
-def noise_content(study: StudySummary, found: ClassifierSummary) -> Content:
+def noise_content(study: DatasetSummary, found: ClassifierSummary) -> Content:
     """Compare the accuracy of the best subsets with that of all features at each noise level."""
     noise, levels = found.noise, study.plan.dataset.snr
     if not any(level != inf for level in levels):
@@ -52,14 +52,14 @@ def noise_content(study: StudySummary, found: ClassifierSummary) -> Content:
         drawings=[drawing],
         tables=[_robust(found, noise), *_accuracies(found, noise), *_held_out(found, noise), *_contrasts(found, noise)],
         answer=_sentences(found.reference, noise),
-        numbers={_NUMBER: gain.verdict if gain else "yes" if noise.robust(found.reference) else "no"},
+        numbers={_NUMBER: gain.conclusion if gain else "yes" if noise.robust(found.reference) else "no"},
     )
 
 
 class _HeldOutGain(NamedTuple):
     """Whether a subset is robust on held-out events, and its minimum mean gain, with interval and noise level."""
 
-    verdict: str
+    conclusion: str
     minimum: float
     low: float
     high: float
@@ -75,9 +75,9 @@ def _noise_gain_on_held_out(noise: NoiseSummary, title: str) -> _HeldOutGain | N
     if _n_sets(noise) < 2 or title not in noise.held_out:
         return None
     gain = t_interval(noise.gains(title))
-    verdict = YES if (gain.low >= 0).all() else NO if (gain.high < 0).any() else UNKNOWN
+    conclusion = YES if (gain.low >= 0).all() else NO if (gain.high < 0).any() else UNKNOWN
     i = int(gain.mean.argmin())
-    return _HeldOutGain(verdict, float(gain.mean[i]), float(gain.low[i]), float(gain.high[i]), noise.levels[i])
+    return _HeldOutGain(conclusion, float(gain.mean[i]), float(gain.low[i]), float(gain.high[i]), noise.levels[i])
 
 
 def _sentences(reference: str, noise: NoiseSummary) -> list[str]:
@@ -114,18 +114,18 @@ def _held_out_sentence_on_noise(reference: str, noise: NoiseSummary, others: Seq
     gain = _noise_gain_on_held_out(noise, reference)
     if gain is None:
         return []
-    verdicts = {YES: "it is robust there", NO: "it is not robust there", UNKNOWN: "its robustness is inconclusive"}
+    conclusions = {YES: "it is robust there", NO: "it is not robust there", UNKNOWN: "its robustness is inconclusive"}
     others_gain = {title: found for title in others if (found := _noise_gain_on_held_out(noise, title)) is not None}
     groups = [
         f"{word} ({enumerate_words(titles)})"
-        for verdict, word in ((YES, "robust"), (NO, "not robust"), (UNKNOWN, "inconclusive"))
-        if (titles := [title for title, found in others_gain.items() if found.verdict == verdict])
+        for conclusion, word in ((YES, "robust"), (NO, "not robust"), (UNKNOWN, "inconclusive"))
+        if (titles := [title for title, found in others_gain.items() if found.conclusion == conclusion])
     ]
     more = f" Best subsets of the other algorithms: {', '.join(groups)}." if groups else ""
     return [
         f"On {_n_sets(noise)} sets of held-out events its minimum gain over all features is {points(gain.minimum)} "
         f"percentage points, at {decibel(gain.level)} (95 % t interval {points(gain.low)} to {points(gain.high)}): "
-        f"{verdicts[gain.verdict]}.{more}"
+        f"{conclusions[gain.conclusion]}.{more}"
     ]
 
 
@@ -137,7 +137,7 @@ def _robust(found: ClassifierSummary, noise: NoiseSummary) -> Table:
         where = decibel(noise.levels[int(gain.argmin())])
         rows.append({"algorithm": title, "minimum": float(gain.min()), "where": where, "robust": noise.robust(title)})
         if _n_sets(noise) > 1:
-            values = None if new is None else (new.minimum, new.low, new.high, decibel(new.level), new.verdict)
+            values = None if new is None else (new.minimum, new.low, new.high, decibel(new.level), new.conclusion)
             rows[-1] |= dict(zip(_HELD_OUT, values or (None,) * len(_HELD_OUT), strict=True))
     if _n_sets(noise) > 1:
         heads = ("minimum θ, held-out events", "95 % interval from", "to", "at", "robust, held-out events")

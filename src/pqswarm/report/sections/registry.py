@@ -6,6 +6,7 @@ from pqswarm.report.sections import (
     algorithms,
     chance,
     confusion,
+    datasets,
     events,
     features,
     fronts,
@@ -15,6 +16,7 @@ from pqswarm.report.sections import (
     inconsistencies,
     noise,
     sequential,
+    specifications,
 )
 
 SECTIONS: tuple[Section, ...] = (
@@ -34,7 +36,28 @@ SECTIONS: tuple[Section, ...] = (
     StudySection("paper", "Where the paper is inconsistent or silent", inconsistencies.inconsistencies_content),
     StudySection("run", "How the study was run", how.how_content),
 )
-"""The sections that come with pqswarm."""
+"""The sections of the report on one data set."""
+
+SECTIONS_OVER_DATASETS: tuple[Section, ...] = (
+    ClassifierSection("means", "Which algorithm is best over the data sets?", datasets.means_content),
+    ClassifierSection("control", "By how much, and could it be chance?", datasets.control_content),
+    ClassifierSection("noise", "How robust are the subsets to noise?", datasets.noise_content),
+    ClassifierSection("held-out", "What error rate to expect on new data?", datasets.held_out_content),
+    ClassifierSection("power", "What would more data sets or runs show?", datasets.power_content),
+    StudySection("run", "How was the study run?", datasets.how_content),
+)
+"""The sections of the report on several data sets."""
+
+SECTIONS_OVER_SPECIFICATIONS: tuple[Section, ...] = (
+    ClassifierSection("curve", "In which specifications does the lead hold?", specifications.lead_content),
+    ClassifierSection("choices", "Which choices matter?", specifications.choices_content),
+    ClassifierSection(
+        "closeness", "Does it hold where the events are like the paper's?", specifications.closeness_content
+    ),
+    StudySection("specifications", "What are the specifications?", specifications.specifications_content),
+    StudySection("run", "How was the study run?", specifications.how_content),
+)
+"""The sections of the report of a multiverse."""
 
 REGISTRY: Registry[Section] = Registry("section of the report", "pqswarm.sections", Section, SECTIONS)
-"""All sections, including those of other packages."""
+"""The sections of the report on one data set, including those of other packages."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from pqswarm.report.section import Content
 from pqswarm.report.shared.sentences import enumerate_words, features, percent
-from pqswarm.report.summary import ClassifierSummary, StudySummary
+from pqswarm.report.summary import ClassifierSummary, DatasetSummary
 from pqswarm.report.tables import SOURCE, STUDY, Table
 
 _OF_RANKINGS = (
@@ -15,7 +15,7 @@ _OF_RANKINGS = (
 )
 
 
-def sequential_content(study: StudySummary, found: ClassifierSummary) -> Content:
+def sequential_content(study: DatasetSummary, found: ClassifierSummary) -> Content:
     """Compare each sequential search with the best subset of the reference, and with every run of every algorithm."""
     if not found.sequential:
         return Content()
@@ -27,7 +27,7 @@ def sequential_content(study: StudySummary, found: ClassifierSummary) -> Content
     )
 
 
-def _source_of_sequential_size(study: StudySummary, title: str) -> str | None:
+def _source_of_sequential_size(study: DatasetSummary, title: str) -> str | None:
     """Where the subset size given to a sequential search comes from; None if none was given."""
     plan = next(algorithm for algorithm in study.plan.sequential if algorithm.title == title)
     return study.reference if plan.needs_size else "the plan" if plan.settings.get("size") is not None else None

@@ -10,7 +10,7 @@ from matplotlib.transforms import ScaledTranslation
 
 from pqswarm.errors import unknown_name
 from pqswarm.report.shared.interactive import mark
-from pqswarm.report.style import COLOURS, settle
+from pqswarm.report.style import COLORS, settle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,16 +39,16 @@ class Palette:
     Examples
     --------
     >>> palette = Palette(["GA", "mine", "yours"], reference="mine")
-    >>> [(palette.colour(title), palette.marker(title)) for title in ("mine", "GA", "yours")]
+    >>> [(palette.color(title), palette.marker(title)) for title in ("mine", "GA", "yours")]
     [('#0b6fd6', 'o'), ('#d24b00', 's'), ('#5abb8e', 'D')]
     """
 
     def __init__(self, titles: Iterable[str], reference: str | None = None) -> None:
         self.reference = reference
-        dashes = (kind for kind in cycle(_DASHES) for _ in COLOURS[1:])
-        others = zip(cycle(COLOURS[1:]), cycle(_MARKERS[1:]), dashes, strict=False)
+        dashes = (kind for kind in cycle(_DASHES) for _ in COLORS[1:])
+        others = zip(cycle(COLORS[1:]), cycle(_MARKERS[1:]), dashes, strict=False)
         order = list(dict.fromkeys(titles if reference is None else [reference, *titles]))
-        self._looks, rest = dict.fromkeys(order[:1], (COLOURS[0], _MARKERS[0], _DASHES[0])), order[1:]
+        self._looks, rest = dict.fromkeys(order[:1], (COLORS[0], _MARKERS[0], _DASHES[0])), order[1:]
         usual = dict(zip(_USUAL, others, strict=False))
         kept = {title: usual.pop(title) for title in rest if title in usual}
         free = chain(usual.values(), others)
@@ -59,8 +59,8 @@ class Palette:
             raise unknown_name("algorithm", title, self._looks)
         return self._looks[title]
 
-    def colour(self, title: str) -> str:
-        """Return the colour of an algorithm, such as ``"#0b6fd6"``."""
+    def color(self, title: str) -> str:
+        """Return the color of an algorithm, such as ``"#0b6fd6"``."""
         return self._look(title)[0]
 
     def marker(self, title: str) -> str:
@@ -73,14 +73,14 @@ class Palette:
 
     def line(self, title: str) -> dict[str, Any]:
         """Return matplotlib's line properties of an algorithm."""
-        colour, _, dashes = self._look(title)
+        color, _, dashes = self._look(title)
         strong = title == self.reference
-        return {"color": colour, "ls": dashes, "lw": 2.2 if strong else 1.3, "zorder": 3.0 if strong else 2.0}
+        return {"color": color, "ls": dashes, "lw": 2.2 if strong else 1.3, "zorder": 3.0 if strong else 2.0}
 
     def label(self, axis: "Axes", title: str, x: float, y: float, marked: bool = False) -> "EndLabel":
         """Return the label for the end of an algorithm's line."""
         marker = self.marker(title) if marked else ""
-        return EndLabel(axis, title, x, y, self.colour(title), title == self.reference, marker, title)
+        return EndLabel(axis, title, x, y, self.color(title), title == self.reference, marker, title)
 
 
 class EndLabel(NamedTuple):
@@ -90,7 +90,7 @@ class EndLabel(NamedTuple):
     text: str
     x: float
     y: float
-    colour: str
+    color: str
     strong: bool = False
     marker: str = ""
     series: str = ""
@@ -127,7 +127,7 @@ def label_ends(figure: Figure, labels: Sequence[EndLabel]) -> Figure:
         bend, stop, middle = (1.0 + np.array([6.0, 11.0, 14.5]) * figure.dpi / 72 / axis.bbox.width).round(5)
         for (label, text), (x, y), place in zip(mine, ends.round(5), places, strict=True):
             text.set_y(place)
-            style: dict[str, Any] = {"color": label.colour, "transform": axis.transAxes, "clip_on": False}
+            style: dict[str, Any] = {"color": label.color, "transform": axis.transAxes, "clip_on": False}
             lines = axis.plot([x, max(x, 1.0)], [y, y], lw=1.0, ls=":" if x < 0.95 else "-", zorder=1.5, **style)
             lines += axis.plot([max(x, 1.0), bend, stop], [y, place, place], lw=1.4, solid_capstyle="butt", **style)
             if label.marker:

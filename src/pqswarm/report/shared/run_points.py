@@ -96,7 +96,7 @@ def draw_points(
     margin = 0.07 * max(high - low, 0.02 * high, 1e-6)
     axis.set(xlim=(0, edge), ylim=(low - margin, high + margin))
     for title, (sizes, errors) in fronts.items():  # clipped to the limits set by the runs
-        style = {"color": palette.colour(title), "lw": 1.0, "marker": ".", "ms": 3.0, "zorder": 1.8}
+        style = {"color": palette.color(title), "lw": 1.0, "marker": ".", "ms": 3.0, "zorder": 1.8}
         tips = [f"{title} at {features(int(s))}: error {percent(e)}" for s, e in zip(sizes, errors, strict=True)]
         mark(axis.plot(sizes, 100 * errors, **style)[0], title, tips)
     return labels

@@ -2,11 +2,15 @@
 
 from collections.abc import Sequence
 from math import inf
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pqswarm.study.findings import About
 
 
-def percent(share: float) -> str:
+def percent(fraction: float) -> str:
     """Return a fraction in percent: 0.0638 is ``6.38 %``."""
-    return f"{100 * share:.2f} %"
+    return f"{100 * fraction:.2f} %"
 
 
 def probability(p: float) -> str:
@@ -54,3 +58,12 @@ def points(value: float) -> str:
 def enumerate_words(words: Sequence[str]) -> str:
     """Return words as a list: ``a, b and c``."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def say_machine(about: "About") -> str:
+    """Return the version of pqswarm and the machine that ran a study as a sentence."""
+    machine = about.machine
+    return (
+        f"pqswarm {about.version} on {machine['processor']} ({machine['cores']} cores, {machine['system']}, Python "
+        f"{machine['python']})."
+    )

@@ -5,7 +5,7 @@
   const { className, count, typeTitle, magnitude, magnitudeText, durationText, when, agreementWord, swatch, stateText, askFor, isFiltered, readFilters, kept, store } = pq.recordings;
   const PAGE = 100; // rows of a request
   const MOST = 500; // rows that are loaded again after a change
-  const EMPTY = "No recordings yet. Drop files here, or start pqswarm app with a folder of recordings; pqswarm sample writes some to try.";
+  const EMPTY = "No recordings yet. Drop files here, or start pqswarm app with a folder of recordings; pqswarm make-samples writes some to try.";
   const LOADING = "Loading …";
 
   const fileName = (row) => row.path || row.source || "";

@@ -13,12 +13,12 @@ from numpy.typing import ArrayLike
 from pqswarm._base.parameters import Parameters, parameter
 from pqswarm._base.threads import effective_jobs
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
-from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.base import ClassificationEvaluator
 from pqswarm.evaluation.devices import ExactEvaluator, ExactOptions
 from pqswarm.evaluation.folds import Folds
+from pqswarm.evaluation.memory import check_memory
 
-_MEMORY = 2e9  # maximum bytes of the tables
+_MEMORY = 2_000_000_000  # maximum bytes of the tables
 _BLOCK_NUMBERS = 1024  # numbers of a feature per block of samples: a hundred features fit into the cache
 _MASKS = 512  # maximum evaluated together
 _DOUBTFUL = 2**24  # maximum number of doubtful samples
@@ -127,7 +127,13 @@ class KernelNBEvaluator(ExactEvaluator):
         self.bandwidth = checked.bandwidth
         self.floor = checked.floor
         self.underflow = checked.underflow
-        check_table_size(len(self.data), self.n_features, self.classes.size)
+        size = self.n_samples * self.n_features * self.classes.size
+        check_memory(
+            f"tables of {self.n_samples} samples x {self.n_features} features x {self.classes.size} classes",
+            12 * size,  # in double and single precision
+            "use fewer samples or features (the best by a filter), or Gaussian naive Bayes, which needs no table",
+            _MEMORY,
+        )
         self._class_counts = fold_class_weights(self)
         self.priors = fold_log_priors(self._class_counts)[folds.test_fold]
         # The log density of a kernel at its centre; a uniform density is 1.
@@ -172,19 +178,16 @@ class KernelNBEvaluator(ExactEvaluator):
         return table
 
     def _prepare_counting(self) -> None:
-        """Arrange the table for ``count_kernels.py``."""
+        """Arrange the table for ``count_kernels.py``: (blocks, features and prior, classes, samples).
+
+        It is in single precision, and the own class of each sample comes first.
+        """
         n, n_classes = self.priors.shape
         self._by_fold = np.argsort(self.folds.test_fold, kind="stable")
         starts = self.folds.test_fold * n_classes
         self._cells = np.array([starts, starts + self.labels])[:, self._by_fold]
         self._fold_starts = np.concatenate([[0], np.cumsum(self.folds.sizes)])
-        self._samples = min(max(_BLOCK_NUMBERS // n_classes // 32, 1) * 32, -(-n // 8) * 8)
-        self._blocks = self._block_table()
-
-    def _block_table(self) -> npt.NDArray[np.float32]:
-        """The table in single precision: (blocks, features and prior, classes, samples), a sample's own class first."""
-        samples = self._samples
-        n, n_classes = self.priors.shape
+        self._samples = samples = min(max(_BLOCK_NUMBERS // n_classes // 32, 1) * 32, -(-n // 8) * 8)
         full, rest = divmod(n, samples)
         blocks = np.zeros((-(-n // samples), self.n_features + 1, n_classes, samples), dtype=np.float32)
         own_first = np.tile(np.arange(n_classes), (n, 1))
@@ -201,7 +204,7 @@ class KernelNBEvaluator(ExactEvaluator):
                 blocks[full, feature, :, :rest] = terms[n - rest :].T
 
         self.in_threads(work, range(self.n_features + 1))
-        return blocks
+        self._blocks = blocks
 
     def _count_on_cpu(self, masks: BoolArray, folds: range) -> IntArray:
         counts = np.empty((len(masks), len(folds)), dtype=np.int64)
@@ -274,17 +277,6 @@ def _order_nb_evaluator_masks(masks: BoolArray) -> IntArray:
     often_first = np.argsort(masks.sum(axis=0), kind="stable")[::-1]
     packed = np.ascontiguousarray(np.packbits(masks[:, often_first], axis=1))
     return np.argsort(packed.view(f"S{packed.shape[1]}").ravel(), kind="stable")
-
-
-def check_table_size(n_samples: int, n_features: int, n_classes: int) -> None:
-    """Raise an error if the tables of log-likelihoods, in double and single precision, would be too large."""
-    size = 12 * n_samples * n_features * n_classes
-    if size > _MEMORY:
-        raise PqswarmError(
-            f"kernel naive Bayes needs {size / 1e9:.1f} GB for its tables of {n_samples} samples x {n_features} "
-            f"features x {n_classes} classes, more than {_MEMORY / 1e9:.1f} GB: use fewer samples, or fewer "
-            f"features (the best by a filter), or Gaussian naive Bayes, which needs no table."
-        )
 
 
 def fold_class_weights(evaluator: ClassificationEvaluator, sample_weight: FloatArray | None = None) -> FloatArray:

@@ -17,12 +17,12 @@ from pqswarm.report.tables import PAPER, SOURCE, STUDY, Table
 from pqswarm.statistics import bootstrap_mean
 
 if TYPE_CHECKING:
-    from pqswarm.report.summary import ClassifierSummary, StudySummary
+    from pqswarm.report.summary import ClassifierSummary, DatasetSummary
 
 _PAPER_RUNS = 40
 
 
-def algorithms_content(study: "StudySummary", found: "ClassifierSummary") -> Content:
+def algorithms_content(study: "DatasetSummary", found: "ClassifierSummary") -> Content:
     """Compare error rates, subset sizes and convergence of the algorithms."""
     fared = {title: _performance(found, title) for title in found.runs}
     best = found.best(found.reference)
@@ -38,7 +38,7 @@ def algorithms_content(study: "StudySummary", found: "ClassifierSummary") -> Con
     )
 
 
-def _sentences(study: "StudySummary", found: "ClassifierSummary", fared: Mapping[str, dict[str, Any]]) -> list[str]:
+def _sentences(study: "DatasetSummary", found: "ClassifierSummary", fared: Mapping[str, dict[str, Any]]) -> list[str]:
     n, whole = found.n_features, found.all_features
     means = {title: (round(p["mean_J"], 12), p["mean_size"]) for title, p in fared.items()}
     leader = min(means, key=lambda title: means[title])
@@ -94,7 +94,7 @@ def _performance(found: "ClassifierSummary", title: str) -> dict[str, Any]:
     }
 
 
-def _performances(study: "StudySummary", found: "ClassifierSummary", fared: Mapping[str, dict[str, Any]]) -> Table:
+def _performances(study: "DatasetSummary", found: "ClassifierSummary", fared: Mapping[str, dict[str, Any]]) -> Table:
     n, paper = found.n_features, found.paper
     rows = []
     for title, values in fared.items():
@@ -158,7 +158,7 @@ def _gap(found: "ClassifierSummary") -> list[Table]:
     ]
 
 
-def _scatter(study: "StudySummary", found: "ClassifierSummary") -> Drawing:
+def _scatter(study: "DatasetSummary", found: "ClassifierSummary") -> Drawing:
     points, fronts, numbers = run_points(found)
     whole = (found.n_features, found.all_features)
 
@@ -174,7 +174,7 @@ def _scatter(study: "StudySummary", found: "ClassifierSummary") -> Drawing:
     )
 
 
-def _convergence(study: "StudySummary", found: "ClassifierSummary") -> Drawing:
+def _convergence(study: "DatasetSummary", found: "ClassifierSummary") -> Drawing:
     budget, known = study.plan.max_evaluations, found.best_known
     ends, grid = evaluation_ends(found.groups), convergence_grid(found.groups, budget)
 

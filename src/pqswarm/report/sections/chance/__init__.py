@@ -12,7 +12,7 @@ from pqswarm.report.section import Content, Drawing
 from pqswarm.report.sections.chance.ranks import plot_ranks
 from pqswarm.report.sections.chance.superiority import plot_superiority
 from pqswarm.report.shared.sentences import enumerate_words
-from pqswarm.report.summary import ClassifierSummary, StudySummary
+from pqswarm.report.summary import ClassifierSummary, DatasetSummary
 from pqswarm.report.tables import PAPER, SOURCE, STUDY, Table
 from pqswarm.statistics import Comparison, FriedmanResult, compare_runs, critical_difference, friedman, posthoc
 from pqswarm.study import StudyPlan
@@ -50,7 +50,7 @@ class _Measure:
         return self.against[self.controls[0]]
 
 
-def chance_content(study: StudySummary, found: ClassifierSummary) -> Content:
+def chance_content(study: DatasetSummary, found: ClassifierSummary) -> Content:
     """Test whether the algorithms differ significantly in error rate and in size."""
     if len(found.runs) < 2 or found.n_runs < _MIN_RUNS:
         return Content()
@@ -85,7 +85,7 @@ def _measure(
     plan: StudyPlan, values: dict[str, FloatArray], key: str, symbol: str, what: str, better: str, worse: str
 ) -> _Measure:
     ranks = friedman(np.array(list(values.values())).T, names=list(values))
-    chosen = plan.control or plan.reference
+    chosen = plan.control or plan.baseline
     controls = dict.fromkeys((ranks.best if chosen == "best" else plan.title_of(chosen), ranks.best))
     against = {control: compare_runs(values, control=control, margin=plan.margin) for control in controls}
     pairs = [(plan.title_of(one), plan.title_of(other)) for one, other in plan.comparisons]
@@ -106,10 +106,10 @@ def say_error(comparisons: Sequence[Comparison], margin: float) -> str:
     start = f"Over {first.n_runs} runs, "
     if _too_few(first):
         return f"{start}{_TOO_FEW.format(what='error rates')}"
-    groups = _by_verdict(comparisons)
+    groups = _by_conclusion(comparisons)
     clauses = []
-    for verdict, word in (("better", "lower than that of"), ("worse", "higher than that of")):
-        if group := groups.get(verdict):
+    for conclusion, word in (("better", "lower than that of"), ("worse", "higher than that of")):
+        if group := groups.get(conclusion):
             clauses.append(f"{word} {_others(group, comparisons)} (Mann-Whitney test, {_p(c.p_hommel for c in group)})")
     if group := groups.get("practically equal"):
         p = _p(c.p_equivalence or 0.0 for c in group)
@@ -133,20 +133,20 @@ def say_size(comparisons: Sequence[Comparison]) -> str:
     start = f"Over {first.n_runs} runs, "
     if _too_few(first):
         return f"{start}{_TOO_FEW.format(what='numbers of features')}"
-    groups = _by_verdict(comparisons)
+    groups = _by_conclusion(comparisons)
     clauses = []
-    for verdict, word in (("better", "fewer"), ("worse", "more")):
-        if not (group := groups.get(verdict)):
+    for conclusion, word in (("better", "fewer"), ("worse", "more")):
+        if not (group := groups.get(conclusion)):
             continue
         shares = [100 * c.ratio for c in group if c.ratio is not None]
-        won = min(c.superiority.estimate if verdict == "better" else 1 - c.superiority.estimate for c in group)
+        won = min(c.superiority.estimate if conclusion == "better" else 1 - c.superiority.estimate for c in group)
         pairs = "all pairs of runs" if won == 1 else f"{floor(1000 * won) / 10:g} % of the pairs of runs"
         low, high = f"{min(shares):.0f}", f"{max(shares):.0f}"
         clauses.append(
             f"{word} features than {_others(group, comparisons)} ({low if low == high else f'{low} to {high}'} % of "
             f"their mean, {word} in {'at least ' if len(group) > 1 and won < 1 else ''}{pairs})"
         )
-    rest = [c for verdict in ("practically equal", "inconclusive") for c in groups.get(verdict, ())]
+    rest = [c for conclusion in ("practically equal", "inconclusive") for c in groups.get(conclusion, ())]
     sentence = start + (f"{first.algorithm} selects {enumerate_words(clauses)}" if clauses else "")
     if rest:
         p = enumerate_words([f"{c.p_hommel:#.2g}" for c in rest])
@@ -164,10 +164,10 @@ def _too_few(comparison: Comparison) -> bool:
     return 2 / comb(n + m, n) > comparison.alpha
 
 
-def _by_verdict(comparisons: Iterable[Comparison]) -> dict[str, list[Comparison]]:
+def _by_conclusion(comparisons: Iterable[Comparison]) -> dict[str, list[Comparison]]:
     groups: dict[str, list[Comparison]] = {}
     for comparison in comparisons:
-        groups.setdefault(comparison.verdict, []).append(comparison)
+        groups.setdefault(comparison.conclusion, []).append(comparison)
     return groups
 
 
@@ -202,21 +202,21 @@ def say_friedman(test: FriedmanResult, control: str) -> str:
     return f"{start} and Hommel's procedure, the error rate of {control} is {enumerate_words(clauses)}."
 
 
-def verdict_in_words(comparison: Comparison, better: str, worse: str) -> str:
-    """Return the verdict of a comparison as text."""
+def conclusion_in_words(comparison: Comparison, better: str, worse: str) -> str:
+    """Return the conclusion of a comparison as text."""
     within = f"within ±{comparison.margin:.2g}"
-    if comparison.verdict == "practically equal":
+    if comparison.conclusion == "practically equal":
         return f"practically equal {within}"
-    if comparison.verdict == "inconclusive":
+    if comparison.conclusion == "inconclusive":
         return "inconclusive"
-    words = better if comparison.verdict == "better" else worse
-    sign = -1 if comparison.verdict == "better" else 1
+    words = better if comparison.conclusion == "better" else worse
+    sign = -1 if comparison.conclusion == "better" else 1
     if sign * comparison.difference.estimate < 0:
         return f"{words} in most pairs of runs, but not on average"
     return f"{words}, but {within}" if comparison.within_margin else words
 
 
-def _superiority(study: StudySummary, both: Sequence[_Measure]) -> Drawing:
+def _superiority(study: DatasetSummary, both: Sequence[_Measure]) -> Drawing:
     panels = {f"{measure.controls[0]}: {measure.better}": measure.first for measure in both}
     controls = dict.fromkeys(measure.controls[0] for measure in both)
     return Drawing(
@@ -244,7 +244,7 @@ def _unpaired(
             "difference_interval": c.difference.ends,
             "ratio": c.ratio,
             "p_equivalence": c.p_equivalence,
-            "verdict": verdict_in_words(c, measure.better, measure.worse),
+            "conclusion": conclusion_in_words(c, measure.better, measure.worse),
         }
         for c in comparisons
     ]
@@ -279,13 +279,13 @@ def _unpaired(
             "difference_interval": ("95 % interval", f"+{form}"),
             "ratio": ("ratio of means", ".2f"),
             "p_equivalence": ("p, equivalence", "#.2g"),
-            "verdict": ("verdict", ""),
+            "conclusion": ("conclusion", ""),
         },
         note=note,
     )
 
 
-def _ranks(study: StudySummary, measure: _Measure) -> Drawing:
+def _ranks(study: DatasetSummary, measure: _Measure) -> Drawing:
     test = measure.ranks
     ranks = dict(zip(test.names, test.mean_ranks.tolist(), strict=True))
     difference = critical_difference(len(test.names), test.n_blocks)

@@ -47,13 +47,13 @@ def _names(comparisons: Sequence[Comparison]) -> list[str]:
 def _draw_interval(axis: Any, place: int, comparison: Comparison, palette: Palette) -> None:
     """Draw the probability of one comparison as a marker and its interval as a line."""
     name, found = comparison.against, comparison.superiority
-    colour = palette.colour(name)
+    color = palette.color(name)
     ends = found.ends or (found.estimate, found.estimate)
     tip = (
         f"{comparison.algorithm} against {name}: {found.estimate:.3f} ({ends[0]:.3f} to {ends[1]:.3f}), "
         f"p = {comparison.p_hommel:#.2g}"
     )
-    (line,) = axis.plot(ends, [place] * 2, color=colour, lw=1.6)
-    (dot,) = axis.plot([found.estimate], [place], ls="", marker=palette.marker(name), ms=6, color=colour)
+    (line,) = axis.plot(ends, [place] * 2, color=color, lw=1.6)
+    (dot,) = axis.plot([found.estimate], [place], ls="", marker=palette.marker(name), ms=6, color=color)
     mark(line, name)
     mark(dot, name, [tip])

@@ -14,10 +14,10 @@ from pqswarm.report.shared.sentences import enumerate_words, features
 from pqswarm.report.tables import Table
 
 if TYPE_CHECKING:
-    from pqswarm.report.summary import ClassifierSummary, StudySummary
+    from pqswarm.report.summary import ClassifierSummary, DatasetSummary
 
 
-def features_content(study: "StudySummary", found: "ClassifierSummary") -> Content:
+def features_content(study: "DatasetSummary", found: "ClassifierSummary") -> Content:
     """Show how often each feature was selected, and the best subsets of the reference."""
     share = found.masks(found.reference).mean(axis=0)
     return Content(
@@ -25,7 +25,7 @@ def features_content(study: "StudySummary", found: "ClassifierSummary") -> Conte
     )
 
 
-def _describe(study: "StudySummary", found: "ClassifierSummary") -> str:
+def _describe(study: "DatasetSummary", found: "ClassifierSummary") -> str:
     best, smaller = found.best(found.reference), found.smaller
     text = f"The best subset of {found.reference} has {features(best.size)}."
     if smaller is None:
@@ -39,7 +39,7 @@ def _describe(study: "StudySummary", found: "ClassifierSummary") -> str:
     )
 
 
-def _drawings(study: "StudySummary", found: "ClassifierSummary") -> list[Drawing]:
+def _drawings(study: "DatasetSummary", found: "ClassifierSummary") -> list[Drawing]:
     shares = selection_shares(found.groups)
     level = study.wavelet_level
     if level is None:
@@ -63,7 +63,7 @@ def _drawings(study: "StudySummary", found: "ClassifierSummary") -> list[Drawing
     return drawings
 
 
-def _list(study: "StudySummary", found: "ClassifierSummary", shares: dict[str, FloatArray]) -> Drawing:
+def _list(study: "DatasetSummary", found: "ClassifierSummary", shares: dict[str, FloatArray]) -> Drawing:
     return adaptive_drawing(
         "",
         "The most frequently selected features",
@@ -73,7 +73,7 @@ def _list(study: "StudySummary", found: "ClassifierSummary", shares: dict[str, F
     )
 
 
-def _features(study: "StudySummary", found: "ClassifierSummary", share: FloatArray) -> Table:
+def _features(study: "DatasetSummary", found: "ClassifierSummary", share: FloatArray) -> Table:
     names, best = study.feature_names, found.best(found.reference).mask
     smaller = None if found.smaller is None else found.smaller.mask
     meanings = feature_meanings(study.plan, names)

@@ -109,15 +109,13 @@ def plot_selected_features(
             percents = 100 * shares[title][listed]
             tips = [f"{title}: {names[i]} in {p:.0f} % of the runs" for i, p in zip(listed, percents, strict=True)]
             if title == hero:
-                bars = axis.barh(
-                    range(len(listed)), percents, 0.62, color=palette.colour(title), alpha=0.4, label=title
-                )
+                bars = axis.barh(range(len(listed)), percents, 0.62, color=palette.color(title), alpha=0.4, label=title)
                 for bar, tip in zip(bars, tips, strict=True):
                     mark(bar, title, [tip])
             else:
                 look: dict[str, Any] = {"ls": "", "marker": palette.marker(title), "mew": 0.0, "ms": 5.0, "alpha": 0.9}
                 (line,) = axis.plot(
-                    percents, range(len(listed)), color=palette.colour(title), label=title, clip_on=False, **look
+                    percents, range(len(listed)), color=palette.color(title), label=title, clip_on=False, **look
                 )
                 mark(line, title, tips)
         axis.set_yticks(

@@ -1,0 +1,26 @@
+"""``pqswarm make-samples``: write sample recordings."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pqswarm.cli.options import Seed, argument, check_folder, option
+
+
+def make_samples(
+    folder: Annotated[Path, argument("DIR", "Folder to write; it must be new or empty.")],
+    seed: Seed = 0,
+    minutes: Annotated[float, option("MINUTES", "Length of the long recording, 10.8 MB per minute.")] = 2.0,
+) -> None:
+    """Write sample recordings with known disturbances.
+
+    COMTRADE and CSV files, a long recording, a site file, and a table of the true disturbances.
+
+    Example: pqswarm make-samples samples && pqswarm identify samples --site samples/site.toml
+    """
+    check_folder(folder, "DIR")
+    from pqswarm.recordings import write_samples
+
+    for path in write_samples(folder, seed=seed, minutes=minutes):
+        typer.echo(f"wrote {path}")

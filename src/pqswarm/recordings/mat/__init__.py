@@ -1,1 +1,0 @@
-"""MATLAB files (``.mat``)."""

@@ -1,0 +1,156 @@
+"""Recordings in ``.npz`` archives: a plain layout for your own scripts, and that of RTE.
+
+The plain layout has one array for each channel, all of one length (or of shape (n_channels, n_samples)), named like a
+column of a table (``Ua [kV]``), and ``sampling_rate`` (or ``fs``) as a scalar, or ``time`` in seconds as one more
+array; ``nominal_frequency`` (or ``f0``) may be given.
+
+The layout of RTE's digital fault recording database has one array ``DATA_S*`` of shape (n_records, 6, n_samples):
+three voltages and three currents at 6400 Hz, in counts of 18.31055 V and 4.314 A.
+
+Nothing is unpickled.
+"""
+
+import io
+import re
+import zipfile
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from pqswarm._base.array_file import DAMAGE, damage_text, read_npy
+from pqswarm._base.text import count_text
+from pqswarm._base.typing import AnyArray
+from pqswarm.errors import FileFormatError
+from pqswarm.recordings.files import FileBytes
+from pqswarm.recordings.reader import Options, RawChannel, RawRecording, Reader
+from pqswarm.recordings.recording import RecordingError
+from pqswarm.recordings.stamps import find_rate_of_stamps
+from pqswarm.recordings.units import split_unit
+
+_MEMBERS = 10_000
+_RATE_NAMES = ("sampling_rate", "fs", "sample_rate", "rate")
+_FREQUENCY_NAMES = ("nominal_frequency", "f0", "frequency")
+_TIME_NAMES = ("time", "t", "tout")
+_RTE_NAME = re.compile(r"DATA_S\d+")
+_RTE_SHORTEST = 1000  # samples; the records of the database have 21000
+_RTE_RATE = 6400.0
+_RTE_FREQUENCY = 50.0
+_RTE_VOLTS = 18.31055
+_RTE_AMPERES = 4.314
+
+
+def read_npz(path: Path, options: Options) -> list[RawRecording]:
+    """Read the recordings of an archive."""
+    arrays = _unpack_arrays(FileBytes.of(path, 4 * options.max_bytes).read_all(), options)
+    rte = [name for name in arrays if _RTE_NAME.fullmatch(name)]
+    if len(arrays) == 1 and rte and _is_rte(arrays[rte[0]]):
+        return _read_rte(arrays[rte[0]], path.name)
+    return [read_plain_layout(arrays, path.name)]
+
+
+def _unpack_arrays(content: bytes, options: Options) -> dict[str, AnyArray]:
+    """All arrays of an archive; sizes are checked before anything is unpacked."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            members = [info for info in archive.infolist() if info.filename.endswith(".npy")]
+            if not members:
+                raise RecordingError("holds no arrays.")
+            total = sum(info.file_size for info in members)
+            # Deflate compresses 1 : 1032 at most, so a larger claim is false.
+            if len(members) > _MEMBERS or total > 1032 * len(content) + 1000:
+                raise RecordingError("is damaged: it claims more than it can hold.")
+            # Measurements compress far less: a small file does not get the memory of a large one.
+            limits = replace(options, max_bytes=options.unpacked_limit(len(content), 64_000_000))
+            limits.check_samples(total // 8)
+            arrays: dict[str, AnyArray] = {}
+            n_values = 0
+            for info in members:
+                name = info.filename[:100]
+                if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                    raise RecordingError(f"compresses {name!r} by a method that .npz archives do not use.")
+                arrays[info.filename[:-4]] = array = read_npy(archive.read(info), name)
+                n_values += array.size
+                limits.check_samples(n_values)  # a value of one byte grows to eight
+            return arrays
+    except FileFormatError:
+        raise
+    except (*DAMAGE, OSError) as error:
+        raise RecordingError(f"is damaged, or is not an .npz archive ({damage_text(error)}).") from error
+
+
+def _npz_scalar(arrays: Mapping[str, AnyArray], names: tuple[str, ...]) -> float:
+    folded = {name.casefold(): array for name, array in arrays.items()}
+    for name in names:
+        array = folded.get(name)
+        if array is not None and array.size == 1 and array.dtype.kind in "fiu":
+            value = float(array.reshape(-1)[0])
+            return value if np.isfinite(value) else 0.0
+    return 0.0
+
+
+def _npz_floats(array: AnyArray) -> AnyArray:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return array.astype(np.float64)
+
+
+def _is_rte(array: AnyArray) -> bool:
+    return (
+        array.ndim == 3
+        and array.shape[1] == 6
+        and array.shape[0] > 0
+        and array.shape[2] >= _RTE_SHORTEST
+        and array.dtype.kind in "fi"
+        and array.dtype.itemsize >= 2
+        and bool((np.abs(array) <= 32768).all() and (array == np.round(array)).all())
+    )
+
+
+def _read_rte(array: AnyArray, source: str) -> list[RawRecording]:
+    names = ("Va", "Vb", "Vc", "Ia", "Ib", "Ic")
+    notes = ["Recognised by its shape as a file of RTE fault recorders: counts of 18.31055 V and 4.314 A, 6400 Hz."]
+    recordings = []
+    for n, record in enumerate(array, 1):
+        counts = zip(names, "VVVAAA", (_RTE_VOLTS,) * 3 + (_RTE_AMPERES,) * 3, _npz_floats(record), strict=True)
+        channels = [RawChannel(name, unit, name[1].upper(), row * factor) for name, unit, factor, row in counts]
+        about = f"{source}, record {n}", "npz (RTE)", list(notes)
+        recordings.append(RawRecording(channels, _RTE_RATE, _RTE_FREQUENCY, None, *about))
+    return recordings
+
+
+def read_plain_layout(arrays: Mapping[str, AnyArray], source: str, kind: str = "npz") -> RawRecording:
+    """Read arrays in the plain layout; `kind` is the format of their file."""
+    signals = {
+        # There are fewer channels than samples: a tall array has channels in columns.
+        name: array.T if array.ndim == 2 and array.shape[0] > array.shape[1] else array
+        for name, array in arrays.items()
+        if array.ndim in (1, 2) and array.size > 1 and array.dtype.kind in "fiu"
+    }
+    notes: list[str] = []
+    rate = _npz_scalar(arrays, _RATE_NAMES)
+    kept = None
+    time = next((name for name, one in signals.items() if name.casefold() in _TIME_NAMES and one.ndim == 1), None)
+    if time is not None:
+        times = _npz_floats(signals.pop(time))
+        signals = {name: array for name, array in signals.items() if array.shape[-1] == times.size}
+        if not rate:
+            rate, kept = find_rate_of_stamps(times, notes)
+    channels = []
+    for name, array in signals.items():
+        rows = _npz_floats(array).reshape(-1, array.shape[-1])
+        label, unit = split_unit(name)
+        for n, row in enumerate(rows[:_MEMBERS]):
+            samples = row if kept is None else row[kept]
+            channels.append(RawChannel(label if len(rows) == 1 else f"{label} {n + 1}", unit, "", samples))
+    if not channels:
+        raise RecordingError("holds no arrays of samples.")
+    longest = max(channel.samples.size for channel in channels)
+    left = sum(channel.samples.size != longest for channel in channels)
+    if left:
+        notes.append(f"{count_text(left, 'array')} shorter than the longest: ignored.")
+    channels = [channel for channel in channels if channel.samples.size == longest]
+    return RawRecording(channels, rate, _npz_scalar(arrays, _FREQUENCY_NAMES), None, source, kind, notes)
+
+
+NPZ = Reader("npz", (".npz",), read_npz, lambda path, head: path.suffix.casefold() == ".npz" and head.startswith(b"PK"))

@@ -1,1 +1,0 @@
-"""Generated sample recordings with known disturbances."""

@@ -1,1 +1,0 @@
-"""Event reports of SEL relays (``.cev``, ``.eve``)."""

@@ -1,1 +1,0 @@
-"""Views of long waveforms: envelopes and their encoding."""

@@ -1,1 +1,0 @@
-"""The report of a multiverse: in which readings of a plan its conclusions hold."""

@@ -1,0 +1,430 @@
+"""Sections of the report on several data sets, which are the unit of every test."""
+
+from collections.abc import Mapping, Sequence
+from math import inf
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+
+from pqswarm.report.section import Content, Drawing, adaptive_drawing
+from pqswarm.report.sections.chance.ranks import plot_ranks
+from pqswarm.report.shared.interactive import mark
+from pqswarm.report.shared.palette import Palette
+from pqswarm.report.shared.sentences import (
+    at_most,
+    count,
+    decibel,
+    duration,
+    enumerate_words,
+    percent,
+    points,
+    probability,
+    say_machine,
+)
+from pqswarm.report.shared.spread import t_interval
+from pqswarm.report.style import FAINT, GREY, NARROW, STYLE, WIDE, settle
+from pqswarm.report.summary import ClassifierAcrossDatasets, Measure, StudySummary
+from pqswarm.report.tables import Table
+from pqswarm.statistics import critical_difference, friedman
+from pqswarm.statistics.paired import PairedComparison, compare_datasets
+from pqswarm.statistics.power import detectable_difference, measure_variances
+from pqswarm.study import format_plan
+from pqswarm.study.findings import ALL_FEATURES
+from pqswarm.study.plan_data import HeldOutPlan
+
+_ALPHA = 0.05
+_MIN_DATASETS = 6
+"""With fewer, Wilcoxon's test cannot reach p < 0.05."""
+_ENOUGH = 10
+"""Data sets from which the bootstrap is about wide enough."""
+_POWER_DATASETS = (3, 6, 12, 24)
+_POWER_RUNS = (1, 2, 5, 10, 40)
+"""Numbers of data sets, and of runs on each, in the table of power."""
+_MEASURES: tuple[Measure, ...] = ("error", "size")
+_NOUNS: dict[Measure, str] = {"error": "error rate [%]", "size": "features"}
+_FACTORS: dict[Measure, float] = {"error": 100.0, "size": 1.0}
+_FORMATS: dict[Measure, str] = {"error": ".2f", "size": ".1f"}
+
+
+def _compare(
+    study: StudySummary, classifier: ClassifierAcrossDatasets, measure: Measure, control: str | None
+) -> list[PairedComparison]:
+    """Compare the control, by default the best, with every other algorithm."""
+    return compare_datasets(classifier.values(measure), control=control, margin=study.plan.margin)
+
+
+def say_leader(study: StudySummary, classifier: ClassifierAcrossDatasets) -> str:
+    """Return the result with one classifier in one or two sentences: who has the lowest error, and against whom."""
+    k = classifier.n_datasets
+    means = {title: classifier.mean("error", title) for title in classifier.titles}
+    leader = min(means, key=lambda title: means[title])
+    size = count(round(classifier.mean("size", leader), 1))
+    is_alone = len(means) == 1
+    are_equal = len({round(mean, 9) for mean in means.values()}) == 1
+    if is_alone:
+        lowest = f"{leader} has a mean error rate"
+    elif are_equal:
+        lowest = "all algorithms have the same mean error rate"
+    else:
+        lowest = f"{leader} has the lowest mean error rate"
+    which = f" of {leader}" if are_equal and not is_alone else ""
+    first = (
+        f"{classifier.name}: {lowest} over {k} data sets, {percent(means[leader])} with {size} features{which} "
+        f"(all features: {percent(float(classifier.all_features.mean()))})."
+    )
+    if k < _MIN_DATASETS:
+        return f"{first} With fewer than {_MIN_DATASETS} data sets no pair can differ significantly (Wilcoxon test)."
+    return first if is_alone else f"{first} {_say_against(_compare(study, classifier, 'error', leader))}"
+
+
+def _say_against(comparisons: Sequence[PairedComparison]) -> str:
+    """Against whom the first algorithm is better, equal or inconclusive."""
+    groups: dict[str, list[PairedComparison]] = {}
+    for comparison in comparisons:
+        groups.setdefault(comparison.conclusion, []).append(comparison)
+    parts = []
+    if better := groups.get("better"):
+        k = better[0].n_datasets
+        wins = min(comparison.wins for comparison in better)
+        names = enumerate_words([comparison.against for comparison in better])
+        p = max(comparison.p_hommel for comparison in better)
+        at_least = "at least " if len(better) > 1 else ""
+        where = f"all {k}" if wins == k else f"{at_least}{wins} of {k}"
+        parts.append(f"lower than that of {names} (on {where} data sets, {at_most(p)})")
+    if equal := groups.get("practically equal"):
+        parts.append(f"practically equal to that of {enumerate_words([each.against for each in equal])}")
+    if unsure := groups.get("inconclusive"):
+        parts.append(f"inconclusive against {enumerate_words([each.against for each in unsure])}")
+    return f"It is {enumerate_words(parts)}." if parts else ""
+
+
+def means_content(study: StudySummary, classifier: ClassifierAcrossDatasets) -> Content:
+    """Show the mean of the runs on each data set, and the mean ranks of the algorithms."""
+    table = _table_of_means(classifier)
+    k = classifier.n_datasets
+    if len(classifier.titles) < 2 or k < 2:
+        return Content(tables=[table])
+    errors = np.array([classifier.means("error", title) for title in classifier.titles]).T
+    ranks = friedman(errors, names=classifier.titles)
+    statistic, df1, df2, p = ranks.iman_davenport()
+    gap = critical_difference(len(classifier.titles), k)
+    means = dict(zip(ranks.names, ranks.mean_ranks.tolist(), strict=True))
+    words = (
+        f"Friedman's test over the {k} data sets, in the form of Iman and Davenport: F({df1}, {df2}) "
+        f"= {statistic:.3g}, {probability(p)}: the algorithms "
+        f"{'differ' if p <= _ALPHA else 'do not differ significantly'}."
+    )
+    drawing = Drawing(
+        "ranks",
+        f"Mean ranks of the algorithms over the data sets, with {classifier.name}",
+        "Rank 1 is the lowest mean error rate on a data set. Algorithms joined by a bar do not differ significantly "
+        "(Nemenyi test at 5 %).",
+        lambda: plot_ranks(means, gap, study.palette),
+    )
+    return Content(words=[words], drawings=[drawing], tables=[table])
+
+
+def _table_of_means(classifier: ClassifierAcrossDatasets) -> Table:
+    columns = {title: 100 * classifier.means("error", title) for title in classifier.titles}
+    columns["all features"] = 100 * classifier.all_features
+    several = classifier.n_datasets > 1
+    deviations = {title: float(values.std(ddof=1)) if several else 0.0 for title, values in columns.items()}
+    sizes = {title: classifier.mean("size", title) for title in classifier.titles}
+    sizes["all features"] = float(np.mean([dataset.n_features for dataset in classifier.datasets.values()]))
+    rows: list[dict[str, Any]] = [
+        {"data set": name} | {title: float(values[i]) for title, values in columns.items()}
+        for i, name in enumerate(classifier.datasets)
+    ]
+    rows.append({"data set": "mean"} | {title: float(values.mean()) for title, values in columns.items()})
+    rows.append({"data set": "SD"} | deviations)
+    rows.append({"data set": "features"} | sizes)
+    return Table(
+        "datasets",
+        f"Mean error rate [%] of the runs on each data set, with {classifier.name}",
+        rows,
+        {title: (title, ".2f") for title in columns},
+        note="Each data set counts once, whatever the number of runs on it. SD: standard deviation between data sets. "
+        "Features: mean number selected.",
+    )
+
+
+def control_content(study: StudySummary, classifier: ClassifierAcrossDatasets) -> Content:
+    """Compare the control with every other algorithm, in error and in size."""
+    if len(classifier.titles) < 2 or classifier.n_datasets < 2:
+        return Content()
+    results = {measure: _compare(study, classifier, measure, study.control) for measure in _MEASURES}
+    control = results["error"][0].algorithm
+    margin = study.plan.margin
+    tables = [_comparison_table(classifier, measure, each, margin) for measure, each in results.items()]
+    for number, pair in enumerate(study.plan.comparisons, start=1):
+        first, second = (study.plan.title_of(name) for name in pair)
+        for measure in _MEASURES:
+            values = {title: classifier.values(measure)[title] for title in (first, second)}
+            compared = compare_datasets(values, pairs=[(first, second)], margin=margin)
+            tables.append(_comparison_table(classifier, measure, compared, margin, f"-pair-{number}"))
+    drawing = adaptive_drawing(
+        "differences",
+        f"{control} minus every other algorithm, on each data set, with {classifier.name}",
+        f"Left of the line {control} has the lower error rate, or the fewer features. Small markers are data sets; "
+        "large ones their mean, with the 95 % interval of the hierarchical bootstrap (data sets, then runs).",
+        plot_differences,
+        classifier,
+        results,
+        study.palette,
+    )
+    answer = [f"Over {classifier.n_datasets} data sets, the error rate of {control}: {_conclude(results['error'])}."]
+    smaller = [comparison for comparison in results["size"] if comparison.conclusion == "better"]
+    if smaller:
+        names = enumerate_words([comparison.against for comparison in smaller])
+        p = max(comparison.p_hommel for comparison in smaller)
+        answer.append(f"{control} selects fewer features than {names} ({at_most(p)}, Wilcoxon).")
+    return Content(drawings=[drawing], tables=tables, answer=answer)
+
+
+def _conclude(comparisons: Sequence[PairedComparison]) -> str:
+    phrases = {
+        "better": "lower than",
+        "worse": "higher than",
+        "practically equal": "practically equal to",
+        "inconclusive": "inconclusive against",
+    }
+    parts = []
+    for conclusion, phrase in phrases.items():
+        names = [
+            f"{comparison.against} ({comparison.wins} of {comparison.n_datasets}, {probability(comparison.p_hommel)})"
+            for comparison in comparisons
+            if comparison.conclusion == conclusion
+        ]
+        if names:
+            parts.append(f"{phrase} {enumerate_words(names)}")
+    return "; ".join(parts)
+
+
+def _comparison_table(
+    classifier: ClassifierAcrossDatasets,
+    measure: Measure,
+    comparisons: Sequence[PairedComparison],
+    margin: float,
+    suffix: str = "",
+) -> Table:
+    factor = _FACTORS[measure]
+    form = _FORMATS[measure]
+    noun = _NOUNS[measure]
+    rows = []
+    for comparison in comparisons:
+        row = comparison.row()
+        ends = comparison.difference.ends
+        rows.append(
+            {
+                "against": comparison.against,
+                "mean": factor * comparison.mean_against,
+                "tally": f"{comparison.wins} / {comparison.ties} / {comparison.losses}",
+                "difference": factor * comparison.difference.estimate,
+                "difference_interval": None if ends is None else tuple(factor * end for end in ends),
+                "p": comparison.p_value,
+                "p_hommel": comparison.p_hommel,
+                "better": row["p_better"],
+                "equal": row["p_equal"],
+                "worse": row["p_worse"],
+                "conclusion": comparison.conclusion,
+            }
+        )
+    first = comparisons[0]
+    others = first.against if suffix else "every other algorithm"
+    few = ", too narrow with fewer than about ten data sets" if first.n_datasets < _ENOUGH else ""
+    return Table(
+        f"over-datasets-{measure}{suffix}",
+        f"{first.algorithm} (mean {factor * first.mean:{form}}) against {others}: {noun}, with {classifier.name}",
+        rows,
+        {
+            "against": ("against", ""),
+            "mean": (f"its mean {noun}", form),
+            "tally": ("wins / ties / losses", ""),
+            "difference": ("difference", f"+{form}"),
+            "difference_interval": ("95 % interval", f"+{form}"),
+            "p": ("p, Wilcoxon", "#.2g"),
+            "p_hommel": ("p, Hommel-adjusted", "#.2g"),
+            "better": ("P(lower)", ".3f"),
+            "equal": ("P(equal)", ".3f"),
+            "worse": ("P(higher)", ".3f"),
+        },
+        note=f"Unit: the data set ({first.n_datasets}). p: Wilcoxon signed-rank test of the means. Interval: "
+        f"hierarchical bootstrap{few}. P: Bayesian signed-rank test; equal within "
+        f"{factor * first.posterior.margin:{form}}, {margin:.0%} of the mean of {first.algorithm} (our choice).",
+    )
+
+
+def plot_differences(
+    classifier: ClassifierAcrossDatasets,
+    results: Mapping[Measure, Sequence[PairedComparison]],
+    palette: Palette,
+    *,
+    narrow: bool = False,
+) -> Figure:
+    """Draw control minus each other algorithm on each data set, and the mean with its interval: error and size."""
+    others = [comparison.against for comparison in results["error"]]
+    labels: dict[Measure, str] = {"error": "error rate [percentage points]", "size": "features"}
+    with mpl.rc_context(STYLE):
+        height = 0.9 + 0.27 * len(others)
+        figure = Figure(figsize=(NARROW, 2 * height) if narrow else (WIDE, height), layout="constrained")
+        axes = figure.subplots(2, 1) if narrow else figure.subplots(1, 2)
+        for axis, measure in zip(axes, _MEASURES, strict=True):
+            axis.axvline(0.0, color=GREY, lw=1.0, ls=(0, (5, 2)))
+            for place, comparison in enumerate(results[measure]):
+                _draw_difference(axis, place, classifier, comparison, measure, palette)
+            axis.set(ylim=(len(others) - 0.5, -0.5), xlabel=labels[measure])
+            repeated = axis is axes[-1] and not narrow
+            axis.set_yticks(range(len(others)), [""] * len(others) if repeated else others, parse_math=False)
+            axis.tick_params(axis="y", length=0)
+            axis.grid(axis="x", color=FAINT, lw=0.5, alpha=0.35)
+            axis.set_axisbelow(True)
+        return settle(figure)
+
+
+def _draw_difference(
+    axis: Any,
+    place: int,
+    classifier: ClassifierAcrossDatasets,
+    comparison: PairedComparison,
+    measure: Measure,
+    palette: Palette,
+) -> None:
+    factor = _FACTORS[measure]
+    title = comparison.against
+    pair = f"{comparison.algorithm} - {title}"
+    each = factor * (classifier.means(measure, comparison.algorithm) - classifier.means(measure, title))
+    tips = [f"{pair}, {name}: {value:+.3g}" for name, value in zip(classifier.datasets, each, strict=True)]
+    look = {"ls": "", "color": palette.color(title), "mew": 0}
+    (dots,) = axis.plot(each, np.full(each.size, place + 0.18), marker="o", ms=3, alpha=0.55, **look)
+    mark(dots, title, tips)
+    ends = comparison.difference.ends
+    if ends is not None:
+        (line,) = axis.plot([factor * end for end in ends], [place - 0.12] * 2, color=palette.color(title), lw=1.6)
+        mark(line, title)
+    mean = factor * comparison.difference.estimate
+    (dot,) = axis.plot([mean], [place - 0.12], marker=palette.marker(title), ms=6, **look)
+    mark(dot, title, [f"{pair}: {mean:+.3g}, p = {comparison.p_hommel:#.2g}"])
+
+
+def noise_content(study: StudySummary, classifier: ClassifierAcrossDatasets) -> Content:
+    """Show the gain of the best subset of each algorithm over all features, at each noise level."""
+    noise = [dataset.noise for dataset in classifier.datasets.values() if dataset.noise is not None]
+    if len(noise) < classifier.n_datasets or study.levels == (inf,):
+        return Content()
+    # data sets x levels
+    gains = {title: np.array([each.gain(title) for each in noise]) for title in classifier.titles}
+    whole = np.array([each.all_features for each in noise])
+    rows: list[dict[str, Any]] = [
+        {"level": decibel(level), "all": float(np.mean(whole[:, i]))}
+        | {title: float(gain[:, i].mean()) for title, gain in gains.items()}
+        for i, level in enumerate(study.levels)
+    ]
+    table = Table(
+        "noise",
+        f"Gain in accuracy of the best subset over all features [percentage points], with {classifier.name}",
+        rows,
+        {"level": ("SNR", ""), "all": ("accuracy of all features [%]", ".2f")} | {t: (t, "+.2f") for t in gains},
+        signed=tuple(gains),
+        note=f"Means over {len(noise)} data sets, in cross-validation with another partition than the search.",
+    )
+    gain = gains[classifier.reference]
+    lowest = t_interval(gain.min(axis=1))
+    answer = (
+        f"At every noise level the best subset of {classifier.reference} is at least as accurate as all features on "
+        f"{int((gain >= 0).all(axis=1).sum())} of {len(noise)} data sets; its minimum gain is "
+        f"{points(float(lowest.mean))} percentage points on average"
+    )
+    if len(noise) > 1:
+        answer += f" (95 % t interval over data sets: {points(float(lowest.low))} to {points(float(lowest.high))})"
+    return Content(tables=[table], answer=[f"{answer}."])
+
+
+def held_out_content(study: StudySummary, classifier: ClassifierAcrossDatasets) -> Content:
+    """Show the error of each data set's best subsets on held-out data, by default the events of the other data sets."""
+    datasets = classifier.datasets.values()
+    if not all(dataset.held_out for dataset in datasets):
+        return Content()
+    increases: dict[str, Any] = {}
+    rows: list[dict[str, Any]] = []
+    for title in (*classifier.titles, ALL_FEATURES):
+        if title == ALL_FEATURES:
+            searched = classifier.all_features
+            sizes = [dataset.n_features for dataset in datasets]
+        else:
+            best = [dataset.best(title) for dataset in datasets]
+            searched = np.array([record.error for record in best])
+            sizes = [record.size for record in best]
+        new = np.array([dataset.held_out[title].mean() for dataset in datasets])
+        increases[title] = new - searched
+        rows.append(
+            {"subset": title, "size": float(np.mean(sizes)), "J": float(searched.mean()), "new": float(new.mean())}
+        )
+    for row in rows:
+        increase = increases[row["subset"]]
+        optimism = t_interval(increase - increases[ALL_FEATURES])
+        is_unknown = row["subset"] == ALL_FEATURES or classifier.n_datasets < 2
+        row["increase"] = float(increase.mean())
+        row["optimism"] = None if is_unknown else float(optimism.mean)
+        row["optimism_interval"] = None if is_unknown else (float(optimism.low), float(optimism.high))
+    others = isinstance(study.plan.held_out, HeldOutPlan) and study.plan.held_out.cross_dataset
+    where = f"the {study.item}s of the other data sets" if others else f"held-out {study.item}s"
+    table = Table(
+        "held-out",
+        f"Best subset of each data set on {where}, with {classifier.name}",
+        rows,
+        {
+            "size": ("ξ", ".1f"),
+            "J": ("J in the search", ".4f"),
+            "new": ("error rate there", ".4f"),
+            "increase": ("increase", "+.4f"),
+            "optimism": ("optimism", "+.4f"),
+            "optimism_interval": ("95 % interval", "+.4f"),
+        },
+        lowest=("J", "new"),
+        note=f"Means over {classifier.n_datasets} data sets. The classifier was trained on all {study.item}s of the "
+        f"data set of the search. Optimism: the increase of a subset's error rate minus that of all features; t "
+        f"interval over the data sets.",
+    )
+    row = next(row for row in rows if row["subset"] == classifier.reference)
+    answer = (
+        f"On {where}, the best subset of {classifier.reference} has an error rate of {percent(row['new'])}, compared "
+        f"with {percent(row['J'])} in the search."
+    )
+    return Content(tables=[table], answer=[answer])
+
+
+def power_content(_: StudySummary, classifier: ClassifierAcrossDatasets) -> Content:
+    """Show which differences in error other numbers of data sets and runs would find."""
+    repeated = [title for title, runs in classifier.errors.items() if all(each.size > 1 for each in runs)]
+    rivals = [title for title in repeated if title != classifier.reference]
+    if not rivals or classifier.reference not in repeated or classifier.n_datasets < 3:
+        return Content()
+    rival = min(rivals, key=lambda title: classifier.mean("error", title))
+    variances = measure_variances(classifier.errors[classifier.reference], classifier.errors[rival])
+    rows = [
+        {"datasets": k} | {str(n_runs): 100 * detectable_difference(variances, k, n_runs) for n_runs in _POWER_RUNS}
+        for k in _POWER_DATASETS
+    ]
+    table = Table(
+        "power",
+        f"Difference in mean error rate [percentage points] that a study would detect, with {classifier.name}",
+        rows,
+        {"datasets": ("data sets", "")} | {str(n): (f"{n} run{'s' * (n > 1)} each", ".2f") for n in _POWER_RUNS},
+        note=f"80 % power, 5 % level, paired t test over data sets. From the standard deviations of "
+        f"{classifier.reference} minus {rival} in this study: {100 * variances.between:.2f} points between data sets, "
+        f"{100 * variances.within:.2f} between runs on one data set.",
+    )
+    return Content(tables=[table])
+
+
+def how_content(study: StudySummary) -> Content:
+    """State version, machine and time, and show the plan."""
+    seconds = sum(dataset.seconds for dataset in study.datasets.values())
+    words = (
+        f"{say_machine(study.about)} All searches together took {duration(seconds)} of computing time. The same plan "
+        "gives the same numbers, regardless of workers and interruptions; the runs on one data set are those of a "
+        "study on it alone."
+    )
+    return Content(words=[words], listings={"The plan, to repeat the study": format_plan(study.plan)})

@@ -1,0 +1,214 @@
+"""Run the search of a selector until a limit is reached, the user stops it, or it ends; and estimate the time."""
+
+import signal
+import threading
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import numpy as np
+
+from pqswarm._base.random import stream
+from pqswarm._base.typing import BoolArray, FloatArray
+from pqswarm.evaluation import CachedEvaluator, EvaluatorChoice
+from pqswarm.search import Progress, Run
+from pqswarm.search.driver import evaluate_batches
+from pqswarm.selector.rescoring import Pool
+
+if TYPE_CHECKING:
+    from pqswarm.selector.storage import Saver
+    from pqswarm.selector.task import SelectionTask
+
+StopReason = Literal["max_evaluations", "max_time", "callback", "interrupted", "finished"]
+"""Why a search ended; ``"finished"``: the algorithm ended by itself, or knew all subsets."""
+
+_T = TypeVar("_T")
+_SLOW = 60.0  # seconds; longer searches get a warning
+_BATCH = 32  # subsets per batch, as in searches
+_QUICK = 0.05  # seconds per subset up to which a batch is timed
+_PART = 0.1  # seconds between two looks at the clock, unless one subset takes longer
+_NAMES = 8  # features that a progress names
+
+
+@dataclass(frozen=True, repr=False)
+class SelectorProgress(Progress):
+    """Progress of a selector."""
+
+    task: "SelectionTask"
+    elapsed: float  # seconds since the start of the search
+
+    @property
+    def mask(self) -> BoolArray:
+        """The subset with the best score, as a mask over all features."""
+        return self.task.widen(self.leader.best)
+
+    @property
+    def score(self) -> float:
+        """The best score so far, in the sense of `scoring`."""
+        return self.task.score(self.error)
+
+    @property
+    def features(self) -> tuple[Any, ...]:
+        """Names of the features with the best score; positions if there are no names."""
+        return tuple(self.task.names[place] for place in np.flatnonzero(self.mask).tolist())
+
+    @property
+    def best_text(self) -> str:
+        """The best score so far, such as ``"score 0.98"``."""
+        return f"score {self.score:.4g}"
+
+    def __repr__(self) -> str:
+        shown = ", ".join(str(name) for name in self.features[:_NAMES])
+        more = ", ..." if self.size > _NAMES else ""
+        return f"{super().__repr__()} after {self.elapsed:.1f} s ({shown}{more})"
+
+
+class SearchLoop:
+    """Advances a run to its end, in parts of a batch: time and Ctrl-C stop it after any evaluation.
+
+    Something to return is found in any case. `pool` receives the subsets.
+    """
+
+    def __init__(
+        self, run: Run, task: "SelectionTask", pool: Pool, interrupts: "Interrupts", deadline: float | None
+    ) -> None:
+        self.run = run
+        self.task = task
+        self.pool = pool
+        self.interrupts = interrupts
+        self.deadline = deadline
+        self._evaluator = CachedEvaluator(task.evaluator)
+        self._part_size = task.n_jobs
+
+    def drive(self, callbacks: Sequence[Callable[[Progress], object]], saver: "Saver | None" = None) -> StopReason:
+        """Search until something ends it, and return what; call the callbacks after each batch."""
+        began = time.monotonic()
+        while not self.run.done:
+            reason = self._evaluate_batch()
+            if saver is not None:
+                saver.save_if_due()
+            if reason == "interrupted":
+                return reason
+            elapsed = time.monotonic() - began
+            progress = SelectorProgress(
+                (self.run,), self.run.n_evaluations, self.run.max_evaluations, self.task, elapsed
+            )
+            answers = [self.interrupts.attempt(callback, progress) for callback in callbacks]
+            if self.interrupts.pressed:
+                return "interrupted"
+            if any(isinstance(answer, bool | np.bool_) and answer for answer in answers):
+                return "callback"
+            if reason is not None:
+                return reason
+        return "max_evaluations" if self.run.n_evaluations >= self.run.max_evaluations else "finished"
+
+    def _evaluate_batch(self) -> StopReason | None:
+        """Evaluate the next batch of the run; return why it was stopped before its end, if it was."""
+        masks = self.run.next_masks()
+        done = 0
+        while done < len(masks):
+            part = masks[done : done + self._part_size]
+            errors = self._evaluate(part)
+            if errors is not None:
+                self.pool.add(part, errors if errors.ndim == 1 else errors[:, 3])
+                self.run.take(part, errors, part.sum(axis=1))
+                done += len(part)
+            if self.run.best.any() and self.interrupts.pressed:
+                return "interrupted"
+            if self.run.best.any() and self.deadline is not None and time.monotonic() >= self.deadline:
+                return "max_time"
+        return None
+
+    def _evaluate(self, part: BoolArray) -> FloatArray | None:
+        """The errors, or None if Ctrl-C was pressed; the first subset is evaluated in any case."""
+        hits = self._evaluator.n_hits
+        began = time.perf_counter()
+        call = self.interrupts.attempt if self.run.best.any() else self.interrupts.insist
+        errors = call(evaluate_batches, [self.run], [part], self._evaluator)
+        new = len(part) - (self._evaluator.n_hits - hits)
+        if new:
+            seconds = max(time.perf_counter() - began, 1e-9)
+            self._part_size = max(self.task.n_jobs, int(_PART * new / seconds))
+        return errors
+
+
+class Interrupts:
+    """Inside this context Ctrl-C is only noted in `pressed`, so that no step of a search is left half done.
+
+    Nothing changes in threads other than the main one, which get no signals, or if the present handler of SIGINT is not
+    a function.
+    """
+
+    def __init__(self) -> None:
+        self.pressed = False
+        self._heeds: Literal["no", "second", "first"] = "no"
+        self._previous: Any = None
+
+    def __enter__(self) -> "Interrupts":
+        if threading.current_thread() is threading.main_thread() and callable(signal.getsignal(signal.SIGINT)):
+            self._previous = signal.signal(signal.SIGINT, self._handle)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._previous is not None:
+            signal.signal(signal.SIGINT, self._previous)
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        again = self.pressed
+        self.pressed = True
+        if self._heeds == "first" or (again and self._heeds == "second"):
+            self._previous(number, frame)
+
+    def attempt(self, work: Callable[..., _T], *given: Any) -> _T | None:
+        """Return the result of ``work(*given)``, or None if Ctrl-C was pressed before or meanwhile."""
+        if self.pressed:
+            return None
+        try:
+            return self._call("first", work, given)
+        except KeyboardInterrupt:
+            self.pressed = True
+            self._heeds = "no"
+            return None
+
+    def insist(self, work: Callable[..., _T], *given: Any) -> _T:
+        """Return the result of ``work(*given)``, in spite of Ctrl-C; a second Ctrl-C raises KeyboardInterrupt."""
+        return self._call("second", work, given)
+
+    def _call(self, heeds: Literal["second", "first"], work: Callable[..., _T], given: tuple[Any, ...]) -> _T:
+        self._heeds = heeds
+        try:
+            return work(*given)
+        finally:
+            self._heeds = "no"
+
+
+def warn_if_search_is_slow(choice: EvaluatorChoice, evaluations: int, n_jobs: int) -> None:
+    """Warn of a search that will take more than a minute, estimated from a few subsets, and say how to limit it."""
+    each = choice.measure()
+    if each * evaluations > _SLOW:  # one by one; batches may be faster
+        each = _time_search_batch(choice) if each <= _QUICK else each / n_jobs
+    seconds = each * evaluations
+    if seconds > _SLOW:
+        warnings.warn(
+            f"the search will take about {seconds:.0f} s{_search_duration_text(seconds)}: {evaluations} evaluations at "
+            f"{each:.2g} s each. Limit it by callbacks=EarlyStopping(max_time=...), lower max_evaluations, use more "
+            f"n_jobs or a faster estimator; Ctrl-C keeps the best subset found. Any callback silences this warning.",
+            stacklevel=6,
+        )
+
+
+def _time_search_batch(choice: EvaluatorChoice) -> float:
+    """Seconds per subset in a random batch."""
+    masks = stream(0, ()).random((_BATCH, choice.evaluator.n_features)) < 0.5
+    began = time.perf_counter()
+    choice.evaluator.errors(masks)
+    return (time.perf_counter() - began) / _BATCH
+
+
+def _search_duration_text(seconds: float) -> str:
+    if seconds < 120:
+        return ""
+    return f" ({seconds / 60:.0f} minutes)" if seconds < 7200 else f" ({seconds / 3600:.0f} hours)"

@@ -1,0 +1,196 @@
+"""Plans as TOML files: the built-in ones and your own."""
+
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from pqswarm._base.toml import explain_mistakes, parse_toml, read_toml_text, to_toml, toml_key
+from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.events.preset_file import preset_lines
+from pqswarm.study.changes import change_plan
+from pqswarm.study.multiverse import MultiversePlan
+from pqswarm.study.plan import StudyPlan
+from pqswarm.study.plan_data import HeldOutPlan, OwnDataPlan, OwnHeldOutPlan
+
+PLANS: tuple[str, ...] = ("quick", "paper", "paper-grid", "replication", "multiverse", "smoke")
+"""The built-in plans."""
+
+COPY = "dataset.npz"
+"""Name of the data file in the folder of a study."""
+
+# Names in the stored plans of studies by pqswarm 0.2.0 of before its release.
+_RENAMED_KEYS = {
+    "reference": "baseline",
+    "others": "cross_dataset",
+    "share": "fraction",
+    "readings": "specifications",
+    "best_share": "best_fraction",
+    "catfish_share": "catfish_fraction",
+}
+_RENAMED_PRESETS = {"paper-stepped": "paper-grid", "field-16": "field-extended"}
+
+_WORDS = {
+    "string_pattern_mismatch": "must be 1 to 40 letters, digits, spaces and . _ + -, starting with a letter or digit"
+}
+
+
+def plan_text(name: str) -> str:
+    """Return the text of a built-in plan, one of :data:`PLANS`, as TOML.
+
+    Examples
+    --------
+    >>> "runs = 40" in plan_text("paper")
+    True
+    """
+    if name not in PLANS:
+        raise unknown_name("plan", name, PLANS)
+    return (files("pqswarm.study") / "plans" / f"{name}.toml").read_text(encoding="utf-8")
+
+
+def read_plan(
+    text: str, source: str = "the plan", folder: str | Path = ".", changes: Mapping[str, Any] | None = None
+) -> StudyPlan:
+    """Read a plan from TOML.
+
+    Parameters
+    ----------
+    text : str
+        TOML.
+    source : str
+        Its source, for messages.
+    folder : str or Path
+        Folder of relative paths in the plan.
+    changes : mapping of str to object, optional
+        New values of keys, by dotted name; see :func:`pqswarm.study.changes.change_plan`.
+
+    Returns
+    -------
+    StudyPlan
+        The plan.
+
+    Examples
+    --------
+    >>> read_plan(plan_text("paper")).max_evaluations
+    6000
+    """
+    try:
+        tree = parse_toml(text, source)
+        tree = change_plan(tree, changes) if changes else tree
+        if tree.get("datasets") == []:
+            raise PqswarmError(f"{source}: datasets is empty: name at least one data set, or remove it.")
+        return StudyPlan.model_validate(tree, context={"folder": Path(folder)})
+    except ValidationError as error:
+        raise PqswarmError("\n".join([f"{source} cannot be used:", *_explain_plan_mistakes(error)])) from None
+
+
+def _explain_plan_mistakes(error: ValidationError) -> list[str]:
+    """One line for each mistake: the key and what is wrong with it."""
+    return [f"  {line}" for line in explain_mistakes(error, StudyPlan, tags=("generated", "own"), words=_WORDS)]
+
+
+def load_plan(given: str | Path, changes: Mapping[str, Any] | None = None) -> StudyPlan:
+    """Return a built-in plan by name, one of :data:`PLANS`, or read a TOML file.
+
+    `changes` are new values of keys, by dotted name, such as ``{"runs": 5}``.
+    """
+    if str(given) in PLANS:
+        return read_plan(plan_text(str(given)), f"plan {given!s}", changes=changes)
+    path = Path(given)
+    try:
+        text = read_toml_text(path, "the plan ")
+    except FileNotFoundError:
+        if path.suffix.lower() == ".toml":
+            raise PqswarmError(f"there is no plan file {path}: check its name and folder.") from None
+        raise unknown_name("plan", str(given), (*PLANS, "a TOML file")) from None
+    plan = read_plan(text, str(path), path.parent, changes)
+    for part in (plan.dataset, *plan.datasets, plan.held_out):
+        if isinstance(part, OwnDataPlan | OwnHeldOutPlan):
+            part.lie_in(path.parent)
+    return plan
+
+
+def restore_plan(kept: Mapping[str, Any]) -> StudyPlan:
+    """Return the stored plan of a study, also of one from before keys were renamed; see :class:`findings.About`."""
+    try:
+        return StudyPlan.model_validate(_with_new_names(kept))
+    except ValidationError as error:
+        lines = "\n".join(_explain_plan_mistakes(error))
+        raise PqswarmError(f"the stored plan of the study is invalid:\n{lines}") from None
+
+
+def _with_new_names(kept: Any, key: str = "") -> Any:
+    if isinstance(kept, Mapping):
+        return {_new_key(name): _with_new_names(value, name) for name, value in kept.items()}
+    if isinstance(kept, list | tuple):
+        return [_with_new_names(member) for member in kept]
+    is_preset = key.rpartition(".")[2] in ("preset", "extends")
+    return _RENAMED_PRESETS.get(kept, kept) if is_preset else kept
+
+
+def _new_key(key: str) -> str:
+    table, dot, last = key.rpartition(".")
+    return table + dot + _RENAMED_KEYS.get(last, last)
+
+
+def plan_given_data(plan: StudyPlan) -> StudyPlan:
+    """Return a plan for data given in Python, which replace its file."""
+    if isinstance(plan.dataset, OwnDataPlan) and not plan.datasets:
+        return plan
+    given = plan.model_dump(exclude_unset=True)
+    try:
+        return StudyPlan.model_validate(given | {"dataset": given.get("dataset", {}) | {"file": COPY}})
+    except ValidationError as error:
+        raise PqswarmError(
+            "\n".join(["data are given, but the plan describes others:", *_explain_plan_mistakes(error)])
+        ) from None
+
+
+def format_plan(plan: StudyPlan) -> str:
+    """Return a plan as TOML, which :func:`read_plan` reads as the same plan.
+
+    Examples
+    --------
+    >>> format_plan(read_plan(plan_text("smoke"))).splitlines()[:2]
+    ['title = "A smoke test"', 'runs = 3']
+    """
+    left_out = {*(() if plan.paper else ("paper",)), *(("stage_two",) if plan.stage_two else ()), "multiverse"}
+    left_out |= {"dataset" if plan.datasets else "datasets"}
+    parts = plan.model_dump(exclude_none=True, exclude=left_out)
+    if plan.dataset_seeds:
+        del parts["dataset"]["seed"]
+    if isinstance(plan.held_out, HeldOutPlan):
+        unused = ("events_per_class", "seeds") if plan.held_out.cross_dataset else ("cross_dataset",)
+        parts["held_out"] = {key: value for key, value in parts["held_out"].items() if key not in unused}
+    tables = {
+        key: [value] if isinstance(value, dict) else value for key, value in parts.items() if _is_plan_table(value)
+    }
+    lines = [f"{key} = {to_toml(value)}" for key, value in parts.items() if key not in tables]
+    for key, members in tables.items():
+        for member in members:
+            lines += ["", f"[{key}]" if isinstance(parts[key], dict) else f"[[{key}]]"]
+            preset = member.get("preset") if isinstance(member.get("preset"), dict) else None
+            own = {name: entry for name, entry in member.items() if name != "preset" or preset is None}
+            lines += [f"{name} = {to_toml(entry)}" for name, entry in own.items() if entry != {}]
+            if preset is not None:
+                lines += ["", f"[{key}.preset]", *preset_lines(preset, f"{key}.preset.")]
+    return "\n".join([*lines, *_multiverse_lines(plan.multiverse)])
+
+
+def _multiverse_lines(plan: MultiversePlan | None) -> list[str]:
+    if plan is None:
+        return []
+    parts = plan.model_dump(exclude_none=True)
+    tables = {f"multiverse.choices.{toml_key(choice)}": each for choice, each in parts.pop("choices").items()}
+    marked = parts.pop("marked")
+    tables |= {"multiverse.marked": marked} if marked else {}
+    lines = []
+    for name, table in {"multiverse": parts, **tables}.items():
+        lines += ["", f"[{name}]", *(f"{toml_key(key)} = {to_toml(value)}" for key, value in table.items())]
+    return lines
+
+
+def _is_plan_table(value: Any) -> bool:
+    return isinstance(value, dict) or (isinstance(value, tuple) and any(isinstance(member, dict) for member in value))

@@ -1,0 +1,141 @@
+"""Prediction, frames, sparse matrices, several targets and fit parameters."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csc_array, csr_array
+from sklearn import config_context
+from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier, is_regressor
+from sklearn.compose import make_column_transformer
+from sklearn.datasets import load_diabetes, load_wine
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.exceptions import UnsetMetadataPassedError
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import balanced_accuracy_score
+from sklearn.model_selection import GroupKFold, cross_val_score
+from sklearn.naive_bayes import GaussianNB, MultinomialNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.tree import DecisionTreeClassifier
+
+from pqswarm.errors import PqswarmError
+from tests.selector.problems import WINE, quick
+
+X, y = WINE
+
+
+def test_predictions_are_those_of_the_refitted_estimator():
+    selector = quick(max_evaluations=40).fit(X, y)
+    model = GaussianNB().fit(X[:, selector.support_], y)
+    np.testing.assert_array_equal(selector.predict(X), model.predict(X[:, selector.support_]))
+    np.testing.assert_array_equal(selector.predict_proba(X), model.predict_proba(X[:, selector.support_]))
+    assert selector.score(X, y) == model.score(X[:, selector.support_], y)
+    assert selector.classes_.tolist() == [0, 1, 2]
+    assert not hasattr(selector, "decision_function")
+    assert is_classifier(selector)
+    assert is_regressor(quick(Ridge()))
+    scored = quick(max_evaluations=20, scoring="balanced_accuracy").fit(X, y)
+    assert scored.score(X, y) == balanced_accuracy_score(y, scored.predict(X))
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    wine = load_wine(as_frame=True)
+    frame = wine.data[["alcohol", "hue", "flavanoids"]].copy()
+    frame["colour"] = pd.Categorical(np.where(frame.hue > 1, "red", "blue"))
+    frame["cellar"] = np.array(["north", "south", "east"])[np.arange(178) % 3]
+    return frame, wine.target
+
+
+def test_frames_reach_the_estimator(mixed):
+    frame, target = mixed
+    encode = make_column_transformer((OneHotEncoder(), ["cellar", "colour"]), remainder="passthrough")
+    model = make_pipeline(encode, DecisionTreeClassifier(max_depth=3))
+    with pytest.raises(PqswarmError, match="cannot be used with features"):
+        quick(model, cv=3, max_evaluations=4).fit(frame[["alcohol", "hue", "flavanoids"]], target)
+    selector = quick(model, cv=3, max_evaluations=12, constraints={"fixed": ["cellar", "colour"]}).fit(frame, target)
+    assert list(selector.get_feature_names_out()) == list(frame.columns[selector.support_])
+    assert isinstance(selector.transform(frame), pd.DataFrame)
+    assert selector.score(frame, target) > 0.8
+    trees = HistGradientBoostingClassifier(categorical_features="from_dtype", max_iter=3, random_state=0)
+    numbers = frame.drop(columns="cellar")
+    selector = quick(trees, cv=2, max_evaluations=4).fit(numbers, target)
+    score = cross_val_score(trees, numbers.loc[:, selector.support_], target, cv=2).mean()
+    assert selector.best_score_ == pytest.approx(score)
+    exact = quick(max_evaluations=20).fit(frame[["alcohol", "hue"]], target)
+    assert exact.evaluator_name_.startswith("GaussianNBEvaluator")
+
+
+@pytest.mark.parametrize("kind", [csr_array, csc_array])
+def test_sparse_matrices(kind):
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(0.3 + 2.0 * (y[:, None] == np.arange(40) % 5))
+    selector = quick(MultinomialNB(), cv=3, max_evaluations=15).fit(kind(counts.astype(float)), y)
+    dense = quick(MultinomialNB(), cv=3, max_evaluations=15).fit(counts, y)
+    np.testing.assert_array_equal(selector.support_, dense.support_)
+    assert selector.best_score_ == pytest.approx(dense.best_score_)
+    np.testing.assert_array_equal(selector.predict(kind(counts.astype(float))), dense.predict(counts))
+    with pytest.raises(TypeError, match="Sparse data was passed"):
+        quick().fit(kind(counts.astype(float)), y)
+
+
+def test_wide_text_is_prefiltered():
+    rng = np.random.default_rng(1)
+    counts = csr_array(rng.poisson(0.05 + 0.8 * (y[:, None] == np.arange(320)), (178, 320)).astype(float))
+    selector = quick(MultinomialNB(), cv=2, max_evaluations=3).fit(counts, y)
+    assert "of 320 features by ANOVA F" in selector.prefilter_
+
+
+def test_several_targets():
+    data, target = load_diabetes(return_X_y=True)
+    both = np.column_stack([target, target**2 / 100 + data[:, 0]])
+    selector = quick(Ridge(), cv=3, max_evaluations=30).fit(data, both)
+    assert selector.evaluator_name_.startswith("LinearEvaluator")
+    expected = cross_val_score(Ridge(), data[:, selector.support_], both, cv=3).mean()
+    assert selector.best_score_ == pytest.approx(expected)
+    assert selector.predict(data).shape == both.shape
+    labels = np.column_stack([y == 0, y == 1]).astype(int)
+    tree = DecisionTreeClassifier(max_depth=2, random_state=0)
+    selector = quick(tree, cv=3, max_evaluations=10).fit(X, labels)
+    assert selector.best_score_ == pytest.approx(cross_val_score(tree, X[:, selector.support_], labels, cv=3).mean())
+
+
+class Listening(ClassifierMixin, BaseEstimator):
+    """Notes the parameters of its fits."""
+
+    seen = ()
+
+    def fit(self, X, y, sample_weight=None, eval_set=None, tag=None):
+        self.classes_ = np.unique(y)
+        type(self).seen = (*self.seen, (X, None if sample_weight is None else sample_weight.copy(), eval_set, tag))
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.classes_[0])
+
+
+def test_fit_parameters_reach_the_estimator(monkeypatch):
+    monkeypatch.setattr(Listening, "seen", ())
+    weights = X.sum(axis=1)
+    params = {"sample_weight": weights, "eval_set": [(X[:7], y[:7])], "tag": "here"}
+    selector = quick(Listening(), cv=2, max_evaluations=2).fit(X, y, **params)
+    assert len(Listening.seen) > 4
+    for data, weight, [(valid, labels)], tag in Listening.seen:
+        rows = [np.flatnonzero(weights == one)[0] for one in weight]
+        columns = [np.flatnonzero((X[rows] == column[:, None]).all(axis=0))[0] for column in data.T]
+        np.testing.assert_array_equal(valid, X[:7][:, columns])
+        assert (labels == y[:7]).all()
+        assert tag == "here"
+    assert Listening.seen[-1][0].shape == (178, selector.n_features_)
+
+
+def test_metadata_are_routed_as_requested(monkeypatch):
+    monkeypatch.setattr(Listening, "seen", ())
+    options = {"cv": GroupKFold(2), "max_evaluations": 2}
+    groups, weights = np.arange(178) % 4, np.arange(178.0)
+    with config_context(enable_metadata_routing=True):
+        asked = Listening().set_fit_request(tag=True, sample_weight=False).set_score_request(sample_weight=True)
+        quick(asked, **options).fit(X, y, groups=groups, tag="here", sample_weight=weights)
+        assert all(weight is None and tag == "here" for _, weight, _, tag in Listening.seen)
+        with pytest.raises(UnsetMetadataPassedError, match="sample_weight"):
+            quick(LogisticRegression(), **options).fit(X, y, groups=groups, sample_weight=weights)

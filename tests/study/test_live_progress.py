@@ -1,0 +1,181 @@
+"""A study is followed from its store alone: what is seen, and that nobody is in the way of who writes."""
+
+import signal
+import sqlite3
+import subprocess
+import sys
+from dataclasses import replace
+from math import inf
+
+import numpy as np
+import pytest
+
+from pqswarm.errors import PqswarmError
+from pqswarm.search import SearchResult
+from pqswarm.study import RunKey, RunRecord, Store, findings, load_plan, progress
+from pqswarm.study.database import store_stamp
+from pqswarm.study.live_progress import Follower
+from pqswarm.study.lock import is_locked, lock_folder
+from pqswarm.study.records import Checkpoint
+
+
+def record(algorithm, run, error, n_evaluations=120, size=3):
+    mask = np.arange(99) < size
+    result = SearchResult("GA", mask, error, n_evaluations, np.array([[0.0, error, size]]))
+    return RunRecord(RunKey("NB", algorithm, run), 7, result, 0.5)
+
+
+@pytest.fixture
+def begun(tmp_path):
+    plan = load_plan("smoke")
+    with Store(tmp_path, write=True) as store:
+        store.put(findings.About(plan.model_dump(), "0", 0.0, {}), findings.Events(140, "digest"))
+        yield store
+
+
+def test_what_is_new_is_seen(begun):
+    with Follower(begun.folder) as follower:
+        first = follower.look()
+        assert (first.progress.runs_done, first.progress.runs_total, first.best) == (0, 38, {})
+        begun.save_checkpoints([Checkpoint(RunKey("NB", "ga", 0), 60, 0.3, {"a": np.arange(3)}, 0.1)])
+        begun.finish(record("aco", 1, 0.2))
+        second = follower.look()
+        assert second.progress.evaluations_done == 180
+        assert second.progress.rate > 0
+        assert second.progress.fraction > first.progress.fraction
+        assert (second.best["NB"].error, second.best["NB"].size) == (0.2, 3)
+        begun.finish(record("ga", 0, 0.1))
+        assert [one.key for one in follower.records()] == [RunKey("NB", "aco", 1), RunKey("NB", "ga", 0)]
+        third = follower.look()
+        assert third.progress.runs_done == 2
+        assert [(s.name, s.done, s.total) for s in third.stages[:3]] == [
+            ("data", 2, 2),
+            ("hyperparameters", 0, 2),
+            ("searches", 2, 38),
+        ]
+        assert begun.records([RunKey("NB", "ga", 0), RunKey("NB", "ga", 1)])[0].error == 0.1
+
+
+def test_the_store_is_read_only_if_it_has_changed(begun, monkeypatch):
+    with Follower(begun.folder) as follower:
+        follower.look()
+        monkeypatch.setattr(follower.store, "statuses", lambda: pytest.fail("read again"))
+        follower.look()
+
+
+def test_who_writes_is_not_held_up(begun):
+    with Follower(begun.folder) as follower:
+        follower.look()
+        begun.finish(record("ga", 0, 0.1))
+        follower.look()
+        with sqlite3.connect(begun.path, isolation_level=None) as other:
+            assert other.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0  # nobody reads
+        other.close()
+        assert follower.look().progress.runs_done == 1
+
+
+def test_running_stopped_finished(begun):
+    if is_locked(begun.folder) is None:
+        pytest.skip("this system does not tell who holds a lock")
+    with Follower(begun.folder) as follower:
+        assert follower.look().state == "stopped"
+        with lock_folder(begun.folder):
+            assert is_locked(begun.folder)
+            assert follower.look().state == "running"
+        assert not is_locked(begun.folder)
+        begun.put(findings.Finished(1.0))
+        seen = follower.look()
+        assert (seen.state, seen.progress.stage) == ("finished", "finished")
+
+
+def test_rates_of_a_study_that_is_resumed_begin_anew(begun):
+    """What was done before it is followed says nothing about how fast it is."""
+    for run in range(3):
+        begun.finish(record("ga", run, 0.1))
+    with Follower(begun.folder) as follower:
+        assert follower.look().progress.seconds_left == inf
+        assert follower.look().progress.rate == 0.0
+
+
+def test_what_cannot_be_followed(tmp_path, begun):
+    with pytest.raises(PqswarmError, match="there is no study"):
+        Follower(tmp_path / "nothing")
+    about = begun.find(findings.About)
+    begun.revise(replace(about, plan={"runs": "many"}))
+    with pytest.raises(PqswarmError, match="the stored plan of the study is invalid"):
+        Follower(begun.folder)
+    (tmp_path / "empty").mkdir()
+    Store(tmp_path / "empty", write=True).close()
+    with pytest.raises(PqswarmError, match="has not started"):
+        Follower(tmp_path / "empty")
+
+
+def test_the_stamp_changes_with_the_store(begun):
+    before = store_stamp(begun.folder)
+    begun.finish(record("ga", 0, 0.1))
+    assert store_stamp(begun.folder) != before
+
+
+_KILLED = """
+import os, signal, sys
+from pqswarm.study import Store, findings, load_plan
+store = Store(sys.argv[1], write=True)
+store.put(findings.About(load_plan("smoke").model_dump(), "0", 0.0, {}), findings.Events(140, "digest"))
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+def test_a_look_at_a_killed_study_changes_nothing(tmp_path):
+    killed = subprocess.run([sys.executable, "-c", _KILLED, tmp_path], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    files = [tmp_path / "study.sqlite", tmp_path / "study.sqlite-wal"]
+    before = [path.read_bytes() for path in files]
+    assert before[1]
+    with Follower(tmp_path) as follower:
+        assert follower.look().stages[0].done == 2
+        assert [path.read_bytes() for path in files] == before
+    assert [path.read_bytes() for path in files] == before
+    with Store(tmp_path, write=True) as resumed:
+        assert resumed.find(findings.Events).digest == "digest"
+
+
+def test_a_look_at_a_study_of_one_file_makes_no_other(begun):
+    begun.close()
+    assert [path.name for path in begun.folder.iterdir()] == ["study.sqlite"]
+    with Follower(begun.folder) as follower:
+        assert follower.look().progress.runs_done == 0
+        assert [path.name for path in begun.folder.iterdir()] == ["study.sqlite"]
+        with Store(begun.folder, write=True) as resumed:  # goes on while it is looked at
+            resumed.finish(record("ga", 0, 0.1))
+            assert follower.look().progress.runs_done == 1
+            assert len(follower.records()) == 1
+            resumed.finish(record("ga", 1, 0.1))
+            assert follower.look().progress.runs_done == 2
+        assert follower.look().progress.runs_done == 2
+
+
+def test_a_study_that_ends_while_it_is_followed_is_all_in_one_file(begun):
+    with Follower(begun.folder) as follower:
+        begun.finish(record("ga", 0, 0.1))
+        follower.look()
+        begun.close()
+        assert not (begun.folder / "study.sqlite-wal").stat().st_size
+        assert len(follower.records()) == 1
+
+
+def test_time_that_is_left_counts_no_compiling_and_a_report_as_it_is(monkeypatch):
+    now, compiled, seen = 0.0, -inf, []
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now)
+    monkeypatch.setattr(progress, "last_compiled", lambda: compiled)
+    meter = progress.Meter(load_plan("smoke"), seen.append)
+    meter.tell("generating events")
+    now = compiled = 60.0
+    meter.step("events", 2)
+    meter.tell("hyperparameters")
+    assert seen[-1].seconds_left == inf  # a minute for a step that takes a second
+    now = 62.0
+    meter.step("hyperparameters")
+    meter.tell("searching")
+    left = (1 - seen[-1].fraction) * meter._work - 20_000
+    assert seen[-1].seconds_left == pytest.approx(left / 1250 + 25)
