@@ -44,8 +44,10 @@ def classify(wave, sampling_rate, frequency, nominal, sides):
     recording = Recording((Channel("U1", "V", "A", wave),), sampling_rate, frequency)
     if sides == ["rules"]:
         events = characterize(recording, nominal_voltage=nominal).events
-        return {"rules": event_rule(max(events, key=rank_event), events)}
+        return {"rules": event_rule(max(events, key=rank_event), events) if events else "pure_sinusoid"}
     main = identify(recording, nominal_voltage=nominal).main
+    if main is None:
+        return {"rules": "pure_sinusoid", "model": "pure_sinusoid"}
     return {"rules": main.rule, "model": main.label or "none"}
 
 

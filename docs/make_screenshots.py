@@ -76,19 +76,17 @@ def main() -> None:
 def picture_report(out: Path) -> None:
     """Picture the start of a published report, down to the end of its first table."""
     page = ROOT / "docs" / "results" / "replication-paper.html"
-    with TemporaryDirectory() as profile:
-        browser = Browser(profile)
-        try:
-            for look, scheme in (("", "light"), ("-dark", "dark")):
-                tab = browser.tab(page.as_uri(), width=REPORT_WIDTH, scheme=scheme)
-                bottom = tab.evaluate("document.querySelector('table').getBoundingClientRect().bottom + scrollY")
-                size = {"width": REPORT_WIDTH, "height": round(bottom) + 4, "deviceScaleFactor": 1, "mobile": False}
-                tab.call("Emulation.setDeviceMetricsOverride", **size)
-                tab.picture(out / f"report{look}.png")
-                shrink(out / f"report{look}.png", 256)
-                tab.close()
-        finally:
-            browser.close()
+    browser = Browser()
+    try:
+        for look, scheme in (("", "light"), ("-dark", "dark")):
+            tab = browser.tab(page.as_uri(), width=REPORT_WIDTH, scheme=scheme)
+            bottom = tab.evaluate("document.querySelector('table').getBoundingClientRect().bottom + scrollY")
+            tab.resize(REPORT_WIDTH, round(bottom) + 4)
+            tab.picture(out / f"report{look}.png")
+            shrink(out / f"report{look}.png", 256)
+            tab.close()
+    finally:
+        browser.close()
 
 
 def picture_workbench(out: Path) -> None:
@@ -101,14 +99,13 @@ def picture_workbench(out: Path) -> None:
         pqswarm(served, "study", "smoke")
         with running_app(served, state=here / "state") as app:
             wait_analysed(app)
-            browser = Browser(here / "profile")
+            browser = Browser()
             try:
                 links = find_links(browser, app.address)
                 for page, link in links.items():
                     for look, (width, scheme) in LOOKS.items():
                         tab = browser.tab(f"{app.address}{link}", width=width, scheme=scheme)
-                        size = {"width": width, "height": HEIGHTS[page], "deviceScaleFactor": 1, "mobile": False}
-                        tab.call("Emulation.setDeviceMetricsOverride", **size)
+                        tab.resize(width, HEIGHTS[page])
                         settle(tab, page)
                         tab.picture(out / f"{page}{look}.png")
                         tab.close()

@@ -1,6 +1,7 @@
-"""Sphinx extensions: formulas without a network, and figures outside pyplot."""
+"""Sphinx extensions: formulas without a network, figures outside pyplot, and reports as pages of the site."""
 
 import re
+import shutil
 
 import matplotlib.pyplot as plt
 from docutils import nodes
@@ -8,7 +9,9 @@ from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
 from matplotlib.figure import Figure
 from module_index import write_module_index
+from sphinx import addnodes
 from sphinx.util import logging
+from sphinx.util.osutil import relative_uri
 from sphinx_gallery.scrapers import figure_rst
 
 from pqswarm.report.style import STYLE
@@ -70,8 +73,26 @@ def _quote(app, what, name, obj, options, lines):  # noqa: ARG001
     lines[:] = [re.sub(r"shape \((\w+_),\)", r"shape (``\1``,)", line) for line in lines]
 
 
+def _link_reports(app, doctree, docname):
+    """Link reports as pages of the site; other files are downloads."""
+    for node in list(doctree.findall(addnodes.download_reference)):
+        path = app.env.relfn2path(node["reftarget"], docname)[0]
+        if path.endswith(".html"):
+            address = relative_uri(app.builder.get_target_uri(docname), path)
+            node.replace_self(nodes.reference("", "", *node.children, internal=True, refuri=address))
+
+
+def _copy_reports(app, exception):
+    """Copy the reports to where pages link them."""
+    if exception is None and app.builder.format == "html":
+        for path in (app.srcdir / "results").glob("*.html"):
+            shutil.copy(path, app.outdir / "results" / path.name)
+
+
 def setup(app):
-    """Register the module index, and MathML formulas, which browsers render without a script."""
+    """Register the module index, reports, and MathML formulas, which browsers render without a script."""
+    app.connect("doctree-resolved", _link_reports)
+    app.connect("build-finished", _copy_reports)
     app.connect("builder-inited", write_module_index)
     app.connect("autodoc-skip-member", _skip)
     app.connect("autodoc-process-docstring", _quote, priority=100)  # before numpydoc

@@ -28,7 +28,7 @@ from pqswarm.recordings import Channel, Recording
 
 RATES = (1600, 3200, 6400, 12_800)
 BELOW = ("sag", "interruption")
-STEADY = ("none", "harmonics", "notching", "flicker", "DC offset", "unbalance")
+STEADY = ("harmonics", "notching", "flicker", "DC offset", "unbalance")
 FAMILY = {"E": "C", "G": "C", "F": "D"}
 BINS = 10
 

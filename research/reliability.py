@@ -47,7 +47,7 @@ def try_event(name, number, seed):
         main = identify(recording, nominal_voltage=230.0 if nominal else None).main
     except PqswarmError:
         return None
-    if not main.label or not main.known:
+    if main is None or not main.label or not main.known:
         return None
     return main.probability, main.label in LABELS[name], rate, snr, thd > 0, nominal
 

@@ -9,6 +9,8 @@ import shutil
 import subprocess
 import sys
 import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -21,8 +23,16 @@ WHY = f"no browser is installed: none of {', '.join(NAMES)}, and {VARIABLE} is n
 needs_browser = [pytest.mark.slow, pytest.mark.skipif(BROWSER is None, reason=WHY)]
 
 OPTIONS = (
-    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-dev-shm-usage", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--hide-scrollbars"),
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--hide-scrollbars",
     "--remote-debugging-pipe",
 )
 DESKTOP, PHONE = 1280, 390
@@ -75,12 +85,13 @@ MEASURE = """
 class Browser:
     """A headless browser, driven over the DevTools protocol."""
 
-    def __init__(self, profile):
+    def __init__(self):
+        self._profile = TemporaryDirectory(dir=os.environ.get("PYTEST_DEBUG_TEMPROOT"), ignore_cleanup_errors=True)
         reads, self._out = os.pipe()
         self._in, writes = os.pipe()
         command = [sys.executable, "-c", LAUNCHER, str(reads), str(writes), BROWSER, *OPTIONS]
         self._process = subprocess.Popen(
-            [*command, f"--user-data-dir={profile}"],
+            [*command, f"--user-data-dir={self._profile.name}"],
             pass_fds=(reads, writes),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -100,6 +111,7 @@ class Browser:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        self._profile.cleanup()
 
     def call(self, method, *, session=None, timeout=PATIENCE, **parameters):
         """Call a method and return its result; messages that arrive meanwhile are added to `events`."""
@@ -126,74 +138,47 @@ class Browser:
                 raise OSError(f"{BROWSER} has ended")
             self._rest += data
 
-    def wait_for(self, method, timeout=PATIENCE, **wanted):
-        """Wait for an event, unless it has come since a page was opened or the last wait."""
+    def wait_for(self, method, session=None, **wanted):
+        """Wait for an event, of a page or with some parameters, unless it has come since a page was loaded."""
 
         def fits(message):
             given = message.get("params", {})
-            return message.get("method") == method and all(given.get(key) == value for key, value in wanted.items())
+            is_from = session in (None, message.get("sessionId"))
+            return message.get("method") == method and is_from and wanted.items() <= given.items()
 
         if not any(fits(message) for message in self.events):
-            self._until(fits, timeout)
+            self._until(fits, PATIENCE)
         self.events[:] = [message for message in self.events if not fits(message)]
-
-    def wait_loaded(self, session):
-        """Wait until a page that was asked for is loaded."""
-        is_loaded = {"method": "Page.loadEventFired", "sessionId": session}.items()
-        self._until(lambda message: all(message.get(key) == value for key, value in is_loaded), PATIENCE)
-
-    def open(self, path, width=DESKTOP, scheme="light", media="", context=None):
-        """Load a page, a file or an address; return its target and its session."""
-        self.events.clear()
-        where = {"browserContextId": context} if context else {}
-        target = self.call("Target.createTarget", url="about:blank", **where)["targetId"]
-        session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Log", "Network"):
-            self.call(f"{domain}.enable", session=session)
-        size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
-        self.call("Emulation.setDeviceMetricsOverride", session=session, **size)
-        features = [{"name": "prefers-color-scheme", "value": scheme}]
-        self.call("Emulation.setEmulatedMedia", session=session, media=media, features=features)
-        self.call("Page.navigate", session=session, url=path if isinstance(path, str) else path.as_uri())
-        self.wait_loaded(session)
-        return target, session
-
-    def evaluate(self, session, expression):
-        """Return the value of a JavaScript expression."""
-        parameters = {"expression": expression, "awaitPromise": True, "returnByValue": True}
-        answer = self.call("Runtime.evaluate", session=session, **parameters)
-        assert "exceptionDetails" not in answer, answer
-        return answer["result"].get("value")
 
     def context(self):
         """A new browser as far as pages can see, with its own cookies."""
         return self.call("Target.createBrowserContext")["browserContextId"]
 
-    def save_downloads(self, folder):
-        """Save downloads in a folder, and report them as ``Browser.downloadProgress``."""
-        options = {"behavior": "allow", "downloadPath": str(folder), "eventsEnabled": True}
-        self.call("Browser.setDownloadBehavior", **options)
+    def tab(self, address, width=DESKTOP, scheme="light", media="", context=None, scripts=True):
+        """Load a page, a file or an address, and keep it open."""
+        where = {"browserContextId": context} if context else {}
+        tab = Tab(self, self.call("Target.createTarget", url="about:blank", **where)["targetId"])
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            tab.call(f"{domain}.enable")
+        if not scripts:
+            tab.call("Emulation.setScriptExecutionDisabled", value=True)
+        tab.resize(width, 800)
+        tab.emulate(media, scheme)
+        tab.go(address)
+        return tab
 
-    def tab(self, address, **options):
-        """Load a page and keep it open."""
-        return Tab(self, *self.open(address, **options))
-
-    def look(self, path, width=DESKTOP, scheme="light", media="", picture=None, pdf=None):
-        """Load a page; return its measurements, with every fault in `problems`; save a picture or a PDF."""
-        target, session = self.open(path, width, scheme, media)
-        found = self.evaluate(session, MEASURE.replace("MIN_TEXT", str(MIN_TEXT)))
-        if picture:
-            clip = {"x": 0, "y": 0, "width": width, "height": min(found["height"], 16_000), "scale": 1}
-            shot = self.call("Page.captureScreenshot", session=session, clip=clip, captureBeyondViewport=True)
-            picture.write_bytes(base64.b64decode(shot["data"]))
+    def look(self, path, width=DESKTOP, scheme="light", media="", pdf=None):
+        """Load a page; return its measurements, with every fault in `problems`; save a PDF."""
+        tab = self.tab(path, width, scheme, media)
+        found = tab.measure()
         if pdf:
-            pdf.write_bytes(base64.b64decode(self.call("Page.printToPDF", session=session)["data"]))
-        self.call("Target.closeTarget", targetId=target)
-        found["problems"] += [problem for event in self.events for problem in _problem(event, path)]
+            pdf.write_bytes(base64.b64decode(tab.call("Page.printToPDF")["data"]))
+        found["problems"] += tab.problems(home=path.as_uri())
+        tab.close()
         return found
 
 
-def _problem(event, path):
+def _problem(event):
     """The faults that an event of the browser reports."""
     kind, given = event.get("method"), event.get("params", {})
     if kind == "Runtime.exceptionThrown":
@@ -205,35 +190,32 @@ def _problem(event, path):
         yield f"log: {given['entry']['text']}"
     elif kind == "Network.loadingFailed" and not given.get("canceled"):  # a page may change its mind
         yield f"loading failed: {given['errorText']}"
-    elif kind == "Network.requestWillBeSent":
-        address = given["request"]["url"]
-        if not address.startswith("data:") and address != path.as_uri():
-            yield f"loads {address}"
+    elif kind == "Network.requestWillBeSent" and not given["request"]["url"].startswith("data:"):
+        yield f"loads {given['request']['url']}"
 
 
-KEYS = {"Enter": 13, "Escape": 27, "PageUp": 33, "PageDown": 34, "End": 35, "Home": 36, "ArrowLeft": 37} | {
-    "ArrowUp": 38,
-    "ArrowRight": 39,
-    "ArrowDown": 40,
-}
-MODIFIERS = {"alt": 1, "control": 2, "meta": 4, "shift": 8}
+KEYS = {"Backspace": 8, "Enter": 13, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
+MODIFIERS = {"Alt": 1, "Shift": 8}
 
 
 class Tab:
     """An open page, used as a person uses it."""
 
-    def __init__(self, browser, target, session):
-        self._browser, self._target, self.session = browser, target, session
+    def __init__(self, browser, target):
+        self._browser, self._target = browser, target
+        self._session = browser.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
 
     def call(self, method, **parameters):
-        return self._browser.call(method, session=self.session, **parameters)
+        return self._browser.call(method, session=self._session, **parameters)
 
     def close(self):
         self._browser.call("Target.closeTarget", targetId=self._target)
 
     def evaluate(self, expression):
         """Return the value of a JavaScript expression."""
-        return self._browser.evaluate(self.session, expression)
+        answer = self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
+        assert "exceptionDetails" not in answer, answer
+        return answer["result"].get("value")
 
     def until(self, expression, timeout=PATIENCE, pause=0.03):
         """Wait until a JavaScript expression is true, and return its value."""
@@ -250,12 +232,12 @@ class Tab:
         """The visible text."""
         return self.evaluate(f"document.querySelector({json.dumps(selector)})?.innerText ?? ''")
 
-    def problems(self):
-        """Faults that the browser has reported since the page was opened, including requests to other servers."""
-        home = self.evaluate("location.origin")
-        events = [message for message in self._browser.events if message.get("sessionId") == self.session]
-        found = [problem for event in events for problem in _problem(event, _Address(home))]
-        return [one for one in found if not one.startswith(f"loads {home}/")]
+    def problems(self, home=None):
+        """Faults since the page was loaded, including requests to other addresses than those under `home`."""
+        home = home or f"{self.evaluate('location.origin')}/"
+        events = [message for message in self._browser.events if message.get("sessionId") == self._session]
+        found = [problem for event in events for problem in _problem(event)]
+        return [problem for problem in found if not problem.startswith(f"loads {home}")]
 
     def measure(self):
         """Faults of the layout: see `Browser.look`."""
@@ -269,30 +251,36 @@ class Tab:
             "const b = e.getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]; })()"
         )
 
-    def mouse(self, kind, x, y, **more):
+    def _mouse(self, kind, x, y, **more):
         self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
+
+    def point(self, x, y):
+        """Move the mouse to a point."""
+        self._mouse("mouseMoved", x, y)
 
     def click(self, selector, count=1):
         x, y = self.place(selector)
-        self.mouse("mouseMoved", x, y)
+        self.point(x, y)
         for number in range(1, count + 1):
-            self.mouse("mousePressed", x, y, button="left", buttons=1, clickCount=number)
-            self.mouse("mouseReleased", x, y, button="left", clickCount=number)
+            self._mouse("mousePressed", x, y, button="left", buttons=1, clickCount=number)
+            self._mouse("mouseReleased", x, y, button="left", clickCount=number)
 
     def drag(self, start, end, steps=5, modifiers=()):
         """Press at a point, move to another, release."""
         held = sum(MODIFIERS[name] for name in modifiers)
-        self.mouse("mouseMoved", *start, modifiers=held)
-        self.mouse("mousePressed", *start, button="left", buttons=1, clickCount=1, modifiers=held)
+        self._mouse("mouseMoved", *start, modifiers=held)
+        self._mouse("mousePressed", *start, button="left", buttons=1, clickCount=1, modifiers=held)
         for step in range(1, steps + 1):
             x, y = (a + (b - a) * step / steps for a, b in zip(start, end, strict=True))
-            self.mouse("mouseMoved", x, y, button="left", buttons=1, modifiers=held)
-        self.mouse("mouseReleased", *end, button="left", clickCount=1, modifiers=held)
+            self._mouse("mouseMoved", x, y, button="left", buttons=1, modifiers=held)
+        self._mouse("mouseReleased", *end, button="left", clickCount=1, modifiers=held)
 
     def wheel(self, x, y, delta):
-        self.mouse("mouseWheel", x, y, deltaX=0, deltaY=delta)
+        self._mouse("mouseWheel", x, y, deltaX=0, deltaY=delta)
 
-    def press(self, key, *modifiers):
+    def press(self, *keys):
+        """Press the last of some keys while the others, modifiers, are held."""
+        *modifiers, key = keys
         held = sum(MODIFIERS[name] for name in modifiers)
         event = {"key": key, "modifiers": held, "windowsVirtualKeyCode": KEYS.get(key, ord(key[0].upper()))}
         if len(key) == 1 or key == "Enter":
@@ -310,26 +298,37 @@ class Tab:
         for kind in ("dragEnter", "dragOver", "drop"):
             self.call("Input.dispatchDragEvent", type=kind, x=x, y=y, data=data)
 
+    def download(self, act):
+        """Return the bytes of the file that a JavaScript statement saves."""
+        with TemporaryDirectory() as folder:
+            options = {"behavior": "allow", "downloadPath": folder, "eventsEnabled": True}
+            self._browser.call("Browser.setDownloadBehavior", **options)
+            self.evaluate(act)
+            self._browser.wait_for("Browser.downloadProgress", state="completed")
+            (path,) = Path(folder).iterdir()
+            return path.read_bytes()
+
+    def resize(self, width, height):
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self.call("Emulation.setDeviceMetricsOverride", **size)
+
+    def emulate(self, media="", scheme="light"):
+        """Show the page as on a screen or in print, light or dark."""
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        self.call("Emulation.setEmulatedMedia", media=media, features=features)
+
     def go(self, address):
-        """Load another address in the same tab."""
-        self._browser.events.clear()
-        self.call("Page.navigate", url=address)
-        self._browser.wait_loaded(self.session)
+        """Load an address or a file, without the faults of what was there before."""
+        self._load("Page.navigate", url=address if isinstance(address, str) else address.as_uri())
 
     def reload(self):
+        self._load("Page.reload")
+
+    def _load(self, method, **parameters):
         self._browser.events.clear()
-        self.call("Page.reload")
-        self._browser.wait_loaded(self.session)
+        self.call(method, **parameters)
+        self._browser.wait_for("Page.loadEventFired", self._session)
 
-    def picture(self, path, whole=False):
-        """Save a picture of the visible part, or of the whole page."""
-        shot = self.call("Page.captureScreenshot", captureBeyondViewport=whole)
-        path.write_bytes(base64.b64decode(shot["data"]))
-
-
-class _Address:
-    def __init__(self, text):
-        self._text = text
-
-    def as_uri(self):
-        return self._text
+    def picture(self, path):
+        """Save a picture of the visible part."""
+        path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot")["data"]))

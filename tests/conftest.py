@@ -206,10 +206,10 @@ def installed(tmp_path):
 
 
 @pytest.fixture(scope="session")
-def browser(tmp_path_factory):
-    """A real browser with its own profile, for all tests of a process."""
+def browser():
+    """A real browser, for all tests of a process."""
     from tests.browser import Browser
 
-    opened = Browser(tmp_path_factory.mktemp("profile"))
+    opened = Browser()
     yield opened
     opened.close()

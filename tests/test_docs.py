@@ -154,7 +154,7 @@ def test_the_result_on_the_first_page_is_that_of_the_study():
         runs = [row for row in csv.DictReader(lines) if (row["classifier"], row["algorithm"]) == ("k-NN", "2D-UPSO")]
     size, error = (sum(float(row[column]) for row in runs) / len(runs) for column in ("size", "error"))
     whole = re.search(
-        r"all 99 features have J\(U\) = (\S+)", (ROOT / "docs/results/paper.md").read_text(encoding="utf-8")
+        r"all 99 features have J\(U\) = (\S+)", (ROOT / "docs/results/paper.html").read_text(encoding="utf-8")
     )
     assert claim.groups() == (f"{size:.0f}", f"{100 * error:.1f}", f"{100 * float(whole[1]):.1f}")
 

@@ -9,7 +9,7 @@ LISTED = (
 )
 """Whether the list has all recordings of the folder and the dropped one: its rows come after the message about it."""
 READY = "document.querySelector('.waves')?.dataset.state === 'ready'"
-ANALYSED = f"{READY} && !!document.querySelector('.analysis [data-read=rule]')"
+ANALYSED = f"{READY} && !!document.querySelector('.verdict [data-read=rule]')"
 
 
 def rows(tab, column):

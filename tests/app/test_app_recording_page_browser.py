@@ -41,8 +41,8 @@ def test_an_event_is_shown_in_the_middle_and_measured(start, fault):
     assert first < row["start"] < row["end"] < last
     assert (first + last) / 2 == pytest.approx((row["start"] + row["end"]) / 2, abs=1e-6)
     assert cursors(start)["A"] == pytest.approx(row["start"], abs=1e-6)
-    assert "sag" in start.text(".analysis .sentence")
-    assert start.text('.analysis [data-read="rule"]')
+    assert "sag" in start.text(".verdict .sentence")
+    assert start.text('.verdict [data-read="rule"]')
 
     # cursor B goes five cycles beyond A
     places = "['A', 'B'].map(n => document.querySelector(`g.cursor[data-cursor=${n}] .flag`).getBoundingClientRect())"
@@ -84,7 +84,7 @@ def test_a_reload_and_a_step_back_show_the_same(start):
     start.until("location.hash.includes('span=')")
     start.evaluate("document.querySelector('.waves').focus()")
     start.press("+")
-    start.press("ArrowRight", "shift")
+    start.press("Shift", "ArrowRight")
     start.until(f"{row['start']} + 0.019 < Number(pq.app.parse().query.get('a'))")
     before = seen(start), cursors(start), start.evaluate("location.hash")
     start.reload()
@@ -195,8 +195,8 @@ def test_exports(start):
 def test_what_1_pu_is_and_both_durations(start):
     open_event(start, "South", "interruption")
     assert start.text("[data-read=references]").startswith("1 pu: 11.55 kV (")
-    assert start.text(".analysis [data-read=reference]").startswith("11.55 kV (")
-    durations = start.text(".analysis [data-read=durations]")
+    assert start.text(".verdict [data-read=reference]").startswith("11.55 kV (")
+    durations = start.text(".verdict [data-read=durations]")
     assert "by Urms(1/2)" in durations
     assert "on the waveform" in durations
     assert start.text(".own-events td[data-column=magnitude]").endswith("V)")

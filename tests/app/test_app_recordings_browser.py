@@ -192,7 +192,7 @@ def test_by_keyboard(start):
     assert start.evaluate("document.activeElement.tagName") == "H1"
     start.evaluate("document.querySelector('.own-events tbody tr').focus()")
     start.press("Enter")
-    start.until("location.hash.includes('span=') && !!document.querySelector('.analysis [data-read=rule]')")
+    start.until("location.hash.includes('span=') && !!document.querySelector('.verdict [data-read=rule]')")
     start.click(".back")
     start.until("!!document.activeElement.closest('.events tr')")
 

@@ -154,7 +154,7 @@ def test_another_report_opens_where_the_reader_was(app, studies, browser):
     tab.click(f"tr[data-key='{study}'] th")
     tab.until(REPORT)
     x, y = tab.place(".study .report")
-    tab.mouse("mouseMoved", x, y)
+    tab.point(x, y)
     tab.wheel(x, y, 3000)
     tab.until("places.length > 0")
     time.sleep(0.5)  # until it has stopped scrolling

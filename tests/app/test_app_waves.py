@@ -73,9 +73,9 @@ def test_keys(tab):
     tab.press("b")
     tab.evaluate("viewer.setCursor('A', 4); viewer.setCursor('B', 4.001)")
     for _ in range(5):
-        tab.press("ArrowRight", "shift")
+        tab.press("Shift", "ArrowRight")
     assert tab.evaluate("viewer.cursors.B") == pytest.approx(4.101)
-    tab.press("ArrowLeft", "alt")
+    tab.press("Alt", "ArrowLeft")
     assert tab.evaluate("viewer.cursors.B") == pytest.approx(4.101 - 1 / 6400, abs=0.6 / 6400)
     before = tab.evaluate("viewer.cursors.B")
     tab.press("ArrowLeft")
@@ -111,7 +111,7 @@ def test_wheel_and_drags(tab):
     tab.drag((x, y), (x + 100, y))
     assert tab.evaluate("viewer.range[0]") == pytest.approx(first - 100 * span(tab) / tab.evaluate("viewer.width"))
     wanted = [tab.evaluate(f"viewer.timeAt({x + shift})") for shift in (-40, 80)]
-    tab.drag((x - 40, y), (x + 80, y), modifiers=("shift",))
+    tab.drag((x - 40, y), (x + 80, y), modifiers=("Shift",))
     assert tab.evaluate("viewer.range") == pytest.approx(wanted)
     tab.click("svg[data-panel=voltage]", count=2)
     assert span(tab) == 10
@@ -151,7 +151,7 @@ def test_channels_hide_and_values_show(tab):
     tab.click(".waves-channel[data-channel=UA]")
     tab.until("document.querySelectorAll('path[data-channel=UA]').length === 2")  # the wave and its Urms(1/2)
     x, y = tab.place("svg[data-panel=voltage]")
-    tab.mouse("mouseMoved", x, y)
+    tab.point(x, y)
     assert "UB" in tab.text(".waves-hover")
     tab.click(".waves-rest")
     tab.until("document.querySelector('path[data-channel=spare]') !== null")
@@ -165,7 +165,7 @@ def test_names_that_mean_harm_on_all_screens(browser, tmp_path, width, scheme):
     tab = browser.tab(harmful, width=width, scheme=scheme)
     tab.until(READY)
     x, y = tab.place("svg[data-panel=voltage]")
-    tab.mouse("mouseMoved", x, y)
+    tab.point(x, y)
     assert tab.evaluate("document.images.length + document.querySelectorAll('.waves script').length") == 0
     assert tab.evaluate("document.querySelector('.waves-channel').textContent") == HOSTILE[0]
     assert tab.measure()["problems"] == []

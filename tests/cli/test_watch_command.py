@@ -55,7 +55,7 @@ def test_once_then_the_archive(folder, tmp_path):
     (row,) = csv.DictReader(table.read_text().splitlines(), delimiter=";")
     assert (row["type"], row["key"]) == ("sag", event["key"])
     asked = run(
-        "archive", "query", home, "SELECT kind, magnitude FROM events", "--decimal", "comma", "--separator", "tab"
+        "archive", "query", home, "SELECT type, magnitude FROM events", "--decimal", "comma", "--separator", "tab"
     )
     assert asked.stdout.splitlines()[1].startswith("sag\t0,5")
     checked = run("archive", "check", home).stdout

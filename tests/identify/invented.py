@@ -74,7 +74,13 @@ def analysis(*events, of=None, systems=("",), **other):
         caveats=(),
         series=MeasuredSeries(time, np.ones((len(channels), time.size)), None),
     )
-    settings = {"source": of.source, "start": of.start, "station": "North", "caveats": ("Assumed.",)}
+    reason = "" if events else "no disturbance found"
+    settings = {
+        "source": of.source,
+        "start": of.start,
+        "station": "North",
+        "caveats": ("Assumed.",),
+    }
     return Analysis(
         events=tuple(one if isinstance(one, EventResult) else with_label(one) for one in events),
         references=tuple(
@@ -87,6 +93,7 @@ def analysis(*events, of=None, systems=("",), **other):
         n_samples=found.n_samples,
         thresholds=found.thresholds,
         characterization=found,
+        no_event_reason=reason,
         **settings | other,
     )
 

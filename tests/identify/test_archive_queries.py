@@ -35,7 +35,7 @@ def drawn_verdict(random, number):
         length, first = float(random.uniform(0.01, 2)), float(random.uniform(0, 300))
         one = event(kind, float(magnitude), length, first, phases, system=str(random.choice(["", "20 kV"])))
         events.append(with_label(one, str(random.choice(["sag", "swell_with_harmonics"]))))
-    found = analysis(*(events or [event("none", float("nan"), 0.0, 0.0)]), path=f"{number}.cfg")
+    found = analysis(*events, path=f"{number}.cfg")
     incidents = [
         Incident(
             str(random.choice(["fault", "motor start", "unknown"])), 0.8, ("because",), (Stage(0, 1, "x"),), (i,), 0, 1
@@ -71,10 +71,9 @@ def rows_of(filled):
     rows = []
     for path, one in filled[1].items():
         for position, found in enumerate(one.events):
-            if found.event.type != "none":
-                incident = one.incident_of(position)
-                at = found.event.at(one.start)
-                rows.append((path, one, found, "" if incident is None else incident.cause, at))
+            incident = one.incident_of(position)
+            at = found.event.at(one.start)
+            rows.append((path, one, found, "" if incident is None else incident.cause, at))
     return rows
 
 
@@ -191,7 +190,7 @@ def test_sarfi_is_that_of_the_page(filled):
 
 
 def one_year(found, one, year):
-    return found.event.type != "none" and found.event.at(one.start).year == year
+    return found.event.at(one.start).year == year
 
 
 def test_events_that_follow_each_other_for_minutes(empty):

@@ -149,7 +149,7 @@ def test_currents_are_those_beside_the_largest():
     assert labels(analysis(SAG, of=none).plot(none)) == ["voltage [kV]", "Urms(1/2) [pu]"]
 
 
-@pytest.mark.parametrize("kind", ["transient", "harmonics", "flicker", "DC offset", "unbalance", "none"])
+@pytest.mark.parametrize("kind", ["transient", "harmonics", "flicker", "DC offset", "unbalance"])
 def test_every_kind(kind):
     of = recording(seconds=3.0)
     length = 0.0 if kind == "transient" else 3.0

@@ -24,7 +24,6 @@ from pqswarm.identify.show.page.listing import ListedRecording, list_events, lis
 SAG = event("sag", 0.62, 0.08, start=0.4, phases="AB", sag_type="Ca")
 LONG = event("interruption", 0.02, 0.3, start=0.5, phases="C")
 SWELL = event("swell", 1.25, 0.04, start=0.1, phases="B")
-NOTHING = event("none", 1.0, 1.0, start=0.0)
 HOSTILE = "</script><script>alert(1)</script>\"><img src=x onerror=alert(1)>'&amp;{{ 7*7 }}"
 
 
@@ -79,7 +78,7 @@ def usual():
     one = analysis(
         with_label(SAG), with_label(LONG, "interruption", 0.8, "disagree: rules say so"), with_label(SWELL, "swell")
     )
-    two = analysis(NOTHING, station="South", source="quiet.cfg", start=datetime(2026, 3, 9))
+    two = analysis(station="South", source="quiet.cfg", start=datetime(2026, 3, 9))
     return drawn([one, two], ["lost.cfg cannot be read: it is empty."])
 
 
@@ -95,7 +94,7 @@ def test_what_it_says(usual):
     assert "nan" not in re.sub(r"[A-Za-z]{4,}", "", text).lower().split()
     assert len(page.of("tr", id="event-2")) == 1
     rows = [attrs["data-type"] for attrs in page.of("tr") if "data-type" in attrs]
-    assert rows == ["swell", "sag", "interruption", "none"]
+    assert rows == ["swell", "sag", "interruption"]
     sizes = re.findall(r"file of (\d+\.\d) MB", text)
     assert float(sizes[0]) == pytest.approx(len(usual.encode()) / 1e6, abs=0.06)
 
@@ -161,7 +160,7 @@ def test_what_is_not_known_is_left_out():
 
 def test_without_anything():
     assert "No recording could be read." in Page(page_html([], ["all lost."])).text
-    text = Page(plain([analysis(NOTHING)])).text
+    text = Page(plain([analysis()])).text
     assert "No disturbance was found." in text
     assert "Tolerance" not in text
 
@@ -219,7 +218,7 @@ def test_sarfi_by_hand():
     same = analysis(event("swell", 1.3, 0.1), start=later(50), source="b.cfg")
     after = analysis(event("sag", 0.6, 0.015), start=later(61), source="c.cfg")
     bus = analysis(event("sag", 0.9, 0.1, system="bus 2"), start=later(0), source="d.cfg")
-    south = analysis(event("sag", 0.45, 0.1), NOTHING, start=later(0), station="South", source="e.cfg")
+    south = analysis(event("sag", 0.45, 0.1), start=later(0), station="South", source="e.cfg")
     quiet = analysis(event("transient", 0.5, 0.0), station="West", source="f.cfg")
     table = {row["site"]: row for row in sarfi(listed([first, same, after, bus, south, quiet]))}
     assert list(table) == ["all sites", "North", "North, bus 2", "South", "West"]
@@ -277,8 +276,9 @@ def test_a_long_list_says_where_it_ends(monkeypatch):
 
 
 def test_headline_of_many_stations():
-    rows = listed([analysis(SAG, station=f"station {i}") for i in range(5)])
-    assert listing_headline(rows, 5, 0)[0] == "5 events in 5 recordings from 5 stations, 2026-03-04."
+    recordings = [ListedRecording.of(analysis(SAG, station=f"station {i}")) for i in range(5)]
+    headline = listing_headline(list_events(recordings), recordings)[0]
+    assert headline == "5 events in 5 recordings from 5 stations, 2026-03-04."
 
 
 def test_csv_has_a_heading_even_without_rows():

@@ -5,7 +5,8 @@ from datetime import datetime
 import numpy as np
 import pytest
 
-from pqswarm.identify import COLUMNS, identify
+from pqswarm.errors import PqswarmError
+from pqswarm.identify import COLUMNS, Analysis, identify
 from pqswarm.identify.class_limits import allowed_classes
 from pqswarm.recordings import Channel, Recording
 
@@ -70,8 +71,8 @@ def test_no_time_no_date():
 
 
 def test_a_class_that_the_capture_cannot_show_is_not_offered():
-    assert "notching" in allowed_classes(NAMES, "none", "pure_sinusoid", 12_800, 50, 30)
-    assert "notching" not in allowed_classes(NAMES, "none", "pure_sinusoid", 2000, 50, 30)
+    assert "notching" in allowed_classes(NAMES, "unbalance", "pure_sinusoid", 12_800, 50, 30)
+    assert "notching" not in allowed_classes(NAMES, "unbalance", "pure_sinusoid", 2000, 50, 30)
     assert "notching" in allowed_classes(NAMES, "notching", "notching", 2000, 50, 30)  # by the rules it is there
 
 
@@ -105,6 +106,9 @@ def test_the_window_leaves_out_the_neighbours():
 
 def test_nothing_found():
     t = np.arange(round(0.6 * RATE)) / RATE
-    (one,) = identify(Recording((Channel("U", "V", "A", 325 * np.sin(2 * np.pi * 50 * t)),), RATE, 50.0)).events
-    assert (one.event.type, one.rule) == ("none", "pure_sinusoid")
-    assert one.label == "pure_sinusoid"
+    analysis = identify(Recording((Channel("U", "V", "A", 325 * np.sin(2 * np.pi * 50 * t)),), RATE, 50.0))
+    assert (analysis.events, analysis.main, analysis.rows()) == ((), None, [])
+    assert "no disturbance found" in analysis.text()
+    assert Analysis.of(analysis.as_dict()) == analysis
+    with pytest.raises(PqswarmError, match="no event to draw: no disturbance found"):
+        analysis.plot(Recording((Channel("U", "V", "A", 325 * np.sin(2 * np.pi * 50 * t)),), RATE, 50.0))

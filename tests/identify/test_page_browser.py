@@ -39,16 +39,15 @@ def test_nothing_goes_wrong(browser, page, width, scheme):
 
 
 def test_columns_sort_and_kinds_filter(browser, page):
-    target, session = browser.open(page)
+    tab = browser.tab(page)
 
     def click(selector, text):
-        browser.evaluate(
-            session,
+        tab.evaluate(
             f"[...document.querySelectorAll('{selector}')].find(b => b.textContent.startsWith('{text}')).click()",
         )
-        return browser.evaluate(session, SHOWN).replace("event-", "")
+        return tab.evaluate(SHOWN).replace("event-", "")
 
-    assert browser.evaluate(session, SHOWN).replace("event-", "") == "1 2 3 4"
+    assert tab.evaluate(SHOWN).replace("event-", "") == "1 2 3 4"
     assert click(".events th button", "magnitude") == "3 4 2 1"
     assert click(".events th button", "magnitude") == "1 2 4 3"
     assert click(".events th button", "magnitude") == "1 2 3 4"
@@ -56,11 +55,10 @@ def test_columns_sort_and_kinds_filter(browser, page):
     assert click(".tools button", "swell") == "1"
     # The browser has no other way to press a link inside a drawing than an event.
     point = "document.querySelector('svg.chart .point[href=\"#event-2\"]')"
-    browser.evaluate(session, f"{point}.dispatchEvent(new MouseEvent('click', {{bubbles: true, cancelable: true}}))")
-    told = browser.evaluate(session, "new Promise(done => setTimeout(() => done(window.location.hash), 300))")
-    assert told == "#event-2"
-    assert browser.evaluate(session, SHOWN).replace("event-", "") == "1 2 3 4"
-    browser.call("Target.closeTarget", targetId=target)
+    tab.evaluate(f"{point}.dispatchEvent(new MouseEvent('click', {{bubbles: true, cancelable: true}}))")
+    tab.until("window.location.hash === '#event-2'")
+    assert tab.evaluate(SHOWN).replace("event-", "") == "1 2 3 4"
+    tab.close()
 
 
 HOSTILE = "<img src=x onerror=hurt()></script><script>hurt()</script><!--"
@@ -97,12 +95,8 @@ def test_waveforms_zoom_and_cursors_read(browser, tmp_path):
 
 
 def test_without_script_the_page_still_reads(browser, page):
-    target, session = browser.open("about:blank")
-    browser.call("Emulation.setScriptExecutionDisabled", session=session, value=True)
-    browser.events.clear()
-    browser.call("Page.navigate", session=session, url=page.as_uri())
-    browser.wait_for("Page.loadEventFired")
-    text = browser.evaluate(session, "document.body.innerText")
+    tab = browser.tab(page, scripts=False)
+    text = tab.evaluate("document.body.innerText")
     assert "need JavaScript" in text
     assert "interruption" in text
-    browser.call("Target.closeTarget", targetId=target)
+    tab.close()

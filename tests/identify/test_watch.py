@@ -30,7 +30,7 @@ def place(tmp_path):
 def test_each_file_is_judged_once(place):
     (place.folder / "deep").mkdir()
     (place.folder / "deep/a.csv").write_text("sag swell")
-    (place.folder / "b.csv").write_text("none")
+    (place.folder / "b.csv").write_text("quiet")
     (place.folder / ".hidden.csv").write_text("sag")
     (place.folder / "notes.md").write_text("sag")
     for _ in range(3):

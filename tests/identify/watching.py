@@ -21,7 +21,7 @@ def found_in(path):
 
 
 def words(path):
-    return path.read_text().split()
+    return path.read_text().replace("quiet", "").split()
 
 
 def analyzed(*results):

@@ -19,7 +19,7 @@ NOMINAL = 230.0
 
 def rule_group(wave, rate):
     events = characterize(record(wave, rate=rate), nominal_voltage=NOMINAL).events
-    return class_type(event_rule(max(events, key=rank_event), events))
+    return class_type(event_rule(max(events, key=rank_event), events)) if events else "none"
 
 
 @pytest.mark.parametrize(("rate", "snr"), [(12_800.0, 30.0), (3200.0, 40.0)])

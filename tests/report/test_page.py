@@ -20,62 +20,40 @@ SVG = "{http://www.w3.org/2000/svg}"
 EVIL = "<img src=x onerror='window.hacked=1'>\"');window.hacked=1;//"
 
 
-class Used:
-    """An open page, and what a person does with it."""
-
-    def __init__(self, browser, path, **look):
-        self._browser = browser
-        self.target, self._session = browser.open(path, **look)
-
-    def __call__(self, expression):
-        return self._browser.evaluate(self._session, expression)
-
-    def press(self, key, code):
-        for kind in ("keyDown", "keyUp"):
-            told = {"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code, "text": "\r"}
-            self._browser.call("Input.dispatchKeyEvent", session=self._session, **told)
-
-    def point(self, x, y):
-        self._browser.call("Input.dispatchMouseEvent", session=self._session, type="mouseMoved", x=x, y=y)
-
-    def media(self, kind):
-        self._browser.call("Emulation.setEmulatedMedia", session=self._session, media=kind)
-
-    def download(self, name, folder):
-        """Click the button of a figure or table, and return the bytes that arrive."""
-        self._browser.save_downloads(folder)
-        stem, suffix = name.rsplit(".", 1)
-        kind = "table" if suffix == "csv" else "drawing"
-        self(f"document.querySelector('figure.{kind}[data-name=\"{stem}\"] .download').click()")
-        self._browser.wait_for("Browser.downloadProgress", state="completed")
-        return (folder / name).read_bytes()
-
-
 @pytest.fixture(scope="module")
 def used(browser, report):
-    page = Used(browser, report)
-    yield page
-    browser.call("Target.closeTarget", targetId=page.target)
+    tab = browser.tab(report)
+    yield tab
+    tab.close()
+
+
+def download(tab, name):
+    """Click the button of a figure or table, and return the bytes that arrive."""
+    stem, suffix = name.rsplit(".", 1)
+    kind = "table" if suffix == "csv" else "drawing"
+    return tab.download(f"document.querySelector('figure.{kind}[data-name=\"{stem}\"] .download').click()")
 
 
 def test_words_appear_near_the_pointer(used):
-    used("document.querySelector('#figure-overview').scrollIntoView({behavior: 'instant'})")
-    used("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")  # scrolling hides the words
-    tip, x, y = used("""(() => {
+    used.evaluate("document.querySelector('#figure-overview').scrollIntoView({behavior: 'instant'})")
+    used.evaluate(
+        "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+    )  # scrolling hides the words
+    tip, x, y = used.evaluate("""(() => {
       for (const one of document.querySelectorAll('#figure-overview circle[data-tip]')) {
         const box = one.getBoundingClientRect(), x = box.x + box.width / 2, y = box.y + box.height / 2;
         if (document.elementFromPoint(x, y) === one) return [one.dataset.tip, x, y];
       }
     })()""")
     assert "error" in tip
-    assert used("document.querySelector('.tip:not([hidden])')") is None
+    assert used.evaluate("document.querySelector('.tip:not([hidden])')") is None
     used.point(x, y)
-    assert used("document.querySelector('.tip').textContent") == tip
-    assert used("""(() => { const box = document.querySelector('.tip').getBoundingClientRect();
+    assert used.evaluate("document.querySelector('.tip').textContent") == tip
+    assert used.evaluate("""(() => { const box = document.querySelector('.tip').getBoundingClientRect();
       return box.width > 20 && box.left >= 0 && box.right <= innerWidth && box.top >= 0 })()""")
     used.point(1, 1)
-    assert used("document.querySelector('.tip').hidden") is True
-    assert used("document.querySelectorAll('svg > title').length") == 0  # or browsers show them everywhere
+    assert used.evaluate("document.querySelector('.tip').hidden") is True
+    assert used.evaluate("document.querySelectorAll('svg > title').length") == 0  # or browsers show them everywhere
 
 
 SHOWN = """[...document.querySelectorAll('.mark[data-series="GA"]:not(.label)')]
@@ -83,22 +61,24 @@ SHOWN = """[...document.querySelectorAll('.mark[data-series="GA"]:not(.label)')]
 
 
 def test_a_series_hides_in_all_figures_by_the_keyboard(used):
-    before = used(SHOWN)
+    before = used.evaluate(SHOWN)
     assert len(before) > 6
     assert all(before)
     pressed = "[...document.querySelectorAll('.series')].filter(b => b.textContent === 'GA')"
-    assert used(f"new Set({pressed}.map(b => b.closest('figure').id)).size") > 2
-    used(f"{pressed}[0].focus()")
-    used.press("Enter", 13)
-    assert not any(used(SHOWN))
-    assert used(f"{pressed}.every(b => b.getAttribute('aria-pressed') === 'false')")
-    assert used("document.querySelectorAll('.mark.off').length") < used("document.querySelectorAll('.mark').length")
-    used.media("print")
-    assert all(used(SHOWN))
-    used.media("")
-    used(f"{pressed}[1].focus()")
-    used.press("Enter", 13)
-    assert all(used(SHOWN))
+    assert used.evaluate(f"new Set({pressed}.map(b => b.closest('figure').id)).size") > 2
+    used.evaluate(f"{pressed}[0].focus()")
+    used.press("Enter")
+    assert not any(used.evaluate(SHOWN))
+    assert used.evaluate(f"{pressed}.every(b => b.getAttribute('aria-pressed') === 'false')")
+    assert used.evaluate("document.querySelectorAll('.mark.off').length") < used.evaluate(
+        "document.querySelectorAll('.mark').length"
+    )
+    used.emulate("print")
+    assert all(used.evaluate(SHOWN))
+    used.emulate()
+    used.evaluate(f"{pressed}[1].focus()")
+    used.press("Enter")
+    assert all(used.evaluate(SHOWN))
 
 
 COLUMN = """(() => {
@@ -111,25 +91,25 @@ COLUMN = """(() => {
 
 
 def test_tables_sort_by_value(used):
-    order, first = used(COLUMN.replace("CLICK", ""))
+    order, first = used.evaluate(COLUMN.replace("CLICK", ""))
     assert order is None
     click = COLUMN.replace("CLICK", "table.tHead.rows[0].cells[head].querySelector('button').click();")
     for direction, sign in (("ascending", 1), ("descending", -1)):
-        order, rows = used(click)
+        order, rows = used.evaluate(click)
         assert order == direction
         values = [sign * float(value) for _, kind, value in rows if kind != "paper"]
         assert values == sorted(values)
         assert len(set(values)) > 3
         pairs = zip(rows[::2], rows[1::2], strict=True)  # what the paper printed stays with its row
         assert all((a[0], a[1], b[1]) == (b[0], "", "paper") for a, b in pairs)
-    assert used(click) == [None, first]
+    assert used.evaluate(click) == [None, first]
 
 
 def test_downloads_are_what_is_written_beside(used, smoke_study, tmp_path):
     files = write_report(smoke_study, "csv", tmp_path / "csv")
     for name in ("claims", "k-nn-performance", "nb-noise"):
-        assert used.download(f"{name}.csv", tmp_path) == (files / f"{name}.csv").read_bytes()
-    text = used.download("overview.svg", tmp_path).decode()
+        assert download(used, f"{name}.csv") == (files / f"{name}.csv").read_bytes()
+    text = download(used, "overview.svg").decode()
     root = ET.fromstring(text)
     assert root.tag == f"{SVG}svg"
     assert root.find(f"{SVG}title").text == "Error rate against number of features"
@@ -138,41 +118,41 @@ def test_downloads_are_what_is_written_beside(used, smoke_study, tmp_path):
     assert any(item.text.startswith("2D-UPSO, mean of 3 runs") for item in root.iter(f"{SVG}title"))
     assert float(root.get("width").removesuffix("pt")) > 300
     assert "data-tip" not in text
-    raster = used("document.querySelector('figure.drawing:has(img)')?.dataset.name")
+    raster = used.evaluate("document.querySelector('figure.drawing:has(img)')?.dataset.name")
     if raster:
-        assert used.download(f"{raster}.png", tmp_path).startswith(b"\x89PNG")
+        assert download(used, f"{raster}.png").startswith(b"\x89PNG")
 
 
 def test_a_phone_shows_the_labels(browser, report):
-    page = Used(browser, report, width=PHONE)
-    assert page("document.documentElement.scrollWidth") == PHONE
-    found = page("""[...document.querySelectorAll('.two svg .label, #figure-overview svg text')]
+    page = browser.tab(report, width=PHONE)
+    assert page.evaluate("document.documentElement.scrollWidth") == PHONE
+    found = page.evaluate("""[...document.querySelectorAll('.two svg .label, #figure-overview svg text')]
       .filter(text => text.getClientRects().length).map(text => text.getBoundingClientRect())
       .map(box => [box.left, box.right])""")
     assert len(found) > 40
     assert all(left >= 0 and right <= PHONE for left, right in found)
-    assert page("getComputedStyle(document.querySelector('#figure-overview .wide')).display") == "none"
-    assert page("(e => e.scrollWidth > e.clientWidth)(document.querySelector('#table-k-nn-noise .scroll'))")
-    browser.call("Target.closeTarget", targetId=page.target)
+    assert page.evaluate("getComputedStyle(document.querySelector('#figure-overview .wide')).display") == "none"
+    assert page.evaluate("(e => e.scrollWidth > e.clientWidth)(document.querySelector('#table-k-nn-noise .scroll'))")
+    page.close()
 
 
 def test_dark_and_print(browser, report):
-    page = Used(browser, report, scheme="dark")
-    ink = page("getComputedStyle(document.body).color")
+    page = browser.tab(report, scheme="dark")
+    ink = page.evaluate("getComputedStyle(document.body).color")
     assert ink == "rgb(228, 232, 238)"
-    assert page("getComputedStyle(document.querySelector('#figure-overview svg text')).fill") == ink
+    assert page.evaluate("getComputedStyle(document.querySelector('#figure-overview svg text')).fill") == ink
     assert (
-        page("""[...document.querySelectorAll('svg path, svg rect')].filter(shape =>
+        page.evaluate("""[...document.querySelectorAll('svg path, svg rect')].filter(shape =>
       getComputedStyle(shape).fill === 'rgb(255, 255, 255)' && shape.getBoundingClientRect().width > 200).length""")
         == 0
     )
     fonts = "[...document.querySelectorAll('svg text, p')].map(e => getComputedStyle(e).fontFamily)"
-    assert page(f"new Set({fonts}).size") == 1
-    page.media("print")
+    assert page.evaluate(f"new Set({fonts}).size") == 1
+    page.emulate("print")
     hidden = "[...document.querySelectorAll('.tools, nav, .tip')].every(e => getComputedStyle(e).display === 'none')"
-    assert page(hidden)
-    assert page("document.querySelectorAll('.tools').length") > 20
-    browser.call("Target.closeTarget", targetId=page.target)
+    assert page.evaluate(hidden)
+    assert page.evaluate("document.querySelectorAll('.tools').length") > 20
+    page.close()
 
 
 def test_hostile_names_do_nothing_and_no_other_script_runs(browser, tmp_path):
@@ -190,12 +170,12 @@ def test_hostile_names_do_nothing_and_no_other_script_runs(browser, tmp_path):
     text = html_report(number_contents(document)).replace("</body>", "<script>window.hacked = 1</script></body>")
     path = tmp_path / "evil.html"
     path.write_text(text, encoding="utf-8")
-    page = Used(browser, path)
-    page("document.querySelectorAll('button').forEach(button => button.click())")
-    page("document.querySelectorAll('.label').forEach(label => label.dispatchEvent(new Event('click')))")
-    assert page("document.querySelectorAll('.series').length") == 2
-    assert page("document.querySelector('.mark[data-series]').dataset.series") == f"{EVIL}0"
-    assert page("window.hacked") is None
-    assert page("document.querySelectorAll('img').length") == 0
-    assert "'=1+1,-1.5" in page("document.querySelector('figure.table').dataset.csv")
-    browser.call("Target.closeTarget", targetId=page.target)
+    page = browser.tab(path)
+    page.evaluate("document.querySelectorAll('button').forEach(button => button.click())")
+    page.evaluate("document.querySelectorAll('.label').forEach(label => label.dispatchEvent(new Event('click')))")
+    assert page.evaluate("document.querySelectorAll('.series').length") == 2
+    assert page.evaluate("document.querySelector('.mark[data-series]').dataset.series") == f"{EVIL}0"
+    assert page.evaluate("window.hacked") is None
+    assert page.evaluate("document.querySelectorAll('img').length") == 0
+    assert "'=1+1,-1.5" in page.evaluate("document.querySelector('figure.table').dataset.csv")
+    page.close()

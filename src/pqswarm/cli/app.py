@@ -21,7 +21,7 @@ _PASSWORD = "PQSWARM_APP_PASSWORD"  # noqa: S105 (the name of a variable)
 
 def app(
     folder: Annotated[Path, argument("DIR", "Folder of recordings and studies; nothing is written there.")] = Path(),
-    port: Annotated[int, option("PORT", "Port to listen on.", show_default="that of the last time")] = 0,
+    port: Annotated[int, option("PORT", "Port to listen on.", show_default="the port used last")] = 0,
     host: Annotated[
         str, option("ADDRESS", "Address to listen on; if other machines can reach it, a password is needed.")
     ] = "127.0.0.1",
@@ -29,7 +29,7 @@ def app(
         Path | None, option("FILE", "File with the password in its first line; else PQSWARM_APP_PASSWORD.")
     ] = None,
     new_token: Annotated[
-        bool, typer.Option("--new-token", help="Draw a new token: links sent before stop working.")
+        bool, typer.Option("--new-token", help="Create a new token; existing links stop working.")
     ] = False,
     model: ModelFile = None,
     site: SiteFile = None,

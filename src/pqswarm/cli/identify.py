@@ -1,6 +1,6 @@
 """``pqswarm identify``: identify the events in recordings."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from errno import EPIPE
 from functools import lru_cache
@@ -12,7 +12,7 @@ import typer
 
 from pqswarm._base.files import write_atomically
 from pqswarm._base.text import count_text, file_text
-from pqswarm.cli import analysis_options as analysis
+from pqswarm.cli import analysis_options
 from pqswarm.cli.command import name_options
 from pqswarm.cli.options import Stopped, argument, check_ending, check_writable, option
 from pqswarm.cli.terminal import echo
@@ -33,15 +33,15 @@ def identify(
     csv: Annotated[Path | None, option("FILE", "Write one row per event as CSV.")] = None,
     html: Annotated[Path | None, option("FILE", "Write a self-contained page with all events.")] = None,
     pdf: Annotated[Path | None, option("FILE", "Write a one-page PDF summary per incident.")] = None,
-    site: analysis.SiteFile = None,
-    nominal: analysis.Nominal = None,
-    reference: analysis.ReferenceChoice = None,
-    channel: analysis.Channels = None,
-    state: analysis.States = None,
-    model: analysis.ModelFile = None,
-    rate: analysis.Rate = None,
-    frequency: analysis.Frequency = None,
-    max_mb: analysis.MaxMegabytes = None,
+    site: analysis_options.SiteFile = None,
+    nominal: analysis_options.Nominal = None,
+    reference: analysis_options.ReferenceChoice = None,
+    channel: analysis_options.Channels = None,
+    state: analysis_options.States = None,
+    model: analysis_options.ModelFile = None,
+    rate: analysis_options.Rate = None,
+    frequency: analysis_options.Frequency = None,
+    max_mb: analysis_options.MaxMegabytes = None,
     archive: Annotated[
         Path | None, option("DIR", "Keep the results in this archive; what is in it is not analysed again.")
     ] = None,
@@ -68,73 +68,70 @@ def identify(
     for name in files if as_json else ():
         if name.lower().endswith(".json"):
             raise PqswarmError(f"--json prints to the standard output: omit {name!r}, or write > {name}.")
-    if csv is not None:
-        check_ending("--csv", csv, [".csv"])
-    if html is not None:
-        check_ending("--html", html, [".html", ".htm"])
-    if pdf is not None:
-        check_ending("--pdf", pdf, [".pdf"])
-    wanted = [*filter(None, (csv, html, pdf))]
-    read = {realpath(name) for name in (*files, model) if name is not None}
-    for path in wanted:
-        if realpath(path) in read:
-            raise PqswarmError(f"{path} is an input: choose another output file.")
-        check_writable(path, overwrite)
+    outputs = _Outputs(csv, html, pdf)
+    outputs.check([*files, *filter(None, [model])], overwrite)
     if reanalyze and archive is None:
         raise PqswarmError("--reanalyze is for what is in an archive: add --archive, or omit it.")
     workers = 1 if cluster is not None else effective_jobs(jobs)
     if pdf is not None and (workers > 1 or cluster is not None):
         raise PqswarmError("--pdf needs the samples in this process: omit --jobs and --cluster.")
-    options = analysis.read_analysis_options(site, model, channel, state, reference, nominal, rate, frequency, max_mb)
+    options = analysis_options.read_analysis_options(
+        site, model, channel, state, reference, nominal, rate, frequency, max_mb
+    )
     paths, missing = find_recordings(files)
-    results = _Results(as_json, keep=html is not None, table=csv is not None)
-    sheets = _Sheets()
-    finished, stopped = 0, False
-    results.start()
-    book = None if archive is None else Archive(archive)
+    results = _Results(as_json, outputs, paths)
+    results.start(missing)
+    open_archive = None if archive is None else Archive(archive)
+    is_stopped = False
     try:
-        for failure in missing:
-            results.fail(failure)
         for path, found, remark in identify_many(
             paths,
             options,
             model_path=model,
-            archive=book,
+            archive=open_archive,
             jobs=workers,
             cluster=cluster,
             again=reanalyze or pdf is not None,
-            after=None if pdf is None else sheets.add,
+            after=None if pdf is None else results.add_sheets,
         ):
-            if results.unprinted and not wanted and book is None:
+            if results.unprinted and not outputs.paths and open_archive is None:
                 break
-            finished += 1
-            if len(paths) > 1:
-                said = f" ({remark})" if remark else ""
-                echo(f"[{finished}/{len(paths)}] {file_text(path)}{said}", err=True)
-            for one in found:
-                results.add(one)
+            results.add_file(path, found, remark)
     except KeyboardInterrupt:
-        stopped = True
+        is_stopped = True
     finally:
-        if book is not None:
-            book.close()
+        if open_archive is not None:
+            open_archive.close()
     results.end()
-    find = _find_identified({file_text(path): path for path in paths}, options["site"], options["reading"])
-    written = [*results.write(csv, html, find), *(sheets.write(pdf) if pdf is not None else ())]
+    written = list(results.write(options["site"], options["reading"]))
     for path in written:
         echo(f"wrote {file_text(path)}", err=as_json)
-    if stopped:
-        raise Stopped(
-            f"stopped after {finished} of {count_text(len(paths), 'file')}: {count_text(results.n_events, 'event')}, "
-            f"{count_text(len(results.failures), 'failure')}"
-            + (f"; written to {', '.join(map(file_text, written))}." if written else ".")
-        )
-    if results.unprinted and results.unprinted.errno != EPIPE:  # a closed pipe is not an error
-        raise PqswarmError(f"the results cannot be printed: {results.unprinted.strerror or results.unprinted}.")
-    if results.failures or results.unprinted:
-        if results.failures and len(paths) > 1:
-            echo(f"pqswarm: {count_text(len(results.failures), 'failure')} in {len(paths)} files, see above.", err=True)
-        raise typer.Exit(1)
+    results.exit(is_stopped, written)
+
+
+@dataclass(frozen=True)
+class _Outputs:
+    """The files to write."""
+
+    csv: Path | None
+    html: Path | None
+    pdf: Path | None
+
+    @property
+    def paths(self) -> list[Path]:
+        return [*filter(None, (self.csv, self.html, self.pdf))]
+
+    def check(self, inputs: "Iterable[str | Path]", overwrite: bool) -> None:
+        """Raise an error, before any work, if a file cannot be written."""
+        endings = {"--csv": [".csv"], "--html": [".html", ".htm"], "--pdf": [".pdf"]}
+        for option_name, path in zip(endings, (self.csv, self.html, self.pdf), strict=True):
+            if path is not None:
+                check_ending(option_name, path, endings[option_name])
+        read = {realpath(path) for path in inputs}
+        for path in self.paths:
+            if realpath(path) in read:
+                raise PqswarmError(f"{path} is an input: choose another output file.")
+            check_writable(path, overwrite)
 
 
 @dataclass
@@ -142,61 +139,83 @@ class _Results:
     """Results so far: printed at once; kept as far as they will be written."""
 
     as_json: bool
-    keep: bool
-    table: bool
+    outputs: _Outputs
+    paths: list[Path]
     rows: list[dict[str, Any]] = field(default_factory=list)
     recordings: "list[ListedRecording]" = field(default_factory=list)
+    sheets: "SheetBook | None" = None
     failures: "list[Failure]" = field(default_factory=list)
     file: str = ""
     printed: set[str] = field(default_factory=set)
+    n_files: int = 0
     n_events: int = 0
     n_recordings: int = 0
     unprinted: OSError | None = None
 
-    def start(self) -> None:
+    def start(self, missing: "Iterable[Failure]") -> None:
         if self.as_json:
             self.print('{"recordings": [')
+        for failure in missing:
+            self.fail(failure)
 
     def print(self, text: str) -> None:
         """Print a result; if that fails, files are still written."""
         self.unprinted = echo(text, nl=not self.as_json) or self.unprinted
 
-    def add(self, found: "Analysis | Failure") -> None:
+    def add_file(self, path: Path, found: "Iterable[Analysis | Failure]", remark: str) -> None:
+        """Add the recordings of a file."""
+        self.n_files += 1
+        if len(self.paths) > 1:
+            remark = f" ({remark})" if remark else ""
+            echo(f"[{self.n_files}/{len(self.paths)}] {file_text(path)}{remark}", err=True)
+        for result in found:
+            self._add(result)
+
+    def _add(self, result: "Analysis | Failure") -> None:
         from pqswarm.identify import Failure
         from pqswarm.identify.folder.batch import failure_of
 
-        if isinstance(found, Failure):
-            self.fail(found)
+        if isinstance(result, Failure):
+            self.fail(result)
             return
         try:
-            rows, text = self._describe(found)
+            rows, text = self._describe(result)
         except Exception as error:  # noqa: BLE001 (any error is this recording's failure)
-            self.fail(failure_of(error, found.path, found.source))
+            self.fail(failure_of(error, result.path, result.source))
             return
-        self.rows += rows if self.table else ()
-        self.n_events += sum(row["type"] != "none" for row in rows)
+        self.rows += rows if self.outputs.csv is not None else ()
+        self.n_events += len(rows)
         self.print(text)
         self.n_recordings += 1
 
-    def _describe(self, found: "Analysis") -> tuple[list[dict[str, Any]], str]:
-        """Rows and text of a verdict, which is kept for the page."""
+    def _describe(self, analysis: "Analysis") -> tuple[list[dict[str, Any]], str]:
+        """Rows and text of an analysis, which is kept for the page."""
         from pqswarm.identify.show.lines import json_text
 
-        rows = found.rows()
+        rows = analysis.rows()
         if self.as_json:
-            text = ("," if self.n_recordings else "") + "\n" + json_text(found.as_dict(), indent=1)
+            text = ("," if self.n_recordings else "") + "\n" + json_text(analysis.as_dict(), indent=1)
         else:
-            if found.path != self.file:
-                self.file, self.printed = found.path, set()
-            text = _text(found, rows, self.printed) + "\n"
-        if self.keep:
+            if analysis.path != self.file:
+                self.file = analysis.path
+                self.printed = set()
+            text = _text(analysis, rows, self.printed) + "\n"
+        if self.outputs.html is not None:
             from pqswarm.identify.show.page import ListedRecording
 
-            self.recordings.append(ListedRecording.of(found))
+            self.recordings.append(ListedRecording.of(analysis))
         return rows, text
 
+    def add_sheets(self, source: "RecordingSource", analysis: "Analysis") -> None:
+        """Add a sheet for each incident, which needs the recording."""
+        if analysis.incidents:
+            from pqswarm.identify.show.sheet import SheetBook
+
+            self.sheets = self.sheets or SheetBook()
+            self.sheets.add(source, analysis, analysis.incidents)
+
     def fail(self, failure: "Failure") -> None:
-        failure = replace(failure, reason=name_options(failure.reason, analysis.ANALYSIS_OPTIONS))
+        failure = replace(failure, reason=name_options(failure.reason, analysis_options.ANALYSIS_OPTIONS))
         self.failures.append(failure)
         echo(f"pqswarm: {failure}", err=True)
 
@@ -204,11 +223,14 @@ class _Results:
         from pqswarm.identify.show.lines import json_text
 
         if self.as_json:
-            self.print('\n], "failures": ' + json_text([one.as_dict() for one in self.failures], indent=1) + "}\n")
+            failures = [failure.as_dict() for failure in self.failures]
+            self.print('\n], "failures": ' + json_text(failures, indent=1) + "}\n")
 
-    def write(
-        self, csv: Path | None, html: Path | None, find: "Callable[[Analysis], RecordingSource | None]"
-    ) -> Iterator[Path]:
+    def write(self, site: "Site | None", reading: dict[str, Any]) -> Iterator[Path]:
+        """Write the files; the page opens recordings again for its figures."""
+        csv = self.outputs.csv
+        html = self.outputs.html
+        pdf = self.outputs.pdf
         if csv is not None:
             from pqswarm.identify.show.lines import csv_lines
 
@@ -217,58 +239,56 @@ class _Results:
             from pqswarm.identify.show.page import page_html
 
             reasons = [str(failure) for failure in self.failures]
+            find = _find_identified({file_text(path): path for path in self.paths}, site, reading)
             yield write_atomically(html, page_html(self.recordings, reasons, find=find))
+        if pdf is not None and self.sheets is not None:
+            yield write_atomically(pdf, self.sheets.finish())
+        elif pdf is not None:
+            echo(f"{file_text(pdf)} was not written: no disturbance was found.", err=True)
+
+    def exit(self, is_stopped: bool, written: list[Path]) -> None:
+        """Exit with a message and a code, unless all went well."""
+        n_files = len(self.paths)
+        failures = count_text(len(self.failures), "failure")
+        if is_stopped:
+            kept = f"; written to {', '.join(map(file_text, written))}" if written else ""
+            raise Stopped(
+                f"stopped after {self.n_files} of {count_text(n_files, 'file')}: {count_text(self.n_events, 'event')}, "
+                f"{failures}{kept}."
+            )
+        if self.unprinted and self.unprinted.errno != EPIPE:  # a closed pipe is not an error
+            raise PqswarmError(f"the results cannot be printed: {self.unprinted.strerror or self.unprinted}.")
+        if self.failures and n_files > 1:
+            echo(f"pqswarm: {failures} in {n_files} files, see above.", err=True)
+        if self.failures or self.unprinted:
+            raise typer.Exit(1)
 
 
-def _text(verdict: "Analysis", rows: list[dict[str, Any]], printed: set[str]) -> str:
+def _text(analysis: "Analysis", rows: list[dict[str, Any]], printed: set[str]) -> str:
     """A heading, each incident with a line per event below it, the references, and notes not printed before."""
     from pqswarm._base.units import voltage_text
     from pqswarm.identify.show.lines import line_heading, text_lines
     from pqswarm.identify.show.rows import incident_lines
 
-    references: dict[str, list[str]] = {}
-    for one in verdict.references:
-        references.setdefault(f"{voltage_text(one.volts)} ({one.source})", []).append(one.channel)
-    ones = (
-        list(references) if len(references) == 1 else [f"{', '.join(who)} {what}" for what, who in references.items()]
-    )
-    notes = [text for text in dict.fromkeys((*verdict.notes, *verdict.caveats)) if text not in printed]
+    channels: dict[str, list[str]] = {}
+    for reference in analysis.references:
+        text = f"{voltage_text(reference.volts)} ({reference.source})"
+        channels.setdefault(text, []).append(reference.channel)
+    references = list(channels)
+    if len(channels) > 1:
+        references = [f"{', '.join(names)} {text}" for text, names in channels.items()]
+    notes = [text for text in dict.fromkeys((*analysis.notes, *analysis.caveats)) if text not in printed]
     printed.update(notes)
-    return "\n".join(
-        [
-            line_heading(rows[0]) if rows else verdict.source,
-            *incident_lines(verdict, text_lines([row | {"cause": ""} for row in rows])),
-            f"  1 pu: {'; '.join(ones)}; {verdict.frequency:.2f} Hz",
-            *(f"  note: {name_options(text, analysis.ANALYSIS_OPTIONS)}" for text in notes),
-        ]
-    )
-
-
-@dataclass
-class _Sheets:
-    """The sheets of all incidents, which need the recordings."""
-
-    book: "SheetBook | None" = None
-
-    def add(self, source: "RecordingSource", verdict: "Analysis") -> None:
-        if verdict.incidents:
-            from pqswarm.identify.show.sheet import SheetBook
-
-            self.book = self.book or SheetBook()
-            self.book.add(source, verdict, verdict.incidents)
-
-    def write(self, path: Path) -> Iterator[Path]:
-        """Write them, if there are any."""
-        if self.book is not None:
-            yield write_atomically(path, self.book.finish())
-        else:
-            echo(f"{file_text(path)} was not written: no disturbance was found.", err=True)
+    lines = [line_heading(analysis), *incident_lines(analysis, text_lines([row | {"cause": ""} for row in rows]))]
+    lines.append(f"  1 pu: {'; '.join(references)}; {analysis.frequency:.2f} Hz")
+    lines += [f"  note: {name_options(text, analysis_options.ANALYSIS_OPTIONS)}" for text in notes]
+    return "\n".join(lines)
 
 
 def _find_identified(
     paths: dict[str, Path], site: "Site | None", reading: dict[str, Any]
 ) -> "Callable[[Analysis], RecordingSource | None]":
-    """Return a function that opens the recording of a verdict again for its figure; the last file stays open."""
+    """Return a function that opens the recording of an analysis again for its figure; the last file stays open."""
     from pqswarm.identify.folder.batch import open_for_analysis
     from pqswarm.identify.show.page import match_waveform_recording
 
@@ -277,4 +297,4 @@ def _find_identified(
         opened = open_for_analysis(paths[path], site, reading)
         return opened if site is None else tuple(map(site.apply, opened))
 
-    return lambda verdict: match_waveform_recording(verdict, open_again(verdict.path))
+    return lambda analysis: match_waveform_recording(analysis, open_again(analysis.path))

@@ -4,6 +4,7 @@ import gc
 import os
 import sys
 import warnings
+from collections.abc import Callable
 from errno import EDQUOT, EFBIG, EIO, ENOSPC
 from typing import Annotated, Any
 
@@ -31,6 +32,8 @@ from pqswarm.cli.train import train
 from pqswarm.cli.watch import watch
 from pqswarm.errors import PqswarmError, shorten
 
+_ABOUT = "Analyze power-quality recordings and select the features that identify events."
+
 app = typer.Typer(
     name="pqswarm",
     cls=CommandGroup,
@@ -38,15 +41,20 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Find the few signal features that identify a power-quality event.",
+    help=_ABOUT,
     epilog="Try: pqswarm study quick",
 )
-for _command in (study, report, compare, identify, watch, site_file, make_samples, train, dataset, plot):
-    app.command(cls=Command)(_command)
-app.command("app", cls=Command)(workbench)
-app.add_typer(archive, name="archive")
-app.add_typer(plan, name="plan")
-app.add_typer(preset, name="preset")
+_COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
+    "Recordings": (identify, watch, workbench, site_file, make_samples, train),
+    "Studies": (study, report, compare),
+    "Data": (dataset, plot),
+}
+for _panel, _commands in _COMMANDS.items():
+    for _command in _commands:
+        app.command(cls=Command, rich_help_panel=_panel)(_command)
+app.add_typer(archive, name="archive", rich_help_panel="Recordings")
+app.add_typer(plan, name="plan", rich_help_panel="Studies")
+app.add_typer(preset, name="preset", rich_help_panel="Data")
 
 
 def _show_version(wanted: bool) -> None:
@@ -61,7 +69,7 @@ def _options(
         bool, typer.Option("--version", help="Print the version and exit.", callback=_show_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Find the few signal features that identify a power-quality event."""
+    """Analyze power-quality recordings and select the features that identify events."""
 
 
 def _show_warnings_once() -> None:
@@ -85,6 +93,8 @@ def main() -> None:
     call_when_compiling(lambda: say("compiling functions that this machine has not run before: up to two minutes."))
     gc.set_threshold(50_000)  # looking for garbage took a sixth of the time of a report
     try:
+        if "" in sys.argv[1:]:
+            raise PqswarmError("an argument is empty: omit it, or give a value.")
         app(prog_name="pqswarm")
     except PqswarmError as error:
         say(f"pqswarm: {error}")

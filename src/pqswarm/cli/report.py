@@ -46,7 +46,7 @@ def report(
         list[str] | None,
         option(
             "CHOICE=NAME",
-            "Report on the readings of a multiverse with this alternative, such as border=zero.",
+            "Report on the specifications of a multiverse with this alternative, such as border=zero.",
             show_default="all",
         ),
     ] = None,
@@ -59,36 +59,38 @@ def report(
     """
     from pqswarm.report import write_comparison, write_figures, write_report
 
+    about_one = {"--control": control, "--pair": pair, "--dataset": dataset, "--where": where}
+    given = [name for name, value in about_one.items() if value is not None]
+    if given and (others or figures is not None):
+        raise PqswarmError(f"{given[0]} is for the report of one study: leave it out.")
+    studies = [folder, *(others or ())]
     if figures is not None:
         check_folder(figures, "--figures")
-    pairs = None if pair is None else [pair]
+        if out is not None:
+            raise PqswarmError("give --out for the report or --figures for only its figures, not both.")
+        form = format or ("pdf" if single_column else "svg")
+        number = len(write_figures(studies, figures, form, column=single_column))
+        typer.echo(f"wrote {number} figure{'s' * (number != 1)} to {figures.resolve()}")
+        return
+    if single_column:
+        raise PqswarmError("--single-column is for figures: give --figures a folder.")
+    form = choose_format(format, out, _ENDINGS, "html")
+    if form == "csv" and out is not None and out.suffix:
+        raise PqswarmError(f"--format csv writes a folder of tables: give --out a folder, not {out.name!r}.")
+    if others:
+        path = write_comparison(studies, form, out)
+    else:
+        pairs = None if pair is None else [pair]
+        path = write_report(folder, form, out, control=control, pairs=pairs, dataset=dataset, where=_choices(where))
+    typer.echo(f"wrote {path.resolve()}")
+
+
+def _choices(where: list[str] | None) -> dict[str, str]:
+    """Read alternatives such as ``border=zero``."""
     chosen = {}
     for text in where or ():
         choice, equals, name = text.partition("=")
         if not equals:
             raise PqswarmError(f"--where takes CHOICE=NAME, such as border=zero, not {text!r}.")
         chosen[choice.strip()] = name.strip()
-    alone = {"--control": control, "--pair": pair, "--dataset": dataset, "--where": where}
-    given = [name for name, value in alone.items() if value is not None]
-    if given and (others or figures is not None):
-        raise PqswarmError(f"{given[0]} is for the report of one study: leave it out.")
-    if figures is None:
-        if single_column:
-            raise PqswarmError("--single-column is for figures: give --figures a folder.")
-        form = choose_format(format, out, _ENDINGS, "html")
-        if form == "csv" and out is not None and out.suffix:
-            raise PqswarmError(f"--format csv writes a folder of tables: give --out a folder, not {out.name!r}.")
-        if not others:
-            path = write_report(folder, form, out, control=control, pairs=pairs, dataset=dataset, where=chosen)
-        else:
-            path = write_comparison([folder, *others], form, out)
-        typer.echo(f"wrote {path.resolve()}")
-    elif out is not None:
-        raise PqswarmError("give --out for the report or --figures for only its figures, not both.")
-    else:
-        number = len(
-            write_figures(
-                [folder, *(others or ())], figures, format or ("pdf" if single_column else "svg"), column=single_column
-            )
-        )
-        typer.echo(f"wrote {number} figure{'s' * (number != 1)} to {figures.resolve()}")
+    return chosen

@@ -11,7 +11,6 @@ from pqswarm.measure.event import EVENT_TYPES
 from pqswarm.measure.group.distortion import rises_in_thd
 
 _RULE_CLASSES = {
-    "none": "pure_sinusoid",
     "DC offset": "dc_offset",
     "unbalance": "pure_sinusoid",
     "rapid voltage change": "voltage_change",
@@ -78,7 +77,7 @@ def describe_agreement(
     if rule == label:
         return "agree"
     said = f"rules say {in_words(rule)}, the model {in_words(label)}"
-    if class_type(label) not in EVENT_TYPES:
+    if label != "pure_sinusoid" and class_type(label) not in EVENT_TYPES:
         return f"cannot be compared: {said}, which the rules do not know"
     said += _agreement_reason(rule, label, result, found)
     if class_type(rule) == class_type(label):

@@ -156,7 +156,7 @@ class Analysis:
     source : str
         Name of the recording.
     events : tuple of EventResult
-        In order of time; one of type ``"none"`` if nothing was found.
+        In order of time; empty if nothing was found.
     incidents : tuple of Incident
         Events that belong together, with their cause; in order of time.
     references : tuple of Reference
@@ -177,7 +177,9 @@ class Analysis:
         Where it was recorded, and the file.
     start : datetime or None
         Time of the first sample.
-    characterisation : Characterization or None
+    no_event_reason : str
+        Why there are no events, such as ``"no disturbance found"``; empty if there are any.
+    characterization : Characterization or None
         The measurements with their time series; None after :meth:`of`. It is not compared.
     """
 
@@ -196,6 +198,7 @@ class Analysis:
     path: str = ""
     start: datetime | None = None
     incidents: tuple[Incident, ...] = ()
+    no_event_reason: str = ""
     characterization: "Characterization | None" = field(default=None, compare=False, repr=False)
 
     @classmethod
@@ -220,14 +223,15 @@ class Analysis:
         return cls(**own, events=events, thresholds=thresholds, incidents=ordered)
 
     @property
-    def main(self) -> EventResult:
-        """The main row: the worst event, those that move the voltage before steady ones, then by size."""
-        return max(self.events, key=lambda one: rank_event(one.event))
+    def main(self) -> EventResult | None:
+        """The worst event, those that move the voltage before steady ones, then by size; None if there is none."""
+        return max(self.events, key=lambda result: rank_event(result.event), default=None)
 
     @property
     def main_incident(self) -> Incident | None:
-        """The incident of the main row; None if nothing was found."""
-        return self.incident_of(max(range(len(self.events)), key=lambda i: rank_event(self.events[i].event)))
+        """The incident of the worst event; None if nothing was found."""
+        worst = max(range(len(self.events)), key=lambda i: rank_event(self.events[i].event), default=-1)
+        return self.incident_of(worst)
 
     def incident_of(self, position: int) -> Incident | None:
         """Return the incident of the event at a position of :attr:`events`; None if nothing was found."""
@@ -249,8 +253,8 @@ class Analysis:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """Each event by the rules, in the words of IEEE 1159."""
-        return tuple(one.event.sentence for one in self.events)
+        """Each event by the rules, in the words of IEEE 1159, or why there is none."""
+        return tuple(result.event.sentence for result in self.events) or (self.no_event_reason,)
 
     @property
     def duration(self) -> float:
@@ -297,6 +301,7 @@ class Analysis:
             "events": events,
             "references": [vars(one) for one in self.references],
             "channels": [vars(one) for one in self.channels],
+            "no_event_reason": self.no_event_reason,
             "caveats": list(self.caveats),
             "notes": list(self.notes),
         }
@@ -369,5 +374,6 @@ def _analysis_model() -> "type[BaseModel]":
         channels: tuple[ChannelState, ...] = ()
         caveats: tuple[str, ...]
         notes: tuple[str, ...]
+        no_event_reason: str = ""
 
     return AnalysisFields

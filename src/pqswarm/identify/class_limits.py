@@ -13,13 +13,13 @@ def measured_classes(
 ) -> frozenset[str]:
     """Return the offered classes whose additions agree with the measurement.
 
-    A sag, swell or interruption has the class of the rules. What was measured is not an undisturbed voltage, and where
-    nothing was there are no notches. Of the others, classes with harmonics need a THD above the limit, those without
-    need one below it; both are offered if the THD is unknown.
+    A sag, swell or interruption has the class of the rules. What was measured is not an undisturbed voltage. Of the
+    others, classes with harmonics need a THD above the limit, those without need one below it; both are offered if the
+    THD is unknown.
     """
     if event_type in RMS:
         return frozenset({rule}) & frozenset(offered)
-    other = {"notching" if event_type in ("none", "unbalance") else "pure_sinusoid"}
+    other = {"notching" if event_type == "unbalance" else "pure_sinusoid"}
     if thd is not None:
         other |= {"flicker"} if thd > limit else {"harmonics", "flicker_with_harmonics"}
     return (frozenset(offered) - other) | (frozenset({rule}) & frozenset(offered))

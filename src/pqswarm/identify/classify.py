@@ -107,6 +107,7 @@ def identify(
         path=recording.path,
         start=recording.start,
         incidents=found.incidents,
+        no_event_reason=found.no_event_reason,
         characterization=found,
     )
 

@@ -10,9 +10,9 @@ from pqswarm.measure import ChannelResult
 # Fitted on 4320 events of another generator than the training events' (research/reliability.py), in the units of the
 # terms below; tuned.
 _BASE, _MEASURED, _MODEL = 2.25, 0.52, 0.63
-_HARMONICS, _TRANSIENT, _INTERRUPTION, _NOTHING = 0.31, -1.5, 2.64, -1.02
+_HARMONICS, _TRANSIENT, _INTERRUPTION = 0.31, -1.5, 2.64
 _NOISE_MEASURED, _NOISE_MODEL = 0.05, -1.33
-_LOUD_NOTHING, _LOUD_MEASURED, _LOUD_MODEL, _LOUD_NARROW, _LOUD_FLICKER = -0.07, -1.2, -0.22, -0.9, -3.3
+_LOUD_MEASURED, _LOUD_MODEL, _LOUD_NARROW, _LOUD_FLICKER = -1.2, -0.22, -0.9, -3.3
 _NARROW, _DISTORTED, _GUESSED = -0.41, -0.64, -0.32
 _LOUD = 0.3
 """Noise above which more of it counts more: 2 % of the peak, in decades above 1 %."""
@@ -48,7 +48,6 @@ def calibrate_shares(
         clipped = min(max(raw, 0.02), 0.995)
         score += _MODEL * float(np.log(clipped / (1 - clipped))) + _NOISE_MODEL * noise + _LOUD_MODEL * loud
         score += _DISTORTED * (_BACKGROUND[0] < thd < _BACKGROUND[1]) + _LOUD_FLICKER * loud * (event_type == "flicker")
-        score += (_NOTHING + _LOUD_NOTHING * loud) * (event_type == "none")
     sure = float(1 / (1 + np.exp(-score)))
     others = (1 - sure) / (1 - raw) if raw < 1 else 0.0
     found = {name: sure if name == best else min(share * others, sure) for name, share in shares.items()}

@@ -27,8 +27,6 @@ def event_window(event: Event, found: Characterization, others: Iterable[Event])
 
     Other events are left out if enough remains.
     """
-    if event.type == "none":
-        return _most_unusual_window(found)
     if event.type in _LASTING:
         return _window_centred_on(found, (event.start + event.end) / 2)
     part = event.worst
@@ -37,7 +35,7 @@ def event_window(event: Event, found: Characterization, others: Iterable[Event])
     start, end = part.start * rate, max(part.end, part.start) * rate
     for other in others:
         own = [one for one in other.parts if one.number == part.number]
-        if other is event or other.type in (*_LASTING, "none", "rapid voltage change") or not own:
+        if other is event or other.type in (*_LASTING, "rapid voltage change") or not own:
             continue
         low, high = own[0].start * rate, own[-1].end * rate
         if high <= start + cycle / 2:
@@ -50,16 +48,6 @@ def event_window(event: Event, found: Characterization, others: Iterable[Event])
         stop = min(max(stop, first + shortest), found.n_samples)
         first = max(min(first, stop - shortest), 0)
     return first, stop
-
-
-def _most_unusual_window(found: Characterization) -> tuple[int, int]:
-    """Where Urms(1/2) is farthest from its median, in a recording without events."""
-    table = np.array([found.urms_of(one) for one in found.channels if one.reference > 0])
-    known = np.isfinite(table).all(axis=0) if table.size else np.zeros(0, dtype=bool)
-    if not known.any():
-        return _window_centred_on(found, found.n_samples / found.sampling_rate / 2)
-    away = np.abs(table - np.median(table[:, known], axis=1, keepdims=True)).max(axis=0)
-    return _window_centred_on(found, float(found.require_series().time[np.where(known, away, -1.0).argmax()]))
 
 
 def worst_channel(event: Event, found: Characterization) -> ChannelResult:

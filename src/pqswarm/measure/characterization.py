@@ -91,13 +91,15 @@ class Characterization:
     states : tuple of ChannelState
         What each voltage of the recording is, and why.
     events : tuple of Event
-        In order of time; one of type ``"none"`` if nothing was found.
+        In order of time; empty if nothing was found.
     caveats : tuple of str
         Assumptions, and what the recording cannot show; one sentence each.
     incidents : tuple of Incident
         Events that belong together, with their cause; in order of time.
     series : MeasuredSeries or None
         The measured time series; None if they were dropped to save memory.
+    no_event_reason : str
+        Why there are no events, such as ``"no disturbance found"``; empty if there are any.
     """
 
     source: str
@@ -112,6 +114,7 @@ class Characterization:
     caveats: tuple[str, ...]
     incidents: tuple[Incident, ...] = ()
     series: MeasuredSeries | None = None
+    no_event_reason: str = ""
 
     def require_series(self) -> MeasuredSeries:
         """Return the time series, or raise :class:`PqswarmError` if they were dropped."""
@@ -126,8 +129,8 @@ class Characterization:
         return values
 
     def sentences(self) -> tuple[str, ...]:
-        """Describe each event, in order of time."""
-        return tuple(event.sentence for event in self.events)
+        """Describe each event, in order of time, or say why there is none."""
+        return tuple(event.sentence for event in self.events) or (self.no_event_reason,)
 
     def text(self) -> str:
         """Return sentences, references, thresholds and caveats, one per line."""

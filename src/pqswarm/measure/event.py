@@ -24,7 +24,6 @@ EVENT_TYPES: Mapping[str, str] = {
     "flicker": "flicker",
     "DC offset": "DC offset",
     "unbalance": "unbalance",
-    "none": "no disturbance",
 }
 """Kinds of events and their titles."""
 

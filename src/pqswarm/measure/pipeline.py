@@ -127,6 +127,7 @@ def characterize(
             incidents=IncidentFinder(recording, supply, scan.time, urms, levels, events).find(),
             caveats=list_caveats(recording, supply, states, scan.missing),
             series=MeasuredSeries(scan.time, urms, scan.steady),
+            no_event_reason="" if events else listed.no_event_reason(),
         )
 
 

@@ -174,7 +174,8 @@ class RecordingAnalysis(RecordingHandler):
             for one, row in zip(analysis.events, rows, strict=False)  # the file may just have been analysed again
         ]
         known = analysis.as_dict() | {"thresholds": analysis.thresholds.settings(), "text": analysis.text()}
-        names = ("thresholds", "frequency", "references", "channels", "caveats", "notes", "text", "station")
+        names = ["thresholds", "frequency", "references", "channels", "caveats", "notes", "text", "station"]
+        names.append("no_event_reason")
         more = {"events": events, "incidents": [one.as_dict() | {"title": one.title} for one in analysis.incidents]}
         more |= {"again": found["again"], "analysed": found["analysed"]}
         return json_text(state | {name: known[name] for name in names} | more)

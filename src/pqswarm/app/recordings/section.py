@@ -167,7 +167,7 @@ class RecordingsSection:
         return [row | {"path": self.name_of(row["path"], row["upload"])} for row in rows]
 
     def rows(self, place: RecordingInFile) -> list[dict[str, Any]]:
-        """Return the rows of a recording, also that of one without events."""
+        """Return the rows of the events of a recording."""
         found = self.analysis(place)
         return [] if found is None else self.named(self.queries.rows_of(found["number"]))
 

@@ -139,7 +139,7 @@ def check_archive(archive: "Archive") -> Iterator[tuple[bool, str]]:
     for (text,) in rows("PRAGMA integrity_check(20)"):
         if text != "ok":
             yield True, f"{file_text(text)}."
-    joined = "SELECT 1 FROM recordings LEFT JOIN events ON recording = recordings.id AND type != 'none'"
+    joined = "SELECT 1 FROM recordings LEFT JOIN events ON recording = recordings.id"
     checks = {
         "events have no record": "number NOT IN (SELECT number FROM event_records)",
         "events have no recording": "recording NOT IN (SELECT id FROM recordings)",

@@ -213,7 +213,7 @@ class ArchiveQueries:
 
     @reading
     def rows_of(self, recording: int) -> list[dict[str, Any]]:
-        """Return the rows of all events of a recording, also hidden ones and that of one without events."""
+        """Return the rows of all events of a recording, also hidden ones."""
         return list(EventReader(self.archive).read(f"recordings.id = {int(recording)} ORDER BY events.position"))
 
     def types(self, table: EventColumns, mask: BoolArray) -> dict[str, int]:

@@ -28,7 +28,7 @@ class EventReader:
                 found[row["number"]] = row
         return {number: found[number] for number in numbers if number in found}
 
-    def all(self, where: str = "owner = '' AND type != 'none'") -> Iterator[dict[str, Any]]:
+    def all(self, where: str = "owner = ''") -> Iterator[dict[str, Any]]:
         """Yield the rows of all events in order of their numbers."""
         last = 0
         while rows := list(self.read(f"number > {last} AND {where} ORDER BY number LIMIT {_SOME}")):

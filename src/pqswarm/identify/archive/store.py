@@ -141,9 +141,9 @@ class ArchiveStore(ArchiveFiles):
                 if same is not None and records.has_same_numbers(same["record"], row.found):
                     number, key, refers = same["number"], same["key"], same["refers"]
                 else:
-                    serial, told = serial + 1, told + (row.found.event.type != "none")
+                    serial, told = serial + 1, told + 1
                     number, key = 0, f"{file.content[:24]}-{serial}"
-                    refers = "" if same is None or row.found.event.type == "none" else same["refers"] or same["key"]
+                    refers = "" if same is None else same["refers"] or same["key"]
                 marks = ",".join("?" * 19)
                 added = database.execute(
                     f"INSERT INTO events VALUES ({marks})",
@@ -191,9 +191,7 @@ class ArchiveStore(ArchiveFiles):
         texts = {t for row in rows for t in (row.label, row.cause, file_text(row.found.event.system))}
         words = self._words(database, {*texts, owner})
         values = [
-            row.pack(number, recording, words[owner], station, words)
-            for number, row in zip(numbers, rows, strict=True)
-            if row.found.event.type != "none"
+            row.pack(number, recording, words[owner], station, words) for number, row in zip(numbers, rows, strict=True)
         ]
         content = np.array(values, records.PACKED).tobytes()
         database.execute("INSERT OR REPLACE INTO recording_events VALUES (?, ?)", (recording, content))
@@ -240,7 +238,7 @@ class ArchiveStore(ArchiveFiles):
         low = os.fsencode(below) + os.sep.encode()
         query = (
             "SELECT number, key, refers FROM events JOIN recordings ON recordings.id = recording "
-            "WHERE number > ? AND type != 'none' AND EXISTS (SELECT 1 FROM files WHERE "
+            "WHERE number > ? AND EXISTS (SELECT 1 FROM files WHERE "
             "files.content = recordings.content AND path >= ? AND path < ?) ORDER BY number LIMIT ?"
         )
         last = self.progress(receiver)[0]

@@ -20,7 +20,6 @@ COLORS = {
     "flicker": "#da9e5a",
     "DC offset": "#5a783c",
     "unbalance": "#00b4da",
-    "none": "#9299a1",
 }
 """Colours of the types of events."""
 
@@ -96,6 +95,4 @@ def rank_event(event: Event) -> tuple[float, float]:
         return 2.0, event_severity(100 * size, duration, event.nominal_frequency)
     if event.type == "transient":
         return 2.0, size
-    if event.type == "none":
-        return 0.0, 0.0
     return 1.0, abs(size - 1) if event.unit == "pu" else abs(size) / 100

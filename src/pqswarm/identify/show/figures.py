@@ -57,6 +57,8 @@ class _Line:
 def plot_analysis(recording: RecordingSource, analysis: Analysis, event: EventResult | None = None) -> Figure:
     """Draw an event: see :meth:`pqswarm.identify.Analysis.plot`."""
     chosen = event or analysis.main
+    if chosen is None:
+        raise PqswarmError(f"there is no event to draw: {analysis.no_event_reason}.")
     interval = _find_figure_interval(chosen.event, recording.n_samples / recording.sampling_rate)
     with mpl.rc_context({**STYLE, "font.family": list(font_families())}):
         title = _title(recording, analysis, chosen, *interval)
@@ -105,7 +107,7 @@ def draw_panels(
         axis.yaxis.label.set_fontsize(8)
         axis.tick_params(labelsize=8)
     axes[-1].set_xlim(scale * (start - event.start), scale * (end - event.start))
-    axes[-1].set_xlabel(f"time from the start of the {'recording' if event.type == 'none' else 'event'} [{unit}]")
+    axes[-1].set_xlabel(f"time from the start of the event [{unit}]")
     figure.align_ylabels(axes)
     return place[0] + space
 
@@ -282,7 +284,7 @@ def _title(recording: RecordingSource, analysis: Analysis, chosen: EventResult, 
     moment = time_text(event.at(analysis.start))
     lines = [", ".join(filter(None, [analysis.station, moment])), event.sentence]
     name = recording.source.replace("\\", "/").rsplit("/", 1)[-1] or "recording"
-    rest = sum(one.event.type != "none" for one in analysis.events) - 1
+    rest = len(analysis.events) - 1
     lines.append(
         f"{name}: {frequency_text(recording.sampling_rate)}; {end - start:.3g} s from {start:.4g} s; "
         f"the event starts at {event.start:.6g} s" + (f"; {count_text(rest, 'other event')}" if rest > 0 else "")

@@ -10,16 +10,19 @@ from typing import Any
 from pqswarm._base.text import disarm, file_text
 from pqswarm._base.units import voltage_text
 from pqswarm.identify.agreement import in_words
-from pqswarm.identify.analysis import COLUMNS
-from pqswarm.identify.show.words import duration_text
+from pqswarm.identify.analysis import COLUMNS, Analysis
+from pqswarm.identify.show.words import duration_text, time_text
+from pqswarm.measure.event import event_time
 
 
-def line_heading(row: Mapping[str, Any]) -> str:
+def line_heading(analysis: Analysis) -> str:
     """Return the heading of the events of a recording: station, date, file, and place in it."""
-    path, source = str(row["path"]), str(row["source"])
+    path, source = analysis.path, analysis.source
+    start = analysis.events[0].event.start if analysis.events else 0.0
+    date = time_text(event_time(analysis.start, start))[:10]
     name = path.replace("\\", "/").rsplit("/", 1)[-1]
     place = f"{path}{source.removeprefix(name)}" if name and source.startswith(name) else path or source
-    return ", ".join(filter(None, (str(row["station"]), str(row["date"]), place))) or "recording"
+    return ", ".join(filter(None, (analysis.station, date, place))) or "recording"
 
 
 def text_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -39,13 +42,12 @@ def _text_line_cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     where += f" of {row['system']}" if row["system"] else ""
     sure = f" {100 * row['probability']:.0f} %" if isinstance(row["probability"], float) else ""
     label = in_words(row["class"]) + sure if row["class"] else ""
-    nothing = row["type"] == "none"
     return (
         f"{row['date']} {row['time']}" if row["time"] else f"+{row['offset_s'] or 0:.3f} s",
         what,
-        "" if nothing else where,
-        "" if nothing else _line_magnitude(row["magnitude"], str(row["unit"]), row["volts"]),
-        "" if nothing else _line_duration(row["duration_s"], row["cycles"]),
+        where,
+        _line_magnitude(row["magnitude"], str(row["unit"]), row["volts"]),
+        _line_duration(row["duration_s"], row["cycles"]),
         str(row["cause"]),
         label,
         str(row["agreement"]),

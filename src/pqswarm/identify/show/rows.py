@@ -21,12 +21,12 @@ LONGEST_SHOWN = 60.0
 
 def row_title(found: "EventResult") -> str:
     """Return the title of the type."""
-    return EVENT_TYPES.get(found.event.type, found.event.type)
+    return EVENT_TYPES[found.event.type]
 
 
 def row_color(found: "EventResult") -> str:
     """Return the colour of the type."""
-    return COLORS.get(found.event.type, COLORS["none"])
+    return COLORS[found.event.type]
 
 
 def row_severity(found: "EventResult") -> tuple[float, float]:
@@ -80,8 +80,6 @@ def row_moment(found: "EventResult", start: "datetime | None") -> str:
 def row_phases(found: "EventResult") -> str:
     """Return the phases, or channels, and the system."""
     event = found.event
-    if event.type == "none":
-        return ""
     text = ", ".join(dict.fromkeys(part.phase or part.channel for part in event.parts))
     return f"{text} of {event.system}" if event.system else text
 
@@ -90,11 +88,11 @@ def row_sort_magnitude(found: "EventResult") -> str:
     """Return the magnitude as a fraction of one, to sort by."""
     event = found.event
     size = event.magnitude if event.unit == "pu" else event.magnitude / 100
-    return f"{size:.6g}" if isfinite(size) and event.type != "none" else ""
+    return f"{size:.6g}" if isfinite(size) else ""
 
 
 def row_duration(found: "EventResult") -> str:
-    """Return the duration as text; a recording without events has its length."""
+    """Return the duration as text."""
     event = found.event
     return duration_text(event.duration, event.nominal_frequency, cut=event.cut_start or event.cut_end)
 
@@ -114,8 +112,6 @@ def row_agreement(found: "EventResult") -> str:
 def event_sentence(found: "EventResult") -> str:
     """Return what, where, how much and how long; the magnitude with its voltage."""
     event = found.event
-    if event.type == "none":
-        return row_title(found)
     words = [f"{event.category or row_title(found)} on {event.where}", magnitude_text(event), row_duration(found)]
     return ", ".join(filter(None, words))
 
@@ -127,7 +123,9 @@ def incident_text(incident: "Incident") -> str:
 
 
 def incident_lines(analysis: "Analysis", below: Sequence[str]) -> list[str]:
-    """Return a line for each incident with a cause and, below it, the lines of its events."""
+    """Return a line for each incident with a cause and, below it, the lines of its events, or why there is none."""
+    if not analysis.events:
+        return [f"  {analysis.no_event_reason}"]
     if not analysis.incidents:
         return [f"  {line}" for line in below]
     lines = []

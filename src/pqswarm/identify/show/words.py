@@ -13,7 +13,7 @@ _MINUTES = 120.0
 
 def magnitude_text(event: Event) -> str:
     """Return the magnitude, ``"0.62 pu (12.4 kV)"`` or in percent, of a transient its peak; empty if there is none."""
-    if event.type == "none" or not isfinite(event.magnitude):
+    if not isfinite(event.magnitude):
         return ""
     if event.unit != "pu":
         return f"{digits_text(event.magnitude, 3)} {event.unit}"

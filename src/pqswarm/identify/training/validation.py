@@ -120,7 +120,8 @@ def check_model(
         Sampling rate of the recorder, if not that of the events [Hz]. Classes that it cannot show are left out.
     whole : bool
         Analyse each event as a recording of 230 V by :func:`pqswarm.identify.identify`, and compare the class of the
-        main row, :attr:`pqswarm.identify.Analysis.main`. By default the model is given the event in per unit.
+        worst event, :attr:`pqswarm.identify.Analysis.main`; without events it is an undisturbed voltage. By default the
+        model is given the event in per unit.
     nominal_voltage : float, optional
         Given to `identify` if `whole` [V].
     n_jobs : int or None
@@ -199,7 +200,7 @@ def _predict_whole(
         volts = Channel("U1", "V", "A", 230 * np.sqrt(2) * signal)
         try:
             main = identify(Recording((volts,), rate, frequency), model, nominal_voltage=nominal).main
-            found = main.probabilities if main.known else {}
+            found = {"pure_sinusoid": 1.0} if main is None else dict(main.probabilities) if main.known else {}
         except PqswarmError:  # no voltage of the supply frequency: no row
             found = {}
         labels.append(classes.index(order.event_class))

@@ -9,7 +9,6 @@ import numpy as np
 from pqswarm._base.typing import FloatArray
 from pqswarm.measure.detect.scan import Scan
 from pqswarm.measure.detect.spans import find_spans, standard_duration
-from pqswarm.measure.detect.urms import known_median
 from pqswarm.measure.event import ChannelEvent, Event, group_overlapping, group_parts
 from pqswarm.measure.group.distortion import Distortion, rises_in_thd
 from pqswarm.measure.group.joins import join_systems, join_transients
@@ -111,9 +110,17 @@ class EventList:
         ]
 
     def finish(self, events: Iterable[Event]) -> tuple[Event, ...]:
-        """Return the events in order of time, one of type ``"none"`` if there is no other."""
-        found = join_systems(events, self.supply.frequency) or [self._nothing()]
-        return tuple(sorted(found, key=lambda event: (event.start, event.system, event.type)))
+        """Return the events in order of time."""
+        joined = join_systems(events, self.supply.frequency)
+        return tuple(sorted(joined, key=lambda event: (event.start, event.system, event.type)))
+
+    def no_event_reason(self) -> str:
+        """Return why a recording has no events, in a sentence."""
+        if not np.isfinite(self.scan.urms).any():
+            return "less than a cycle is known: nothing can be said"
+        if not any(reference.volts > 0 for reference in self.supply.references):
+            return "no voltage on any phase: nothing can be said"
+        return "no disturbance found"
 
     def _event(self, parts: Sequence[ChannelEvent], worst: ChannelEvent, **given: Any) -> Event:
         """Make the event of some parts, of which the worst one gives the magnitude."""
@@ -213,37 +220,6 @@ class EventList:
         worst = max(parts, key=lambda part: abs(part.magnitude))
         more = self._distortion(worst) if worst.type == "rapid voltage change" else {}
         return self._event(parts, worst, details={**worst.details, **more}, sentence=sentence)
-
-    def _nothing(self) -> Event:
-        """The event of an undisturbed recording."""
-        length = self.recording.n_samples / self.recording.sampling_rate
-        live = [reference.volts > 0 for reference in self.supply.references]
-        known = bool(np.isfinite(self.scan.urms).any())
-        title, sentence = (
-            ("not measurable", "less than a cycle is known: nothing can be said")
-            if not known
-            else ("no disturbance", "no disturbance found")
-            if any(live)
-            else ("no voltage", "no voltage on any phase: nothing can be said")
-        )
-        parts = tuple(
-            replace(
-                self.supply.part_on(i)(
-                    type="none",
-                    category=title,
-                    magnitude=known_median(self.urms[i]) if live[i] else 0.0,
-                    start=0.0,
-                    end=length,
-                    duration=length,
-                    cut_start=True,
-                    cut_end=True,
-                ),
-                system="",
-            )
-            for i in range(len(live))
-        )
-        worst = max(parts, key=lambda part: abs(1 - part.magnitude))
-        return self._event(parts, worst, unit="pu", sentence=sentence)
 
 
 def _join_by_channel(group: Sequence[ChannelEvent]) -> list[ChannelEvent]:

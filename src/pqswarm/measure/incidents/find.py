@@ -63,7 +63,7 @@ class IncidentFinder:
         """Add the steady disturbances, which belong to an incident if they start with it, else are their own."""
         spans = [_span_of([self.events[i] for i in group]) for group in groups]
         for i, event in enumerate(self.events):
-            if event.type in (*_MOVING, "none"):
+            if event.type in _MOVING:
                 continue
             inside = (
                 k

@@ -77,7 +77,7 @@
 
     // The events of both with a margin.
     around(analyses) {
-      const found = analyses.flatMap((one, i) => one.events.filter((event) => event.type !== "none").map((event) => [event.start + this.starts[i], event.end + this.starts[i]]));
+      const found = analyses.flatMap((one, i) => one.events.map((event) => [event.start + this.starts[i], event.end + this.starts[i]]));
       if (!found.length) return undefined;
       const [from, to] = [Math.min(...found.map(([start]) => start)), Math.max(...found.map(([, end]) => end))];
       const lead = Math.max(0.06, 0.2 * (to - from));
@@ -85,7 +85,7 @@
     }
 
     markEvents() {
-      this.waves.setEvents(this.analyses.flatMap((one, i) => one.events.filter((event) => event.type !== "none").map((event) => ({ start: event.start + this.starts[i], end: event.end + this.starts[i], type: event.type, index: `${i}:${event.index}`,
+      this.waves.setEvents(this.analyses.flatMap((one, i) => one.events.map((event) => ({ start: event.start + this.starts[i], end: event.end + this.starts[i], type: event.type, index: `${i}:${event.index}`,
         channels: event.channels.map((name) => `${this.names[i]} ${name}`), title: [this.names[i], typeTitle(event), [...new Set(event.phases)].join(""), magnitudeText(event.row)].filter(Boolean).join(" ") }))));
     }
 

@@ -74,7 +74,7 @@
       if (document.activeElement !== this.words) this.words.value = filters.text;
       this.clear.hidden = !isFiltered(filters);
       const focused = this.chips.contains(document.activeElement) ? document.activeElement.dataset.type : null;
-      const types = Object.keys(store.types).filter((type) => type !== "none" && (facets.types[type] || filters.type.includes(type)));
+      const types = Object.keys(store.types).filter((type) => facets.types[type] || filters.type.includes(type));
       const number = (type) => (filters.type.length && !filters.type.includes(type) ? "" : ` ${(this.found?.types?.[type] ?? 0).toLocaleString("en")}`);
       this.chips.replaceChildren(...types.map((type) => pq.el("button", { class: "chip", "data-type": type, "aria-pressed": String(filters.type.includes(type)), on: { click: () => this.toggle(type) } },
         swatch(type), store.types[type].title, this.found ? pq.el("span", { class: "soft" }, number(type)) : "")));

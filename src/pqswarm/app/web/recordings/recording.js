@@ -155,18 +155,16 @@
         pq.app.fail(error, this.events);
         return;
       }
-      const { state, events, reason, thresholds } = this.analysis;
+      const { state, events, reason, thresholds, no_event_reason: nothing } = this.analysis;
       this.writeProgress(state, this.analysis.share, reason);
       this.writeReferences();
       this.writeUrms();
       if (state === "analysed" && !this.analysis.incidents.length) this.sheet.remove();
-      const rows = events.map((one) => one.row);
-      const found = rows.filter((row) => row.type !== "none");
-      this.table.options.empty = state === "analysed" ? "No disturbance found." : state === "failed" ? reason : "Not analysed yet.";
-      this.table.update(found);
+      this.table.options.empty = state === "analysed" ? `${nothing[0]?.toUpperCase() ?? ""}${nothing.slice(1)}.` : state === "failed" ? reason : "Not analysed yet.";
+      this.table.update(events.map((one) => one.row));
       this.writeNotes();
       if (thresholds) this.waves.setThresholds(thresholds);
-      this.waves.setEvents(events.filter((one) => one.type !== "none").map((one) => ({ start: one.start, end: one.end, type: one.type, index: one.index,
+      this.waves.setEvents(events.map((one) => ({ start: one.start, end: one.end, type: one.type, index: one.index,
         channels: one.channels, title: [typeTitle(one), [...new Set(one.phases ?? [])].join(""), one.system, magnitudeText(one.row)].filter(Boolean).join(" ") })));
       this.flush();
       if (state === "analysed") {

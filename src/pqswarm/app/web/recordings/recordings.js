@@ -19,7 +19,7 @@
     className: (label) => (label ? store.classes[label] ?? label.replaceAll("_", " ") : ""),
     typeTitle: (row) => store.types[row.type]?.title ?? row.type,
     // The magnitude of an event; pu as percent of the reference.
-    magnitude: (row) => (row.magnitude === "" || row.magnitude === null || row.type === "none" ? null : row.unit === "pu" ? 100 * row.magnitude : row.magnitude),
+    magnitude: (row) => (row.magnitude === "" || row.magnitude === null ? null : row.unit === "pu" ? 100 * row.magnitude : row.magnitude),
     magnitudeText(row) {
       const size = pq.recordings.magnitude(row);
       if (size === null || !Number.isFinite(size)) return "";

@@ -85,7 +85,6 @@ def page_html(
 
     kept = [one if isinstance(one, ListedRecording) else ListedRecording.of(one) for one in analyses]
     listed = list_events(kept)
-    events = [one for one in listed if one.found.event.type != "none"]
     waveforms = read_waveforms(listed, find)
     figures = _list_figures(waveforms)
     worst = sorted(listed, key=lambda one: rows.row_severity(one.found), reverse=True)[:_MAX_PACKED]
@@ -117,7 +116,7 @@ def page_html(
         style=Markup("".join(styles)),  # noqa: S704 (part of the package)
         scripts=[Markup(script) for script in scripts],  # noqa: S704 (part of the package)
         digests=[base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts],
-        headline=listing_headline(listed, len(kept), len(failures)),
+        headline=listing_headline(listed, kept, len(failures)),
         types=[
             (event_type, EVENT_TYPES[event_type], COLORS[event_type], number)
             for event_type, number in count_types(listed).items()
@@ -130,8 +129,8 @@ def page_html(
         figures=figures,
         waveforms=[one.json for one in waveforms],
         drawn=drawn,
-        figures_note=_page_html_figures_note(len(figures), len(events)),
-        charts=_charts(events),
+        figures_note=_page_html_figures_note(len(figures), len(listed)),
+        charts=_charts(listed),
         sarfi=_page_html_sarfi_table(listed, kept),
         cells=_page_html_cell_tables(listed),
         recordings=[_describe_for_page_html(one.analysis) for one in kept[:_MAX_RECORDINGS]],
@@ -266,10 +265,9 @@ def _describe_for_page_html(analysis: "Analysis") -> dict[str, Any]:
         ("Frequency", f"{analysis.frequency:.3f} Hz (nominal {analysis.nominal_frequency:g} Hz)"),
         ("1 pu", "; ".join(references)),
     ]
-    count = sum(one.event.type != "none" for one in analysis.events)
     return {
         "name": analysis.source or "recording",
-        "events": count_text(count, "event"),
+        "events": count_text(len(analysis.events), "event") if analysis.events else analysis.no_event_reason,
         "facts": [(name, text) for name, text in facts if text],
         "notes": [*analysis.notes, *analysis.caveats],
     }

@@ -95,32 +95,34 @@ def list_events(recordings: Sequence[ListedRecording]) -> list[ListedEvent]:
 
 
 def count_types(listed: Iterable[ListedEvent]) -> dict[str, int]:
-    """Count the events of each type, in the order of EVENT_TYPES; recordings without events come last."""
+    """Count the events of each type, in the order of EVENT_TYPES."""
     event_types = [one.found.event.type for one in listed]
     return {event_type: event_types.count(event_type) for event_type in EVENT_TYPES if event_type in event_types}
 
 
-def listing_headline(listed: Sequence[ListedEvent], n_recordings: int, n_failures: int) -> list[str]:
+def listing_headline(
+    listed: Sequence[ListedEvent], recordings: Sequence[ListedRecording], n_failures: int = 0
+) -> list[str]:
     """Summarise recordings and events: how many, from where and when, and the worst event."""
-    events = [one for one in listed if one.found.event.type != "none"]
-    stations = sorted({one.recording.analysis.station for one in listed} - {""})
-    dates = sorted({row_date(one.found, one.recording.analysis.start) for one in listed} - {""})
-    n_incidents = sum(one.is_main for one in events)
-    text = f"{count_text(len(events), 'event')} in {count_text(n_recordings, 'recording')}"
-    if 0 < n_incidents < len(events):
+    stations = sorted({recording.analysis.station for recording in recordings} - {""})
+    quiet = {time_text(recording.analysis.start)[:10] for recording in recordings if not recording.analysis.events}
+    dates = sorted(({row_date(one.found, one.recording.analysis.start) for one in listed} | quiet) - {""})
+    n_incidents = sum(one.is_main for one in listed)
+    text = f"{count_text(len(listed), 'event')} in {count_text(len(recordings), 'recording')}"
+    if 0 < n_incidents < len(listed):
         text = f"{count_text(n_incidents, 'incident')} with {text}"
     if stations:
         text += f" at {join_words(stations)}" if len(stations) <= 3 else f" from {len(stations)} stations"
     if dates:
         text += f", {dates[0]}" if dates[0] == dates[-1] else f", {dates[0]} to {dates[-1]}"
-    lines = [f"{text}." if events or n_recordings else "No recording could be read."]
-    if events:
-        worst = max(events, key=lambda one: row_severity(one.found))
+    lines = [f"{text}." if recordings else "No recording could be read."]
+    if listed:
+        worst = max(listed, key=lambda one: row_severity(one.found))
         analysis = worst.recording.analysis
         at = f" at {analysis.station}" if analysis.station else ""
         cause = "" if worst.incident is None or not worst.incident.stages else f"; {worst.incident.title}"
         lines.append(f"Worst: {event_sentence(worst.found)}{at}, {row_moment(worst.found, analysis.start)}{cause}.")
-    elif n_recordings:
+    elif recordings:
         lines.append("No disturbance was found.")
     if n_failures:
         lines.append(f"{count_text(n_failures, 'recording')} could not be analysed: see Failures.")

@@ -46,7 +46,7 @@ def _sort_worst_waveforms(listed: Iterable[ListedEvent]) -> list[ListedEvent]:
 
 def choose_events(listed: Sequence[ListedEvent], count: int = MAX_FIGURES) -> list[ListedEvent]:
     """Choose the events to draw: the worst of each recording first, then others; worst first."""
-    ordered = _sort_worst_waveforms(one for one in listed if one.found.event.type != "none")
+    ordered = _sort_worst_waveforms(listed)
     firsts: dict[int, ListedEvent] = {}
     for one in ordered:
         firsts.setdefault(one.place, one)
@@ -109,7 +109,7 @@ def _read_event_waveforms(
     channels = choose_channels_for_levels(recording, shown.analysis)
     near = [levels_near_event(one.found.event, length) for one in chosen]
     thresholds = shown.analysis.thresholds
-    events = _sort_worst_waveforms(one for one in listed if one.found.event.type != "none")
+    events = _sort_worst_waveforms(listed)
     data: dict[str, Any] = {
         "header": describe_recording_for_levels(recording, channels),
         "views": list_level_views(recording, shown, near, channels),
