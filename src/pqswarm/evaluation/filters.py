@@ -201,7 +201,7 @@ _GivenScores = Callable[[Any, Any], ArrayLike]
 
 
 class Filter:
-    """A ranking of features; other packages add theirs by an entry point in the group ``pqswarm.filters``.
+    """A ranking of features by one number for each.
 
     Parameters
     ----------
@@ -303,7 +303,6 @@ def _fill_gaps_for_filter(X: FloatArray) -> FloatArray:
 
 FILTERS: Registry[Filter] = Registry(
     "filter",
-    "pqswarm.filters",
     Filter,
     (
         Filter(

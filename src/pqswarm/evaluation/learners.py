@@ -366,8 +366,7 @@ class Regressor(Learner):
     """A regressor with its hyperparameters and a fast evaluator; regressors with equal hyperparameters are equal.
 
     To add one, derive from this class, set `name`, `title`, `Hyperparameters` and `fast_evaluator`, and write
-    :meth:`estimator` and :meth:`from_estimator`. Register it by an entry point in the group ``pqswarm.regressors``,
-    and check it by :mod:`pqswarm.evaluation.conformance`. A regressor without a fast evaluator needs none of this:
+    :meth:`estimator` and :meth:`from_estimator`. A regressor without a fast evaluator needs none of this:
     :class:`GenericEvaluator` evaluates any.
 
     Parameters
@@ -803,14 +802,14 @@ class RidgeRegressor(ScikitLearner, Regressor):
 
 CLASSIFIERS: Registry[type[Classifier]] = Registry(
     "classifier",
-    "pqswarm.classifiers",
     Classifier,
     (KNNClassifier, KernelNBClassifier, GaussianNBClassifier, EstimatorClassifier, LDAClassifier),
+    group="pqswarm.classifiers",
 )
 """All classifier classes by name."""
 
 REGRESSORS: Registry[type[Regressor]] = Registry(
-    "regressor", "pqswarm.regressors", Regressor, (KNNRegressor, OrdinaryRegressor, RidgeRegressor)
+    "regressor", Regressor, (KNNRegressor, OrdinaryRegressor, RidgeRegressor)
 )
 """All regressor classes by name; each has a fast evaluator."""
 
