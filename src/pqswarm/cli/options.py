@@ -71,7 +71,7 @@ Preset = Annotated[
     str,
     option(
         "PRESET",
-        "paper, paper-grid, paper-printed, field, field-extended, a plugin's preset, or a TOML file.",
+        "paper, paper-grid, paper-printed, field, field-extended, or a TOML file.",
         autocompletion=complete_preset,
     ),
 ]

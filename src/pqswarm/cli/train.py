@@ -41,7 +41,7 @@ def train(
         str,
         option(
             "PRESET",
-            "training, paper, paper-grid, paper-printed, field, field-extended, one of a plugin, or a TOML file.",
+            "training, paper, paper-grid, paper-printed, field, field-extended, or a TOML file.",
             autocompletion=complete_preset,
         ),
     ] = "training",
