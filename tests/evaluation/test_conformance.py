@@ -1,4 +1,7 @@
-"""Every registered classifier passes the checks, and the checks detect faulty ones."""
+"""Every registered classifier passes the checks, the checks detect faulty ones, and regressors are checked likewise."""
+
+import json
+import pickle
 
 import numpy as np
 import pytest
@@ -17,8 +20,9 @@ from pqswarm.evaluation import (
     parameter,
 )
 from pqswarm.evaluation import conformance as suite
-from pqswarm.evaluation.classifiers import DiscreteNBClassifier, EstimatorClassifier, KernelNBClassifier, KNNClassifier
-from pqswarm.evaluation.conformance import CHECKS, check_classifier, check_regressor
+from pqswarm.evaluation.conformance import CHECKS, check_classifier
+from pqswarm.evaluation.learners import DiscreteNBClassifier, EstimatorClassifier, KernelNBClassifier, KNNClassifier
+from pqswarm.evaluation.scaling import SCALINGS
 
 SETTINGS = {
     "k-nn": [{}, {"n_neighbors": 1, "metric": "chebyshev"}, {"n_neighbors": 8, "metric": "euclidean"}],
@@ -61,7 +65,31 @@ REGRESSION = {
     ids=lambda regressor: regressor.describe(),
 )
 def test_regressors(regressor):
-    check_regressor(regressor)
+    copies = (type(regressor)(json.loads(json.dumps(regressor.settings))), pickle.loads(pickle.dumps(regressor)))
+    assert all(copy == regressor and hash(copy) == hash(regressor) for copy in copies)
+    assert 3 <= len(regressor.describe()) <= 160
+    assert type(regressor).from_estimator(regressor.estimator()) in (None, regressor)
+    assert type(regressor).from_estimator(object()) is None
+    for X, y, folds in suite._problems():
+        target = X[:, 0] - 2.0 * X[:, 1] ** 2 + 0.3 * np.unique(y, return_inverse=True)[1]
+        masks = suite._masks(X.shape[1])[:5]
+        for scaling in SCALINGS:
+            assert_estimators_errors(regressor, (X, target, folds), masks, None, scaling)
+        for scoring in regressor.scorings:
+            assert_estimators_errors(regressor, (X, target, folds), masks[::3], scoring, "once")
+
+
+def assert_estimators_errors(regressor, problem, masks, scoring, scaling):
+    evaluator = regressor.evaluator(*problem, scoring=scoring, scaling=scaling, n_jobs=1)
+    expected = GenericEvaluator(*problem, regressor.estimator(), scoring, scaling=scaling, n_jobs=1)
+    errors = evaluator.errors(masks)
+    np.testing.assert_allclose(errors, expected.errors(masks), rtol=1e-9, atol=1e-12)
+    assert evaluator.is_loss == expected.is_loss
+    single = np.concatenate([evaluator.errors(masks[row : row + 1]) for row in range(len(masks))])
+    np.testing.assert_array_equal(single, errors)
+    np.testing.assert_array_equal(evaluator.fold_errors(masks).mean(axis=1), errors)
+    if scoring is None:
+        np.testing.assert_allclose(evaluator.predictions(masks[0]), expected.predictions(masks[0]), 1e-8, 1e-9)
 
 
 class Depth(Parameters):
@@ -80,7 +108,6 @@ class Tree(Classifier):
 def test_a_custom_classifier():
     check_classifier(Tree({"depth": 5}))
     assert Tree().describe() == "Tree with depth 2"
-    assert not Tree.exact
 
 
 class Other(KNNClassifier):
@@ -180,7 +207,7 @@ class Local(Tree):
         (Threads, suite.check_threads, "depend on n_jobs"),
         (Loose, suite.check_estimator, "seed it"),
         (Kept, suite.check_estimator, "new classifier each time"),
-        (Talkative, suite.check_description, "no short description"),
+        (Talkative, suite.check_settings, "no short description"),
         (Elsewhere, suite.check_declarations, "devices"),
         (Everywhere, suite.check_devices, "is not refused"),
         (Greedy, suite.check_from_estimator, "accepted as its estimator"),

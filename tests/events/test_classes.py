@@ -1,5 +1,6 @@
 """Event classes and presets: subsets, plugins and seed words."""
 
+import importlib
 from dataclasses import replace
 from math import inf
 from pathlib import Path
@@ -54,8 +55,8 @@ MINE = replace(
 @pytest.fixture
 def plugin(installed, tmp_path, monkeypatch):
     """The plugin is installed."""
-    points = "[pqswarm.event_classes]\nsubharmonic = plugin:SUBHARMONIC\n[pqswarm.presets]\nmine = plugin:MINE\n"
-    installed(PLUGIN, points, EVENT_CLASSES, PRESETS)
+    installed(PLUGIN, "[pqswarm.event_classes]\nsubharmonic = plugin:SUBHARMONIC\n", EVENT_CLASSES, PRESETS)
+    PRESETS.register(importlib.import_module("plugin").MINE)
     monkeypatch.chdir(tmp_path)
 
 

@@ -129,6 +129,7 @@ def try_recording(reader, folder, rng, shares):
 def analyze(source, draw, **known):
     """Analyse a recording and check every form of the analysis except the command's."""
     from pqswarm.identify import identify
+    from pqswarm.identify.show.figures import plot_event
     from pqswarm.identify.show.lines import csv_lines, json_text, line_heading, text_lines
     from pqswarm.recordings import Site
 
@@ -143,7 +144,7 @@ def analyze(source, draw, **known):
     check_terminal(analysis.text(), "analysis as text")
     if draw:
         picture = io.StringIO()
-        analysis.plot(source).savefig(picture, format="svg")
+        plot_event(source, analysis).savefig(picture, format="svg")
         check_svg(picture.getvalue(), "figure")
 
 

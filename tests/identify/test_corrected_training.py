@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from tests.identify.conftest import NAMES
 
+from pqswarm._base.text import json_text
 from pqswarm.errors import PqswarmError
 from pqswarm.events import get_preset
 from pqswarm.identify import (
@@ -25,7 +26,6 @@ from pqswarm.identify import (
 from pqswarm.identify.archive.files import look_at
 from pqswarm.identify.features.compute import FEATURES
 from pqswarm.identify.folder.scan import find_candidate
-from pqswarm._base.text import json_text
 from pqswarm.identify.training.corrected import CorrectedEvent, find_corrected, make_corrected, read_corrections
 from pqswarm.identify.training.specs import TRAINING_SNR, make_training_events
 from pqswarm.recordings import Channel, Recording, Site, read, write_comtrade

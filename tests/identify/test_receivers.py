@@ -232,7 +232,9 @@ def test_lines_are_found_again_among_those_of_others(place):
         place.watcher(archive, JsonLines(place.folder.parent / "other")).look()
         for last, length in lines.send(place.pending(archive, lines), None):
             if last == 0:
-                archive.deliveries.delivered(place.key(lines), last, length)  # the note before writing; the one after it is lost
+                archive.deliveries.delivered(
+                    place.key(lines), last, length
+                )  # the note before writing; the one after it is lost
                 with place.lines.open("ab") as other:
                     other.write(b"before\n")
         with place.lines.open("ab") as other:

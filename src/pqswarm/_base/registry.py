@@ -1,4 +1,4 @@
-"""Registries by name: built-in members, and those of other packages, found by entry points."""
+"""Registries by name: built-in members, and for some those of other packages, found by entry points."""
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,7 +22,8 @@ _Member = TypeVar("_Member", bound=_Named)
 class Registry(Mapping[str, _Member]):
     """Classes or objects by name; those of other packages are imported on first use.
 
-    Another package adds a member by an entry point in its ``pyproject.toml``, for example a search algorithm::
+    If the registry has a `group`, another package adds a member by an entry point in its ``pyproject.toml``, for
+    example a search algorithm::
 
         [project.entry-points."pqswarm.search"]
         my-search = "my_package.my_module:MySearch"
@@ -31,8 +32,10 @@ class Registry(Mapping[str, _Member]):
     be replaced. Members are instances or subclasses of `base`; messages call them `what`.
     """
 
-    def __init__(self, what: str, group: str, base: type, built_in: Iterable[_Member]) -> None:
-        self._what, self._group, self._base = what, group, base
+    def __init__(self, what: str, base: type, built_in: Iterable[_Member], *, group: str | None = None) -> None:
+        self._what = what
+        self._base = base
+        self._group = group
         self._members = {member.name: member for member in built_in}
         self._built_in = frozenset(self._members)
 
@@ -44,14 +47,14 @@ class Registry(Mapping[str, _Member]):
     @cached_property
     def _entry_points(self) -> dict[str, EntryPoint]:
         """Entry points of other packages."""
-        found: dict[str, EntryPoint] = {}
-        for point in entry_points(group=self._group):
-            if point.name in self._built_in or found.get(point.name, point).value != point.value:
-                taken = found[point.name].value if point.name in found else "pqswarm"
+        points: dict[str, EntryPoint] = {}
+        for point in entry_points(group=self._group) if self._group else ():
+            if point.name in self._built_in or points.get(point.name, point).value != point.value:
+                taken = points[point.name].value if point.name in points else "pqswarm"
                 warnings.warn(f"{self._what} {point.name!r}, {point.value}, is ignored: {taken} has it.", stacklevel=2)
             else:
-                found[point.name] = point
-        return found
+                points[point.name] = point
+        return points
 
     def register(self, member: _Member) -> _Member:
         """Add a member to this process, also in place of one registered before, and return it, as a decorator does."""
@@ -61,12 +64,12 @@ class Registry(Mapping[str, _Member]):
         self._members[name] = self._check_member(member, f"{self._what} {name!r}")
         return member
 
-    def _check_member(self, found: object, described: str) -> _Member:
-        if not (isinstance(found, self._base) or (isinstance(found, type) and issubclass(found, self._base))):
+    def _check_member(self, member: object, described: str) -> _Member:
+        if not (isinstance(member, self._base) or (isinstance(member, type) and issubclass(member, self._base))):
             raise PqswarmError(f"{described}, must be derived from {self._base.__module__}.{self._base.__qualname__}.")
-        if lacking := ", ".join(sorted(getattr(found, "__abstractmethods__", ()))):
+        if lacking := ", ".join(sorted(getattr(member, "__abstractmethods__", ()))):
             raise PqswarmError(f"{described}, lacks {lacking}.")
-        return found  # type: ignore[return-value]
+        return member  # type: ignore[return-value]
 
     def find(self, name: object) -> _Member:
         """Return the member of that name, or raise an error with the nearest known name."""
@@ -79,10 +82,10 @@ class Registry(Mapping[str, _Member]):
             point = self._entry_points[name]
             described = f"{self._what} {name!r}, {point.value}"
             try:
-                found = point.load()
+                loaded = point.load()
             except (Exception, SystemExit) as error:  # third-party code may raise anything
                 raise PqswarmError(f"{described}, cannot be loaded: {error}.") from error
-            member = self._check_member(found, described)
+            member = self._check_member(loaded, described)
             if member.name != name:
                 raise PqswarmError(f"{described}, calls itself {member.name!r}: the names must agree.")
             self._members[name] = member

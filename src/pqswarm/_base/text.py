@@ -4,9 +4,13 @@ Text from files (names, stations, notes) and file names pass :func:`printable` o
 special characters of their own format.
 """
 
+import json
 import os
 import unicodedata
+from collections.abc import Mapping
+from math import isfinite
 from pathlib import Path
+from typing import Any
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # including full-width forms
 
@@ -21,11 +25,12 @@ def file_text(path: str | Path) -> str:
 
 def printable(text: str) -> str:
     """Return text as one line, with controls, separators, direction marks and lone surrogates as escapes."""
-    if text.isprintable():
-        return text
-    return "".join(
-        one if one.isprintable() or unicodedata.category(one) in ("Zs", "Co") else ascii(one)[1:-1] for one in text
-    )
+    return text if text.isprintable() else "".join(map(_printable_character, text))
+
+
+def _printable_character(character: str) -> str:
+    is_shown = character.isprintable() or unicodedata.category(character) in ("Zs", "Co")
+    return character if is_shown else ascii(character)[1:-1]
 
 
 def disarm(value: object) -> object:

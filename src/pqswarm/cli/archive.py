@@ -33,7 +33,7 @@ def query(
 ) -> None:
     """Run a query in SQL and print its rows as CSV; nothing is written.
 
-    Example: pqswarm archive query june.archive "SELECT kind, count(*) FROM events GROUP BY kind"
+    Example: pqswarm archive query june.archive "SELECT type, count(*) FROM events GROUP BY type"
     """
     import csv
 

@@ -44,7 +44,8 @@ def name_options(text: str, options: Iterable[str]) -> str:
 
 def help_rows(command: Any, context: Any) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
     """Return the arguments and options of a command: syntax and meaning."""
-    arguments, options = [], []
+    arguments = []
+    options = []
     for parameter in command.get_params(context):
         record = parameter.get_help_record(context)
         if record is None:

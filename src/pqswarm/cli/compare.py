@@ -18,12 +18,24 @@ FORMATS = {"text": ".txt", "csv": ".csv", "md": ".md", "latex": ".tex", "json": 
 """Formats and their suffixes."""
 
 _HEADINGS = {
-    "mean_rank": "mean rank", "rank_sum": "rank sum", "degrees_of_freedom": "df", "p_value": "p",
-    "rank_difference": "rank difference", "p_hommel": "p (Hommel)", "alpha_over_i": "alpha/i",
-    "superiority": "P(better)", "superiority_lower": "from", "superiority_upper": "to", "difference_lower": "from",
-    "difference_upper": "to", "p_equivalence": "p (equivalence)", "mean_against": "its mean", "p_better": "P(better)",
-    "p_equal": "P(equal)", "p_worse": "P(worse)",
-}  # fmt: skip
+    "mean_rank": "mean rank",
+    "rank_sum": "rank sum",
+    "degrees_of_freedom": "df",
+    "p_value": "p",
+    "rank_difference": "rank difference",
+    "p_hommel": "p (Hommel)",
+    "alpha_over_i": "alpha/i",
+    "superiority": "P(better)",
+    "superiority_lower": "from",
+    "superiority_upper": "to",
+    "difference_lower": "from",
+    "difference_upper": "to",
+    "p_equivalence": "p (equivalence)",
+    "mean_against": "its mean",
+    "p_better": "P(better)",
+    "p_equal": "P(equal)",
+    "p_worse": "P(worse)",
+}
 _FEW = 3  # data sets, below which nothing is compared
 # Titles contain names as written by the user: in LaTeX they are comments, in Markdown headings.
 _TITLES = {"text": "{}", "csv": "# {}", "md": "### {}\n", "latex": "% {}"}
@@ -178,7 +190,8 @@ def _tables(style: str, found: dict[str, Any]) -> str:
     parts = []
     for title, rows, note in sections:
         if style == "md":
-            title, note = escape_markdown(title), escape_markdown(note)
+            title = escape_markdown(title)
+            note = escape_markdown(note)
         heading = _TITLES[style].format(title)
         parts += [csv_comment_cell(heading) if style == "csv" else heading, table(rows, style, headings=_HEADINGS)]
         parts += [_NOTES[style].format(note), ""] if note and style in _NOTES else [""]

@@ -228,7 +228,9 @@ class _Results:
 
     def write(self, site: "Site | None", reading: dict[str, Any]) -> Iterator[Path]:
         """Write the files; the page opens recordings again for its figures."""
-        csv, html, pdf = self.outputs.csv, self.outputs.html, self.outputs.pdf
+        csv = self.outputs.csv
+        html = self.outputs.html
+        pdf = self.outputs.pdf
         if csv is not None:
             from pqswarm.identify.show.lines import csv_lines
 
@@ -276,14 +278,10 @@ def _text(analysis: "Analysis", rows: list[dict[str, Any]], printed: set[str]) -
         references = [f"{', '.join(names)} {text}" for text, names in channels.items()]
     notes = [text for text in dict.fromkeys((*analysis.notes, *analysis.caveats)) if text not in printed]
     printed.update(notes)
-    return "\n".join(
-        [
-            line_heading(analysis),
-            *analysis.incident_lines(text_lines([row | {"cause": ""} for row in rows])),
-            f"  1 pu: {'; '.join(references)}; {analysis.frequency:.2f} Hz",
-            *(f"  note: {name_options(text, analysis_options.ANALYSIS_OPTIONS)}" for text in notes),
-        ]
-    )
+    lines = [line_heading(analysis), *analysis.incident_lines(text_lines([row | {"cause": ""} for row in rows]))]
+    lines.append(f"  1 pu: {'; '.join(references)}; {analysis.frequency:.2f} Hz")
+    lines += [f"  note: {name_options(text, analysis_options.ANALYSIS_OPTIONS)}" for text in notes]
+    return "\n".join(lines)
 
 
 def _find_identified(

@@ -4,6 +4,7 @@ import gc
 import os
 import sys
 import warnings
+from collections.abc import Callable
 from errno import EDQUOT, EFBIG, EIO, ENOSPC
 from typing import Annotated, Any
 
@@ -43,14 +44,16 @@ app = typer.Typer(
     help=_ABOUT,
     epilog="Try: pqswarm study quick",
 )
-for _command in (identify, watch, workbench, site_file, make_samples, train):
-    app.command(cls=Command, rich_help_panel="Recordings")(_command)
+_COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
+    "Recordings": (identify, watch, workbench, site_file, make_samples, train),
+    "Studies": (study, report, compare),
+    "Data": (dataset, plot),
+}
+for _panel, _commands in _COMMANDS.items():
+    for _command in _commands:
+        app.command(cls=Command, rich_help_panel=_panel)(_command)
 app.add_typer(archive, name="archive", rich_help_panel="Recordings")
-for _command in (study, report, compare):
-    app.command(cls=Command, rich_help_panel="Studies")(_command)
 app.add_typer(plan, name="plan", rich_help_panel="Studies")
-for _command in (dataset, plot):
-    app.command(cls=Command, rich_help_panel="Data")(_command)
 app.add_typer(preset, name="preset", rich_help_panel="Data")
 
 

@@ -32,7 +32,8 @@ def complete_preset(incomplete: str) -> list[str]:
     """Presets and TOML files that start with the typed text."""
     from pqswarm.events import PRESETS
 
-    folder, name = Path(incomplete).parent, "" if incomplete.endswith("/") else Path(incomplete).name
+    folder = Path(incomplete).parent
+    name = "" if incomplete.endswith("/") else Path(incomplete).name
     files = sorted(str(path) for path in folder.glob("*.toml") if path.name.startswith(name))
     return [*(name for name in PRESETS if name.startswith(incomplete)), *files]
 
@@ -70,7 +71,7 @@ Preset = Annotated[
     str,
     option(
         "PRESET",
-        "paper, paper-grid, paper-printed, field, field-extended, a plugin's preset, or a TOML file.",
+        "paper, paper-grid, paper-printed, field, field-extended, or a TOML file.",
         autocompletion=complete_preset,
     ),
 ]

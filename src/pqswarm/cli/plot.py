@@ -44,7 +44,8 @@ def plot(
 
     if out is not None:
         check_ending("--out", out, FIGURES)
-    given, chosen = read_assignments(parameters), get_preset(preset)
+    given = read_assignments(parameters)
+    chosen = get_preset(preset)
     name = event.strip().lower().replace("-", "_").replace(" ", "_")
     if name == "all":
         events = [generate(event_class, seed, chosen, source=source, **given) for event_class in chosen.classes]

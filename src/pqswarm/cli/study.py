@@ -109,14 +109,16 @@ def _show_study_progress() -> "Iterator[Callable[[StudyProgress], None]]":
 
             yield update
         return
-    last, stage = -_PLAIN_EVERY, ""
+    last = -_PLAIN_EVERY
+    stage = ""
 
     def write(progress: "StudyProgress") -> None:
         nonlocal last, stage
         now = time.monotonic()
         if now - last >= _PLAIN_EVERY or progress.stage.partition(":")[0] != stage.partition(":")[0]:
             echo(f"{progress.stage}: {_study_progress_text(progress)}", err=True)
-            last, stage = now, progress.stage
+            last = now
+            stage = progress.stage
 
     yield write
 

@@ -41,7 +41,7 @@ def train(
         str,
         option(
             "PRESET",
-            "training, paper, paper-grid, paper-printed, field, field-extended, one of a plugin, or a TOML file.",
+            "training, paper, paper-grid, paper-printed, field, field-extended, or a TOML file.",
             autocompletion=complete_preset,
         ),
     ] = "training",
@@ -102,7 +102,8 @@ def train(
         raise PqswarmError("--site is for corrected recordings: add --archive, or omit it.")
     place = None if site is None else load_site(site)
     names = None if subset is None else _read_train_features(subset)
-    levels, chosen = read_levels(snr), preset if preset == "training" else _find_train_preset(preset)
+    levels = read_levels(snr)
+    chosen = preset if preset == "training" else _find_train_preset(preset)
     try:
         with progress_bars() as show:
             model = train_model(
@@ -164,7 +165,8 @@ def _report(model: "Model", written: Path, checks: "Mapping[str, Check]") -> Non
         f"{100 * widest.error:.1f} %, {unit_text(written.stat().st_size, 'B')}"
     )
     if "corrections" in model.origin:
-        used, followed = model.origin["corrections"], model.origin["corrections_followed"]
+        used = model.origin["corrections"]
+        followed = model.origin["corrections_followed"]
         typer.echo(f"{count_text(used, 'corrected event')} learned, {followed} classified as corrected")
     for title, check in checks.items():
         typer.echo(

@@ -106,7 +106,8 @@ class Dataset:
         label = self.class_names[self.y[number]]
         row = dict(zip(self.parameter_names, self.parameters[number].tolist(), strict=True))
         parameters = {name: value for name, value in row.items() if not isnan(value)}
-        source, seed = SOURCES[self.source[number]], int(self.seeds[number])
+        source = SOURCES[self.source[number]]
+        seed = int(self.seeds[number])
         record = dict(zip(RECORD_PARAMETERS, self.record[number].tolist(), strict=True))
         return Event(
             signal=synthesize(label, parameters, source=source, seed=seed, **record),

@@ -27,10 +27,14 @@ _EVENTS_PER_TASK = 16
 
 
 def make_dataset(
-    events_per_class: int = 250, snr: float | Sequence[float] = NOISE_LEVELS, seed: int = 0,
-    preset: str | Preset = "paper", n_jobs: int | None = None, progress: Progress | None = None,
+    events_per_class: int = 250,
+    snr: float | Sequence[float] = NOISE_LEVELS,
+    seed: int = 0,
+    preset: str | Preset = "paper",
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
     features: FeatureOptions | Mapping[str, Any] | None = None,
-) -> Dataset:  # fmt: skip
+) -> Dataset:
     """Generate events of all classes of a preset and extract their features at every noise level.
 
     Every noise level has the same events. An event depends only on (seed, class, number), its noise on the event and
@@ -67,7 +71,8 @@ def make_dataset(
     >>> dataset.X(snr=30).shape, dataset.y.shape
     ((42, 99), (42,))
     """
-    chosen, options = get_preset(preset), FeatureOptions.of(features)
+    chosen = get_preset(preset)
+    options = FeatureOptions.of(features)
     levels = _check_levels(snr)
     seed = checked_seed(seed)
     specs = event_specs(chosen, events_per_class, seed)
@@ -100,7 +105,8 @@ def count_features(preset: Preset, options: FeatureOptions) -> int:
             for uniforms in product((0.0, 1.0 - 2.0**-53), repeat=len(RECORD_PARAMETERS)):
                 rate, frequency, cycles = (draw(common, list(uniforms), {})[name] for name in RECORD_PARAMETERS)
                 counts.add(options.n_features(rate, frequency))
-                level, n = options.level_at(rate, frequency), round(max(cycles, WINDOW_CYCLES) / frequency * rate)
+                level = options.level_at(rate, frequency)
+                n = round(max(cycles, WINDOW_CYCLES) / frequency * rate)
                 if n < minimum_samples(level, options.wavelet):
                     raise PqswarmError(
                         f"features: events of {n} samples are too short for {options.wavelet} to level {level}, which "
@@ -130,9 +136,13 @@ def _check_levels(snr: float | Sequence[float]) -> tuple[float, ...]:
 
 
 def _produce(
-    specs: list[EventSpec], preset: Preset, levels: tuple[float, ...], options: FeatureOptions, n_jobs: int,
+    specs: list[EventSpec],
+    preset: Preset,
+    levels: tuple[float, ...],
+    options: FeatureOptions,
+    n_jobs: int,
     progress: Progress | None,
-) -> tuple[list[Event], FloatArray]:  # fmt: skip
+) -> tuple[list[Event], FloatArray]:
     """Generate events and features in threads: all heavy parts release the interpreter lock."""
     from joblib import Parallel, delayed
 

@@ -249,7 +249,8 @@ def _iterate_sample_labels(labels: Sequence[Any] | AnyArray) -> Iterator[Any]:
 def _samples_from_matrix(X: Any, y: Any, names: tuple[str, ...] | None, source: str) -> Samples:
     """Samples from a matrix of anything that can be a number, and labels."""
     try:
-        given, labels = np.asarray(X), np.asarray(y)
+        given = np.asarray(X)
+        labels = np.asarray(y)
     except ValueError:
         raise PqswarmError(f"{source}: X must have rows of the same length.") from None
     if given.ndim != 2 or 0 in given.shape:

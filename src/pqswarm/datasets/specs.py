@@ -38,9 +38,13 @@ def check_spec_event_count(events_per_class: int, minimum: int) -> int:
 
 
 def event_specs(
-    preset: Preset, events_per_class: int, seed: int, family: tuple[int, ...] = (), snr: Sequence[float] = (),
+    preset: Preset,
+    events_per_class: int,
+    seed: int,
+    family: tuple[int, ...] = (),
+    snr: Sequence[float] = (),
     minimum: int = 1,
-) -> list[EventSpec]:  # fmt: skip
+) -> list[EventSpec]:
     """List the events of a preset, class by class; those of the bench are spread evenly.
 
     An event depends only on (seed, family, class, number): different families have different seeds. The noise levels

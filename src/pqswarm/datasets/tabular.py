@@ -101,7 +101,9 @@ def _read_csv(content: bytes, source: str, label: str | None, ignore: Sequence[s
         if not columns:
             raise PqswarmError(f"{source} has only the label column and no features.")
         # Not lists of Python numbers, which take four times the memory.
-        numbers, labels, lines = packed.array("d"), [], packed.array("q")
+        numbers = packed.array("d")
+        labels = []
+        lines = packed.array("q")
         for cells in reader:
             if not any(cell.strip() for cell in cells):
                 continue
@@ -139,7 +141,8 @@ def _read_npz(content: bytes, source: str) -> Samples:
     for name in ("X", "y"):
         if name not in arrays:
             raise PqswarmError(f"{source} has no array {name!r}: it must hold X, the features, and y, the labels.")
-    X, y = arrays["X"], arrays["y"]
+    X = arrays["X"]
+    y = arrays["y"]
     if "feature_names" in arrays and X.ndim == 2 and len(arrays["feature_names"]) != X.shape[1]:
         count = len(arrays["feature_names"])
         raise PqswarmError(f"{source}: feature_names has {count} names for {X.shape[1]} columns of X.")

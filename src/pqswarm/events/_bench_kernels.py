@@ -68,10 +68,26 @@ def _diode_states(v):
 
 @njit(cache=True, nogil=True)
 def simulate(
-    n_samples, oversampling, warm_up, dt, angular_frequency, orders, amplitudes, phases, source_resistance,
-    source_inductance, load_conductance, dc_conductance, capacitance, capacitor_resistance, trapped_voltage,
-    closing_time, fault_conductance, fault_time, clearing_time,
-):  # fmt: skip
+    n_samples,
+    oversampling,
+    warm_up,
+    dt,
+    angular_frequency,
+    orders,
+    amplitudes,
+    phases,
+    source_resistance,
+    source_inductance,
+    load_conductance,
+    dc_conductance,
+    capacitance,
+    capacitor_resistance,
+    trapped_voltage,
+    closing_time,
+    fault_conductance,
+    fault_time,
+    clearing_time,
+):
     """Integrate the bench; return phase voltages and source currents, each of shape (3, n_samples).
 
     The record starts at t = 0, after `warm_up` steps. `dc_conductance` 0 leaves the rectifier out; times of infinity

@@ -36,12 +36,25 @@ class BenchRecord:
 
 
 def run_bench(
-    n_samples: int, sampling_rate: float, *, source_inductance: float, source_x_over_r: float, load_resistance: float,
-    rectifier_ratio: float = inf, capacitance: float | None = None, capacitor_resistance: float = 0.003,
-    trapped_voltage: float = 0.0, switching_angle: float = pi / 2, transient_onset: float = 0.0,
-    fault_ratio: float | None = None, start: float = 0.0, duration: float = 0.0, grid: Grid | None = None,
-    nominal_frequency: float = 50.0, oversampling: int = 4,
-) -> BenchRecord:  # fmt: skip
+    n_samples: int,
+    sampling_rate: float,
+    *,
+    source_inductance: float,
+    source_x_over_r: float,
+    load_resistance: float,
+    rectifier_ratio: float = inf,
+    capacitance: float | None = None,
+    capacitor_resistance: float = 0.003,
+    trapped_voltage: float = 0.0,
+    switching_angle: float = pi / 2,
+    transient_onset: float = 0.0,
+    fault_ratio: float | None = None,
+    start: float = 0.0,
+    duration: float = 0.0,
+    grid: Grid | None = None,
+    nominal_frequency: float = 50.0,
+    oversampling: int = 4,
+) -> BenchRecord:
     """Simulate the bench and record it.
 
     Parameters
@@ -99,10 +112,24 @@ def run_bench(
 
     dt = 1.0 / (sampling_rate * oversampling)
     voltages, currents = simulate(
-        n_samples, oversampling, ceil(2 * sampling_rate * oversampling / nominal_frequency), dt,
-        2 * pi * grid.frequency, orders, amplitudes, phases, resistance, source_inductance, 1.0 / load_resistance,
+        n_samples,
+        oversampling,
+        ceil(2 * sampling_rate * oversampling / nominal_frequency),
+        dt,
+        2 * pi * grid.frequency,
+        orders,
+        amplitudes,
+        phases,
+        resistance,
+        source_inductance,
+        1.0 / load_resistance,
         0.0 if rectifier_ratio == inf else 1.0 / (rectifier_ratio * reactance),
-        1.0 if capacitance is None else capacitance, capacitor_resistance, trapped_voltage, closing_time,
-        fault_conductance, inf if fault_ratio is None else start, start + duration,
-    )  # fmt: skip
+        1.0 if capacitance is None else capacitance,
+        capacitor_resistance,
+        trapped_voltage,
+        closing_time,
+        fault_conductance,
+        inf if fault_ratio is None else start,
+        start + duration,
+    )
     return BenchRecord(voltages, currents)

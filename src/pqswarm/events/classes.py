@@ -142,7 +142,7 @@ _BUILT_IN = (
     EventClass("voltage_change", single.sag, title="Rapid voltage change", type="rapid voltage change", seed_word=15),
 )
 
-EVENT_CLASSES: Registry[EventClass] = Registry("event class", "pqswarm.event_classes", EventClass, _BUILT_IN)
+EVENT_CLASSES: Registry[EventClass] = Registry("event class", EventClass, _BUILT_IN, group="pqswarm.event_classes")
 """All event classes by name: the 14 of the paper's Table 1 in its order, two more of the bundled model, plugins."""
 
 

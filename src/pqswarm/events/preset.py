@@ -203,11 +203,10 @@ def _built_in_preset(name: str) -> Preset:
 
 PRESETS: Registry[Preset] = Registry(
     "preset",
-    "pqswarm.presets",
     Preset,
     map(_built_in_preset, ("paper", "paper-grid", "paper-printed", "field", "field-extended")),
 )
-"""Presets by name: built-in ones and plugins."""
+"""Presets by name."""
 
 
 def get_preset(preset: str | PathLike[str] | Preset) -> Preset:

@@ -43,8 +43,30 @@ if TYPE_CHECKING:
 _OVERSAMPLED = 4
 _TAPS = 16
 _CUSTOMARY = (
-    *(8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 100, 128, 160, 192, 200, 256),
-    *(320, 400, 512, 640, 1024, 2000),
+    8,
+    10,
+    12,
+    16,
+    20,
+    24,
+    32,
+    40,
+    48,
+    64,
+    80,
+    96,
+    100,
+    128,
+    160,
+    192,
+    200,
+    256,
+    320,
+    400,
+    512,
+    640,
+    1024,
+    2000,
 )
 """Common numbers of samples per cycle."""
 
@@ -61,9 +83,14 @@ class RecordedEvent:
 
 
 def record_event(
-    event_class: str, seed: int, bandwidth: tuple[float, float] = (200.0, 1000.0), snr: float = inf, *,
-    rate: float | None = None, cycles: tuple[float, float] = (3.0, 30.0),
-) -> RecordedEvent:  # fmt: skip
+    event_class: str,
+    seed: int,
+    bandwidth: tuple[float, float] = (200.0, 1000.0),
+    snr: float = inf,
+    *,
+    rate: float | None = None,
+    cycles: tuple[float, float] = (3.0, 30.0),
+) -> RecordedEvent:
     """Draw an event of a class of :data:`TRAINING_CLASSES`, and the recorder that sees it.
 
     The bandwidth of the recorder, half its sampling rate, is drawn from `bandwidth` [multiples of the fundamental],
@@ -75,7 +102,8 @@ def record_event(
     nominal = float(random.choice((50.0, 60.0)))
     if rate is not None:
         bandwidth = (rate / (2 * nominal), rate / (2 * nominal) * 1.0001)
-    low, high = 2 * bandwidth[0], 2 * bandwidth[1]
+    low = 2 * bandwidth[0]
+    high = 2 * bandwidth[1]
     customary = [value for value in _CUSTOMARY if low <= value < high]
     per_cycle = float(np.exp(random.uniform(np.log(low), np.log(high))))
     if customary and random.random() < 0.5:
@@ -117,9 +145,13 @@ def _sample(voltage: Voltage, scene: Scene, filtered: bool) -> FloatArray:
 
 
 def _on_supply(
-    scene: Scene, kind: str, envelope: Envelope | None = None, spectrum: tuple[tuple[float, float, float], ...] = (),
-    added: Deviation | None = None, offset: float | None = None,
-) -> Drawn:  # fmt: skip
+    scene: Scene,
+    kind: str,
+    envelope: Envelope | None = None,
+    spectrum: tuple[tuple[float, float, float], ...] = (),
+    added: Deviation | None = None,
+    offset: float | None = None,
+) -> Drawn:
     """A supply within 10 % of nominal, some with background harmonics or a small offset, and the disturbance on it."""
     random = scene.random
     amplitude = 1.0 if random.random() < 0.3 else float(random.uniform(0.9, 1.1))
@@ -140,7 +172,8 @@ def _on_supply(
         size: FloatArray | float = amplitude
         if envelope is not None:
             factor, jump = envelope(t)
-            size, angle = amplitude * factor, angle + jump
+            size = amplitude * factor
+            angle = angle + jump
         wave = size * sum_orders(angle, orders) + offset
         return wave if added is None else wave + added(t, angle, amplitude)
 
@@ -188,7 +221,8 @@ def _sag_with_harmonics(scene: Scene) -> Drawn:
     return _made_of(_draw_sag, draw_spectrum)(scene)
 
 
-_draw_sag, _draw_swell = partial(draw_dip, sign=-1), partial(draw_dip, sign=1)
+_draw_sag = partial(draw_dip, sign=-1)
+_draw_swell = partial(draw_dip, sign=1)
 _KINDS: "Mapping[str, Callable[[Scene], Drawn]]" = {
     "pure_sinusoid": _made_of(),
     "dc_offset": _dc_offset,

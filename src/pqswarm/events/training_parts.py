@@ -68,7 +68,8 @@ def _window(scene: Scene, lowest: float) -> tuple[float, float]:
         start = scene.cycles - duration  # lasts beyond the end
         duration += 100.0
     elif scene.chance(0.06):
-        start, duration = -1.0, duration + 1.0
+        start = -1.0
+        duration = duration + 1.0
     return start / scene.frequency, (start + duration) / scene.frequency
 
 
@@ -295,7 +296,8 @@ def draw_impulse(scene: Scene) -> tuple[str, Deviation]:
 def draw_energising(scene: Scene) -> tuple[str, Envelope, Deviation]:
     """Transformer energising: a sag with slow recovery and decaying even harmonics."""
     start = scene.between(0.05, 0.5) * scene.length
-    depth, second = scene.between(0.12, 0.35), scene.between(0.08, 0.2)
+    depth = scene.between(0.12, 0.35)
+    second = scene.between(0.08, 0.2)
     fall = scene.scaled(4.0, 25.0) / scene.frequency
 
     def dying(t: FloatArray) -> FloatArray:

@@ -15,7 +15,21 @@ from pqswarm.features.wavelet import (
 )
 
 __all__ = [
-    "BORDERS", "FUNCTIONS", "WAVELETS", "WINDOW_CYCLES", "BandWaveforms", "FeatureOptions", "band_edges",
-    "band_names", "band_waveforms", "decompose", "decomposition_level", "describe_band", "describe_feature",
-    "extend", "extract", "feature_names", "minimum_samples",
-]  # fmt: skip
+    "BORDERS",
+    "FUNCTIONS",
+    "WAVELETS",
+    "WINDOW_CYCLES",
+    "BandWaveforms",
+    "FeatureOptions",
+    "band_edges",
+    "band_names",
+    "band_waveforms",
+    "decompose",
+    "decomposition_level",
+    "describe_band",
+    "describe_feature",
+    "extend",
+    "extract",
+    "feature_names",
+    "minimum_samples",
+]

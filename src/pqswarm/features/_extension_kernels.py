@@ -10,7 +10,8 @@ from pqswarm._kernels.sums import squared_distance
 @njit(cache=True, nogil=True, error_model="numpy")
 def squared_extension_distances(signal, ends, cycle, lags):
     """Squared distance between the `cycle` samples before each of `ends` and those each of `lags` earlier."""
-    distances, sums = np.empty((ends.size, lags.size)), np.empty(LANES)
+    distances = np.empty((ends.size, lags.size))
+    sums = np.empty(LANES)
     for i in range(ends.size):
         last = signal[ends[i] - cycle : ends[i]]
         for j in range(lags.size):
@@ -27,7 +28,8 @@ def interpolate_extension(samples, positions):
     but one its second difference; those between follow from a tridiagonal system.
     """
     n = samples.size
-    curvature, factor = np.empty(n), np.zeros(n)
+    curvature = np.empty(n)
+    factor = np.zeros(n)
     for i in range(1, n - 1):
         curvature[i] = samples[i - 1] - 2.0 * samples[i] + samples[i + 1]
     for i in range(2, n - 2):

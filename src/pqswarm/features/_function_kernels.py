@@ -27,10 +27,14 @@ def _weighted_logs(squares, out):
 @njit(cache=True, nogil=True, error_model="numpy")
 def _find_ranges(bands, n, out):
     """Write minimum, maximum, sum and its rounding error (Neumaier's sum) to `out`."""
-    minimum, maximum, total, lost = load(bands, 0), load(bands, 0), fill(0.0), fill(0.0)
+    minimum = load(bands, 0)
+    maximum = load(bands, 0)
+    total = fill(0.0)
+    lost = fill(0.0)
     for i in range(n):
         x = load(bands, i)
-        minimum, maximum = lower(x, minimum), upper(x, maximum)
+        minimum = lower(x, minimum)
+        maximum = upper(x, maximum)
         grown = total + x
         larger = choose(absolute(total), absolute(x), total, x)
         smaller = choose(absolute(total), absolute(x), x, total)
@@ -49,9 +53,15 @@ def _sums(bands, n, scales, squares, logs, out):
     They are those of y^2, y^2 log y^2, |d|, d^2, d^3 and d^4; y is x times the first of the `scales`, d is x less the
     second, times the third.
     """
-    shrink, mean, narrow = load(scales, 0), load(scales, 1), load(scales, 2)
-    energy, weighted = fill(0.0), fill(0.0)
-    first, second, third, fourth = fill(0.0), fill(0.0), fill(0.0), fill(0.0)
+    shrink = load(scales, 0)
+    mean = load(scales, 1)
+    narrow = load(scales, 2)
+    energy = fill(0.0)
+    weighted = fill(0.0)
+    first = fill(0.0)
+    second = fill(0.0)
+    third = fill(0.0)
+    fourth = fill(0.0)
     for start in range(0, n, _BLOCK):
         count = min(_BLOCK, n - start)
         for i in range(count):
@@ -81,7 +91,10 @@ def band_functions(bands, n, rounding, scratch, sample, features):
 
     Values below `rounding`, float64[m], count as zero. `scratch` and `sample` are those of :func:`medians`.
     """
-    ranges, scales, sums, middles = np.empty(4 * LANES), np.empty(3 * LANES), np.empty(6 * LANES), np.empty(LANES)
+    ranges = np.empty(4 * LANES)
+    scales = np.empty(3 * LANES)
+    sums = np.empty(6 * LANES)
+    middles = np.empty(LANES)
     _find_ranges(bands, n, ranges)
     medians(bands, n, scratch, sample, middles)
     for lane in range(LANES):
@@ -95,10 +108,13 @@ def band_functions(bands, n, rounding, scratch, sample, features):
     _sums(bands, n, scales, scratch, sample, sums)
     for lane in range(features.shape[0]):
         out = features[lane]
-        minimum, maximum, mean = ranges[lane], ranges[LANES + lane], scales[LANES + lane]
+        minimum = ranges[lane]
+        maximum = ranges[LANES + lane]
+        mean = scales[LANES + lane]
         magnitude = max(abs(minimum), abs(maximum))
         spread = max(maximum - mean, mean - minimum)
-        energy, weighted = sums[lane], sums[LANES + lane]
+        energy = sums[lane]
+        weighted = sums[LANES + lane]
         variance = sums[3 * LANES + lane] / (n - 1)
         deviation = np.sqrt(variance)
         out[0] = minimum
@@ -128,7 +144,10 @@ def extract_features(signals, places, lengths, low_pass, rounding, workspace, fe
     :func:`band_functions`. `workspace`, float64[4, 8 lengths[0]], is scratch.
     """
     taps = low_pass.size
-    signal, approximations, details, scratch = workspace[0], workspace[1], workspace[2], workspace[3]
+    signal = workspace[0]
+    approximations = workspace[1]
+    details = workspace[2]
+    scratch = workspace[3]
     prolonged = np.empty(LANES * (2 * _BLOCK + taps - 2))
     sample = np.empty(max(LANES * SAMPLE, lengths[0]))
     for first in range(0, signals.shape[0], LANES):

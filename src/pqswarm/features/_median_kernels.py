@@ -7,7 +7,9 @@ from pqswarm._kernels.lanes import LANES, choose, fill, find_between, load, lowe
 
 _SORTED = 192  # maximum number of coefficients that are sorted
 SAMPLE = 128  # size of the sample that brackets the medians of longer ones
-_NEAR, _FAR = 5, 18  # ranks of the sample between the one expected and the edges of brackets: 0.9 and 3.2 deviations
+# ranks of the sample between the one expected and the edges of brackets: 0.9 and 3.2 deviations
+_NEAR = 5
+_FAR = 18
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -18,28 +20,37 @@ def _sort_for_median(lanes, n):
         half *= 2
     run = half
     while run > 0:
-        distance, start, merged = run, 0, half
+        distance = run
+        start = 0
+        merged = half
         while True:
             for first in range(start, n - distance, 2 * run):
                 for i in range(first, min(first + run, n - distance)):
-                    a, b = load(lanes, i), load(lanes, i + distance)
+                    a = load(lanes, i)
+                    b = load(lanes, i + distance)
                     store(lower(a, b), lanes, i)
                     store(upper(a, b), lanes, i + distance)
             if merged == run:
                 break
-            distance, start, merged = merged - run, run, merged // 2
+            distance = merged - run
+            start = run
+            merged = merged // 2
         run //= 2
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _quickselect(values, rank):
     """The element of that rank among `values`, which are reordered (Hoare's quickselect)."""
-    low, high = 0, values.size - 1
+    low = 0
+    high = values.size - 1
     while low < high:
         middle = (low + high) >> 1
-        a, b, c = values[low], values[middle], values[high]
+        a = values[low]
+        b = values[middle]
+        c = values[high]
         pivot = max(min(a, b), min(max(a, b), c))
-        i, j = low, high
+        i = low
+        j = high
         while i <= j:
             while values[i] < pivot:
                 i += 1
@@ -61,9 +72,16 @@ def _quickselect(values, rank):
 @njit(cache=True, nogil=True, error_model="numpy")
 def _count_below(values, n, edges, counts):
     """Count in each lane the values below each of the inner four of six edges: all are at or above the first."""
-    first, second, third, fourth = load(edges, 1), load(edges, 2), load(edges, 3), load(edges, 4)
-    zero, one = fill(0.0), fill(1.0)
-    a, b, c, d = zero, zero, zero, zero
+    first = load(edges, 1)
+    second = load(edges, 2)
+    third = load(edges, 3)
+    fourth = load(edges, 4)
+    zero = fill(0.0)
+    one = fill(1.0)
+    a = zero
+    b = zero
+    c = zero
+    d = zero
     for i in range(n):
         x = load(values, i)
         a = a + choose(x, first, zero, one)
@@ -88,17 +106,20 @@ def _narrow_to_median(values, n, ranks, width, sample, kept):
     for i in range(SAMPLE):
         store(load(values, i * n // SAMPLE), sample, i)
     _sort_for_median(sample, SAMPLE)
-    edges, counts = np.empty(6 * LANES), np.empty(6 * LANES)
+    edges = np.empty(6 * LANES)
+    counts = np.empty(6 * LANES)
     for lane in range(LANES):
         expected = ranks[lane] * SAMPLE // n
-        edges[lane], edges[5 * LANES + lane] = -np.inf, np.inf
+        edges[lane] = -np.inf
+        edges[5 * LANES + lane] = np.inf
         for j, offset in enumerate((-_FAR, -_NEAR, _NEAR, _FAR), 1):
             edges[LANES * j + lane] = sample[LANES * min(max(expected + offset, 0), SAMPLE - 1) + lane]
     _count_below(values, n, edges, counts)
 
     for lane in range(LANES):
         rank = max(ranks[lane], 0)
-        below, above = 4, 1
+        below = 4
+        above = 1
         while counts[LANES * below + lane] > rank:
             below -= 1
         while above <= below or counts[LANES * above + lane] < rank + width:
@@ -108,7 +129,8 @@ def _narrow_to_median(values, n, ranks, width, sample, kept):
         ranks[lane] = rank - int(fewer) if usable else -1
         sample[lane] = edges[LANES * below + lane] if usable else np.inf
         sample[LANES + lane] = edges[LANES * above + lane]
-    low, high = load(sample, 0), load(sample, 1)
+    low = load(sample, 0)
+    high = load(sample, 1)
     sizes = np.zeros(LANES, np.int64)
     for i in range(n):
         found = find_between(load(values, i), low, high)
@@ -131,9 +153,12 @@ def medians(bands, n, scratch, sample, out):
 
     `scratch` has lanes for `n` places, `sample` for 128, or for `n` numbers if that is more.
     """
-    rank, width = (n - 1) // 2, 2 - n % 2  # of the one in the middle, or of the two
+    # of the one in the middle, or of the two
+    rank = (n - 1) // 2
+    width = 2 - n % 2
     ranks = np.full(LANES, rank)
-    values, size = bands, n
+    values = bands
+    size = n
     while size > _SORTED:
         size = _narrow_to_median(values, size, ranks, width, sample, scratch)
         values = scratch

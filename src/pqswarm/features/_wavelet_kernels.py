@@ -46,15 +46,22 @@ def analyze(prolonged, low_pass, length, approximations, details):
     taps = low_pass.size
     for i in range(0, length, 2):
         j = min(i + 1, length - 1)  # two at a time: they are independent
-        low_i, high_i, low_j, high_j = fill(0.0), fill(0.0), fill(0.0), fill(0.0)
+        low_i = fill(0.0)
+        high_i = fill(0.0)
+        low_j = fill(0.0)
+        high_j = fill(0.0)
         for tap in range(0, taps, 2):
             newest = taps - 1 - tap
-            a, b = fill(low_pass[tap]), fill(low_pass[tap + 1])
-            c, d = fill(low_pass[newest]), fill(low_pass[newest - 1])
-            newer, older = load(prolonged, 2 * i + newest), load(prolonged, 2 * i + newest - 1)
+            a = fill(low_pass[tap])
+            b = fill(low_pass[tap + 1])
+            c = fill(low_pass[newest])
+            d = fill(low_pass[newest - 1])
+            newer = load(prolonged, 2 * i + newest)
+            older = load(prolonged, 2 * i + newest - 1)
             low_i = low_i + a * newer + b * older
             high_i = high_i - c * newer + d * older
-            newer, older = load(prolonged, 2 * j + newest), load(prolonged, 2 * j + newest - 1)
+            newer = load(prolonged, 2 * j + newest)
+            older = load(prolonged, 2 * j + newest - 1)
             low_j = low_j + a * newer + b * older
             high_j = high_j - c * newer + d * older
         store(low_i, approximations, i)

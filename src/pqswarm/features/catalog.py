@@ -55,7 +55,9 @@ def describe_feature(name: str, sampling_rate: float | None = None) -> str:
     found = _NAME.fullmatch(name)
     if found is None:
         raise PqswarmError(f"{name!r} is not the name of a wavelet feature, such as 'D3.energy' or 'A8.median'.")
-    kind, level, function = found[1], int(found[2]), found[3]
+    kind = found[1]
+    level = int(found[2])
+    function = found[3]
     if function not in _WORDS:
         raise unknown_name("function of a wavelet feature", function, FUNCTIONS)
     if sampling_rate is None:

@@ -14,9 +14,18 @@ from pqswarm.features.options import FeatureOptions
 from pqswarm.features.wavelet import band_names, decomposition_level, minimum_samples, wavelet_filter_plan
 
 FUNCTIONS: tuple[str, ...] = (
-    "minimum", "maximum", "median", "energy", "mean", "entropy", "skewness", "deviation", "mean_deviation", "variance",
+    "minimum",
+    "maximum",
+    "median",
+    "energy",
+    "mean",
+    "entropy",
+    "skewness",
+    "deviation",
+    "mean_deviation",
+    "variance",
     "kurtosis",
-)  # fmt: skip
+)
 """The names of the paper's functions f1 ... f11, in its order."""
 
 _LEAKAGE = 1e-11  # details of a signal of size 1 that come from rounding alone
@@ -36,9 +45,11 @@ def feature_names(level: int = 8) -> tuple[str, ...]:
 
 
 def extract(
-    signals: ArrayLike, sampling_rate: float, frequency: float = 50.0,
+    signals: ArrayLike,
+    sampling_rate: float,
+    frequency: float = 50.0,
     options: FeatureOptions | Mapping[str, Any] | None = None,
-) -> FloatArray:  # fmt: skip
+) -> FloatArray:
     r"""Extract the wavelet features of the paper from each signal.
 
     Every signal is decomposed with sym6 to the level D of :func:`decomposition_level` (8 at 25 kHz and

@@ -85,20 +85,17 @@ def band_waveforms(signal: FloatArray, sampling_rate: float, frequency: float = 
     low = np.array(FILTERS[_WAVELET])[::-1]
     high = low[::-1] * (-1.0) ** np.arange(low.size)
     values = np.empty((level + 1, signal.size))
-    for row, coefficients, filters in (
-        *((row, band, [high, *[low] * row]) for row, band in enumerate(details)),
-        (level, rest, [low] * level),
-    ):
-        wave = coefficients
+    bands = [(band, [high, *[low] * row]) for row, band in enumerate(details)]
+    for row, (wave, filters) in enumerate([*bands, (rest, [low] * level)]):
         for step, size in zip(filters, reversed(sizes[: len(filters)]), strict=True):
-            wave = _synthesise(wave, step, size)
+            wave = _synthesize(wave, step, size)
         values[row] = wave
     return BandWaveforms(
         band_names(level), band_edges(sampling_rate, level), np.arange(signal.size) / sampling_rate, values
     )
 
 
-def _synthesise(coefficients: FloatArray, taps: FloatArray, size: int) -> FloatArray:
+def _synthesize(coefficients: FloatArray, taps: FloatArray, size: int) -> FloatArray:
     """One level of the inverse transform: `size` values of the next finer level."""
     spread = np.zeros(2 * coefficients.size)
     spread[::2] = coefficients

@@ -143,7 +143,9 @@ def decompose(signals: FloatArray, level: int, wavelet: str = "sym6", border: st
     looks = 2 * lengths + low_pass.size - 2  # inputs of the filters of each level
     bands = [np.empty((len(rows), n)) for n in (*lengths, lengths[-1])]
     longest = lengths.max()  # not the first, if the signal is shorter than the filters
-    prolonged, rest, detail = np.empty(LANES * looks.max()), np.empty(LANES * longest), np.empty(LANES * longest)
+    prolonged = np.empty(LANES * looks.max())
+    rest = np.empty(LANES * longest)
+    detail = np.empty(LANES * longest)
     for first in range(0, len(rows), LANES):
         block = slice(first, first + LANES)
         join_wavelet_lanes(rows[block], places[: looks[0]], prolonged)
@@ -162,7 +164,8 @@ def wavelet_filter_plan(n_samples: int, level: int, wavelet: str, border: str) -
     low_pass = np.array(_filter(wavelet))
     if border not in BORDERS:
         raise unknown_name("border", border, BORDERS)
-    places, lengths = [], [n_samples]
+    places = []
+    lengths = [n_samples]
     for _ in range(level):
         where, length = _wavelet_filter_places(lengths[-1], low_pass.size, border)
         places.append(where)

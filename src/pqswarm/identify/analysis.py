@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from pqswarm.measure import Characterization
 
+
 @dataclass(frozen=True, eq=False)
 class EventResult:
     """What an event is by the rules and by the model.

@@ -45,9 +45,7 @@ COLUMNS = (
 """Columns of the row of an event, in order; the cause of an incident is in the row of its main event."""
 
 
-def event_row(
-    head: Mapping[str, Any], record: Mapping[str, Any], incident: Mapping[str, Any] | None
-) -> dict[str, Any]:
+def event_row(head: Mapping[str, Any], record: Mapping[str, Any], incident: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the row of an event, with the keys of :data:`COLUMNS`.
 
     `head` has the plain values of its analysis, `record` is :meth:`pqswarm.identify.EventResult.as_dict`, and

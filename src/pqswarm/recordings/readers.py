@@ -24,7 +24,7 @@ from pqswarm.recordings.zipped import ZIP
 _OURS = (PQDIF, NPZ, MAT, COMTRADE, SEL, ZIP, TABLE)  # in the order in which they are asked for their content
 _HEAD = 4096  # bytes
 
-READERS: Registry[Reader] = Registry("format of recordings", "pqswarm.readers", Reader, _OURS)
+READERS: Registry[Reader] = Registry("format of recordings", Reader, _OURS, group="pqswarm.readers")
 """The supported formats by name, plugins included."""
 
 

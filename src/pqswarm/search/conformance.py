@@ -5,14 +5,20 @@
 >>> check_search(ALGORITHMS["bpso"])
 """
 
-import dataclasses
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from pqswarm._base.conformance import refuses, require
+from pqswarm._base.conformance import (
+    collect_checks,
+    global_generator_unchanged,
+    refuses,
+    require,
+    require_equal,
+    require_parameter_class,
+)
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.search.base import Search
 from pqswarm.search.driver import minimize, minimize_many
@@ -30,33 +36,35 @@ class _RuggedLandscape:
         self._weights = numbers.normal(0.0, 1.0, n_features)
         self._pairs = np.triu(numbers.normal(0.0, 0.6, (n_features, n_features)), 1)
         self._order = np.arange(n_features) if order is None else order
-        self.asked: list[BoolArray] = []
+        self._batches: list[BoolArray] = []
+
+    @property
+    def asked(self) -> BoolArray:
+        """All subsets that were asked for."""
+        return np.concatenate(self._batches)
 
     def errors(self, masks: BoolArray) -> FloatArray:
         """Errors between 0 and 1; the empty subset has 1."""
-        self.asked.append(masks.copy())
+        self._batches.append(masks.copy())
         x = np.empty(masks.shape)
         x[:, self._order] = masks
         pairs = ((x[:, :, np.newaxis] * self._pairs) * x[:, np.newaxis]).sum(axis=(1, 2))
         raw = (x * self._weights).sum(axis=1) + pairs
         return np.where(masks.any(axis=1), 0.9 / (1.0 + np.exp(-raw)), 1.0)
 
-
-class _FlatLandscape:
-    """A problem on which every subset has the same error."""
-
-    def __init__(self, error: float, n_features: int = 9) -> None:
-        self.error, self.n_features = error, n_features
-
-    def errors(self, masks: BoolArray) -> FloatArray:
-        return np.full(len(masks), self.error)
+    def finish(self, run: Run) -> Run:
+        """Advance a run to its end."""
+        while not run.done:
+            run.tell(self.errors(run.ask()))
+        return run
 
 
 class _RenumberedDraws:
     """A generator that gives each feature its numbers of another numbering."""
 
     def __init__(self, rng: np.random.Generator, order: IntArray) -> None:
-        self._rng, self._order = rng, order
+        self._rng = rng
+        self._order = order
         self.bit_generator = rng.bit_generator
 
     def __getattr__(self, name: str) -> Any:
@@ -72,27 +80,16 @@ class _RenumberedDraws:
         return np.ascontiguousarray(drawn[..., self._order])
 
 
-def _same_search_result(one: Mapping[str, AnyArray], other: Mapping[str, AnyArray]) -> bool:
-    return set(one) == set(other) and all(np.array_equal(one[name], other[name]) for name in one)
-
-
-def _finish_conformance_run(run: Run, problem: _RuggedLandscape) -> Run:
-    while not run.done:
-        run.tell(problem.errors(run.ask()))
-    return run
+def _require_same_state(one: Mapping[str, AnyArray], other: Mapping[str, AnyArray], message: str) -> None:
+    require(set(one) == set(other), message)
+    for name in one:
+        require_equal(one[name], other[name], message)
 
 
 def check_parameters(search: _Class) -> None:
-    """Parameters are frozen and documented, and have defaults."""
-    default = search.Parameters()
-    require(dataclasses.is_dataclass(default) and search.Parameters.of(None) == default, "no default parameters")
-    for row in search.Parameters.table():
-        require(row["meaning"] and row["range"], f"parameter {row['name']} has no meaning or range")
-        try:
-            setattr(default, row["name"], 1)
-        except dataclasses.FrozenInstanceError:
-            continue
-        raise AssertionError("parameters can be changed")
+    """Parameters are frozen and documented, and have defaults; wrong ones are refused by name."""
+    require(search.Parameters.of(None) == search.Parameters(), "no default parameters")
+    require_parameter_class(search.Parameters, search.Parameters.of, {})
 
 
 def check_masks(search: _Class) -> None:
@@ -102,7 +99,7 @@ def check_masks(search: _Class) -> None:
     while not run.done:
         masks = run.ask()
         require(masks.dtype == np.bool_ and masks.ndim == 2 and masks.shape[1] == problem.n_features, "no masks")
-        require(np.array_equal(masks, run.ask()), "asking twice gives different masks")
+        require_equal(masks, run.ask(), "asking twice gives different masks")
         require(search.may_ask_empty or masks.any(axis=1).all(), "an empty mask, but may_ask_empty is False")
         run.tell(problem.errors(masks))
 
@@ -123,8 +120,10 @@ def check_wrong_answers(search: _Class) -> None:
 def check_flat_landscapes(search: _Class) -> None:
     """A constant error of 1, 0 or infinity is handled."""
     for error in (1.0, 0.0, np.inf, 12.5):
+        problem = _RuggedLandscape(9)
+        problem.errors = lambda masks, error=error: np.full(len(masks), error)  # type: ignore[method-assign, misc]
         with np.errstate(all="raise"):
-            result = minimize(search, _FlatLandscape(error), max_evaluations=400)
+            result = minimize(search, problem, max_evaluations=400)
         require(result.error == error and result.size >= 1, f"a constant error of {error} is not handled")
 
 
@@ -141,39 +140,31 @@ def check_budget(search: _Class) -> None:
     for budget in (1, 29, 31, 100, 777):
         problem = _RuggedLandscape()
         result = minimize(search, problem, max_evaluations=budget)
-        asked = sum(len(masks) for masks in problem.asked)
+        asked = len(problem.asked)
         require(result.n_evaluations == asked == result.errors.size == result.sizes.size, "evaluations are miscounted")
-        ended = (
-            asked < budget
-            and minimize(search, _RuggedLandscape(), max_evaluations=10**6 + budget).n_evaluations == asked
-        )
-        require(asked == budget or ended, f"{asked} evaluations instead of {budget}")
+        if asked != budget:
+            ended = minimize(search, _RuggedLandscape(), max_evaluations=10**6 + budget).n_evaluations == asked
+            require(asked < budget and ended, f"{asked} evaluations instead of {budget}")
 
 
 def check_same_seed(search: _Class) -> None:
     """The same seed gives the same search, independent of NumPy's global generator, which is not changed."""
-    before = _global_state()
-    one = minimize(search, _RuggedLandscape(), 400, seed=5)
-    two = minimize(search, _RuggedLandscape(), 400, seed=5)
-    require(
-        np.array_equal(one.mask, two.mask) and np.array_equal(one.errors, two.errors),
-        "the search does not depend on the seed alone",
-    )
-    require(_global_state() == before, "NumPy's global random state was changed")
+    with global_generator_unchanged():
+        one = minimize(search, _RuggedLandscape(), 400, seed=5)
+        two = minimize(search, _RuggedLandscape(), 400, seed=5)
+    require_equal(one.mask, two.mask, "the search does not depend on the seed alone")
+    require_equal(one.errors, two.errors, "the search does not depend on the seed alone")
 
 
 def check_deterministic(search: _Class) -> None:
     """Another seed gives another search, unless the search is declared deterministic."""
-    one, other = _RuggedLandscape(), _RuggedLandscape()
+    one = _RuggedLandscape()
+    other = _RuggedLandscape()
     minimize(search, one, 100, seed=1)
     minimize(search, other, 100, seed=2)
-    same = np.array_equal(np.concatenate(one.asked), np.concatenate(other.asked))
+    same = np.array_equal(one.asked, other.asked)
     require(same or not search.deterministic, "another seed gives another search, but deterministic is True")
     require(not same or search.deterministic, "every seed gives the same search, but deterministic is False")
-
-
-def _global_state() -> str:
-    return str([part.tolist() if isinstance(part, np.ndarray) else part for part in np.random.get_state(legacy=True)])  # noqa: NPY002
 
 
 def check_best(search: _Class) -> None:
@@ -181,19 +172,15 @@ def check_best(search: _Class) -> None:
     for seed in range(5):
         problem = _RuggedLandscape()
         result = minimize(search, problem, 500, seed=seed)
-        asked = np.concatenate(problem.asked)
-        errors = _RuggedLandscape().errors(asked)
-        require(
-            result.error == _RuggedLandscape().errors(result.mask[np.newaxis])[0], "the error is not that of the mask"
-        )
+        asked = problem.asked
+        errors = problem.errors(asked)
         first = int(errors.argmin())
-        require(np.array_equal(result.mask, asked[first]), "not the best, or not the first of equals")
-        require(np.array_equal(result.errors, np.minimum.accumulate(errors)), "the trace is wrong")
+        require_equal(result.mask, asked[first], "not the best, or not the first of equals")
+        require(result.error == errors[first], "the error is not that of the mask")
+        require_equal(result.errors, np.minimum.accumulate(errors), "the trace is wrong")
         require(result.sizes[-1] == result.size and result.sizes[0] == asked[0].sum(), "the sizes are wrong")
-        require(
-            np.array_equal(result.improvements[-1, 1:], [result.error, result.size]),
-            "the last improvement is not the best",
-        )
+        last = result.improvements[-1, 1:]
+        require_equal(last, [result.error, result.size], "the last improvement is not the best")
 
 
 def check_front(search: _Class) -> None:
@@ -203,35 +190,35 @@ def check_front(search: _Class) -> None:
         run = Run(search(problem.n_features, 8, {"size": size}), 600)
         while not run.done:
             run.tell(np.round(problem.errors(run.ask()), 1))  # rounded, for ties
-        asked = np.concatenate(problem.asked)
-        errors = np.round(_RuggedLandscape().errors(asked), 1)
+        asked = problem.asked
+        errors = np.round(problem.errors(asked), 1)
         front: list[int] = []
         for wanted in range(1, problem.n_features + 1) if size is None else (size,):
             rows = np.flatnonzero(asked.sum(axis=1) == wanted).tolist()
             best = min(rows, key=errors.__getitem__, default=None)
             if best is not None and (not front or errors[best] < errors[front[-1]]):
                 front.append(best)
-        found = run.result()
-        require(np.array_equal(found.front_masks, asked[front]), "the front is not that of the requested subsets")  # type: ignore[arg-type]
-        require(np.array_equal(found.front_errors, errors[front]), "the errors of the front are wrong")  # type: ignore[arg-type]
+        state = run.state()
+        require_equal(state["front_masks"], asked[front], "the front is not that of the requested subsets")
+        require_equal(state["front_errors"], errors[front], "the errors of the front are wrong")
 
 
 def check_resume(search: _Class) -> None:
     """A run restored from files at any moment continues unchanged."""
     problem = _RuggedLandscape()
-    whole = _finish_conformance_run(Run(search(problem.n_features, 9), 700), problem)
+    whole = problem.finish(Run(search(problem.n_features, 9), 700))
     run = Run(search(problem.n_features, 9), 700)
     while not run.done:
-        run = _restored_conformance_run(run, search)
+        run = _restored(run, search)
         masks = run.ask()
-        run = _restored_conformance_run(run, search)
-        require(np.array_equal(masks, run.ask()), "a restored run requests other masks")
+        run = _restored(run, search)
+        require_equal(masks, run.ask(), "a restored run requests other masks")
         run.tell(problem.errors(masks))
-    require(_same_search_result(run.state(), whole.state()), "a resumed run ends in another state")
-    require(np.array_equal(run.result().errors, whole.result().errors), "a resumed run has another trace")
+    _require_same_state(run.state(), whole.state(), "a resumed run ends in another state")
+    require_equal(run.result().errors, whole.result().errors, "a resumed run has another trace")
 
 
-def _restored_conformance_run(run: Run, search: _Class, blocks: tuple[int, ...] = ()) -> Run:
+def _restored(run: Run, search: _Class, blocks: tuple[int, ...] = ()) -> Run:
     """The run, saved and restored into a new object with another seed."""
     file = io.BytesIO()
     np.savez(file, **run.state())  # type: ignore[arg-type]
@@ -245,12 +232,11 @@ def _restored_conformance_run(run: Run, search: _Class, blocks: tuple[int, ...] 
 def check_extension(search: _Class) -> None:
     """A finished run continues with a larger budget as if that had been its budget from the start."""
     problem = _RuggedLandscape()
-    long = _finish_conformance_run(Run(search(problem.n_features, 6), 200), problem)
-    short = _finish_conformance_run(Run(search(problem.n_features, 6), 71), problem)
+    long = problem.finish(Run(search(problem.n_features, 6), 200))
+    short = problem.finish(Run(search(problem.n_features, 6), 71))
     more = Run(search(problem.n_features, 6), 200)
     more.restore(short.state())
-    _finish_conformance_run(more, problem)
-    require(_same_search_result(more.state(), long.state()), "a run extended later differs")
+    _require_same_state(problem.finish(more).state(), long.state(), "a run extended later differs")
 
 
 def check_identity(search: _Class) -> None:
@@ -262,22 +248,24 @@ def check_identity(search: _Class) -> None:
 def check_copies(search: _Class) -> None:
     """Returned and given arrays can be overwritten; no two parts of the state share memory."""
     problem = _RuggedLandscape()
-    careful, careless = search(problem.n_features, 2), search(problem.n_features, 2)
+    careful = search(problem.n_features, 2)
+    careless = search(problem.n_features, 2)
     for _ in range(12):
         if careful.done:
             break
         masks = careful.ask()
         errors = problem.errors(masks)
         careful.tell(masks, errors)
-        asked, told = careless.ask(), errors.copy()
-        careless.tell(asked, told)
-        asked[:], told[:] = True, -1.0
+        overwritten = careless.ask()
+        careless.tell(overwritten, errors)
+        overwritten[:] = True
+        errors[:] = -1.0
         for array in careless.state().values():
             array[...] = 0
         held = [getattr(careless, name) for name in careless.state_fields]
         shared = [np.shares_memory(a, b) for i, a in enumerate(held) for b in held[:i] if a.size and b.size]
         require(not any(shared), "two parts of the state share memory")
-        require(_same_search_result(careful.state(), careless.state()), "the state can be changed from outside")
+        _require_same_state(careful.state(), careless.state(), "the state can be changed from outside")
 
 
 def check_lockstep(search: _Class) -> None:
@@ -285,8 +273,8 @@ def check_lockstep(search: _Class) -> None:
     together = minimize_many(search, _RuggedLandscape(), seeds=range(4), max_evaluations=333)
     for seed, result in enumerate(together):
         alone = minimize(search, _RuggedLandscape(), 333, seed=seed)
-        require(np.array_equal(alone.mask, result.mask), "another subset is found in lockstep")
-        require(np.array_equal(alone.errors, result.errors), "the trace differs in lockstep")
+        require_equal(alone.mask, result.mask, "another subset is found in lockstep")
+        require_equal(alone.errors, result.errors, "the trace differs in lockstep")
 
 
 class _FoldedLandscape(_RuggedLandscape):
@@ -296,13 +284,13 @@ class _FoldedLandscape(_RuggedLandscape):
 
     def raced(self, masks: BoolArray, first: IntArray, limits: FloatArray) -> FloatArray:
         errors = self.errors(masks)
-        shares = np.array(self.blocks) / 5 + 0.1 * (masks[:, :3].astype(float) - masks[:, 1:4])
-        found = np.column_stack([errors[:, np.newaxis] * shares, errors])
-        for values, start, limit in zip(found, first, limits, strict=True):
+        fractions = np.array(self.blocks) / 5 + 0.1 * (masks[:, :3].astype(float) - masks[:, 1:4])
+        outcome = np.column_stack([errors[:, np.newaxis] * fractions, errors])
+        for values, start, limit in zip(outcome, first, limits, strict=True):
             order = [start, (start + 1) % 3, (start + 2) % 3]
             late = np.cumsum(values[order])[:2] > limit
             values[[*order[1 if late[0] else 2 :], 3] if late.any() else []] = np.nan
-        return found
+        return outcome
 
 
 def check_race(search: _Class) -> None:
@@ -312,19 +300,22 @@ def check_race(search: _Class) -> None:
     blocks = _FoldedLandscape.blocks
     together = minimize_many(search, _FoldedLandscape(), seeds=range(3), max_evaluations=300)
     for seed, whole in enumerate(together):
-        run, problem, folds = Run(search(12, seed), 300, blocks), _FoldedLandscape(), 0
+        run = Run(search(12, seed), 300, blocks)
+        problem = _FoldedLandscape()
+        folds = 0
         while not run.done:
-            run = _restored_conformance_run(run, search, blocks)
-            masks, (start, limits) = run.ask(), run.search.race_limits()
-            found = problem.raced(masks, np.full(len(masks), start), np.tile(limits, (len(masks), 1)))
-            folds += int((~np.isnan(found[:, :3]) @ np.array(blocks)).sum())
-            run.tell(found)
+            run = _restored(run, search, blocks)
+            masks = run.ask()
+            start, limits = run.search.race_limits()
+            outcome = problem.raced(masks, np.full(len(masks), start), np.tile(limits, (len(masks), 1)))
+            folds += int((~np.isnan(outcome[:, :3]) @ np.array(blocks)).sum())
+            run.tell(outcome)
         result = run.result()
         require(299 * 5 < folds <= 300 * 5 and result.n_evaluations == 300, "the folds of a race are miscounted")
-        require(len(np.concatenate(problem.asked)) > 300, "no subset is dropped")
+        require(len(problem.asked) > 300, "no subset is dropped")
         require(result.error == problem.errors(result.mask[np.newaxis])[0], "the best was not tested in all folds")
-        require(np.array_equal(result.improvements, whole.improvements), "a race differs when resumed or in lockstep")
-        require(np.array_equal(result.mask, whole.mask), "another subset is found when resumed or in lockstep")
+        require_equal(result.improvements, whole.improvements, "a race differs when resumed or in lockstep")
+        require_equal(result.mask, whole.mask, "another subset is found when resumed or in lockstep")
 
 
 def check_size(search: _Class) -> None:
@@ -332,12 +323,12 @@ def check_size(search: _Class) -> None:
     for size in (1, 4, 12):
         problem = _RuggedLandscape()
         result = minimize(search, problem, 500, parameters={"size": size})
-        asked = np.concatenate(problem.asked)
+        asked = problem.asked
         right = asked[asked.sum(axis=1) == size]
         require(result.size == size, f"{result.size} features instead of {size}")
         ends = search(12, 0, {"size": size}).min_evaluations > 1  # a sequential search passes other sizes
         require(ends or len(right) == len(asked), "subsets of another size are requested")
-        require(result.error == _RuggedLandscape().errors(right).min(), "not the best of the required size")
+        require(result.error == problem.errors(right).min(), "not the best of the required size")
     require(refuses(search, 5, 0, {"size": 6}), "a size above the number of features is accepted")
 
 
@@ -347,17 +338,18 @@ def check_renaming(search: _Class) -> None:
         return
     n = 17  # unlikely as population size: an axis of this length holds features
     order = np.random.Generator(np.random.PCG64(1)).permutation(n)
-    plain, renamed = _RuggedLandscape(n), _RuggedLandscape(n, order)
-    one, other = search(n, 4), _renumbered_search(search, n, order)
+    plain = _RuggedLandscape(n)
+    renamed = _RuggedLandscape(n, order)
+    one = search(n, 4)
+    other = _renumbered_search(search, n, order)
     for _ in range(40):
         if one.done:
             break
-        masks, twins = one.ask(), other.ask()
+        masks = one.ask()
+        twins = other.ask()
         # Batches of a sequential search have another order.
-        require(
-            {row.tobytes() for row in masks[:, order]} == {row.tobytes() for row in twins},
-            "another numbering of the features leads to other subsets",
-        )
+        same = {row.tobytes() for row in masks[:, order]} == {row.tobytes() for row in twins}
+        require(same, "another numbering of the features leads to other subsets")
         one.tell(masks, plain.errors(masks))
         other.tell(twins, renamed.errors(twins))
 
@@ -374,11 +366,7 @@ def _renumbered_search(search: _Class, n: int, order: IntArray) -> Search:
     return twin
 
 
-CHECKS: tuple[Callable[[_Class], None], ...] = (
-    *(check_parameters, check_masks, check_wrong_answers, check_flat_landscapes, check_few_features, check_budget),
-    *(check_same_seed, check_deterministic, check_best, check_front, check_resume, check_extension),
-    *(check_identity, check_copies, check_lockstep, check_race, check_size, check_renaming),
-)
+CHECKS = collect_checks(globals())
 """All checks."""
 
 

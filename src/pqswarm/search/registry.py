@@ -14,11 +14,21 @@ from pqswarm.search.sffs import SFFS
 from pqswarm.search.umda import UMDA
 from pqswarm.search.upso2d import UPSO2D
 
-_OURS: tuple[type[Search], ...] = (
-    UPSO2D, GA, ACO, BPSO, CatfishBPSO, ChaoticBPSO, SFFS, Ranking, Merit, SparseGA, UMDA,
-)  # fmt: skip
+_BUILT_IN: tuple[type[Search], ...] = (
+    UPSO2D,
+    GA,
+    ACO,
+    BPSO,
+    CatfishBPSO,
+    ChaoticBPSO,
+    SFFS,
+    Ranking,
+    Merit,
+    SparseGA,
+    UMDA,
+)
 
-ALGORITHMS: Registry[type[Search]] = Registry("algorithm", "pqswarm.search", Search, _OURS)
+ALGORITHMS: Registry[type[Search]] = Registry("algorithm", Search, _BUILT_IN, group="pqswarm.search")
 """All search classes by name."""
 
 

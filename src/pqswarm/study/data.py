@@ -35,14 +35,16 @@ def open_data(
         digest = None if began is None else began.digest
         events = _open_events(plan.dataset, copy, jobs, digest, keep=plan.stage_two)
         return StudyData(events, None, Events(len(events), _digest(events), events.class_names, events.feature_names))
-    own, aside = plan.dataset, plan.held_out
+    own = plan.dataset
+    aside = plan.held_out
     data = _open_samples(own.path, own, copy, given, None if began is None else began.digest)
     test = None
     if isinstance(aside, OwnHeldOutPlan) and aside.path is not None:
         kept = None if began is None else began.held_out_digest
         test = _open_samples(aside.path, own, aside_copy, None, kept)
     seen, held_out = _part_samples(plan, data, test)
-    n_aside, digest = 0 if held_out is None else len(held_out), "" if test is None else test.digest
+    n_aside = 0 if held_out is None else len(held_out)
+    digest = "" if test is None else test.digest
     about = Events(len(seen), data.digest, seen.class_names, seen.feature_names, n_aside, digest)
     return StudyData(seen, held_out, about)
 
@@ -67,7 +69,9 @@ def read_own(plan: StudyPlan) -> Samples | None:
 
 def _part_samples(plan: StudyPlan, data: Samples, test: Samples | None) -> tuple[Samples, Samples | None]:
     """Split your own samples into those for the searches and those held out, if any, and check both."""
-    seen, held_out, aside = data, None, plan.held_out
+    seen = data
+    held_out = None
+    aside = plan.held_out
     if isinstance(aside, OwnHeldOutPlan) and aside.fraction is not None:
         seen, held_out = data.split(aside.fraction, aside.seed)
     elif isinstance(aside, OwnHeldOutPlan) and test is not None:
@@ -108,7 +112,8 @@ def make_held_out(
     if plan.held_out.cross_dataset:
         other = plan.dataset.model_copy(update={"seed": seed})
         return _open_events(other, _copies(folder, f"seed {seed}")[0], jobs, None)
-    preset, options = plan.dataset.make_preset(), plan.dataset.feature_options
+    preset = plan.dataset.make_preset()
+    options = plan.dataset.feature_options
     return make_dataset(plan.held_out.events_per_class, levels, seed, preset, jobs, features=options)
 
 

@@ -130,7 +130,9 @@ class Database:
         version = self.connection.execute("PRAGMA user_version").fetchone()[0]
         kinds: dict[str, str] = dict(self.connection.execute("SELECT name, type FROM sqlite_master"))
         needed = {*_TABLES} if version >= _ONE_DATASET else {"runs", "checkpoints"}
-        names, foreign = {*kinds}, not {"view", "trigger"}.isdisjoint(kinds.values())  # which may do or take anything
+        # which may do or take anything
+        names = {*kinds}
+        foreign = not {"view", "trigger"}.isdisjoint(kinds.values())
         if version == 0 and not names and not self._write:
             raise PqswarmError(f"there is no study in {self.folder}: {FILE_NAME} is empty.")
         if version == 0 and not names:
@@ -186,7 +188,9 @@ class Database:
         try:
             yield
         except sqlite3.OperationalError as error:
-            text, safe, again = str(error), "Finished runs are safe;", "run the same command again."
+            text = str(error)
+            safe = "Finished runs are safe;"
+            again = "run the same command again."
             if "full" in text:
                 text = f"the disk is full: {self.path} could not be written. {safe} free some space and {again}"
             elif "readonly" in text or "unable to open" in text:

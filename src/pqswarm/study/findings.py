@@ -26,7 +26,8 @@ def place_text(level: float | None, seed: int | None) -> str:
 
 
 def _read_grid_finding(given: dict[str, Any]) -> GridSearchResult:
-    points, accuracies = tuple(map(tuple, given["points"])), np.array(given["accuracies"], dtype=np.float64)
+    points = tuple(map(tuple, given["points"]))
+    accuracies = np.array(given["accuracies"], dtype=np.float64)
     return GridSearchResult(tuple(given["names"]), points, accuracies, tuple(given["usable"]))
 
 
@@ -56,7 +57,8 @@ class Finding:
     @property
     def place(self) -> tuple[str, str]:
         """Its key within its kind: classifier, and noise level and seed; empty if not applicable."""
-        level, seed = getattr(self, "level", None), getattr(self, "seed", None)
+        level = getattr(self, "level", None)
+        seed = getattr(self, "seed", None)
         return getattr(self, "classifier", ""), place_text(level, seed)
 
     def to_json(self) -> str:

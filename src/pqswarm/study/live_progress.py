@@ -81,7 +81,8 @@ class Follower:
         """Return the current state; the store is read only if it has changed."""
         stamp = store_stamp(self.folder)
         if stamp != self._stamp:
-            first, self._stamp = not self._stamp, stamp
+            first = not self._stamp
+            self._stamp = stamp
             self._read()
             if first:
                 self._meter.restart()
@@ -100,7 +101,8 @@ class Follower:
         return [self._records[key] for key in sorted(self._records)]
 
     def _read(self) -> None:
-        statuses, places = self.store.statuses(), set(self.store.places())
+        statuses = self.store.statuses()
+        places = set(self.store.places())
         cells = self.plan.cells()
         self._finished = ("", "Finished", "", "") in places
         self._best = _best_statuses(statuses) if len(cells) == 1 else {}
@@ -133,7 +135,8 @@ _TITLES = {
 
 def _count_done(dataset: str, cell: "StudyPlan", places: set[tuple[str, str, str, str]]) -> Counter[str]:
     """How many times each step is done for one data set."""
-    names, tested = {classifier.name for classifier in cell.classifiers}, held_out_levels(cell)
+    names = {classifier.name for classifier in cell.classifiers}
+    tested = held_out_levels(cell)
     kinds = Counter(kind for mine, kind, classifier, _ in places if mine == dataset and classifier in names)
     begun = sum(
         any((dataset, "HeldOut", name, place_text(level, seed)) in places for name in names for level in tested)

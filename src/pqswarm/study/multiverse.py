@@ -80,7 +80,8 @@ class MultiversePlan(BaseModel):
                     raise ValueError(f"choices: {choice} contains an alternative twice")
                 changes = [{choice: one} for one in alternatives]
             elif isinstance(alternatives, dict) and all(isinstance(one, dict) for one in alternatives.values()):
-                names, changes = list(alternatives), [_dotted(one) for one in alternatives.values()]
+                names = list(alternatives)
+                changes = [_dotted(one) for one in alternatives.values()]
             else:
                 raise ValueError(f"choices: {choice} must be a list of values, or a table of alternatives")
             if len(names) < 2:

@@ -123,7 +123,8 @@ class StudyPlan(_Plan):
     def _set_defaults_of_data(cls, given: Any) -> Any:
         if not isinstance(given, dict):
             return given
-        data, several = given.get("dataset", {}), given.get("datasets", ())
+        data = given.get("dataset", {})
+        several = given.get("datasets", ())
         if given.get("multiverse") is not None or given.get("stage_two") is False:
             given = {"held_out": None} | given
         if is_own(data) == "own" or (
@@ -187,7 +188,8 @@ class StudyPlan(_Plan):
         self.cells()
 
     def _check_cell(self) -> None:
-        data, held_out = self.dataset, self.held_out
+        data = self.dataset
+        held_out = self.held_out
         if isinstance(data, OwnDataPlan):
             if isinstance(held_out, HeldOutPlan):
                 raise ValueError("held_out: hold out your own data by file or by fraction: give one")
@@ -268,7 +270,8 @@ class StudyPlan(_Plan):
         if self.datasets:
             without = {"datasets": ()}
             return {one.name: self._only(one.alone(), without) for one in self.datasets}
-        seeds, data = self.dataset_seeds, self.dataset
+        seeds = self.dataset_seeds
+        data = self.dataset
         if not seeds:
             return {"": self}
         cells = {}

@@ -56,7 +56,9 @@ Report = Callable[[StudyProgress], None]
 
 def count_steps(cell: StudyPlan) -> Counter[str]:
     """Return how many times each step other than a search is done for one data set."""
-    levels, classifiers, sets = len(cell.dataset.snr), len(cell.classifiers), len(held_out_seeds(cell))
+    levels = len(cell.dataset.snr)
+    classifiers = len(cell.classifiers)
+    sets = len(held_out_seeds(cell))
     tested = len(held_out_levels(cell)) * sets
     steps = Counter({"events": levels, "hyperparameters": classifiers})
     if cell.stage_two:
@@ -69,7 +71,8 @@ class Meter:
     """Counts the work of a study and reports it."""
 
     def __init__(self, plan: StudyPlan, report: Report) -> None:
-        self._report, cells = report, plan.cells().values()
+        self._report = report
+        cells = plan.cells().values()
         # Searches that stop by themselves are not counted: their evaluations are not planned.
         self._planned = {algorithm.name for algorithm in plan.searched}
         self._several = len(cells) > 1
@@ -131,13 +134,15 @@ class Meter:
 
     def tell(self, stage: str) -> None:
         """Report the current stage."""
-        now, worked = time.monotonic(), self._worked()
+        now = time.monotonic()
+        worked = self._worked()
         if last_compiled() > self._marks[0][0]:  # compilation would distort the estimate
             self._marks = [(now, worked)]
         if worked > self._marks[-1][1]:
             self._marks.append((now, worked))
         self._marks = [*(mark for mark in self._marks[:-1] if now - mark[0] < _RECENT), self._marks[-1]]
-        (before, then), left = self._marks[0], max(0.0, self._work - worked - _STEPS["report"])
+        (before, then) = self._marks[0]
+        left = max(0.0, self._work - worked - _STEPS["report"])
         speed = (worked - then) / (now - before) if now > before else 0.0
         self._recent = [(at, count) for at, count in self._recent if now - at < _RECENT]
         since = now - self._recent[0][0] if self._recent else 0.0

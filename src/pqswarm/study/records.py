@@ -105,7 +105,8 @@ def packed_state(state: Mapping[str, AnyArray]) -> bytes:
 
 def unpacked_state(data: bytes) -> dict[str, AnyArray]:
     """Return the state of a run from the bytes of :func:`packed_state`."""
-    digest, content = data[:_DIGEST], data[_DIGEST:]
+    digest = data[:_DIGEST]
+    content = data[_DIGEST:]
     if hashlib.sha256(content).digest() != digest:
         raise FileFormatError("a checkpoint is damaged: its digest does not match.")
     try:

@@ -72,7 +72,8 @@ def read_study(folder: str | Path) -> Study:
         if about is None:
             raise PqswarmError(f"{folder} holds a study that has not started: run it first.")
         plan = restore_plan(about.plan)
-        runs, names = {}, {}
+        runs = {}
+        names = {}
         for dataset in plan.cells():
             events = store.of(dataset).find(findings.Events)
             records = tuple(store.of(dataset).finished())

@@ -18,7 +18,7 @@ from pqswarm._base.threads import effective_jobs
 from pqswarm.datasets import Dataset, Samples
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import CLASSIFIERS, FeatureGroups, Folds
-from pqswarm.evaluation.cuda import check_device
+from pqswarm.evaluation.devices import check_device
 from pqswarm.study import findings, stages
 from pqswarm.study.data import StudyData, make_held_out, open_data
 from pqswarm.study.executors import WorkerPool, worker_pool
@@ -40,9 +40,15 @@ _WAVE = 8  # data sets that are searched together: enough to keep all workers bu
 
 
 def run_study(
-    plan: StudyPlan, folder: str | Path, *, jobs: int | None = None, device: str = "cpu", cluster: str | None = None,
-    progress: Report | None = None, data: Any = None,
-) -> None:  # fmt: skip
+    plan: StudyPlan,
+    folder: str | Path,
+    *,
+    jobs: int | None = None,
+    device: str = "cpu",
+    cluster: str | None = None,
+    progress: Report | None = None,
+    data: Any = None,
+) -> None:
     """Run or resume a study and store its results in a folder.
 
     The results do not depend on `jobs`, `device`, `cluster` or interruptions.
@@ -97,9 +103,13 @@ def run_study(
 
 
 def _run_wave(
-    wave: "Sequence[_Cell]", store: Store, meter: Meter, pools: Mapping[str, WorkerPool],
-    close_pools: Callable[[], None] | None, given: Samples | None,
-) -> None:  # fmt: skip
+    wave: "Sequence[_Cell]",
+    store: Store,
+    meter: Meter,
+    pools: Mapping[str, WorkerPool],
+    close_pools: Callable[[], None] | None,
+    given: Samples | None,
+) -> None:
     """Run all stages on some data sets; workers, one pool per classifier, are stopped after the last searches."""
     scheduler = Scheduler({cell.name: cell.plan for cell in wave}, store, meter)
     problems = {(cell.name, name): problem for cell in wave for name, problem in cell.prepare(given).items()}
@@ -159,7 +169,11 @@ class _Cell:
     """A running study on one data set: results are stored, and stored results are not computed again."""
 
     def __init__(self, name: str, plan: StudyPlan, store: Store, jobs: int, meter: Meter) -> None:
-        self.name, self.plan, self.store, self.jobs, self.meter = name, plan, store, jobs, meter
+        self.name = name
+        self.plan = plan
+        self.store = store
+        self.jobs = jobs
+        self.meter = meter
         self._data: StudyData | None = None
         self._problems: dict[str, StudyProblem] = {}
 
@@ -183,11 +197,13 @@ class _Cell:
             self.test_subsets(scheduler)
         if self.name and self.store.find(findings.Finished) is None:
             self.store.put(findings.Finished(time.time()))
-        self._data, self._problems = None, {}
+        self._data = None
+        self._problems = {}
 
     def test_subsets(self, scheduler: Scheduler) -> None:
         """Test the best subsets with another partition, with noise, and on held-out data."""
-        data, problems = self._data, self._problems
+        data = self._data
+        problems = self._problems
         assert data is not None  # noqa: S101
         masks = {name: self.best_subsets(name, problem, scheduler) for name, problem in problems.items()}
         for name, problem in problems.items():
@@ -229,7 +245,8 @@ class _Cell:
             if grid is not None:
                 self.store.put(grid)
         chosen = self.once(lambda: stages.choose_hyperparameters(plan, grid), findings.Hyperparameters, name)
-        rule, made = self.plan.subsets, plan.make(chosen.settings)
+        rule = self.plan.subsets
+        made = plan.make(chosen.settings)
         groups = (
             None if rule is None else FeatureGroups.of(events.feature_names, rule.fixed, rule.excluded, rule.groups)
         )

@@ -31,7 +31,9 @@ class Scheduler:
     """Runs the searches of a study on some of its data sets, with the plan of each, and stores the finished ones."""
 
     def __init__(self, plans: Mapping[str, StudyPlan], store: Store, meter: Meter) -> None:
-        self._plans, self._store, self._meter = plans, store, meter
+        self._plans = plans
+        self._store = store
+        self._meter = meter
         self.finished = {record.key: record for name in plans for record in store.of(name).finished()}
 
     def runs(self, dataset: str, classifier: str, algorithm: str) -> list[RunRecord]:
@@ -80,7 +82,8 @@ class Scheduler:
                 self._keep(outcome)
                 if stage == _FIRST:  # compilation would distort the estimate
                     self._meter.restart()
-                deaths, stage = 0, "searching"
+                deaths = 0
+                stage = "searching"
                 if outcome.running:
                     waiting.append(unfinished_runs(group, outcome))
             self._meter.tell(stage)

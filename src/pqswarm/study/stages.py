@@ -73,7 +73,8 @@ def find_smaller(
 
 def _without_several(evaluator: Any, mask: BoolArray, least_costly: IntArray, allowed: float) -> BoolArray:
     """Remove as many features as the error allows: a tenth, half of that, ..., or one, which is known to work."""
-    selected, count = np.flatnonzero(mask)[least_costly], mask.sum() // 10
+    selected = np.flatnonzero(mask)[least_costly]
+    count = mask.sum() // 10
     while count > 1:
         tried = mask.copy()
         tried[selected[:count]] = False
@@ -86,12 +87,18 @@ def _without_several(evaluator: Any, mask: BoolArray, least_costly: IntArray, al
 
 
 def evaluate_held_out(
-    name: str, problem: StudyProblem, masks: Masks, data: Samples | Dataset, new: Samples | Dataset,
-    at: tuple[float, int], jobs: int,
-) -> HeldOut:  # fmt: skip
+    name: str,
+    problem: StudyProblem,
+    masks: Masks,
+    data: Samples | Dataset,
+    new: Samples | Dataset,
+    at: tuple[float, int],
+    jobs: int,
+) -> HeldOut:
     """Return the errors on new events of a seed and noise level, after training on all of the study at that level."""
     level, seed = at
-    train, test = data.X(level), new.X(level)
+    train = data.X(level)
+    test = new.X(level)
     if problem.scaling == "once":
         train, test = scale_by_extremes(train, train), scale_by_extremes(test, train)
     else:

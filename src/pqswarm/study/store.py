@@ -47,7 +47,9 @@ class Store:
     def of(self, dataset: str) -> "Store":
         """Return the same store for another data set of the study, by its name; close only one of them."""
         other = object.__new__(Store)
-        other._database, other.folder, other.path = self._database, self.folder, self.path
+        other._database = self._database
+        other.folder = self.folder
+        other.path = self.path
         other.dataset = dataset
         return other
 
@@ -105,7 +107,8 @@ class Store:
 
     def finish(self, record: RunRecord) -> None:
         """Store a finished run and remove its checkpoint."""
-        row, place = run_row(record), key_row(record.key)
+        row = run_row(record)
+        place = key_row(record.key)
         with self._database.explained(), self._database.transaction():
             self._database.connection.execute(
                 "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, row_digest(row))

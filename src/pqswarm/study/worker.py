@@ -82,11 +82,13 @@ def advance(group: RunGroup, limit: float) -> Outcome:
         if time.monotonic() - start >= limit:
             break
     seconds = time.monotonic() - start
-    finished, running = [], []
+    finished = []
+    running = []
     for (key, planned), run in zip(group.planned.items(), runs, strict=True):
         spent = seconds / len(runs) + (group.checkpoints[key].seconds if key in group.checkpoints else 0.0)
         if run.done:
-            groups, result = group.problem.groups, run.result()
+            groups = group.problem.groups
+            result = run.result()
             finished.append(
                 RunRecord(key, planned.seed, result if groups is None else groups.expand_result(result), spent)
             )
@@ -120,8 +122,10 @@ class _TimedEvaluator:
     """An evaluator that measures its time, and says in errors whose they are."""
 
     def __init__(self, evaluator: CachedEvaluator, classifier: Classifier) -> None:
-        self._evaluator, self._classifier = evaluator, classifier
-        self.n_features, self.blocks = evaluator.n_features, evaluator.blocks
+        self._evaluator = evaluator
+        self._classifier = classifier
+        self.n_features = evaluator.n_features
+        self.blocks = evaluator.blocks
         self.seconds = 0.0
 
     def errors(self, masks: BoolArray) -> FloatArray:

@@ -7,7 +7,7 @@ from pqswarm.app.handlers import Base, HTTPRefusal, Missing
 from pqswarm.app.recordings.files import RecordingInFile, upload_folder_name
 from pqswarm.app.recordings.routes import RecordingHandler
 from pqswarm.app.recordings.section import CHANGED, ID
-from pqswarm.identify import EventResult, EventFilter, possible_labels
+from pqswarm.identify import EventFilter, EventResult, possible_labels
 from pqswarm.identify.archive.export import DECIMALS, SEPARATORS, csv_table
 from pqswarm.identify.archive.queries import ORDERS
 from pqswarm.identify.archive.records import NOT_AN_EVENT
@@ -131,9 +131,7 @@ class EventTable(ArchiveHandler):
 
         def make() -> str:
             numbers = section.queries.numbers(self.event_filter())
-            rows = (
-                row for part in numbers for row in section.named(list(section.archive.events.rows(part).values()))
-            )
+            rows = (row for part in numbers for row in section.named(list(section.archive.events.rows(part).values())))
             return csv_table(rows, separator, decimal)
 
         await self.send_text(make, "text/csv", "events.csv")

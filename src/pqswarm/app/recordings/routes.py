@@ -7,14 +7,13 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
-from pqswarm._base.text import file_text
+from pqswarm._base.text import file_text, json_text
 from pqswarm.app.handlers import Base, HTTPRefusal, Missing
 from pqswarm.app.recordings.files import RecordingInFile, remove_uploaded_file
 from pqswarm.app.recordings.open_recording import MAX_POINTS, OpenRecording, open_recording_urms_view
 from pqswarm.app.recordings.queue import analyze_file
 from pqswarm.app.recordings.section import CHANGED, ID, RecordingsSection
 from pqswarm.identify import Analysis, EventResult, possible_labels
-from pqswarm._base.text import json_text
 from pqswarm.identify.show.page import page_html
 from pqswarm.identify.show.rows import event_sentence
 

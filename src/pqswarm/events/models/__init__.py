@@ -34,8 +34,20 @@ from pqswarm.events.models.single import (
 )
 
 __all__ = [
-    "Grid", "dc_offset", "flicker", "flicker_with_harmonics", "harmonics", "impulsive_transient",
-    "interruption", "notching",
-    "oscillatory_transient", "pure_sinusoid", "sag", "sag_with_harmonics", "sag_with_transient", "swell",
-    "swell_with_harmonics", "swell_with_transient",
-]  # fmt: skip
+    "Grid",
+    "dc_offset",
+    "flicker",
+    "flicker_with_harmonics",
+    "harmonics",
+    "impulsive_transient",
+    "interruption",
+    "notching",
+    "oscillatory_transient",
+    "pure_sinusoid",
+    "sag",
+    "sag_with_harmonics",
+    "sag_with_transient",
+    "swell",
+    "swell_with_harmonics",
+    "swell_with_transient",
+]

@@ -7,9 +7,17 @@ from pqswarm.events.models.terms import documented, flicker_envelope, harmonic_s
 
 @documented
 def sag_with_harmonics(
-    t: FloatArray, *, depth: float, start: float, duration: float, h5: float, h7: float, h11: float, h13: float,
+    t: FloatArray,
+    *,
+    depth: float,
+    start: float,
+    duration: float,
+    h5: float,
+    h7: float,
+    h11: float,
+    h13: float,
     grid: Grid = TABLE_GRID,
-) -> FloatArray:  # fmt: skip
+) -> FloatArray:
     r"""Sag with harmonics: :math:`v_{10}(t) = \{1 - \alpha (u(t-t_1) - u(t-t_2))\} \sum_k \delta_k \sin(\omega k t)`.
 
     With the ranges of :func:`sag` and :func:`harmonics`.
@@ -32,9 +40,17 @@ def sag_with_harmonics(
 
 @documented
 def swell_with_harmonics(
-    t: FloatArray, *, rise: float, start: float, duration: float, h5: float, h7: float, h11: float, h13: float,
+    t: FloatArray,
+    *,
+    rise: float,
+    start: float,
+    duration: float,
+    h5: float,
+    h7: float,
+    h11: float,
+    h13: float,
     grid: Grid = TABLE_GRID,
-) -> FloatArray:  # fmt: skip
+) -> FloatArray:
     r"""Swell with harmonics: :math:`v_{11}(t) = \{1 + \alpha (u(t-t_1) - u(t-t_2))\} \sum_k \delta_k \sin(\omega k t)`.
 
     With the ranges of :func:`swell` and :func:`harmonics`.
@@ -57,9 +73,16 @@ def swell_with_harmonics(
 
 @documented
 def flicker_with_harmonics(
-    t: FloatArray, *, flicker_depth: float, flicker_frequency: float, h5: float, h7: float, h11: float, h13: float,
+    t: FloatArray,
+    *,
+    flicker_depth: float,
+    flicker_frequency: float,
+    h5: float,
+    h7: float,
+    h11: float,
+    h13: float,
     grid: Grid = TABLE_GRID,
-) -> FloatArray:  # fmt: skip
+) -> FloatArray:
     r"""Flicker with harmonics: :math:`v_{12}(t) = \{1 + \alpha_f \sin(\beta_f \omega t)\} s(t)`.
 
     With :math:`s(t) = \sum_k \delta_k \sin(\omega k t)` and the ranges of :func:`flicker` and :func:`harmonics`.
@@ -83,9 +106,17 @@ def flicker_with_harmonics(
 
 @documented
 def sag_with_transient(
-    t: FloatArray, *, depth: float, start: float, duration: float, transient_amplitude: float, transient_damping: float,
-    transient_frequency: float, transient_onset: float, grid: Grid = TABLE_GRID,
-) -> FloatArray:  # fmt: skip
+    t: FloatArray,
+    *,
+    depth: float,
+    start: float,
+    duration: float,
+    transient_amplitude: float,
+    transient_damping: float,
+    transient_frequency: float,
+    transient_onset: float,
+    grid: Grid = TABLE_GRID,
+) -> FloatArray:
     r"""Sag with transient: :math:`v_{13}(t) = \{1 - \alpha (u(t-t_1) - u(t-t_2))\} \sin(\omega t) + r(t)`.
 
     With :math:`r(t) = u_{t_1} \beta e^{-\gamma t_2} \sin(2 \pi f_{tr} t)` and the ranges of :func:`sag` and
@@ -112,9 +143,17 @@ def sag_with_transient(
 
 @documented
 def swell_with_transient(
-    t: FloatArray, *, rise: float, start: float, duration: float, transient_amplitude: float, transient_damping: float,
-    transient_frequency: float, transient_onset: float, grid: Grid = TABLE_GRID,
-) -> FloatArray:  # fmt: skip
+    t: FloatArray,
+    *,
+    rise: float,
+    start: float,
+    duration: float,
+    transient_amplitude: float,
+    transient_damping: float,
+    transient_frequency: float,
+    transient_onset: float,
+    grid: Grid = TABLE_GRID,
+) -> FloatArray:
     r"""Swell with transient: :math:`v_{14}(t) = \{1 + \alpha (u(t-t_1) - u(t-t_2))\} \sin(\omega t) + r(t)`.
 
     With :math:`r(t) = u_{t_1} \beta e^{-\gamma t_2} \sin(2 \pi f_{tr} t)` and the ranges of :func:`swell` and

@@ -128,9 +128,14 @@ def flicker(t: FloatArray, *, flicker_depth: float, flicker_frequency: float, gr
 
 @documented
 def notching(
-    t: FloatArray, *, notch_depth: float, notch_position: float, notch_width: float, notches_per_cycle: float = 1,
+    t: FloatArray,
+    *,
+    notch_depth: float,
+    notch_position: float,
+    notch_width: float,
+    notches_per_cycle: float = 1,
     grid: Grid = TABLE_GRID,
-) -> FloatArray:  # fmt: skip
+) -> FloatArray:
     r"""Notching: :math:`v_7(t) = \sin(\omega t) - \mathrm{sign}(\sin(\omega t)) \, n(t)`.
 
     With :math:`n(t) = \sum_{n=0}^{60} K [u(t-(t_1+nT)) - u(t-(t_2+nT))]`, :math:`0.1 \le K \le 0.4`, :math:`t_1 \le T`,
@@ -183,9 +188,14 @@ def harmonics(t: FloatArray, *, h5: float, h7: float, h11: float, h13: float, gr
 
 @documented
 def oscillatory_transient(
-    t: FloatArray, *, transient_amplitude: float, transient_damping: float, transient_frequency: float,
-    transient_onset: float, grid: Grid = TABLE_GRID,
-) -> FloatArray:  # fmt: skip
+    t: FloatArray,
+    *,
+    transient_amplitude: float,
+    transient_damping: float,
+    transient_frequency: float,
+    transient_onset: float,
+    grid: Grid = TABLE_GRID,
+) -> FloatArray:
     r"""Oscillatory transient: :math:`v_9(t) = \sin(\omega t) + u_{t_1} \beta e^{-\gamma t_2} \sin(2 \pi f_{tr} t)`.
 
     With :math:`50 \le \gamma \le 100`, :math:`1 \le \beta \le 4`, :math:`1000 \le f_{tr} \le 10000`,
@@ -212,9 +222,13 @@ def oscillatory_transient(
 
 @documented
 def impulsive_transient(
-    t: FloatArray, *, transient_amplitude: float, transient_damping: float, transient_onset: float,
+    t: FloatArray,
+    *,
+    transient_amplitude: float,
+    transient_damping: float,
+    transient_onset: float,
     grid: Grid = TABLE_GRID,
-) -> FloatArray:  # fmt: skip
+) -> FloatArray:
     r"""Impulsive transient: :math:`v(t) = \sin(\omega t) + u(t-t_1) \beta e^{-\gamma (t-t_1)}`; not in Table 1.
 
     Parameters

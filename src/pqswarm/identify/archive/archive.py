@@ -19,8 +19,8 @@ from pqswarm._base.toml import to_toml, toml_key
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.events.training import TRAINING_CLASSES
 from pqswarm.identify.analysis import Analysis, EventResult
-from pqswarm.identify.archive.analyzer import ArchiveAnalyzer
 from pqswarm.identify.archive import records
+from pqswarm.identify.archive.analyzer import ArchiveAnalyzer
 from pqswarm.identify.archive.database import ArchiveDatabase, reading
 from pqswarm.identify.archive.deliveries import Deliveries
 from pqswarm.identify.archive.events import ArchivedEvents
@@ -433,7 +433,8 @@ class Archive:
         query = (
             "SELECT id, name, site, author AS by, at, coalesce(n, 0) AS n_recordings, "
             "coalesce(events, 0) AS n_events, first, last FROM stations LEFT JOIN (SELECT station, "
-            "count(*) AS n, sum(n_events) AS events, min(start) AS first, max(start) AS last FROM recordings NOT INDEXED WHERE owner = '' GROUP BY station) "
+            "count(*) AS n, sum(n_events) AS events, min(start) AS first, max(start) AS last "
+            "FROM recordings NOT INDEXED WHERE owner = '' GROUP BY station) "
             "ON station = id WHERE n > 0 OR site != '' ORDER BY name"  # not those of uploads, which are private
         )
         return [
@@ -516,18 +517,14 @@ class _EventWriter:
     are new or have other numbers.
     """
 
-    def __init__(
-        self, database: sqlite3.Connection, content: str, serial: int, before: list[dict[str, Any]]
-    ) -> None:
+    def __init__(self, database: sqlite3.Connection, content: str, serial: int, before: list[dict[str, Any]]) -> None:
         self.database = database
         self.content = content
         self.serial = serial
         self.before = before
         self.n_new = 0
 
-    def write(
-        self, recording: int, place: int, analysis: Analysis, corrections: Sequence[Mapping[str, Any]]
-    ) -> None:
+    def write(self, recording: int, place: int, analysis: Analysis, corrections: Sequence[Mapping[str, Any]]) -> None:
         """Write the events of the recording at a place of the content."""
         texts = records.event_records(analysis)
         before = [old for old in self.before if old["place"] == place]

@@ -78,7 +78,9 @@ class ArchivedEvents:
             "SELECT number, what, label, author AS by, at, note, record FROM corrections "
             "WHERE content = ? AND position = ? ORDER BY number"
         )
-        return [row | {"record": json.loads(row["record"])} for row in self.database.named_rows(query, content, position)]
+        return [
+            row | {"record": json.loads(row["record"])} for row in self.database.named_rows(query, content, position)
+        ]
 
     def _read(self, where: str, *values: Any) -> Iterator[dict[str, Any]]:
         """Yield the rows of the events of a condition in SQL."""

@@ -1,6 +1,5 @@
 """An event as pages, figures and sheets show it: plain functions of its result."""
 
-from datetime import datetime
 from math import isfinite
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,8 @@ from pqswarm.identify.words import duration_text, magnitude_text, time_text
 from pqswarm.measure.event import EVENT_TYPES
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from pqswarm.identify.analysis import EventResult
     from pqswarm.measure import Event
 

@@ -23,9 +23,9 @@ from pqswarm._base.units import frequency_text, unit_text, voltage_text
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.analysis import Analysis, EventResult
 from pqswarm.identify.show import rows
-from pqswarm.identify.tolerance import ITIC, RMS, SEMI
 from pqswarm.identify.show.figures import draw_panels, phase_style
 from pqswarm.identify.show.fonts import draw_name, font_families, shorten_to_font_width
+from pqswarm.identify.tolerance import ITIC, RMS, SEMI, curve_point
 from pqswarm.identify.words import duration_text, magnitude_text
 from pqswarm.measure import Event, measure_at
 from pqswarm.measure.incidents.record import Incident

@@ -59,5 +59,5 @@ SECTIONS_OVER_SPECIFICATIONS: tuple[Section, ...] = (
 )
 """The sections of the report of a multiverse."""
 
-REGISTRY: Registry[Section] = Registry("section of the report", "pqswarm.sections", Section, SECTIONS)
-"""The sections of the report on one data set, including those of other packages."""
+REGISTRY: Registry[Section] = Registry("section of the report", Section, SECTIONS)
+"""The sections of the report on one data set, and those registered in this process."""

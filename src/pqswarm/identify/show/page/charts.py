@@ -9,8 +9,8 @@ from markupsafe import Markup, escape
 
 from pqswarm._base.text import count_text
 from pqswarm.identify.analysis import EventResult
-from pqswarm.identify.tolerance import ITIC, RMS, SEMI, SEMI_REQUIRED, Curve
 from pqswarm.identify.show.rows import row_color
+from pqswarm.identify.tolerance import ITIC, RMS, SEMI, SEMI_REQUIRED, Curve, curve_point, rank_event
 from pqswarm.identify.words import join_words
 
 _WIDTH, _HEIGHT = 600.0, 430.0

@@ -34,6 +34,7 @@ from pqswarm.identify.show.page.listing import (
     listing_headline,
 )
 from pqswarm.identify.show.page.waveforms import Waveforms, find_waveform_recording, read_waveforms
+from pqswarm.identify.tolerance import AGGREGATION, rank_event
 from pqswarm.identify.words import duration_text, time_text
 from pqswarm.measure.event import EVENT_TYPES
 
@@ -86,7 +87,7 @@ def page_html(
     listed = list_events(kept)
     waveforms = read_waveforms(listed, find)
     figures = _list_figures(waveforms)
-    worst = sorted(listed, key=lambda one: rows.rank_event(one.found.event), reverse=True)[:_MAX_PACKED]
+    worst = sorted(listed, key=lambda one: rank_event(one.found.event), reverse=True)[:_MAX_PACKED]
     drawn = {figure.listed.number for figure in figures}
     csv = csv_lines(
         (row for one in kept for row in one.analysis.rows()),

@@ -7,8 +7,8 @@ from itertools import pairwise
 from math import inf
 from typing import Any
 
-from pqswarm.identify.tolerance import AGGREGATION, ITIC, RMS, SEMI, curve_point
 from pqswarm.identify.show.page.listing import ListedEvent, ListedRecording
+from pqswarm.identify.tolerance import AGGREGATION, ITIC, RMS, SEMI, curve_point
 
 _EPOCH = datetime(2000, 1, 1)
 _LOW, _HIGH = ("sag", "interruption"), ("swell",)

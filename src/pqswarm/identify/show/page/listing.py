@@ -10,6 +10,7 @@ from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.identify.analysis import Analysis, EventResult
 from pqswarm.identify.show.page.levels import LEAD, urms_level_extremes
 from pqswarm.identify.show.rows import LONGEST_SHOWN, event_sentence, row_date, row_moment
+from pqswarm.identify.tolerance import rank_event
 from pqswarm.identify.words import join_words, time_text
 from pqswarm.measure.event import EVENT_TYPES
 from pqswarm.measure.incidents.record import Incident

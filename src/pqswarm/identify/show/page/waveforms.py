@@ -18,6 +18,7 @@ from pqswarm.identify.show.page.levels import (
 )
 from pqswarm.identify.show.page.listing import MAX_FIGURES, ListedEvent
 from pqswarm.identify.show.rows import event_sentence
+from pqswarm.identify.tolerance import rank_event
 from pqswarm.recordings import open_recordings
 from pqswarm.recordings.recording import RecordingSource
 
