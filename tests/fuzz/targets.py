@@ -128,9 +128,10 @@ def try_recording(reader, folder, rng, shares):
 
 def analyze(source, draw, **known):
     """Analyse a recording and check every form of the analysis except the command's."""
+    from pqswarm._base.text import json_text
     from pqswarm.identify import identify
     from pqswarm.identify.show.figures import plot_event
-    from pqswarm.identify.show.lines import csv_lines, json_text, line_heading, text_lines
+    from pqswarm.identify.show.lines import csv_lines, line_heading, text_lines
     from pqswarm.recordings import Site
 
     template = Site.template(source)
@@ -140,9 +141,9 @@ def analyze(source, draw, **known):
     check_json(json_text(analysis.as_dict()), "analysis")
     found = analysis.rows()
     check_csv(csv_lines(found), "table of events")
-    check_terminal("\n".join([line_heading(found[0]), *text_lines(found)]), "lines of events")
+    check_terminal("\n".join([line_heading(analysis), *text_lines(found)]), "lines of events")
     check_terminal(analysis.text(), "analysis as text")
-    if draw:
+    if draw and analysis.events:
         picture = io.StringIO()
         plot_event(source, analysis).savefig(picture, format="svg")
         check_svg(picture.getvalue(), "figure")

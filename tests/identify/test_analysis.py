@@ -36,7 +36,7 @@ def test_a_sag():
     analysis = identify(recording(event, source="fault.cfg"))
     (found,) = analysis.events
     assert found.label == "sag"
-    assert found.rule == "sag"
+    assert found.rule_label == "sag"
     assert found.agreement == "measured"
     assert found.probability > 0.8
     assert found.runner_up == ("", 0.0)  # its depth and what is added to it are measured

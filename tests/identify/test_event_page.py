@@ -151,7 +151,7 @@ def test_names_that_are_no_text():
 
 
 def test_what_is_not_known_is_left_out():
-    broken = event("sag", nan, nan, reference=nan)
+    broken = event("sag", nan, nan, reference_volts=nan)
     strange = event("transient", 0.4, 0.0, details={"decay": nan, "peak_voltage": nan})
     text = Page(plain([analysis(broken, strange, start=None, station="")])).text
     assert not re.search(r"\bnan\b", text, re.IGNORECASE)

@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from functools import wraps
+from math import inf
 from pathlib import Path
 from threading import local
 from time import monotonic
@@ -18,6 +19,7 @@ from weakref import finalize
 from pqswarm._base.files import file_identity
 from pqswarm._base.text import file_text
 from pqswarm.errors import FileFormatError, PqswarmError, shorten
+from pqswarm.identify.archive.migration import migrate
 
 FILE_NAME = "archive.sqlite"
 SCHEMA_VERSION = 2
@@ -113,17 +115,34 @@ class ArchiveDatabase:
                     database.execute(f"PRAGMA application_id = {_APPLICATION}")
                     database.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
             marks = self._marks()
+        if marks == (_APPLICATION, 1) and not self.read_only:
+            with self.transaction() as database:
+                if self._marks()[1] == 1:  # another process may have converted it
+                    self._local.deadline = inf
+                    migrate(database)
+                    database.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+                    self._check_objects()
+            marks = self._marks()
         name = file_text(self.path)
         if marks[0] != _APPLICATION:
             raise FileFormatError(f"{name} is not an archive of pqswarm and was not changed: use another folder.")
         if marks[1] != SCHEMA_VERSION:
             raise FileFormatError(
-                f"{name} has schema {marks[1]}, but this pqswarm uses {SCHEMA_VERSION}; it was not changed: use the "
-                "pqswarm that made it, or analyse the recordings into another folder."
+                f"{name} has schema {marks[1]}, but this pqswarm uses {SCHEMA_VERSION}; it was not changed: "
+                + (
+                    "pqswarm identify --archive, watch and app convert it, with its corrections."
+                    if marks[1] == 1
+                    else "use the pqswarm that made it, or analyse the recordings into another folder."
+                )
             )
+        self._check_objects()
+
+    def _check_objects(self) -> None:
+        """Refuse a file with anything that is not ours."""
         with closing(sqlite3.connect(":memory:")) as plain:
             plain.executescript(_SCHEMA)
             if _objects(plain) != _objects(self.connection):
+                name = file_text(self.path)
                 raise FileFormatError(f"{name} has tables, views or triggers that are not of pqswarm: it is not used.")
 
     def _marks(self) -> tuple[int, int]:

@@ -26,8 +26,8 @@ CREATE TABLE events (
     number INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, refers TEXT NOT NULL,
     recording INTEGER NOT NULL, position INTEGER NOT NULL, incident INTEGER, start INTEGER, type TEXT NOT NULL,
     category TEXT NOT NULL, label TEXT NOT NULL, cause TEXT NOT NULL, phases TEXT NOT NULL, system TEXT NOT NULL,
-    magnitude REAL, unit TEXT NOT NULL, duration REAL, seconds REAL, percent REAL, tier INTEGER NOT NULL,
-    severity REAL NOT NULL, hidden INTEGER NOT NULL);
+    magnitude REAL, unit TEXT NOT NULL, duration REAL, tier INTEGER NOT NULL, severity REAL NOT NULL,
+    hidden INTEGER NOT NULL, seconds REAL, percent REAL);
 CREATE INDEX events_by_recording ON events (recording, position);
 CREATE INDEX events_by_start ON events (start);
 CREATE TABLE event_records (number INTEGER PRIMARY KEY, record TEXT NOT NULL);
