@@ -97,9 +97,9 @@ def test_runs_that_a_study_wrote(tmp_path):
     assert "Left out (single run): SFFS." in text
     assert "Independent runs: A against every other algorithm" in text
     assert text.splitlines()[-2].endswith("inconclusive")
-    assert json.loads(invoke(path, "-f", "json", "--column", "size", "--margin", "0.9"))["unpaired"][0]["conclusion"] == (
-        "practically equal"
-    )
+    assert json.loads(invoke(path, "-f", "json", "--column", "size", "--margin", "0.9"))["unpaired"][0][
+        "conclusion"
+    ] == ("practically equal")
 
 
 def test_data_sets_are_not_compared_as_runs(accuracies):
