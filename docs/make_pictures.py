@@ -107,7 +107,7 @@ SCREENS = {
 def chart() -> str:
     """Draw error against size of all runs of the study `paper` with k-NN, as in its report."""
     points, whole = runs("paper")
-    figure = plot_error_against_size(points, (99, whole), Palette(points, reference="2D-UPSO"), narrow=True)
+    figure = plot_error_against_size(points, (99, whole), Palette(points, baseline="2D-UPSO"), narrow=True)
     title = "Error rate against number of features: 40 runs of six algorithms, and SFFS"
     return inline_svg(figure, title, "home-")
 
@@ -151,7 +151,7 @@ def words(axis: Axes, lines: list[str]) -> None:
 def scatter(axis: Axes, study: str) -> None:
     """Plot the runs of a study by error and size."""
     points, _ = runs(study)
-    palette = Palette(points, reference="2D-UPSO")
+    palette = Palette(points, baseline="2D-UPSO")
     for name in palette.drawn(points):
         sizes, errors = points[name]
         axis.plot(sizes, errors, palette.marker(name), color=palette.color(name), ms=2.2, mew=0)
@@ -312,7 +312,7 @@ def ranks(axis: Axes) -> None:
     points, _ = runs("paper")
     names = [name for name in points if len(points[name][1]) > 1]
     result = friedman(np.column_stack([points[name][1] for name in names]), names=names)
-    palette = Palette(points, reference="2D-UPSO")
+    palette = Palette(points, baseline="2D-UPSO")
     axis.axhline(0, color=INK, lw=0.8)
     for place, (name, rank) in enumerate(sorted(zip(names, result.mean_ranks, strict=True), key=lambda one: one[1])):
         height = (0.45, -0.45, 0.9, -0.9, 0.45, -0.45)[place]
@@ -344,7 +344,7 @@ def convergence(axis: Axes) -> None:
     dataset = make_dataset(events_per_class=10, snr=float("inf"), seed=0)
     evaluator = CachedEvaluator(GaussianNBEvaluator(dataset.X(), dataset.y, Folds.stratified(dataset.y, n_folds=5, seed=0)))
     names = ("ga", "chbpso", "bpso", "2d-upso")
-    palette = Palette([ALGORITHMS[name].title for name in names], reference="2D-UPSO")
+    palette = Palette([ALGORITHMS[name].title for name in names], baseline="2D-UPSO")
     for name in names:
         found = minimize(name, evaluator, max_evaluations=1500, seed=0)
         axis.step(np.arange(len(found.errors)), found.errors, where="post", **palette.line(ALGORITHMS[name].title))

@@ -30,7 +30,7 @@ results["sffs"] = [minimize("sffs", evaluator, max_evaluations=BUDGET)]
 # its own colour and marker.
 
 titles = {name: ALGORITHMS[name].title for name in results}
-palette = Palette(titles.values(), reference="2D-UPSO")
+palette = Palette(titles.values(), baseline="2D-UPSO")
 curves = {titles[name]: np.array([run.errors for run in runs]) for name, runs in results.items()}
 convergence = plot_convergence(curves, palette=palette, budget=BUDGET)
 

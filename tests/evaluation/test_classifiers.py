@@ -237,7 +237,7 @@ def test_other_packages_register_by_entry_point(installed):
     assert CLASSIFIERS["k-nn"].title == "k-NN"
     with pytest.raises(PqswarmError, match="classifier 'gone', plugin:nothing, cannot be loaded"):
         CLASSIFIERS.find("gone")
-    with pytest.raises(PqswarmError, match=r"must be derived from pqswarm\.evaluation\.classifier\.Classifier"):
+    with pytest.raises(PqswarmError, match=r"must be derived from pqswarm\.evaluation\.learners\.Classifier"):
         CLASSIFIERS.find("other")
     assert CLASSIFIERS.find("centroid")().describe() == "nearest centroid by Euclidean distance"
     check_classifier(CLASSIFIERS["centroid"]({"metric": "manhattan"}))

@@ -18,8 +18,15 @@ from pqswarm.evaluation import (
     KernelNBEvaluator,
     KNNEvaluator,
 )
-from pqswarm.evaluation.backend import CudaBackend
-from pqswarm.evaluation.cuda import DEVICES, MEMORY, batch_memory, check_device, cuda_source, cut_cuda_batch
+from pqswarm.evaluation.devices import (
+    DEVICES,
+    MEMORY,
+    CudaBackend,
+    batch_memory,
+    check_device,
+    cuda_source,
+    cut_cuda_batch,
+)
 from pqswarm.evaluation.exact.knn.cuda import knn_cuda_grid
 from pqswarm.evaluation.exact.naive_bayes.cuda import GaussianNBOnCuda
 from pqswarm.evaluation.scaling import SCALINGS
@@ -196,25 +203,24 @@ class FakeCuda(CudaBackend):
 
     def _compute(self, masks, predicted, folds):
         self.asked.append(masks.sum(axis=1))
-        backend = self.evaluator._backend
-        return backend.predict(masks) if predicted else backend.counts(masks, folds)
+        return self.evaluator._predict(masks) if predicted else self.evaluator.error_counts(masks, folds)
 
 
 def test_batches_are_cut_and_reassembled(monkeypatch):
     runtime = types.SimpleNamespace(memGetInfo=lambda: (1 << 20, 16 * MEMORY))
     gpu = types.SimpleNamespace(asarray=np.asarray, cuda=types.SimpleNamespace(runtime=runtime))
-    monkeypatch.setattr("pqswarm.evaluation.backend.cupy", lambda: gpu)
+    monkeypatch.setattr("pqswarm.evaluation.devices.cupy", lambda: gpu)
     X, y, folds = dataset("wine")
     evaluator = KNNEvaluator(X, y, folds)
     masks = random_masks(30, 13, 8)
     backend = FakeCuda(evaluator)
-    np.testing.assert_array_equal(backend.counts(masks, range(10)), evaluator.error_counts(masks))
+    np.testing.assert_array_equal(backend.run(masks, range(10), predicted=False), evaluator.error_counts(masks))
     assert [sizes.size for sizes in backend.asked] == [6, 6, 6, 6, 6]
     assert (np.diff(np.concatenate(backend.asked)) >= 0).all()  # like sizes together
-    predicted = backend.predict(masks)
+    predicted = backend.run(masks, range(10), predicted=True)
     for mask, labels in zip(masks, predicted, strict=True):
         np.testing.assert_array_equal(evaluator.classes[labels], evaluator.predictions(mask))
-    assert backend.counts(masks[:0], range(10)).shape == (0, 10)
+    assert backend.run(masks[:0], range(10), predicted=False).shape == (0, 10)
 
 
 class FakeGaussian(GaussianNBOnCuda):
@@ -224,10 +230,10 @@ class FakeGaussian(GaussianNBOnCuda):
         self.evaluator = evaluator
         self._means, self._memory = evaluator.moments[0], MEMORY
 
-    def _compute(self, masks, predicted, folds):
+    def _decide(self, masks, predicted, folds):
         assert (masks.sum(axis=1) > 1).all()
         e = self.evaluator
-        winners = e._backend.predict(masks)[:, e.by_fold]
+        winners = e._predict(masks)[:, e.by_fold]
         doubtful = np.random.default_rng(len(masks)).random(winners.shape) < 0.05
         doubtful[:, : e.starts[folds.start]] = doubtful[:, e.starts[folds.stop] :] = False  # not tested
         wrong = (winners != e.labels[e.by_fold]) & ~doubtful
@@ -244,8 +250,8 @@ def test_doubtful_samples_are_left_to_the_cpu():
         masks = np.concatenate([np.eye(13, dtype=bool)[:3], random_masks(20, 13, 9)])
         fake = FakeGaussian(evaluator)
         for part in (range(10), range(2, 5)):
-            np.testing.assert_array_equal(fake.counts(masks, part), evaluator.error_counts(masks, part))
-        for mask, labels in zip(masks, fake.predict(masks), strict=True):
+            np.testing.assert_array_equal(fake.run(masks, part, predicted=False), evaluator.error_counts(masks, part))
+        for mask, labels in zip(masks, fake.run(masks, range(10), predicted=True), strict=True):
             np.testing.assert_array_equal(evaluator.classes[labels], evaluator.predictions(mask))
 
 

@@ -134,16 +134,11 @@ def test_folds_of_scikit_learns_splitters(splitter):
 
 
 @pytest.mark.parametrize(
-    ("splitter", "message"),
-    [
-        (ShuffleSplit(3, random_state=0), "does not train fold|tests a sample twice|never tests"),
-        (RepeatedKFold(n_splits=3, n_repeats=2), "tests a sample twice"),
-        (TimeSeriesSplit(3), "does not train fold 0 on all other samples"),
-    ],
+    "splitter", [ShuffleSplit(3, random_state=0), RepeatedKFold(n_splits=3, n_repeats=2), TimeSeriesSplit(3)]
 )
-def test_splitters_without_a_partition(splitter, message):
+def test_splitters_without_a_partition(splitter):
     X, y, _ = dataset("wine")
-    with pytest.raises(PqswarmError, match=message):
+    with pytest.raises(PqswarmError, match=r"does not make a partition.*use a k-fold one"):
         Folds.from_splitter(splitter, X, y)
 
 
@@ -153,8 +148,6 @@ def test_splitters_with_groups():
     folds = Folds.from_splitter(GroupKFold(3), X, y, groups)
     for group in range(9):
         assert np.unique(folds.test_fold[groups == group]).size == 1
-    with pytest.raises(PqswarmError, match="splitter must be scikit-learn's or a list"):
-        Folds.from_splitter(5, X, y)
 
 
 @pytest.mark.parametrize("fold", [[], [0, 0, 0], [0, 2, 2], [-1, 0, 1], [0.0, 1.0], [[0, 1]]])

@@ -8,7 +8,7 @@ from sklearn.metrics import mutual_info_score
 
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import FILTERS, Filter, prefilter
-from pqswarm.evaluation.filters import scores
+from pqswarm.evaluation import filters as scores
 from tests.reference import filters as reference
 
 FAST = [name for name in FILTERS.built_in if name != "mutual-information"]

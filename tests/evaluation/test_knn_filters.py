@@ -151,13 +151,13 @@ def check_reads():
         y = np.arange(n) % 3
         evaluator = KNNEvaluator(X, y, Folds(np.arange(n) % 4), metric=METRICS[metric], n_jobs=1)
         selected = np.arange(p)
-        cpu = evaluator._backend
-        arranged = cpu._arrange(0, selected)
+        arranged = evaluator._arrange(0, selected)
         parts = tuple(guarded(part, at_end) if np.ndim(part) and part.size else part for part in arranged)
-        for guesses in (np.empty((n, 0), np.int32), cpu._guesses):
+        for guesses in (np.empty((n, 0), np.int32), evaluator._guesses):
             labels = [np.empty(n, np.int64) for _ in range(2)]
             for given, predicted in zip((arranged, parts), labels, strict=True):
-                cpu._search(0, given, selected, guesses, 3, (0, n), predicted, np.empty((0, 0), np.int32))
+                search = (given, evaluator.views[0], selected, guesses, range(4), 3, (0, n))
+                evaluator._search(*search, predicted, np.empty((0, 0), np.int32))
             assert np.array_equal(*labels)
 
 

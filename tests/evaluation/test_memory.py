@@ -11,7 +11,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import CLASSIFIERS, REGRESSORS, Folds, base
 from pqswarm.evaluation.exact.linear.regression import LinearEvaluator
 
-NAMES = [*(name for name in CLASSIFIERS if CLASSIFIERS[name].exact), *REGRESSORS]
+NAMES = [*(name for name in CLASSIFIERS if CLASSIFIERS[name].fast_evaluator), *REGRESSORS]
 FEATURES = 30
 
 

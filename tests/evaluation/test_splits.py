@@ -28,7 +28,6 @@ from pqswarm import KernelNB
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import (
     CachedEvaluator,
-    Folds,
     GaussianNBEvaluator,
     GenericEvaluator,
     KNNEvaluator,
@@ -239,10 +238,3 @@ def test_two_threads_give_the_same_errors_of_repetitions():
     for model in (GaussianNB(), DecisionTreeClassifier(max_depth=2, random_state=0)):
         one, two = (choose_evaluator(model, X, y, splits, n_jobs=jobs).evaluator for jobs in (1, 2))
         np.testing.assert_array_equal(one.errors(masks), two.errors(masks))
-
-
-def test_folds_of_splitters_stay_as_they_were():
-    X, y, _ = dataset("wine")
-    cv = StratifiedKFold(5, shuffle=True, random_state=0)
-    folds = Folds.from_splitter(cv, X, y)
-    assert np.array_equal(folds.test_fold, Splits.from_cv(cv, X, y).partitions()[0].test_fold)

@@ -11,7 +11,7 @@ from tests.identify.conftest import NAMES
 from pqswarm.datasets.specs import event_specs
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import CLASSIFIERS
-from pqswarm.evaluation.classifiers import EstimatorClassifier
+from pqswarm.evaluation.learners import EstimatorClassifier
 from pqswarm.events import generate, get_preset
 from pqswarm.events.classes import class_type
 from pqswarm.events.training import TRAINING_CLASSES

@@ -17,7 +17,7 @@ from pqswarm.statistics import compare_runs
 
 PAPER = ["GA", "ACO", "BPSO", "CBPSO", "chBPSO", "2D-UPSO"]
 MANY = [*PAPER, "SFFS", "MERIT", "UMDA", "GA-sparse", "my ∞ own", "x$y$ _<&z>"]
-PALETTE = Palette(PAPER, reference="2D-UPSO")
+PALETTE = Palette(PAPER, baseline="2D-UPSO")
 LEVELS = [inf, 50, 45, 40, 35, 30, 25, 20]
 
 

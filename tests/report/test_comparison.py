@@ -116,7 +116,7 @@ def test_the_leader_in_words(study):
     assert "NB: all algorithms have the same mean error rate over 8 data sets, " in say_leader(
         equal, *equal.classifiers
     )
-    alone = several(replace(study, classifiers=[replace(same[0], runs={"GA": runs["GA"]}, reference="GA")]), few)
+    alone = several(replace(study, classifiers=[replace(same[0], runs={"GA": runs["GA"]}, baseline="GA")]), few)
     assert say_leader(alone, *alone.classifiers).startswith("NB: GA has a mean error rate over 8 data sets, ")
 
 

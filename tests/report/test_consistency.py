@@ -49,11 +49,11 @@ FORGED = {
     "a negative standard error": lambda found: with_smaller(found, standard_error=-1.0),
     "no smaller subset, which was tested": lambda found: replace(found, smaller=None),
     "nothing held out for the reference": lambda found: replace(
-        found, held_out={title: errors for title, errors in found.held_out.items() if title != found.reference}
+        found, held_out={title: errors for title, errors in found.held_out.items() if title != found.baseline}
     ),
     "held out for strangers": lambda found: replace(found, held_out=found.held_out | {"mine": np.zeros(2)}),
     "held-out errors above 1": lambda found: replace(
-        found, held_out=found.held_out | {found.reference: np.full(2, 3.0)}
+        found, held_out=found.held_out | {found.baseline: np.full(2, 3.0)}
     ),
     "accuracies above 100": lambda found: with_noise(found, all_features=found.noise.all_features + 100),
     "no accuracy of the reference": lambda found: with_noise(found, accuracy={}),

@@ -31,8 +31,8 @@ def test_the_table_holds_medians_of_what_runs_met(study, knn):
                 for r in groups[row["algorithm"]]
             ]
             assert (INF if value is None else value) == pytest.approx(median(least))
-    last = next(row[table.keys[-1]] for row in table.rows if row["algorithm"] == knn.reference)
-    assert last == pytest.approx(median(knn.errors(knn.reference)))
+    last = next(row[table.keys[-1]] for row in table.rows if row["algorithm"] == knn.baseline)
+    assert last == pytest.approx(median(knn.errors(knn.baseline)))
 
 
 def test_the_words_name_the_smallest_subset_that_does_as_well_as_all(study, knn):

@@ -202,7 +202,7 @@ def test_held_out_events_and_optimism(rows_of, kept, find):
 def test_sequential_search_against_all_runs(rows_of, kept):
     errors, (mask,) = kept["sffs"]
     (row,) = rows_of("sequential")
-    assert (row["size"], row["J"], row["reference_evaluations"]) == (mask.sum(), errors[0], 360)
+    assert (row["size"], row["J"], row["baseline_evaluations"]) == (mask.sum(), errors[0], 360)
     rows = {row["algorithm"]: row for row in rows_of("sequential-runs")}
     assert list(rows) == list(NAMES.values())
     for name, title in NAMES.items():
@@ -259,7 +259,7 @@ def test_selection_frequencies_by_band_and_function(found, rows_of, kept):
         listed = bool(best[i] or smaller[i] or masks[:, i].sum() >= 2)
         assert (name in rows) == listed
         if listed:
-            assert rows[name]["share"] == pytest.approx(100 * masks[:, i].mean())
+            assert rows[name]["fraction"] == pytest.approx(100 * masks[:, i].mean())
             assert (rows[name]["best"], rows[name]["smaller"]) == (best[i], smaller[i])
 
 
@@ -273,7 +273,7 @@ def test_most_frequent_confusions(study, rows_of, find):
         i, j = (place[title] for title in row["classes"].split(" and "))
         counts = [matrix[i, j] + matrix[j, i] for matrix in matrices]
         assert [row["before"], row["after"]] == counts
-        assert [row["before_share"], row["after_share"]] == pytest.approx(
+        assert [row["before_fraction"], row["after_fraction"]] == pytest.approx(
             [100 * c / w for c, w in zip(counts, wrong, strict=True)]
         )
     assert [row["before"] for row in rows] == sorted((row["before"] for row in rows), reverse=True)

@@ -169,7 +169,7 @@ def test_any_classes_and_features_have_a_complete_report(study, knn, no_pictures
     labels = drawings["k-nn-confusion"].draw().axes[0].get_yticklabels()
     assert [label.get_text() for label in labels] == ["Sag", "Swell", "My own", "precision [%]"]
     (row, other_row) = tables(other, found)["confusions"].rows
-    assert (row["classes"], row["before"], row["before_share"]) == ("Sag and My own", 2, pytest.approx(200 / 3))
+    assert (row["classes"], row["before"], row["before_fraction"]) == ("Sag and My own", 2, pytest.approx(200 / 3))
     assert (other_row["classes"], other_row["after"]) == ("Sag and Swell", 1)
     flawless = replace(found, noise=replace(found.noise, before=np.eye(3, dtype=int), after=np.eye(3, dtype=int)))
     assert "confusions" not in tables(other, flawless)

@@ -105,8 +105,8 @@ def test_all_looks_of_a_study_differ():
 
 
 def test_colours_of_other_algorithms_go_by_order():
-    def looks(titles, reference=None):
-        palette = Palette(titles, reference)
+    def looks(titles, baseline=None):
+        palette = Palette(titles, baseline)
         return [(palette.color(title), palette.marker(title), palette.line(title)["ls"]) for title in titles]
 
     assert looks(OWN[:12]) == looks(OWN[:12][::-1])

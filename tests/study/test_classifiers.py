@@ -144,7 +144,7 @@ def test_classifiers_without_a_gpu_are_evaluated_on_the_cpu(own, tmp_path, monke
     run_study(plan, tmp_path / "cpu", jobs=1)
     monkeypatch.setattr(Scheduler, "search", spy)
     monkeypatch.setattr(run_module, "check_device", lambda device: None)
-    monkeypatch.setattr("pqswarm.evaluation.classifier.check_device", lambda device: None)
+    monkeypatch.setattr("pqswarm.evaluation.learners.check_device", lambda device: None)
     run_study(plan, tmp_path / "cuda", jobs=1, device="cuda")
     assert devices == [("cuda", ["own-gpu"], 3)] * 2 + [("cpu", ["own"], 1)] * 2
     assert contents(tmp_path / "cuda") == contents(tmp_path / "cpu")

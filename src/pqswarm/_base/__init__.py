@@ -1,1 +1,1 @@
-"""Helpers for all packages: options, checks, registries, random streams, text, files."""
+"""Helpers for all packages: parameters, checks, registries, random streams, text, files."""

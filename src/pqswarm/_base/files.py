@@ -125,9 +125,9 @@ def _remove_abandoned(path: Path) -> None:
         return
     parts = re.compile(re.escape(f".{path.name}.{_machine_id_in_file_names()}-") + r"(\d+)-[0-9a-f]+\.part")
     with suppress(OSError):
-        for one in path.parent.iterdir():
-            if (match := parts.fullmatch(one.name)) and not file_writer_is_alive(int(match[1])):
-                one.unlink(missing_ok=True)
+        for entry in path.parent.iterdir():
+            if (match := parts.fullmatch(entry.name)) and not file_writer_is_alive(int(match[1])):
+                entry.unlink(missing_ok=True)
 
 
 def _machine_id_in_file_names() -> str:

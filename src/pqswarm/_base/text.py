@@ -21,11 +21,12 @@ def file_text(path: str | Path) -> str:
 
 def printable(text: str) -> str:
     """Return text as one line, with controls, separators, direction marks and lone surrogates as escapes."""
-    if text.isprintable():
-        return text
-    return "".join(
-        one if one.isprintable() or unicodedata.category(one) in ("Zs", "Co") else ascii(one)[1:-1] for one in text
-    )
+    return text if text.isprintable() else "".join(map(_printable_character, text))
+
+
+def _printable_character(character: str) -> str:
+    is_shown = character.isprintable() or unicodedata.category(character) in ("Zs", "Co")
+    return character if is_shown else ascii(character)[1:-1]
 
 
 def disarm(value: object) -> object:

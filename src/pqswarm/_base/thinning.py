@@ -16,10 +16,10 @@ def extremes(values: Any, step: int) -> tuple[Any, Any]:
     low = np.empty((*values.shape[:-1], -(-n // step)), values.dtype)
     high = np.empty_like(low)
     bins = values[..., : whole * step].reshape(*values.shape[:-1], whole, step)
-    for found, ufunc in ((low, np.fmin), (high, np.fmax)):
-        ufunc.reduce(bins, axis=-1, out=found[..., :whole])
+    for extreme, ufunc in ((low, np.fmin), (high, np.fmax)):
+        ufunc.reduce(bins, axis=-1, out=extreme[..., :whole])
         if whole * step < n:
-            found[..., -1] = ufunc.reduce(values[..., whole * step :], axis=-1)
+            extreme[..., -1] = ufunc.reduce(values[..., whole * step :], axis=-1)
     return low, high
 
 
@@ -28,11 +28,11 @@ def extremes_between(values: FloatArray, edges: Sequence[int]) -> tuple[FloatArr
     low = np.full(len(edges) - 1, np.nan)
     high = np.full(len(edges) - 1, np.nan)
     for i, (first, stop) in enumerate(pairwise(edges)):
-        known = values[first:stop]
-        known = known[np.isfinite(known)]
-        if known.size:
-            low[i] = known.min()
-            high[i] = known.max()
+        finite = values[first:stop]
+        finite = finite[np.isfinite(finite)]
+        if finite.size:
+            low[i] = finite.min()
+            high[i] = finite.max()
     return low, high
 
 
@@ -41,6 +41,6 @@ def extreme_places(values: FloatArray, step: int) -> Any:
     n = values.shape[-1]
     pad = [(0, 0)] * (values.ndim - 1) + [(0, -n % step)]
     bins = np.pad(values, pad, constant_values=np.nan).reshape(*values.shape[:-1], -1, step)
-    known = np.isfinite(bins)
-    places = np.stack([np.where(known, bins, np.inf).argmin(-1), np.where(known, bins, -np.inf).argmax(-1)], axis=-1)
+    finite = np.isfinite(bins)
+    places = np.stack([np.where(finite, bins, np.inf).argmin(-1), np.where(finite, bins, -np.inf).argmax(-1)], axis=-1)
     return np.sort(places, axis=-1) + step * np.arange(bins.shape[-2])[:, np.newaxis]

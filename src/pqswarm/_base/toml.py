@@ -57,20 +57,20 @@ def parse_toml(text: str, source: str) -> dict[str, Any]:
     """Return what a text of TOML says; messages name its `source`."""
     too_large = PqswarmError(f"{source} cannot be used: it holds an integer of more than 64 bits.")
     try:
-        found = tomllib.loads(text)
+        table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise PqswarmError(f"{source} is not valid TOML: {shorten(str(error), 200)}.") from None
     except RecursionError:
         raise PqswarmError(f"{source} cannot be used: its values are nested too deeply.") from None
     except ValueError:  # of int
         raise too_large from None
-    waiting: list[Any] = [found]
+    waiting: list[Any] = [table]
     while waiting:  # one in hexadecimal digits may be too long to be printed
         value = waiting.pop()
         if isinstance(value, int) and abs(value) >= 2**64:
             raise too_large
         waiting += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return found
+    return table
 
 
 def explain_mistakes(
@@ -85,7 +85,7 @@ def explain_mistakes(
     beside keys, are left out; `words` are sentences for more kinds of mistakes, by pydantic's names.
     """
     lines: list[str] = []
-    known = {**_IN_WORDS, **(words or {})}
+    phrases = {**_IN_WORDS, **(words or {})}
     mistakes = error.errors(include_url=False)
     deeper = {mistake["loc"][:1] for mistake in mistakes if len(mistake["loc"]) > 1}
     for mistake in mistakes:
@@ -96,9 +96,9 @@ def explain_mistakes(
         loc = loc[: (at := next((i for i, part in enumerate(loc) if part in tags), len(loc)))] + loc[at + 1 :]
         place = shorten("".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc).lstrip("."))
         message = mistake["msg"].removeprefix("Value error, ").replace("Input should be", "must be").rstrip(".")
-        if kind in known:
+        if kind in phrases:
             limits = mistake.get("ctx", {}).items()
-            message = known[kind].format(**{key: f"{v:g}" if isinstance(v, float) else v for key, v in limits})
+            message = phrases[kind].format(**{key: f"{v:g}" if isinstance(v, float) else v for key, v in limits})
         if kind == "extra_forbidden":
             message = f"there is no such key: {_known_keys(models, loc)}"
         elif kind not in ("value_error", "missing"):
@@ -123,9 +123,9 @@ def _known_keys(models: "tuple[type[BaseModel], ...]", loc: list[int | str]) -> 
     for part in loc[:-1]:
         fields = [owner.model_fields[str(part)] for owner in owners if part in owner.model_fields]
         owners = [model for field in fields for model in _models_in(field.annotation)] or owners
-    known = list(dict.fromkeys(name for owner in owners for name, field in owner.model_fields.items() if field.repr))
-    close = difflib.get_close_matches(str(loc[-1]), known, n=1)
-    return f"{f'did you mean {close[0]}? Known' if close else 'known'} here are {', '.join(known)}"
+    names = list(dict.fromkeys(name for owner in owners for name, field in owner.model_fields.items() if field.repr))
+    close = difflib.get_close_matches(str(loc[-1]), names, n=1)
+    return f"{f'did you mean {close[0]}? Known' if close else 'known'} here are {', '.join(names)}"
 
 
 def _models_in(annotation: Any) -> "Iterator[type[BaseModel]]":
@@ -149,7 +149,7 @@ def to_toml(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, str):
         text = json.dumps(value, ensure_ascii=False)  # a string of JSON is one of TOML, but for what cannot be seen
-        return "".join(one if one.isprintable() else f"\\U{ord(one):08x}" for one in text)
+        return "".join(character if character.isprintable() else f"\\U{ord(character):08x}" for character in text)
     if isinstance(value, tuple | list):
         return f"[{', '.join(to_toml(entry) for entry in value)}]"
     if isinstance(value, Mapping):

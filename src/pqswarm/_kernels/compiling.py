@@ -39,13 +39,13 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     keep = options.pop("cache", False)
 
     def compiled(function: Callable[..., Any]) -> Any:
-        made = numba.njit(**options)(function)
-        if keep and hasattr(made, "_cache"):  # else the compiler is turned off
+        dispatcher = numba.njit(**options)(function)
+        if keep and hasattr(dispatcher, "_cache"):  # else the compiler is turned off
             try:
-                made._cache = _CheckedCache(function)
+                dispatcher._cache = _CheckedCache(function)
             except (RuntimeError, OSError):
                 _warn_once("there is no writable folder to cache them: set NUMBA_CACHE_DIR")
-        return made
+        return dispatcher
 
     return compiled
 
@@ -102,20 +102,20 @@ class _CheckedCache(FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the cached code, if need be after another process has compiled it, or None."""
-        found, _ = self._look(sig, target_context)
-        if found is not None or self._lock.is_locked:
-            return found
+        code, _ = self._look(sig, target_context)
+        if code is not None or self._lock.is_locked:
+            return code
         note_compile_time()
         with suppress(OSError, NotImplementedError, Timeout, RuntimeError):  # the last: a lock from before a fork
             self._impl.locator.ensure_cache_path()
             self._lock.acquire()
-            found, error = self._look(sig, target_context)  # again: it may just have been written
+            code, error = self._look(sig, target_context)  # again: it may just have been written
             if error is not None:
                 self._cache_file.remove()
                 _warn_once(f"the cache in {self._cache_path} cannot be read ({_compile_cache_error_reason(error)})")
-            if found is not None:
+            if code is not None:
                 self._lock.release()
-        return found
+        return code
 
     def _look(self, sig: Any, target_context: Any) -> tuple[Any, Exception | None]:
         """Return the cached code, and why it cannot be used."""

@@ -1,7 +1,7 @@
 """The common part of all evaluators: checked data and masks, scaling, threads."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from itertools import pairwise
@@ -28,9 +28,14 @@ class SubsetError(PqswarmError):
     def of(cls, estimator: Any, mask: BoolArray | IntArray, error: BaseException) -> "SubsetError":
         """Return the error with the estimator, the features of a mask or list, and the reason."""
         features = np.flatnonzero(mask) if mask.dtype == np.bool_ else mask
-        lines = str(error).strip().splitlines() or [type(error).__name__]
         what = f"{type(estimator).__name__} cannot be used with features {features.tolist()}"
-        return cls(f"{what}: {lines[0].rstrip('.')}.")
+        return cls(f"{what}: {first_line(error)}")
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of an error's message, or its type, as a sentence."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return f"{lines[0].rstrip('.')}."
 
 
 class EvaluatorOptions(TypedDict, total=False):
@@ -160,19 +165,19 @@ class Evaluator(ABC):
     def _evaluate(self, masks: ArrayLike, empty: Any, compute: Callable[[BoolArray], AnyArray]) -> AnyArray:
         """Apply `compute` to the non-empty subsets, in batches of limited memory; empty ones get `empty`."""
         checked = self.checked_masks(masks)
-        found = np.tile(empty, (len(checked), *[1] * np.ndim(empty)))
+        results = np.tile(empty, (len(checked), *[1] * np.ndim(empty)))
         some = np.flatnonzero(checked.any(axis=1))
         at_once = max(1, MAX_BATCH_BYTES // (8 * max(self.n_samples, int(self.folds.sizes.sum()))))
         for rows in np.array_split(some, -(-some.size // at_once)) if some.size else ():
-            found[rows] = compute(checked[rows])
-        return found
+            results[rows] = compute(checked[rows])
+        return results
 
-    def _by_sample(self, found: AnyArray) -> AnyArray:
+    def _by_sample(self, predicted: AnyArray) -> AnyArray:
         """Predictions, one per test sample of each fold, in the order of the samples."""
         if len(self.folds.partitions() or ()) != 1:
             raise PqswarmError("predictions exist only where each sample is tested once: use errors or error_counts.")
-        ordered = np.empty_like(found)
-        ordered[self.folds.row_samples] = found
+        ordered = np.empty_like(predicted)
+        ordered[self.folds.row_samples] = predicted
         return ordered
 
     def checked_masks(self, masks: ArrayLike) -> BoolArray:
@@ -227,7 +232,7 @@ class Evaluator(ABC):
             )
         return [self.fold_data(fold) for fold in (range(self.folds.n_folds) if self.scales_folds else [0])]
 
-    def in_threads(self, work: Callable[[Any], None], items: list[Any]) -> None:
+    def in_threads(self, work: Callable[[Any], None], items: Sequence[Any]) -> None:
         """Call `work` on all items, which must be independent, in `n_jobs` threads."""
         jobs = min(effective_jobs(self.n_jobs), len(items))
         if jobs <= 1:
@@ -267,25 +272,27 @@ class ClassificationEvaluator(Evaluator):
         return self.labels[self.folds.row_samples]
 
     @abstractmethod
-    def _predict(self, masks: BoolArray) -> IntArray:
-        """Labels, as positions in `classes`, of every tested sample for each non-empty mask: (m, n); -1 if refused."""
+    def _predict(self, masks: BoolArray, folds: range | None = None) -> IntArray:
+        """Labels, as positions in `classes`, of every tested sample for each non-empty mask: (m, n); -1 if refused.
 
-    def _counts(self, masks: BoolArray) -> IntArray:
-        """Misclassified samples of each fold for each non-empty mask: shape (m, n_folds)."""
-        return self.count_errors(self._predict(masks))
+        If consecutive `folds` are given, only the labels of their samples matter.
+        """
 
-    def _part_counts(self, masks: BoolArray, folds: range) -> IntArray:
-        """The counts of some consecutive folds: shape (m, k). A derived class that leaves out the others saves time."""
-        return self._counts(masks)[:, folds.start : folds.stop]
+    def _counts(self, masks: BoolArray, folds: range) -> IntArray:
+        """Misclassified samples of consecutive folds for each non-empty mask: shape (m, len(folds)); -1 if refused."""
+        predicted = self._predict(masks, folds)
+        counts = self.count_errors(predicted, folds)
+        counts[(predicted < 0).all(axis=1)] = -1
+        return counts
 
     def count_errors(self, predicted: IntArray, folds: range | None = None) -> IntArray:
         """Return the misclassified samples of all folds, or of some, for predicted positions in `classes`, (m, n)."""
         from pqswarm.evaluation.count_kernels import count_errors
 
         folds = range(self.folds.n_folds) if folds is None else folds
-        found = np.empty((len(predicted), len(folds)), dtype=np.int64)
-        count_errors(predicted, self.row_labels, self.folds.row_folds, folds.start, found)
-        return found
+        counts = np.empty((len(predicted), len(folds)), dtype=np.int64)
+        count_errors(predicted, self.row_labels, self.folds.row_folds, folds.start, counts)
+        return counts
 
     def error_counts(self, masks: ArrayLike, folds: range | None = None) -> IntArray:
         """Return the misclassified samples of each fold, shape (m, n_folds); all samples for an empty subset.
@@ -293,12 +300,12 @@ class ClassificationEvaluator(Evaluator):
         `folds` are consecutive ones to which the counts are limited, shape (m, len(folds)), in which the estimator may
         refuse a subset: its counts are then -1.
         """
-        if folds is None:
-            return self._evaluate(masks, self.folds.sizes, self._counts)
-        if not (0 <= folds.start < folds.stop <= self.folds.n_folds and folds.step == 1):
+        tested = range(self.folds.n_folds) if folds is None else folds
+        if not (0 <= tested.start < tested.stop <= self.folds.n_folds and tested.step == 1):
             raise PqswarmError(f"folds must be consecutive ones of the {self.folds.n_folds}, not {folds}.")
-        sizes = self.folds.sizes[folds.start : folds.stop]
-        return self._evaluate(masks, sizes, lambda some: self._part_counts(some, folds))
+        sizes = self.folds.sizes[tested.start : tested.stop]
+        counts = self._evaluate(masks, sizes, lambda some: self._counts(some, tested))
+        return np.where(counts < 0, sizes, counts) if folds is None else counts
 
     def errors(self, masks: ArrayLike) -> FloatArray:
         """Return the error of each subset: the mean over the folds of the fold's error rate, 1 for an empty one."""
@@ -314,8 +321,7 @@ class ClassificationEvaluator(Evaluator):
         predicted = self._by_sample(self._predict(checked[np.newaxis])[0])
         if predicted.min() < 0:
             raise PqswarmError(f"the estimator cannot be used with features {np.flatnonzero(checked).tolist()}.")
-        found: AnyArray = self.classes[predicted]
-        return found
+        return np.asarray(self.classes[predicted])
 
 
 def check_features(X: ArrayLike, *, takes_nan: bool = False) -> FloatArray:

@@ -64,33 +64,33 @@ class CachedEvaluator:
         packed = np.packbits(checked, axis=1)
         keys: list[bytes] = packed.view(f"V{packed.shape[1]}").ravel().tolist()
         with self._lock:
-            known = self._recall(keys)
-        unknown = [row for row, error in enumerate(known) if error is None]
+            errors = self._recall(keys)
+        unknown = [row for row, error in enumerate(errors) if error is None]
         new: dict[bytes, float] = {}
         if unknown:
             rows = {keys[row]: row for row in unknown}  # equal subsets are evaluated once
             new = dict(zip(rows, self.evaluator.errors(checked[list(rows.values())]).tolist(), strict=True))
             for row in unknown:
-                known[row] = new[keys[row]]
+                errors[row] = new[keys[row]]
         with self._lock:
             self.n_evaluations += len(keys)
             self.n_hits += len(keys) - len(new)
             self._keep(new)
-        return np.array(known, dtype=np.float64)
+        return np.array(errors, dtype=np.float64)
 
     def _recall(self, keys: list[bytes]) -> list[float | None]:
         """The cached errors, which become recent, and None for other subsets."""
-        known = list(map(self._recent.get, keys))
+        errors = list(map(self._recent.get, keys))
         if self._older:
             again = {
                 key: self._older[key]
-                for key, error in zip(keys, known, strict=True)
+                for key, error in zip(keys, errors, strict=True)
                 if error is None and key in self._older
             }
             if again:
-                known = [again.get(key) if error is None else error for key, error in zip(keys, known, strict=True)]
+                errors = [again.get(key) if error is None else error for key, error in zip(keys, errors, strict=True)]
                 self._keep(again)
-        return known
+        return errors
 
     def _keep(self, new: dict[bytes, float]) -> None:
         """Add entries, and drop those older than half of the capacity."""

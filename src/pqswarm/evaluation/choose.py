@@ -1,6 +1,7 @@
 """Choose the evaluator of an estimator: an exact one if there is one, else fitting as usual; and say why."""
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from inspect import signature
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pqswarm._base.typing import AnyArray, BoolArray, IntArray
+from pqswarm._base.typing import BoolArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.base import Evaluator, check_evaluator_labels, check_features
 from pqswarm.evaluation.estimators import (
@@ -20,8 +21,8 @@ from pqswarm.evaluation.estimators import (
 )
 from pqswarm.evaluation.folds import CrossValidation, Folds
 from pqswarm.evaluation.generic import GenericEvaluator, check_target
+from pqswarm.evaluation.learners import find_classifier, find_regressor
 from pqswarm.evaluation.memory import MAX_TABLE_BYTES
-from pqswarm.evaluation.registry import find_classifier, find_regressor
 from pqswarm.evaluation.repeated import RepeatedEvaluator, TargetsEvaluator
 from pqswarm.evaluation.scaling import WITHIN_FOLDS, Scaling, scale_for_fold
 from pqswarm.evaluation.scores import ScoredEvaluator, explain_slow_score
@@ -119,94 +120,191 @@ def choose_evaluator(
     """
     if not isinstance(splits, CrossValidation):
         raise PqswarmError("splits must be Splits or Folds: make them with Splits.from_cv(cv, X, y).")
-    classifies = check_estimator_kind(estimator)
-    if classifies and np.ndim(y) == 1:
+    if check_estimator_kind(estimator) and np.ndim(y) == 1:
         classes, labels = check_evaluator_labels(y, len(splits))
         check_estimator_classes(classes[labels])
-    match = _ExactChoice.of(estimator, classifies, scoring, y, sample_weight)
-    data = _fast_table(X, match) if is_table(X) else check_features(X, takes_nan=True)
-    against = explain_fitting(estimator, X, y, splits, scoring, sample_weight=sample_weight, **params)
-    if against:
-        generic = GenericEvaluator(
-            X if is_table(X) else data,
-            y,
-            splits,
-            estimator,
-            scoring,
-            scaling="none",
-            n_jobs=n_jobs,
-            sample_weight=sample_weight,
-            **params,
-        )
-        return EvaluatorChoice(generic, f"GenericEvaluator: fitted fold by fold, because {', and '.join(against)}.")
-    options: dict[str, Any] = {"scaling": match.scaling, "n_jobs": n_jobs}
-    if not classifies:
-        options["scoring"] = scoring
-    weights = None if sample_weight is None else check_estimator_weights(sample_weight, len(splits))
-    if weights is not None:
-        options["sample_weight"] = weights
-    targets = check_target(y, len(splits)).T if np.ndim(y) == 2 else [np.asarray(y)]
-    partitions = splits.partitions()
-    held_out = None
-    problems: list[tuple[Any, Any, Any]]
-    if partitions is None and not match.exact.fast_evaluator.takes_splits:
-        held_out = data
-        problems = [_held_out(data, split, match.scaling) for split in splits.split()]
-        options["scaling"] = "none"
-    else:
-        problems = [(data, slice(None), folds) for folds in partitions or (splits,)]
-    made = [
-        [match.exact._evaluator(part, target[rows], folds, **options) for target in targets]
-        for part, rows, folds in problems
-    ]
-    kind = type(made[0][0]).__name__
-    parts: list[Evaluator] = [each[0] if len(each) == 1 else TargetsEvaluator(each) for each in made]
-    if match.scorer is not None:
-        parts = [ScoredEvaluator(each[0], match.scorer, weights) for each in made]
-    single = len(parts) == 1 and held_out is None
-    evaluator = parts[0] if single else RepeatedEvaluator(parts, splits, held_out)
-    by = f", scaled by {match.scaler} inside each fold" if match.scaler else ""
-    times = "" if single else f", in {len(parts)} {'partitions' if held_out is None else 'splits'}"
-    return EvaluatorChoice(evaluator, f"{kind}: exact for {match.exact.describe()}{by}{times}.")
+    data = X if is_table(X) else check_features(X, takes_nan=True)
+    match = _ExactMatch(estimator, data, y, splits, scoring, sample_weight, **params)
+    against = match.reasons_against()
+    if not against:
+        return match.choice(n_jobs)
+    generic = GenericEvaluator(
+        data,
+        y,
+        splits,
+        estimator,
+        scoring,
+        scaling="none",
+        n_jobs=n_jobs,
+        sample_weight=sample_weight,
+        **params,
+    )
+    return EvaluatorChoice(generic, f"GenericEvaluator: fitted fold by fold, because {', and '.join(against)}.")
 
 
 def explain_fitting(
     estimator: Any, X: Any, y: ArrayLike, splits: CrossValidation, scoring: Any = None, **params: Any
 ) -> list[str]:
     """Return why :func:`choose_evaluator` fits the estimator; empty if there is an exact evaluator."""
-    classifies = check_estimator_kind(estimator)
-    match = _ExactChoice.of(estimator, classifies, scoring, y, params.get("sample_weight"))
-    against = [match.why_not] if match.why_not else []
-    fast = getattr(match.exact, "fast_evaluator", None)
-    if params.get("sample_weight") is not None and fast and "sample_weight" not in signature(fast).parameters:
-        against.append("samples have weights")
-    if params.get("fit_params") or params.get("score_params"):
-        against.append("fit has parameters")
-    if np.ndim(y) == 2 and classifies:
-        against.append("y has several labels")
-    elif match.scorer is not None and match.scorer._response_method != "predict" and _lacks_class(y, splits):
-        against.append("a training or test set lacks a class")
-    data = _fast_table(X, match)
-    if data is None:
-        against.append("X is not an array or frame of numbers")
-    elif np.isnan(data.data if is_table(data) else data).any():
-        against.append("X has NaN")
-    partitions = splits.partitions()
-    if partitions is None and fast and not fast.takes_splits and _is_small(np.asarray(y), splits, classifies):
-        against.append(f"a test set that is not a fold of a partition has fewer than {_FEW} samples, or one class")
-    elif data is not None:
-        copies = splits.n_folds if partitions is None or match.scaling in WITHIN_FOLDS else len(partitions)
-        needed = copies * data.data.nbytes * 3 // 2  # in double and single precision
-        if needed > MAX_TABLE_BYTES:
-            against.append(f"its scaled copies of X would take {needed / 2**30:.0f} GiB")
-    return against
+    return _ExactMatch(estimator, X, y, splits, scoring, **params).reasons_against()
 
 
-def _fast_table(X: Any, match: "_ExactChoice") -> Any:
-    """X as an exact evaluator takes it: an array of floats, or a sparse matrix; None if it does not."""
-    if hasattr(X, "tocsr"):
-        return X if match.exact is not None and match.exact.takes_sparse and not match.scaler else None
-    return as_numbers(X)
+class _ExactMatch:
+    """The exact learner, scaler and scorer that reproduce an estimator with its data, or why there are none."""
+
+    def __init__(
+        self,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        splits: CrossValidation,
+        scoring: Any,
+        sample_weight: Any = None,
+        fit_params: Any = None,
+        score_params: Any = None,
+    ) -> None:
+        self._classifies = check_estimator_kind(estimator)
+        self._X = X
+        self._y = y
+        self._splits = splits
+        self._scoring = scoring
+        self._sample_weight = sample_weight
+        self._has_params = bool(fit_params or score_params)
+        self._exact: Any = None
+        self._scaling: Scaling = "none"
+        self._scaler = ""
+        self._scorer: Any = None  # if errors are not counted
+        self._why_not = self._match(estimator)
+
+    def _match(self, estimator: Any) -> str:
+        """Find the learner, scaler and scorer; return why there are none."""
+        from sklearn.pipeline import Pipeline
+
+        steps = [step for _, step in pipeline_steps(estimator)]
+        if isinstance(estimator, Pipeline) and (type(estimator) is not Pipeline or not steps):
+            return f"{_short_repr(estimator)} is not scikit-learn's own Pipeline"
+        *before, last = steps
+        exact: Any = find_classifier(last) if self._classifies else find_regressor(last)
+        if exact is None:
+            return f"there is no exact evaluator for {_short_repr(last)}"
+        scorer, is_slow = self._find_scorer(exact, last)
+        if is_slow:
+            return f"the exact evaluator does not score by {_short_repr(self._scoring)}"
+        if len(before) > 1:
+            return f"the pipeline has {len(before)} steps before {type(last).__name__}"
+        for step in before:
+            scaling = _scaling_of(step)
+            if scaling is None:
+                is_scaler = type(step).__name__ in ("MinMaxScaler", "StandardScaler", "RobustScaler")
+                kind = "has options that no exact evaluator knows" if is_scaler else "is not a scaler"
+                return f"{_short_repr(step)} {kind}"
+            self._scaling = scaling
+            self._scaler = type(step).__name__
+        self._exact = exact
+        self._scorer = scorer
+        return ""
+
+    def _find_scorer(self, exact: Any, last: Any) -> tuple[Any, bool]:
+        """The scorer of a classifier, if errors are not counted, and whether it takes a fit."""
+        from sklearn.metrics import check_scoring
+
+        weighted = self._sample_weight is not None
+        counted = ("accuracy",) if self._classifies else exact.scorings
+        is_counted = self._scoring is None or (isinstance(self._scoring, str) and self._scoring in counted)
+        if is_counted and not (self._classifies and weighted):
+            return None, False
+        scorer = None
+        if self._classifies and not isinstance(self._scoring, list | tuple | set | dict):
+            scorer = check_scoring(last, "accuracy" if self._scoring is None else self._scoring)
+        return scorer, explain_slow_score(scorer, exact.fast_evaluator, np.unique(self._y).size, weighted)
+
+    def reasons_against(self) -> list[str]:
+        """Return why the estimator must be fitted."""
+        return [*self._reasons_in_arguments(), *self._reasons_in_data()]
+
+    def _reasons_in_arguments(self) -> Iterator[str]:
+        if self._why_not:
+            yield self._why_not
+        fast = getattr(self._exact, "fast_evaluator", None)
+        if self._sample_weight is not None and fast and "sample_weight" not in signature(fast).parameters:
+            yield "samples have weights"
+        if self._has_params:
+            yield "fit has parameters"
+        if np.ndim(self._y) == 2 and self._classifies:
+            yield "y has several labels"
+        elif self._scorer is not None and self._scorer._response_method != "predict" and self._lacks_class():
+            yield "a training or test set lacks a class"
+
+    def _reasons_in_data(self) -> Iterator[str]:
+        data = self._table()
+        if data is None:
+            yield "X is not an array or frame of numbers"
+        elif np.isnan(data.data if is_table(data) else data).any():
+            yield "X has NaN"
+        partitions = self._splits.partitions()
+        if partitions is None and self._exact and not self._exact.fast_evaluator.takes_splits and self._is_small():
+            yield f"a test set that is not a fold of a partition has fewer than {_FEW} samples, or one class"
+        elif data is not None:
+            copies = self._splits.n_folds
+            if partitions is not None and self._scaling not in WITHIN_FOLDS:
+                copies = len(partitions)
+            needed = copies * data.data.nbytes * 3 // 2  # in double and single precision
+            if needed > MAX_TABLE_BYTES:
+                yield f"its scaled copies of X would take {needed / 2**30:.0f} GiB"
+
+    def _table(self) -> Any:
+        """X as an exact evaluator takes it: an array of floats, or a sparse matrix; None if it does not."""
+        if hasattr(self._X, "tocsr"):
+            return self._X if self._exact is not None and self._exact.takes_sparse and not self._scaler else None
+        return as_numbers(self._X)
+
+    def _is_small(self) -> bool:
+        """Whether a sample of each class, and enough in the test set, are missing in some split."""
+        y = np.asarray(self._y)
+        pairs = list(self._splits.split())
+        single = self._classifies and any(np.unique(y[np.concatenate(pair)]).size < 2 for pair in pairs)
+        return single or min(test.size for _, test in pairs) < _FEW
+
+    def _lacks_class(self) -> bool:
+        labels = np.asarray(self._y)
+        n_classes = np.unique(labels).size
+        return any(np.unique(labels[part]).size < n_classes for split in self._splits.split() for part in split)
+
+    def choice(self, n_jobs: int | None) -> EvaluatorChoice:
+        """Return the exact evaluator, one for each partition, split and target."""
+        data = self._table()
+        options: dict[str, Any] = {"scaling": self._scaling, "n_jobs": n_jobs}
+        if not self._classifies:
+            options["scoring"] = self._scoring
+        weights = None
+        if self._sample_weight is not None:
+            options["sample_weight"] = weights = check_estimator_weights(self._sample_weight, len(self._splits))
+        targets = [np.asarray(self._y)]
+        if np.ndim(self._y) == 2:
+            targets = list(check_target(self._y, len(self._splits)).T)
+        partitions = self._splits.partitions()
+        is_held_out = partitions is None and not self._exact.fast_evaluator.takes_splits
+        problems: list[tuple[Any, Any, Any]]
+        if is_held_out:
+            problems = [_held_out(data, split, self._scaling) for split in self._splits.split()]
+            options["scaling"] = "none"
+        else:
+            problems = [(data, slice(None), folds) for folds in partitions or (self._splits,)]
+        parts: list[Evaluator] = []
+        for part, rows, folds in problems:
+            evaluators = [self._exact._evaluator(part, target[rows], folds, **options) for target in targets]
+            kind = type(evaluators[0]).__name__
+            if self._scorer is not None:
+                parts.append(ScoredEvaluator(evaluators[0], self._scorer, weights))
+            else:
+                parts.append(evaluators[0] if len(evaluators) == 1 else TargetsEvaluator(evaluators))
+        evaluator = parts[0]
+        times = ""
+        if is_held_out or len(parts) > 1:
+            evaluator = RepeatedEvaluator(parts, self._splits, data if is_held_out else None)
+            times = f", in {len(parts)} {'splits' if is_held_out else 'partitions'}"
+        by = f", scaled by {self._scaler} inside each fold" if self._scaler else ""
+        return EvaluatorChoice(evaluator, f"{kind}: exact for {self._exact.describe()}{by}{times}.")
 
 
 def _held_out(data: Any, split: tuple[IntArray, IntArray], scaling: Scaling) -> tuple[Any, IntArray, Folds]:
@@ -215,61 +313,6 @@ def _held_out(data: Any, split: tuple[IntArray, IntArray], scaling: Scaling) -> 
     test = split[1]
     rows = np.concatenate([train, test])
     return scale_for_fold(data, train, scaling)[rows], rows, Folds(np.repeat([0, 1], [train.size, test.size]))
-
-
-def _is_small(y: AnyArray, splits: CrossValidation, classifies: bool) -> bool:
-    """Whether a sample of each class, and enough in the test set, are missing in some split."""
-    pairs = list(splits.split())
-    single = classifies and any(np.unique(y[np.concatenate(pair)]).size < 2 for pair in pairs)
-    return single or min(test.size for _, test in pairs) < _FEW
-
-
-def _lacks_class(y: ArrayLike, splits: CrossValidation) -> bool:
-    labels = np.asarray(y)
-    n_classes = np.unique(labels).size
-    return any(np.unique(labels[part]).size < n_classes for split in splits.split() for part in split)
-
-
-@dataclass(frozen=True)
-class _ExactChoice:
-    """The exact learner and the scaler that reproduce an estimator, or why there are none."""
-
-    exact: Any = None
-    scaling: Scaling = "none"
-    scaler: str = ""
-    why_not: str = ""
-    scorer: Any = None  # if errors are not counted
-
-    @classmethod
-    def of(cls, estimator: Any, classifies: bool, scoring: Any, y: Any, sample_weight: Any) -> "_ExactChoice":
-        from sklearn.metrics import check_scoring
-        from sklearn.pipeline import Pipeline
-
-        steps = [step for _, step in pipeline_steps(estimator)]
-        if isinstance(estimator, Pipeline) and (type(estimator) is not Pipeline or not steps):
-            return cls(why_not=f"{_short_repr(estimator)} is not scikit-learn's own Pipeline")
-        *before, last = steps
-        exact: Any = find_classifier(last) if classifies else find_regressor(last)
-        if exact is None:
-            return cls(why_not=f"there is no exact evaluator for {_short_repr(last)}")
-        known = (None, "accuracy") if classifies else (None, *exact.scorings)
-        scorer = None
-        weighted = sample_weight is not None
-        by_name = any(scoring is one or (isinstance(scoring, str) and scoring == one) for one in known)
-        if not by_name or (classifies and weighted):
-            if classifies and not isinstance(scoring, list | tuple | set | dict):
-                scorer = check_scoring(last, "accuracy" if scoring is None else scoring)
-            if explain_slow_score(scorer, exact.fast_evaluator, np.unique(y).size, weighted):
-                return cls(why_not=f"the exact evaluator does not score by {_short_repr(scoring)}")
-        if not before:
-            return cls(exact, scorer=scorer)
-        scaling = _scaling_of(before[0])
-        if len(before) > 1:
-            return cls(why_not=f"the pipeline has {len(before)} steps before {type(last).__name__}")
-        if scaling is None:
-            kind = "has options that no exact evaluator knows" if _is_scaler(before[0]) else "is not a scaler"
-            return cls(why_not=f"{_short_repr(before[0])} {kind}")
-        return cls(exact, scaling, type(before[0]).__name__, scorer=scorer)
 
 
 def _scaling_of(step: Any) -> Scaling | None:
@@ -285,13 +328,7 @@ def _scaling_of(step: Any) -> Scaling | None:
     return None
 
 
-def _is_scaler(step: Any) -> bool:
-    from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
-
-    return type(step) in (MinMaxScaler, StandardScaler, RobustScaler)
-
-
-def _short_repr(thing: Any) -> str:
+def _short_repr(estimator: Any) -> str:
     """The repr of an object in one short line."""
-    text = " ".join(repr(thing).split())
-    return text if len(text) <= 80 else f"{type(thing).__name__}(...)"
+    text = " ".join(repr(estimator).split())
+    return text if len(text) <= 80 else f"{type(estimator).__name__}(...)"

@@ -22,9 +22,9 @@ from pqswarm._base.conformance import (
     require_parameter_class,
 )
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
-from pqswarm.evaluation.classifier import Classifier
-from pqswarm.evaluation.cuda import DEVICES
+from pqswarm.evaluation.devices import DEVICES
 from pqswarm.evaluation.folds import Folds
+from pqswarm.evaluation.learners import Classifier
 from pqswarm.evaluation.scaling import SCALINGS, WITHIN_FOLDS, Scaling, scale_by_extremes
 
 _Problem = tuple[FloatArray, AnyArray, Folds]
@@ -73,7 +73,6 @@ def check_declarations(classifier: Classifier) -> None:
     require(classifier.name and classifier.name == classifier.name.lower().strip(), "the name is not in lower case")
     require(isinstance(classifier.title, str) and classifier.title, "there is no title")
     require("cpu" in classifier.devices and set(classifier.devices) <= set(DEVICES), "devices are not among DEVICES")
-    require(isinstance(classifier.exact, bool), "exact is not true or false")
 
 
 def check_hyperparameters(classifier: Classifier) -> None:
@@ -120,7 +119,7 @@ def check_predictions(classifier: Classifier) -> None:
     for problem in _problems():
         X, y, folds = problem
         for scaling in SCALINGS:
-            few = scaling in WITHIN_FOLDS or not classifier.exact  # these take long
+            few = scaling in WITHIN_FOLDS or classifier.fast_evaluator is None  # these take long
             masks = _masks(X.shape[1])[: 5 if few else None]
             evaluator = classifier.evaluator(X, y, folds, scaling=scaling)
             counts = evaluator.error_counts(masks)

@@ -42,13 +42,13 @@ def mean_ratios(right, true, guessed, by_true, by_guessed, totals):
     whole = n // 8 * 8
     for row in range(right.shape[0]):
         for fold in range(true.shape[0]):
-            known = 0
+            n_occurring = 0
             for k in range(n):
                 a = true[fold, k]
                 b = guessed[row, fold, k]
                 c = right[row, fold, k]
                 terms[k] = c / max(by_true * a + by_guessed * b + rest * c, 5e-324)
-                known += a + b > 0
+                n_occurring += a + b > 0
             if totals.size:
                 terms *= true[fold]
             total = 0.0
@@ -59,5 +59,5 @@ def mean_ratios(right, true, guessed, by_true, by_guessed, totals):
                 total += (terms[4] + terms[5]) + (terms[6] + terms[7])
             for k in range(whole, n):
                 total += terms[k]
-            scores[row, fold] = total / (totals[fold] if totals.size else max(known, 1))
+            scores[row, fold] = total / (totals[fold] if totals.size else max(n_occurring, 1))
     return scores

@@ -30,8 +30,8 @@ def check_estimator_kind(estimator: Any) -> bool:
     if isinstance(estimator, type):
         name = estimator.__name__
         raise PqswarmError(f"estimator must be an instance, not the class {name}: write {name}().")
-    known = hasattr(estimator, "fit") and hasattr(estimator, "get_params")
-    if not known or not (is_classifier(estimator) or is_regressor(estimator)):
+    is_estimator = hasattr(estimator, "fit") and hasattr(estimator, "get_params")
+    if not is_estimator or not (is_classifier(estimator) or is_regressor(estimator)):
         raise PqswarmError(f"estimator must be a scikit-learn classifier or regressor, not {estimator!r}.")
     return bool(is_classifier(estimator))
 
@@ -111,5 +111,5 @@ def check_weighted_scorer(scorer: Any, scoring: Any) -> None:
 
 def accepts_argument(function: Any, name: str) -> bool:
     """Return whether a function accepts an argument of that name."""
-    known = inspect.signature(function).parameters
-    return name in known or any(one.kind is one.VAR_KEYWORD for one in known.values())
+    arguments = inspect.signature(function).parameters
+    return name in arguments or any(argument.kind is argument.VAR_KEYWORD for argument in arguments.values())

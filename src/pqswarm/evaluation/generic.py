@@ -78,39 +78,44 @@ class GenericEvaluator(ClassificationEvaluator):
         fit_params: Mapping[str, Any] | None = None,
         score_params: Mapping[str, Any] | None = None,
     ) -> None:
-        from sklearn.metrics import check_scoring
-
         self._classifies = check_estimator_kind(estimator)
+        self._has_classes = self._classifies and np.ndim(y) != 2
         self._is_table = is_table(X)
-        numbers = as_numbers(X) if self._is_table else (X := check_features(X, takes_nan=True))
+        data = X if self._is_table else check_features(X, takes_nan=True)
+        numbers = as_numbers(data)
         if numbers is not None and np.isnan(numbers).any():
             check_missing_for_estimator(numbers, estimator, "none" if self._is_table else scaling)
             self.takes_nan = True
-        several = np.ndim(y) == 2
-        if self._classifies and not several:
-            super().__init__(X, y, cast("Folds", folds), scaling=scaling, n_jobs=n_jobs)
-            check_estimator_classes(self.classes[self.labels])
+        if self._has_classes:
+            super().__init__(data, y, cast("Folds", folds), scaling=scaling, n_jobs=n_jobs)
             self.target = self.classes[self.labels]
+            check_estimator_classes(self.target)
         else:
-            Evaluator.__init__(self, X, folds, scaling=scaling, n_jobs=n_jobs)
+            Evaluator.__init__(self, data, folds, scaling=scaling, n_jobs=n_jobs)
             self.target = np.asarray(y) if self._classifies else check_target(y, self.n_samples)
         self.estimator = estimator
         self.scoring = scoring
-        if isinstance(scoring, list | tuple | set | dict):
-            raise PqswarmError(f"scoring must be one score, not several: {scoring!r}.")
         self._fit_params = dict(fit_params or {})
         self._score_params = dict(score_params or {})
-        self.counts_errors = (
-            self._classifies and not several and scoring is None and sample_weight is None and not self._score_params
-        )
-        wanted = "accuracy" if self._classifies and not several and scoring is None else scoring
-        self._scorer = None if self.counts_errors else check_scoring(estimator, wanted)
-        if sample_weight is not None:
-            weights = check_estimator_weights(sample_weight, self.n_samples)
-            self._fit_params[weights_key(estimator)] = self._score_params["sample_weight"] = weights
-            check_weighted_scorer(self._scorer, scoring)
+        self._set_scorer(sample_weight)
         self._views = [self.data] if self._is_table else self.fold_views()
         self._is_usable: bool | None = None  # determined when a subset is first refused
+
+    def _set_scorer(self, sample_weight: ArrayLike | None) -> None:
+        """Find the scorer, unless errors are counted, and pass the weights to it and to `fit`."""
+        from sklearn.metrics import check_scoring
+
+        if isinstance(self.scoring, list | tuple | set | dict):
+            raise PqswarmError(f"scoring must be one score, not several: {self.scoring!r}.")
+        is_rate = self._has_classes and self.scoring is None
+        self.counts_errors = is_rate and sample_weight is None and not self._score_params
+        self._scorer: Any = None
+        if not self.counts_errors:
+            self._scorer = check_scoring(self.estimator, "accuracy" if is_rate else self.scoring)
+        if sample_weight is not None:
+            weights = check_estimator_weights(sample_weight, self.n_samples)
+            self._fit_params[weights_key(self.estimator)] = self._score_params["sample_weight"] = weights
+            check_weighted_scorer(self._scorer, self.scoring)
 
     def _checked_data(self, X: Any) -> Any:
         return X if self._is_table else super()._checked_data(X)
@@ -148,18 +153,17 @@ class GenericEvaluator(ClassificationEvaluator):
 
     def _score(self, masks: BoolArray) -> FloatArray:
         """Scores of each fold for each non-empty mask: shape (m, n_folds)."""
-        found = np.empty((len(masks), self.folds.n_folds))
-        scorer: Any = self._scorer
+        scores_of_folds = np.empty((len(masks), self.folds.n_folds))
 
         def score(model: Any, X: Any, test: IntArray) -> Any:
-            return scorer(model, X, self.target[test], **take_params(self._score_params, self.n_samples, test))
+            return self._scorer(model, X, self.target[test], **take_params(self._score_params, self.n_samples, test))
 
         def work(row: int) -> None:
             scores = self._attempt(lambda mask: list(self._fit_folds(mask, score)), masks[row])
             if scores is None:
-                found[row] = -np.inf if self.is_loss else 1.0 - self._empty_error
+                scores_of_folds[row] = -np.inf if self.is_loss else 1.0 - self._empty_error
                 return
-            found[row] = scores
+            scores_of_folds[row] = scores
             if not np.isfinite(scores).all():
                 fold = int(np.argmin(np.isfinite(scores)))
                 raise PqswarmError(
@@ -168,8 +172,8 @@ class GenericEvaluator(ClassificationEvaluator):
                     f"{np.flatnonzero(masks[row]).tolist()}: use other folds or another scoring."
                 )
 
-        self.in_threads(work, list(range(len(masks))))
-        return found
+        self.in_threads(work, range(len(masks)))
+        return scores_of_folds
 
     def error_counts(self, masks: ArrayLike, folds: range | None = None) -> IntArray:
         """Return the misclassified samples of each fold; only for classifiers without scoring and weights."""
@@ -181,11 +185,11 @@ class GenericEvaluator(ClassificationEvaluator):
         """Return the prediction for each sample when its fold is tested; only if each is tested once."""
         if self._classifies:
             return super().predictions(mask)
-        found = np.empty((int(self.folds.sizes.sum()), *self.target.shape[1:]))
+        predicted = np.empty((int(self.folds.sizes.sum()), *self.target.shape[1:]))
         predict = self._fit_folds(self.checked_mask(mask), lambda model, X, _: model.predict(X))
         for fold, values in enumerate(predict):
-            found[self.folds.rows(fold)] = values
-        return self._by_sample(found)
+            predicted[self.folds.rows(fold)] = values
+        return self._by_sample(predicted)
 
     def _fit_folds(
         self, mask: BoolArray, use: Callable[[Any, FloatArray, IntArray], Any], folds: range | None = None
@@ -202,10 +206,10 @@ class GenericEvaluator(ClassificationEvaluator):
             params = take_params(self._fit_params, self.n_samples, train, mask)
             try:
                 model = clone(self.estimator).fit(take_table(data, train), self.target[train], **params)
-                found = use(model, take_table(data, test), test)
+                result = use(model, take_table(data, test), test)
             except Exception as error:  # third-party code may raise anything
                 raise SubsetError.of(self.estimator, mask, error) from error
-            yield found
+            yield result
 
     def _attempt(self, evaluate: Callable[[BoolArray], list[Any]], mask: BoolArray) -> list[Any] | None:
         """Evaluate a mask; None if the estimator refuses it, but not every mask."""
@@ -240,36 +244,26 @@ class GenericEvaluator(ClassificationEvaluator):
 
         return self._fit_folds(mask, predict, folds)
 
-    def _counts(self, masks: BoolArray) -> IntArray:
-        counts = self._part_counts(masks, range(self.folds.n_folds))
-        return np.where(counts < 0, self.folds.sizes, counts)
-
-    def _part_counts(self, masks: BoolArray, folds: range) -> IntArray:
+    def _counts(self, masks: BoolArray, folds: range) -> IntArray:
         counts = np.empty((len(masks), len(folds)), dtype=np.int64)
 
         def work(row: int) -> None:
-            found = self._attempt(lambda mask: list(self._labels_of_folds(mask, folds)), masks[row])
-            wrong = (np.count_nonzero(places != self.labels[test]) for test, places in found or ())
-            counts[row] = -1 if found is None else list(wrong)
+            labels = self._attempt(lambda mask: list(self._labels_of_folds(mask, folds)), masks[row])
+            wrong = (np.count_nonzero(places != self.labels[test]) for test, places in labels or ())
+            counts[row] = -1 if labels is None else list(wrong)
 
-        self.in_threads(work, list(range(len(masks))))
+        self.in_threads(work, range(len(masks)))
         return counts
 
-    def _predict(self, masks: BoolArray) -> IntArray:
+    def _predict(self, masks: BoolArray, folds: range | None = None) -> IntArray:  # noqa: ARG002
         predicted = np.empty((len(masks), int(self.folds.sizes.sum())), dtype=np.int64)
 
         def work(row: int) -> None:
             for fold, (_, places) in enumerate(self._labels_of_folds(masks[row])):
                 predicted[row, self.folds.rows(fold)] = places
 
-        self.in_threads(work, list(range(len(masks))))
+        self.in_threads(work, range(len(masks)))
         return predicted
-
-
-def first_line(error: BaseException) -> str:
-    """Return the first line of an error's message, or its type, as a sentence."""
-    lines = str(error).strip().splitlines() or [type(error).__name__]
-    return f"{lines[0].rstrip('.')}."
 
 
 def check_target(y: ArrayLike, n: int) -> FloatArray:

@@ -28,9 +28,9 @@ def refit_fold(
     try:
         with np.errstate(all="ignore"):
             model.fit(take_table(used, train), target[train], **more)
-            found = np.asarray(getattr(model, method)(take_table(used, test)))
-        if method != "predict" and not np.isfinite(found).all():
+            response = np.asarray(getattr(model, method)(take_table(used, test)))
+        if method != "predict" and not np.isfinite(response).all():
             raise ValueError(f"{method} gives NaN or infinite values")
     except Exception as error:  # third-party code may raise anything
         raise SubsetError.of(model, selected, error) from error
-    return found
+    return response

@@ -101,7 +101,7 @@ class RegressionEvaluator(Evaluator):
         squares = np.add.reduceat(self._weights * np.square(missed), self._starts, axis=1)
         if self.scoring == "r2":
             # If all targets of a fold are equal, scikit-learn's R2 is 1 for a perfect prediction, else 0.
-            found = np.divide(squares, self._total, out=np.ones_like(squares), where=self._total > 0)
-            return np.where((self._total == 0) & (squares == 0), 0.0, found)
+            ratios = np.divide(squares, self._total, out=np.ones_like(squares), where=self._total > 0)
+            return np.where((self._total == 0) & (squares == 0), 0.0, ratios)
         squares /= self._whole
         return np.asarray(np.sqrt(squares) if self.scoring == "neg_root_mean_squared_error" else squares)

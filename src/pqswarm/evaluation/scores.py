@@ -11,7 +11,9 @@ from numpy.typing import ArrayLike
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator, SubsetError
+from pqswarm.evaluation.devices import ExactEvaluator
 from pqswarm.evaluation.estimators import accepts_argument
+from pqswarm.evaluation.exact.naive_bayes.evaluator import KernelNBEvaluator
 from pqswarm.evaluation.refit import refit_fold
 from pqswarm.evaluation.tables import take_table
 
@@ -34,12 +36,12 @@ def explain_slow_score(scorer: Any, evaluator: type[Evaluator], n_classes: int, 
     binary = n_classes == 2
     by_class = method == "predict_proba"
     averaged = kwargs.get("average", "macro") in ("macro", "weighted") and kwargs.get("multi_class") == "ovr"
-    known = {
+    computable = {
         "log_loss": not kwargs and by_class,
         "brier_score_loss": not kwargs and by_class and binary,
         "roc_auc_score": kwargs.keys() <= {"average", "multi_class"} and (binary or (averaged and by_class)),
     }
-    return not (hasattr(evaluator, "class_scores") and known.get(function.__name__, False))
+    return not (hasattr(evaluator, "class_scores") and computable.get(function.__name__, False))
 
 
 class ScoredEvaluator(Evaluator):
@@ -104,12 +106,11 @@ class ScoredEvaluator(Evaluator):
         refused = np.zeros(len(masks), dtype=np.bool_)
         if self._method == "predict":
             scores = self._counted_scores(masks)
-            if isfinite(np.add.reduce(scores, axis=None)):
-                return -self._sign * scores if self.is_loss else 1.0 - scores
-            predicted = self.evaluator._predict(masks)
-            refused = predicted[:, 0] < 0
-            predicted[refused] = 0
-            scores = self._scores(predicted)
+            if not isfinite(np.add.reduce(scores, axis=None)):
+                predicted = self.evaluator._predict(masks)
+                refused = predicted[:, 0] < 0
+                predicted[refused] = 0
+                scores = self._scores(predicted)
         else:
             scores = np.empty((len(masks), self.folds.n_folds))
 
@@ -119,7 +120,7 @@ class ScoredEvaluator(Evaluator):
                 except SubsetError:
                     refused[row] = True
 
-            self.in_threads(work, list(range(len(masks))))
+            self.in_threads(work, range(len(masks)))
         if not np.isfinite(scores[~refused]).all():
             row, fold = np.argwhere(~np.isfinite(scores) & ~refused[:, np.newaxis])[0]
             raise PqswarmError(
@@ -132,12 +133,14 @@ class ScoredEvaluator(Evaluator):
 
     def _counted_scores(self, masks: BoolArray) -> FloatArray:
         """The scores of each fold by a backend that counts errors, or by class, without labels; else NaN."""
-        backend: Any = getattr(self.evaluator, "_backend", None) if self._score and self._given is None else None
+        e: Any = self.evaluator
         scores = np.full((len(masks), self.folds.n_folds), np.nan)
-        if backend and self._score is _accuracy:
-            return np.asarray((self._sizes - backend.counts(masks, range(self.folds.n_folds))) / self._sizes)
-        if self._score and hasattr(backend, "hits"):
-            for rows, hits in backend.hits(masks, self._true, self._score is not _balanced):
+        if self._score is None or self._given is not None or not isinstance(e, ExactEvaluator):
+            return scores
+        if self._score is _accuracy:
+            return np.asarray((self._sizes - e._counts(masks, range(self.folds.n_folds))) / self._sizes)
+        if isinstance(e, KernelNBEvaluator) and e.device == "cpu":
+            for rows, hits in e.hits(masks, self._true, self._score is not _balanced):
                 scores[rows] = self._score(hits[0], self._true, hits[-1])
         return scores
 
@@ -146,32 +149,32 @@ class ScoredEvaluator(Evaluator):
         from pqswarm.evaluation.count_kernels import count_hits
 
         e = self.evaluator
-        found = np.full((len(predicted), e.folds.n_folds), np.nan)
+        scores = np.full((len(predicted), e.folds.n_folds), np.nan)
         if self._score is not None:
-            right, guessed = np.zeros((2, *found.shape, e.classes.size), dtype=self._weights.dtype)
+            right, guessed = np.zeros((2, *scores.shape, e.classes.size), dtype=self._weights.dtype)
             count_hits(predicted, e.row_labels, self._folds, self._weights, right, guessed)
-            found = self._score(right, self._true, guessed)
-        for row, fold in np.argwhere(np.isnan(found)):  # undefined, or a score without a formula here
+            scores = self._score(right, self._true, guessed)
+        for row, fold in np.argwhere(np.isnan(scores)):  # undefined, or a score without a formula here
             rows = self.folds.rows(int(fold))
             true = e.classes[e.row_labels[rows]]
             labels = e.classes[predicted[row, rows]]
             more = {} if self._given is None else {"sample_weight": self._given[rows]}
             with warnings.catch_warnings(action="ignore"):  # such as those of classes that are not predicted
-                found[row, fold] = self._function(true, labels, **self._kwargs, **more)
-        return found
+                scores[row, fold] = self._function(true, labels, **self._kwargs, **more)
+        return scores
 
     def _response_scores(self, selected: IntArray) -> FloatArray:
         """The scores of probabilities or decisions in each fold."""
         e: Any = self.evaluator
         scores, errors = e.class_scores(selected)
         ranks = self._function.__name__ == "roc_auc_score"
-        found, slack = self._respond(scores, errors)
-        self._refit(np.unique(self._folds[~(errors < np.inf)]), selected, found, slack)
+        responses, slack = self._respond(scores, errors)
+        self._refit(np.unique(self._folds[~(errors < np.inf)]), selected, responses, slack)
         score = self._mean_areas if ranks else self._smooth_scores
-        values, doubtful = score(found, slack, selected)
+        values, doubtful = score(responses, slack, selected)
         if doubtful.size:
-            self._refit(doubtful, selected, found, slack)
-            values, _ = score(found, slack, selected)
+            self._refit(doubtful, selected, responses, slack)
+            values, _ = score(responses, slack, selected)
         return values
 
     def _respond(self, scores: FloatArray, errors: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -181,19 +184,19 @@ class ScoredEvaluator(Evaluator):
         e: Any = self.evaluator
         with np.errstate(all="ignore"):
             if not hasattr(e.estimator(), "decision_function"):
-                found = np.exp(scores - logsumexp(scores, axis=1, keepdims=True))
+                responses = np.exp(scores - logsumexp(scores, axis=1, keepdims=True))
             elif e.classes.size > 2:
-                found = softmax(scores, axis=1)
+                responses = softmax(scores, axis=1)
             else:
-                found = scores - scores[:, ::-1]
+                responses = scores - scores[:, ::-1]
                 if "decision_function" in self._method:
-                    return found, np.tile(errors[:, np.newaxis], 2)
-                found = expit(found)
+                    return responses, np.tile(errors[:, np.newaxis], 2)
+                responses = expit(responses)
             slack = np.where(errors > 0, 2.0 * errors + 8.0 * _EPSILON, 0.0)[:, np.newaxis]
-            slack = found * slack + np.where(slack > 0, 5e-324, 0.0)
-            return _of_two(found, slack) if e.classes.size == 2 else (found, slack)
+            slack = responses * slack + np.where(slack > 0, 5e-324, 0.0)
+            return _of_two(responses, slack) if e.classes.size == 2 else (responses, slack)
 
-    def _refit(self, folds: IntArray, selected: IntArray, found: FloatArray, slack: FloatArray) -> None:
+    def _refit(self, folds: IntArray, selected: IntArray, responses: FloatArray, slack: FloatArray) -> None:
         """Replace the responses in some folds by those of scikit-learn, which have no rounding to allow for."""
         for fold in folds.tolist():
             values = refit_fold(self.evaluator, fold, selected, methods=self._method)
@@ -202,17 +205,17 @@ class ScoredEvaluator(Evaluator):
                 values = np.column_stack([-values, values])
             elif values.shape[1] == 2:
                 values, _ = _of_two(values, values)
-            found[rows] = values
+            responses[rows] = values
             slack[rows] = 0.0
 
     def _smooth_scores(
         self,
-        found: FloatArray,
+        responses: FloatArray,
         slack: FloatArray,
         selected: IntArray,  # noqa: ARG002
     ) -> tuple[FloatArray, IntArray]:
         """The log loss or, of two classes, the Brier loss of each fold, and folds in which rounding matters."""
-        own, doubt = (each[np.arange(len(found)), self.evaluator.row_labels] for each in (found, slack))
+        own, doubt = (each[np.arange(len(responses)), self.evaluator.row_labels] for each in (responses, slack))
         if self._function.__name__ == "log_loss":
             losses = -np.log(np.clip(own, _EPSILON, 1.0 - _EPSILON))
         else:
@@ -220,13 +223,13 @@ class ScoredEvaluator(Evaluator):
         doubtful = np.unique(self._folds[doubt > _ACCURATE * np.maximum(own, _EPSILON)])
         return np.bincount(self._folds, self._weights * losses) / self._sizes, doubtful
 
-    def _mean_areas(self, found: FloatArray, slack: FloatArray, selected: IntArray) -> tuple[FloatArray, IntArray]:
+    def _mean_areas(self, responses: FloatArray, slack: FloatArray, selected: IntArray) -> tuple[FloatArray, IntArray]:
         """The area under the ROC curve in each fold, and folds in which rounding could change it."""
         labels = self.evaluator.row_labels
         n_classes = self.evaluator.classes.size
         classes = range(n_classes) if n_classes > 2 else [1]
         areas, doubtful = zip(
-            *(self._areas(found[:, c], slack[:, c], labels == c, selected) for c in classes), strict=True
+            *(self._areas(responses[:, c], slack[:, c], labels == c, selected) for c in classes), strict=True
         )
         weights = self._true.T if self._kwargs.get("average") == "weighted" and n_classes > 2 else None
         return np.average(areas, axis=0, weights=weights), np.unique(np.concatenate(doubtful))
@@ -244,8 +247,12 @@ class ScoredEvaluator(Evaluator):
         mixed = (np.bincount(group, is_positive) > 0) & (np.bincount(group, ~is_positive) > 0)
         linked = np.flatnonzero(near & mixed[group[1:]] & (slack[rows[1:]] > 0))
         pairs = (take_table(self.data, self.folds.row_samples[rows[linked + shift]]) for shift in (0, 1))
-        one, other = (take_table(table, selected, axis=1) for table in pairs)
-        differ = np.asarray(abs(one - other).sum(axis=1)).ravel() > 0 if linked.size else np.empty(0, dtype=np.bool_)
+        lower_rows, upper_rows = (take_table(table, selected, axis=1) for table in pairs)
+        differ = (
+            np.asarray(abs(lower_rows - upper_rows).sum(axis=1)).ravel() > 0
+            if linked.size
+            else np.empty(0, dtype=np.bool_)
+        )
         above, below = (np.bincount(group, weights * part) for part in (is_positive, ~is_positive))
         of_group = folds[np.append(True, ~near)]
         lower = np.cumsum(below) - below
@@ -256,9 +263,10 @@ class ScoredEvaluator(Evaluator):
             return np.bincount(of_group, above * (lower + 0.5 * below), n_folds) / whole, folds[linked[differ]]
 
 
-def _of_two(found: FloatArray, slack: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _of_two(probabilities: FloatArray, slack: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Probabilities and their rounding as scikit-learn scores two classes: by the second, and what is left."""
-    return np.column_stack([1.0 - found[:, 1], found[:, 1]]), np.column_stack([slack[:, 1], slack[:, 1]])
+    second = probabilities[:, 1]
+    return np.column_stack([1.0 - second, second]), np.column_stack([slack[:, 1], slack[:, 1]])
 
 
 def _find_score(name: str, kwargs: Mapping[str, Any], classes: AnyArray, weighted: bool) -> _Formula | None:
@@ -271,8 +279,8 @@ def _find_score(name: str, kwargs: Mapping[str, Any], classes: AnyArray, weighte
     average = kwargs.get("average", "binary")
     positive = kwargs.get("pos_label", 1)
     is_binary = classes.size == 2 and positive in classes.tolist()
-    known = ("macro", "micro", "weighted", *(["binary"] if is_binary else []))
-    if name not in ratios or average not in known or not kwargs.keys() <= {"average", "pos_label"}:
+    averages = ("macro", "micro", "weighted", *(["binary"] if is_binary else []))
+    if name not in ratios or average not in averages or not kwargs.keys() <= {"average", "pos_label"}:
         return None
     if average == "micro" and name != "jaccard_score" and not weighted:  # every sample has one label
         return _accuracy

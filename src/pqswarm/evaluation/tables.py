@@ -44,21 +44,21 @@ def take_params(
     """Return arguments of `fit` or of a scorer for some samples, and for the features of a mask."""
     from sklearn.utils.validation import _check_method_params
 
-    found: dict[str, Any] = (
+    taken: dict[str, Any] = (
         dict(_check_method_params(np.empty((n_samples, 0)), dict(params), samples)) if params else {}
     )
     if mask is not None:
         columns = np.flatnonzero(mask)
-        for key in found:
+        for key in taken:
             if key.rpartition("__")[2] in _LIKE_FEATURES:
-                found[key] = _take_columns(params[key], columns)
-    return found
+                taken[key] = _take_columns(params[key], columns)
+    return taken
 
 
 def _take_columns(given: Any, columns: IntArray) -> Any:
     """Some columns of X, or of each X in a pair or list of pairs (X, y)."""
     if isinstance(given, list):
-        return [_take_columns(one, columns) for one in given]
+        return [_take_columns(table, columns) for table in given]
     if isinstance(given, tuple):
         return (_take_columns(given[0], columns), *given[1:])
     return take_table(given if is_table(given) else np.asarray(given), columns, axis=1)

@@ -149,7 +149,7 @@ def _lowest_by_datasets(classifier: ClassifierAcrossDatasets, measure: Measure) 
 
 
 def _lowest_in_specifications(classifier: ClassifierAcrossSpecifications, measure: Measure) -> BoolArray:
-    lower = [classifier.is_lower(measure, classifier.reference, title) for title in classifier.rivals]
+    lower = [classifier.is_lower(measure, classifier.baseline, title) for title in classifier.rivals]
     return np.asarray(np.all(lower, axis=0))
 
 
@@ -210,7 +210,7 @@ def _sffs_by_datasets(classifier: ClassifierAcrossDatasets) -> Outcome:
 def _sffs_in_specifications(classifier: ClassifierAcrossSpecifications) -> BoolArray | None:
     if "SFFS" not in classifier.errors:
         return None
-    medians = np.median(classifier.errors[classifier.reference], axis=2).mean(axis=1)
+    medians = np.median(classifier.errors[classifier.baseline], axis=2).mean(axis=1)
     return np.asarray(medians < classifier.errors["SFFS"].mean(axis=(1, 2)) - 1e-12)
 
 
@@ -331,7 +331,7 @@ def check_claims_in_specifications(
     study: MultiverseSummary, classifier: ClassifierAcrossSpecifications
 ) -> dict[str, BoolArray]:
     """Return whether each claim holds, in each specification of the design, and who has the lower error rate."""
-    hero = classifier.reference
+    hero = classifier.baseline
     checked: dict[str, BoolArray] = {}
     for claim in CLAIMS:
         holds = None if claim.in_specifications is None else claim.in_specifications(classifier)

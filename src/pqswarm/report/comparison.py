@@ -68,7 +68,7 @@ class _StudyComparison:
                 words=[self._say_caution()],
             ),
             description=" ".join(f"{name}: {describe_study(study)}" for name, study in self.studies.items()),
-            reference=last.reference,
+            baseline=last.baseline,
             version=last.about.version,
             chapters=(),
             parts=(Passage("Differences between the plans", self._plans()),),
@@ -82,11 +82,11 @@ class _StudyComparison:
         return [title for title in titles if not self.by_run or title in first.datasets[""].runs]
 
     def _say_results(self, classifier: str) -> str:
-        """The results in all studies of the reference of the first, or of another algorithm that all have."""
+        """The results in all studies of the baseline of the first, or of another algorithm that all have."""
         results = self.classifiers[classifier]
         titles = self._shared_titles(classifier)
-        reference = results[self.base].reference
-        title = reference if reference in titles else next(iter(titles), None)
+        baseline = results[self.base].baseline
+        title = baseline if baseline in titles else next(iter(titles), None)
         whole = _say_each({name: float(each.all_features.mean()) for name, each in results.items()})
         parts = [f"all features have an error rate of {whole}"]
         if title is not None:
@@ -187,7 +187,7 @@ class _StudyComparison:
                 for classifier, results in self.classifiers.items()
                 for name, each in results.items()
             }
-            return draw_panels(panels, Palette(titles, self.studies[self.base].reference), narrow, unit)
+            return draw_panels(panels, Palette(titles, self.studies[self.base].baseline), narrow, unit)
 
         once = ", hollow ones searches that run only once" if self.by_run else ""
         note = f"Each panel has its own scale. Small markers are {unit}s, large ones means{once}."

@@ -27,32 +27,37 @@ def _list_consistency_checks(study: "DatasetSummary") -> Iterator[tuple[bool, st
     names = study.feature_names
     yield study.n_events > 0 and len(study.class_names) > 1, "the events"
     yield len(set(names)) == len(names) > 0, "the names of features"
-    for found in study.classifiers:
-        records = [record for group in found.groups.values() for record in group]
+    for classifier in study.classifiers:
+        records = [record for group in classifier.groups.values() for record in group]
         for record in records:
-            yield _is_consistent_run(record), f"{found.name}, {record.key.algorithm}, run {record.key.run}"
-        masks = [record.mask for record in records] + ([] if found.smaller is None else [found.smaller.mask])
-        yield all(mask.size == len(names) and mask.any() for mask in masks), f"the subsets of {found.name}"
-        yield _are_within_limits(found.all_features, 1.0), f"the error of all features of {found.name}"
-        if found.smaller is not None:
-            rates = [found.smaller.error, found.smaller.standard_error]
+            yield _is_consistent_run(record), f"{classifier.name}, {record.key.algorithm}, run {record.key.run}"
+        masks = [record.mask for record in records] + ([] if classifier.smaller is None else [classifier.smaller.mask])
+        yield all(mask.size == len(names) and mask.any() for mask in masks), f"the subsets of {classifier.name}"
+        yield _are_within_limits(classifier.all_features, 1.0), f"the error of all features of {classifier.name}"
+        if classifier.smaller is not None:
+            rates = [classifier.smaller.error, classifier.smaller.standard_error]
             yield _are_within_limits(rates, 1.0), "the smaller subset"
-        if found.grid is not None:
-            yield _is_consistent_grid(found.grid), "the search of hyperparameters"
-        yield _is_held_out_consistent(found), f"the held-out data of {found.name}"
-        if found.noise is not None:
-            percents = [found.noise.all_features, *found.noise.accuracy.values(), *found.noise.held_out.values()]
-            fits = {found.reference} <= set(found.noise.accuracy) <= set(found.groups)
-            yield fits and all(_are_within_limits(some, 100.0) for some in percents), f"stage II of {found.name}"
-            for table in (found.noise.before, found.noise.after):
+        if classifier.grid is not None:
+            yield _is_consistent_grid(classifier.grid), "the search of hyperparameters"
+        yield _is_held_out_consistent(classifier), f"the held-out data of {classifier.name}"
+        if classifier.noise is not None:
+            percents = [
+                classifier.noise.all_features,
+                *classifier.noise.accuracy.values(),
+                *classifier.noise.held_out.values(),
+            ]
+            fits = {classifier.baseline} <= set(classifier.noise.accuracy) <= set(classifier.groups)
+            yield fits and all(_are_within_limits(some, 100.0) for some in percents), f"stage II of {classifier.name}"
+            for table in (classifier.noise.before, classifier.noise.after):
                 counts = table.shape == (len(study.class_names),) * 2 and table.dtype.kind == "i"
                 fits = counts and bool((table >= 0).all() and table.any())
-                yield fits, f"the confusion matrices of {found.name}"
+                yield fits, f"the confusion matrices of {classifier.name}"
 
 
 def _is_consistent_run(record: RunRecord) -> bool:
     """Whether a run can have this result."""
-    result, steps = record.result, record.result.improvements
+    result = record.result
+    steps = record.result.improvements
     counted = isinstance(result.n_evaluations, int) and result.n_evaluations > 0 and record.key.run >= 0
     if not (counted and _are_within_limits(result.error, 1.0) and 0.0 <= record.seconds < inf and len(steps)):
         return False
@@ -71,11 +76,12 @@ def _is_consistent_grid(grid: "GridSearchResult") -> bool:
     return shapes and fits and plain and _are_within_limits(grid.accuracies, 1.0)
 
 
-def _is_held_out_consistent(found: "ClassifierSummary") -> bool:
-    tested, known = set(found.held_out), {ALL_FEATURES, *found.groups}
-    known |= set() if found.smaller is None else {ONE_STANDARD_ERROR}
-    fits = not tested or {ALL_FEATURES, found.reference} <= tested <= known
-    rates = [errors[~np.isnan(errors)] for errors in found.held_out.values()]
+def _is_held_out_consistent(classifier: "ClassifierSummary") -> bool:
+    tested = set(classifier.held_out)
+    known = {ALL_FEATURES, *classifier.groups}
+    known |= set() if classifier.smaller is None else {ONE_STANDARD_ERROR}
+    fits = not tested or {ALL_FEATURES, classifier.baseline} <= tested <= known
+    rates = [errors[~np.isnan(errors)] for errors in classifier.held_out.values()]
     return fits and all(_are_within_limits(some, 1.0) for some in rates)
 
 

@@ -43,7 +43,7 @@ class Document:
     title: str
     overview: Content
     description: str
-    reference: str
+    baseline: str
     version: str
     chapters: tuple[Chapter, ...]
     parts: tuple[Passage, ...]
@@ -94,7 +94,7 @@ def compose(study: DatasetSummary | StudySummary | MultiverseSummary) -> Documen
         title=study.plan.title,
         overview=layout.overview(study),
         description=" ".join([layout.describe(study), *answers]),
-        reference=study.reference,
+        baseline=study.baseline,
         version=study.about.version,
         chapters=tuple(_compose_chapter(study, classifier, layout.sections) for classifier in study.classifiers),
         parts=tuple(_name_parts(section, content, "") for section, content in general if content.shown),

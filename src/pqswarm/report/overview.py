@@ -158,17 +158,17 @@ def _say_error_range(errors: Sequence[float]) -> str:
 def _say_fractions(
     study: MultiverseSummary, classifier: ClassifierAcrossSpecifications, claims: Mapping[str, BoolArray]
 ) -> str:
-    """In how many specifications the reference is ahead, and which others are ahead of it."""
+    """In how many specifications the baseline is ahead, and which others are ahead of it."""
     error, size = list(claims.values())[:2]
     text = (
         f"{classifier.name}: over {study.n_counted} specifications of the plan{study.restriction}, "
-        f"{classifier.reference} has the lowest mean error rate in {int(error.sum())} and the smallest subsets in "
+        f"{classifier.baseline} has the lowest mean error rate in {int(error.sum())} and the smallest subsets in "
         f"{int(size.sum())}"
     )
     ahead = [
-        f"{claim.partition(' has ')[0]} has a lower error rate than {classifier.reference} in {int(holds.sum())}"
+        f"{claim.partition(' has ')[0]} has a lower error rate than {classifier.baseline} in {int(holds.sum())}"
         for claim, holds in claims.items()
-        if claim.endswith(f"than {classifier.reference}")
+        if claim.endswith(f"than {classifier.baseline}")
     ]
     return f"{text}; {enumerate_words(ahead)}." if ahead else f"{text}."
 

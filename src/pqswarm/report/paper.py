@@ -46,7 +46,8 @@ def paper_overlay(plan: StudyPlan, classifier: str) -> Overlay:
     def by_title(name: str, first: int = 0) -> dict[str, float]:
         return dict(zip(ALGORITHMS, printed[name][first:], strict=False))
 
-    ranks, posthoc = {}, {}
+    ranks = {}
+    posthoc = {}
     for key in ("error", "size"):
         ranks[key] = by_title(f"rank-{key}") | dict(zip(("chi2", "p"), printed[f"rank-{key}"][-2:], strict=True))
         z, p, limit = (by_title(f"{column}-{key}") for column in ("z", "p", "limit"))
@@ -56,7 +57,7 @@ def paper_overlay(plan: StudyPlan, classifier: str) -> Overlay:
             for title in z
         }
     size, theirs, ours = printed["sffs"]
-    reference = {"reference": ALGORITHMS[-1], "reference_size": int(size), "reference_J": ours}
+    baseline = {"baseline": ALGORITHMS[-1], "baseline_size": int(size), "baseline_J": ours}
     sffs = {
         "search": "SFFS",
         SOURCE: PAPER,
@@ -65,7 +66,7 @@ def paper_overlay(plan: StudyPlan, classifier: str) -> Overlay:
         "J": theirs,
         "evaluations": None,
     }
-    sffs |= reference | {"reference_evaluations": 40 * 6000}
+    sffs |= baseline | {"baseline_evaluations": 40 * 6000}
     performance = {key: by_title(key) for key in ("mean_J", "sd_J", "PI", "mean_size", "sd_size", "Xi", "score")}
     return Overlay(
         all_features=printed["all"][0],

@@ -19,12 +19,24 @@ FAINT = "#9aa5b1"
 GREY = "#9299a1"  # of all features
 LOSS = "#d1344b"
 FIGURE_FORMATS = ("svg", "pdf", "png")
-WIDE, NARROW = 7.5, 4.2  # inches: shown 960 and 360 px wide, 9 points are 16 and 11 px
-COLUMN, PAGE = 3.5, 7.16  # inches: one column and two of IEEE's journals
-# Mid tones, legible on white and black and distinct for color-blind readers; the first is the reference's.
+WIDE = 7.5  # inches: shown 960 px wide, 9 points are 16 px
+NARROW = 4.2  # inches: shown 360 px wide, 9 points are 11 px
+COLUMN = 3.5  # inches: one column of IEEE's journals
+PAGE = 7.16  # inches: two columns
+# Mid tones, legible on white and black and distinct for color-blind readers; the first is the baseline's.
 COLORS = (
-    *("#0b6fd6", "#d24b00", "#5abb8e", "#9e5a9e", "#b4ac00", "#d20869"),
-    *("#1e7870", "#da9e5a", "#2d9626", "#e17069", "#5a783c", "#00b4da"),
+    "#0b6fd6",
+    "#d24b00",
+    "#5abb8e",
+    "#9e5a9e",
+    "#b4ac00",
+    "#d20869",
+    "#1e7870",
+    "#da9e5a",
+    "#2d9626",
+    "#e17069",
+    "#5a783c",
+    "#00b4da",
 )
 WAVE, BAND = COLORS[:2]
 STYLE: Any = {

@@ -44,7 +44,7 @@ class NoiseSummary:
     all_features: FloatArray
     accuracy: dict[str, FloatArray]
     before: IntArray  # confusion matrix without noise of all features
-    after: IntArray  # of the reference's best subset
+    after: IntArray  # of the baseline's best subset
     held_out: dict[str, FloatArray] = field(default_factory=dict)  # accuracies [%], shape (n_sets, n_levels)
 
     def gain(self, title: str) -> FloatArray:
@@ -84,8 +84,8 @@ class ClassifierSummary:
         Error rates on each set of held-out events without noise, by title.
     smaller : OneStandardError or None
         The one-standard-error choice.
-    reference : str
-        Title of the reference algorithm.
+    baseline : str
+        Title of the baseline algorithm.
     best_known : dict or None
         The best known subset for the same events.
     paper : Overlay
@@ -102,7 +102,7 @@ class ClassifierSummary:
     noise: NoiseSummary | None
     held_out: dict[str, FloatArray]
     smaller: OneStandardError | None
-    reference: str
+    baseline: str
     best_known: dict[str, Any] | None
     paper: Overlay
 
@@ -114,7 +114,7 @@ class ClassifierSummary:
     @property
     def n_features(self) -> int:
         """Features to choose from."""
-        return int(self.best(self.reference).mask.size)
+        return int(self.best(self.baseline).mask.size)
 
     @property
     def n_runs(self) -> int:
@@ -151,16 +151,16 @@ class Summary:
     about: findings.About
 
     @property
-    def reference(self) -> str:
-        """Title of the reference algorithm."""
+    def baseline(self) -> str:
+        """Title of the baseline algorithm."""
         return self.plan.algorithm(self.plan.baseline).title
 
     @property
     def palette(self) -> "Palette":
-        """The colors of its algorithms; the reference is emphasised."""
+        """The colors of its algorithms; the baseline is emphasised."""
         from pqswarm.report.shared.palette import Palette
 
-        return Palette([algorithm.title for algorithm in self.plan.algorithms], self.reference)
+        return Palette([algorithm.title for algorithm in self.plan.algorithms], self.baseline)
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,8 +226,8 @@ class ClassifierAcrossDatasets:
         Its name in the study, and a unique form of it for files and links.
     description : str
         The classifier in words.
-    reference : str
-        Title of the reference algorithm.
+    baseline : str
+        Title of the baseline algorithm.
     paper : Overlay
         The paper's values for it.
     errors, sizes : dict of str to list of array of float
@@ -242,7 +242,7 @@ class ClassifierAcrossDatasets:
     name: str
     slug: str
     description: str
-    reference: str
+    baseline: str
     paper: Overlay
     errors: dict[str, list[FloatArray]]
     sizes: dict[str, list[FloatArray]]
@@ -261,7 +261,7 @@ class ClassifierAcrossDatasets:
             name=first.name,
             slug=first.slug,
             description=f"{described[0]}{elsewhere}",
-            reference=first.reference,
+            baseline=first.baseline,
             paper=first.paper,
             errors={
                 title: [np.array([run.error for run in runs]).round(12) for runs in group]
@@ -350,7 +350,7 @@ class StudySummary(Summary):
     def control(self) -> str | None:
         """Title of the algorithm that tests compare with the others; None: the best."""
         if self.plan.control is None:
-            return self.reference
+            return self.baseline
         return None if self.plan.control == "best" else self.plan.title_of(self.plan.control)
 
     @property
@@ -373,7 +373,7 @@ class ClassifierAcrossSpecifications:
     """
 
     studies: list[ClassifierAcrossDatasets]
-    rivals: list[str]  # algorithms that the reference is compared with: those of the paper, if its values are shown
+    rivals: list[str]  # algorithms that the baseline is compared with: those of the paper, if its values are shown
 
     @property
     def name(self) -> str:
@@ -391,9 +391,9 @@ class ClassifierAcrossSpecifications:
         return f"{self.studies[0].description}, or as the specification chooses"
 
     @property
-    def reference(self) -> str:
-        """Title of the reference algorithm."""
-        return self.studies[0].reference
+    def baseline(self) -> str:
+        """Title of the baseline algorithm."""
+        return self.studies[0].baseline
 
     @property
     def paper(self) -> Overlay:
@@ -425,13 +425,13 @@ class ClassifierAcrossSpecifications:
         return [self.rivals[i] for i in means.argmin(axis=0)]
 
     def effects(self, measure: Measure) -> FloatArray:
-        """Return the log ratio of the reference's mean to that of its best rival, by specification and data set."""
+        """Return the log ratio of the baseline's mean to that of its best rival, by specification and data set."""
         return np.array([self.ratio(measure, title)[i] for i, title in enumerate(self.best_rivals(measure))])
 
     def ratio(self, measure: Measure, against: str) -> FloatArray:
-        """Return the log ratio of the reference's mean to that of another, by specification and data set."""
+        """Return the log ratio of the baseline's mean to that of another, by specification and data set."""
         values = self.values(measure)
-        return np.asarray(np.log(values[self.reference].mean(axis=2) / values[against].mean(axis=2)))
+        return np.asarray(np.log(values[self.baseline].mean(axis=2) / values[against].mean(axis=2)))
 
     def spread(self, measure: Measure) -> Spread:
         """Return the mean effect in each specification, with its t interval over data sets."""
@@ -578,7 +578,7 @@ def _summarize_classifier(
         noise=_summarize_noise(store, plan, name, titles, held_out),
         held_out={title: errors[:, plan.dataset.snr.index(inf)] for title, errors in held_out.items()},
         smaller=store.find(OneStandardError, name),
-        reference=titles[plan.baseline],
+        baseline=titles[plan.baseline],
         best_known=_summarize_best_known(_required(store.find(findings.ProblemDigest, name)).digest),
         paper=paper_overlay(plan, name),
     )
@@ -718,8 +718,8 @@ class _MultiverseResults:
     def summarize_classifier(self, classifier: str, specifications: Sequence[str]) -> ClassifierAcrossSpecifications:
         """The results with one classifier in all specifications."""
         studies = [self._summarize_specification(classifier, name) for name in specifications]
-        reference = studies[0].reference
-        others = [algorithm.title for algorithm in self.plan.searched if algorithm.title != reference]
+        baseline = studies[0].baseline
+        others = [algorithm.title for algorithm in self.plan.searched if algorithm.title != baseline]
         printed = [title for title in others if title in studies[0].paper.performance]
         return ClassifierAcrossSpecifications(studies, printed or others)
 
@@ -742,7 +742,7 @@ class _MultiverseResults:
             name=classifier,
             slug=self.slugs[classifier],
             description=self.plan.classifier(classifier).make().describe(),
-            reference=self.plan.algorithm(self.plan.baseline).title,
+            baseline=self.plan.algorithm(self.plan.baseline).title,
             paper=paper_overlay(self.plan, classifier),
             errors={each.title: [errors(each.name, dataset) for dataset in datasets] for each in algorithms},
             sizes={each.title: [sizes(each.name, dataset) for dataset in datasets] for each in algorithms},

@@ -90,7 +90,8 @@ def _open_svg_tag(artist: Artist, figure: Figure, name: str) -> str:
 
 def _places_in_svg(artist: Artist, figure: Figure, number: int) -> FloatArray:
     """The positions of the points of an artist, in SVG units; NaN if clipped."""
-    points, transform = np.empty((0, 2)), artist.get_transform()
+    points = np.empty((0, 2))
+    transform = artist.get_transform()
     if isinstance(artist, Line2D):
         points = np.asarray(artist.get_xydata(), float)
     elif isinstance(artist, Collection):
@@ -98,7 +99,8 @@ def _places_in_svg(artist: Artist, figure: Figure, number: int) -> FloatArray:
         transform = artist.get_offset_transform()
         if len(points) != number:  # lines or areas: use their centres
             middles = [path.get_extents().get_points().mean(axis=0) for path in artist.get_paths()]
-            points, transform = np.array(middles), artist.get_transform()
+            points = np.array(middles)
+            transform = artist.get_transform()
     if len(points) != number:
         raise PqswarmError(f"a mark of a figure has {len(points)} points, but {number} tooltips.")
     places = np.asarray(transform.transform(points), float)
@@ -123,8 +125,8 @@ def _tidy_svg(body: str, prefix: str) -> str:
 
 def _tidy_tag(tag: str, prefix: str) -> str:
     tag = _NO_TURN.sub("", tag)
-    tag = _PLACE.sub(lambda found: f' {found[1]}="{_round_numbers(found[2])}"', tag)
-    tag = _LINES.sub(lambda found: f' d="{_shorten_steps(found[1])}"', tag)
+    tag = _PLACE.sub(lambda match: f' {match[1]}="{_round_numbers(match[2])}"', tag)
+    tag = _LINES.sub(lambda match: f' d="{_shorten_steps(match[1])}"', tag)
     tag = _FAMILY.sub(r"\1sans-serif", tag).replace("font-family: sans-serif; ", "")  # it is the root's
     return _REFERENCE.sub(rf"\g<1>{prefix}", tag.replace(INK, "currentColor"))
 
@@ -136,7 +138,8 @@ def _round_numbers(numbers: str) -> str:
 
 def _shorten_steps(path: str) -> str:
     """Write horizontal and vertical lines with one number: step functions become half as long."""
-    parts, last = [], ["", ""]
+    parts = []
+    last = ["", ""]
     for command, *place in re.findall(r"([MLz])(?: (\S+) (\S+))?", path):
         same = [a == b for a, b in zip(place, last, strict=True)]
         short = command == "L" and any(same)

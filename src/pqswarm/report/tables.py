@@ -14,17 +14,28 @@ from pqswarm.statistics.tables import escape_markdown
 SOURCE = "source"
 """The column for the source of a row, in tables with rows of the study and the paper."""
 
-STUDY, PAPER = "this study", "paper"
+STUDY = "this study"
+PAPER = "paper"
 """Its values."""
 
 _INTERVAL = "_interval"  # suffix of the keys of intervals
 _SENTENCE = 32  # characters from which a cell is wrapped
 _MAX_COLUMNS = 8  # that fit across a printed page at full size
-_MATHEMATICS = {"ξ": r"\xi", "Ξ": r"\Xi", "θ": r"\theta", "Θ": r"\Theta", "χ²": r"\chi^2", "∞": r"\infty"}
-_MATHEMATICS |= {"±": r"\pm", "≤": r"\leq"}
+_MATHEMATICS = {
+    "ξ": r"\xi",
+    "Ξ": r"\Xi",
+    "θ": r"\theta",
+    "Θ": r"\Theta",
+    "χ²": r"\chi^2",
+    "∞": r"\infty",
+    "±": r"\pm",
+    "≤": r"\leq",
+}
 _TYPOGRAPHY = {"–": "--", "“": "``", "”": "''"}  # noqa: RUF001 (as in print)
 _MINUS = re.compile(r"(?<![\w.])-(?=\d)")
-_BEST, _BAD, _END = "\ue000", "\ue001", "\ue002"  # private characters, replaced by LaTeX commands
+_BEST = "\ue000"  # private characters, replaced by LaTeX commands
+_BAD = "\ue001"
+_END = "\ue002"
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,9 +130,15 @@ class Table:
 
     def kinds(self, row: Mapping[str, Any], column: str) -> str:
         """Return the classes of a cell in HTML."""
-        kinds = {"number": self.is_numeric(column), "best": self.is_best(row, column), "bad": self.is_bad(row, column)}
-        kinds |= {"wide": self.is_wide(column), "conclusion": column in self.conclusions}
-        kinds |= {str(row[column]).replace(" ", "-"): column in self.conclusions}
+        is_conclusion = column in self.conclusions
+        kinds = {
+            "number": self.is_numeric(column),
+            "best": self.is_best(row, column),
+            "bad": self.is_bad(row, column),
+            "wide": self.is_wide(column),
+            "conclusion": is_conclusion,
+            str(row[column]).replace(" ", "-"): is_conclusion,
+        }
         return " ".join(kind for kind, holds in kinds.items() if holds)
 
     def is_wide(self, column: str) -> bool:
@@ -146,16 +163,16 @@ class Table:
         tabular = "\n".join([head.replace("l" * len(columns), columns), _typeset_cell(body)])
         wide = len(columns) > _MAX_COLUMNS
         lines = [
-            *([f"% Table {self.number}"] if self.number else []),
+            f"% Table {self.number}" if self.number else "",
             r"\begin{table}",
             r"\centering",
             rf"\caption{{{plain_latex(self.caption)}}}",
             rf"\label{{tab:{self.name}}}",
             rf"\resizebox{{\linewidth}}{{!}}{{{tabular}}}" if wide else tabular,
-            *([rf"\par\smallskip{{\footnotesize {plain_latex(self.note)}\par}}"] if self.note else []),
+            rf"\par\smallskip{{\footnotesize {plain_latex(self.note)}\par}}" if self.note else "",
             r"\end{table}",
         ]
-        return "\n".join(lines)
+        return "\n".join(filter(None, lines))
 
     def csv(self) -> str:
         """Return the table as CSV with full precision; formulas in text are escaped by an apostrophe."""
@@ -167,7 +184,8 @@ class Table:
 
     def _plain(self, style: str, best: tuple[str, str], bad: tuple[str, str]) -> str:
         """The table without caption and note, with the best and negative values marked."""
-        keys, shown = self.keys, []
+        keys = self.keys
+        shown = []
         for row in self.rows:
             cells = {}
             for key in keys:

@@ -47,7 +47,7 @@ def markdown_report(document: Document) -> str:
         best = "; ".join(f"{label}: {value}" for label, value in chapter.numbers.items())
         described = escape_markdown(f"The classifier: {chapter.description}.")
         blocks += [f"## {escape_markdown(chapter.name)}", described, _markdown_list(chapter.answer)]
-        blocks += [escape_markdown(f"Best single subset of {document.reference}: {best}.")] if best else []
+        blocks += [escape_markdown(f"Best single subset of {document.baseline}: {best}.")] if best else []
         for part in chapter.parts:
             blocks += [f"### {escape_markdown(part.heading)}", *_blocks(part.content)]
     for part in document.parts:

@@ -8,7 +8,7 @@ import numpy as np
 from pqswarm._base.parameters import parameter
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.filters.filter import FILTERS, Filter
+from pqswarm.evaluation.filters import FILTERS, Filter
 from pqswarm.search.base import Search, SearchParameters
 
 

@@ -14,7 +14,7 @@ from pqswarm._base.random import derived_seed
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import Splits
-from pqswarm.evaluation.classifiers.sklearn import seed_sklearn_estimator
+from pqswarm.evaluation.learners import seed_sklearn_estimator
 from pqswarm.selector.inputs import given_estimator, read_input
 from pqswarm.selector.search_loop import Interrupts
 from pqswarm.selector.selection import SubsetSelection

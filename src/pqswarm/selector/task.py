@@ -16,8 +16,8 @@ from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import EvaluatorChoice, FeatureGroups, GroupedEvaluator, Splits, choose_evaluator
 from pqswarm.evaluation.choose import explain_fitting
-from pqswarm.evaluation.classifiers.sklearn import seed_sklearn_estimator
 from pqswarm.evaluation.estimators import check_estimator_classes, check_estimator_kind
+from pqswarm.evaluation.learners import seed_sklearn_estimator
 from pqswarm.evaluation.tables import take_table
 from pqswarm.search import Merit, Run, Search
 from pqswarm.search.ranking import required_filter

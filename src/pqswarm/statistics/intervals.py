@@ -119,7 +119,8 @@ def _bootstrap(statistic: Callable[..., Any], samples: tuple[FloatArray, ...], a
     """
     from scipy.stats import bootstrap
 
-    alpha, generator = checked_alpha(alpha), stream(checked_seed(seed), ())
+    alpha = checked_alpha(alpha)
+    generator = stream(checked_seed(seed), ())
     samples = tuple(np.sort(sample) for sample in samples)
     digits = 9 - int(np.ceil(np.log10(max(float(np.abs(sample).max()) for sample in samples) or 1.0)))
 
@@ -176,15 +177,17 @@ def superiority(x: ArrayLike, y: ArrayLike, *, lower_is_better: bool = True, alp
 
     alpha = checked_alpha(alpha)
     first, second = checked_sample("x", x), checked_sample("y", y)
-    m, n, z = first.size, second.size, float(ndtri(1 - alpha / 2))
+    m = first.size
+    n = second.size
+    z = float(ndtri(1 - alpha / 2))
     signs = np.sign(second - first[:, np.newaxis]) * (1 if lower_is_better else -1)
-    share = float((signs.mean() + 1) / 2)
+    fraction = float((signs.mean() + 1) / 2)
 
     def outside(theta: float) -> float:
         spread = 1 + ((m + n) / 2 - 1) * ((1 - theta) / (2 - theta) + theta / (1 + theta))
-        return (share - theta) ** 2 - z**2 * theta * (1 - theta) / (m * n) * spread
+        return (fraction - theta) ** 2 - z**2 * theta * (1 - theta) / (m * n) * spread
 
     tiny = 1e-12  # at 0 and 1 the variance vanishes: the end is 0 or 1
-    lower = 0.0 if share <= tiny else float(brentq(outside, 0.0, min(share, 1 - tiny)))
-    upper = 1.0 if share >= 1 - tiny else float(brentq(outside, max(share, tiny), 1.0))
-    return Interval(share, lower, upper, alpha)
+    lower = 0.0 if fraction <= tiny else float(brentq(outside, 0.0, min(fraction, 1 - tiny)))
+    upper = 1.0 if fraction >= 1 - tiny else float(brentq(outside, max(fraction, tiny), 1.0))
+    return Interval(fraction, lower, upper, alpha)

@@ -188,16 +188,16 @@ def bayesian_signed_rank(
     weights = stream(checked_seed(seed), ()).gamma(strength, size=(_DRAWS, values.size))
     weights /= weights.sum(axis=1, keepdims=True)
     above = np.concatenate([np.cumsum(weights[:, ::-1], axis=1)[:, ::-1], np.zeros((_DRAWS, 1))], axis=1)
-    shares = []
+    fractions = []
     for sign in (1.0, -1.0):  # of pairs with a mean above the margin, and below minus the margin
-        share = np.zeros(_DRAWS)
+        fraction = np.zeros(_DRAWS)
         for i, value in enumerate(values):
             limit = sign * 2 * margin - value  # the other value of the pair must be beyond it: on it they are equal
             k = int(np.searchsorted(values, limit, "right" if sign > 0 else "left"))
-            share += weights[:, i] * (above[:, k] if sign > 0 else 1.0 - above[:, k])
-        shares.append(share)
-    equal = 1.0 - shares[0] - shares[1]
-    winners = np.bincount(np.argmax([shares[0], equal, shares[1]], axis=0), minlength=3) / _DRAWS
+            fraction += weights[:, i] * (above[:, k] if sign > 0 else 1.0 - above[:, k])
+        fractions.append(fraction)
+    equal = 1.0 - fractions[0] - fractions[1]
+    winners = np.bincount(np.argmax([fractions[0], equal, fractions[1]], axis=0), minlength=3) / _DRAWS
     better, same, worse = winners.tolist()
     return SignedRankPosterior(better, same, worse, float(margin))
 
@@ -211,7 +211,8 @@ def hierarchical_difference(
     replacement; the interval holds the central percentiles. It says what to expect on further data sets of the same
     kind; with fewer than about ten data sets it is too narrow, with fewer than three it has no ends.
     """
-    alpha, generator = checked_alpha(alpha), stream(checked_seed(seed), ())
+    alpha = checked_alpha(alpha)
+    generator = stream(checked_seed(seed), ())
     if len(x) != len(y):
         raise PqswarmError(f"x and y must hold the same data sets, but have {len(x)} and {len(y)}.")
     pairs = [
@@ -235,10 +236,15 @@ def hierarchical_difference(
 
 
 def compare_datasets(
-    samples: Mapping[str, Sequence[ArrayLike]], *, control: str | None = None,
-    pairs: Sequence[tuple[str, str]] | None = None, lower_is_better: bool = True, margin: float | None = None,
-    alpha: float = 0.05, seed: int = 0,
-) -> list[PairedComparison]:  # fmt: skip
+    samples: Mapping[str, Sequence[ArrayLike]],
+    *,
+    control: str | None = None,
+    pairs: Sequence[tuple[str, str]] | None = None,
+    lower_is_better: bool = True,
+    margin: float | None = None,
+    alpha: float = 0.05,
+    seed: int = 0,
+) -> list[PairedComparison]:
     """Compare one algorithm with every other, or chosen pairs, over several data sets.
 
     The unit is the data set: the runs on it count by their mean. Each comparison has wins, ties and losses, a test
@@ -277,8 +283,8 @@ def compare_datasets(
     (6, 0.03125, 'better')
     """
     alpha = checked_alpha(alpha)
-    share = (MARGIN if lower_is_better else ACCURACY_MARGIN) if margin is None else margin
-    check_number("margin", share, 0, unit="as a fraction of the mean")
+    fraction = (MARGIN if lower_is_better else ACCURACY_MARGIN) if margin is None else margin
+    check_number("margin", fraction, 0, unit="as a fraction of the mean")
     means = {
         name: np.array([checked_sample(f"samples of {name!r}", one).mean() for one in each])
         for name, each in samples.items()
@@ -289,7 +295,8 @@ def compare_datasets(
     found = []
     for one, other in pairs:
         differences = _differences(means[one], means[other]) * (1 if lower_is_better else -1)
-        width, p = share * abs(float(means[one].mean())), wilcoxon_signed_rank(means[one], means[other])
+        width = fraction * abs(float(means[one].mean()))
+        p = wilcoxon_signed_rank(means[one], means[other])
         found.append(
             PairedComparison(
                 algorithm=one,

@@ -101,11 +101,13 @@ def detection_power(
     """
     from scipy.special import chdtri, ndtr, stdtrit
 
-    n, runs = check_integer("n_datasets", n_datasets, 2), check_integer("n_runs", n_runs, 1)
+    n = check_integer("n_datasets", n_datasets, 2)
+    runs = check_integer("n_runs", n_runs, 1)
     spread = variances.standard_deviation(runs)
     if spread == 0:
         return 1.0 if difference else checked_alpha(alpha)
-    limit, shift = float(stdtrit(n - 1, 1 - checked_alpha(alpha) / 2)), abs(difference) * n**0.5 / spread
+    limit = float(stdtrit(n - 1, 1 - checked_alpha(alpha) / 2))
+    shift = abs(difference) * n**0.5 / spread
     # Over the distribution of the estimated deviation; SciPy's noncentral t is not a number for large shifts.
     deviations = np.sqrt(chdtri(n - 1, 1 - (np.arange(_STEPS) + 0.5) / _STEPS) / (n - 1))
     return float(np.mean(ndtr(shift - limit * deviations) + ndtr(-shift - limit * deviations)))

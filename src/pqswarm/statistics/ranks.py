@@ -69,7 +69,8 @@ class FriedmanResult:
         """
         from scipy.special import fdtrc
 
-        n, k = self.n_blocks, len(self.names)
+        n = self.n_blocks
+        k = len(self.names)
         chi2 = self.chi2 if self.chi2_corrected is None else self.chi2_corrected
         first, second = k - 1, (k - 1) * (n - 1)
         rest = n * (k - 1) - chi2
@@ -222,7 +223,8 @@ def critical_difference(n_treatments: int, n_blocks: int, alpha: float = 0.05) -
     """
     from scipy.stats import studentized_range
 
-    k, n = check_integer("n_treatments", n_treatments, 2), check_integer("n_blocks", n_blocks, 2)
+    k = check_integer("n_treatments", n_treatments, 2)
+    n = check_integer("n_blocks", n_blocks, 2)
     quantile = float(studentized_range.isf(checked_alpha(alpha), k, np.inf))
     return quantile * float(np.sqrt(k * (k + 1) / (12 * n)))
 

@@ -96,113 +96,133 @@ def read_results(path: str | Path, *, column: str = "error", classifier: str | N
     >>> results.names, results.values.tolist(), results.labels
     (('GA', 'BPSO'), [[0.051, 0.044], [0.055, 0.047]], ('1', '2'))
     """
-    path = Path(path)
-    separator, lines = _result_lines(path, _read_results_text(path))
-    if not lines:
-        raise FileFormatError(f"{path} is empty: its first line must name the algorithms.")
-    (_, header), *body = lines
-    names = [" ".join(name.split()) for name in header]
-    for number, cells in body:
-        if len(cells) != len(names):
-            raise FileFormatError(
-                f"{path}, line {number}: {count_text(len(cells), 'cell')}, but the first line has {len(names)}."
-            )
-    headings = [name.casefold() for name in names]
-    if "algorithm" in headings and {"run", column.casefold()} & set(headings):
-        if column.casefold() not in headings:
-            raise unknown_name("column of results", column, names)
-        return _results_by_run(path, separator, headings, body, column.casefold(), classifier)
+    file = _ResultFile(Path(path))
+    if "algorithm" in file.headings and {"run", column.casefold()} & set(file.headings):
+        if column.casefold() not in file.headings:
+            raise unknown_name("column of results", column, file.names)
+        return _results_by_run(file, column.casefold(), classifier)
     if classifier is not None:
         raise PqswarmError(f"{path} has one column per algorithm: there is no classifier to choose.")
-    labels = [i for i, heading in enumerate(headings) if heading.replace("_", " ") in _LABEL_HEADINGS - {""}]
-    if 0 not in labels and (
-        not names[0] or (body and all(_result_cell_number(c[0], separator) is None for _, c in body))
-    ):
-        labels.insert(0, 0)
-    results = [i for i in range(len(names)) if i not in labels]
-    _check_result_names(path, [names[i] for i in results])
-    if len(body) < 2:
-        raise FileFormatError(f"{path} has {count_text(len(body), 'row')} of results: at least two are needed.")
-    values = np.empty((len(body), len(results)))
-    for row, (number, cells) in enumerate(body):
-        for column_number, place in enumerate(results):
-            value = _result_cell_number(cells[place], separator)
-            if value is None or not isfinite(value):
+    return _results_by_column(file)
+
+
+class _ResultFile:
+    """The cells of a file: names and headings, which are the names in lower case, and numbered lines."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.separator, lines = _result_lines(path, _read_results_text(path))
+        if not lines:
+            raise FileFormatError(f"{path} is empty: its first line must name the algorithms.")
+        (_, header), *self.lines = lines
+        self.names = [" ".join(name.split()) for name in header]
+        self.headings = [name.casefold() for name in self.names]
+        for number, cells in self.lines:
+            if len(cells) != len(header):
                 raise FileFormatError(
-                    f"{path}, line {number}, column {names[place]!r}: {_result_fault(cells[place], value)}."
+                    f"{path}, line {number}: {count_text(len(cells), 'cell')}, but the first line has {len(header)}."
                 )
-            values[row, column_number] = value
-    chosen = tuple(names[i] for i in results)
-    grouping = _blocks_among([headings[i] for i in labels])
+
+    def number(self, cell: str) -> float | None:
+        return _result_cell_number(cell, self.separator)
+
+    def result(self, number: int, cells: list[str], place: int, name: str) -> float:
+        """The result in a cell of a line, which must be a finite number."""
+        value = self.number(cells[place])
+        if value is None or not isfinite(value):
+            fault = _result_fault(cells[place], value)
+            raise FileFormatError(f"{self.path}, line {number}, column {name!r}: {fault}.")
+        return value
+
+    def blocks(self, places: Iterable[int]) -> list[int]:
+        """Which of the columns say which results belong together: the data set, if there is one."""
+        plain = {i: self.headings[i].replace("_", " ") for i in places}
+        blocks = [i for i, heading in plain.items() if heading in _BLOCK_HEADINGS]
+        datasets = [i for i in blocks if plain[i] in ("dataset", "data set")]
+        return datasets or blocks
+
+
+def _join_cells(cells: Sequence[str], places: Iterable[int]) -> str:
+    return ", ".join(cells[i].strip() for i in places)
+
+
+def _results_by_column(file: _ResultFile) -> Results:
+    """The results of a file with one column per algorithm."""
+    labels = [i for i, heading in enumerate(file.headings) if heading.replace("_", " ") in _LABEL_HEADINGS - {""}]
+    has_no_numbers = bool(file.lines) and all(file.number(cells[0]) is None for _, cells in file.lines)
+    if 0 not in labels and (not file.names[0] or has_no_numbers):
+        labels.insert(0, 0)
+    columns = [i for i in range(len(file.names)) if i not in labels]
+    names = [file.names[i] for i in columns]
+    _check_result_names(file.path, names)
+    n_rows = len(file.lines)
+    if n_rows < 2:
+        raise FileFormatError(f"{file.path} has {count_text(n_rows, 'row')} of results: at least two are needed.")
+    values = np.array([[file.result(number, cells, i, file.names[i]) for i in columns] for number, cells in file.lines])
+    grouping = file.blocks(labels)
     if not grouping:
-        texts = tuple(", ".join(cells[i].strip() for i in labels) for _, cells in body) if labels else ()
-        return Results(chosen, frozen(values), texts)
-    blocks: dict[str, dict[str, list[float]]] = {name: {} for name in chosen}
-    for row, (_, cells) in enumerate(body):
-        block = ", ".join(cells[headings.index(heading)].strip() for heading in grouping)
-        for name, value in zip(chosen, values[row].tolist(), strict=True):
-            blocks[name].setdefault(block, []).append(value)
-    return _paired_results(path, blocks)
+        texts = [_join_cells(cells, labels) for _, cells in file.lines] if labels else []
+        return Results(tuple(names), frozen(values), tuple(texts))
+    blocks: dict[str, dict[str, list[float]]] = {name: {} for name in names}
+    for (_, cells), row in zip(file.lines, values.tolist(), strict=True):
+        for name, value in zip(names, row, strict=True):
+            blocks[name].setdefault(_join_cells(cells, grouping), []).append(value)
+    return _paired_results(file.path, blocks)
 
 
-def _blocks_among(headings: Sequence[str]) -> list[str]:
-    """Headings of the columns that say which results belong together: the data set, if there is one."""
-    found = [heading for heading in headings if heading.replace("_", " ") in _BLOCK_HEADINGS]
-    datasets = [heading for heading in found if heading.replace("_", " ") in ("dataset", "data set")]
-    return datasets or found
+def _lines_of_classifier(file: _ResultFile, classifier: str | None) -> list[tuple[int, list[str]]]:
+    """The lines of one classifier, which must be given if there are several."""
+    if "classifier" not in file.headings:
+        return file.lines
+    place = file.headings.index("classifier")
+    known = list(dict.fromkeys(cells[place].strip() for _, cells in file.lines))
+    if classifier is None and len(known) > 1:
+        raise PqswarmError(f"{file.path} holds runs with {', '.join(known)}: choose one with --classifier.")
+    if classifier is not None and classifier not in known:
+        raise unknown_name("classifier", classifier, known)
+    return [(number, cells) for number, cells in file.lines if classifier in (None, cells[place].strip())]
 
 
-def _results_by_run(
-    path: Path, separator: str, headings: Sequence[str], body: Sequence[tuple[int, list[str]]], column: str,
-    classifier: str | None,
-) -> Results:  # fmt: skip
+def _results_by_run(file: _ResultFile, column: str, classifier: str | None) -> Results:
     """The results of a file with one line per run."""
-    place = {heading: number for number, heading in enumerate(headings)}
-    if "classifier" in place:
-        known = list(dict.fromkeys(cells[place["classifier"]].strip() for _, cells in body))
-        if classifier is None and len(known) > 1:
-            raise PqswarmError(f"{path} holds runs with {', '.join(known)}: choose one with --classifier.")
-        if classifier is not None and classifier not in known:
-            raise unknown_name("classifier", classifier, known)
-        body = [(n, cells) for n, cells in body if classifier in (None, cells[place["classifier"]].strip())]
-    labels = [heading for heading in place if heading.replace("_", " ") in _BLOCK_HEADINGS | {"run"}]
-    grouping = _blocks_among(list(place))
+    labels = [i for i, each in enumerate(file.headings) if each.replace("_", " ") in _BLOCK_HEADINGS | {"run"}]
+    grouping = file.blocks(range(len(file.headings)))
+    algorithm_place = file.headings.index("algorithm")
     runs: dict[str, dict[str, float]] = {}
     blocks: dict[str, dict[str, list[float]]] = {}
-    for number, cells in body:
-        name, block = cells[place["algorithm"]].strip(), ", ".join(cells[place[one]].strip() for one in grouping)
-        mine = runs.setdefault(name, {})
-        run = ", ".join(cells[place[one]].strip() for one in labels) if labels else str(len(mine))
-        value = _result_cell_number(cells[place[column]], separator)
-        if value is None or not isfinite(value):
-            raise FileFormatError(
-                f"{path}, line {number}, column {column!r}: {_result_fault(cells[place[column]], value)}."
-            )
-        if run in mine:
+    for number, cells in _lines_of_classifier(file, classifier):
+        name = cells[algorithm_place].strip()
+        results = runs.setdefault(name, {})
+        run = _join_cells(cells, labels) if labels else str(len(results))
+        value = file.result(number, cells, file.headings.index(column), column)
+        if run in results:
             what = f"the result of {name!r} in {run!r}" if grouping else f"run {run} of this algorithm"
-            raise FileFormatError(f"{path}, line {number}: {what} occurs twice.")
-        mine[run] = value
-        blocks.setdefault(name, {}).setdefault(block, []).append(value)
-    if grouping:
-        return _paired_results(path, blocks)
-    many = {name: mine for name, mine in runs.items() if len(mine) > 1}
+            raise FileFormatError(f"{file.path}, line {number}: {what} occurs twice.")
+        results[run] = value
+        blocks.setdefault(name, {}).setdefault(_join_cells(cells, grouping), []).append(value)
+    return _paired_results(file.path, blocks) if grouping else _results_of_shared_runs(file.path, runs)
+
+
+def _results_of_shared_runs(path: Path, runs: Mapping[str, Mapping[str, float]]) -> Results:
+    """The results by algorithm and run: of the runs that all algorithms have that ran more than once."""
+    repeated = {name: results for name, results in runs.items() if len(results) > 1}
     _check_letters(path, runs)
-    _check_result_names(path, list(many))
-    shared = [run for run in next(iter(many.values())) if all(run in mine for mine in many.values())]
+    _check_result_names(path, list(repeated))
+    shared = [run for run in next(iter(repeated.values())) if all(run in results for results in repeated.values())]
     if len(shared) < 2:
         raise FileFormatError(f"{path} has {count_text(len(shared), 'run')} common to all algorithms: two are needed.")
-    values = np.array([[mine[run] for mine in many.values()] for run in shared])
-    left_out = tuple(name for name in runs if name not in many)
-    return Results(tuple(many), frozen(values), tuple(shared), left_out=left_out)
+    values = np.array([[results[run] for results in repeated.values()] for run in shared])
+    left_out = tuple(name for name in runs if name not in repeated)
+    return Results(tuple(repeated), frozen(values), tuple(shared), left_out=left_out)
 
 
 def _paired_results(path: Path, blocks: Mapping[str, Mapping[str, Sequence[float]]]) -> Results:
     """The results by algorithm and block, each block with results of every algorithm."""
     _check_letters(path, blocks)
     _check_result_names(path, list(blocks))
-    labels = list(dict.fromkeys(label for mine in blocks.values() for label in mine))
-    for name, mine in blocks.items():
-        missing = [label for label in labels if label not in mine]
+    labels = list(dict.fromkeys(label for results in blocks.values() for label in results))
+    for name, results in blocks.items():
+        missing = [label for label in labels if label not in results]
         if missing:
             raise FileFormatError(
                 f"{path}: {name!r} has no result in {missing[0]!r}, where others have one: every algorithm needs a "
@@ -210,8 +230,8 @@ def _paired_results(path: Path, blocks: Mapping[str, Mapping[str, Sequence[float
             )
     if len(labels) < 2:
         raise FileFormatError(f"{path} has results in one block, {labels[0]!r}: at least two are needed.")
-    samples = {name: tuple(np.sort(np.array(mine[label])) for label in labels) for name, mine in blocks.items()}
-    values = np.array([[each.mean() for each in mine] for mine in samples.values()]).T
+    samples = {name: tuple(np.sort(np.array(results[label])) for label in labels) for name, results in blocks.items()}
+    values = np.array([[runs.mean() for runs in sample] for sample in samples.values()]).T
     return Results(tuple(blocks), frozen(values), tuple(labels), blocks=True, samples=samples)
 
 

@@ -83,15 +83,15 @@ def selection_stability(masks: ArrayLike, *, alpha: float = 0.05) -> StabilityRe
     alpha = checked_alpha(alpha)
     selected = _checked_masks(masks)
     n_runs, d = selected.shape
-    share = selected.mean(axis=0)
+    fraction = selected.mean(axis=0)
     size = selected.sum(axis=1)
     mean_size = float(size.mean())
     if not 0 < mean_size < d:
         return StabilityResult(nan, nan, nan, nan, alpha, n_runs, d, mean_size)
     chance = mean_size / d * (1 - mean_size / d)
-    phi = 1 - n_runs / (n_runs - 1) * float((share * (1 - share)).mean()) / chance
+    phi = 1 - n_runs / (n_runs - 1) * float((fraction * (1 - fraction)).mean()) / chance
     # The contribution of each run to the estimate, Theorem 7 of [1].
-    overlap = (selected * share).mean(axis=1) - size * mean_size / d**2
+    overlap = (selected * fraction).mean(axis=1) - size * mean_size / d**2
     drift = phi / 2 * (2 * size * mean_size / d**2 - size / d - mean_size / d + 1)
     contribution = (overlap + drift) / chance
     variance = 4 / n_runs * float(contribution.var())

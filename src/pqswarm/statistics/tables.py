@@ -23,9 +23,12 @@ _MARKDOWN = {character: f"\\{character}" for character in "\\|`[]"} | {"<": "&lt
 
 
 def table(
-    rows: Iterable[Mapping[str, Any]], style: str = "text", *, headings: Mapping[str, str] | None = None,
+    rows: Iterable[Mapping[str, Any]],
+    style: str = "text",
+    *,
+    headings: Mapping[str, str] | None = None,
     digits: int = 5,
-) -> str:  # fmt: skip
+) -> str:
     r"""Write rows as a table.
 
     Parameters

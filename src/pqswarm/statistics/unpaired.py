@@ -91,15 +91,17 @@ class Comparison:
 
     def row(self) -> dict[str, Any]:
         """Return a row of a table, with plain values."""
-        first, last = (
-            ("algorithm", "against", "p_value", "p_hommel"),
-            ("ratio", "margin", "p_equivalence", "conclusion"),
-        )
         return {
-            **{name: getattr(self, name) for name in first},
+            "algorithm": self.algorithm,
+            "against": self.against,
+            "p_value": self.p_value,
+            "p_hommel": self.p_hommel,
             **self.superiority.row("superiority"),
             **self.difference.row("difference"),
-            **{name: getattr(self, name) for name in last},
+            "ratio": self.ratio,
+            "margin": self.margin,
+            "p_equivalence": self.p_equivalence,
+            "conclusion": self.conclusion,
         }
 
 
@@ -146,9 +148,9 @@ def mann_whitney(x: ArrayLike, y: ArrayLike) -> tuple[float, Literal["exact", "n
     ways[0, 0] = 1.0
     for rank in ranks:
         ways[1:, rank:] += ways[:-1, :-rank]
-    share = ways[-1] / ways[-1].sum()
+    fraction = ways[-1] / ways[-1].sum()
     found = int(ranks[: first.size].sum())
-    tails = float(share[: found + 1].sum()), float(share[found:].sum())
+    tails = float(fraction[: found + 1].sum()), float(fraction[found:].sum())
     return min(1.0, 2 * min(tails)), "exact"
 
 
@@ -203,9 +205,15 @@ def equivalence(x: ArrayLike, y: ArrayLike, margin: float) -> float | None:
 
 
 def compare_runs(
-    samples: Mapping[str, ArrayLike], *, control: str | None = None, pairs: Sequence[tuple[str, str]] | None = None,
-    lower_is_better: bool = True, margin: float | None = None, alpha: float = 0.05, seed: int = 0,
-) -> list[Comparison]:  # fmt: skip
+    samples: Mapping[str, ArrayLike],
+    *,
+    control: str | None = None,
+    pairs: Sequence[tuple[str, str]] | None = None,
+    lower_is_better: bool = True,
+    margin: float | None = None,
+    alpha: float = 0.05,
+    seed: int = 0,
+) -> list[Comparison]:
     """Compare independent runs of one algorithm with those of every other, or of chosen pairs.
 
     Each comparison has a test (:func:`mann_whitney`), the probability that a run of one beats a run of the other
@@ -243,14 +251,14 @@ def compare_runs(
     ('better', 0.0079, 1.0)
     """
     checked = {str(name): checked_sample(f"samples of {name!r}", values) for name, values in samples.items()}
-    share = (MARGIN if lower_is_better else ACCURACY_MARGIN) if margin is None else margin
+    fraction = (MARGIN if lower_is_better else ACCURACY_MARGIN) if margin is None else margin
     alpha = checked_alpha(alpha)
-    if not isinstance(share, int | float | np.number) or not 0 <= share < np.inf:
+    if not isinstance(fraction, int | float | np.number) or not 0 <= fraction < np.inf:
         raise PqswarmError(f"margin must be a fraction of the mean, such as 0.05, not {margin!r}.")
     if len(checked) < 2:
         raise PqswarmError("samples must hold the runs of at least two algorithms.")
     pairs = choose_pairs(checked, control, pairs, lower_is_better)
-    alone = [_compare_unpaired(checked, pair, lower_is_better, float(share), alpha, seed) for pair in pairs]
+    alone = [_compare_unpaired(checked, pair, lower_is_better, float(fraction), alpha, seed) for pair in pairs]
     adjusted = hommel([comparison.p_value for comparison in alone]).tolist()
     equal = hommel([1.0 if c.p_equivalence is None else c.p_equivalence for c in alone]).tolist()
     return [
@@ -260,9 +268,11 @@ def compare_runs(
 
 
 def choose_pairs(
-    values: Mapping[str, FloatArray], control: str | None, pairs: Sequence[tuple[str, str]] | None,
+    values: Mapping[str, FloatArray],
+    control: str | None,
+    pairs: Sequence[tuple[str, str]] | None,
     lower_is_better: bool,
-) -> list[tuple[str, str]]:  # fmt: skip
+) -> list[tuple[str, str]]:
     """Return the pairs to compare: those given, or a control, by default the best by its mean, with every other."""
     if control is not None and pairs is not None:
         raise PqswarmError("give a control or pairs, not both.")
@@ -280,13 +290,17 @@ def choose_pairs(
 
 
 def _compare_unpaired(
-    samples: Mapping[str, FloatArray], pair: tuple[str, str], lower_is_better: bool, share: float, alpha: float,
+    samples: Mapping[str, FloatArray],
+    pair: tuple[str, str],
+    lower_is_better: bool,
+    fraction: float,
+    alpha: float,
     seed: int,
-) -> Comparison:  # fmt: skip
+) -> Comparison:
     """One comparison with unadjusted p-values."""
     x, y = (samples[name] for name in pair)
     p, method = mann_whitney(x, y)
-    margin = share * abs(float(x.mean()))
+    margin = fraction * abs(float(x.mean()))
     return Comparison(
         algorithm=pair[0],
         against=pair[1],

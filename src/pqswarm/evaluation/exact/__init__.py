@@ -1,3 +1,1 @@
 """Exact evaluators; each package holds the evaluator, its kernels and its plain definition."""
-
-__all__: list[str] = []

@@ -17,28 +17,30 @@ from pqswarm.report.summary import ClassifierSummary, DatasetSummary
 from pqswarm.report.tables import Table
 
 
-def confusion_content(study: DatasetSummary, found: ClassifierSummary) -> Content:
+def confusion_content(study: DatasetSummary, classifier: ClassifierSummary) -> Content:
     """Show the confusion matrices of stage II."""
-    noise = found.noise
+    noise = classifier.noise
     if noise is None:
         return Content()
     drawing = adaptive_drawing(
         "",
-        f"Confusion matrices: all features, and the best subset of {found.reference}",
+        f"Confusion matrices: all features, and the best subset of {classifier.baseline}",
         f"Rows are true classes, columns predicted ones, for {study.searched_on}. The diagonal counts correct "
         f"classifications, red cells errors. Recall: percentage of the {study.item}s of a class that are recognised; "
         f"precision: percentage of the {study.item}s assigned to a class that belong to it. 100 means all.",
         plot_confusion,
-        *(noise.before, noise.after, study.class_names),
+        noise.before,
+        noise.after,
+        study.class_names,
     )
-    return Content(drawings=[drawing], tables=most_frequent(found, study.class_names))
+    return Content(drawings=[drawing], tables=most_frequent(classifier, study.class_names))
 
 
-def most_frequent(found: ClassifierSummary, class_names: Sequence[str], count: int = 8) -> list[Table]:
+def most_frequent(classifier: ClassifierSummary, class_names: Sequence[str], count: int = 8) -> list[Table]:
     """Return the table of the most frequently confused pairs of classes; empty if there are no errors."""
-    if found.noise is None:
+    if classifier.noise is None:
         return []
-    wrong = [matrix + matrix.T for matrix in (found.noise.before, found.noise.after)]
+    wrong = [matrix + matrix.T for matrix in (classifier.noise.before, classifier.noise.after)]
     pairs = list(combinations(range(len(class_names)), 2))
     totals = [max(1, sum(int(both[pair]) for pair in pairs)) for both in wrong]
     often = sorted(pairs, key=lambda pair: [-int(both[pair]) for both in wrong])[:count]
@@ -47,23 +49,30 @@ def most_frequent(found: ClassifierSummary, class_names: Sequence[str], count: i
         before, after = (int(both[pair]) for both in wrong)
         if before or after:
             names = " and ".join(class_title(class_names[i]) for i in pair)
-            row = {"classes": names, "before": before, "before_share": 100 * before / totals[0]}
-            rows.append(row | {"after": after, "after_share": 100 * after / totals[1]})
+            rows.append(
+                {
+                    "classes": names,
+                    "before": before,
+                    "before_fraction": 100 * before / totals[0],
+                    "after": after,
+                    "after_fraction": 100 * after / totals[1],
+                }
+            )
     if not rows:
         return []
     return [
         Table(
             "confusions",
-            f"Most frequent confusions with {found.name}",
+            f"Most frequent confusions with {classifier.name}",
             rows,
             {
                 "before": ("all features", ""),
-                "before_share": ("% of all errors", ".1f"),
+                "before_fraction": ("% of all errors", ".1f"),
                 "after": ("selected features", ""),
-                "after_share": ("% of all errors", ".1f"),
+                "after_fraction": ("% of all errors", ".1f"),
             },
             note=f"Misclassifications within each pair of classes, in either direction, in the matrices above: with "
-            f"all features, which determine the order, and with the best subset of {found.reference}.",
+            f"all features, which determine the order, and with the best subset of {classifier.baseline}.",
         )
     ]
 
@@ -86,7 +95,8 @@ def plot_confusion(before: IntArray, after: IntArray, class_names: Sequence[str]
         titles = []
         for axis, (name, matrix) in zip(axes, panels.items(), strict=True):
             _draw_matrix(axis, matrix, names, worst, narrow)
-            wrong, total = int(matrix.sum() - np.trace(matrix)), int(matrix.sum())
+            wrong = int(matrix.sum() - np.trace(matrix))
+            total = int(matrix.sum())
             words = f"{name}: {wrong} of {total} misclassified ({100 * wrong / max(total, 1):#.3g} %)"
             titles.append(axis.set_title(words, fontsize=9.0 if narrow else 10.5, fontweight="bold"))
             axis.set_xlabel("predicted class")
@@ -102,41 +112,49 @@ def plot_confusion(before: IntArray, after: IntArray, class_names: Sequence[str]
 def _draw_matrix(axis: Axes, matrix: IntArray, names: Sequence[str], worst: int, narrow: bool) -> None:
     """Draw counts as cells, with recall on the right and precision at the bottom."""
     n = len(names)
+    is_dense = narrow and n > 8
+    size = 8.5 if narrow else 9.0
+    recall_width = 1.8 if n > 8 else 1.0  # columns that the recall takes
+    if is_dense:
+        size = 7.6
+        recall_width = 2.3
+    recall_place = n - 0.5 + recall_width / 2
     draw_grid(axis, n, n)
-    dense = narrow and n > 8
-    size = 7.6 if dense else 8.5 if narrow else 9.0
-    beside = 2.3 if dense else 1.8 if n > 8 else 1.0  # columns that the recall takes
-    true, predicted = matrix.sum(axis=1), matrix.sum(axis=0)
-    for place, number in np.ndenumerate(matrix):
-        i, j, count = *place, int(number)
-        text = str(count) if not dense or count < 100 else ""  # three digits would not fit
-        if count and i == j:
-            draw_cell(axis, (i, j), FAINT, 0.28, text, size, f"{names[i]}: {count} of {true[i]} correct")
-        elif count:
-            tip = f"{names[i]} misclassified as {names[j]}: {count} of {true[i]}"
-            draw_cell(axis, (i, j), LOSS, 0.2 + 0.8 * count / worst, text, size, tip)
+    _draw_counts(axis, matrix, names, worst, size, is_dense)
     look: dict[str, Any] = {"ha": "center", "va": "center_baseline", "fontsize": size}
+    turned = {"rotation": 90.0, "va": "center"} if is_dense else {}
     for i in range(n):
-        axis.text(n - 0.5 + beside / 2, i, _confusion_percentage(int(matrix[i, i]), int(true[i])), **look)
-        turned = {"rotation": 90.0, "va": "center"} if dense else {}
-        axis.text(i, n + 0.15 * dense, _confusion_percentage(int(matrix[i, i]), int(predicted[i])), **look | turned)
-    axis.set(xlim=(-0.5, n - 0.5 + beside), ylim=(n + (1.0 if dense else 0.5), -0.5))
+        correct = int(matrix[i, i])
+        axis.text(recall_place, i, _confusion_percentage(correct, int(matrix[i].sum())), **look)
+        precision = _confusion_percentage(correct, int(matrix[:, i].sum()))
+        axis.text(i, n + 0.15 * is_dense, precision, **look | turned)
+    axis.set(xlim=(-0.5, n - 0.5 + recall_width), ylim=(n + (1.0 if is_dense else 0.5), -0.5))
+    recall = "recall\n[%]" if is_dense else "recall [%]"
+    ticks: dict[str, Any] = {"fontsize": 8.0 if narrow else 9.5, "parse_math": False}
     # In the narrow figure rows are numbered and columns have only the numbers. In the wide one each name is anchored at
     # its column, whatever the reader's font.
-    held: dict[str, Any] = {"rotation": 90, "rotation_mode": "anchor", "ha": "right", "va": "center"}
-    rows = [f"{title}  {i + 1}" for i, title in enumerate(names)] if narrow else [*names]
-    columns = [str(i + 1) for i in range(n)] if narrow else [*names]
-    size = 8.0 if narrow else 9.5
-    places = [*range(n), n - 0.5 + beside / 2]
-    axis.set_xticks(
-        places,
-        [*columns, "recall\n[%]" if dense else "recall [%]"],
-        fontsize=size,
-        parse_math=False,
-        **({} if narrow else held),
-    )
-    axis.set_yticks(range(n + 1), [*rows, "precision [%]"], fontsize=size, parse_math=False)
+    if narrow:
+        rows = [f"{title}  {i + 1}" for i, title in enumerate(names)]
+        axis.set_xticks([*range(n), recall_place], [*(str(i + 1) for i in range(n)), recall], **ticks)
+    else:
+        rows = [*names]
+        anchored: dict[str, Any] = {"rotation": 90, "rotation_mode": "anchor", "ha": "right", "va": "center"}
+        axis.set_xticks([*range(n), recall_place], [*names, recall], **ticks, **anchored)
+    axis.set_yticks(range(n + 1), [*rows, "precision [%]"], **ticks)
     axis.tick_params(pad=2)
+
+
+def _draw_counts(axis: Axes, matrix: IntArray, names: Sequence[str], worst: int, size: float, is_dense: bool) -> None:
+    """Draw a cell for each pair of classes that occurs; errors are red, the darker the more frequent."""
+    totals = matrix.sum(axis=1)
+    for i, j in zip(*np.nonzero(matrix), strict=True):
+        count = int(matrix[i, j])
+        text = str(count) if not is_dense or count < 100 else ""  # three digits would not fit
+        if i == j:
+            draw_cell(axis, (i, j), FAINT, 0.28, text, size, f"{names[i]}: {count} of {totals[i]} correct")
+        else:
+            tip = f"{names[i]} misclassified as {names[j]}: {count} of {totals[i]}"
+            draw_cell(axis, (i, j), LOSS, 0.2 + 0.8 * count / worst, text, size, tip)
 
 
 def _confusion_percentage(part: int, whole: int) -> str:

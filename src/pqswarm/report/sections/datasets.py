@@ -329,10 +329,10 @@ def noise_content(study: StudySummary, classifier: ClassifierAcrossDatasets) -> 
         signed=tuple(gains),
         note=f"Means over {len(noise)} data sets, in cross-validation with another partition than the search.",
     )
-    gain = gains[classifier.reference]
+    gain = gains[classifier.baseline]
     lowest = t_interval(gain.min(axis=1))
     answer = (
-        f"At every noise level the best subset of {classifier.reference} is at least as accurate as all features on "
+        f"At every noise level the best subset of {classifier.baseline} is at least as accurate as all features on "
         f"{int((gain >= 0).all(axis=1).sum())} of {len(noise)} data sets; its minimum gain is "
         f"{points(float(lowest.mean))} percentage points on average"
     )
@@ -387,9 +387,9 @@ def held_out_content(study: StudySummary, classifier: ClassifierAcrossDatasets) 
         f"data set of the search. Optimism: the increase of a subset's error rate minus that of all features; t "
         f"interval over the data sets.",
     )
-    row = next(row for row in rows if row["subset"] == classifier.reference)
+    row = next(row for row in rows if row["subset"] == classifier.baseline)
     answer = (
-        f"On {where}, the best subset of {classifier.reference} has an error rate of {percent(row['new'])}, compared "
+        f"On {where}, the best subset of {classifier.baseline} has an error rate of {percent(row['new'])}, compared "
         f"with {percent(row['J'])} in the search."
     )
     return Content(tables=[table], answer=[answer])
@@ -398,11 +398,11 @@ def held_out_content(study: StudySummary, classifier: ClassifierAcrossDatasets) 
 def power_content(_: StudySummary, classifier: ClassifierAcrossDatasets) -> Content:
     """Show which differences in error other numbers of data sets and runs would find."""
     repeated = [title for title, runs in classifier.errors.items() if all(each.size > 1 for each in runs)]
-    rivals = [title for title in repeated if title != classifier.reference]
-    if not rivals or classifier.reference not in repeated or classifier.n_datasets < 3:
+    rivals = [title for title in repeated if title != classifier.baseline]
+    if not rivals or classifier.baseline not in repeated or classifier.n_datasets < 3:
         return Content()
     rival = min(rivals, key=lambda title: classifier.mean("error", title))
-    variances = measure_variances(classifier.errors[classifier.reference], classifier.errors[rival])
+    variances = measure_variances(classifier.errors[classifier.baseline], classifier.errors[rival])
     rows = [
         {"datasets": k} | {str(n_runs): 100 * detectable_difference(variances, k, n_runs) for n_runs in _POWER_RUNS}
         for k in _POWER_DATASETS
@@ -413,7 +413,7 @@ def power_content(_: StudySummary, classifier: ClassifierAcrossDatasets) -> Cont
         rows,
         {"datasets": ("data sets", "")} | {str(n): (f"{n} run{'s' * (n > 1)} each", ".2f") for n in _POWER_RUNS},
         note=f"80 % power, 5 % level, paired t test over data sets. From the standard deviations of "
-        f"{classifier.reference} minus {rival} in this study: {100 * variances.between:.2f} points between data sets, "
+        f"{classifier.baseline} minus {rival} in this study: {100 * variances.between:.2f} points between data sets, "
         f"{100 * variances.within:.2f} between runs on one data set.",
     )
     return Content(tables=[table])

@@ -183,7 +183,8 @@ def _thin_event_line(time: "FloatArray", signal: "FloatArray") -> "tuple[FloatAr
 
 def _draw_inset(axis: "Axes", event: Event, signal: "FloatArray") -> None:
     """Draw the first periods of a transient, enlarged, in an inset."""
-    onset, period = event.parameters["transient_onset"], 1.0 / event.parameters["transient_frequency"]
+    onset = event.parameters["transient_onset"]
+    period = 1.0 / event.parameters["transient_frequency"]
     first, last = onset - 2 * period, onset + 9 * period
     shown = (event.time >= first) & (event.time <= last)
     left, right = axis.get_xlim()

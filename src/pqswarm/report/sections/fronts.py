@@ -24,45 +24,51 @@ if TYPE_CHECKING:
 _SIZES = (1, 2, 3, 4, 6, 8, 10, 15, 20, 30, 50)  # of the table
 
 
-def fronts_content(study: "DatasetSummary", found: "ClassifierSummary") -> Content:
+def fronts_content(study: "DatasetSummary", classifier: "ClassifierSummary") -> Content:
     """Show the lowest error of each algorithm by subset size; empty if the runs kept no fronts."""
     groups = {
-        title: group for title, group in found.groups.items() if all(r.result.front_masks is not None for r in group)
+        title: group
+        for title, group in classifier.groups.items()
+        if all(r.result.front_masks is not None for r in group)
     }
     if not groups:
         return Content()
     attained = {title: np.array([attained_errors(record) for record in group]) for title, group in groups.items()}
-    whole = (found.n_features, found.all_features)
+    whole = (classifier.n_features, classifier.all_features)
     drawing = adaptive_drawing(
         "",
         "Lowest error rate by maximum number of features",
         "All subsets that a run evaluated count, not only its final one. Lines are medians over the runs; each ends "
         "where more features bring no improvement. Lower left is better.",
         plot_fronts,
-        *(attained, whole, study.palette),
+        attained,
+        whole,
+        study.palette,
     )
-    return Content(words=_front_sentences(groups, found), drawings=[drawing], tables=[_table(attained, found)])
+    return Content(
+        words=_front_sentences(groups, classifier), drawings=[drawing], tables=[_table(attained, classifier)]
+    )
 
 
-def _front_sentences(groups: "Mapping[str, Sequence[RunRecord]]", found: "ClassifierSummary") -> list[str]:
+def _front_sentences(groups: "Mapping[str, Sequence[RunRecord]]", classifier: "ClassifierSummary") -> list[str]:
     """State the smallest subset that does as well as all features."""
     matching = [
         (int(mask.sum()), float(error), title)
         for title, group in groups.items()
         for record in group
         for mask, error in zip(record.result.front_masks, record.result.front_errors, strict=True)  # type: ignore[arg-type]
-        if error <= found.all_features
+        if error <= classifier.all_features
     ]
     if not matching:
-        return [f"No run found a subset that does as well as all {found.n_features} features."]
+        return [f"No run found a subset that does as well as all {classifier.n_features} features."]
     size, error, title = min(matching, key=lambda one: one[:2])
     return [
-        f"The smallest subset that does as well as all {found.n_features} features ({percent(found.all_features)}) has "
-        f"{features(size)}: {title} found one with an error rate of {percent(error)}."
+        f"The smallest subset that does as well as all {classifier.n_features} features "
+        f"({percent(classifier.all_features)}) has {features(size)}: {title} found one with an error rate of {percent(error)}."
     ]
 
 
-def _table(attained: Mapping[str, FloatArray], found: "ClassifierSummary") -> Table:
+def _table(attained: Mapping[str, FloatArray], classifier: "ClassifierSummary") -> Table:
     medians = {title: np.median(curves, axis=0) for title, curves in attained.items()}
     last = max(_end_of_front(median) for median in medians.values())
     sizes = [size for size in _SIZES if size < last] + [last]
@@ -73,7 +79,7 @@ def _table(attained: Mapping[str, FloatArray], found: "ClassifierSummary") -> Ta
     keys = {f"J_{size}": (f"ξ ≤ {size}", ".4f") for size in sizes}
     return Table(
         "fronts",
-        f"Lowest error rates by maximum number of features with {found.name}, {count_runs(found.n_runs)}",
+        f"Lowest error rates by maximum number of features with {classifier.name}, {count_runs(classifier.n_runs)}",
         rows,
         keys,
         lowest=tuple(key for key in keys if any(row[key] is not None for row in rows)),

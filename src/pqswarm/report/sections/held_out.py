@@ -13,15 +13,15 @@ from pqswarm.statistics import selection_stability
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR
 
 
-def held_out_content(study: DatasetSummary, found: ClassifierSummary) -> Content:
+def held_out_content(study: DatasetSummary, classifier: ClassifierSummary) -> Content:
     """Compare error rates on held-out events with those of the search, and with the change for all features."""
-    if not found.held_out:
+    if not classifier.held_out:
         return Content()
-    n_sets = len(found.held_out[ALL_FEATURES])
-    increase = {subset: errors - _searched(found, subset)[1] for subset, errors in found.held_out.items()}
+    n_sets = len(classifier.held_out[ALL_FEATURES])
+    increase = {subset: errors - _searched(classifier, subset)[1] for subset, errors in classifier.held_out.items()}
     rows: dict[str, dict[str, Any]] = {}
-    for subset, errors in found.held_out.items():
-        size, searched = _searched(found, subset)
+    for subset, errors in classifier.held_out.items():
+        size, searched = _searched(classifier, subset)
         optimism = t_interval(increase[subset] - increase[ALL_FEATURES])
         whole = subset == ALL_FEATURES
         rows[subset] = {"subset": subset, "size": size, "J": searched, "held_out": float(errors.mean())}
@@ -39,7 +39,7 @@ def held_out_content(study: DatasetSummary, found: ClassifierSummary) -> Content
     )
     table = Table(
         "held-out",
-        f"Optimism: best subsets on held-out {study.item}s, unseen by the searches, with {found.name}",
+        f"Optimism: best subsets on held-out {study.item}s, unseen by the searches, with {classifier.name}",
         list(rows.values()),
         {
             "size": ("ξ", ""),
@@ -55,24 +55,25 @@ def held_out_content(study: DatasetSummary, found: ClassifierSummary) -> Content
         f"Increase: how much the error rate on held-out {study.item}s exceeds J, the cross-validated one. A search "
         f"picks the lowest of many J, which is optimistic; but the error rate of all features, which involve no "
         f"selection, may increase too. Optimism: the increase of a subset minus that of all features. {several} One "
-        f"standard error: the smallest subset found within one standard error of the best of {found.reference}.",
+        f"standard error: the smallest subset found within one standard error of the best of {classifier.baseline}.",
     )
-    return Content(tables=[table], answer=_sentences(study, found.reference, rows, n_sets))
+    return Content(tables=[table], answer=_sentences(study, classifier.baseline, rows, n_sets))
 
 
-def _searched(found: ClassifierSummary, subset: str) -> tuple[int, float]:
+def _searched(classifier: ClassifierSummary, subset: str) -> tuple[int, float]:
     """Size of a subset and its error rate in the search, by the title of the algorithm or the name of the subset."""
     if subset == ALL_FEATURES:
-        return found.n_features, found.all_features
-    if subset == ONE_STANDARD_ERROR and found.smaller is not None:
-        return int(found.smaller.mask.sum()), found.smaller.error
-    return found.best(subset).size, found.best(subset).error
+        return classifier.n_features, classifier.all_features
+    if subset == ONE_STANDARD_ERROR and classifier.smaller is not None:
+        return int(classifier.smaller.mask.sum()), classifier.smaller.error
+    return classifier.best(subset).size, classifier.best(subset).error
 
 
-def _sentences(study: DatasetSummary, reference: str, rows: Mapping[str, Mapping[str, Any]], n_sets: int) -> list[str]:
-    if reference not in rows or ALL_FEATURES not in rows:
+def _sentences(study: DatasetSummary, baseline: str, rows: Mapping[str, Mapping[str, Any]], n_sets: int) -> list[str]:
+    if baseline not in rows or ALL_FEATURES not in rows:
         return []
-    best, whole = rows[reference], rows[ALL_FEATURES]
+    best = rows[baseline]
+    whole = rows[ALL_FEATURES]
     sets = f" ({n_sets} sets)" if n_sets > 1 else ""
     if best["low"] is None:
         conclusion = " (one set, no interval)"
@@ -82,7 +83,7 @@ def _sentences(study: DatasetSummary, reference: str, rows: Mapping[str, Mapping
         chance = best["low"] <= 0 <= best["high"]
         conclusion += "not significant" if chance else "significant" if best["optimism"] > 0 else "not optimistic"
     return [
-        f"On held-out {study.item}s, unseen by the searches{sets}, the best subset of {reference} "
+        f"On held-out {study.item}s, unseen by the searches{sets}, the best subset of {baseline} "
         f"({features(best['size'])}) has an error rate of {percent(best['held_out'])}, compared with "
         f"{percent(best['J'])} in the search; all features have {percent(whole['held_out'])}. Its error rate changes "
         f"by {_held_out_points(best['increase'], '+')} percentage points, that of all features by "
@@ -97,32 +98,32 @@ def _held_out_points(difference: float, sign: str = "") -> str:
     return f"+{text}" if sign and not text.startswith("-") else text
 
 
-def stability_content(study: DatasetSummary, found: ClassifierSummary) -> Content:  # noqa: ARG001 (what sections take)
+def stability_content(study: DatasetSummary, classifier: ClassifierSummary) -> Content:  # noqa: ARG001 (what sections take)
     """Show how similar the subsets of the runs of each algorithm are."""
-    if found.n_runs < 2:
+    if classifier.n_runs < 2:
         return Content()
     rows: list[dict[str, Any]] = []
-    for title in found.runs:
-        result = selection_stability(found.masks(title))
+    for title in classifier.runs:
+        result = selection_stability(classifier.masks(title))
         values = {"stability": result.stability, "low": result.lower, "high": result.upper}
         rows.append({"algorithm": title} | {key: None if isnan(value) else value for key, value in values.items()})
     table = Table(
         "stability",
-        f"Stability of the selection over the runs with {found.name}",
+        f"Stability of the selection over the runs with {classifier.name}",
         rows,
         {"stability": ("stability", ".3f"), "low": ("95 % interval from", ".3f"), "high": ("to", ".3f")},
         highest=("stability",),
         note="Nogueira's measure. 1: every run selects the same features; 0: no more similar than by chance.",
     )
-    return Content(words=_stability_words(found.reference, rows), tables=[table])
+    return Content(words=_stability_words(classifier.baseline, rows), tables=[table])
 
 
-def _stability_words(reference: str, rows: list[dict[str, Any]]) -> list[str]:
+def _stability_words(baseline: str, rows: list[dict[str, Any]]) -> list[str]:
     known = {row["algorithm"]: row for row in rows if row["stability"] is not None}
-    if reference not in known:
+    if baseline not in known:
         return []
-    mine = known.pop(reference)
-    first = f"Over its runs, the selection of {reference} has a stability of {mine['stability']:.2f}"
+    mine = known.pop(baseline)
+    first = f"Over its runs, the selection of {baseline} has a stability of {mine['stability']:.2f}"
     above = [title for title, row in known.items() if row["low"] > mine["high"]]
     below = [title for title, row in known.items() if row["high"] < mine["low"]]
     parts = [f"lower than that of {enumerate_words(above)}"] if above else []

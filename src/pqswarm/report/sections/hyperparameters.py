@@ -12,12 +12,14 @@ from pqswarm.report.style import FAINT, NARROW, STYLE, WIDE, settle
 from pqswarm.report.summary import ClassifierSummary, DatasetSummary
 
 
-def hyperparameters_content(study: DatasetSummary, found: ClassifierSummary) -> Content:
+def hyperparameters_content(study: DatasetSummary, classifier: ClassifierSummary) -> Content:
     """Show the grid search, if there was one."""
-    grid, theirs = found.grid, found.paper.hyperparameters
+    grid = classifier.grid
+    theirs = classifier.paper.hyperparameters
     if grid is None:
         return Content()
-    kind, used = type(found.classifier), found.classifier.describe()
+    kind = type(classifier.classifier)
+    used = classifier.classifier.describe()
     words = f"The best point of the grid is {kind(grid.best).describe()}. This study used {used}"
     if theirs:
         words += (
@@ -38,7 +40,8 @@ def plot_grid(grid: GridSearchResult, *, narrow: bool = False) -> Figure:
             legend.remove()
         axis.grid(color=FAINT, lw=0.5, alpha=0.35)
         *lines, ring = axis.get_lines()
-        name, labels = axis.get_xlabel(), []
+        name = axis.get_xlabel()
+        labels = []
         mark(ring, tips=[f"best: {float(np.ravel(ring.get_ydata())[0]):.2f} %"])
         for line in lines:
             title = "" if str(line.get_label()).startswith("_") else str(line.get_label())

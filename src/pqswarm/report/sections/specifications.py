@@ -30,7 +30,7 @@ _ROW = 0.135  # inches of the height of an alternative
 _MEASURES: tuple[Measure, ...] = ("error", "size")
 _NOUNS: dict[Measure, str] = {"error": "error rate", "size": "number of features"}
 _CURVE = (
-    "Each column is a specification: the {noun} of {reference} relative to that of its best rival, below zero is "
+    "Each column is a specification: the {noun} of {baseline} relative to that of its best rival, below zero is "
     "better, with a 95 % t interval over the data sets; blue or orange if it excludes zero. Squares: the choices of "
     "the specification. Diamonds are specifications that the plan marks. The best rival is chosen in each "
     "specification by its mean, which favours the rivals."
@@ -49,13 +49,13 @@ def specification_curve(
     return adaptive_drawing(
         name,
         f"Specification curve of the {_NOUNS[measure]}, with {classifier.name}",
-        _CURVE.format(noun=_NOUNS[measure], reference=classifier.reference),
+        _CURVE.format(noun=_NOUNS[measure], baseline=classifier.baseline),
         partial(plot_curve, study, classifier, measure),
     )
 
 
 def lead_content(study: MultiverseSummary, classifier: ClassifierAcrossSpecifications) -> Content:
-    """Show the specification curves, and the reference against each other algorithm over the specifications."""
+    """Show the specification curves, and the baseline against each other algorithm over the specifications."""
     is_first = classifier is study.classifiers[0]  # whose curve of errors is in the overview
     measures: tuple[Measure, ...] = ("size",) if is_first else _MEASURES
     return Content(
@@ -69,7 +69,7 @@ def _say_range(study: MultiverseSummary, classifier: ClassifierAcrossSpecificati
     mean, low, high = (each[study.counted] for each in classifier.spread(measure))
     shown = as_percent(mean)
     text = (
-        f"The {_NOUNS[measure]} of {classifier.reference} relative to its best rival ranges from {shown.min():+.1f} to "
+        f"The {_NOUNS[measure]} of {classifier.baseline} relative to its best rival ranges from {shown.min():+.1f} to "
         f"{shown.max():+.1f} %, median {np.median(shown):+.1f} %"
     )
     if np.isfinite(low).all():
@@ -82,10 +82,10 @@ def _say_range(study: MultiverseSummary, classifier: ClassifierAcrossSpecificati
 
 def _table_of_rivals(study: MultiverseSummary, classifier: ClassifierAcrossSpecifications) -> Table:
     counted = study.counted
-    reference = classifier.reference
-    others = [title for title in classifier.errors if title != reference]
+    baseline = classifier.baseline
+    others = [title for title in classifier.errors if title != baseline]
     p_values = [
-        joint_permutation(classifier.errors[reference][counted], classifier.errors[title][counted])[1]
+        joint_permutation(classifier.errors[baseline][counted], classifier.errors[title][counted])[1]
         for title in others
     ]
     rows = []
@@ -95,18 +95,18 @@ def _table_of_rivals(study: MultiverseSummary, classifier: ClassifierAcrossSpeci
         rows.append(
             {
                 "against": title,
-                "fraction": 100 * float(classifier.is_lower("error", reference, title)[counted].mean()),
+                "fraction": 100 * float(classifier.is_lower("error", baseline, title)[counted].mean()),
                 "median": float(np.median(effects)),
                 "range_interval": tuple(np.percentile(effects, [10, 90]).tolist()),
                 "p": p,
                 "adjusted": adjusted,
-                "smaller": 100 * float(classifier.is_lower("size", reference, title)[counted].mean()),
+                "smaller": 100 * float(classifier.is_lower("size", baseline, title)[counted].mean()),
                 "size": float(np.median(sizes)),
             }
         )
     return Table(
         "rivals",
-        f"{reference} against each other algorithm over the specifications, with {classifier.name}",
+        f"{baseline} against each other algorithm over the specifications, with {classifier.name}",
         rows,
         {
             "against": ("against", ""),
@@ -236,7 +236,7 @@ def specifications_content(study: MultiverseSummary) -> Content:
     headings |= {choice: (choice.rpartition(".")[2], "") for choice in study.specifications[0].chosen}
     table = Table(
         "specifications",
-        "All specifications: the reference relative to its best rival, and the alternatives chosen",
+        "All specifications: the baseline relative to its best rival, and the alternatives chosen",
         rows,
         headings,
     )
@@ -284,10 +284,10 @@ def plot_curve(
             specification = study.specifications[i]
             _draw_effect(above, x, specification, effects[:, i], rivals[i])
             _draw_choices(below, x, specification, places, _effect_color(effects[:, i]), 2.1 if narrow else 3.1)
-        above.set(ylabel=f"{classifier.reference} vs. best rival [%]\n{_NOUNS[measure]}", xlim=(-1, len(order)))
+        above.set(ylabel=f"{classifier.baseline} vs. best rival [%]\n{_NOUNS[measure]}", xlim=(-1, len(order)))
         above.tick_params(axis="x", length=0, labelbottom=False)
         above.grid(axis="y", color=FAINT, lw=0.5, alpha=0.35)
-        below.set_xlabel(f"specifications, sorted by the {_NOUNS[measure]} of {classifier.reference}")
+        below.set_xlabel(f"specifications, sorted by the {_NOUNS[measure]} of {classifier.baseline}")
         return settle(figure)
 
 
@@ -355,10 +355,10 @@ def _draw_paper(axis: "Axes", classifier: ClassifierAcrossSpecifications, measur
     """Draw the paper's own effect as a line."""
     key = {"error": "mean_J", "size": "mean_size"}[measure]
     printed = {title: row[key] for title, row in classifier.paper.performance.items()}
-    if classifier.reference not in printed:
+    if classifier.baseline not in printed:
         return
-    best = min(value for title, value in printed.items() if title != classifier.reference)
-    effect = float(as_percent(np.log(printed[classifier.reference] / best)))
+    best = min(value for title, value in printed.items() if title != classifier.baseline)
+    effect = float(as_percent(np.log(printed[classifier.baseline] / best)))
     line = axis.axhline(effect, color=INK, lw=0.8, ls=(0, (5, 3)))
     mark(line, tips=[f"the paper: {effect:+.1f} %"])
     axis.annotate(
@@ -399,7 +399,7 @@ def plot_closeness(
         axis.set(
             xscale="log",
             xlabel="error rate of all features relative to the paper's",
-            ylabel=f"{classifier.reference} vs. best rival [%]\nerror rate",
+            ylabel=f"{classifier.baseline} vs. best rival [%]\nerror rate",
         )
         axis.grid(color=FAINT, lw=0.5, alpha=0.35)
         return settle(figure)

@@ -40,7 +40,8 @@ def convergence_grid(groups: Groups, budget: int) -> IntArray:
 
 def convergence_curves(groups: Groups, budget: int) -> dict[str, FloatArray]:
     """Return the lowest error of each run at :func:`convergence_grid`, infinite before its first evaluation."""
-    grid, ends = convergence_grid(groups, budget), evaluation_ends(groups)
+    grid = convergence_grid(groups, budget)
+    ends = evaluation_ends(groups)
     return {
         title: np.array([record.result.error_after(grid[grid <= ends[title]]) for record in group])
         for title, group in groups.items()
@@ -84,6 +85,6 @@ def pareto_front(records: "Sequence[RunRecord]") -> tuple[IntArray, FloatArray]:
     return sizes, lowest[sizes - 1]
 
 
-def selection_shares(groups: Groups) -> dict[str, FloatArray]:
+def selection_fractions(groups: Groups) -> dict[str, FloatArray]:
     """Return the fraction of the runs of each algorithm that selected each feature, 0 to 1."""
     return {title: np.mean([record.mask for record in group], axis=0) for title, group in groups.items()}

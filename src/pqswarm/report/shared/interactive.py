@@ -27,6 +27,6 @@ def mark(artist: _Artist, series: str = "", tips: Sequence[str] = (), key: str =
 
 def mark_of(artist: Artist) -> SeriesMark:
     """Return the series and tooltips that :func:`mark` set."""
-    found = getattr(artist, _ATTRIBUTE, SeriesMark())
-    assert isinstance(found, SeriesMark)  # noqa: S101
-    return found
+    series_mark = getattr(artist, _ATTRIBUTE, SeriesMark())
+    assert isinstance(series_mark, SeriesMark)  # noqa: S101
+    return series_mark

@@ -35,7 +35,8 @@ def narrowed(figure: Figure) -> Figure | None:
                 text.set_text(fill(text.get_text(), int(_LONG * len(text.get_text()) / width)))
     if any(axis.get_window_extent().width < _MIN_AXES * figure.dpi for axis in figure.axes if axis.get_visible()):
         return None
-    page, boxes = figure.bbox.padded(1.0), [box for _, box in _visible_texts_when_narrow(figure)]
+    page = figure.bbox.padded(1.0)
+    boxes = [box for _, box in _visible_texts_when_narrow(figure)]
     inside = all(page.contains(*box.min) and page.contains(*box.max) for box in boxes)
     apart = not any(_overlap_when_narrow(a, b) for a, b in combinations(boxes, 2))
     return figure if inside and apart else None

@@ -26,29 +26,30 @@ _USUAL = ("GA", "ACO", "BPSO", "CBPSO", "chBPSO", "SFFS", "SFFS all sizes", "MOS
 class Palette:
     """The colours and markers of the algorithms of a study, and which one is emphasised.
 
-    The reference, or the first algorithm if there is none, is a blue circle. With many algorithms colours repeat, with
+    The baseline, or the first algorithm if there is none, is a blue circle. With many algorithms colours repeat, with
     other markers and dashes.
 
     Parameters
     ----------
     titles : iterable of str
         Titles of the algorithms, in the order of the plan.
-    reference : str, optional
+    baseline : str, optional
         Title of the algorithm to emphasise.
 
     Examples
     --------
-    >>> palette = Palette(["GA", "mine", "yours"], reference="mine")
+    >>> palette = Palette(["GA", "mine", "yours"], baseline="mine")
     >>> [(palette.color(title), palette.marker(title)) for title in ("mine", "GA", "yours")]
     [('#0b6fd6', 'o'), ('#d24b00', 's'), ('#5abb8e', 'D')]
     """
 
-    def __init__(self, titles: Iterable[str], reference: str | None = None) -> None:
-        self.reference = reference
+    def __init__(self, titles: Iterable[str], baseline: str | None = None) -> None:
+        self.baseline = baseline
         dashes = (kind for kind in cycle(_DASHES) for _ in COLORS[1:])
         others = zip(cycle(COLORS[1:]), cycle(_MARKERS[1:]), dashes, strict=False)
-        order = list(dict.fromkeys(titles if reference is None else [reference, *titles]))
-        self._looks, rest = dict.fromkeys(order[:1], (COLORS[0], _MARKERS[0], _DASHES[0])), order[1:]
+        order = list(dict.fromkeys(titles if baseline is None else [baseline, *titles]))
+        self._looks = dict.fromkeys(order[:1], (COLORS[0], _MARKERS[0], _DASHES[0]))
+        rest = order[1:]
         usual = dict(zip(_USUAL, others, strict=False))
         kept = {title: usual.pop(title) for title in rest if title in usual}
         free = chain(usual.values(), others)
@@ -69,18 +70,18 @@ class Palette:
 
     def drawn(self, titles: Iterable[str]) -> list[str]:
         """Return titles in drawing order: the emphasised one last, on top."""
-        return sorted(titles, key=lambda title: title == self.reference)
+        return sorted(titles, key=lambda title: title == self.baseline)
 
     def line(self, title: str) -> dict[str, Any]:
         """Return matplotlib's line properties of an algorithm."""
         color, _, dashes = self._look(title)
-        strong = title == self.reference
+        strong = title == self.baseline
         return {"color": color, "ls": dashes, "lw": 2.2 if strong else 1.3, "zorder": 3.0 if strong else 2.0}
 
     def label(self, axis: "Axes", title: str, x: float, y: float, marked: bool = False) -> "EndLabel":
         """Return the label for the end of an algorithm's line."""
         marker = self.marker(title) if marked else ""
-        return EndLabel(axis, title, x, y, self.color(title), title == self.reference, marker, title)
+        return EndLabel(axis, title, x, y, self.color(title), title == self.baseline, marker, title)
 
 
 class EndLabel(NamedTuple):

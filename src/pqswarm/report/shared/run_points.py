@@ -23,16 +23,16 @@ ALL_FEATURES = "All features"  # name of their series
 Points = Mapping[str, tuple[FloatArray | IntArray, FloatArray]]
 
 
-def run_points(found: "ClassifierSummary") -> tuple[Points, Points, list[int]]:
+def run_points(classifier: "ClassifierSummary") -> tuple[Points, Points, list[int]]:
     """Return sizes and errors of the runs, the same of the fronts of algorithms that run once, and the run numbers."""
-    points = {title: (found.sizes(title).astype(np.int64), found.errors(title)) for title in found.runs}
-    points |= {title: (np.array([r.size]), np.array([r.error])) for title, r in found.sequential.items()}
+    points = {title: (classifier.sizes(title).astype(np.int64), classifier.errors(title)) for title in classifier.runs}
+    points |= {title: (np.array([r.size]), np.array([r.error])) for title, r in classifier.sequential.items()}
     fronts = {}
-    for title, record in found.sequential.items():
+    for title, record in classifier.sequential.items():
         masks, errors = record.result.front_masks, record.result.front_errors
         if masks is not None and errors is not None and len(errors) > 1:  # with a given size the front has one point
             fronts[title] = masks.sum(axis=1), errors
-    return points, fronts, [record.key.run for record in found.runs[found.reference]]
+    return points, fronts, [record.key.run for record in classifier.runs[classifier.baseline]]
 
 
 def check_points(points: Points, empty: bool = False) -> Points:
@@ -61,9 +61,14 @@ def run_tips(
 
 
 def draw_points(
-    axis: "Axes", points: Points, all_features: tuple[int, float] | None, palette: Palette, fronts: Points,
-    numbers: Sequence[int | str] | None, unit: str = "run",
-) -> list[EndLabel]:  # fmt: skip
+    axis: "Axes",
+    points: Points,
+    all_features: tuple[int, float] | None,
+    palette: Palette,
+    fronts: Points,
+    numbers: Sequence[int | str] | None,
+    unit: str = "run",
+) -> list[EndLabel]:
     """Draw runs, or another unit, as points, single runs as rings and fronts as lines; return the labels."""
     axis.grid(color=FAINT, lw=0.5, alpha=0.35)
     axis.set_axisbelow(True)

@@ -22,7 +22,8 @@ def t_interval(values: FloatArray) -> Spread:
     from scipy.stats import t
 
     values = np.asarray(values, dtype=np.float64)
-    n, mean = len(values), values.mean(axis=0)
+    n = len(values)
+    mean = values.mean(axis=0)
     if n < 2:
         return Spread(mean, np.full_like(mean, np.nan), np.full_like(mean, np.nan))
     half = t.ppf(0.5 + CONFIDENCE / 2, n - 1) * values.std(axis=0, ddof=1) / np.sqrt(n)

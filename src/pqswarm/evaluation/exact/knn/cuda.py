@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pqswarm._base.typing import BoolArray, IntArray
-from pqswarm.evaluation.backend import CudaBackend
-from pqswarm.evaluation.cuda import CudaMaskPacker, cuda_source
+from pqswarm.evaluation.devices import CudaBackend, CudaMaskPacker, cuda_source
 
 if TYPE_CHECKING:
     from pqswarm.evaluation.exact.knn.evaluator import FoldView, KNNEvaluator
@@ -111,8 +110,8 @@ class KNNOnCuda(CudaBackend["KNNEvaluator"]):
         for view in self._views:
             if tested := view.tested(folds):
                 self._test(view, tested, masks, (selected, sizes, widest), counts, labels)
-        found = counts[:, folds.start : folds.stop] if labels is None else labels
-        return np.asarray(cp.asnumpy(found), dtype=np.int64)
+        results = counts[:, folds.start : folds.stop] if labels is None else labels
+        return np.asarray(cp.asnumpy(results), dtype=np.int64)
 
     def _test(
         self, view: _ViewOnGpu, folds: range, masks: BoolArray, subsets: tuple[Any, Any, int], counts: Any, labels: Any
@@ -142,8 +141,8 @@ class KNNOnCuda(CudaBackend["KNNEvaluator"]):
         most_blur = cp.zeros(m, dtype=cp.int32)
         most_key = cp.zeros(m, dtype=cp.int32)
         given = (view.columns, n, n_padded, selected, scales, sizes, i32(widest), words, self._pivots)
-        made = (rows, keys, blurs, most_blur, most_key, moments)
-        k["arrange"]((-(-self._n // 256), m), (256,), (*given, self._leads(view, masks), *view.grid, *made))
+        arranged_parts = (rows, keys, blurs, most_blur, most_key, moments)
+        k["arrange"]((-(-self._n // 256), m), (256,), (*given, self._leads(view, masks), *view.grid, *arranged_parts))
         order, sorted_keys = self._sort(keys, moments)
 
         packed = cp.empty((m, int(words), self._n_padded), dtype=cp.uint32)

@@ -1,4 +1,4 @@
-"""The exact error of k-nearest-neighbour classifiers."""
+"""The exact errors of k-nearest-neighbour classifiers and regressors."""
 
 from functools import cached_property
 from typing import Any, Unpack
@@ -10,8 +10,10 @@ from numpy.typing import ArrayLike
 from pqswarm._base.parameters import Parameters, parameter
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.backend import Backend, ExactEvaluator, ExactOptions
+from pqswarm.evaluation.base import EvaluatorOptions
+from pqswarm.evaluation.devices import ExactEvaluator, ExactOptions
 from pqswarm.evaluation.folds import Folds
+from pqswarm.evaluation.regression import RegressionEvaluator
 
 METRICS: tuple[str, ...] = ("manhattan", "euclidean", "chebyshev")
 """The distances that the evaluator supports."""
@@ -19,6 +21,9 @@ METRICS: tuple[str, ...] = ("manhattan", "euclidean", "chebyshev")
 _GUESSES = 8  # near samples in the space of all features, which bound the search under any mask
 _MIN_EXPONENT = -300  # of data whose squares do not underflow
 _PART = 1024  # samples per task of a thread
+
+_Indices = npt.NDArray[np.int32]
+_Singles = npt.NDArray[np.float32]
 
 
 class KNNHyperparameters(Parameters):
@@ -75,11 +80,10 @@ class KNNEvaluator(ExactEvaluator):
         views = self.fold_views(copies=2)  # the data, and two copies in single precision
         self.views = [FoldView(data, fold if self.scales_folds else -1) for fold, data in enumerate(views)]
         self.least_training = smallest
-        self._backend = KNNOnCpu(self)
         if self.device == "cuda":
             from pqswarm.evaluation.exact.knn.cuda import KNNOnCuda
 
-            self._backend = KNNOnCuda(self)
+            self._gpu = KNNOnCuda(self)
 
     @cached_property
     def pivots(self) -> IntArray:
@@ -96,98 +100,80 @@ class KNNEvaluator(ExactEvaluator):
 
     def neighbors(self, mask: ArrayLike) -> IntArray:
         """Return the neighbours of each sample under one mask, (n_samples, n_neighbors), in ascending order."""
-        backend = self._backend if isinstance(self._backend, KNNOnCpu) else KNNOnCpu(self)
-        return backend.neighbors(np.flatnonzero(self.checked_mask(mask)))
-
-
-_Indices = npt.NDArray[np.int32]
-_Singles = npt.NDArray[np.float32]
-
-
-class KNNOnCpu(Backend[KNNEvaluator]):
-    """k-NN on the CPU, by the compiled code of ``kernels.py``."""
+        neighbors = np.empty((self.n_samples, self.n_neighbors), dtype=np.int32)
+        predicted = np.empty(self.n_samples, dtype=np.int64)
+        self._run(np.flatnonzero(self.checked_mask(mask)), range(self.folds.n_folds), predicted, neighbors)
+        return neighbors.astype(np.int64)
 
     @cached_property
     def _rows(self) -> list[tuple[_Singles, _Singles]]:
         """The samples of each view in single precision, row by row, and the maximum of each feature."""
-        views = self.evaluator.views
-        return [(np.ascontiguousarray(view.columns.T), np.abs(view.columns).max(axis=1)) for view in views]
+        return [(np.ascontiguousarray(view.columns.T), np.abs(view.columns).max(axis=1)) for view in self.views]
 
     @cached_property
     def _guesses(self) -> _Indices:
         """Samples near each sample in the space of all features; they bound the search under any mask."""
-        e = self.evaluator
-        n = len(e.data)  # before threads use them
-        rows = self._rows
-        count = min(max(_GUESSES, 2 * e.n_neighbors), e.least_training)
+        n = self.n_samples
+        count = min(max(_GUESSES, 2 * self.n_neighbors), self.least_training)
         guesses = np.empty((n, count), dtype=np.int32)
         none = np.empty((n, 0), dtype=np.int32)
-        everything = np.arange(e.n_features)
+        everything = np.arange(self.n_features)
         predicted = np.empty(n, dtype=np.int64)
-        for view in range(len(rows)):
-            arranged = self._arrange(view, everything)
+        for number, view in enumerate(self.views):
+            arranged = self._arrange(number, everything)
+            tested = view.tested(range(self.folds.n_folds))
 
-            def work(first: int, view: int = view, arranged: tuple[Any, ...] = arranged) -> None:
+            def work(first: int, view: FoldView = view, arranged: Any = arranged, tested: range = tested) -> None:
                 part = (first, min(first + _PART, n))
-                self._search(view, arranged, everything, none, count, part, predicted, guesses)
+                self._search(arranged, view, everything, none, tested, count, part, predicted, guesses)
 
-            e.in_threads(work, list(range(0, n, _PART)))
+            self.in_threads(work, range(0, n, _PART))
         return guesses
 
-    def _arrange(self, view: int, selected: IntArray) -> tuple[Any, ...]:
+    def _arrange(self, view: int, selected: IntArray) -> Any:
         from pqswarm.evaluation.exact.knn.order_kernels import arrange
 
-        e = self.evaluator
-        arranged: tuple[Any, ...] = arrange(*self._rows[view], e.views[view].exponents, selected, e.metric_number)
-        return arranged
+        return arrange(*self._rows[view], self.views[view].exponents, selected, self.metric_number)
 
     def _search(
         self,
-        view: int,
-        arranged: tuple[Any, ...],
+        arranged: Any,
+        view: "FoldView",
         selected: IntArray,
         guesses: _Indices,
+        tested: range,
         k: int,
         part: tuple[int, int],
         predicted: IntArray,
         neighbors: _Indices,
-        folds: range | None = None,
     ) -> None:
         from pqswarm.evaluation.exact.knn.kernels import predict
 
-        e = self.evaluator
-        tested = e.views[view].tested(folds or range(e.folds.n_folds))
-        samples = (e.folds.test_fold, (tested.start, tested.stop), e.labels)
-        settings = (k, e.metric_number, *part)
-        predict(arranged, e.views[view].data, selected, guesses, *samples, *settings, predicted, neighbors)
+        samples = (self.folds.test_fold, (tested.start, tested.stop), self.labels)
+        settings = (k, self.metric_number, *part)
+        predict(arranged, view.data, selected, guesses, *samples, *settings, predicted, neighbors)
 
-    def _run(self, selected: IntArray, predicted: IntArray, neighbors: _Indices, folds: range | None = None) -> None:
-        e = self.evaluator
-        for number, view in enumerate(e.views):
-            if view.tested(folds or range(e.folds.n_folds)):
+    def _run(self, selected: IntArray, folds: range, predicted: IntArray, neighbors: _Indices) -> None:
+        """Predict the samples of some folds under one subset; fill `neighbors` too, unless it is empty."""
+        guesses = self._guesses
+        for number, view in enumerate(self.views):
+            if tested := view.tested(folds):
                 arranged = self._arrange(number, selected)
-                search = (number, arranged, selected, self._guesses, e.n_neighbors, (0, len(e.data)))
-                self._search(*search, predicted, neighbors, folds)
+                everyone = (0, self.n_samples)
+                self._search(
+                    arranged, view, selected, guesses, tested, self.n_neighbors, everyone, predicted, neighbors
+                )
 
-    def predict(self, masks: BoolArray, folds: range | None = None) -> IntArray:
-        """Return the labels of every sample for each mask; see :class:`Backend`."""
-        e = self.evaluator
-        predicted = np.empty((len(masks), len(e.data)), dtype=np.int64)
+    def _predict_on_cpu(self, masks: BoolArray, folds: range) -> IntArray:
+        predicted = np.empty((len(masks), self.n_samples), dtype=np.int64)
         nothing = np.empty((0, 0), dtype=np.int32)
         _ = self._guesses  # before threads use them
 
         def work(row: int) -> None:
-            self._run(np.flatnonzero(masks[row]), predicted[row], nothing, folds)
+            self._run(np.flatnonzero(masks[row]), folds, predicted[row], nothing)
 
-        e.in_threads(work, list(range(len(masks))))
+        self.in_threads(work, range(len(masks)))
         return predicted
-
-    def neighbors(self, selected: IntArray) -> IntArray:
-        """Return the neighbours of each sample by the selected features: shape (n, n_neighbors), ascending."""
-        e = self.evaluator
-        found = np.empty((len(e.data), e.n_neighbors), dtype=np.int32)
-        self._run(selected, np.empty(len(e.data), dtype=np.int64), found)
-        return found.astype(np.int64)
 
 
 class FoldView:
@@ -208,3 +194,61 @@ class FoldView:
     def tested(self, folds: range) -> range:
         """Return those of consecutive folds that this view tests."""
         return folds if self.fold < 0 else range(max(folds.start, self.fold), min(folds.stop, self.fold + 1))
+
+
+class KNNRegressionHyperparameters(Parameters):
+    """Hyperparameters of k-NN regression."""
+
+    n_neighbors: int = parameter("neighbours whose mean is predicted", default=5, low=1, high=15, symbol="k")
+    metric: str = parameter("distance", default="euclidean", choices=METRICS)
+
+
+class KNNRegressionEvaluator(RegressionEvaluator):
+    """The exact cross-validated error of a k-nearest-neighbour regressor.
+
+    Of equal distances the lower sample index is nearer, as in :class:`KNNEvaluator`.
+
+    Parameters
+    ----------
+    X, y, folds, scoring, scaling, n_jobs
+        See :class:`RegressionEvaluator`.
+    n_neighbors : int
+        Number of neighbours whose mean is predicted, 1 to 15.
+    metric : {"manhattan", "euclidean", "chebyshev"}
+        Distance.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> evaluator = KNNRegressionEvaluator(X, y, Folds(np.arange(442) % 10))
+    >>> bool(evaluator.errors(np.ones((1, 10), dtype=bool))[0] < 0.7)
+    True
+    """
+
+    def __init__(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        folds: Folds,
+        scoring: str | None = None,
+        *,
+        n_neighbors: int = 5,
+        metric: str = "euclidean",
+        **options: Unpack[EvaluatorOptions],
+    ) -> None:
+        super().__init__(X, y, folds, scoring, **options)
+        checked = KNNRegressionHyperparameters(n_neighbors=n_neighbors, metric=metric)
+        anything = np.arange(len(self.data)) % 2  # labels do not affect the neighbours
+        self._search = KNNEvaluator(self.data, anything, folds, checked.n_neighbors, checked.metric, **options)
+
+    def _predict(self, masks: BoolArray) -> FloatArray:
+        predicted = np.empty((len(masks), len(self.data)))
+
+        def work(row: int) -> None:
+            near = np.sort(self._search.neighbors(masks[row]), axis=1)  # so that sums have one order
+            predicted[row] = self.target[near].mean(axis=1)
+
+        work(0)  # creates shared data before threads use it
+        self.in_threads(work, range(1, len(masks)))
+        return predicted

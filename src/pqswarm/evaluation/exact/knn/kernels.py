@@ -114,36 +114,36 @@ def _keep_smallest_knn_distance(smallest, t, value):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _append_knn_positions(bits, offset, found, count):
-    """Append `offset` plus the position of each set bit to the `count` numbers in `found`; return the new count."""
-    found[count] = offset + first_bit(bits)
+def _append_knn_positions(bits, offset, positions, count):
+    """Append `offset` plus the position of each set bit to the `count` numbers in `positions`; return the new count."""
+    positions[count] = offset + first_bit(bits)
     count += bits != 0
     bits &= bits - 1
     while bits != 0:
-        found[count] = offset + first_bit(bits)
+        positions[count] = offset + first_bit(bits)
         count += 1
         bits &= bits - 1
     return count
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _near_sample_distances(rows, samples, n_samples, found, starts, metric, near):
+def _near_sample_distances(rows, samples, n_samples, nearby, starts, metric, near):
     """Distances of each sample to those found for it, in single precision; squared if Euclidean.
 
     Four are computed at a time; those beyond the last of a sample are overwritten by those of the next.
     """
     for s in range(starts[n_samples], starts[n_samples] + 3):
-        found[s] = 0  # any sample, if there is no next
+        nearby[s] = 0  # any sample, if there is no next
     for t in range(n_samples):
         if metric == 0:
             for s in range(starts[t], starts[t + 1], 4):
-                manhattan(rows, samples[t], found, s, near)
+                manhattan(rows, samples[t], nearby, s, near)
         elif metric == 1:
             for s in range(starts[t], starts[t + 1], 4):
-                squared_euclidean(rows, samples[t], found, s, near)
+                squared_euclidean(rows, samples[t], nearby, s, near)
         else:
             for s in range(starts[t], starts[t + 1], 4):
-                chebyshev(rows, samples[t], found, s, near)
+                chebyshev(rows, samples[t], nearby, s, near)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -242,8 +242,8 @@ def predict(arranged, data, selected, guesses, folds, tested, labels, k, metric,
     block_starts = np.zeros(BLOCK + 1, np.int64)
     blocks = np.empty(_WORDS * BLOCK * BLOCK + 1, np.int64)
     passed = np.empty(_WORDS * BLOCK * BLOCK, np.int64)
-    found = np.zeros(BLOCK * max(min(_WORDS * BLOCK * BLOCK, n + BLOCK), n_guesses) + 4, np.int32)
-    near = np.empty(found.size + BLOCK, np.float32)
+    nearby = np.zeros(BLOCK * max(min(_WORDS * BLOCK * BLOCK, n + BLOCK), n_guesses) + 4, np.int32)
+    near = np.empty(nearby.size + BLOCK, np.float32)
     kept = np.empty(BLOCK, np.int64)
     kept_samples = np.empty((BLOCK, n + 1), np.int32)
     kept_near = np.empty((BLOCK, n + 1), np.float32)
@@ -263,7 +263,7 @@ def predict(arranged, data, selected, guesses, folds, tested, labels, k, metric,
             bounds[t] = np.inf
             starts[t + 1] = starts[t] + n_guesses
             for g in range(n_guesses):
-                found[starts[t] + g] = place[guesses[order[samples[t]], g]]
+                nearby[starts[t] + g] = place[guesses[order[samples[t]], g]]
         word = samples[0] // (BLOCK * BLOCK)
         for turn in range(-1, 1 + -(-n_words // _WORDS)):  # guesses, own block, all other blocks
             if turn == 0:
@@ -282,9 +282,9 @@ def predict(arranged, data, selected, guesses, folds, tested, labels, k, metric,
                 for t in range(n_samples):
                     count = starts[t]
                     for b in range(block_starts[t], block_starts[t + 1]):
-                        count = _append_knn_positions(passed[b], blocks[b] * BLOCK, found, count)
+                        count = _append_knn_positions(passed[b], blocks[b] * BLOCK, nearby, count)
                     starts[t + 1] = count
-            _near_sample_distances(rows, samples, n_samples, found, starts, metric, near)
+            _near_sample_distances(rows, samples, n_samples, nearby, starts, metric, near)
             for t in range(n_samples):
                 if turn <= 0:  # guesses are found again later
                     for a in range(k):
@@ -301,9 +301,9 @@ def predict(arranged, data, selected, guesses, folds, tested, labels, k, metric,
                     while bits != 0:
                         at = s + first_bit(bits)
                         bits &= bits - 1
-                        kept_samples[t, count] = found[at]
+                        kept_samples[t, count] = nearby[at]
                         kept_near[t, count] = near[at]
-                        count += (own_folds[found[at]] != own) & (own_folds[found[at]] >= 0)
+                        count += (own_folds[nearby[at]] != own) & (own_folds[nearby[at]] >= 0)
                 for s in range(kept[t], count):
                     _keep_smallest_knn_distance(smallest, t, kept_near[t, s])
                 kept[t] = count

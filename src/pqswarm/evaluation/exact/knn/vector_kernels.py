@@ -72,12 +72,12 @@ def _distances(term, add, name):
         return (builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(I32, count), list(p))) for p in places)
 
     def generate(context, builder, signature, args):
-        rows, i, found, place, near = args
+        rows, i, others, place, near = args
         kinds = signature.args
         width = builder.extract_value(context.make_array(kinds[0])(context, builder, rows).shape, 1)
         vector = ir.VectorType(FLOAT, 8)
         own = vector_pointer(context, builder, kinds[0], rows, builder.mul(i, width), vector)
-        indices = vector_pointer(context, builder, kinds[2], found, place, I32)
+        indices = vector_pointer(context, builder, kinds[2], others, place, I32)
         totals = []
         theirs = []
         for part in range(4):
@@ -101,8 +101,8 @@ def _distances(term, add, name):
         builder.store(add(builder, low, high), target, align=4)
         return context.get_dummy_value()
 
-    def distances(typing, rows, i, found, place, near):  # noqa: ARG001
-        return types.none(rows, types.int64, found, types.int64, near), generate
+    def distances(typing, rows, i, others, place, near):  # noqa: ARG001
+        return types.none(rows, types.int64, others, types.int64, near), generate
 
     distances.__name__ = distances.__qualname__ = name
     return intrinsic(distances)
@@ -114,16 +114,16 @@ chebyshev = _distances(_absolute_value, vector_maximum, "chebyshev")
 
 
 @intrinsic
-def project(typing, rows, i, selected, directions, offset, found, stride):  # noqa: ARG001
-    """Fill eight columns of rows i to i + 3 of `found` with the products of these rows and eight directions.
+def project(typing, rows, i, selected, directions, offset, products, stride):  # noqa: ARG001
+    """Fill eight columns of rows i to i + 3 of `products` with the products of these rows and eight directions.
 
     `rows` is float32[n, p]; `selected`, int64[q], are the columns. `directions`, float32[...], holds eight numbers per
-    column from `offset` on. `found`, float32[...], has rows of `stride` numbers, of which eight from offset / q on are
-    set.
+    column from `offset` on. `products`, float32[...], has rows of `stride` numbers, of which eight from offset / q on
+    are set.
     """
 
     def generate(context, builder, signature, args):
-        rows, i, selected, directions, offset, found, stride = args
+        rows, i, selected, directions, offset, products, stride = args
         kinds = signature.args
         vector = ir.VectorType(FLOAT, 8)
         shape = context.make_array(kinds[0])(context, builder, rows).shape
@@ -152,11 +152,11 @@ def project(typing, rows, i, selected, directions, offset, found, stride):  # no
         for place, total in zip(places, totals, strict=True):
             position = builder.add(builder.mul(place, stride), first)
             builder.store(
-                builder.load(total), vector_pointer(context, builder, kinds[5], found, position, vector), align=4
+                builder.load(total), vector_pointer(context, builder, kinds[5], products, position, vector), align=4
             )
         return context.get_dummy_value()
 
-    signature = types.none(rows, types.int64, selected, directions, types.int64, found, types.int64)
+    signature = types.none(rows, types.int64, selected, directions, types.int64, products, types.int64)
     return signature, generate
 
 

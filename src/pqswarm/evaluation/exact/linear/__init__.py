@@ -1,3 +1,1 @@
 """Linear models (LDA, linear and ridge regression): definitions, evaluators and kernels."""
-
-__all__: list[str] = []

@@ -72,13 +72,13 @@ class FoldwiseProducts:
         """Return the products of the selected columns of each matrix from `first` on, times its `scale`."""
         from pqswarm.evaluation.exact.linear.kernels import gather
 
-        found = np.empty((scale.size, selected.size, selected.size))
+        products = np.empty((scale.size, selected.size, selected.size))
         if self._table is not None:
-            gather(self._table[first : first + scale.size], selected, scale, found)
+            gather(self._table[first : first + scale.size], selected, scale, products)
         else:
             for part in range(scale.size):
-                found[part] = self.of(first + part, selected) * scale[part]
-        return found
+                products[part] = self.of(first + part, selected) * scale[part]
+        return products
 
     def of(self, part: int, selected: IntArray) -> FloatArray:
         """Return the products of the selected columns of one matrix."""

@@ -99,8 +99,7 @@ def invert_linear_factor(u, v):
 @njit(cache=True, nogil=True)
 def solve_batch(upper, right, out):
     """Set out[f], of shape (p, m), to the solution for the columns of right[f], by the transposed Cholesky factor."""
-    p = right.shape[1]
-    m = right.shape[2]
+    _, p, m = right.shape
     for f in range(upper.shape[0]):
         u = upper[f]
         x = out[f]

@@ -20,8 +20,7 @@ from pqswarm.evaluation.exact.linear.foldwise import (
     can_be_solved,
     foldwise_product_error,
 )
-from pqswarm.evaluation.exact.linear.solve import factorize_all
-from pqswarm.evaluation.exact.linear.systems import Systems
+from pqswarm.evaluation.exact.linear.systems import Systems, factorize_all
 from pqswarm.evaluation.folds import Folds
 
 _RANK = 1e-8  # scikit-learn's tolerance of singular values, 1e-4, squared for eigenvalues
@@ -107,20 +106,14 @@ class LDAEvaluator(ClassificationEvaluator):
             try:
                 for place, fold in enumerate(tested):
                     rows = self._foldwise.rows[fold]
-                    found = best[place, : rows.size] if sure[place] else self._foldwise.fit(fold, selected)
-                    predicted[row, rows] = found
+                    labels = best[place, : rows.size] if sure[place] else self._foldwise.fit(fold, selected)
+                    predicted[row, rows] = labels
             except SubsetError:
                 predicted[row] = -1
 
         with one_blas_thread():
-            self.in_threads(work, list(range(len(masks))))
+            self.in_threads(work, range(len(masks)))
         return predicted
-
-    def _part_counts(self, masks: BoolArray, folds: range) -> IntArray:
-        predicted = self._predict(masks, folds)
-        counts = self.count_errors(predicted, folds)
-        counts[(predicted < 0).all(axis=1)] = -1  # refused
-        return counts
 
     def class_scores(self, selected: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return the discriminants of each prediction and class, and bounds on the rounding of their differences."""

@@ -11,7 +11,7 @@ from pqswarm._base.threads import one_blas_thread
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.evaluation.base import EvaluatorOptions, SubsetError
 from pqswarm.evaluation.exact.linear.foldwise import Columns, Foldwise, FoldwiseProducts, can_be_solved
-from pqswarm.evaluation.exact.linear.solve import factorize_all, solve_all
+from pqswarm.evaluation.exact.linear.systems import factorize_all, solve_all
 from pqswarm.evaluation.folds import CrossValidation
 from pqswarm.evaluation.memory import MAX_SOLVED_BYTES
 from pqswarm.evaluation.regression import RegressionEvaluator
@@ -135,9 +135,9 @@ class LinearEvaluator(RegressionEvaluator):
         def work(row: int) -> None:
             selected = np.flatnonzero(masks[row])
             slopes, sure = self._solve(selected)
-            found = np.empty(self._real.shape)
-            predict_all(self._tests, selected, slopes, self._center, found)
-            predicted[row, self._by_fold] = found[self._real]
+            predictions = np.empty(self._real.shape)
+            predict_all(self._tests, selected, slopes, self._center, predictions)
+            predicted[row, self._by_fold] = predictions[self._real]
             try:
                 for fold in np.flatnonzero(~sure):
                     predicted[row, self._foldwise.rows[fold]] = self._foldwise.fit(int(fold), selected)
@@ -145,7 +145,7 @@ class LinearEvaluator(RegressionEvaluator):
                 predicted[row] = np.inf
 
         with one_blas_thread():
-            self.in_threads(work, list(range(len(masks))))
+            self.in_threads(work, range(len(masks)))
         return predicted
 
     def _solve(self, selected: IntArray) -> tuple[FloatArray, BoolArray]:
@@ -188,9 +188,9 @@ class LinearEvaluator(RegressionEvaluator):
         slopes = solve_all(upper, right)[:, :, 0]
         sure = np.logical_not(self._unsure[:, selected].any(axis=1))
         for fold in np.flatnonzero(~regular & sure):
-            found = self._by_triangle(int(fold), selected)
-            sure[fold] = found is not None
-            slopes[fold] = 0.0 if found is None else found
+            solution = self._by_triangle(int(fold), selected)
+            sure[fold] = solution is not None
+            slopes[fold] = 0.0 if solution is None else solution
         return slopes, sure
 
     @cached_property

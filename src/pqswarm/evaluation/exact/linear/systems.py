@@ -1,9 +1,29 @@
-"""Factorised covariance matrices of several folds, without the directions of negligible variance."""
+"""Positive definite systems of several folds, without the directions of negligible variance."""
 
 import numpy as np
 
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
-from pqswarm.evaluation.exact.linear.solve import factorize_all, solve_all
+
+
+def factorize_all(matrices: FloatArray, *, with_inverse: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return transposed Cholesky factors, their inverses, and the traces of the inverses of the matrices."""
+    from pqswarm.evaluation.exact.linear.kernels import factorize_batch
+
+    upper = np.empty(matrices.shape)
+    traces = np.empty(len(matrices))
+    inverse = np.ones(matrices.shape) if with_inverse else np.empty((0, 0, 0))
+    factorize_batch(np.ascontiguousarray(matrices), upper, inverse, traces)
+    return upper, inverse, traces
+
+
+def solve_all(upper: FloatArray, right: FloatArray) -> FloatArray:
+    """Return the solutions of several systems for all columns of their right-hand sides."""
+    from pqswarm.evaluation.exact.linear.kernels import solve_batch
+
+    solutions = np.empty(right.shape)
+    solve_batch(np.ascontiguousarray(upper), np.ascontiguousarray(right), solutions)  # else compiled for each layout
+    return solutions
+
 
 _NEAR = 1e-3  # relative distance to the limit within which a variance could lie on either side
 
@@ -34,9 +54,9 @@ class Systems:
     @classmethod
     def regular(cls, matrices: FloatArray) -> "Systems":
         """Return the systems of the positive definite matrices; the others are invalid."""
-        found = cls(*matrices.shape[:2])
-        found._factorize(np.arange(len(matrices)), matrices)
-        return found
+        systems = cls(*matrices.shape[:2])
+        systems._factorize(np.arange(len(matrices)), matrices)
+        return systems
 
     @classmethod
     def without_small(cls, matrices: FloatArray, limit: float, error: float, units: FloatArray) -> "Systems":
@@ -44,17 +64,17 @@ class Systems:
 
         Directions of one fold are a guess for the others, in the same `units` of the features, (n, p).
         """
-        found = cls(*matrices.shape[:2])
+        systems = cls(*matrices.shape[:2])
         rest = np.arange(1, len(matrices))
-        if not found._factorize(np.arange(1), matrices, limit).all():
-            start = found._leave_out(0, matrices[0], limit)
+        if not systems._factorize(np.arange(1), matrices, limit).all():
+            start = systems._leave_out(0, matrices[0], limit)
             if start.shape[1]:
                 guesses = (start[np.newaxis] * (units[1:] / units[0])[:, :, np.newaxis]).transpose(0, 2, 1)
-                rest = rest[~found._deflate(rest, matrices[1:], np.ascontiguousarray(guesses), limit, error)]
+                rest = rest[~systems._deflate(rest, matrices[1:], np.ascontiguousarray(guesses), limit, error)]
         if rest.size:
-            for fold in rest[~found._factorize(rest, matrices[rest], limit)]:
-                found._leave_out(int(fold), matrices[fold], limit)
-        return found
+            for fold in rest[~systems._factorize(rest, matrices[rest], limit)]:
+                systems._leave_out(int(fold), matrices[fold], limit)
+        return systems
 
     def _factorize(self, folds: IntArray, matrices: FloatArray, limit: float = 0.0) -> BoolArray:
         """Set the systems of some folds, if positive definite; return where all variances exceed four limits."""
@@ -148,9 +168,9 @@ class Systems:
             parts = (rows[:, np.newaxis] @ self._omitted[folds])[:, 0]
             rows = rows - (self._omitted[folds] @ parts[:, :, np.newaxis])[:, :, 0]
             beside = np.sqrt(np.square(parts).sum(axis=1))
-        found = rows.copy()
-        solve_each(self._upper, folds, found)
-        return np.sqrt(np.square(found).sum(axis=1)), beside
+        solutions = rows.copy()
+        solve_each(self._upper, folds, solutions)
+        return np.sqrt(np.square(solutions).sum(axis=1)), beside
 
 
 def _smallest_system_eigenpairs(matrix: FloatArray, limit: float) -> tuple[FloatArray, FloatArray]:

@@ -1,3 +1,1 @@
 """Naive Bayes, Gaussian, kernel and discrete: definitions, evaluators, CPU and CUDA kernels."""
-
-__all__: list[str] = []

@@ -30,7 +30,7 @@ def plan_nb_table_sums(masks, parents, slots, starts, subsets, features):
     deepest = 3  # of nested halves
     while 1 << (deepest - 3) < n_masks:
         deepest += 1
-    known = np.zeros((deepest, n_features), np.bool_)  # features in the sum of each slot
+    included = np.zeros((deepest, n_features), np.bool_)  # features in the sum of each slot
     common = np.empty(n_features, np.bool_)
     todo = np.empty((2 * deepest, 3), np.int64)
     todo[0, 0] = 0  # elements: slices take seconds to compile
@@ -50,7 +50,7 @@ def plan_nb_table_sums(masks, parents, slots, starts, subsets, features):
                 common[f] &= masks[row, f]
         new = 0
         for f in range(n_features):
-            new += common[f] & ~known[slot, f]
+            new += common[f] & ~included[slot, f]
         count = last - first
         if count == 1 or new * (count - 1) > 2:  # else not worth a memory round trip
             parents[n_nodes] = slot
@@ -58,13 +58,13 @@ def plan_nb_table_sums(masks, parents, slots, starts, subsets, features):
             starts[n_nodes] = n_added
             subsets[n_nodes] = first if count == 1 else -1
             for f in range(n_features):
-                if common[f] and not known[slot, f]:
+                if common[f] and not included[slot, f]:
                     features[n_added] = f
                     n_added += 1
             n_nodes += 1
             slot += 1
             for f in range(n_features):
-                known[slot, f] = common[f]
+                included[slot, f] = common[f]
             n_slots = max(n_slots, slot + 1)
         if count > 1:
             middle = (first + last) >> 1
@@ -240,8 +240,8 @@ def count_subset_errors(table, shape, span, fold_starts, sizes, highest, tree, c
                                 wrong[j] = 0
                                 unsure[j] = 1
                                 continue
-                            found = zero + others - _ONE
-                            hits[1, subset, zero if found == cell else found] += 1
+                            guess = zero + others - _ONE
+                            hits[1, subset, zero if guess == cell else guess] += 1
                             hits[1, subset, cell] -= 1
                         hits[0, subset, cell] -= 1
             in_doubt = np.int32(0)
@@ -284,8 +284,8 @@ def count_doubtful(table, priors, masks, doubtful, by_fold, labels, folds, count
             if masks[subset, f]:
                 selected[size] = f
                 size += 1
-        found = winner(table, priors, selected[:size], sample, totals, absolute)
-        counts[subset, folds[sample]] += found != labels[sample]
-        for part in range(hits.shape[0] if found != labels[sample] else 0):
+        guess = winner(table, priors, selected[:size], sample, totals, absolute)
+        counts[subset, folds[sample]] += guess != labels[sample]
+        for part in range(hits.shape[0] if guess != labels[sample] else 0):
             hits[part, subset, folds[sample] * n_classes + labels[sample]] -= 1
-            hits[part, subset, folds[sample] * n_classes + found] += part
+            hits[part, subset, folds[sample] * n_classes + guess] += part

@@ -12,9 +12,8 @@ import numpy as np
 
 from pqswarm._base.typing import BoolArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.backend import CudaBackend
-from pqswarm.evaluation.cuda import CudaMaskPacker, batch_memory, cuda_source, cupy, cut_cuda_batch
-from pqswarm.evaluation.exact.naive_bayes.gaussian import GaussianNBEvaluator, GaussianNBOnCpu
+from pqswarm.evaluation.devices import CudaBackend, CudaMaskPacker, cuda_source
+from pqswarm.evaluation.exact.naive_bayes.gaussian import GaussianNBEvaluator
 
 if TYPE_CHECKING:
     from pqswarm.evaluation.exact.naive_bayes.evaluator import KernelNBEvaluator
@@ -80,18 +79,17 @@ class KernelNBOnCuda(CudaBackend["KernelNBEvaluator"]):
         )
         if labels is None:
             return np.asarray(cp.asnumpy(counts[:, folds.start : folds.stop]), dtype=np.int64)
-        found = np.empty((len(masks), len(e.data)), dtype=np.int64)
-        found[:, self._by_fold[first:last]] = cp.asnumpy(labels)
-        return found
+        results = np.empty((len(masks), len(e.data)), dtype=np.int64)
+        results[:, self._by_fold[first:last]] = cp.asnumpy(labels)
+        return results
 
 
-class GaussianNBOnCuda(GaussianNBOnCpu):
+class GaussianNBOnCuda(CudaBackend[GaussianNBEvaluator]):
     """Gaussian naive Bayes on the GPU, by the kernels of ``gaussian.cu``; single features are left to the CPU."""
 
     def __init__(self, evaluator: GaussianNBEvaluator) -> None:
         super().__init__(evaluator)
-        self._cp = cp = cupy()
-        self._memory = batch_memory(cp)
+        cp = self._cp
         self._columns = cp.asarray(evaluator.columns)
         self._means, self._variances, self._spread = (cp.asarray(moment) for moment in evaluator.moments)
         self._log_priors = cp.asarray(evaluator.log_priors)
@@ -109,48 +107,33 @@ class GaussianNBOnCuda(GaussianNBOnCpu):
         self._constants = module.get_function("constants")
         self._winners = module.get_function("winners")
 
-    def predict(self, masks: BoolArray, folds: range | None = None) -> IntArray:
-        """Return the labels of every sample for each mask; see :class:`Backend`."""
-        predicted = np.empty((len(masks), len(self.evaluator.data)), dtype=np.int64)
-        rest, parts = self._divide(masks)
-        if rest.size:
-            predicted[rest] = super().predict(masks[rest], folds)
-        for rows in parts:
-            _, winners, doubtful = self._compute(masks[rows], True, folds or range(self.evaluator.folds.n_folds))
-            predicted[rows[:, np.newaxis], self.evaluator.by_fold] = winners
-            for row, samples in _nb_cuda_pairs_by_row(doubtful, winners.shape[1]):
-                places = self.evaluator.by_fold[samples]
-                self.evaluator.decide_as_scikit_learn(masks[rows[row]], places, predicted[rows[row]])
-        return predicted
-
-    def counts(self, masks: BoolArray, folds: range) -> IntArray:
-        """Return the misclassified samples of consecutive folds for each mask; see :class:`Backend`."""
+    def run(self, masks: BoolArray, folds: range, *, predicted: bool) -> IntArray:
+        """Return labels or counts; see :class:`CudaBackend`."""
         e = self.evaluator
-        counts = np.empty((len(masks), len(folds)), dtype=np.int64)
-        rest, parts = self._divide(masks)
-        if rest.size:
-            counts[rest] = super().counts(masks[rest], folds)
-        for rows in parts:
-            counts[rows], _, doubtful = self._compute(masks[rows], False, folds)
-            for row, samples in _nb_cuda_pairs_by_row(doubtful, len(e.data)):
-                places = e.by_fold[samples]
-                winners = e.labels.copy()
-                e.decide_as_scikit_learn(masks[rows[row]], places, winners)
-                wrong = winners[places] != e.labels[places]
-                np.add.at(counts[rows[row]], e.folds.test_fold[places[wrong]] - folds.start, 1)
-        return counts
-
-    def _divide(self, masks: BoolArray) -> tuple[IntArray, list[IntArray]]:
-        """Rows for the CPU, and pieces of the others that fit into GPU memory."""
-        n_folds, n_features, n_classes = self._means.shape
         single = masks.sum(axis=1) < 2
-        rows = np.flatnonzero(~single)
-        each = 12 * len(self.evaluator.data) + 8 * n_folds * n_classes * (n_features + 2)
-        return np.flatnonzero(single), [
-            rows[part] for part in cut_cuda_batch(masks[rows], max(each, 1 << 17), self._memory)
-        ]
+        results = np.empty((len(masks), len(e.data) if predicted else len(folds)), dtype=np.int64)
+        results[~single] = super().run(masks[~single], folds, predicted=predicted)
+        results[single] = (e._predict_on_cpu if predicted else e._count_on_cpu)(masks[single], folds)
+        return results
 
-    def _compute(self, masks: BoolArray, predicted: bool, folds: range) -> tuple[IntArray, IntArray, IntArray]:
+    def _bytes_each(self, masks: BoolArray) -> int:  # noqa: ARG002
+        n_folds, n_features, n_classes = self.evaluator.moments[0].shape
+        return int(max(12 * len(self.evaluator.data) + 8 * n_folds * n_classes * (n_features + 2), 1 << 17))
+
+    def _compute(self, masks: BoolArray, predicted: bool, folds: range) -> IntArray:
+        e = self.evaluator
+        counts, winners, doubtful = self._decide(masks, predicted, folds)
+        labels = np.empty_like(winners)
+        labels[:, e.by_fold] = winners
+        for row, samples in _nb_cuda_pairs_by_row(doubtful, len(e.data)):
+            places = e.by_fold[samples]
+            decided = labels[row] if predicted else e.labels.copy()
+            e.decide_as_scikit_learn(masks[row], places, decided)
+            wrong = decided[places] != e.labels[places]
+            np.add.at(counts[row], e.folds.test_fold[places[wrong]] - folds.start, 1)
+        return labels if predicted else counts
+
+    def _decide(self, masks: BoolArray, predicted: bool, folds: range) -> tuple[IntArray, IntArray, IntArray]:
         """Errors of some folds, the winner of each sample if requested, and the numbers of the doubtful pairs."""
         cp = self._cp
         number = np.int32
@@ -172,9 +155,9 @@ class GaussianNBOnCuda(GaussianNBOnCpu):
         doubtful = cp.empty(m * n, dtype=cp.int64)
         n_doubtful = cp.zeros(1, dtype=cp.int32)
         samples = (self._columns, self._starts, self._labels, self._means, constant, weights, largest)
-        found = (counts, winners if winners is not None else 0, doubtful, n_doubtful)
+        outcomes = (counts, winners if winners is not None else 0, doubtful, n_doubtful)
         numbers = (number(n), number(n_folds), number(n_features), number(folds.start))
-        self._winners((len(folds), m), (128,), (*samples, *subsets, *numbers, *found))
+        self._winners((len(folds), m), (128,), (*samples, *subsets, *numbers, *outcomes))
         doubts = cp.asnumpy(doubtful[: int(n_doubtful[0])])
         none = np.empty((0, n), dtype=np.int64)
         return (

@@ -93,11 +93,11 @@ class DiscreteNBEvaluator(ClassificationEvaluator):
     def _checked_data(self, X: Any) -> Any:
         if not self._is_sparse:
             return super()._checked_data(X)
-        found = X.tocsr().astype(np.float64)
-        found.sum_duplicates()
-        if self.scaling != "none" or not np.isfinite(found.data).all():
+        data = X.tocsr().astype(np.float64)
+        data.sum_duplicates()
+        if self.scaling != "none" or not np.isfinite(data.data).all():
             raise PqswarmError("a sparse X must be finite, and needs scaling 'none'.")
-        return found
+        return data
 
     def fold_data(self, fold: int) -> Any:
         """Return the features scaled for the classifier that tests `fold`."""
@@ -125,7 +125,7 @@ class DiscreteNBEvaluator(ClassificationEvaluator):
                 scores[self.folds.rows(fold)[:, np.newaxis], seen] = model._joint_log_likelihood(tested[:, selected])
         return scores, np.where(np.isnan(scores).any(axis=1), np.inf, 0.0)
 
-    def _predict(self, masks: BoolArray) -> IntArray:
+    def _predict(self, masks: BoolArray, folds: range | None = None) -> IntArray:  # noqa: ARG002
         predicted = np.empty((len(masks), self.folds.sizes.sum()), dtype=np.int64)
 
         def work(row: int) -> None:
@@ -134,7 +134,7 @@ class DiscreteNBEvaluator(ClassificationEvaluator):
             except SubsetError:
                 predicted[row] = -1
 
-        self.in_threads(work, list(range(len(masks))))
+        self.in_threads(work, range(len(masks)))
         return predicted
 
 

@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike
 
 from pqswarm._base.parameters import Parameters, parameter
 from pqswarm._base.threads import effective_jobs
-from pqswarm._base.typing import BoolArray, FloatArray, IntArray
-from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.backend import Backend, ExactEvaluator, ExactOptions
+from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.evaluation.base import ClassificationEvaluator
+from pqswarm.evaluation.devices import ExactEvaluator, ExactOptions
 from pqswarm.evaluation.folds import Folds
+from pqswarm.evaluation.memory import check_memory
 
-_MEMORY = 2e9  # maximum bytes of the tables
+_MEMORY = 2_000_000_000  # maximum bytes of the tables
 _BLOCK_NUMBERS = 1024  # numbers of a feature per block of samples: a hundred features fit into the cache
 _MASKS = 512  # maximum evaluated together
 _DOUBTFUL = 2**24  # maximum number of doubtful samples
@@ -127,7 +127,13 @@ class KernelNBEvaluator(ExactEvaluator):
         self.bandwidth = checked.bandwidth
         self.floor = checked.floor
         self.underflow = checked.underflow
-        check_table_size(len(self.data), self.n_features, self.classes.size)
+        size = self.n_samples * self.n_features * self.classes.size
+        check_memory(
+            f"tables of {self.n_samples} samples x {self.n_features} features x {self.classes.size} classes",
+            12 * size,  # in double and single precision
+            "use fewer samples or features (the best by a filter), or Gaussian naive Bayes, which needs no table",
+            _MEMORY,
+        )
         self._class_counts = fold_class_weights(self)
         self.priors = fold_log_priors(self._class_counts)[folds.test_fold]
         # The log density of a kernel at its centre; a uniform density is 1.
@@ -136,9 +142,9 @@ class KernelNBEvaluator(ExactEvaluator):
         if self.device == "cuda":
             from pqswarm.evaluation.exact.naive_bayes.cuda import KernelNBOnCuda
 
-            self._backend = KernelNBOnCuda(self)
+            self._gpu = KernelNBOnCuda(self)
         else:
-            self._backend = KernelNBOnCpu(self)
+            self._prepare_counting()
 
     @property
     def table32(self) -> npt.NDArray[np.float32]:
@@ -168,54 +174,45 @@ class KernelNBEvaluator(ExactEvaluator):
                 kernel_terms(column[queries], fold[queries], *blocks, log_counts, self.bandwidth, terms)
                 table[feature, queries] = limit_nb_densities(terms, self.floor, self.underflow)
 
-        self.in_threads(work, list(range(self.n_features)))
+        self.in_threads(work, range(self.n_features))
         return table
 
+    def _prepare_counting(self) -> None:
+        """Arrange the table for ``count_kernels.py``: (blocks, features and prior, classes, samples).
 
-class KernelNBOnCpu(Backend[KernelNBEvaluator]):
-    """Kernel naive Bayes on the CPU, by the compiled code of ``count_kernels.py``."""
-
-    def __init__(self, evaluator: KernelNBEvaluator) -> None:
-        super().__init__(evaluator)
-        n, n_classes = evaluator.priors.shape
-        self._by_fold = np.argsort(evaluator.folds.test_fold, kind="stable")
-        starts = evaluator.folds.test_fold * n_classes
-        self._cells = np.array([starts, starts + evaluator.labels])[:, self._by_fold]
-        self._fold_starts = np.concatenate([[0], np.cumsum(evaluator.folds.sizes)])
-        self._samples = min(max(_BLOCK_NUMBERS // n_classes // 32, 1) * 32, -(-n // 8) * 8)
-        self._table = self._blocks()
-
-    def _blocks(self) -> npt.NDArray[np.float32]:
-        """The table in single precision: (blocks, features and prior, classes, samples), a sample's own class first."""
-        e = self.evaluator
-        samples = self._samples
-        n, n_classes = e.priors.shape
+        It is in single precision, and the own class of each sample comes first.
+        """
+        n, n_classes = self.priors.shape
+        self._by_fold = np.argsort(self.folds.test_fold, kind="stable")
+        starts = self.folds.test_fold * n_classes
+        self._cells = np.array([starts, starts + self.labels])[:, self._by_fold]
+        self._fold_starts = np.concatenate([[0], np.cumsum(self.folds.sizes)])
+        self._samples = samples = min(max(_BLOCK_NUMBERS // n_classes // 32, 1) * 32, -(-n // 8) * 8)
         full, rest = divmod(n, samples)
-        blocks = np.zeros((-(-n // samples), e.n_features + 1, n_classes, samples), dtype=np.float32)
+        blocks = np.zeros((-(-n // samples), self.n_features + 1, n_classes, samples), dtype=np.float32)
         own_first = np.tile(np.arange(n_classes), (n, 1))
-        own_first[np.arange(n), e.labels] = 0
-        own_first[:, 0] = e.labels
+        own_first[np.arange(n), self.labels] = 0
+        own_first[:, 0] = self.labels
         rows = self._by_fold[:, np.newaxis]
         columns = own_first[self._by_fold]
 
         def work(feature: int) -> None:
-            terms = np.maximum(e.table[feature], _LOWEST_TERM) if feature < e.n_features else e.priors
+            terms = np.maximum(self.table[feature], _LOWEST_TERM) if feature < self.n_features else self.priors
             terms = np.maximum(terms[rows, columns], _LOWEST_PRIOR)
             blocks[:full, feature] = terms[: n - rest].reshape(full, samples, n_classes).transpose(0, 2, 1)
             if rest:
                 blocks[full, feature, :, :rest] = terms[n - rest :].T
 
-        e.in_threads(work, list(range(e.n_features + 1)))
-        return blocks
+        self.in_threads(work, range(self.n_features + 1))
+        self._blocks = blocks
 
-    def counts(self, masks: BoolArray, folds: range) -> IntArray:
-        """Return the misclassified samples of consecutive folds for each mask; see :class:`Backend`."""
+    def _count_on_cpu(self, masks: BoolArray, folds: range) -> IntArray:
         counts = np.empty((len(masks), len(folds)), dtype=np.int64)
-        for rows, found, _ in self._count(masks, folds, 0):
-            counts[rows] = found[:, folds.start : folds.stop]
+        for rows, errors, _ in self._count(masks, folds, 0):
+            counts[rows] = errors[:, folds.start : folds.stop]
         return counts
 
-    def hits(self, masks: BoolArray, true: IntArray, guessed: bool) -> Iterator[tuple[IntArray, IntArray]]:
+    def hits(self, masks: BoolArray, true: AnyArray, guessed: bool) -> Iterator[tuple[IntArray, IntArray]]:
         """Yield rows of the masks, and how many of the `true` samples of each fold and class they find and guess."""
         for rows, _, hits in self._count(masks, range(len(true)), 1 + guessed):
             hits += true.ravel()
@@ -224,7 +221,7 @@ class KernelNBOnCpu(Backend[KernelNBEvaluator]):
     def _count(self, masks: BoolArray, folds: range, n_hits: int) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
         """Yield rows, their errors in consecutive folds, and `n_hits` arrays of them by class."""
         order = _order_nb_evaluator_masks(masks)
-        step = min(_MASKS, max(1, _DOUBTFUL // len(self.evaluator.data)))
+        step = min(_MASKS, max(1, _DOUBTFUL // len(self.data)))
         for first in range(0, len(masks), step):
             rows = order[first : first + step]
             yield rows, *self._counts_of(masks[rows], folds, n_hits)
@@ -233,8 +230,7 @@ class KernelNBOnCpu(Backend[KernelNBEvaluator]):
         """The counts of a limited number of masks, ordered by similarity; those of other folds are 0."""
         from pqswarm.evaluation.exact.naive_bayes import count_kernels as kernels
 
-        e = self.evaluator
-        n = len(self.evaluator.data)
+        n = len(self.data)
         sizes = masks.sum(axis=1)
         parents, slots, starts, subsets = np.empty((4, 2 * len(masks)), dtype=np.int64)
         features = np.empty(sizes.sum(), dtype=np.int64)
@@ -242,39 +238,37 @@ class KernelNBOnCpu(Backend[KernelNBEvaluator]):
         tree = (parents, slots, starts, subsets, features[: starts[shared[0]]], *shared)
         first = int(self._fold_starts[folds.start])
         last = int(self._fold_starts[folds.stop])
-        shape = (*self._table.shape[1:], n, first, last)
-        found: list[tuple[IntArray, IntArray]] = []
+        shape = (*self._blocks.shape[1:], n, first, last)
+        parts: list[tuple[IntArray, IntArray]] = []
 
         def work(span: tuple[int, int]) -> None:
-            counts = np.zeros((len(masks), e.folds.n_folds), dtype=np.int64)
-            hits = np.zeros((n_hits, len(masks), counts.shape[1] * e.classes.size), dtype=np.int64)
+            counts = np.zeros((len(masks), self.folds.n_folds), dtype=np.int64)
+            hits = np.zeros((n_hits, len(masks), counts.shape[1] * self.classes.size), dtype=np.int64)
             doubtful = np.empty(len(masks) * (span[1] - span[0]) * self._samples, dtype=np.int32)
-            table = self._table.reshape(-1)
-            terms = (table, shape, span, self._fold_starts, sizes, e.highest, tree, self._cells)
+            table = self._blocks.reshape(-1)
+            terms = (table, shape, span, self._fold_starts, sizes, self.highest, tree, self._cells)
             some = kernels.count_subset_errors(*terms, counts, hits, doubtful)
             if some:
-                exact = (self._by_fold, e.labels, e.folds.test_fold)
-                kernels.count_doubtful(e.table, e.priors, masks, doubtful[:some], *exact, counts, hits)
-            found.append((counts, hits))
+                exact = (self._by_fold, self.labels, self.folds.test_fold)
+                kernels.count_doubtful(self.table, self.priors, masks, doubtful[:some], *exact, counts, hits)
+            parts.append((counts, hits))
 
         blocks = range(first // self._samples, -(-last // self._samples))
-        jobs = min(effective_jobs(e.n_jobs), 1 + self._table[0, 0].size * len(blocks) * len(tree[4]) // _TERMS)
+        jobs = min(effective_jobs(self.n_jobs), 1 + self._blocks[0, 0].size * len(blocks) * len(tree[4]) // _TERMS)
         edges = [blocks.start + len(blocks) * job // jobs for job in range(jobs + 1)]
-        e.in_threads(work, list(pairwise(edges)))
-        return reduce(lambda one, other: (one[0] + other[0], one[1] + other[1]), found)
+        self.in_threads(work, list(pairwise(edges)))
+        return reduce(lambda sums, other: (sums[0] + other[0], sums[1] + other[1]), parts)
 
-    def predict(self, masks: BoolArray, folds: range | None = None) -> IntArray:  # noqa: ARG002
-        """Return the labels of every sample for each mask; see :class:`Backend`."""
+    def _predict_on_cpu(self, masks: BoolArray, folds: range) -> IntArray:  # noqa: ARG002
         from pqswarm.evaluation.exact.naive_bayes.kernels import decide_exactly
 
-        e = self.evaluator
-        winners = np.empty((len(masks), len(e.data)), dtype=np.int64)
-        samples = np.arange(len(e.data))
+        winners = np.empty((len(masks), len(self.data)), dtype=np.int64)
+        samples = np.arange(len(self.data))
 
         def work(row: int) -> None:
-            decide_exactly(e.table, e.priors, np.flatnonzero(masks[row]), samples, winners[row])
+            decide_exactly(self.table, self.priors, np.flatnonzero(masks[row]), samples, winners[row])
 
-        e.in_threads(work, list(range(len(masks))))
+        self.in_threads(work, range(len(masks)))
         return winners
 
 
@@ -283,17 +277,6 @@ def _order_nb_evaluator_masks(masks: BoolArray) -> IntArray:
     often_first = np.argsort(masks.sum(axis=0), kind="stable")[::-1]
     packed = np.ascontiguousarray(np.packbits(masks[:, often_first], axis=1))
     return np.argsort(packed.view(f"S{packed.shape[1]}").ravel(), kind="stable")
-
-
-def check_table_size(n_samples: int, n_features: int, n_classes: int) -> None:
-    """Raise an error if the tables of log-likelihoods, in double and single precision, would be too large."""
-    size = 12 * n_samples * n_features * n_classes
-    if size > _MEMORY:
-        raise PqswarmError(
-            f"kernel naive Bayes needs {size / 1e9:.1f} GB for its tables of {n_samples} samples x {n_features} "
-            f"features x {n_classes} classes, more than {_MEMORY / 1e9:.1f} GB: use fewer samples, or fewer "
-            f"features (the best by a filter), or Gaussian naive Bayes, which needs no table."
-        )
 
 
 def fold_class_weights(evaluator: ClassificationEvaluator, sample_weight: FloatArray | None = None) -> FloatArray:

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from pqswarm._base.parameters import Parameters, parameter
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
-from pqswarm.evaluation.backend import Backend, ExactEvaluator, ExactOptions
+from pqswarm.evaluation.devices import ExactEvaluator, ExactOptions
 from pqswarm.evaluation.exact.naive_bayes.evaluator import fold_class_weights, fold_log_priors
 from pqswarm.evaluation.folds import CrossValidation, Folds
 
@@ -67,11 +67,10 @@ class GaussianNBEvaluator(ExactEvaluator):
         self._class_weights = fold_class_weights(self, sample_weight)
         self.log_priors = fold_log_priors(self._class_weights)
         self.moments = self._moments_of(slice(None))
-        self._backend = GaussianNBOnCpu(self)
         if self.device == "cuda":
             from pqswarm.evaluation.exact.naive_bayes.cuda import GaussianNBOnCuda
 
-            self._backend = GaussianNBOnCuda(self)
+            self._gpu = GaussianNBOnCuda(self)
 
     def _moments_of(self, features: slice) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Means and variances of each fold's training samples, (folds, features, classes), and overall variances."""
@@ -140,38 +139,32 @@ class GaussianNBEvaluator(ExactEvaluator):
         folds = np.unique(self.folds.row_folds[doubtful])
         winners[doubtful] = self._scores_of_folds(np.flatnonzero(mask), folds)[doubtful].argmax(axis=1)
 
-
-class GaussianNBOnCpu(Backend[GaussianNBEvaluator]):
-    """Gaussian naive Bayes on the CPU, by the compiled code of ``kernels.py``."""
-
-    def predict(self, masks: BoolArray, folds: range | None = None) -> IntArray:
-        """Return the labels of every sample for each mask; see :class:`Backend`."""
+    def _predict_on_cpu(self, masks: BoolArray, folds: range) -> IntArray:
         from pqswarm.evaluation.exact.naive_bayes.kernels import gaussian_winners
 
-        e = self.evaluator
-        part = slice(None) if folds is None else slice(folds.start, folds.stop)
-        starts = e.starts if folds is None else e.starts[folds.start : folds.stop + 1]
-        predicted = np.empty((len(masks), e.by_fold.size), dtype=np.int64)
+        part = slice(folds.start, folds.stop)
+        starts = self.starts[folds.start : folds.stop + 1]
+        predicted = np.empty((len(masks), self.by_fold.size), dtype=np.int64)
 
         def work(row: int) -> None:
             mask = masks[row]
-            columns = e.columns
+            columns = self.columns
             selected = np.flatnonzero(mask)
-            (means, variances, spread) = e.moments
+            (means, variances, spread) = self.moments
             if selected.size == 1:
-                columns, means, variances, spread = e.single(int(selected[0]))
+                columns, means, variances, spread = self.single(int(selected[0]))
                 selected = np.zeros(1, dtype=np.int64)
             # A fraction of the largest variance of a selected feature, in each fold.
-            smoothing = e.var_smoothing * spread[part, selected].max(axis=1)
-            winners = np.empty(e.by_fold.size, dtype=np.int64)
-            doubtful = np.zeros(e.by_fold.size, dtype=np.bool_)
+            smoothing = self.var_smoothing * spread[part, selected].max(axis=1)
+            winners = np.empty(self.by_fold.size, dtype=np.int64)
+            doubtful = np.zeros(self.by_fold.size, dtype=np.bool_)
             doubtful[starts[0] : starts[-1]] = True
             if (smoothing > 0).all():
-                moments = (means[part], variances[part], smoothing, e.log_priors[part])
+                moments = (means[part], variances[part], smoothing, self.log_priors[part])
                 gaussian_winners(columns, starts, selected, *moments, winners, doubtful)
-            predicted[row, e.by_fold] = winners
+            predicted[row, self.by_fold] = winners
             if doubtful.any():
-                e.decide_as_scikit_learn(mask, e.by_fold[doubtful], predicted[row])
+                self.decide_as_scikit_learn(mask, self.by_fold[doubtful], predicted[row])
 
-        e.in_threads(work, list(range(len(masks))))
+        self.in_threads(work, range(len(masks)))
         return predicted

@@ -22,35 +22,39 @@ if TYPE_CHECKING:
 _PAPER_RUNS = 40
 
 
-def algorithms_content(study: "DatasetSummary", found: "ClassifierSummary") -> Content:
+def algorithms_content(study: "DatasetSummary", classifier: "ClassifierSummary") -> Content:
     """Compare error rates, subset sizes and convergence of the algorithms."""
-    fared = {title: _performance(found, title) for title in found.runs}
-    best = found.best(found.reference)
+    fared = {title: _performance(classifier, title) for title in classifier.runs}
+    best = classifier.best(classifier.baseline)
     return Content(
-        drawings=[_scatter(study, found), _convergence(study, found)],
-        tables=[_performances(study, found, fared), *_gap(found)],
-        answer=_sentences(study, found, fared),
+        drawings=[_scatter(study, classifier), _convergence(study, classifier)],
+        tables=[_performances(study, classifier, fared), *_gap(classifier)],
+        answer=_sentences(study, classifier, fared),
         numbers={
             "features": f"{best.size} of {best.mask.size}",
             "error rate": percent(best.error),
-            "error rate of all features": percent(found.all_features),
+            "error rate of all features": percent(classifier.all_features),
         },
     )
 
 
-def _sentences(study: "DatasetSummary", found: "ClassifierSummary", fared: Mapping[str, dict[str, Any]]) -> list[str]:
-    n, whole = found.n_features, found.all_features
+def _sentences(
+    study: "DatasetSummary", classifier: "ClassifierSummary", fared: Mapping[str, dict[str, Any]]
+) -> list[str]:
+    n = classifier.n_features
+    whole = classifier.all_features
     means = {title: (round(p["mean_J"], 12), p["mean_size"]) for title, p in fared.items()}
     leader = min(means, key=lambda title: means[title])
     smallest = min(means, key=lambda title: means[title][::-1])
     error, size = means[leader]
     tied = [title for title, (other, _) in means.items() if other == error]
-    mean, average = ("mean ", " on average") if found.n_runs > 1 else ("", "")
+    mean, average = ("mean ", " on average") if classifier.n_runs > 1 else ("", "")
     once = [algorithm.title for algorithm in study.plan.sequential]
-    which = f"with {found.n_runs} runs" if found.n_runs > 1 else f"other than {enumerate_words(once or [''])}"
+    which = f"with {classifier.n_runs} runs" if classifier.n_runs > 1 else f"other than {enumerate_words(once or [''])}"
     among = f" of the algorithms {which}" if once else ""  # a single run is not compared with a mean
     subset = f"{count(size)} of the {n} features{average}"
-    names, several = enumerate_words(tied), len(tied) > 1
+    names = enumerate_words(tied)
+    several = len(tied) > 1
     has = ("both have" if len(tied) == 2 else "all have") if several else "has"
     who = leader if several else "It"
     if error >= whole:
@@ -77,9 +81,12 @@ def _sentences(study: "DatasetSummary", found: "ClassifierSummary", fared: Mappi
     ]
 
 
-def _performance(found: "ClassifierSummary", title: str) -> dict[str, Any]:
+def _performance(classifier: "ClassifierSummary", title: str) -> dict[str, Any]:
     """Error rate and size of the subsets of one algorithm, and their reduction against all features [%]."""
-    errors, sizes, n, whole = found.errors(title), found.sizes(title), found.n_features, found.all_features
+    errors = classifier.errors(title)
+    sizes = classifier.sizes(title)
+    n = classifier.n_features
+    whole = classifier.all_features
     several = errors.size > 1
     return {
         "mean_J": float(errors.mean()),
@@ -94,8 +101,11 @@ def _performance(found: "ClassifierSummary", title: str) -> dict[str, Any]:
     }
 
 
-def _performances(study: "DatasetSummary", found: "ClassifierSummary", fared: Mapping[str, dict[str, Any]]) -> Table:
-    n, paper = found.n_features, found.paper
+def _performances(
+    study: "DatasetSummary", classifier: "ClassifierSummary", fared: Mapping[str, dict[str, Any]]
+) -> Table:
+    n = classifier.n_features
+    paper = classifier.paper
     rows = []
     for title, values in fared.items():
         rows.append({"algorithm": title, SOURCE: STUDY, **values})
@@ -106,7 +116,7 @@ def _performances(study: "DatasetSummary", found: "ClassifierSummary", fared: Ma
     level = f" (paper: {paper.all_features:.4f})" if paper else ""
     return Table(
         "performance",
-        f"Search performance with {found.name}, {count_runs(found.n_runs)}",
+        f"Search performance with {classifier.name}, {count_runs(classifier.n_runs)}",
         rows,
         {
             "mean_J": ("mean J", ".5f"),
@@ -122,28 +132,30 @@ def _performances(study: "DatasetSummary", found: "ClassifierSummary", fared: Ma
         lowest=("mean_J", "mean_size", "score"),
         highest=("PI", "Xi"),
         note=f"J: error rate, the fraction of misclassified {study.item}s, averaged over the folds; all {n} features "
-        f"have J(U) = {found.all_features:.4f}{level}. PI: reduction of J against J(U). ξ: number of selected "
+        f"have J(U) = {classifier.all_features:.4f}{level}. PI: reduction of J against J(U). ξ: number of selected "
         f"features; Ξ: reduction of ξ against {n}. SD: standard deviation over the runs; intervals by bootstrap (BCa). "
         f"Overall score: mean over the runs of (ξ/{n}) J"
         f"{f'; the paper prints the sum over its {_PAPER_RUNS} runs' if paper else ''}.",
     )
 
 
-def _gap(found: "ClassifierSummary") -> list[Table]:
+def _gap(classifier: "ClassifierSummary") -> list[Table]:
     """Gap between the algorithms and the best known subset, if one is known for these events."""
-    known = found.best_known
+    known = classifier.best_known
     if known is None:
         return []
     rows = []
-    for title in (*found.runs, *found.sequential):
-        errors = found.errors(title) if title in found.runs else np.array([found.sequential[title].error])
+    for title in (*classifier.runs, *classifier.sequential):
+        errors = (
+            classifier.errors(title) if title in classifier.runs else np.array([classifier.sequential[title].error])
+        )
         gaps = 100 * (errors - known["error"])
         values = {"mean": gaps.mean(), "minimum": gaps.min(), "maximum": gaps.max()}
         rows.append({"algorithm": title} | {key: float(value) for key, value in values.items()})
     return [
         Table(
             "gap",
-            f"Gap to the best known subset, with {found.name}",
+            f"Gap to the best known subset, with {classifier.name}",
             rows,
             {
                 "mean": ("mean gap [percentage points]", ".2f"),
@@ -158,11 +170,13 @@ def _gap(found: "ClassifierSummary") -> list[Table]:
     ]
 
 
-def _scatter(study: "DatasetSummary", found: "ClassifierSummary") -> Drawing:
-    points, fronts, numbers = run_points(found)
-    whole = (found.n_features, found.all_features)
+def _scatter(study: "DatasetSummary", classifier: "ClassifierSummary") -> Drawing:
+    points, fronts, numbers = run_points(classifier)
+    whole = (classifier.n_features, classifier.all_features)
 
-    hollow = " Hollow markers are searches that run only once." if found.sequential and found.n_runs > 1 else ""
+    hollow = (
+        " Hollow markers are searches that run only once." if classifier.sequential and classifier.n_runs > 1 else ""
+    )
     line = f" Lines join the best subsets of each size found by {enumerate_words(list(fronts))}." if fronts else ""
     return adaptive_drawing(
         "size",
@@ -170,16 +184,20 @@ def _scatter(study: "DatasetSummary", found: "ClassifierSummary") -> Drawing:
         f"Lower left is better: a lower error rate with fewer features. Each name is placed at the median error rate "
         f"of its runs.{hollow}{line}",
         partial(plot_error_against_size, fronts=fronts, numbers=numbers),
-        *(points, whole, study.palette),
+        points,
+        whole,
+        study.palette,
     )
 
 
-def _convergence(study: "DatasetSummary", found: "ClassifierSummary") -> Drawing:
-    budget, known = study.plan.max_evaluations, found.best_known
-    ends, grid = evaluation_ends(found.groups), convergence_grid(found.groups, budget)
+def _convergence(study: "DatasetSummary", classifier: "ClassifierSummary") -> Drawing:
+    budget = study.plan.max_evaluations
+    known = classifier.best_known
+    ends = evaluation_ends(classifier.groups)
+    grid = convergence_grid(classifier.groups, budget)
 
     def draw(narrow: bool = False) -> Figure:
-        curves = convergence_curves(found.groups, budget)
+        curves = convergence_curves(classifier.groups, budget)
         best = min(float(curve.min()) for curve in curves.values())
         args: dict[str, Any] = {"best": min(best, known["error"]) if known else best, "known": bool(known)}
         return plot_convergence(curves, grid, study.palette, budget=budget, narrow=narrow, **args)
@@ -190,7 +208,7 @@ def _convergence(study: "DatasetSummary", found: "ClassifierSummary") -> Drawing
     return adaptive_drawing(
         "convergence",
         "Distance of the lowest error rate so far from the best, against evaluations",
-        f"One evaluation tests one subset. {lines if found.n_runs > 1 else ''}Zero is the lowest error rate "
+        f"One evaluation tests one subset. {lines if classifier.n_runs > 1 else ''}Zero is the lowest error rate "
         f"{'known for these events' if known else 'found by any run'}. Both axes are logarithmic, to show the end of "
         f"the search. Lower is better; a line that drops early finds good subsets soon.{more}",
         draw,

@@ -25,9 +25,15 @@ _STRIP = 1.45  # where it ends, relative to the last: room for the final errors
 
 
 def plot_convergence(
-    curves: Mapping[str, FloatArray], evaluations: IntArray | None = None, palette: Palette | None = None, *,
-    best: float | None = None, known: bool = False, budget: int | None = None, narrow: bool = False,
-) -> Figure:  # fmt: skip
+    curves: Mapping[str, FloatArray],
+    evaluations: IntArray | None = None,
+    palette: Palette | None = None,
+    *,
+    best: float | None = None,
+    known: bool = False,
+    budget: int | None = None,
+    narrow: bool = False,
+) -> Figure:
     """Draw the distance of the lowest error so far from the best error, against the evaluations.
 
     Lines are medians over the runs. The bars on the right span the quartiles of the final errors.
@@ -74,12 +80,15 @@ def plot_convergence(
         size = (NARROW, max(3.9, 1.3 + 0.21 * len(lines))) if narrow else (WIDE, max(4.2, 1.3 + 0.24 * len(lines)))
         figure = Figure(figsize=size, layout="constrained")
         axis = figure.subplots()
-        labels, ends, shown = [], [], []
+        labels = []
+        ends = []
+        shown = []
         strip = np.geomspace(last * 1.03, last * (_STRIP - 0.02), 2 * len(lines) + 1)[1::2]
         for title, place in zip(sorted(lines, key=lambda title: -lines[title][1][1, -1]), strip, strict=True):
             after, errors = lines[title]
             gaps = 100 * (errors - origin)
-            line, finite = palette.line(title), np.isfinite(gaps[1])
+            line = palette.line(title)
+            finite = np.isfinite(gaps[1])
             tip = _convergence_tip(title, after, errors, len(curves[title]))
             x, y = after[finite], gaps[1, finite]
             mark(axis.plot(x, y, drawstyle="steps-post", **line)[0], title, [tip])

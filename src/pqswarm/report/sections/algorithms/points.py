@@ -11,9 +11,14 @@ from pqswarm.report.style import NARROW, STYLE, WIDE
 
 
 def plot_error_against_size(
-    points: Points, all_features: tuple[int, float] | None = None, palette: Palette | None = None, *,
-    fronts: Points | None = None, numbers: Sequence[int] | None = None, narrow: bool = False,
-) -> Figure:  # fmt: skip
+    points: Points,
+    all_features: tuple[int, float] | None = None,
+    palette: Palette | None = None,
+    *,
+    fronts: Points | None = None,
+    numbers: Sequence[int] | None = None,
+    narrow: bool = False,
+) -> Figure:
     """Draw the error of each run against the size of its subset.
 
     Parameters

@@ -50,33 +50,34 @@ class _Measure:
         return self.against[self.controls[0]]
 
 
-def chance_content(study: DatasetSummary, found: ClassifierSummary) -> Content:
+def chance_content(study: DatasetSummary, classifier: ClassifierSummary) -> Content:
     """Test whether the algorithms differ significantly in error rate and in size."""
-    if len(found.runs) < 2 or found.n_runs < _MIN_RUNS:
+    if len(classifier.runs) < 2 or classifier.n_runs < _MIN_RUNS:
         return Content()
     # Equal numbers of errors in different folds may differ in the last bit of their mean: treat them as ties.
-    errors = {title: np.round(found.errors(title), 12) for title in found.runs}
-    sizes = {title: found.sizes(title) for title in found.runs}
+    errors = {title: np.round(classifier.errors(title), 12) for title in classifier.runs}
+    sizes = {title: classifier.sizes(title) for title in classifier.runs}
     error = _measure(study.plan, errors, "error", "J", "error rate J", "lower error", "higher error")
     size = _measure(study.plan, sizes, "size", "ξ", "subset size ξ", "fewer features", "more features")
-    both, margin = (error, size), study.plan.margin
+    both = (error, size)
+    margin = study.plan.margin
     return Content(
         words=[
-            _PAIRING.format(used=", which the paper uses," if found.paper else ""),
+            _PAIRING.format(used=", which the paper uses," if classifier.paper else ""),
             say_friedman(error.ranks, error.controls[0]),
         ],
         drawings=[_superiority(study, both), *(_ranks(study, measure) for measure in both)],
         tables=[
-            *(_unpaired(found, measure, measure.compared, margin) for measure in both),
-            *(_unpaired(found, measure, measure.pairs, margin, "pairs") for measure in both if measure.pairs),
-            _friedman(found, both),
-            *(_posthoc(found, measure) for measure in both),
+            *[_unpaired(classifier, measure, measure.compared, margin) for measure in both],
+            *[_unpaired(classifier, measure, measure.pairs, margin, "pairs") for measure in both if measure.pairs],
+            _friedman(classifier, both),
+            *[_posthoc(classifier, measure) for measure in both],
         ],
         answer=[
             say_error(error.first, margin),
             say_size(size.first),
-            *(say_error([pair], margin) for pair in error.pairs),
-            *(say_size([pair]) for pair in size.pairs),
+            *[say_error([pair], margin) for pair in error.pairs],
+            *[say_size([pair]) for pair in size.pairs],
         ],
     )
 
@@ -138,10 +139,10 @@ def say_size(comparisons: Sequence[Comparison]) -> str:
     for conclusion, word in (("better", "fewer"), ("worse", "more")):
         if not (group := groups.get(conclusion)):
             continue
-        shares = [100 * c.ratio for c in group if c.ratio is not None]
+        fractions = [100 * c.ratio for c in group if c.ratio is not None]
         won = min(c.superiority.estimate if conclusion == "better" else 1 - c.superiority.estimate for c in group)
         pairs = "all pairs of runs" if won == 1 else f"{floor(1000 * won) / 10:g} % of the pairs of runs"
-        low, high = f"{min(shares):.0f}", f"{max(shares):.0f}"
+        low, high = f"{min(fractions):.0f}", f"{max(fractions):.0f}"
         clauses.append(
             f"{word} features than {_others(group, comparisons)} ({low if low == high else f'{low} to {high}'} % of "
             f"their mean, {word} in {'at least ' if len(group) > 1 and won < 1 else ''}{pairs})"
@@ -182,13 +183,14 @@ def _p(values: Iterable[float]) -> str:
     return f"p = {p[0]:.2g}" if len(p) == 1 else f"each p ≤ {max(p):.2g}"
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:g} %"
+def _percent(fraction: float) -> str:
+    return f"{100 * fraction:g} %"
 
 
 def say_friedman(test: FriedmanResult, control: str) -> str:
     """Return a sentence on the error rates by the paper's test."""
-    result, n_runs = posthoc(test, control), test.n_blocks
+    result = posthoc(test, control)
+    n_runs = test.n_blocks
     start = f"By the Friedman test over {n_runs} runs (p = {test.p_value:.2g})"
     if test.p_value > _ALPHA:
         return f"{start}, the error rates of the algorithms do not differ significantly."
@@ -229,7 +231,7 @@ def _superiority(study: DatasetSummary, both: Sequence[_Measure]) -> Drawing:
 
 
 def _unpaired(
-    found: ClassifierSummary, measure: _Measure, comparisons: Sequence[Comparison], margin: float, name: str = ""
+    classifier: ClassifierSummary, measure: _Measure, comparisons: Sequence[Comparison], margin: float, name: str = ""
 ) -> Table:
     form = {"error": ".5f", "size": ".1f"}[measure.key]
     rows = [
@@ -267,7 +269,7 @@ def _unpaired(
             note += " Intervals of means and equivalence tests need at least 5 runs per algorithm."
     return Table(
         f"{name or 'unpaired'}-{measure.key}",
-        f"{who[0].upper()}{who[1:]}, all pairs of runs, with {found.name}: {measure.what}",
+        f"{who[0].upper()}{who[1:]}, all pairs of runs, with {classifier.name}: {measure.what}",
         rows,
         {
             "against": ("against", ""),
@@ -300,11 +302,13 @@ def _ranks(study: DatasetSummary, measure: _Measure) -> Drawing:
     return Drawing(f"ranks-{measure.key}", caption, note, lambda: plot_ranks(ranks, difference, study.palette))
 
 
-def _friedman(found: ClassifierSummary, both: Sequence[_Measure]) -> Table:
-    paper = found.paper
+def _friedman(classifier: ClassifierSummary, both: Sequence[_Measure]) -> Table:
+    paper = classifier.paper
     rows: list[dict[str, Any]] = []
     for measure in both:
-        symbol, key, test = measure.symbol, measure.key, measure.ranks
+        symbol = measure.symbol
+        key = measure.key
+        test = measure.ranks
         row = dict(zip(test.names, test.mean_ranks.tolist(), strict=True)) | {"chi2": test.chi2, "p": test.p_value}
         row |= {"chi2_ties": test.chi2_corrected, "p_ties": test.p_value_corrected}
         rows.append({"result": symbol, SOURCE: STUDY, **row})
@@ -317,8 +321,8 @@ def _friedman(found: ClassifierSummary, both: Sequence[_Measure]) -> Table:
         "p_ties": ("p, ties corrected", "#.3g"),
     }
     note = (
-        f"The algorithms are ranked within each of the {found.n_runs} runs. χ² grows with the differences between the "
-        f"average ranks; p is the probability of a χ² at least as large if all algorithms were equally good."
+        f"The algorithms are ranked within each of the {classifier.n_runs} runs. χ² grows with the differences between "
+        f"the average ranks; p is the probability of a χ² at least as large if all algorithms were equally good."
     )
     if paper:
         note += (
@@ -327,15 +331,16 @@ def _friedman(found: ClassifierSummary, both: Sequence[_Measure]) -> Table:
         )
     return Table(
         "friedman",
-        f"Friedman test with {found.name}: average ranks (1 is best) and statistic",
+        f"Friedman test with {classifier.name}: average ranks (1 is best) and statistic",
         rows,
-        {name: (name, ".2f") for name in found.runs} | columns,
+        {name: (name, ".2f") for name in classifier.runs} | columns,
         note=note,
     )
 
 
-def _posthoc(found: ClassifierSummary, measure: _Measure) -> Table:
-    printed, rows = dict(found.paper.posthoc.get(measure.key, {})), []
+def _posthoc(classifier: ClassifierSummary, measure: _Measure) -> Table:
+    printed = dict(classifier.paper.posthoc.get(measure.key, {}))
+    rows = []
     for control in measure.controls:
         ours = {row["algorithm"]: row for row in posthoc(measure.ranks, control).rows()}
         for name in measure.ranks.names:
@@ -348,17 +353,21 @@ def _posthoc(found: ClassifierSummary, measure: _Measure) -> Table:
                 rows.append({"algorithm": name, SOURCE: PAPER, **printed.pop(name)})
     controls = measure.controls
     both = f", and against {controls[1]}, the best by average rank" if len(controls) > 1 else ""
-    few = "" if found.n_runs >= _ENOUGH_RUNS else f" With {found.n_runs} runs the normal approximation is rough."
+    few = (
+        ""
+        if classifier.n_runs >= _ENOUGH_RUNS
+        else f" With {classifier.n_runs} runs the normal approximation is rough."
+    )
     return Table(
         f"posthoc-{measure.key}",
-        f"Post hoc tests: every algorithm against {controls[0]}{both}, with {found.name}: {measure.what}",
+        f"Post hoc tests: every algorithm against {controls[0]}{both}, with {classifier.name}: {measure.what}",
         rows,
         {
             "control": ("against", ""),
             "z": ("z", ".2f"),
             "p": ("p", "#.3g"),
             "adjusted": ("p, Hommel-adjusted", "#.3g"),
-            "limit": ("0.05/i (the paper's “APV”)" if found.paper else "0.05/i", ".4f"),
+            "limit": ("0.05/i (the paper's “APV”)" if classifier.paper else "0.05/i", ".4f"),
             "differs": ("significant at 5 %", ""),
         },
         note="z: difference of the average ranks in standard errors. A Hommel-adjusted p of 0.05 or less is "

@@ -53,7 +53,8 @@ def plot_ranks(mean_ranks: Mapping[str, float], critical_difference: float, pale
     names = [f"{title} ({rank:.2f})" for title, rank in zip(titles, places, strict=True)]
     side = 0.3 + 0.085 * max(map(len, names))  # all lengths in inches; y grows downwards
     scale = max(4.6, 7.5 - 2 * side) / (last - 1)
-    width, line = 2 * side + scale * (last - 1), 0.64
+    width = 2 * side + scale * (last - 1)
+    line = 0.64
     first = line + 0.3 + 0.13 * (1 + max((level for _, _, level in bars), default=-1))
     left = (len(titles) + 1) // 2
 
@@ -81,7 +82,7 @@ def plot_ranks(mean_ranks: Mapping[str, float], critical_difference: float, pale
             end, sign = (side - 0.12, -1) if on_left else (width - side + 0.12, 1)
             (lead,) = axis.plot([x(ranks[title])] * 2 + [end], [line, down, down], **palette.line(title))
             mark(lead, title, [f"{title}: mean rank {ranks[title]:.2f}"])
-            weight = "bold" if title == palette.reference else "normal"
+            weight = "bold" if title == palette.baseline else "normal"
             ha = "right" if on_left else "left"
             axis.text(end + 0.06 * sign, down, name, ha=ha, va="center", weight=weight, parse_math=False)
         for start, stop, level in bars:

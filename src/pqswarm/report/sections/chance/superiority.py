@@ -46,14 +46,15 @@ def _names(comparisons: Sequence[Comparison]) -> list[str]:
 
 def _draw_interval(axis: Any, place: int, comparison: Comparison, palette: Palette) -> None:
     """Draw the probability of one comparison as a marker and its interval as a line."""
-    name, found = comparison.against, comparison.superiority
+    name = comparison.against
+    superiority = comparison.superiority
     color = palette.color(name)
-    ends = found.ends or (found.estimate, found.estimate)
+    ends = superiority.ends or (superiority.estimate, superiority.estimate)
     tip = (
-        f"{comparison.algorithm} against {name}: {found.estimate:.3f} ({ends[0]:.3f} to {ends[1]:.3f}), "
+        f"{comparison.algorithm} against {name}: {superiority.estimate:.3f} ({ends[0]:.3f} to {ends[1]:.3f}), "
         f"p = {comparison.p_hommel:#.2g}"
     )
     (line,) = axis.plot(ends, [place] * 2, color=color, lw=1.6)
-    (dot,) = axis.plot([found.estimate], [place], ls="", marker=palette.marker(name), ms=6, color=color)
+    (dot,) = axis.plot([superiority.estimate], [place], ls="", marker=palette.marker(name), ms=6, color=color)
     mark(line, name)
     mark(dot, name, [tip])

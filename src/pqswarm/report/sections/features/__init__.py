@@ -8,7 +8,7 @@ from pqswarm._base.typing import FloatArray
 from pqswarm.features import FUNCTIONS, band_edges, band_names
 from pqswarm.report.section import Content, Drawing, adaptive_drawing
 from pqswarm.report.sections.features.maps import plot_feature_map, plot_feature_maps, plot_selected_features
-from pqswarm.report.shared.curves import selection_shares
+from pqswarm.report.shared.curves import selection_fractions
 from pqswarm.report.shared.meanings import feature_meanings, sampling_rate
 from pqswarm.report.shared.sentences import enumerate_words, features
 from pqswarm.report.tables import Table
@@ -17,17 +17,20 @@ if TYPE_CHECKING:
     from pqswarm.report.summary import ClassifierSummary, DatasetSummary
 
 
-def features_content(study: "DatasetSummary", found: "ClassifierSummary") -> Content:
-    """Show how often each feature was selected, and the best subsets of the reference."""
-    share = found.masks(found.reference).mean(axis=0)
+def features_content(study: "DatasetSummary", classifier: "ClassifierSummary") -> Content:
+    """Show how often each feature was selected, and the best subsets of the baseline."""
+    fraction = classifier.masks(classifier.baseline).mean(axis=0)
     return Content(
-        words=[_describe(study, found)], drawings=_drawings(study, found), tables=[_features(study, found, share)]
+        words=[_describe(study, classifier)],
+        drawings=_drawings(study, classifier),
+        tables=[_features(study, classifier, fraction)],
     )
 
 
-def _describe(study: "DatasetSummary", found: "ClassifierSummary") -> str:
-    best, smaller = found.best(found.reference), found.smaller
-    text = f"The best subset of {found.reference} has {features(best.size)}."
+def _describe(study: "DatasetSummary", classifier: "ClassifierSummary") -> str:
+    best = classifier.best(classifier.baseline)
+    smaller = classifier.smaller
+    text = f"The best subset of {classifier.baseline} has {features(best.size)}."
     if smaller is None:
         return text
     size = int(smaller.mask.sum())
@@ -39,23 +42,26 @@ def _describe(study: "DatasetSummary", found: "ClassifierSummary") -> str:
     )
 
 
-def _drawings(study: "DatasetSummary", found: "ClassifierSummary") -> list[Drawing]:
-    shares = selection_shares(found.groups)
+def _drawings(study: "DatasetSummary", classifier: "ClassifierSummary") -> list[Drawing]:
+    fractions = selection_fractions(classifier.groups)
     level = study.wavelet_level
     if level is None:
-        return [_list(study, found, shares)]
-    bands, rate = band_names(level), sampling_rate(study.plan, study.feature_names)
+        return [_list(study, classifier, fractions)]
+    bands = band_names(level)
+    rate = sampling_rate(study.plan, study.feature_names)
     edges = None if rate is None else band_edges(rate, level)
-    maps = {title: share.reshape(len(bands), len(FUNCTIONS)) for title, share in shares.items()}
+    maps = {title: fraction.reshape(len(bands), len(FUNCTIONS)) for title, fraction in fractions.items()}
     rows = (
         f"Rows are wavelet bands, from the highest frequencies (D1) to the lowest ({bands[-1]}); columns are functions "
         f"of their coefficients. Empty cells: never selected."
     )
-    caption = f"Runs of {found.reference} that selected each feature [%]"
-    drawings = [adaptive_drawing("", caption, rows, plot_feature_map, maps[found.reference], bands, FUNCTIONS, edges)]
-    others = {title: shares for title, shares in maps.items() if title != found.reference}
+    caption = f"Runs of {classifier.baseline} that selected each feature [%]"
+    drawings = [
+        adaptive_drawing("", caption, rows, plot_feature_map, maps[classifier.baseline], bands, FUNCTIONS, edges)
+    ]
+    others = {title: fractions for title, fractions in maps.items() if title != classifier.baseline}
     if others:
-        once = enumerate_words(list(found.sequential)) if found.sequential else ""
+        once = enumerate_words(list(classifier.sequential)) if classifier.sequential else ""
         note = f"Bands and functions as above. The darker a cell, the more runs selected the feature.{once and ' '}"
         note += f"{once} ran once." if once else ""
         caption = "The same for the other algorithms"
@@ -63,30 +69,33 @@ def _drawings(study: "DatasetSummary", found: "ClassifierSummary") -> list[Drawi
     return drawings
 
 
-def _list(study: "DatasetSummary", found: "ClassifierSummary", shares: dict[str, FloatArray]) -> Drawing:
+def _list(study: "DatasetSummary", classifier: "ClassifierSummary", fractions: dict[str, FloatArray]) -> Drawing:
     return adaptive_drawing(
         "",
         "The most frequently selected features",
-        f"Bars: runs of {found.reference} that selected the feature; markers: the other algorithms.",
+        f"Bars: runs of {classifier.baseline} that selected the feature; markers: the other algorithms.",
         plot_selected_features,
-        *(shares, study.feature_names, study.palette),
+        fractions,
+        study.feature_names,
+        study.palette,
     )
 
 
-def _features(study: "DatasetSummary", found: "ClassifierSummary", share: FloatArray) -> Table:
-    names, best = study.feature_names, found.best(found.reference).mask
-    smaller = None if found.smaller is None else found.smaller.mask
+def _features(study: "DatasetSummary", classifier: "ClassifierSummary", fraction: FloatArray) -> Table:
+    names = study.feature_names
+    best = classifier.best(classifier.baseline).mask
+    smaller = None if classifier.smaller is None else classifier.smaller.mask
     meanings = feature_meanings(study.plan, names)
-    listed = np.flatnonzero(best | (share >= 0.5) | (best if smaller is None else smaller))
+    listed = np.flatnonzero(best | (fraction >= 0.5) | (best if smaller is None else smaller))
     rows = [
         {
             "feature": names[i],
-            "share": float(100 * share[i]),
+            "fraction": float(100 * fraction[i]),
             "best": bool(best[i]),
             "smaller": None if smaller is None else bool(smaller[i]),
             "meaning": meanings[i] or None,
         }
-        for i in sorted(listed.tolist(), key=lambda i: (-share[i], i))
+        for i in sorted(listed.tolist(), key=lambda i: (-fraction[i], i))
     ]
     named = (
         f"{names[0]} is the {FUNCTIONS[0]} of the coefficients in band D1. Band edges are nominal; neighbouring bands "
@@ -95,10 +104,10 @@ def _features(study: "DatasetSummary", found: "ClassifierSummary", share: FloatA
     named = "" if study.wavelet_level is None else named
     return Table(
         "features",
-        f"Features selected by {found.reference} with {found.name}",
+        f"Features selected by {classifier.baseline} with {classifier.name}",
         rows,
         {
-            "share": ("selected in [% of runs]", ".0f"),
+            "fraction": ("selected in [% of runs]", ".0f"),
             "best": ("in the best subset", ""),
             "smaller": ("in the one-standard-error subset", ""),
             "meaning": ("what it measures", ""),

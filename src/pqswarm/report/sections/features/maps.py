@@ -64,18 +64,22 @@ def plot_feature_maps(
 
 
 def _draw_map(
-    axis: "Axes", shares: FloatArray, bands: Sequence[str], functions: Sequence[str], size: float | None,
+    axis: "Axes",
+    fractions: FloatArray,
+    bands: Sequence[str],
+    functions: Sequence[str],
+    size: float | None,
     rotation: float = 40.0,
-) -> None:  # fmt: skip
+) -> None:
     """Draw the cells of a map, with percentages in the given font size, or without."""
-    draw_grid(axis, *shares.shape)
+    draw_grid(axis, *fractions.shape)
     names = [name.replace("_", " ").capitalize() for name in functions]
-    for place, share in np.ndenumerate(shares):
-        if share > 0:
+    for place, fraction in np.ndenumerate(fractions):
+        if fraction > 0:
             i, j = place
-            figures = "<1" if share < 0.005 else str(int(100 * share + 0.5))
+            figures = "<1" if fraction < 0.005 else str(int(100 * fraction + 0.5))
             tip = f"{bands[i]} {names[j].lower()}: selected in {figures} % of the runs"
-            draw_cell(axis, (i, j), _FULL, 0.06 + 0.94 * share, "" if size is None else figures, size or 9.0, tip)
+            draw_cell(axis, (i, j), _FULL, 0.06 + 0.94 * fraction, "" if size is None else figures, size or 9.0, tip)
     turn: dict[str, Any] = {"rotation": rotation, "ha": "right", "rotation_mode": "anchor", "va": "center"}
     axis.set_xticks(range(len(functions)), names, fontsize=8.5, parse_math=False, **turn)
 
@@ -90,23 +94,23 @@ def _name_bands(axis: "Axes", bands: Sequence[str], edges: Edges | None, between
 
 
 def plot_selected_features(
-    shares: Mapping[str, FloatArray], names: Sequence[str], palette: Palette | None = None, *, narrow: bool = False
+    fractions: Mapping[str, FloatArray], names: Sequence[str], palette: Palette | None = None, *, narrow: bool = False
 ) -> Figure:
     """Draw the 20 most frequently selected features: bars of the emphasised algorithm, markers of the others."""
-    palette = palette or Palette(shares)
-    hero = palette.reference or ""
-    hero = hero if hero in shares else next(iter(shares))
-    mean = np.mean([*shares.values()], axis=0)
-    order = sorted(range(len(names)), key=lambda i: (-shares[hero][i], -mean[i], i))
+    palette = palette or Palette(fractions)
+    hero = palette.baseline or ""
+    hero = hero if hero in fractions else next(iter(fractions))
+    mean = np.mean([*fractions.values()], axis=0)
+    order = sorted(range(len(names)), key=lambda i: (-fractions[hero][i], -mean[i], i))
     listed = [i for i in order if mean[i] > 0][:_MAX_LISTED] or order[:1]
     with mpl.rc_context(STYLE):
-        height = 0.9 + 0.22 * len(listed) + 0.2 * -(-len(shares) // 3)
+        height = 0.9 + 0.22 * len(listed) + 0.2 * -(-len(fractions) // 3)
         figure = Figure(figsize=(NARROW if narrow else WIDE, height), layout="constrained")
         axis = figure.subplots()
         axis.grid(axis="x", color=FAINT, lw=0.5, alpha=0.35)
         axis.set_axisbelow(True)
-        for title in (hero, *(title for title in shares if title != hero)):
-            percents = 100 * shares[title][listed]
+        for title in (hero, *(title for title in fractions if title != hero)):
+            percents = 100 * fractions[title][listed]
             tips = [f"{title}: {names[i]} in {p:.0f} % of the runs" for i, p in zip(listed, percents, strict=True)]
             if title == hero:
                 bars = axis.barh(range(len(listed)), percents, 0.62, color=palette.color(title), alpha=0.4, label=title)

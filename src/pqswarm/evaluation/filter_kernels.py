@@ -48,24 +48,24 @@ def add_relief(rows, columns, labels, counts, looked_at, k, weights):
             here = column[sample]
             for other in range(n):
                 distances[other] += abs(column[other] - here)
-        own = labels[sample]
-        found = np.zeros(counts.size, np.int64)
+        label = labels[sample]
+        n_near = np.zeros(counts.size, np.int64)
         for other in range(n):
             if other == sample:
                 continue
             c = labels[other]
-            if found[c] == k and distances[near[c, k - 1]] <= distances[other]:
+            if n_near[c] == k and distances[near[c, k - 1]] <= distances[other]:
                 continue
-            place = min(found[c], k - 1)
+            place = min(n_near[c], k - 1)
             while place > 0 and distances[near[c, place - 1]] > distances[other]:
                 near[c, place] = near[c, place - 1]
                 place -= 1
             near[c, place] = other
-            found[c] = min(found[c] + 1, k)
+            n_near[c] = min(n_near[c] + 1, k)
         for c in range(counts.size):
-            if found[c] == 0:
+            if n_near[c] == 0:
                 continue
-            share = -1.0 if c == own else counts[c] / (n - counts[own])
-            for neighbor in near[c, : found[c]]:
+            share = -1.0 if c == label else counts[c] / (n - counts[label])
+            for neighbor in near[c, : n_near[c]]:
                 for f in range(width):
-                    weights[f] += share / found[c] * abs(rows[sample, f] - rows[neighbor, f])
+                    weights[f] += share / n_near[c] * abs(rows[sample, f] - rows[neighbor, f])
