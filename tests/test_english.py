@@ -38,7 +38,7 @@ def texts():
 
 def read_text(path):
     """The text of a file, without the map of earlier names, which quotes them."""
-    return path.read_text(encoding="utf-8").partition("## Earlier names")[0]
+    return path.read_text(encoding="utf-8").partition("### Renamed")[0]
 
 
 # One expression for all: the texts are long.

@@ -15,7 +15,7 @@ from tests.identify import invented
 from tests.recordings import builders, vendor_files
 from tests.reference import pqdif
 
-from pqswarm.measure.incidents.record import Incident, Stage
+from pqswarm.measure.incidents.record import Incident, IncidentStage
 from pqswarm.recordings.files import find_partner
 
 CORPUS = Path(__file__).with_name("corpus")
@@ -119,7 +119,7 @@ def archive_seed():
     from pqswarm.identify import Archive
     from pqswarm.identify.archive.files import SeenFile
 
-    incident = Incident("fault", 0.8, ("because",), (Stage(0, 1, "x"),), (0, 1), 0, 1)
+    incident = Incident("fault", 0.8, ("because",), (IncidentStage(0, 1, "x"),), (0, 1), 0, 1)
     found = replace(invented.analysis(invented.event(), invented.event("swell", 1.2)), incidents=(incident,))
     with tempfile.TemporaryDirectory() as name:
         with Archive(name) as archive:

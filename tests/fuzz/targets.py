@@ -139,7 +139,7 @@ def analyze(source, draw, **known):
     check_json(json_text(analysis.as_dict()), "analysis")
     found = analysis.rows()
     check_csv(csv_lines(found), "table of events")
-    check_terminal("\n".join([line_heading(found[0]), *text_lines(found)]), "lines of events")
+    check_terminal("\n".join([line_heading(analysis), *text_lines(found)]), "lines of events")
     check_terminal(analysis.text(), "analysis as text")
     if draw:
         picture = io.StringIO()

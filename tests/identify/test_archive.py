@@ -15,7 +15,7 @@ from pqswarm.identify import Archive, ArchiveQueries, Failure, Selection
 from pqswarm.identify.archive.export import check_archive
 from pqswarm.identify.archive.files import SeenFile
 from pqswarm.identify.archive.records import PACKED
-from pqswarm.measure.incidents.record import Incident, Stage
+from pqswarm.measure.incidents.record import Incident, IncidentStage
 
 
 @pytest.fixture
@@ -179,7 +179,7 @@ DAMAGED = [
 @pytest.mark.parametrize("statement", DAMAGED)
 def test_damaged_values_give_a_sentence(tmp_path, statement):
     with Archive(tmp_path) as archive:
-        incident = Incident("fault", 0.8, ("because",), (Stage(0, 1, "x"),), (0,), 0, 1)
+        incident = Incident("fault", 0.8, ("because",), (IncidentStage(0, 1, "x"),), (0,), 0, 1)
         add(archive, replace(analysis(event()), incidents=(incident,)), "a.cfg")
         with archive.database.transaction() as database:
             database.execute(statement)

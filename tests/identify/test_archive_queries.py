@@ -19,7 +19,7 @@ from pqswarm.identify.archive.queries import MAX_POINTS
 from pqswarm.identify.show.curves import rank_event
 from pqswarm.identify.show.page.indices import sarfi
 from pqswarm.identify.show.page.listing import ListedRecording, list_events
-from pqswarm.measure.incidents.record import Incident, Stage
+from pqswarm.measure.incidents.record import Incident, IncidentStage
 
 EVENT_TYPES = ("sag", "sag", "interruption", "swell", "transient", "flicker", "harmonics")
 
@@ -38,7 +38,13 @@ def drawn_verdict(random, number):
     found = analysis(*events, path=f"{number}.cfg")
     incidents = [
         Incident(
-            str(random.choice(["fault", "motor start", "unknown"])), 0.8, ("because",), (Stage(0, 1, "x"),), (i,), 0, 1
+            str(random.choice(["fault", "motor start", "unknown"])),
+            0.8,
+            ("because",),
+            (IncidentStage(0, 1, "x"),),
+            (i,),
+            0,
+            1,
         )
         for i in range(len(events))
     ]

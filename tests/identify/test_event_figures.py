@@ -11,7 +11,7 @@ from tests.identify.invented import analysis, event, recording, renamed
 from pqswarm.identify.show import fonts
 from pqswarm.identify.show.figures import plot_analysis
 from pqswarm.identify.show.sheet import SheetBook, draw_sheet
-from pqswarm.measure import Incident, Stage
+from pqswarm.measure import Incident, IncidentStage
 
 SAG = event(magnitude=0.62, start=0.4, duration=0.08)
 
@@ -173,7 +173,9 @@ def test_a_sheet_holds_everything(systems):
         event(phases="ABC", system=systems[-1] if len(systems) > 1 else "", start=0.4 + 0.01 * k) for k in range(8)
     ]
     said = analysis(*found, of=of, systems=systems, station="Umspannwerk mit einem sehr langen Namen " * 4)
-    stages = tuple(Stage(0.1 * k, 0.1 * k + 0.1, "fault: low on A " * 9, {"A": 0.5, "B": 1.0}) for k in range(9))
+    stages = tuple(
+        IncidentStage(0.1 * k, 0.1 * k + 0.1, "fault: low on A " * 9, {"A": 0.5, "B": 1.0}) for k in range(9)
+    )
     incident = Incident(
         "fault", 0.97, ("evidence " * 40,) * 9, stages, tuple(range(8)), 0.4, 0.6, phases="AG", feeder="F" * 90
     )

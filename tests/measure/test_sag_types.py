@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from pqswarm.measure import characterize
-from pqswarm.measure.group.sag_type import fit_phasor, sag_type, symmetrical_components
+from pqswarm.measure.group.sag_type import fit_phasor, sag_type
+from pqswarm.measure.steady.unbalance import symmetrical_components
 from pqswarm.recordings import Channel, Recording
 
 TURN = np.exp(-2j * np.pi / 3)

@@ -78,32 +78,16 @@ def read_samples(
 
 
 def _read_csv(content: bytes, source: str, label: str | None, ignore: Sequence[str], drop_missing: bool) -> Samples:
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        raise PqswarmError(f"{source}, line {line}: this is not UTF-8 text: save it as CSV in UTF-8.") from None
-    if "\0" in text:
-        raise FileFormatError(f"{source} is not a CSV file: it holds binary data.")
-    header = text.split("\n", 1)[0]
-    delimiter = max(_DELIMITERS, key=header.count)
+    text = _csv_text(content, source)
+    delimiter = max(_DELIMITERS, key=text.split("\n", 1)[0].count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    # Not lists of Python numbers, which take four times the memory.
+    numbers = packed.array("d")
+    labels = []
+    lines = packed.array("q")
     try:
         names = [name.strip() for name in next(reader, [])]
-        if len(names) < 2:
-            raise PqswarmError(f"{source} needs a header with the names of at least two columns, features and a label.")
-        check_sample_column_names(names, source)
-        for name in ignore:
-            if name not in names:
-                raise unknown_name(f"column to ignore in {source}", name, names)
-        place = names.index(sample_label_column([name for name in names if name not in ignore], label, source))
-        columns = [i for i, name in enumerate(names) if i != place and name not in ignore]
-        if not columns:
-            raise PqswarmError(f"{source} has only the label column and no features.")
-        # Not lists of Python numbers, which take four times the memory.
-        numbers = packed.array("d")
-        labels = []
-        lines = packed.array("q")
+        place, columns = _csv_columns(names, source, label, ignore)
         for cells in reader:
             if not any(cell.strip() for cell in cells):
                 continue
@@ -126,6 +110,32 @@ def _read_csv(content: bytes, source: str, label: str | None, ignore: Sequence[s
     kept = [names[i] for i in columns]
     features = np.frombuffer(numbers).reshape(len(lines), len(kept))
     return assemble_samples(features, labels, kept, source, lambda i: f"line {lines[i]}, column {names[place]!r}")
+
+
+def _csv_text(content: bytes, source: str) -> str:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise PqswarmError(f"{source}, line {line}: this is not UTF-8 text: save it as CSV in UTF-8.") from None
+    if "\0" in text:
+        raise FileFormatError(f"{source} is not a CSV file: it holds binary data.")
+    return text
+
+
+def _csv_columns(names: list[str], source: str, label: str | None, ignore: Sequence[str]) -> tuple[int, list[int]]:
+    """Places of the label and of the features."""
+    if len(names) < 2:
+        raise PqswarmError(f"{source} needs a header with the names of at least two columns, features and a label.")
+    check_sample_column_names(names, source)
+    for name in ignore:
+        if name not in names:
+            raise unknown_name(f"column to ignore in {source}", name, names)
+    place = names.index(sample_label_column([name for name in names if name not in ignore], label, source))
+    columns = [i for i, name in enumerate(names) if i != place and name not in ignore]
+    if not columns:
+        raise PqswarmError(f"{source} has only the label column and no features.")
+    return place, columns
 
 
 def _cell_number(cell: str, delimiter: str, where: str, column: str) -> float:

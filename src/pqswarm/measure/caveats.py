@@ -22,52 +22,77 @@ def list_caveats(
     recording: RecordingSource, supply: Supply, states: Sequence[ChannelState], missing: FloatArray
 ) -> tuple[str, ...]:
     """List assumptions and limits of detection; `missing` is the fraction of missing samples of each channel."""
-    said = [*describe_states(states), *supply.caveats]
+    seconds = recording.n_samples / recording.sampling_rate
+    cycle = recording.sampling_rate / supply.nominal_frequency
+    sentences = (
+        *describe_states(states),
+        *supply.caveats,
+        _about_frequency(recording.nominal_frequency, supply),
+        *dict.fromkeys(reference.caveat for reference in supply.references),
+        _about_dead_channels(supply),
+        _about_gaps(supply, missing),
+        _about_flicker(seconds, seconds * supply.nominal_frequency),
+        _about_transients(recording.sampling_rate, cycle, seconds * supply.nominal_frequency),
+        _about_harmonics(cycle),
+        _about_notching(cycle),
+    )
+    return tuple(filter(None, sentences))
+
+
+def _about_frequency(given: float, supply: Supply) -> str:
     measured = supply.measured
-    nominal_frequency = supply.nominal_frequency
-    rate = recording.sampling_rate
-    cycle = rate / nominal_frequency
+    nominal = supply.nominal_frequency
     if measured is None:
-        said.append(f"The frequency could not be measured: {recording.nominal_frequency:g} Hz was assumed.")
-    elif nominal_frequency != recording.nominal_frequency:
-        said.append(
-            f"The recording gives {recording.nominal_frequency:g} Hz, but {measured:.2f} Hz was measured: "
-            f"{nominal_frequency:g} Hz is used as nominal."
+        return f"The frequency could not be measured: {given:g} Hz was assumed."
+    if nominal != given:
+        return (
+            f"The recording gives {given:g} Hz, but {measured:.2f} Hz was measured: {nominal:g} Hz is used as nominal."
         )
-    elif abs(measured / nominal_frequency - 1) > 0.08:
-        said.append(f"The frequency, {measured:.1f} Hz, is far from nominal: a machine off the grid, or a wrong rate.")
-    said += dict.fromkeys(reference.caveat for reference in supply.references if reference.caveat)
-    dead = [one.name for one, ref in zip(supply.headers, supply.references, strict=True) if ref.volts <= 0]
-    if dead and len(dead) == len(supply.headers):
-        said.append("No voltage on any phase: no results in per unit.")
-    elif dead:
-        said.append(f"No voltage on {', '.join(dead)}: no results in per unit.")
+    if abs(measured / nominal - 1) > 0.08:
+        return f"The frequency, {measured:.1f} Hz, is far from nominal: a machine off the grid, or a wrong rate."
+    return ""
+
+
+def _about_dead_channels(supply: Supply) -> str:
+    channels = zip(supply.headers, supply.references, strict=True)
+    dead = [header.name for header, reference in channels if reference.volts <= 0]
+    if not dead:
+        return ""
+    where = "any phase" if len(dead) == len(supply.headers) else ", ".join(dead)
+    return f"No voltage on {where}: no results in per unit."
+
+
+def _about_gaps(supply: Supply, missing: FloatArray) -> str:
     fractions = zip(supply.headers, missing.tolist(), strict=True)
-    gaps = [f"{one.name} ({100 * fraction:.1f} %)" for one, fraction in fractions if fraction > 0]
-    if gaps:
-        said.append(f"Samples are missing on {', '.join(gaps)}.")
-    seconds = recording.n_samples / rate
-    cycles = seconds * nominal_frequency
+    gaps = [f"{header.name} ({100 * fraction:.1f} %)" for header, fraction in fractions if fraction > 0]
+    return f"Samples are missing on {', '.join(gaps)}." if gaps else ""
+
+
+def _about_flicker(seconds: float, cycles: float) -> str:
     if cycles < _FLICKER_CYCLES:
-        said.append(f"Flicker cannot be detected in {cycles:.1f} cycles, and the frequency is less certain.")
-    elif seconds < _FLICKER_PERIODS:
-        said.append(
-            f"Flicker below {_FLICKER_PERIODS / seconds:.1f} Hz cannot be detected in a {seconds:.2g} s record."
-        )
+        return f"Flicker cannot be detected in {cycles:.1f} cycles, and the frequency is less certain."
+    if seconds < _FLICKER_PERIODS:
+        return f"Flicker below {_FLICKER_PERIODS / seconds:.1f} Hz cannot be detected in a {seconds:.2g} s record."
+    return ""
+
+
+def _about_transients(rate: float, cycle: float, cycles: float) -> str:
     if cycles < _TRANSIENT_CYCLES:
-        said.append("Transients cannot be detected in fewer than 2.2 cycles.")
-    elif cycle < _TRANSIENT_SAMPLES:
-        said.append(f"Transients cannot be detected at a sampling rate of {frequency_text(rate)}.")
-    else:
-        highest = frequency_text(rate / 2)
-        said.append(f"Transients above {highest} cannot be detected at a sampling rate of {frequency_text(rate)}.")
+        return "Transients cannot be detected in fewer than 2.2 cycles."
+    highest = "" if cycle < _TRANSIENT_SAMPLES else f" above {frequency_text(rate / 2)}"
+    return f"Transients{highest} cannot be detected at a sampling rate of {frequency_text(rate)}."
+
+
+def _about_harmonics(cycle: float) -> str:
     orders = min(50, int(0.45 * cycle))
     if orders < 2:
-        said.append(f"Harmonics cannot be measured at {cycle:.3g} samples per cycle.")
-    elif orders < 40:
-        said.append(f"Harmonics are measured to order {orders}.")
+        return f"Harmonics cannot be measured at {cycle:.3g} samples per cycle."
+    return f"Harmonics are measured to order {orders}." if orders < 40 else ""
+
+
+def _about_notching(cycle: float) -> str:
     if cycle < MIN_SAMPLES:
-        said.append(f"Notching cannot be detected at {cycle:.0f} samples per cycle.")
-    elif cycle < 100:
-        said.append(f"At {cycle:.0f} samples per cycle, notches narrower than two samples cannot be detected.")
-    return tuple(said)
+        return f"Notching cannot be detected at {cycle:.0f} samples per cycle."
+    if cycle < 100:
+        return f"At {cycle:.0f} samples per cycle, notches narrower than two samples cannot be detected."
+    return ""

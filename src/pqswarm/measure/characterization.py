@@ -125,8 +125,7 @@ class Characterization:
     def urms_of(self, channel: ChannelResult) -> FloatArray:
         """Return Urms(1/2) of one of :attr:`channels` [pu], at :attr:`MeasuredSeries.time`."""
         place = next(i for i, one in enumerate(self.channels) if one.number == channel.number)
-        values: FloatArray = self.require_series().urms[place]
-        return values
+        return np.asarray(self.require_series().urms[place])
 
     def sentences(self) -> tuple[str, ...]:
         """Describe each event, in order of time, or say why there is none."""

@@ -147,12 +147,12 @@ class Event:
         from pydantic import ValidationError
 
         try:
-            found = _event_adapter().validate_python(_with_nan(plain))
+            event = _event_adapter().validate_python(_with_nan(plain))
         except (ValidationError, RecursionError) as error:
             raise PqswarmError(f"not an event: {error}") from None
-        if not found.parts or {found.type, *(part.type for part in found.parts)} - set(EVENT_TYPES):
+        if not event.parts or {event.type, *(part.type for part in event.parts)} - set(EVENT_TYPES):
             raise PqswarmError("not an event: it needs parts, and a type that is known.")
-        return found
+        return event
 
     @property
     def channels(self) -> tuple[str, ...]:

@@ -10,15 +10,13 @@ from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.measure.caveats import list_caveats
 from pqswarm.measure.characterization import ChannelResult, Characterization, MeasuredSeries
-from pqswarm.measure.detect.rapid_voltage_changes import find_voltage_changes
-from pqswarm.measure.detect.rms_events import RmsEventFinder
+from pqswarm.measure.detect.rms_events import RmsEventFinder, find_voltage_changes
 from pqswarm.measure.detect.scan import Scan, scan_pages
 from pqswarm.measure.detect.spans import Span, find_spans
-from pqswarm.measure.group.list import EventList
+from pqswarm.measure.group.event_list import EventList
 from pqswarm.measure.incidents.find import IncidentFinder
 from pqswarm.measure.steady.disturbances import SteadyFinder
 from pqswarm.measure.steady.flicker import drop_flicker_spans
-from pqswarm.measure.steady.harmonics import Spectrum
 from pqswarm.measure.supply.channels import mark_dead_parts
 from pqswarm.measure.supply.survey import Supply, survey
 from pqswarm.measure.thresholds import Thresholds
@@ -100,16 +98,28 @@ def characterize(
         sags: list[ChannelEvent] = []
         changes: list[ChannelEvent] = []
         results = []
-        for i, own in enumerate(spans):
+        for i, channel_spans in enumerate(spans):
             sharp = [one for one in scan.transients[i] if not steady_finder.is_notch(one)]
             transients += sharp
-            found = finder.find(i, own)
-            sags += [part for part in found if not finder.is_by_transient(part, i, sharp)]
+            parts = finder.find(i, channel_spans)
+            sags += [part for part in parts if not finder.is_by_transient(part, i, sharp)]
             if supply.references[i].volts > 0:
                 changes += find_voltage_changes(
-                    urms[i], scan.time, own, supply.frequency, levels.voltage_change, supply.part_on(i)
+                    urms[i], scan.time, channel_spans, supply.frequency, levels.voltage_change, supply.part_on(i)
                 )
-            results.append(_channel_result(supply, i, finder.spectrum(i), float(scan.noise[i])))
+            header = supply.headers[i]
+            results.append(
+                ChannelResult(
+                    name=header.name,
+                    phase=header.phase,
+                    system=supply.systems[i],
+                    number=supply.numbers[i],
+                    reference=supply.references[i].volts,
+                    reference_source=supply.references[i].source,
+                    spectrum=finder.spectrum(i),
+                    noise=float(scan.noise[i]),
+                )
+            )
         listed = EventList(recording, supply, scan, urms, levels)
         large, sharp_events = listed.moving(sags, transients)
         steady = listed.steady(steady_finder.find([*large, *sharp_events]))
@@ -137,24 +147,9 @@ def _find_spans(supply: Supply, scan: Scan, levels: Thresholds) -> tuple[FloatAr
     urms: FloatArray = scan.urms / volts[:, None]
     spans: list[list[Span]] = []
     for row, reference in zip(urms, supply.references, strict=True):
-        found = find_spans(row, row, levels) if reference.volts > 0 and row.size else []
-        spans.append(drop_flicker_spans(found, row, supply.frequency, levels) if found else [])
+        beyond = find_spans(row, row, levels) if reference.volts > 0 and row.size else []
+        spans.append(drop_flicker_spans(beyond, row, supply.frequency, levels) if beyond else [])
     return urms, spans
-
-
-def _channel_result(supply: Supply, i: int, spectrum: Spectrum | None, noise: float) -> ChannelResult:
-    header = supply.headers[i]
-    reference = supply.references[i]
-    return ChannelResult(
-        name=header.name,
-        phase=header.phase,
-        system=supply.systems[i],
-        number=supply.numbers[i],
-        reference=reference.volts,
-        reference_source=reference.source,
-        spectrum=spectrum,
-        noise=noise,
-    )
 
 
 def _check_reference(reference: str | float, nominal_voltage: float | Mapping[str, float] | None) -> None:

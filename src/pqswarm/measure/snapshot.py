@@ -1,4 +1,4 @@
-"""Power of the fundamental: of each three-phase current with the voltages of its busbar."""
+"""What a recording shows at a moment: phasors, symmetrical components, spectra and power of the cycles around it."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -12,10 +12,9 @@ from pqswarm._base.threads import one_blas_thread
 from pqswarm._base.typing import AnyArray, FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.measure.detect.urms import MAX_MISSING, fill_gaps
-from pqswarm.measure.group.sag_type import orient_lines, symmetrical_components
 from pqswarm.measure.steady.harmonics import Spectrum, fit_harmonics, make_spectrum
 from pqswarm.measure.steady.series import highest_order
-from pqswarm.measure.steady.unbalance import three_phase_groups
+from pqswarm.measure.steady.unbalance import orient_lines, symmetrical_components, three_phase_groups
 from pqswarm.measure.supply.channels import check_waveform, name_systems, named_channels
 from pqswarm.recordings.frequency import measure_frequency
 from pqswarm.recordings.recording import Channel, ChannelHeader, Recording, RecordingSource
@@ -111,11 +110,11 @@ class ChannelSnapshot:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the attributes as plain values; `orders` of the spectrum are shares of the fundamental, 0 first."""
-        made = {**asdict(self), "spectrum": None}
+        plain = {**asdict(self), "spectrum": None}
         if self.spectrum is not None:
             orders = [abs(self.spectrum.dc) / self.spectrum.fundamental, 1.0, *self.spectrum.harmonics]
-            made["spectrum"] = {**self.spectrum.as_dict(), "orders": orders}
-        return made
+            plain["spectrum"] = {**self.spectrum.as_dict(), "orders": orders}
+        return plain
 
 
 @dataclass(frozen=True)
@@ -283,16 +282,19 @@ def measure_at(
     is_moved = abs(begin - wanted) > 1
     if is_moved:
         notes.append("The window was moved inside the recording.")
-    place = _Window(begin, size, cycle, count, (first + begin) / rate, moment * rate - first - begin)
+    window = _Window(begin, size, cycle, count, (first + begin) / rate, moment * rate - first - begin)
     with one_blas_thread():
-        found = [_measure_channel(channel, place, notes) for channel in chosen]
+        assembly = _Assembly(chosen, [_measure_channel(channel, window, notes) for channel in chosen])
+    systems = assembly.systems()
     return Snapshot(
         moment=float(moment),
         frequency=frequency,
         cycles=count,
-        window=(place.start, place.start + size / rate),
+        window=(window.start, window.start + size / rate),
         is_moved=is_moved,
-        **_assemble_snapshot(chosen, found),
+        channels=assembly.channels(),
+        systems=tuple(system for system, _ in systems),
+        powers=_measure_powers(systems),
         notes=tuple(notes),
     )
 
@@ -319,31 +321,39 @@ def _choose_frequency_here(near: Recording, chosen: Sequence[Channel], given: fl
     cycle = near.sampling_rate / nominal
     for signals in (near.voltages, [one for one in chosen if not one.is_voltage]):
         known = [one.samples for one in signals if np.isfinite(one.samples).mean() > 0.5]
-        found = measure_frequency([fill_gaps(x, cycle)[0] for x in known], near.sampling_rate, nominal)
-        if found is not None:
-            return found
+        measured = measure_frequency([fill_gaps(x, cycle)[0] for x in known], near.sampling_rate, nominal)
+        if measured is not None:
+            return measured
     notes.append(f"The frequency could not be measured here: {nominal:g} Hz was assumed.")
     return nominal
 
 
-def _measure_channel(
-    channel: Channel, place: _Window, notes: list[str]
-) -> "tuple[float, complex, Spectrum | None] | None":
-    """True RMS, phasor (RMS) at the moment and spectrum of a channel; None if too many samples are missing."""
-    filled, missing = fill_gaps(channel.samples, place.cycle)
-    window = slice(place.begin, place.begin + place.size)
-    n_missing = int(missing[window].sum())
+@dataclass(frozen=True)
+class _Measured:
+    """True RMS, phasor (RMS) at the moment, and spectrum of a channel; no spectrum without a fundamental."""
+
+    rms: float
+    phasor: complex
+    spectrum: Spectrum | None
+
+
+def _measure_channel(channel: Channel, window: _Window, notes: list[str]) -> _Measured | None:
+    """Measure a channel; None if too many samples are missing."""
+    filled, missing = fill_gaps(channel.samples, window.cycle)
+    inside = slice(window.begin, window.begin + window.size)
+    n_missing = int(missing[inside].sum())
     if n_missing:
-        notes.append(f"{channel.name}: {n_missing} of {place.size} samples are missing.")
-    if n_missing > MAX_MISSING * place.size:
+        notes.append(f"{channel.name}: {n_missing} of {window.size} samples are missing.")
+    if n_missing > MAX_MISSING * window.size:
         return None
-    piece: FloatArray = filled[window]
-    orders = highest_order(place.cycle, 1.0, place.size, place.cycles)
-    direct, phasors, noise = fit_harmonics(piece, place.cycle, orders, place.cycles)
-    turned = complex(phasors[0]) * np.exp(2j * np.pi * place.until / place.cycle) / np.sqrt(2)
-    rms = _true_rms(piece, place.cycle, direct, phasors)
-    lives = abs(turned) > _DEAD * rms
-    return rms, turned, make_spectrum(direct, np.abs(phasors), noise, place.start, place.cycles) if lives else None
+    piece: FloatArray = filled[inside]
+    orders = highest_order(window.cycle, 1.0, window.size, window.cycles)
+    direct, phasors, noise = fit_harmonics(piece, window.cycle, orders, window.cycles)
+    turned = complex(phasors[0]) * np.exp(2j * np.pi * window.until / window.cycle) / np.sqrt(2)
+    rms = _true_rms(piece, window.cycle, direct, phasors)
+    if not abs(turned) > _DEAD * rms:
+        return _Measured(rms, turned, None)
+    return _Measured(rms, turned, make_spectrum(direct, np.abs(phasors), noise, window.start, window.cycles))
 
 
 def _true_rms(piece: FloatArray, cycle: float, direct: float, phasors: AnyArray) -> float:
@@ -357,76 +367,100 @@ def _true_rms(piece: FloatArray, cycle: float, direct: float, phasors: AnyArray)
     return float(np.sqrt(max(float(np.mean(piece**2)) - float(np.mean(fitted**2)) + over_cycles, 0.0)))
 
 
-def _assemble_snapshot(
-    chosen: Sequence[ChannelHeader], found: "Sequence[tuple[float, complex, Spectrum | None] | None]"
-) -> dict[str, Any]:
-    """Channels and systems, with angles relative to the first voltage."""
-    largest: dict[str, float] = {}
-    for header, one in zip(chosen, found, strict=True):
-        largest[header.unit] = max(largest.get(header.unit, 0.0), 0.0 if one is None else abs(one[1]))
-    live = [
-        (not header.is_voltage, i)
-        for i, (header, one) in enumerate(zip(chosen, found, strict=True))
-        if one is not None and one[2] is not None and abs(one[1]) > _DEAD * largest[header.unit]
-    ]
-    against = found[min(live)[1]] if live else None
+_System = tuple[SystemSnapshot, list[complex]]
+"""A three-phase system, and the phasors of its phases."""
 
-    def phasor(value: complex, unit: str) -> Phasor:
-        if not abs(value) > _DEAD * largest[unit]:
+
+class _Assembly:
+    """Puts together the channels and systems of a snapshot, with angles relative to the first voltage."""
+
+    def __init__(self, headers: Sequence[ChannelHeader], measured: "Sequence[_Measured | None]") -> None:
+        self.headers = headers
+        self.measured = measured
+        self.largest = dict.fromkeys((header.unit for header in headers), 0.0)
+        for header, one in zip(headers, measured, strict=True):
+            if one is not None:
+                self.largest[header.unit] = max(self.largest[header.unit], abs(one.phasor))
+        live = [
+            (header.is_voltage, one.phasor)
+            for header, one in zip(headers, measured, strict=True)
+            if one is not None and one.spectrum is not None and self.has_angle(one.phasor, header.unit)
+        ]
+        first_voltage = next((phasor for is_voltage, phasor in live if is_voltage), None)
+        self.base = live[0][1] if live and first_voltage is None else first_voltage
+
+    def has_angle(self, value: complex, unit: str) -> bool:
+        """Whether a fundamental is large enough for an angle."""
+        return abs(value) > _DEAD * self.largest[unit]
+
+    def phasor(self, value: complex, unit: str) -> Phasor:
+        """The phasor of a fundamental."""
+        if not self.has_angle(value, unit):
             return Phasor(float(abs(value)), None, None)
-        relative = None if against is None else float(np.degrees(np.angle(value * np.conj(against[1]))))
+        relative = None if self.base is None else float(np.degrees(np.angle(value * np.conj(self.base))))
         return Phasor(float(abs(value)), float(np.degrees(np.angle(value))), relative)
 
-    parts = [
-        ChannelSnapshot(header.name, header.unit, header.phase, None, None, None)
-        if one is None
-        else ChannelSnapshot(header.name, header.unit, header.phase, one[0], phasor(one[1], header.unit), one[2])
-        for header, one in zip(chosen, found, strict=True)
-    ]
-    systems = []
-    phasors: dict[str, list[tuple[SystemSnapshot, list[complex]]]] = {}
-    for unit in dict.fromkeys(header.unit for header in chosen):
-        own = [i for i, header in enumerate(chosen) if header.unit == unit and header.phase not in ("", "N")]
-        headers = [chosen[i] for i in own]
-        names = name_systems(headers)
-        for members in three_phase_groups(headers, names):
-            values = [found[own[i]] for i in members]
-            known = [one[1] for one in values if one is not None]
-            if len(known) == 3 and max(map(abs, known)) > 0:
-                systems.append(_system(names[members[0]], [headers[i] for i in members], known, phasor))
-                phasors.setdefault(unit, []).append((systems[-1], known))
-    return {"channels": tuple(parts), "systems": tuple(systems), "powers": _measure_powers(phasors)}
+    def channels(self) -> tuple[ChannelSnapshot, ...]:
+        """Each channel."""
+        return tuple(
+            ChannelSnapshot(header.name, header.unit, header.phase, None, None, None)
+            if one is None
+            else ChannelSnapshot(
+                header.name, header.unit, header.phase, one.rms, self.phasor(one.phasor, header.unit), one.spectrum
+            )
+            for header, one in zip(self.headers, self.measured, strict=True)
+        )
+
+    def systems(self) -> list[_System]:
+        """The three-phase systems of each unit."""
+        systems = []
+        for unit in self.largest:
+            places = [i for i, one in enumerate(self.headers) if one.unit == unit and one.phase not in ("", "N")]
+            headers = [self.headers[i] for i in places]
+            names = name_systems(headers)
+            for members in three_phase_groups(headers, names):
+                channels = [self.measured[places[i]] for i in members]
+                phasors = [one.phasor for one in channels if one is not None]
+                if len(phasors) == 3 and max(map(abs, phasors)) > 0:
+                    system = self._system(names[members[0]], [headers[i] for i in members], phasors)
+                    systems.append((system, phasors))
+        return systems
+
+    def _system(self, name: str, headers: Sequence[ChannelHeader], values: Sequence[complex]) -> SystemSnapshot:
+        unit = headers[0].unit
+        is_between = len(headers[0].phase) == 2
+        if is_between:
+            values = _oriented(values)
+        zero, positive, negative = symmetrical_components(values)
+        is_reverse = abs(negative) > abs(positive)
+        if is_reverse:
+            positive, negative = negative, positive
+        return SystemSnapshot(
+            name=name,
+            unit=unit,
+            channels=tuple(header.name for header in headers),
+            rotation="ACB" if is_reverse else "ABC",
+            positive=self.phasor(positive, unit),
+            negative=self.phasor(negative, unit),
+            zero=None if is_between else self.phasor(zero, unit),
+            unbalance=float(abs(negative) / abs(positive)),
+            zero_unbalance=None if is_between else float(abs(zero) / abs(positive)),
+        )
 
 
-def _measure_powers(phasors: "dict[str, list[tuple[SystemSnapshot, list[complex]]]]") -> tuple[PowerSnapshot, ...]:
+def _oriented(values: Sequence[complex]) -> list[complex]:
+    """Line-to-line voltages, none of them reversed."""
+    return [sign * value for sign, value in zip(orient_lines(values), values, strict=True)]
+
+
+def _measure_powers(systems: Sequence[_System]) -> tuple[PowerSnapshot, ...]:
     """Power of each system of currents with the voltages of its name, or the first ones; by their phasors."""
-    busbars = phasors.get("V", [])
+    busbars = [(system, volts) for system, volts in systems if system.unit == "V"]
     powers = []
-    for feeder, amperes in phasors.get("A", []) if busbars else []:
-        bar, volts = next((one for one in busbars if one[0].name == feeder.name), busbars[0])
-        if bar.zero is None:
-            volts = [sign * one for sign, one in zip(orient_lines(volts), volts, strict=True)]
-        powers.append(measure_power(feeder.name, bar.name, volts, amperes, between=bar.zero is None))
+    for feeder, amperes in systems if busbars else ():
+        if feeder.unit == "A":
+            bar, volts = next((one for one in busbars if one[0].name == feeder.name), busbars[0])
+            is_between = bar.zero is None
+            volts = _oriented(volts) if is_between else volts
+            powers.append(measure_power(feeder.name, bar.name, volts, amperes, between=is_between))
     return tuple(powers)
-
-
-def _system(name: str, headers: Sequence[ChannelHeader], values: Sequence[complex], phasor: Any) -> SystemSnapshot:
-    unit = headers[0].unit
-    is_between = len(headers[0].phase) == 2
-    if is_between:
-        values = [sign * one for sign, one in zip(orient_lines(values), values, strict=True)]
-    zero, positive, negative = symmetrical_components(values)
-    is_reverse = abs(negative) > abs(positive)
-    if is_reverse:
-        positive, negative = negative, positive
-    return SystemSnapshot(
-        name=name,
-        unit=unit,
-        channels=tuple(header.name for header in headers),
-        rotation="ACB" if is_reverse else "ABC",
-        positive=phasor(positive, unit),
-        negative=phasor(negative, unit),
-        zero=None if is_between else phasor(zero, unit),
-        unbalance=float(abs(negative) / abs(positive)),
-        zero_unbalance=None if is_between else float(abs(zero) / abs(positive)),
-    )

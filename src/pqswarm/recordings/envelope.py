@@ -176,12 +176,12 @@ class Envelope:
         """Extremes of bins of any length, from the recording, in blocks."""
         n_channels = len(self.source.channels)
         length = max(_BLOCK // (step * max(n_channels, 1)), 1) * step
-        found = [(np.empty((n_channels, 0), np.float32),) * 2]
+        blocks = [(np.empty((n_channels, 0), np.float32),) * 2]
         for begin in range(first, stop, length):
             if check is not None:
                 check()
-            found.append(_extremes_of_rows(self._samples(begin, min(begin + length, stop)), step))
-        low, high = zip(*found, strict=True)
+            blocks.append(_extremes_of_rows(self._samples(begin, min(begin + length, stop)), step))
+        low, high = zip(*blocks, strict=True)
         return np.concatenate(low, axis=1), np.concatenate(high, axis=1)
 
 
@@ -193,8 +193,8 @@ def _extremes_of_rows(rows: "list[FloatArray] | Pictured", step: int) -> tuple[P
     with np.errstate(over="ignore", invalid="ignore"):
         for place, row in enumerate(rows):
             low[place], high[place] = extremes(row, step)
-    for found in (low, high):
-        found[~np.isfinite(found)] = np.nan  # beyond single precision
+    for values in (low, high):
+        values[~np.isfinite(values)] = np.nan  # beyond single precision
     return low, high
 
 

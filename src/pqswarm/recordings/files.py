@@ -1,4 +1,4 @@
-"""Files from disk: sizes are checked before memory is allocated."""
+"""Files from disk: sizes are checked before memory is allocated, and formats that are not read are refused."""
 
 import os
 import re
@@ -113,8 +113,8 @@ def sort_partners(name: str, suffix: str, names: Iterable[str]) -> list[str]:
     """Return the names that differ in their suffix only, whatever the case of both; those of the same case first."""
     stem = Path(name).stem
     wanted = (stem + suffix).casefold()
-    found = [one for one in names if one.casefold() == wanted]
-    return sorted(found, key=lambda one: (Path(one).stem != stem, Path(one).suffix != suffix, one))
+    partners = [one for one in names if one.casefold() == wanted]
+    return sorted(partners, key=lambda one: (Path(one).stem != stem, Path(one).suffix != suffix, one))
 
 
 EXPORT = "export the waveforms as COMTRADE, PQDIF or CSV"

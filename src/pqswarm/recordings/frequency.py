@@ -108,9 +108,8 @@ def fundamental_fractions(signal: FloatArray, sampling_rate: float, frequency: f
     live = blocks[(power > 0.25 * power.max(initial=0.0)) & (power > 0)]
     turn = np.exp(-2j * np.pi * frequency / sampling_rate * np.arange(step))
     # A matrix product would start threads, which costs more than it gains.
-    own = 2 * np.abs(np.einsum("ij,j->i", live - live.mean(axis=1, keepdims=True), turn) / step) ** 2
-    fractions: FloatArray = own / np.maximum(live.var(axis=1), 1e-300)
-    return fractions
+    in_fundamental = 2 * np.abs(np.einsum("ij,j->i", live - live.mean(axis=1, keepdims=True), turn) / step) ** 2
+    return np.asarray(in_fundamental / np.maximum(live.var(axis=1), 1e-300))
 
 
 def _coarse_frequency(signals: list[FloatArray], sampling_rate: float, low: float, high: float) -> float:
@@ -148,8 +147,7 @@ def _phase_step(signals: list[FloatArray], sampling_rate: float, guess: float) -
         size = np.minimum(np.abs(before), np.abs(after))
         step = np.angle(after * np.conj(before)) * sampling_rate / (2 * np.pi * lag)
         live = size > 0.3 * np.abs(phasor).max()
-        steady = live & (np.abs(np.abs(after) - np.abs(before)) < 0.03 * size)
-        steps.append(step[steady])
+        steps.append(step[(live & (np.abs(np.abs(after) - np.abs(before)) < 0.03 * size))])
         weak.append(step[live])
     chosen = np.concatenate(steps) if steps else np.empty(0)
     if chosen.size < 3:
@@ -160,5 +158,4 @@ def _phase_step(signals: list[FloatArray], sampling_rate: float, guess: float) -
 def moving_mean(x: AnyArray, width: int) -> AnyArray:
     """Mean over each `width` samples."""
     total = np.concatenate([[0.0], np.cumsum(x)])
-    mean: AnyArray = (total[width:] - total[:-width]) / width
-    return mean
+    return np.asarray((total[width:] - total[:-width]) / width)

@@ -51,11 +51,11 @@ def read_mat(path: Path, options: Options) -> list[RawRecording]:
             arrays[name] = array
             n_values += 0 if array is None else array.size
             limits.check_samples(n_values)  # a value of one byte grows to eight
-    found = {name: array for name, array in arrays.items() if array is not None}
-    if not found:
+    numeric = {name: array for name, array in arrays.items() if array is not None}
+    if not numeric:
         names = ", ".join(arrays)[:100] or "nothing"
         raise RecordingError(f"holds no arrays of real numbers ({names!r}): save signals and sampling_rate as arrays.")
-    return [read_plain_layout(found, path.name, "MATLAB")]
+    return [read_plain_layout(numeric, path.name, "MATLAB")]
 
 
 def _mat_elements(data: bytes, order: str) -> Iterator[tuple[int, bytes]]:

@@ -129,28 +129,32 @@ def read_plain_layout(arrays: Mapping[str, AnyArray], source: str, kind: str = "
     }
     notes: list[str] = []
     rate = _npz_scalar(arrays, _RATE_NAMES)
-    kept = None
+    kept = slice(None)
     time = next((name for name, one in signals.items() if name.casefold() in _TIME_NAMES and one.ndim == 1), None)
     if time is not None:
         times = _npz_floats(signals.pop(time))
         signals = {name: array for name, array in signals.items() if array.shape[-1] == times.size}
         if not rate:
             rate, kept = find_rate_of_stamps(times, notes)
+    channels = _plain_channels(signals, kept)
+    if not channels:
+        raise RecordingError("holds no arrays of samples.")
+    longest = max(channel.samples.size for channel in channels)
+    whole = [channel for channel in channels if channel.samples.size == longest]
+    if len(whole) < len(channels):
+        notes.append(f"{count_text(len(channels) - len(whole), 'array')} shorter than the longest: ignored.")
+    return RawRecording(whole, rate, _npz_scalar(arrays, _FREQUENCY_NAMES), None, source, kind, notes)
+
+
+def _plain_channels(signals: Mapping[str, AnyArray], kept: slice) -> list[RawChannel]:
+    """The rows of arrays, named and with units like columns of a table."""
     channels = []
     for name, array in signals.items():
         rows = _npz_floats(array).reshape(-1, array.shape[-1])
         label, unit = split_unit(name)
-        for n, row in enumerate(rows[:_MEMBERS]):
-            samples = row if kept is None else row[kept]
-            channels.append(RawChannel(label if len(rows) == 1 else f"{label} {n + 1}", unit, "", samples))
-    if not channels:
-        raise RecordingError("holds no arrays of samples.")
-    longest = max(channel.samples.size for channel in channels)
-    left = sum(channel.samples.size != longest for channel in channels)
-    if left:
-        notes.append(f"{count_text(left, 'array')} shorter than the longest: ignored.")
-    channels = [channel for channel in channels if channel.samples.size == longest]
-    return RawRecording(channels, rate, _npz_scalar(arrays, _FREQUENCY_NAMES), None, source, kind, notes)
+        for n, row in enumerate(rows[:_MEMBERS], 1):
+            channels.append(RawChannel(label if len(rows) == 1 else f"{label} {n}", unit, "", row[kept]))
+    return channels
 
 
 NPZ = Reader("npz", (".npz",), read_npz, lambda path, head: path.suffix.casefold() == ".npz" and head.startswith(b"PK"))

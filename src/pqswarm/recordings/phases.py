@@ -34,10 +34,10 @@ def find_phase(field: str, name: str) -> str:
     """
     field = clean(field).upper()
     name = clean(name)
-    told = _phase_from_field(field)
-    if told and not field.isdigit():
-        return told
-    return _phase_from_name(name) or told
+    phase = _phase_from_field(field)
+    if phase and not field.isdigit():
+        return phase
+    return _phase_from_name(name) or phase
 
 
 def _phase_from_field(field: str) -> str:

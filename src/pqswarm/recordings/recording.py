@@ -249,8 +249,8 @@ class Recording:
         """
         named = [channel for channel in self.channels if channel.name == name]
         by_phase = [channel for channel in self.voltages if channel.phase == name]
-        found = named or by_phase
-        if len(found) != 1:
+        matching = named or by_phase
+        if len(matching) != 1:
             names = ", ".join(channel.name for channel in self.channels)
             raise PqswarmError(f"{self.source or 'the recording'} has no single channel {name!r}; it has {names}.")
-        return found[0]
+        return matching[0]

@@ -129,8 +129,8 @@ class TextRows:
         delimiter = self.delimiter.encode()
         lines = [match for match in _LINE.finditer(chunk) if match[0].strip(_NOTHING)]
         spans = [match.span() for match in lines if not self.minimum or match[0].count(delimiter) >= self.minimum]
-        found = np.array(spans, np.int64).reshape(-1, 2)
-        return found[:, 0], found[:, 1], len(lines) - len(spans)
+        bounds = np.array(spans, np.int64).reshape(-1, 2)
+        return bounds[:, 0], bounds[:, 1], len(lines) - len(spans)
 
     def _parse(self, chunk: bytes, begins: IntArray, ends: IntArray, columns: Sequence[int]) -> FloatArray:
         """The numbers of some columns of rows."""
@@ -140,16 +140,16 @@ class TextRows:
             from pqswarm.recordings._text_kernels import ODD, PRECISE, parse_rows
 
             unique, places = np.unique(np.asarray(columns, np.int64), return_inverse=True)
-            found = np.full((begins.size, unique.size), np.nan)
+            numbers = np.full((begins.size, unique.size), np.nan)
             state = np.empty(begins.size, np.uint8)
             signs = ord(self.delimiter), ord(self.decimal)
-            parse_rows(np.frombuffer(chunk, np.uint8), begins, ends, *signs, unique, found, state)
+            parse_rows(np.frombuffer(chunk, np.uint8), begins, ends, *signs, unique, numbers, state)
             precise = np.flatnonzero(state == PRECISE)
             rest = np.flatnonzero(state == ODD)
             with suppress(ValueError):  # some rows may lack fields
-                found[precise] = self._precise(chunk, begins[precise], ends[precise], unique)
+                numbers[precise] = self._precise(chunk, begins[precise], ends[precise], unique)
                 precise = precise[:0]
-            table = found[:, places]
+            table = numbers[:, places]
             rest = np.concatenate([rest, precise])
         for n in rest.tolist():
             fields = self._fields(chunk[begins[n] : ends[n]])

@@ -1,4 +1,4 @@
-"""Generated three-phase recordings of any length, computed on demand and reproducibly."""
+"""Sample recordings with known disturbances: generated reproducibly, at any length, and written with their truth."""
 
 import csv
 import io
@@ -115,8 +115,7 @@ class GeneratedRecording:
     def _page(self, number: int) -> FloatArray:
         """All channels (n_channels, 65536), even beyond the end."""
         t = (number * _PAGE + np.arange(_PAGE)) / self.sampling_rate
-        begin = stream(self.seed, (0,)).uniform(0, 2 * pi)
-        angle = 2 * pi * (self.nominal_frequency - 0.01) * t + begin
+        angle = 2 * pi * (self.nominal_frequency - 0.01) * t + stream(self.seed, (0,)).uniform(0, 2 * pi)
         shifts = [-2 * pi * k / 3 for k in range(3)]
         level = np.ones((3, _PAGE))
         one_phase = np.exp(1j * angle)
@@ -157,7 +156,8 @@ def _disturb(
         swing = np.sin(2 * pi * one.frequency * since[after]) if one.frequency else 1.0
         extra[after] += one.magnitude * decay * swing * np.sign(np.sin(one.start * 314 + shift))
     else:
-        steady = inside * _slope(since, one.duration, _RAMP[one.type])
+        ramp = _RAMP[one.type]  # from 0 to 1 at the start, and back at the end
+        steady = inside * (np.clip(np.minimum(since, one.duration - since) / ramp, 0.0, 1.0) if ramp else 1.0)
         theta = angle + shift
         if one.type == "harmonics":
             extra += steady * one.magnitude * np.sin(5 * theta + 0.7)
@@ -170,11 +170,6 @@ def _disturb(
             extra += steady * one.magnitude * np.sin(angle - shift)
         else:
             extra += steady * one.magnitude
-
-
-def _slope(since: FloatArray, duration: float, ramp: float) -> FloatArray:
-    """From 0 to 1 within `ramp` at the start, and back at the end."""
-    return np.clip(np.minimum(since, duration - since) / ramp, 0.0, 1.0) if ramp else np.ones(since.size)
 
 
 _BEGIN = datetime(2026, 3, 2, 10, 15, 30, 250_000)
@@ -229,13 +224,13 @@ def write_samples(folder: str | Path, *, seed: int = 0, minutes: float = 2.0) ->
     table = csv.DictWriter(truth, _TRUTH, lineterminator="\n")
     table.writeheader()
     written = []
-    for made in [*_short_recordings(seed), _long_recording(seed, minutes)]:
-        path = folder / made.source
+    for recording in [*_short_recordings(seed), _long_recording(seed, minutes)]:
+        path = folder / recording.source
         is_table = path.suffix == ".csv"
-        encoding = "ASCII" if made.source in _ASCII else "BINARY"
-        written.append(_write_table(made, path) if is_table else write_comtrade(made, path, encoding))
-        nothing = Disturbance("none", "", 0.0, made.seconds, 1.0)
-        table.writerows({"file": made.source, **one.truth(made.seconds)} for one in made.disturbances or [nothing])
+        encoding = "ASCII" if recording.source in _ASCII else "BINARY"
+        written.append(_write_table(recording, path) if is_table else write_comtrade(recording, path, encoding))
+        for one in recording.disturbances or [Disturbance("none", "", 0.0, recording.seconds, 1.0)]:
+            table.writerow({"file": recording.source, **one.truth(recording.seconds)})
     written.append(write_atomically(folder / "site.toml", _SITE))
     written.append(write_atomically(folder / "truth.csv", truth.getvalue()))
     return written
@@ -316,14 +311,17 @@ def _long_recording(seed: int, minutes: float) -> GeneratedRecording:
     )
 
 
-def _write_table(made: GeneratedRecording, path: Path) -> Path:
+def _write_table(recording: GeneratedRecording, path: Path) -> Path:
     """Phase A as an instrument writes it: a header, then time and voltage."""
-    wave = made.read().channels[0].samples
-    began = "" if made.start is None else made.start.isoformat(sep=" ", timespec="milliseconds")
+    wave = recording.read().channels[0].samples
+    began = "" if recording.start is None else recording.start.isoformat(sep=" ", timespec="milliseconds")
     lines = [
-        *("Instrument,Outlet meter", "Serial number,000123", f"Start time,{began}"),
-        f"Sampling rate,{made.sampling_rate:g} Hz",
-        *("", "Time [s],U outlet [V]"),
-        *(f"{n / made.sampling_rate:.6f},{volts:.2f}" for n, volts in enumerate(wave.tolist())),
+        "Instrument,Outlet meter",
+        "Serial number,000123",
+        f"Start time,{began}",
+        f"Sampling rate,{recording.sampling_rate:g} Hz",
+        "",
+        "Time [s],U outlet [V]",
     ]
+    lines += [f"{n / recording.sampling_rate:.6f},{volts:.2f}" for n, volts in enumerate(wave.tolist())]
     return write_atomically(path, "\r\n".join([*lines, ""]))

@@ -93,13 +93,13 @@ def _open_plain(text: str, options: Options) -> Iterator[RawSource]:
         for line in lines[first:end] if labels else ():
             if _CYCLE.fullmatch(line):
                 cycles.append(len(rows))
-            elif found := row.match(line):
-                rows.append([float(value) for value in re.findall(_NUMBER, found[1])])
-                signs.append(found[2])
+            elif match := row.match(line):
+                rows.append([float(value) for value in re.findall(_NUMBER, match[1])])
+                signs.append(match[2])
             elif line.lstrip().startswith("Event"):
                 break
         if rows:
-            date = next((found for line in reversed(above) if (found := _DATE.match(line))), None)
+            date = next((match for line in reversed(above) if (match := _DATE.match(line))), None)
             header = _read_settings("\n".join(lines[first:]))
             header |= {"RID": date[1].strip(), "DATE": date[2], "TIME": date[3]} if date else {}
             header["SAM/CYC_A"] = f"{np.median(np.diff([*cycles, len(rows)]))}"
@@ -124,8 +124,8 @@ def _plain_labels(above: list[str]) -> list[str]:
 
 def _read_settings(text: str) -> defaultdict[str, str]:
     """Name of the relay and nominal frequency, among the settings after the rows; others are empty."""
-    found = {{"FNOM": "NFREQ"}.get(name, name): value.split("  ")[0] for name, value in _SETTING.findall(text)}
-    return defaultdict(str, found)
+    settings = {{"FNOM": "NFREQ"}.get(name, name): value.split("  ")[0] for name, value in _SETTING.findall(text)}
+    return defaultdict(str, settings)
 
 
 def _sel_source(

@@ -63,8 +63,8 @@ class FileSource:
     def status(self) -> tuple[StatusChannel, ...]:
         """Status channels of the whole recording, read once."""
         with naming_file(self.path):
-            found = self.raw.status()
-        return tuple(replace(one, name=clean(one.name) or f"status {n}") for n, one in enumerate(found, 1))
+            channels = self.raw.status()
+        return tuple(replace(one, name=clean(one.name) or f"status {n}") for n, one in enumerate(channels, 1))
 
     def read(self, first: int = 0, stop: int | None = None) -> Recording:
         """Return the samples from `first` to before `stop` of all channels, as a recording of its own."""
@@ -103,6 +103,19 @@ _RATES = (1e-5, 1e9)  # Hz; a log has a value a day
 _FREQUENCIES = (5.0, 1000.0)  # Hz; railways have 16.7, aircraft 400
 
 
+@dataclass(frozen=True, eq=False)
+class _Picked:
+    """A channel that is read: its number in the file, its header, and the factor to SI units."""
+
+    number: int
+    header: ChannelHeader
+    factor: float
+
+    def scale(self, samples: FloatArray) -> FloatArray:
+        """Samples of the file in SI units."""
+        return scale_samples(samples, self.factor)[0]
+
+
 def normalize(raw: RawSource, options: Options, path: str = "") -> FileSource:
     """Apply the caller's overrides and build the recording in SI units; its notes list all changes."""
     notes = [printable(note[:_NOTE_LIMIT]) for note in dict.fromkeys(raw.notes)]
@@ -110,36 +123,14 @@ def normalize(raw: RawSource, options: Options, path: str = "") -> FileSource:
         notes = [*notes[:_MOST_NOTES], f"Not shown: {count_text(len(notes) - _MOST_NOTES, 'more note')}."]
     if len(raw.channels) > MAX_CHANNELS:
         raise RecordingError(f"has {len(raw.channels)} channels; at most {MAX_CHANNELS} are read.")
-    numbers = _select_channels(raw.channels, options.columns)
-    units = _units([raw.channels[i] for i in numbers], options.units, notes)
-    channels: list[ChannelHeader] = []
-    factors: list[float] = []
-    for i, written in zip(numbers, units, strict=True):
-        unit, factor = si_unit(written)
-        if "/" in written and unit in ("V", "A"):
-            notes.append(f"Of the unit {clean(written)!r}, the first is taken.")
-        name = clean(raw.channels[i].name) or f"channel {len(channels) + 1}"
-        if unit in ("V", "A") and is_summary(name):
-            unit = f"{unit} rms"
-        channels.append(ChannelHeader(name, unit, find_phase(raw.channels[i].phase, name)))
-        factors.append(factor)
-    kept = _usable_channels(raw, numbers, factors)
-    if len(kept) < len(channels):
-        having = set(kept)
-        dropped = [channel.name for i, channel in enumerate(channels) if i not in having]
-        notes.append(f"No samples that are numbers: {first_names(dropped, 5)}; ignored.")
-    if not kept:
-        raise RecordingError("has no channel with samples that are numbers.")
-    channels = [channels[i] for i in kept]
-    numbers = [numbers[i] for i in kept]
-    factors = [factors[i] for i in kept]
+    picked = _usable_channels(raw, _pick_channels(raw.channels, options, notes), notes)
     rate = _rate(raw.sampling_rate, options.sampling_rate, clean(raw.format), notes)
-    voltages = [i for i, channel in enumerate(channels) if channel.is_voltage] or list(range(len(channels)))
+    voltages = [one for one in picked if one.header.is_voltage] or picked
 
     def fetch(first: int, stop: int) -> list[FloatArray]:
         chosen = voltages[:MOST_CHANNELS]
-        values = raw.fetch(first, stop, [numbers[i] for i in chosen])
-        return [scale_samples(x, factors[i])[0] for i, x in zip(chosen, values, strict=True)]
+        values = raw.fetch(first, stop, [one.number for one in chosen])
+        return [one.scale(samples) for one, samples in zip(chosen, values, strict=True)]
 
     frequency = _choose_frequency(raw.nominal_frequency, options.nominal_frequency, fetch, raw.n_samples, rate, notes)
     if rate < _MIN_PER_CYCLE * frequency:
@@ -147,24 +138,54 @@ def normalize(raw: RawSource, options: Options, path: str = "") -> FileSource:
             f"At {frequency_text(rate)} these are not waveforms of {frequency:g} Hz: perhaps RMS values, or the unit "
             "of time is wrong; sampling_rate sets the right rate."
         )
-    texts = file_text(raw.source), clean(raw.format), tuple(dict.fromkeys(notes)), clean(raw.station), path
-    held = raw, numbers, factors
-    return FileSource(tuple(channels), rate, frequency, raw.n_samples, raw.start, *texts, *held)
+    return FileSource(
+        channels=tuple(one.header for one in picked),
+        sampling_rate=rate,
+        nominal_frequency=frequency,
+        n_samples=raw.n_samples,
+        start=raw.start,
+        source=file_text(raw.source),
+        format=clean(raw.format),
+        notes=tuple(dict.fromkeys(notes)),
+        station=clean(raw.station),
+        path=path,
+        raw=raw,
+        numbers=[one.number for one in picked],
+        factors=[one.factor for one in picked],
+    )
 
 
-def _usable_channels(raw: RawSource, numbers: list[int], factors: list[float]) -> list[int]:
-    """Positions of the channels with at least one sample that is a number; each is read until one is found."""
-    missing = list(range(len(numbers)))
-    piece = max(_LOOK // max(len(numbers), 1), 1024)
+def _pick_channels(channels: Sequence[RawHeader], options: Options, notes: list[str]) -> list[_Picked]:
+    """The channels to read, with names, phases and SI units."""
+    numbers = _select_channels(channels, options.columns)
+    picked: list[_Picked] = []
+    for number, written in zip(numbers, _units([channels[i] for i in numbers], options.units, notes), strict=True):
+        unit, factor = si_unit(written)
+        if "/" in written and unit in ("V", "A"):
+            notes.append(f"Of the unit {clean(written)!r}, the first is taken.")
+        name = clean(channels[number].name) or f"channel {len(picked) + 1}"
+        if unit in ("V", "A") and is_summary(name):
+            unit = f"{unit} rms"
+        header = ChannelHeader(name, unit, find_phase(channels[number].phase, name))
+        picked.append(_Picked(number, header, factor))
+    return picked
+
+
+def _usable_channels(raw: RawSource, picked: Sequence[_Picked], notes: list[str]) -> list[_Picked]:
+    """The channels with at least one sample that is a number; each is read until one is found."""
+    empty = list(picked)
+    piece = max(_LOOK // max(len(picked), 1), 1024)
     for first in range(0, raw.n_samples, piece):
-        values = raw.fetch(first, min(first + piece, raw.n_samples), [numbers[i] for i in missing])
-        missing = [
-            i for i, x in zip(missing, values, strict=True) if bool(np.isnan(scale_samples(x, factors[i])[0]).all())
-        ]
-        if not missing:
+        values = raw.fetch(first, min(first + piece, raw.n_samples), [one.number for one in empty])
+        empty = [one for one, samples in zip(empty, values, strict=True) if np.isnan(one.scale(samples)).all()]
+        if not empty:
             break
-    lacking = set(missing)
-    return [i for i in range(len(numbers)) if i not in lacking]
+    if len(empty) == len(picked):
+        raise RecordingError("has no channel with samples that are numbers.")
+    if empty:
+        notes.append(f"No samples that are numbers: {first_names([one.header.name for one in empty], 5)}; ignored.")
+    dropped = set(empty)
+    return [one for one in picked if one not in dropped]
 
 
 def _select_channels(channels: Sequence[RawHeader], columns: Sequence[str | int] | None) -> list[int]:
@@ -174,13 +195,13 @@ def _select_channels(channels: Sequence[RawHeader], columns: Sequence[str | int]
     chosen = []
     for column in [columns] if isinstance(columns, str) else columns:
         if isinstance(column, int):
-            found = [column] if 0 <= column < len(channels) else []
+            places = [column] if 0 <= column < len(channels) else []
         else:
-            found = [i for i, channel in enumerate(channels) if clean(channel.name) == column]
-        if not found:
+            places = [i for i, channel in enumerate(channels) if clean(channel.name) == column]
+        if not places:
             names = ", ".join(clean(channel.name) for channel in channels[:20])
             raise RecordingError(f"has no channel {column!r}; it has {names}.")
-        chosen.append(found[0])
+        chosen.append(places[0])
     return chosen
 
 
@@ -207,26 +228,26 @@ def _units(channels: list[RawHeader], units: str | Mapping[str, str] | None, not
     return result
 
 
-def _rate(found: float, given: float | None, kind: str, notes: list[str]) -> float:
+def _rate(written: float, given: float | None, kind: str, notes: list[str]) -> float:
     if given is not None:
         if not _RATES[0] <= given < _RATES[1]:
             raise RecordingError(f"cannot be read with a sampling_rate of {given} Hz: 1e-5 to 1e9 is allowed.")
-        if found > 0 and abs(found / given - 1) > 1e-9:
+        if written > 0 and abs(written / given - 1) > 1e-9:
             notes.append(
-                f"The given sampling rate of {frequency_text(given)} replaces the file's {frequency_text(found)}."
+                f"The given sampling rate of {frequency_text(given)} replaces the file's {frequency_text(written)}."
             )
         return float(given)
-    if not _RATES[0] <= found < _RATES[1]:
+    if not _RATES[0] <= written < _RATES[1]:
         raise RecordingError(
-            f"has an impossible sampling rate of {found:g} Hz; set sampling_rate."
-            if found
+            f"has an impossible sampling rate of {written:g} Hz; set sampling_rate."
+            if written
             else f"({kind}) does not give its sampling rate; set sampling_rate."
         )
-    return float(found)
+    return float(written)
 
 
 def _choose_frequency(
-    found: float,
+    written: float,
     given: float | None,
     fetch: Callable[[int, int], list[FloatArray]],
     n_samples: int,
@@ -238,13 +259,13 @@ def _choose_frequency(
             raise RecordingError(f"cannot be read with a nominal_frequency of {given} Hz: 5 to 1000 is allowed.")
         return float(given)
     for nominal in (50.0, 60.0):
-        if 0 < abs(found - nominal) <= 2:
-            notes.append(f"The file's frequency of {found:g} Hz is taken as {nominal:g} Hz nominal.")
+        if 0 < abs(written - nominal) <= 2:
+            notes.append(f"The file's frequency of {written:g} Hz is taken as {nominal:g} Hz nominal.")
             return nominal
-    if _FREQUENCIES[0] <= found <= _FREQUENCIES[1]:
-        return float(found)
-    if found:
-        notes.append(f"The file's nominal frequency of {found:g} Hz is impossible.")
+    if _FREQUENCIES[0] <= written <= _FREQUENCIES[1]:
+        return float(written)
+    if written:
+        notes.append(f"The file's nominal frequency of {written:g} Hz is impossible.")
     estimate = estimate_nominal(fetch, n_samples, rate)
     if estimate is not None:
         notes.append(f"The nominal frequency of {estimate:g} Hz was estimated from the samples.")

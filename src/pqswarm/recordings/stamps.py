@@ -1,4 +1,4 @@
-"""Dates and times of day, row by row, as seconds."""
+"""Times of samples: dates and times of day as seconds, and sampling rates of stamps, rounded or with gaps."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -39,23 +39,23 @@ class Clock:
         if minute and minute == self.minute and _SECONDS.fullmatch(rest):
             whole, _, part = rest.replace(",", ".").partition(".")
             return (self.begin + int(whole) * 1_000_000 + int(part.ljust(6, "0")[:6])) / 1_000_000
-        found = date_from_text(text)
-        if found is None:
-            found = date_from_text(self.date or "2000-01-01", text) if ":" in text else None
-            if found is None:
+        moment = date_from_text(text)
+        if moment is None:
+            moment = date_from_text(self.date or "2000-01-01", text) if ":" in text else None
+            if moment is None:
                 return np.nan
             self.dated = bool(self.date)
-            if self.last is not None and self.last - found > _HALF_A_DAY:
+            if self.last is not None and self.last - moment > _HALF_A_DAY:
                 self.days += 1
-            self.last = found
-            found += timedelta(days=self.days)
+            self.last = moment
+            moment += timedelta(days=self.days)
         if self.zero is None:
-            self.zero = found
+            self.zero = moment
         if minute.count(":") == 1 and _SECONDS.fullmatch(rest):
-            begin = found.replace(second=0, microsecond=0) - self.zero
+            begin = moment.replace(second=0, microsecond=0) - self.zero
             self.minute = minute
             self.begin = begin // _MICROSECOND
-        return (found - self.zero).total_seconds()
+        return (moment - self.zero).total_seconds()
 
     @property
     def first(self) -> datetime | None:
@@ -84,10 +84,10 @@ def find_rate_of_pieces(
 
     If the unit is unknown, `find_unit` takes the samples per unit and returns the units per second.
     """
-    found = _Stretches()
+    stretches = _Stretches()
     for piece in _in_pieces(pieces):
-        found.take(piece)
-    return found.rate(notes, find_unit)
+        stretches.take(piece)
+    return stretches.rate(notes, find_unit)
 
 
 @dataclass

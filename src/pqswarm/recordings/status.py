@@ -87,7 +87,7 @@ def find_changes(
     there are many channels), its shortest states are omitted.
     """
     most = min(_MAX_CHANGES, _MAX_CHANGES_OF_ALL // max(len(names), 1))
-    found = [_StatusChanges(most) for _ in names]
+    changes = [_StatusChanges(most) for _ in names]
     last = np.full(len(names), -2, np.int8)  # not a state
     check = _CHECK.get()
     for first in range(0, n_samples, step):
@@ -96,11 +96,11 @@ def find_changes(
         table = fetch(first, min(first + step, n_samples))
         whole = np.vstack([last, table])
         for i in np.flatnonzero((whole[1:] != whole[:-1]).any(axis=0)):
-            found[i].add(first, table[:, i])
+            changes[i].add(first, table[:, i])
         last = table[-1]
     return tuple(
         StatusChannel(name, usual, one.places, one.states.astype(np.int64), one.note)
-        for name, usual, one in zip(names, normal, found, strict=True)
+        for name, usual, one in zip(names, normal, changes, strict=True)
     )
 
 

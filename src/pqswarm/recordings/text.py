@@ -13,6 +13,7 @@ _HIGH_RUN = re.compile(rb"[\x80-\xff]+")
 _MIXED_WORD = re.compile(rb"[a-z][\x80-\xff]+|(?<![\x80-\xff])[\x80-\xff]++[a-z]")  # each byte is visited once
 _DATE = re.compile(r"\s*'?(\d{1,4})[/.\-](\d{1,2})[/.\-](\d{1,4})")
 _TIME = re.compile(r"(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:[.,:](\d{1,12}))?)?(?:\s?([ap])\.?m\b)?", re.IGNORECASE)
+_MIDNIGHT = _TIME.match("0:00")
 
 
 def decode(content: bytes, encoding: str | None = None) -> tuple[str, str]:
@@ -33,8 +34,7 @@ def decode(content: bytes, encoding: str | None = None) -> tuple[str, str]:
     runs = _HIGH_RUN.findall(content[:1_000_000])
     high = b"".join(runs)
     if sum(byte >= 0xC0 for byte in high) >= 0.9 * len(high):
-        touching = len(_MIXED_WORD.findall(content[:1_000_000]))
-        if 2 * touching > len(runs) or len(high) < 2 * len(runs):
+        if 2 * len(_MIXED_WORD.findall(content[:1_000_000])) > len(runs) or len(high) < 2 * len(runs):
             return content.decode("latin-1"), "latin-1"
         return content.decode("cp1251", errors="replace"), "cp1251"
     text = content.decode("gbk", errors="replace")
@@ -75,7 +75,7 @@ def list_date_notes(date: str, *, month_first: bool = False) -> list[str]:
         return []
     if int(match[1]) == int(match[2]) or max(int(match[1]), int(match[2])) > 12:
         return []
-    half = (found := _TIME.search(date, match.end())) is not None and found[5]
+    half = (time := _TIME.search(date, match.end())) is not None and time[5]
     order = "month/day" if month_first or half else "day/month"
     return [f"The date {match[0].strip()} is ambiguous: read as {order}/year."]
 
@@ -89,31 +89,31 @@ def date_from_text(date: str, time: str = "", *, month_first: bool = False) -> d
     day_match = _DATE.match(date)
     if day_match is None:
         return None
-    time_match = _TIME.search(time or date[day_match.end() :])
-    half = (time_match[5] or "").casefold() if time_match and "." not in day_match[0] else ""
-    first, second, third = (int(group) for group in day_match.groups())
-    if len(day_match[1]) == 4 or day_match[0].lstrip().startswith("'"):
-        year = first
-        month = second
-        day = third
+    time_match = _TIME.search(time or date[day_match.end() :]) or (None if time.strip() else _MIDNIGHT)
+    if time_match is None:
+        return None
+    half = (time_match[5] or "").casefold() if "." not in day_match[0] else ""
+    year, month, day = _order_date(day_match, month_first=month_first or bool(half))
+    hour, minute, second = (int(group or 0) for group in time_match.groups()[:3])
+    microsecond = int((time_match[4] or "0").ljust(6, "0")[:6])
+    if half and hour <= 12:
+        hour = hour % 12 + 12 * (half == "p")
+    try:
+        moment = datetime(year, month, day, hour, minute) + timedelta(seconds=second, microseconds=microsecond)
+    except (ValueError, OverflowError):
+        return None
+    return moment if year >= 1900 else None
+
+
+def _order_date(match: re.Match[str], *, month_first: bool) -> tuple[int, int, int]:
+    """Year, month and day of a date in any order."""
+    first, second, third = (int(group) for group in match.groups())
+    if len(match[1]) == 4 or match[0].lstrip().startswith("'"):
+        year, month, day = first, second, third
     else:
-        day, month, year = (second, first, third) if month_first or half else (first, second, third)
+        day, month, year = (second, first, third) if month_first else (first, second, third)
         if month > 12:
             day, month = month, day
     if year < 100:
         year += 2000 if year < 70 else 1900
-    if year < 1900:
-        return None
-    if time_match is None:
-        hour = minute = second_of_minute = microsecond = 0
-        if time.strip():
-            return None
-    else:
-        hour, minute, second_of_minute = (int(group or 0) for group in time_match.groups()[:3])
-        microsecond = int((time_match[4] or "0").ljust(6, "0")[:6])
-        if half and hour <= 12:
-            hour = hour % 12 + 12 * (half == "p")
-    try:
-        return datetime(year, month, day, hour, minute) + timedelta(seconds=second_of_minute, microseconds=microsecond)
-    except (ValueError, OverflowError):
-        return None
+    return year, month, day

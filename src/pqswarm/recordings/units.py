@@ -57,9 +57,9 @@ def si_unit(text: str) -> tuple[str, float]:
     """
     text = clean(text)
     plain = unicodedata.normalize("NFKC", text)
-    found = _plain_unit(plain)
-    if found is not None:
-        return found
+    exact = _plain_unit(plain)
+    if exact is not None:
+        return exact
     first, slash, second = plain.partition("/")
     if slash:
         one = _plain_unit(first.strip())

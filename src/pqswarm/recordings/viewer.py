@@ -9,9 +9,10 @@ import numpy as np
 from pqswarm._base.thinning import extremes
 from pqswarm._base.typing import AnyArray
 from pqswarm.recordings.envelope import EnvelopeView
-from pqswarm.recordings.recording import ChannelHeader, RecordingSource
+from pqswarm.recordings.recording import RecordingSource
 from pqswarm.recordings.status import StatusChannel
 
+_KINDS = {"V": "voltage", "A": "current"}
 Encode = Callable[["AnyArray", "AnyArray | None"], dict[str, Any]]
 
 
@@ -42,15 +43,11 @@ def describe_header(
                 "name": text(one.name),
                 "unit": text(one.unit),
                 "phase": one.phase,
-                "kind": "direct" if place in direct else _channel_kind(one),
+                "kind": "direct" if place in direct else _KINDS.get(one.unit, "other"),
             }
             for place, one in ((place, source.channels[place]) for place in shown)
         ],
     }
-
-
-def _channel_kind(one: ChannelHeader) -> str:
-    return "voltage" if one.is_voltage else "current" if one.is_current else "other"
 
 
 def _direct_voltages(source: RecordingSource) -> set[int]:
@@ -58,12 +55,12 @@ def _direct_voltages(source: RecordingSource) -> set[int]:
     if not source.n_samples:
         return set()
     first = source.read(0, min(source.n_samples, round(10 * source.sampling_rate / source.nominal_frequency)))
-    found = set()
+    direct = set()
     for place, one in enumerate(first.channels):
         known = one.samples[np.isfinite(one.samples)] if one.is_voltage else np.empty(0)
         if known.size and abs(known.mean()) > (2 if one.phase else 1) * known.std():
-            found.add(place)
-    return found
+            direct.add(place)
+    return direct
 
 
 def encode_status_channels(

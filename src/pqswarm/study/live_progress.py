@@ -1,4 +1,4 @@
-"""Follow a running study by specification its store, without disturbing it."""
+"""Follow a running study by reading its store, without disturbing it."""
 
 import time
 from collections import Counter

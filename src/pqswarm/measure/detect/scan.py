@@ -1,7 +1,8 @@
 """One pass through a recording, page by page: Urms(1/2), transients and steady quantities of its supply voltages."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from math import ceil
 
@@ -71,22 +72,19 @@ def scan_pages(
         min_notch=thresholds.notch,
     )
     for page in turn_pages(source, supply.numbers, ceil(_MARGIN * cycle), block):
-        whole = page.samples.shape[1] == source.n_samples
-        own = supply.frequency if whole else _page_frequency(page, source.sampling_rate, supply.frequency)
         inside = _windows_inside(centres, cycle, page, source.n_samples)
-        kept = (centres[inside] >= page.first - 0.5) & (centres[inside] < page.stop - 0.5)
-        for i, samples in enumerate(page.samples):
-            found = _scan_channel(
-                samples, page, centres[inside], cycle, own, source.sampling_rate, supply, i, thresholds, heard[i]
-            )
-            urms[i, inside.start : inside.stop][kept] = found[0][kept]
+        scanner = _PageScanner(source, supply, thresholds, page, centres[inside])
+        kept = (scanner.centres >= page.first - 0.5) & (scanner.centres < page.stop - 0.5)
+        for i in range(len(supply.numbers)):
+            values, sharp = scanner.scan(i, heard[i])
+            urms[i, inside.start : inside.stop][kept] = values[kept]
             last = transients[i][-1].start if transients[i] else -np.inf
-            transients[i] += [one for one in found[1] if one.start - last >= _TOGETHER]
+            transients[i] += [one for one in sharp if one.start - last >= _TOGETHER]
             missing[i] += np.count_nonzero(~np.isfinite(page.core[i])) / max(source.n_samples, 1)
         meter.feed(page.core)
         if progress is not None:
             progress(page.stop, source.n_samples)
-    noise = np.array([np.median(one) if one else np.nan for one in heard])
+    noise = np.array([np.median(values) if values else np.nan for values in heard])
     return Scan(centres / source.sampling_rate, urms, tuple(map(tuple, transients)), missing, noise, meter.finish())
 
 
@@ -108,16 +106,6 @@ class SourceMeanSquare:
         return MeanSquare(samples, self._cycle).at(centres - begin, width)
 
 
-def _page_frequency(page: Page, sampling_rate: float, frequency: float) -> float:
-    """Frequency of a page [Hz], from some seconds in its middle: in a long recording it drifts."""
-    half = page.samples.shape[1] // 2
-    reach = min(round(_LOOK * sampling_rate), half)
-    known = [part for part in page.samples[:, half - reach : half + reach] if np.isfinite(part).all()]
-    strongest = max(known, key=np.std, default=None)
-    found = None if strongest is None else measure_frequency([strongest], sampling_rate, frequency)
-    return found if found is not None and abs(found / frequency - 1) < 0.02 else frequency
-
-
 def _windows_inside(centres: FloatArray, cycle: float, page: Page, n_samples: int) -> slice:
     """Windows of Urms(1/2) that a page holds with its margins."""
     low = -np.inf if page.start == 0 else page.start + cycle / 2 + 1
@@ -126,59 +114,91 @@ def _windows_inside(centres: FloatArray, cycle: float, page: Page, n_samples: in
     return slice(int(np.searchsorted(centres, low)), int(np.searchsorted(centres, high)))
 
 
-def _scan_channel(
-    samples: FloatArray,
-    page: Page,
-    centres: FloatArray,
-    cycle: float,
-    frequency: float,
-    sampling_rate: float,
-    supply: Supply,
-    i: int,
-    thresholds: Thresholds,
-    heard: list[float],
-) -> tuple[FloatArray, list[ChannelEvent]]:
-    """Urms(1/2) [V] at `centres`, and the transients of the page itself, of one channel; its noise is `heard`."""
-    filled, missing = fill_gaps(samples, cycle)
-    mean_square = MeanSquare(samples, cycle)
-    urms: FloatArray = np.sqrt(mean_square.at(centres - page.start, cycle))
-    reference = supply.references[i].volts
-    if not reference > 0 or not urms.size:
-        return urms, []
-    # Edges of events in this page and its margins: a step is not a transient.
-    time = (centres - page.start) / sampling_rate
-    spans = find_spans(urms / reference, urms / reference, thresholds)
-    edges = locate(spans, time, mean_square, sampling_rate, supply.frequency)
-    # Not those of a short swell: a strong transient makes one itself.
-    steady = [
-        edge
-        for span, edge in zip(spans, edges, strict=True)
-        if span.type != "swell" or edge[1] - edge[0] > _CROWDED / frequency
-    ]
-    marks = {0.0, samples.size / sampling_rate, *(moment for edge in steady for moment in edge)}
-    close = [(low, high) for low, high in pairwise(sorted(marks)) if high - low < _CROWDED / frequency]
-    wave = filled / (reference * np.sqrt(2))
-    steps = [moment for edge in edges for moment in edge]
-    cycle = sampling_rate / frequency
-    stretches = [(0, wave.size)] if wave.size < _CLOSE * cycle else find_suspects(wave, cycle, thresholds.transient)
-    found: list[ChannelEvent] = []
-    for first, stop in stretches:
-        begin = first / sampling_rate
-        some = find_transients(
-            wave[first:stop],
-            sampling_rate,
-            frequency,
-            threshold=thresholds.transient,
-            noise_factor=thresholds.transient_noise_factor,
-            steps=[moment - begin for moment in steps if first < moment * sampling_rate < stop],
-            crowded=[(low - begin, high - begin) for low, high in close] if steady else [],
-            unsure=missing[first:stop],
-            make=supply.part_on(i),
-            heard=heard,
-        )
-        found += [_shift(one, begin) for one in some]
-    moved = [_shift(one, page.start / sampling_rate) for one in found]
-    return urms, [one for one in moved if page.first <= round(one.start * sampling_rate) < page.stop]
+@dataclass(frozen=True, eq=False)
+class _PageScanner:
+    """Scans the channels of a page with its margins; `centres` are those of the windows of Urms(1/2) that it holds."""
+
+    source: RecordingSource
+    supply: Supply
+    thresholds: Thresholds
+    page: Page
+    centres: FloatArray
+
+    @cached_property
+    def frequency(self) -> float:
+        """Frequency of the page [Hz], from some seconds in its middle: in a long recording it drifts."""
+        rate = self.source.sampling_rate
+        usual = self.supply.frequency
+        samples = self.page.samples
+        if samples.shape[1] == self.source.n_samples:
+            return usual
+        half = samples.shape[1] // 2
+        reach = min(round(_LOOK * rate), half)
+        known = [row for row in samples[:, half - reach : half + reach] if np.isfinite(row).all()]
+        strongest = max(known, key=np.std, default=None)
+        measured = None if strongest is None else measure_frequency([strongest], rate, usual)
+        return measured if measured is not None and abs(measured / usual - 1) < 0.02 else usual
+
+    def scan(self, i: int, heard: list[float]) -> tuple[FloatArray, list[ChannelEvent]]:
+        """Urms(1/2) [V], and the transients of the page itself, of channel `i`; its noise is added to `heard`."""
+        samples = self.page.samples[i]
+        cycle = self.source.sampling_rate / self.supply.frequency
+        mean_square = MeanSquare(samples, cycle)
+        urms: FloatArray = np.sqrt(mean_square.at(self.centres - self.page.start, cycle))
+        reference = self.supply.references[i].volts
+        if not reference > 0 or not urms.size:
+            return urms, []
+        filled, missing = fill_gaps(samples, cycle)
+        wave = filled / (reference * np.sqrt(2))
+        steps, crowded = self._list_steps(urms / reference, mean_square)
+        transients: list[ChannelEvent] = []
+        for first, stop in self._list_stretches(wave):
+            begin = first / self.source.sampling_rate
+            sharp = find_transients(
+                wave[first:stop],
+                self.source.sampling_rate,
+                self.frequency,
+                threshold=self.thresholds.transient,
+                noise_factor=self.thresholds.transient_noise_factor,
+                steps=[step - begin for step in steps if first < step * self.source.sampling_rate < stop],
+                crowded=[(low - begin, high - begin) for low, high in crowded],
+                unsure=missing[first:stop],
+                make=self.supply.part_on(i),
+                heard=heard,
+            )
+            transients += [_shift(one, begin) for one in sharp]
+        return urms, self._of_page(transients)
+
+    def _list_steps(self, urms: FloatArray, mean_square: MeanSquare) -> tuple[list[float], list[tuple[float, float]]]:
+        """Edges of events [s] in the page and its margins, by Urms(1/2) [pu]: steps; and stretches crowded by them."""
+        rate = self.source.sampling_rate
+        spans = find_spans(urms, urms, self.thresholds)
+        edges = locate(spans, (self.centres - self.page.start) / rate, mean_square, rate, self.supply.frequency)
+        steps = [moment for edge in edges for moment in edge]
+        close = _CROWDED / self.frequency
+        # Not those of a short swell: a strong transient makes one itself.
+        lasting = [
+            (start, end)
+            for span, (start, end) in zip(spans, edges, strict=True)
+            if span.type != "swell" or end - start > close
+        ]
+        if not lasting:
+            return steps, []
+        marks = {0.0, mean_square.size / rate, *(moment for edge in lasting for moment in edge)}
+        return steps, [(low, high) for low, high in pairwise(sorted(marks)) if high - low < close]
+
+    def _list_stretches(self, wave: FloatArray) -> list[tuple[int, int]]:
+        """Stretches [samples] that are examined closely: all of a short recording."""
+        cycle = self.source.sampling_rate / self.frequency
+        if wave.size < _CLOSE * cycle:
+            return [(0, wave.size)]
+        return find_suspects(wave, cycle, self.thresholds.transient)
+
+    def _of_page(self, parts: Sequence[ChannelEvent]) -> list[ChannelEvent]:
+        """Parts at their time in the recording, without those of the margins."""
+        rate = self.source.sampling_rate
+        moved = [_shift(part, self.page.start / rate) for part in parts]
+        return [part for part in moved if self.page.first <= round(part.start * rate) < self.page.stop]
 
 
 def _shift(part: ChannelEvent, seconds: float) -> ChannelEvent:

@@ -80,15 +80,13 @@ def standard_duration(waveform: float, urms: float, is_cut: bool) -> float:
 def _span(event_type: str, first: int, stop: int, gaps: BoolArray, magnitude: float) -> Span:
     """A span; a gap cuts it as the ends of the record do."""
     open_start = first == 0 or gaps[first - 1]
-    open_end = stop == gaps.size or gaps[stop]
-    return Span(event_type, first, stop, magnitude, bool(open_start), bool(open_end))
+    return Span(event_type, first, stop, magnitude, bool(open_start), bool(stop == gaps.size or gaps[stop]))
 
 
 def _long_gaps(values: FloatArray) -> BoolArray:
     """Unknown values that have others beside them: gaps of two cycles and more."""
     gaps = np.zeros(values.size, dtype=np.bool_)
-    unknown = np.isnan(values)
-    bounds = np.flatnonzero(np.diff(np.concatenate([[False], unknown, [False]])))
+    bounds = np.flatnonzero(np.diff(np.concatenate([[False], np.isnan(values), [False]])))
     for first, stop in zip(bounds[::2], bounds[1::2], strict=True):
         gaps[first:stop] = stop - first >= _GAP
     return gaps
@@ -111,17 +109,17 @@ def _join(breaks: list[tuple[int, int]], highest: FloatArray) -> list[tuple[int,
 
 def _excursions(beyond: BoolArray, back: BoolArray) -> list[tuple[int, int]]:
     """First value beyond the threshold and first one back, or unknown for long, for each excursion."""
-    found = []
+    excursions = []
     first = -1
     for place in np.flatnonzero(beyond | back).tolist():
         if first < 0 and beyond[place]:
             first = place
         elif first >= 0 and back[place]:
-            found.append((first, place))
+            excursions.append((first, place))
             first = -1
     if first >= 0:
-        found.append((first, beyond.size))
-    return found
+        excursions.append((first, beyond.size))
+    return excursions
 
 
 def locate(
@@ -133,7 +131,7 @@ def locate(
     is up to a cycle from the step. The mean square over a cycle, slid along the samples, is half way between the
     levels before and after where the step is, at any point on wave; over half a cycle (for short events), nearly.
     """
-    found = []
+    instants = []
     for span in spans:
         near = [other for other in spans if span.first <= other.stop and other.first <= span.stop]
         long = all(other.stop - other.first >= _LONG for other in near)
@@ -148,16 +146,16 @@ def locate(
             stop = edges.at(float(time[span.stop]), ending=True)
         if stop - start < 0.45 / frequency:  # too slow or too slight for that: by the rule
             start, stop = float(time[span.first]), float(time[min(span.stop, time.size - 1)])
-        found.append((start, stop))
+        instants.append((start, stop))
     # Where an interruption follows on a sag, or a sag on it, they share the instant.
     for i, span in enumerate(spans):
         for j, other in enumerate(spans):
             if span.type == "sag" and other.type == "interruption":
                 if span.stop == other.first:
-                    found[i] = (min(found[i][0], found[j][0]), found[j][0])
+                    instants[i] = (min(instants[i][0], instants[j][0]), instants[j][0])
                 if span.first == other.stop:
-                    found[i] = (found[j][1], max(found[i][1], found[j][1]))
-    return found
+                    instants[i] = (instants[j][1], max(instants[i][1], instants[j][1]))
+    return instants
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,8 +1,20 @@
-"""What a signal has that the cycles beside do not have."""
+"""Transients: what neither the cycle before nor the cycle after has.
+
+A sag's edge is a step as sharp as any transient. One-sided filters tell them apart: a
+causal high-pass filter looks for what starts, an anti-causal one for what ends. Before a step the signal agrees with
+its past, after it with its future; a transient agrees with neither. In long enough stretches without a step
+the comparison is with the median of three cycles before and three after, which does not have what lasts for a cycle or
+two; else with the cycle before and the cycle after. Steady harmonics, notches and offsets agree with both.
+
+Comparing each sample with six other cycles costs a hundred times as much as reading it. A long recording is therefore
+compared only where a sample differs from the one a cycle before by half of the threshold; our choice.
+"""
 
 from collections.abc import Sequence
-from functools import lru_cache, partial
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -90,8 +102,7 @@ def _is_steady(change: FloatArray, cycle: float) -> BoolArray:
     size = 2 * np.abs(total[width:] - total[:-width]) / width
     start = first + width // 2
     whole = np.pad(size, (start, change.size - start - size.size), mode="edge")
-    steady: BoolArray = maximum_filter1d(whole, 2 * width + 1, mode="nearest") < _CHANGE
-    return steady
+    return np.asarray(maximum_filter1d(whole, 2 * width + 1, mode="nearest") < _CHANGE)
 
 
 def _forgive_jitter(residual: FloatArray, cycle: float, noise: float) -> FloatArray:
@@ -220,8 +231,7 @@ def find_suspects(signal: FloatArray, cycle: float, threshold: float) -> list[tu
     rest = blocks - blocks.mean(axis=1, keepdims=True)
     rest -= slope[:, np.newaxis] * ramp
     largest = np.abs(rest, out=rest).max(axis=1)
-    limit = max(_SCREENED * threshold, _USUAL * float(np.median(largest)))
-    loud = np.flatnonzero(largest > limit)
+    loud = np.flatnonzero(largest > max(_SCREENED * threshold, _USUAL * float(np.median(largest))))
     if not loud.size:
         return []
     before, after = round(_BEFORE * cycle), round(_AFTER * cycle)
@@ -304,16 +314,13 @@ def find_transients(
         loud[np.convolve(unsure, np.ones(2 * round(cycle) + 1), "same")[: signal.size] > 0.5] = False
     near = [(low - 0.1 / frequency, high + 0.1 / frequency) for low, high in crowded]
     limit = np.maximum(limit, 2.5 * factor * noise)
-    measure = partial(
-        _describe_transient, signal, raw, filtered, strength, sampling_rate, frequency, steps, limit, make
-    )
-    return [
-        found
-        for first, last in _bursts(loud & (strength > limit), round(cycle))
-        if not any(low < first / sampling_rate < high for low, high in near)
-        and (found := measure(first, last))
-        and found.magnitude >= threshold
-    ]
+    meter = _TransientMeter(signal, sampling_rate, frequency, raw, filtered, strength, limit, steps)
+    transients = []
+    for first, last in _bursts(loud & (strength > limit), round(cycle)):
+        measured = None if any(low < first / sampling_rate < high for low, high in near) else meter.measure(first, last)
+        if measured is not None and measured["magnitude"] >= threshold:
+            transients.append(make(**measured))
+    return transients
 
 
 def fundamental_rms(signal: FloatArray, sampling_rate: float, frequency: float, moments: FloatArray) -> FloatArray:
@@ -344,56 +351,63 @@ def _bursts(loud: BoolArray, gap: int) -> list[tuple[int, int]]:
     return list(zip(places[np.r_[0, cuts + 1]].tolist(), places[np.r_[cuts, places.size - 1]].tolist(), strict=True))
 
 
-def _describe_transient(
-    signal: FloatArray,
-    raw: tuple[FloatArray, FloatArray],
-    filtered: tuple[FloatArray, FloatArray],
-    strength: FloatArray,
-    sampling_rate: float,
-    frequency: float,
-    steps: Sequence[float],
-    limit: FloatArray,
-    make: ChannelEventMaker,
-    first: int,
-    last: int,
-) -> ChannelEvent | None:
-    """Measure one transient; None if it is the step of a sag's edge."""
-    cycle = sampling_rate / frequency
-    end = min(signal.size, first + max(2 * (last - first) + 1, 8), first + round(cycle))
-    # The past is the cleaner measure, unless it has a transient of its own there or the supply changed (a sag).
-    loud = [float(np.abs(np.nan_to_num(part[first:end], nan=np.inf)).max()) for part in filtered]
-    use = 1 if loud[0] > 1.3 * loud[1] else 0
-    begin = max(first - round(cycle / 8), 0)
-    quiet = np.flatnonzero(strength[begin : first + 1] < limit[begin : first + 1] / 2)
-    onset = begin + int(quiet[-1]) + 1 if quiet.size else first
-    end = max(end, min(onset + 8, signal.size))
-    rough = np.nan_to_num(filtered[use][onset:end])
-    wave = _without_supply(raw[use], onset, end, cycle)
-    if wave is None or np.abs(wave).max() > 2 * np.abs(rough).max():
-        wave = rough
-    top = int(np.abs(wave).argmax())
-    swing = min(float(wave.max()), -float(wave.min())) / max(float(np.abs(wave).max()), 1e-12)
-    ring_frequency, decay = _ring(wave[max(min(top, wave.size - 4), 0) :], sampling_rate, _LOWEST * frequency)
-    if _is_step(raw[use], onset, end, use, float(np.abs(wave).max()), cycle) and np.isnan(raw[1 - use][onset]):
-        return None
-    lone = swing < _OPPOSITE or decay * ring_frequency < 0.3
-    if lone and any(abs(step - onset / sampling_rate) < 0.25 / frequency for step in steps):
-        return None
-    nan = float("nan")
-    hertz = nan if lone or ring_frequency < 1.01 * _LOWEST * frequency else ring_frequency
-    return make(
-        type="transient",
-        category="impulsive transient" if lone else f"{oscillation_word(hertz)} oscillatory transient",
-        magnitude=float(np.abs(wave[top])),
-        start=onset / sampling_rate,
-        end=onset / sampling_rate,
-        duration=0.0,
-        details={
-            "frequency": hertz,
-            "decay": decay if decay < 2 / frequency else nan,
-            "peak_voltage": float(np.abs(signal[onset : max(end, last + 1)]).max()),
-        },
-    )
+@dataclass(frozen=True, eq=False)
+class _TransientMeter:
+    """Measures transients by what a signal has that the cycles before and after do not have: raw, and filtered."""
+
+    signal: FloatArray
+    sampling_rate: float
+    frequency: float
+    raw: tuple[FloatArray, FloatArray]
+    filtered: tuple[FloatArray, FloatArray]
+    strength: FloatArray
+    limit: FloatArray
+    steps: Sequence[float]
+
+    def measure(self, first: int, last: int) -> dict[str, Any] | None:
+        """Measure one transient: attributes of its part; None if it is the step of a sag's edge."""
+        rate = self.sampling_rate
+        cycle = rate / self.frequency
+        end = min(self.signal.size, first + max(2 * (last - first) + 1, 8), first + round(cycle))
+        # The past is the cleaner measure, unless it has a transient of its own there or the supply changed (a sag).
+        past, future = (float(np.abs(np.nan_to_num(part[first:end], nan=np.inf)).max()) for part in self.filtered)
+        use = 1 if past > 1.3 * future else 0
+        onset = self._onset(first)
+        end = max(end, min(onset + 8, self.signal.size))
+        rough = np.nan_to_num(self.filtered[use][onset:end])
+        wave = _without_supply(self.raw[use], onset, end, cycle)
+        if wave is None or np.abs(wave).max() > 2 * np.abs(rough).max():
+            wave = rough
+        peak = float(np.abs(wave).max())
+        top = int(np.abs(wave).argmax())
+        swing = min(float(wave.max()), -float(wave.min())) / max(peak, 1e-12)
+        hertz, decay = _ring(wave[max(min(top, wave.size - 4), 0) :], rate, _LOWEST * self.frequency)
+        if _is_step(self.raw[use], onset, end, use, peak, cycle) and np.isnan(self.raw[1 - use][onset]):
+            return None
+        is_lone = swing < _OPPOSITE or decay * hertz < 0.3
+        if is_lone and any(abs(step - onset / rate) < 0.25 / self.frequency for step in self.steps):
+            return None
+        if is_lone or hertz < 1.01 * _LOWEST * self.frequency:
+            hertz = float("nan")
+        return {
+            "type": "transient",
+            "category": "impulsive transient" if is_lone else f"{oscillation_word(hertz)} oscillatory transient",
+            "magnitude": float(np.abs(wave[top])),
+            "start": onset / rate,
+            "end": onset / rate,
+            "duration": 0.0,
+            "details": {
+                "frequency": hertz,
+                "decay": decay if decay < 2 / self.frequency else float("nan"),
+                "peak_voltage": float(np.abs(self.signal[onset : max(end, last + 1)]).max()),
+            },
+        }
+
+    def _onset(self, first: int) -> int:
+        """First sample of a transient that is loud from `first` on: after the last quiet one before it."""
+        begin = max(first - round(self.sampling_rate / self.frequency / 8), 0)
+        quiet = np.flatnonzero(self.strength[begin : first + 1] < self.limit[begin : first + 1] / 2)
+        return begin + int(quiet[-1]) + 1 if quiet.size else first
 
 
 def _is_step(residual: FloatArray, onset: int, end: int, use: int, peak: float, cycle: float) -> bool:
@@ -459,5 +473,4 @@ def _explained_energy(wave: FloatArray, decays: FloatArray, angles: FloatArray) 
     c = (cosine * wave) @ decays.T
     s = (sine * wave) @ decays.T
     bulk = np.maximum(cc * ss - cs**2, 1e-12 * cc * ss + 1e-300)
-    explained: FloatArray = (c**2 * ss - 2 * c * s * cs + s**2 * cc) / bulk
-    return explained
+    return np.asarray((c**2 * ss - 2 * c * s * cs + s**2 * cc) / bulk)

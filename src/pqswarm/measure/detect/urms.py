@@ -57,8 +57,7 @@ def window_centres(n_samples: int, cycle: float) -> FloatArray:
     """Centres of the windows of Urms(1/2) [samples], the first of which starts half a sample before the first."""
     # One part in a million of a cycle of grace, so that a record of exactly one cycle has a value.
     n_windows = int(np.floor((n_samples - cycle) / (cycle / 2) + 1e-6)) + 1
-    centres: FloatArray = -0.5 + cycle / 2 + np.arange(max(n_windows, 0), dtype=np.float64) * (cycle / 2)
-    return centres
+    return np.asarray(-0.5 + cycle / 2 + np.arange(max(n_windows, 0), dtype=np.float64) * (cycle / 2))
 
 
 def known_median(values: FloatArray) -> float:
@@ -94,8 +93,7 @@ class MeanSquare:
         index = np.minimum(inside.astype(np.int64), self.size)
         part = inside - index
         slope = self._square[index + 1] - self._square[index]
-        total: FloatArray = self._integral[index] + part * self._square[index] + part**2 / 2 * slope
-        return total
+        return np.asarray(self._integral[index] + part * self._square[index] + part**2 / 2 * slope)
 
 
 def fill_gaps(samples: FloatArray, cycle: float) -> tuple[FloatArray, BoolArray]:

@@ -58,16 +58,16 @@ class Distortion:
         before = self._at(i, end + _EDGE * 2 * cycle) if before is None else before  # the record starts too late
         later = [self._at(i, start + offset * cycle, end - _EDGE * cycle) for offset in (_AFTER, _LATER)]
         during = [one for one in later if one is not None]
-        found = {}
+        details = {}
         lower = min(during, key=lambda one: float(one[1]), default=None)
         for name, sizes in (("before", before), ("during", lower)):
             if sizes is None:
                 continue
             rest = float(np.sqrt(np.sum(sizes[1:] ** 2)))
-            found[f"thd_{name}"] = rest / float(sizes[0]) if sizes[0] > 0 else 0.0
-            found[f"distortion_{name}"] = rest
-            found[f"second_{name}"] = float(sizes[1])
-        return {name: round(value, 5) for name, value in found.items()}
+            details[f"thd_{name}"] = rest / float(sizes[0]) if sizes[0] > 0 else 0.0
+            details[f"distortion_{name}"] = rest
+            details[f"second_{name}"] = float(sizes[1])
+        return {name: round(value, 5) for name, value in details.items()}
 
     def _at(self, i: int, moment: float, end: float = np.inf) -> FloatArray | None:
         """Sizes of the orders 1, 2, ... in two cycles from a moment on [pu]; None if they are not all there."""
@@ -85,7 +85,6 @@ class Distortion:
         _, phasors, noise = fit_harmonics(samples / (np.sqrt(2) * volts), cycle, orders, _CYCLES)
         squares = np.abs(phasors) ** 2
         by_noise = 4 * noise**2  # mean square of an amplitude that only noise makes
-        least = _CERTAIN * np.sqrt(orders - 1) * by_noise
-        if float(np.sum(squares[1:])) - (orders - 1) * by_noise < least:
+        if float(np.sum(squares[1:])) - (orders - 1) * by_noise < (_CERTAIN * np.sqrt(orders - 1) * by_noise):
             squares[1:] = 0.0
         return np.asarray(np.sqrt(np.maximum(squares - by_noise, 0.0)))

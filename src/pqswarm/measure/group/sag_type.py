@@ -12,13 +12,18 @@ Delivery 18 (2003) 937-944.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from pqswarm._base.typing import AnyArray, FloatArray
+from pqswarm._base.typing import FloatArray
+from pqswarm.measure.detect.pages import read_channels
+from pqswarm.measure.event import ChannelEvent
+from pqswarm.measure.steady.unbalance import orient_lines, symmetrical_components
+from pqswarm.measure.supply.survey import Supply
+from pqswarm.recordings.recording import RecordingSource
 
-_TURN = np.exp(2j * np.pi / 3)
-_TYPES = ("Ca", "Dc", "Cb", "Da", "Cc", "Db")
+_TYPES = (("C", "a"), ("D", "c"), ("C", "b"), ("D", "a"), ("C", "c"), ("D", "b"))
 """By the angle of V2 / (1 - V1) in steps of 60 degrees."""
 _BALANCED = (0.02, 0.2)  # tuned
 """Negative sequence below which a sag is of type A [pu], and as a share of the dip of the positive sequence."""
@@ -31,6 +36,11 @@ _SWELL = 1.08  # tuned
 """Voltage of a phase from which on it swells with the neutral [pu]."""
 _MIN_NEUTRAL = 0.05  # tuned
 """Zero sequence of a neutral that moves [pu]."""
+_WITH_ZERO = {
+    "C": {"earth": "G", "zero": "E", "neutral": "I"},
+    "D": {"earth": "F", "zero": "B", "neutral": "H"},
+}
+"""Types of a fault to earth, of one with a zero sequence, and of one in which the neutral moves."""
 _ORDERS: Mapping[tuple[str, ...], bool] = {("A", "B", "C"): False, ("AB", "BC", "CA"): True}
 
 
@@ -42,17 +52,75 @@ def fit_phasor(samples: FloatArray, first: int, sampling_rate: float, frequency:
     return complex(cosine, -sine) / 2**0.5
 
 
-def symmetrical_components(phasors: Sequence[complex]) -> tuple[complex, complex, complex]:
-    """Zero, positive and negative sequence of the phases A, B, C."""
-    a, b, c = phasors
-    return (a + b + c) / 3, (a + _TURN * b + _TURN**2 * c) / 3, (a + _TURN**2 * b + _TURN * c) / 3
+@dataclass(frozen=True)
+class _Sag:
+    """Symmetrical components during a sag, over the positive sequence before it.
 
+    A phase may swell; the lowest one is ``"a"``, ``"b"`` or ``"c"``. If the phases rotate the other way, positive and
+    negative sequence are exchanged.
+    """
 
-def orient_lines(phasors: "Sequence[complex] | AnyArray") -> tuple[int, int, int]:
-    """Signs of three line-to-line voltages, (3,) or (3, n), that minimise their sum: one may have reversed polarity."""
-    choices = ((1, 1, 1), (1, 1, -1), (1, -1, 1), (-1, 1, 1))
-    table = np.asarray(phasors).reshape(3, -1)
-    return min(choices, key=lambda signs: float(np.nansum(np.abs(np.asarray(signs) @ table))))
+    zero: complex
+    positive: complex
+    negative: complex
+    swells: bool
+    lowest_phase: str
+    is_reverse: bool
+    between_lines: bool
+
+    @staticmethod
+    def of(before: Sequence[complex], during: Sequence[complex], *, between_lines: bool) -> "_Sag | None":
+        """Measure a sag by its phasors; None if there was no voltage before."""
+        if between_lines:
+            signs = orient_lines(before)
+            before = [sign * value for sign, value in zip(signs, before, strict=True)]
+            during = [sign * value for sign, value in zip(signs, during, strict=True)]
+        _, positive, negative = symmetrical_components(before)
+        is_reverse = abs(negative) > abs(positive)
+        usual = negative if is_reverse else positive
+        if not abs(usual) > 0:
+            return None
+        zero, first, second = (component / usual for component in symmetrical_components(during))
+        lowest = "abc"[int(np.abs(during).argmin())]
+        if is_reverse:
+            first, second = second, first
+        swells = max(map(abs, during)) > _SWELL * abs(usual)
+        return _Sag(zero, first, second, swells, lowest, is_reverse, between_lines)
+
+    @property
+    def is_balanced(self) -> bool:
+        """Whether all phases sag alike."""
+        return abs(self.negative) < max(_BALANCED[0], _BALANCED[1] * abs(1 - self.positive))
+
+    def balanced_type(self) -> str:
+        """Type of a sag without a negative sequence: A, or H where only the neutral moves."""
+        dip = abs(1 - self.positive)
+        if dip > 2 * _BALANCED[0] and abs(self.zero) < max(_MIN_NEUTRAL, dip):
+            return "A"
+        return f"H{self.lowest_phase}" if abs(self.zero) > _MIN_NEUTRAL and not self.between_lines else ""
+
+    def unbalanced_type(self) -> tuple[str, complex]:
+        """Type and characteristic voltage by the angle of the negative sequence."""
+        negative = self.negative
+        if self.between_lines:  # the negative sequence of the phases is turned by 60 degrees
+            negative *= np.exp((-1j if self.is_reverse else 1j) * np.pi / 3)
+        letter, phase = _TYPES[round(float(np.angle(negative / (1 - self.positive))) / (np.pi / 3)) % 6]
+        turned = negative * np.exp(-2j * np.pi / 3 * "abc".index(phase))
+        sign = 1 if letter == "D" else -1
+        characteristic = self.positive + sign * turned
+        to_earth = abs(1 - (self.positive - sign * turned)) > _EARTH * abs(1 - characteristic)
+        if self.is_reverse:  # B and C have changed places
+            phase = {"a": "a", "b": "c", "c": "b"}[phase]
+        return self._with_zero_sequence(letter, to_earth, abs(negative)) + phase, characteristic
+
+    def _with_zero_sequence(self, letter: str, to_earth: bool, negative: float) -> str:
+        """Letter of a sag of type C or D with its zero sequence."""
+        zero_ratio = 0.0 if self.between_lines else abs(self.zero) / negative
+        moves = self.swells or zero_ratio > _NEUTRAL
+        letters = _WITH_ZERO[letter]
+        if zero_ratio <= _ZERO:
+            return letters["earth"] if to_earth else letter
+        return letters["neutral"] if abs(self.zero) > _MIN_NEUTRAL and moves else letters["zero"]
 
 
 def sag_type(phases: Sequence[str], before: Sequence[complex], during: Sequence[complex]) -> tuple[str, complex]:
@@ -60,42 +128,92 @@ def sag_type(phases: Sequence[str], before: Sequence[complex], during: Sequence[
     order = next((names for names in _ORDERS if sorted(names) == sorted(phases)), ())
     if not order:
         return "", 1.0
-    sorted_before = [before[list(phases).index(name)] for name in order]
-    sorted_during = [during[list(phases).index(name)] for name in order]
-    if _ORDERS[order]:
-        signs = orient_lines(sorted_before)
-        sorted_before = [sign * one for sign, one in zip(signs, sorted_before, strict=True)]
-        sorted_during = [sign * one for sign, one in zip(signs, sorted_during, strict=True)]
-    _, positive, negative = symmetrical_components(sorted_before)
-    reverse = abs(negative) > abs(positive)  # phases rotate the other way
-    usual = negative if reverse else positive
-    if not abs(usual) > 0:
+    places = [list(phases).index(name) for name in order]
+    sag = _Sag.of([before[i] for i in places], [during[i] for i in places], between_lines=_ORDERS[order])
+    if sag is None:
         return "", 1.0
-    zero, first, second = (part / usual for part in symmetrical_components(sorted_during))
-    if reverse:
-        first, second = second, first
-    if abs(second) < max(_BALANCED[0], _BALANCED[1] * abs(1 - first)):
-        if abs(1 - first) > 2 * _BALANCED[0] and abs(zero) < max(_MIN_NEUTRAL, abs(1 - first)):
-            return "A", first
-        lowest = int(np.abs(sorted_during).argmin())
-        moves = abs(zero) > _MIN_NEUTRAL and not _ORDERS[order]
-        return (f"H{'abc'[lowest]}" if moves else ""), first
-    if _ORDERS[order]:  # line to line: the negative sequence of the phases is turned by 60 degrees
-        second *= np.exp((-1j if reverse else 1j) * np.pi / 3)
-    kind = _TYPES[round(float(np.angle(second / (1 - first))) / (np.pi / 3)) % 6]
-    turned = second * np.exp(-2j * np.pi / 3 * "abc".index(kind[1]))
-    sign = 1 if kind[0] == "D" else -1
-    characteristic = first + sign * turned
-    factor = first - sign * turned
-    if reverse and kind[1] != "a":  # B and C have changed places
-        kind = kind[0] + {"b": "c", "c": "b"}[kind[1]]
-    to_earth = abs(1 - factor) > _EARTH * abs(1 - characteristic)
-    zero_ratio = 0.0 if _ORDERS[order] else abs(zero) / abs(second)
-    swells = max(map(abs, sorted_during)) > _SWELL * abs(usual)
-    if zero_ratio > _ZERO and abs(zero) > _MIN_NEUTRAL and (swells or zero_ratio > _NEUTRAL):
-        letter = "H" if kind[0] == "D" else "I"
-    elif kind[0] == "D":
-        letter = "B" if zero_ratio > _ZERO else "F" if to_earth else "D"
-    else:
-        letter = "E" if zero_ratio > _ZERO else "G" if to_earth else "C"
-    return letter + kind[1], characteristic
+    return (sag.balanced_type(), sag.positive) if sag.is_balanced else sag.unbalanced_type()
+
+
+_SOON = 10.0  # tuned
+"""The type of a sag is that of its lowest voltage in the first cycles."""
+_PAST = 2.0  # tuned
+_USUAL = 0.1  # tuned
+_TURNS = 8  # tuned
+"""The phasors before are at most this old [s], within this of 1 pu, and taken over this many values of Urms(1/2)."""
+
+
+@dataclass(frozen=True, eq=False)
+class SagPhasors:
+    """Measures sags of the three channels with the indices `members` among the supply voltages."""
+
+    recording: RecordingSource
+    supply: Supply
+    time: FloatArray
+    urms: FloatArray
+    members: list[int]
+
+    def measure(self, worst: ChannelEvent) -> tuple[str, dict[str, float]]:
+        """Return the type of a sag and its phase-angle jump [degrees], by its worst part.
+
+        Phasors [pu] before the event are compared with those at its lowest voltage soon after. Between the two,
+        phasors turn by as much as the frequency is off, which the cycles before the event show.
+        """
+        is_complete = len(self.members) == 3 and all(self.supply.references[i].volts > 0 for i in self.members)
+        calm = self._calm_moments(worst.start) if is_complete else None
+        if calm is None:
+            return "", {}
+        early, late = calm
+        lowest = self._lowest_moment(worst)
+        first, before, during = (self._at(moment) for moment in (early, late, lowest))
+        if first is None or before is None or during is None:
+            return "", {}
+        turn = 0.0
+        if late > early:
+            usual = symmetrical_components(first)[1]
+            slip = float(np.angle(symmetrical_components(before)[1] / usual)) if abs(usual) > _USUAL else 0.0
+            turn = slip / (late - early) * (lowest - late)
+        during = [value * np.exp(-1j * turn) for value in during]
+        place = self.members.index(self.supply.numbers.index(worst.number))
+        angle = float(np.degrees(np.angle(during[place] / before[place]))) if during[place] else 0.0
+        letters, characteristic = sag_type([self.supply.headers[i].phase for i in self.members], before, during)
+        details = {"phase_jump": round(angle, 2)}
+        if letters:
+            details["characteristic_voltage"] = round(abs(characteristic), 4)
+            details["characteristic_jump"] = round(float(np.degrees(np.angle(characteristic))), 2)
+        return letters, details
+
+    def _calm_moments(self, start: float) -> tuple[float, float] | None:
+        """First and last of some moments before a sag at which all phases are as usual [s]; None if there is none."""
+        usual = np.all([np.abs(self.urms[i] - 1) < _USUAL for i in self.members], axis=0)
+        is_before = (self.time < start - 0.75 / self.supply.frequency) & (self.time > start - _PAST)
+        calm = np.flatnonzero(usual & is_before)
+        if not calm.size:
+            return None
+        return float(self.time[max(int(calm[-1]) - _TURNS, int(calm[0]))]), float(self.time[calm[-1]])
+
+    def _lowest_moment(self, worst: ChannelEvent) -> float:
+        """Moment of the lowest voltage of a sag in its first cycles, off its edges [s]."""
+        frequency = self.supply.frequency
+        soon = min(worst.details["urms_end"], worst.details["urms_start"] + _SOON / frequency)
+        inside = (self.time >= worst.details["urms_start"] - 1e-9) & (self.time <= soon + 1e-9)
+        body = inside & (self.time >= worst.start + 0.5 / frequency) & (self.time <= worst.end - 0.5 / frequency)
+        inside = body if body.any() else inside
+        urms = self.urms[self.supply.numbers.index(worst.number)]
+        return float(self.time[np.where(inside & np.isfinite(urms), urms, np.inf).argmin()])
+
+    def _at(self, moment: float) -> list[complex] | None:
+        """Phasors [pu] of the cycle about a moment [s]; None if it is incomplete."""
+        rate = self.recording.sampling_rate
+        frequency = self.supply.frequency
+        width = round(rate / frequency)
+        first = round(moment * rate) - width // 2
+        if first < 0 or first + width > self.recording.n_samples:
+            return None
+        volts = read_channels(self.recording, [self.supply.numbers[i] for i in self.members], first, first + width)
+        if not np.isfinite(volts).all():
+            return None
+        return [
+            fit_phasor(samples / self.supply.references[i].volts, first, rate, frequency)
+            for samples, i in zip(volts, self.members, strict=True)
+        ]

@@ -49,15 +49,16 @@ def describe_change(parts: Sequence[ChannelEvent], nominal_frequency: float) -> 
     """Describe a rapid voltage change, each phase with its own size."""
     worst = max(parts, key=lambda part: abs(part.magnitude))
     before, after = worst.details["before"], worst.details["after"]
-    is_step = abs(after - before) > abs(worst.magnitude) / 200
-    word = "step" if is_step else "dip" if worst.magnitude < 0 else "rise"
+    word = "dip" if worst.magnitude < 0 else "rise"
+    if abs(after - before) > abs(worst.magnitude) / 200:
+        word = "step"
     text = f"rapid voltage change on {name_parts(parts, worst.system)}"
     if len({part.magnitude > 0 for part in parts}) == 1:
         text += f", {word} of {worst.magnitude:+.1f} %"
     if len(parts) > 1:
         text += f" ({', '.join(f'{part.label} {part.magnitude:+.1f} %' for part in parts)})"
-    of = f" on {worst.label}" if len(parts) > 1 else ""
-    text += f", from {before:.3f} to {after:.3f} pu{of}"
+    where = f" on {worst.label}" if len(parts) > 1 else ""
+    text += f", from {before:.3f} to {after:.3f} pu{where}"
     return text if worst.end <= worst.start else f"{text}, {duration_text(worst.duration, nominal_frequency)}"
 
 

@@ -1,15 +1,92 @@
-"""The cause of an incident, by rules on what was measured."""
+"""The cause of an incident, by rules on what was measured: voltages, and the currents of the feeders."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from pqswarm._base.typing import AnyArray
 from pqswarm._base.units import unit_text
+from pqswarm.measure.detect.pages import read_channels
 from pqswarm.measure.event import Event
-from pqswarm.measure.incidents.currents import FeederCurrents
 from pqswarm.measure.incidents.stages import Trace
+from pqswarm.measure.steady.harmonics import fit_harmonics
+from pqswarm.measure.supply.channels import name_systems
+from pqswarm.recordings.recording import RecordingSource
+
+_ORDERS = 3
+_CYCLES = 1
+_TAKES_PART = 0.45  # tuned
+"""Change of current of a phase over that of the largest from which on it is faulted."""
+_EARTH = 0.2  # tuned
+"""Zero sequence over the largest change of a phase from which on a fault is to earth."""
+_MOST = 60
+"""Current channels that are looked at."""
+
+
+@dataclass(frozen=True)
+class FeederCurrents:
+    """Currents of a feeder: the largest before, its rise [A], faulted phases (``"G"``: earth), second harmonic."""
+
+    feeder: str
+    before: float
+    rise: float
+    phases: str
+    second: float
+
+    @property
+    def ratio(self) -> float:
+        """The largest current over that before."""
+        return 1 + self.rise / max(self.before, 1e-9)
+
+
+def measure_currents(
+    recording: RecordingSource, before: float, during: float, frequency: float
+) -> tuple[FeederCurrents, ...]:
+    """Compare the currents of each feeder in a cycle before with one during an incident [s]; the largest rise first."""
+    numbers = [i for i, one in enumerate(recording.channels) if one.is_current and one.phase in ("A", "B", "C")][:_MOST]
+    old, new = (_current_phasors(recording, numbers, moment, frequency) for moment in (before, during))
+    if old is None or new is None:
+        return ()
+    headers = [recording.channels[i] for i in numbers]
+    systems = name_systems(headers)
+    feeders = []
+    for system in dict.fromkeys(systems):
+        places = {headers[i].phase: i for i, name in enumerate(systems) if name == system}
+        if len(places) == 3:
+            feeders.append(_feeder(system, *(table[:, [places[p] for p in "ABC"]] for table in (old, new))))
+    return tuple(sorted(feeders, key=lambda one: -one.rise))
+
+
+def _feeder(name: str, old: AnyArray, new: AnyArray) -> FeederCurrents:
+    change = np.abs(new[0] - old[0])
+    largest = float(change.max())
+    faulted = [phase for phase, size in zip("ABC", change, strict=True) if size > _TAKES_PART * largest]
+    earth = "G" if (abs(complex((new[0] - old[0]).sum())) / 3) > _EARTH * largest and len(faulted) < 3 else ""
+    worst = int(np.abs(new[0]).argmax())
+    second = float(np.abs(new[1, worst]) / max(float(np.abs(new[0, worst])), 1e-12))
+    before = float(np.abs(old[0]).max())
+    return FeederCurrents(name, before, float(np.abs(new[0]).max()) - before, "".join(faulted) + earth, second)
+
+
+def _current_phasors(
+    recording: RecordingSource, numbers: list[int], moment: float, frequency: float
+) -> AnyArray | None:
+    """Phasors of the orders 1 to 3 in the cycle that starts at a moment [s], (3, n_channels); None if incomplete."""
+    rate = recording.sampling_rate
+    first = round(moment * rate)
+    size = round(_CYCLES * rate / frequency)
+    if not numbers or first < 0 or first + size > recording.n_samples or size < 2 * _ORDERS + 2:
+        return None
+    table = read_channels(recording, numbers, first, first + size)
+    if not np.isfinite(table).all():
+        return None
+    # Angles from the start of the record, so that the two moments compare.
+    turn = np.exp(-2j * np.pi * frequency * first / rate * np.arange(1, _ORDERS + 1))
+    fits = [fit_harmonics(row, rate / frequency, _ORDERS, _CYCLES)[1] * turn for row in table]
+    return np.asarray(np.array(fits).T / np.sqrt(2))
+
 
 _STEEP = 0.6  # tuned
 _BACK = 0.7  # tuned
@@ -81,23 +158,23 @@ class Facts:
     @cached_property
     def ends_inside(self) -> bool:
         """Whether the record ends before the voltage is back."""
-        found = [event for event in self.events if event.type in ("sag", "swell", "interruption")]
-        return any(event.cut_end for event in found if event.end >= max(one.end for one in found))  # not by a gap
+        levels = [event for event in self.events if event.type in ("sag", "swell", "interruption")]
+        return any(event.cut_end for event in levels if event.end >= max(one.end for one in levels))  # not by a gap
 
     @cached_property
     def starts_inside(self) -> bool:
         """Whether the record starts inside it."""
-        found = [event for event in self.events if event.type in ("sag", "swell", "interruption")]
-        return any(event.cut_start for event in found if event.start <= min(one.start for one in found))
+        levels = [event for event in self.events if event.type in ("sag", "swell", "interruption")]
+        return any(event.cut_start for event in levels if event.start <= min(one.start for one in levels))
 
     @cached_property
     def oscillation(self) -> Event | None:
         """The largest oscillatory transient; not in the first cycle, where simulations and recorders start."""
         late = [e for e in self.events if e.type == "transient" and e.start * e.nominal_frequency > 1]
-        found = [event for event in late if not event.category.startswith("impulsive")]
+        ringing = [event for event in late if not event.category.startswith("impulsive")]
         low, high = _OSCILLATION
-        found = [event for event in found if low <= event.details.get("frequency", 0.0) <= high]
-        return max(found, key=lambda event: event.magnitude, default=None)
+        ringing = [event for event in ringing if low <= event.details.get("frequency", 0.0) <= high]
+        return max(ringing, key=lambda event: event.magnitude, default=None)
 
     @cached_property
     def repeats(self) -> int:
@@ -298,41 +375,55 @@ def apply_rules(facts: Facts) -> Rule:
 
 def list_evidence(facts: Facts) -> tuple[str, ...]:
     """The measurements behind a cause, in words."""
-    said = []
+    sentences = (*_describe_levels(facts), *_describe_events(facts), *_describe_currents(facts))
+    return sentences or ("no change of the voltage beyond the event itself",)
+
+
+def _describe_levels(facts: Facts) -> Iterator[str]:
+    """How the voltage changes and returns."""
     trace = facts.moving
-    if trace is not None and trace.size > 0.01:
-        said.append(_say_change(trace, facts))
-        if facts.returns and not np.isnan(trace.recovery):
-            how = "at once" if facts.returns_at_once else "slowly"
-            said.append(f"returns {how} ({100 * min(trace.recovery, 1.0):.0f} % of it within 1.5 cycles)")
-        elif facts.stays:
-            said.append(f"stays: {trace.after[trace.worst]:.3f} pu after {trace.before[trace.worst]:.3f} pu")
-        if len(trace.labels) > 1 and trace.dips.max() > 0.01 and trace.dips.min() < 0.9:
-            word = "unequal" if facts.is_unequal else "equal"
-            each = ", ".join(f"{name} {100 * dip:.0f}" for name, dip in zip(trace.labels, trace.dips, strict=True))
-            said.append(f"{word} dips ({each} %)")
-    sag = next((one for one in facts.events if one.type == "sag"), None)
-    if sag is not None and any(one.type == "interruption" for one in facts.events):
-        said.append(f"{sag.where} at {sag.magnitude:.2f} pu beside the interruption")
+    if trace is None or trace.size <= 0.01:
+        return
+    yield _describe_change(trace, facts)
+    if facts.returns and not np.isnan(trace.recovery):
+        how = "at once" if facts.returns_at_once else "slowly"
+        yield f"returns {how} ({100 * min(trace.recovery, 1.0):.0f} % of it within 1.5 cycles)"
+    elif facts.stays:
+        yield f"stays: {trace.after[trace.worst]:.3f} pu after {trace.before[trace.worst]:.3f} pu"
+    if len(trace.labels) > 1 and trace.dips.max() > 0.01 and trace.dips.min() < 0.9:
+        word = "unequal" if facts.is_unequal else "equal"
+        each = ", ".join(f"{name} {100 * dip:.0f}" for name, dip in zip(trace.labels, trace.dips, strict=True))
+        yield f"{word} dips ({each} %)"
+
+
+def _describe_events(facts: Facts) -> Iterator[str]:
+    """What speaks for a cause in the events."""
+    sag = next((event for event in facts.events if event.type == "sag"), None)
+    if sag is not None and any(event.type == "interruption" for event in facts.events):
+        yield f"{sag.where} at {sag.magnitude:.2f} pu beside the interruption"
     if facts.repeats > _MOST_SHOTS:
-        said.append(f"{facts.repeats} dips one after another")
+        yield f"{facts.repeats} dips one after another"
     if facts.saturates and facts.second > 0:
-        said.append(f"second harmonic rises by {100 * facts.second:.1f} %")
+        yield f"second harmonic rises by {100 * facts.second:.1f} %"
     if facts.oscillation is not None:
         hertz = facts.oscillation.details.get("frequency", 0.0)
-        said.append(f"rings at {hertz:.0f} Hz with {facts.oscillation.magnitude:.2f} pu")
+        yield f"rings at {hertz:.0f} Hz with {facts.oscillation.magnitude:.2f} pu"
     if facts.neutral_moves:
-        said.append("some phases rise while others fall: the neutral moves")
-    said += [
-        f"current of {one.feeder} from {unit_text(one.before, 'A')} to {unit_text(one.before + one.rise, 'A')}, "
-        f"{100 * one.second:.0f} % second harmonic"
-        for one in facts.currents[:1]
-        if one.ratio > 1.05
-    ]
-    return tuple(said) or ("no change of the voltage beyond the event itself",)
+        yield "some phases rise while others fall: the neutral moves"
 
 
-def _say_change(trace: Trace, facts: Facts) -> str:
+def _describe_currents(facts: Facts) -> Iterator[str]:
+    """The current of the feeder that rises most."""
+    for feeder in facts.currents[:1]:
+        if feeder.ratio > 1.05:
+            during = unit_text(feeder.before + feeder.rise, "A")
+            yield (
+                f"current of {feeder.feeder} from {unit_text(feeder.before, 'A')} to {during}, "
+                f"{100 * feeder.second:.0f} % second harmonic"
+            )
+
+
+def _describe_change(trace: Trace, facts: Facts) -> str:
     falls = bool(trace.dips[trace.worst] >= trace.rises[trace.worst])
     if facts.starts_inside:
         word = "low" if falls else "high"

@@ -9,9 +9,8 @@ import numpy as np
 
 from pqswarm._base.typing import FloatArray
 from pqswarm.measure.event import Event
-from pqswarm.measure.incidents.causes import Facts, apply_rules, list_evidence
-from pqswarm.measure.incidents.currents import FeederCurrents, measure_currents
-from pqswarm.measure.incidents.record import Incident, Stage, order_in_time
+from pqswarm.measure.incidents.causes import Facts, FeederCurrents, apply_rules, list_evidence, measure_currents
+from pqswarm.measure.incidents.record import Incident, IncidentStage, order_in_time
 from pqswarm.measure.incidents.stages import Trace, find_stages
 from pqswarm.measure.supply.survey import Supply
 from pqswarm.measure.thresholds import Thresholds
@@ -30,8 +29,6 @@ _MAX_OPERATIONS = 6
 """Status changes that are listed: from this time before an incident on [s], and their maximum number."""
 _BREAKER = re.compile(r"(?<![A-Za-z0-9])(52|CB|BRK|QF)|breaker|trip|reclos|(?<![a-z])(open|clos)", re.IGNORECASE)
 """Names of status channels of breakers and trips."""
-_SAME_LEVEL = 0.15  # tuned
-"""Levels of stages of one name that differ by less are the same [pu]."""
 _WINDOW = 0.3  # tuned
 """A steady disturbance that starts within this time of an incident is part of it: it is measured in 10 cycles [s]."""
 
@@ -56,8 +53,10 @@ class IncidentFinder:
                 chains[-1].append(one)
             else:
                 chains.append([one])
-        found = (self._make([i for one in c for i in one.events]) if len(c) > 1 else c[0] for c in chains)
-        return tuple(sorted(found, key=order_in_time))
+        incidents = (
+            self._make([i for one in chain for i in one.events]) if len(chain) > 1 else chain[0] for chain in chains
+        )
+        return tuple(sorted(incidents, key=order_in_time))
 
     def _join_steady(self, groups: list[list[int]]) -> list[list[int]]:
         """Add the steady disturbances, which belong to an incident if they start with it, else are their own."""
@@ -112,15 +111,15 @@ class IncidentFinder:
     def _operations(self, start: float, end: float) -> list[str]:
         """Operations of breakers and trips during an incident or soon after it, from status channels."""
         rate = self.recording.sampling_rate
-        found = []
+        operations = []
         for channel in self.recording.status:
             if _BREAKER.search(channel.name):
                 for place, state in channel.changes:
                     if place > 0 and start - _BEFORE <= place / rate <= end + _AFTER:
-                        found.append(
+                        operations.append(
                             (place / rate, f"{channel.name} {'on' if state else 'off'} at {place / rate:.3f} s")
                         )
-        return [text for _, text in sorted(found)[:_MAX_OPERATIONS]]
+        return [text for _, text in sorted(operations)[:_MAX_OPERATIONS]]
 
     @cached_property
     def _starts(self) -> FloatArray:
@@ -130,8 +129,7 @@ class IncidentFinder:
     def _trace(self, main: Event, start: float, end: float) -> Trace | None:
         """Urms(1/2) of the system of the main event, from some cycles before it to what follows."""
         cycle = 1 / self.supply.frequency
-        members = [i for i in range(len(self.supply.numbers)) if self.supply.system_of(i) == main.system]
-        members = [i for i in members if self.supply.references[i].volts > 0]
+        members = [i for i in self.supply.members_of(main.system) if self.supply.references[i].volts > 0]
         later = self._starts[np.searchsorted(self._starts, end + cycle, "right") :]
         stop = min(end + _AFTER, later[0] - cycle if later.size else np.inf)
         here = slice(int(np.searchsorted(self.time, start - 0.5)), int(np.searchsorted(self.time, stop)))
@@ -196,20 +194,32 @@ def _is_reclosing(first: Incident, second: Incident, events: Sequence[Event]) ->
     return bool(phases[0] & phases[1])
 
 
-def _faulted(facts: Facts, stages: Sequence[Stage], thresholds: Thresholds) -> tuple[str, str]:
+def _faulted(facts: Facts, stages: Sequence[IncidentStage], thresholds: Thresholds) -> tuple[str, str]:
     """Faulted phases and feeder, by the currents if they rise, else by the voltages while some phase is live."""
     if facts.currents and facts.currents[0].ratio > 1.5:  # tuned
         return facts.currents[0].phases, facts.currents[0].feeder
-    trace = facts.moving
-    if trace is not None and facts.neutral_moves and all(len(name) == 1 for name in trace.labels):  # a fault to earth
-        low = {name for name, dip in zip(trace.labels, trace.dips, strict=True) if dip > 0.5 * trace.dips.max()}
+    low = _low_in_earth_fault(facts)
+    if low:
         return "".join(sorted(low)) + "G", ""
-    live = [one.levels for one in stages if max(one.levels.values(), default=0.0) > thresholds.interruption]
-    low = {phase for levels in live for phase, level in levels.items() if level < thresholds.sag}
+    low = _low_while_live(stages, thresholds)
     parts = [part for event in facts.events if event.type in ("sag", "interruption") for part in event.parts]
     known = {part.phase for part in parts or facts.main.parts} - {""}
     low = low & known or known  # no names of channels
-    return ("".join(sorted(low)) if all(len(phase) == 1 for phase in low) else " ".join(sorted(low))), ""
+    return ("" if all(len(phase) == 1 for phase in low) else " ").join(sorted(low)), ""
+
+
+def _low_in_earth_fault(facts: Facts) -> set[str]:
+    """The phases that fall while others rise; none if the neutral does not move."""
+    trace = facts.moving
+    if trace is None or not facts.neutral_moves or any(len(name) != 1 for name in trace.labels):
+        return set()
+    return {name for name, dip in zip(trace.labels, trace.dips, strict=True) if dip > 0.5 * trace.dips.max()}
+
+
+def _low_while_live(stages: Sequence[IncidentStage], thresholds: Thresholds) -> set[str]:
+    """The phases that are low in a stage in which another has voltage."""
+    live = [stage.levels for stage in stages if max(stage.levels.values(), default=0.0) > thresholds.interruption]
+    return {phase for levels in live for phase, level in levels.items() if level < thresholds.sag}
 
 
 _OTHER_STAGES = {
@@ -220,41 +230,58 @@ _OTHER_STAGES = {
 }
 
 
-def _are_alike(one: Stage, other: Stage) -> bool:
-    """Whether two stages have the same levels."""
-    return all(abs(level - other.levels.get(name, level)) < _SAME_LEVEL for name, level in one.levels.items())
+class _FaultCourse:
+    """How a fault goes on: its stages in words, and what they add up to."""
+
+    def __init__(self) -> None:
+        self.stages: list[IncidentStage] = []
+        self.opened = False
+        self.closed = False
+        self.returned = False
+        self.evolved = False
+
+    def add(self, stage: IncidentStage) -> None:
+        """Name the next stage; one that goes on is made longer."""
+        named = replace(stage, name=self._name(stage.name))
+        if self.stages and self.stages[-1].is_like(named):
+            self.stages[-1] = replace(self.stages[-1], end=stage.end)
+        else:
+            self.stages.append(named)
+
+    def _name(self, level: str) -> str:
+        if level == "interruption":
+            self.opened = True
+            self.closed = False
+            return level
+        if level == "restored":
+            self.closed = True
+            return "reclosed" if self.opened else "cleared"
+        if self.closed or self.opened:
+            self.returned = True
+            return f"reclosed onto the fault: {level}"
+        if any(stage.name.startswith("fault") for stage in self.stages):
+            self.evolved = True
+            return f"fault evolves: {level}"
+        return f"fault: {level}"
+
+    @property
+    def summary(self) -> str:
+        """The course in words; empty if there is nothing to add."""
+        successful = bool(self.stages) and self.stages[-1].name in ("reclosed", "cleared")
+        if self.returned or (self.opened and successful):
+            return f"reclosing, {'successful' if successful else 'unsuccessful'}"
+        if self.opened:
+            return "cleared by interruption"
+        return "evolving" if self.evolved else ""
 
 
-def _name_course(stages: tuple[Stage, ...], cause: str) -> tuple[tuple[Stage, ...], str]:
+def _name_course(stages: tuple[IncidentStage, ...], cause: str) -> tuple[tuple[IncidentStage, ...], str]:
     """Stages in the words of the cause, and how a fault goes on."""
-    if cause in _OTHER_STAGES:
-        first = replace(stages[0], name=_OTHER_STAGES[cause]) if stages else None
-        return (() if first is None else (first, *stages[1:])), ""
+    if stages and cause in _OTHER_STAGES:
+        return (replace(stages[0], name=_OTHER_STAGES[cause]), *stages[1:]), ""
     if cause != "fault":
         return stages, ""
-    named: list[Stage] = []
-    opened = closed = again = evolves = False
+    course = _FaultCourse()
     for stage in stages:
-        name = stage.name
-        if name == "interruption":
-            opened = True
-            closed = False
-        elif name == "restored":
-            closed = True
-            name = "reclosed" if opened else "cleared"
-        elif closed or opened:
-            again = True
-            name = f"reclosed onto the fault: {name}"
-        elif any(one.name.startswith("fault") for one in named):
-            evolves = True
-            name = f"fault evolves: {name}"
-        else:
-            name = f"fault: {name}"
-        if named and named[-1].name == name and _are_alike(named[-1], stage):
-            named[-1] = replace(named[-1], end=stage.end)
-        else:
-            named.append(replace(stage, name=name))
-    successful = bool(named) and named[-1].name in ("reclosed", "cleared")
-    if again or (opened and successful):
-        return tuple(named), f"reclosing, {'successful' if successful else 'unsuccessful'}"
-    return tuple(named), "cleared by interruption" if opened else "evolving" if evolves else ""
+        course.add(stage)
+    return tuple(course.stages), course.summary

@@ -10,12 +10,14 @@ from pqswarm.errors import PqswarmError
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
+_SAME_LEVEL = 0.15  # tuned
+"""Levels of stages of one name that differ by less are the same [pu]."""
 CAUSES = ("fault", "motor start", "transformer energising", "capacitor switching", "load switching", "unknown")
 """The causes of an incident."""
 
 
 @dataclass(frozen=True)
-class Stage:
+class IncidentStage:
     """A part of an incident in which the voltages stay as they are, or recover.
 
     Attributes
@@ -33,6 +35,13 @@ class Stage:
     name: str
     levels: Mapping[str, float] = field(default_factory=dict)
 
+    def is_like(self, other: "IncidentStage") -> bool:
+        """Whether another stage has the same name and the same levels."""
+        levels = self.levels.items()
+        return self.name == other.name and all(
+            abs(level - other.levels.get(name, level)) < _SAME_LEVEL for name, level in levels
+        )
+
 
 @dataclass(frozen=True)
 class Incident:
@@ -46,7 +55,7 @@ class Incident:
         That the cause is right; for ``"unknown"``, that it is none of the others.
     evidence : tuple of str
         The measurements that speak for the cause, in words.
-    stages : tuple of Stage
+    stages : tuple of IncidentStage
         In order of time; none for a steady disturbance.
     events : tuple of int
         Positions of its events in :attr:`Characterization.events`, the main one first.
@@ -64,7 +73,7 @@ class Incident:
     cause: str
     probability: float
     evidence: tuple[str, ...]
-    stages: tuple[Stage, ...]
+    stages: tuple[IncidentStage, ...]
     events: tuple[int, ...]
     start: float
     end: float
@@ -78,14 +87,14 @@ class Incident:
         from pydantic import ValidationError
 
         try:
-            found = _incident_adapter().validate_python({**plain, "events": plain.get("event_numbers")})
+            incident = _incident_adapter().validate_python({**plain, "events": plain.get("event_numbers")})
         except (ValidationError, RecursionError, TypeError) as error:
             raise PqswarmError(f"not an incident: {error}") from None
-        if found.cause not in CAUSES or not 0 <= found.probability <= 1:
+        if incident.cause not in CAUSES or not 0 <= incident.probability <= 1:
             raise PqswarmError("not an incident: its cause or probability is not one.")
-        if not found.events or not all(0 <= one < n_events for one in found.events):
+        if not incident.events or not all(0 <= one < n_events for one in incident.events):
             raise PqswarmError("not an incident: it names an event that is not there.")
-        return found
+        return incident
 
     @property
     def title(self) -> str:

@@ -1,4 +1,4 @@
-"""How the voltages of a system go through an incident: depth, edges, recovery."""
+"""How the voltages of a system go through an incident: depth, edges, recovery, and stages of steady levels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from pqswarm._base.typing import BoolArray, FloatArray
-from pqswarm.measure.incidents.record import Stage
+from pqswarm.measure.incidents.record import IncidentStage
 from pqswarm.measure.thresholds import Thresholds
 
 _PAST = 10.0  # tuned
@@ -44,8 +44,7 @@ class Trace:
     @cached_property
     def after(self) -> FloatArray:
         """Levels at the end of what follows the incident; NaN if too little follows."""
-        rest = self.time > self.end + _EDGE * self.cycle
-        late = rest & (self.time > self.time[-1] - _PAST * self.cycle)
+        late = (self.time > self.end + _EDGE * self.cycle) & (self.time > self.time[-1] - _PAST * self.cycle)
         return self._level(late, np.nan)
 
     def _level(self, where: BoolArray, default: float) -> FloatArray:
@@ -139,8 +138,7 @@ def _fraction_in_steps(row: FloatArray, whole: float) -> float:
     total = 0.0
     free = 0
     drops = row[:-_STEP] - row[_STEP:]
-    later = np.append(drops[1:], 0.0)
-    for i in np.flatnonzero((drops > _PIECE * whole) & (drops >= later)).tolist():
+    for i in np.flatnonzero((drops > _PIECE * whole) & (drops >= np.append(drops[1:], 0.0))).tolist():
         levels = (row[max(i - 2, 0) : i + 1], row[i + _STEP : i + _STEP + 3])
         if i >= free and all(float(np.ptp(level)) < _FLAT * drops[i] for level in levels):
             total = total + float(drops[i])
@@ -158,7 +156,7 @@ _Run = tuple[int, int, FloatArray]
 """First value of a stage, the one after its last, and the levels of the phases."""
 
 
-def find_stages(trace: Trace, thresholds: Thresholds) -> tuple[Stage, ...]:
+def find_stages(trace: Trace, thresholds: Thresholds) -> tuple[IncidentStage, ...]:
     """Find the stages of an incident, from its start until the voltages are back; slow recoveries are one stage."""
     here = trace.time >= trace.start
     time = trace.time[here]
@@ -168,37 +166,38 @@ def find_stages(trace: Trace, thresholds: Thresholds) -> tuple[Stage, ...]:
     runs = _merge_alike(_add_brief(_steady_runs(rows), rows, trace.before), rows)
     runs = runs or [(0, time.size, np.median(rows, axis=1))]
     bounds = [0, *(first for first, _, _ in runs[1:]), time.size]
-    stages: list[Stage] = []
+    stages: list[IncidentStage] = []
     for (first, stop), (_, _, levels) in zip(pairwise(bounds), runs, strict=True):
-        stages.append(_stage(trace, time, first, stop, levels, thresholds, stages))
+        start = trace.start if first == 0 else float(time[first])
+        end = trace.time[-1] + trace.cycle / 2 if stop == time.size else time[stop]
+        named = dict(zip(trace.labels, (round(float(level), 4) for level in levels), strict=True))
+        stages.append(IncidentStage(start, float(end), name_stage(named, thresholds, stages), named))
     return tuple(_trim_stages(stages))
 
 
 def _steady_runs(rows: FloatArray) -> list[tuple[int, int]]:
     """First value and the one after the last of each stretch in which no phase moves."""
     moves = np.abs(np.diff(rows, axis=1)).max(axis=0, initial=0.0) > _STEADY
-    edges = np.flatnonzero(moves) + 1
-    bounds = [0, *edges.tolist(), rows.shape[1]]
+    bounds = [0, *(np.flatnonzero(moves) + 1).tolist(), rows.shape[1]]
     return [(a, b) for a, b in pairwise(bounds) if b - a >= _FEWEST]
 
 
 def _add_brief(runs: Sequence[tuple[int, int]], rows: FloatArray, before: FloatArray) -> list[_Run]:
     """Runs with their levels, and between them what leaves the levels on both sides too briefly to be steady."""
-    found: list[_Run] = []
+    kept: list[_Run] = []
     last = 0
     past = before
     for first, stop in runs:
         levels = np.median(rows[:, first:stop], axis=1)
         between = rows[:, last:first]
         low = np.minimum(past, levels)
-        high = np.maximum(past, levels)
-        beyond = np.maximum(low[:, None] - between, between - high[:, None])
+        beyond = np.maximum(low[:, None] - between, between - np.maximum(past, levels)[:, None])
         if beyond.size and beyond.max() > _OTHER:
-            found.append((last, first, between[:, beyond.max(axis=0).argmax()]))
-        found.append((first, stop, levels))
+            kept.append((last, first, between[:, beyond.max(axis=0).argmax()]))
+        kept.append((first, stop, levels))
         last = stop
         past = levels
-    return found
+    return kept
 
 
 def _merge_alike(runs: Sequence[_Run], rows: FloatArray) -> list[_Run]:
@@ -212,23 +211,7 @@ def _merge_alike(runs: Sequence[_Run], rows: FloatArray) -> list[_Run]:
     return kept
 
 
-def _stage(
-    trace: Trace,
-    time: FloatArray,
-    first: int,
-    stop: int,
-    levels: FloatArray,
-    thresholds: Thresholds,
-    earlier: Sequence[Stage],
-) -> Stage:
-    """The stage of some values with these levels, named by what the phases do."""
-    end = trace.time[-1] + trace.cycle / 2 if stop == time.size else float(time[stop])
-    start = trace.start if first == 0 else float(time[first])
-    named = dict(zip(trace.labels, (round(float(one), 4) for one in levels), strict=True))
-    return Stage(start, float(end), name_stage(named, thresholds, earlier), named)
-
-
-def name_stage(levels: dict[str, float], thresholds: Thresholds, earlier: Sequence[Stage]) -> str:
+def name_stage(levels: dict[str, float], thresholds: Thresholds, earlier: Sequence[IncidentStage]) -> str:
     """Name a stage by its levels [pu] and by what came before it."""
     low = [name for name, level in levels.items() if level < thresholds.sag]
     high = [name for name, level in levels.items() if level > thresholds.swell]
@@ -242,12 +225,12 @@ def name_stage(levels: dict[str, float], thresholds: Thresholds, earlier: Sequen
     return "restored" if any(one.name != "within limits" for one in earlier) else "within limits"
 
 
-def _trim_stages(stages: Sequence[Stage]) -> list[Stage]:
+def _trim_stages(stages: Sequence[IncidentStage]) -> list[IncidentStage]:
     """Stages, with neighbours of the same name and similar levels joined."""
-    kept: list[Stage] = []
+    kept: list[IncidentStage] = []
     for one in stages:
         if kept and kept[-1].name == one.name == "restored":
-            kept[-1] = Stage(kept[-1].start, one.end, one.name, one.levels)
+            kept[-1] = IncidentStage(kept[-1].start, one.end, one.name, one.levels)
         else:
             kept.append(one)
     return kept

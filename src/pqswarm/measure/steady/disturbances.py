@@ -21,7 +21,7 @@ from pqswarm.measure.event import ChannelEvent, Event, group_overlapping
 from pqswarm.measure.steady.flicker import find_flicker, longest_quiet_stretch, strongest_modulation
 from pqswarm.measure.steady.harmonics import steadiest_cycles
 from pqswarm.measure.steady.notching import measure_notches
-from pqswarm.measure.steady.series import SteadySeries, WindowValues, build_series, highest_order, measure_windows
+from pqswarm.measure.steady.series import SteadySeries, WindowMeter, WindowValues, build_series, highest_order
 from pqswarm.measure.thresholds import Thresholds
 from pqswarm.recordings.recording import RecordingSource
 
@@ -60,8 +60,8 @@ class SteadyFinder:
         # In a window with the edge of a sag, the edge looks like a notch.
         seen = (series.notches[i, around] > 0) & ~self._in_spans[around]
         depths = [series.notch_depth[i, around][seen]]
-        own = [one for one in self._captures if one.numbers == (transient.number,)]
-        depths += [one.notch_depth[0, one.notches[0] > 0] for one in own]
+        captures = [one for one in self._captures if one.numbers == (transient.number,)]
+        depths += [one.notch_depth[0, one.notches[0] > 0] for one in captures]
         return transient.magnitude < _NOTCH_FACTOR * float(np.concatenate(depths).max(initial=0.0))
 
     def find(self, events: Sequence[Event]) -> list[ChannelEvent]:
@@ -69,32 +69,32 @@ class SteadyFinder:
         series = self.scan.steady
         references = [reference.volts for reference in self.supply.references]
         windows = Windows(series, [(event.start, event.end) for event in events])
-        found = find_steady(series, self.thresholds, quiet=windows.skipped, references=references)
+        parts = find_steady(series, self.thresholds, quiet=windows.skipped, references=references)
         if np.sum(~windows.skipped) < MIN_WINDOWS:
-            found = [part for part in found if part.type == "flicker"] + self._find_in_captures()
+            parts = [part for part in parts if part.type == "flicker"] + self._find_in_captures()
         if np.sum(~windows.skipped_for_flicker) < MIN_FLICKER_WINDOWS:
-            found = [part for part in found if part.type != "flicker"] + self._find_short_flicker()
-        return found
+            parts = [part for part in parts if part.type != "flicker"] + self._find_short_flicker()
+        return parts
 
     def _find_in_captures(self) -> list[ChannelEvent]:
         """Find the steady disturbances in one window of each channel and system; assumed to last the record."""
         length = self.recording.n_samples / self.recording.sampling_rate
-        found = []
+        parts = []
         for series in self._captures:
             references = [self.supply.references[self.supply.numbers.index(number)].volts for number in series.numbers]
-            parts = find_steady(series, self.thresholds, references=references, min_windows=1)
+            steady = find_steady(series, self.thresholds, references=references, min_windows=1)
             is_system = len(series.channels) > 1
-            found += [
+            parts += [
                 replace(part, start=0.0, end=length, duration=length)
-                for part in parts
+                for part in steady
                 if (part.type == "unbalance") == is_system
             ]
-        return found
+        return parts
 
     def _find_short_flicker(self) -> list[ChannelEvent]:
         """Find a sinusoidal modulation in the longest stretch without an event."""
         length = self.recording.n_samples / self.recording.sampling_rate
-        found = []
+        parts = []
         for i, (urms, spans) in enumerate(zip(self.urms, self.spans, strict=True)):
             if not self.supply.references[i].volts > 0:
                 continue
@@ -106,7 +106,7 @@ class SteadyFinder:
             rate, depth = flicker
             sensation = self.scan.steady.sensation[i]
             pinst = float(np.nanmax(sensation)) if np.isfinite(sensation).any() else float("nan")
-            found.append(
+            parts.append(
                 self.supply.part_on(i)(
                     type="flicker",
                     category="flicker",
@@ -119,7 +119,7 @@ class SteadyFinder:
                     details={"frequency": rate, "depth": depth, "pinst": pinst},
                 )
             )
-        return found
+        return parts
 
     @cached_property
     def _in_spans(self) -> BoolArray:
@@ -139,12 +139,12 @@ class SteadyFinder:
         lasts = np.mean(self.urms > self.thresholds.interruption, axis=1) > _MIN_LIVE
         live = [i for i, reference in enumerate(self.supply.references) if reference.volts > 0 and lasts[i]]
         half = self.scan.steady.cycles // 2
-        found = [self._capture([i], _MIN_CYCLES) for i in live]
+        captures = [self._capture([i], _MIN_CYCLES) for i in live]
         for system in dict.fromkeys(self.supply.systems):
             members = [i for i in live if self.supply.systems[i] == system]
             if len(members) > 1:
-                found.append(self._capture(members, half))
-        return [series for series in found if series is not None]
+                captures.append(self._capture(members, half))
+        return [series for series in captures if series is not None]
 
     def _capture(self, members: Sequence[int], minimum: int) -> SteadySeries | None:
         """The steadiest cycles of some channels as a series of one window; None if there are fewer than `minimum`."""
@@ -162,20 +162,16 @@ class SteadyFinder:
             return None
         samples = np.array([fill_gaps(row, rate / frequency)[0] for row in volts])
         orders = highest_order(rate, frequency, length, cycles)
-        good = np.ones((len(members), 1), dtype=np.bool_)
-        notch = self.thresholds.notch
-        values = measure_windows(samples, good, length, cycles, rate, frequency, orders, notch)
-        values = _take_median_notches(values, samples, cycles, notch)
+        meter = WindowMeter(rate, frequency, cycles, orders, self.thresholds.notch)
+        values = meter.measure(samples, np.ones((len(members), 1), dtype=np.bool_))
         return build_series(
             [self.supply.headers[i] for i in members],
             [self.supply.system_of(i) for i in members],
             numbers,
-            rate,
             self.supply.nominal_frequency,
-            cycles,
-            orders,
+            meter,
             np.array([start, start + length]) / rate,
-            [values],
+            [_take_median_notches(values, samples, cycles, self.thresholds.notch)],
             np.full((len(members), 1), np.nan),
             np.empty((len(members), 0)),
         )
@@ -238,7 +234,9 @@ class Windows:
     """Windows of a series that do not count; `quiet` as in :func:`find_steady`."""
 
     def __init__(self, series: SteadySeries, quiet: BoolArray | Sequence[tuple[float, float]]) -> None:
-        self.skipped: BoolArray = series.quiet_windows(quiet) | _unsteady_windows(series)
+        # Not those that are no whole number of cycles: nothing is live, a machine runs up, or the phase jumps.
+        turns = series.frequency * np.diff(series.edges)
+        self.skipped: BoolArray = series.quiet_windows(quiet) | ~(np.abs(turns / series.cycles - 1) < _OFF)
         beside = np.convolve(np.pad(self.skipped, _AFTER_QUIET), np.ones(2 * _AFTER_QUIET + 1), mode="valid")
         self.skipped_for_flicker: BoolArray = beside > 0
 
@@ -289,111 +287,143 @@ def find_steady(
     levels = Thresholds.of(thresholds)
     if not series.n_windows:
         return []
-    windows = Windows(series, quiet)
     volts = _reference_volts(series, references)
-    live = series.fundamental > _LIVE * np.maximum(volts[:, None], series.rms)
-    found: list[ChannelEvent] = []
-    for event_type, values, limit, minimum, unsure in _list_quantities(series, levels, volts, windows, min_windows):
-        above = np.nan_to_num(np.abs(values), nan=-1.0) > limit
-        own: list[ChannelEvent] = []
-        for row, inside in enumerate(above):
-            members = series.groups[row] if event_type == "unbalance" else (row,)
-            skipped = unsure | ~live[list(members)].all(axis=0)
-            if event_type == "harmonics":
-                skipped = skipped | _without_seen_notch(series, row, found)
-            for first, stop in _find_stretches(inside & ~skipped, skipped, minimum):
-                used = np.arange(first, stop)[inside[first:stop] & ~skipped[first:stop]]
-                own += [
-                    _measure_part(series, event_type, channel, row, values, first, stop, used) for channel in members
-                ]
-        if event_type == "flicker":
-            own += _find_severe_flicker(series, levels, windows.skipped, own)
-        found += own
-    return found
+    return _SteadySearch(series, levels, Windows(series, quiet), volts, min_windows).find()
 
 
-def _without_seen_notch(series: SteadySeries, channel: int, found: Sequence[ChannelEvent]) -> BoolArray:
-    """Windows amid notching in which no notch was seen: what is in them may be its harmonics."""
-    system = series.systems[channel]
-    inside = np.zeros(series.n_windows, dtype=bool)
-    for group in group_overlapping(part for part in found if part.type == "notching" and part.system == system):
-        start, end = min(part.start for part in group), max(part.end for part in group)
-        inside |= (series.edges[1:] > start) & (series.edges[:-1] < end)
-    inside[series.notches[channel] > 0] = False
-    return inside
+@dataclass(frozen=True, eq=False)
+class _Quantity:
+    """A steady quantity: type of its disturbance, values, threshold, minimum number of windows, and skipped ones."""
+
+    type: str
+    values: FloatArray
+    limit: FloatArray | float
+    minimum: int
+    skipped: BoolArray
 
 
-def _find_severe_flicker(
-    series: SteadySeries, levels: Thresholds, neutral: BoolArray, found: Sequence[ChannelEvent]
-) -> list[ChannelEvent]:
-    """Find ten minutes of severe flicker with repeated changes, where nothing else in them explains it."""
-    intervals = series.intervals
-    severe: list[ChannelEvent] = []
-    for channel, interval in zip(*np.nonzero(np.nan_to_num(series.severity) > levels.pst), strict=True):
-        places = np.flatnonzero(intervals == interval)
-        first, stop = int(places[0]), int(places[-1]) + 1
-        start, end = series.edges[first], series.edges[stop]
-        number = series.numbers[channel]
-        known = any(one.number == number and one.start < end and one.end > start for one in (*found, *severe))
-        changes = np.nan_to_num(series.modulation[channel, places]) > levels.flicker
-        repeated = int(np.sum(np.diff(changes, prepend=False) & changes)) >= _MIN_CHANGES
-        if repeated and not known and not neutral[places].any():
-            depth = _greatest(series.modulation[channel, places])
-            severity = float(series.severity[channel, interval])
-            sensation = _greatest(series.sensation[channel, places])
-            details = {"pst": severity, "depth": depth, "frequency": float("nan"), "pinst": sensation}
-            severe.append(_make_part(series, "flicker", int(channel), 100 * depth, first, stop, details))
-    return severe
+@dataclass(frozen=True, eq=False)
+class _SteadySearch:
+    """The search of :func:`find_steady`; `volts` is 1 pu of each channel."""
 
+    series: SteadySeries
+    thresholds: Thresholds
+    windows: Windows
+    volts: FloatArray
+    min_windows: int
 
-def _list_quantities(
-    series: SteadySeries, levels: Thresholds, volts: FloatArray, windows: Windows, minimum: int
-) -> list[tuple[str, FloatArray, FloatArray | float, int, BoolArray]]:
-    """Kind, values, threshold, minimum number of windows, and skipped windows."""
-    skipped = windows.skipped
-    # The median of five windows is blind to a step, which affects two.
-    modulation = np.where(skipped, 0.0, np.nan_to_num(series.modulation))
-    modulation = np.pad(modulation, ((0, 0), (2, 2)), mode="edge")
-    middle = np.median([modulation[:, k : k + series.n_windows] for k in range(5)], axis=0)
-    floor = _NOISE * np.sqrt(2) * np.nan_to_num(series.noise) / np.sqrt(series.samples_per_cycle)
-    # Where few samples meet the edges of a notch, the RMS beats with them.
-    floor = np.maximum(floor, _BEAT * np.nan_to_num(series.notch_depth))
-    flicker = np.where(middle > floor, middle, 0.0)
-    offset = series.dc / (np.sqrt(2) * volts[:, None])
-    thd, dc = (levels.thd, levels.dc) if minimum > 1 else _limits_in_noise(series, levels, volts)
-    return [
-        ("DC offset", offset, dc, minimum, skipped),
-        ("notching", series.notch_depth, levels.notch, minimum, skipped),
-        ("harmonics", _thd_without_noise(series), thd, minimum, skipped),
-        ("flicker", flicker, levels.flicker, MIN_FLICKER_WINDOWS, windows.skipped_for_flicker),
-        ("unbalance", series.unbalance, levels.unbalance, minimum, skipped),
-    ]
+    def find(self) -> list[ChannelEvent]:
+        """Find the disturbances of all quantities."""
+        live = self.series.fundamental > _LIVE * np.maximum(self.volts[:, None], self.series.rms)
+        found: list[ChannelEvent] = []
+        for quantity in self._list_quantities():
+            above = np.nan_to_num(np.abs(quantity.values), nan=-1.0) > quantity.limit
+            parts: list[ChannelEvent] = []
+            for row, inside in enumerate(above):
+                members = self.series.groups[row] if quantity.type == "unbalance" else (row,)
+                skipped = quantity.skipped | ~live[list(members)].all(axis=0)
+                if quantity.type == "harmonics":
+                    skipped = skipped | self._without_seen_notch(row, found)
+                for first, stop in _find_stretches(inside & ~skipped, skipped, quantity.minimum):
+                    used = np.arange(first, stop)[inside[first:stop] & ~skipped[first:stop]]
+                    parts += [self._measure(quantity, row, channel, first, stop, used) for channel in members]
+            if quantity.type == "flicker":
+                parts += self._find_severe_flicker(parts)
+            found += parts
+        return found
 
+    def _list_quantities(self) -> list[_Quantity]:
+        series = self.series
+        levels = self.thresholds
+        minimum = self.min_windows
+        skipped = self.windows.skipped
+        # The median of five windows is blind to a step, which affects two.
+        modulation = np.where(skipped, 0.0, np.nan_to_num(series.modulation))
+        modulation = np.pad(modulation, ((0, 0), (2, 2)), mode="edge")
+        middle = np.median([modulation[:, k : k + series.n_windows] for k in range(5)], axis=0)
+        floor = _NOISE * np.sqrt(2) * np.nan_to_num(series.noise) / np.sqrt(series.samples_per_cycle)
+        # Where few samples meet the edges of a notch, the RMS beats with them.
+        floor = np.maximum(floor, _BEAT * np.nan_to_num(series.notch_depth))
+        flicker = np.where(middle > floor, middle, 0.0)
+        offset = series.dc / (np.sqrt(2) * self.volts[:, None])
+        # White noise in the three lines of each order is no distortion.
+        lines = 3 * series.harmonics.shape[2]
+        length = series.sampling_rate * np.diff(series.edges)
+        distortion = np.sqrt(np.maximum(series.thd_without_notches**2 - lines * 2 / length * series.noise**2, 0.0))
+        thd: FloatArray | float = levels.thd
+        dc: FloatArray | float = levels.dc
+        if minimum == 1:  # in a single window at least what white noise of that size could look like
+            noise = np.nan_to_num(series.noise)
+            thd = np.maximum(thd, np.sqrt(_CERTAIN * _SPREAD * np.sqrt(lines) * 2 / length) * noise)
+            dc = np.maximum(dc, _CERTAIN * noise * series.fundamental / (np.sqrt(2 * length) * self.volts[:, None]))
+        return [
+            _Quantity("DC offset", offset, dc, minimum, skipped),
+            _Quantity("notching", series.notch_depth, levels.notch, minimum, skipped),
+            _Quantity("harmonics", distortion, thd, minimum, skipped),
+            _Quantity("flicker", flicker, levels.flicker, MIN_FLICKER_WINDOWS, self.windows.skipped_for_flicker),
+            _Quantity("unbalance", series.unbalance, levels.unbalance, minimum, skipped),
+        ]
 
-def _limits_in_noise(series: SteadySeries, levels: Thresholds, volts: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Thresholds of THD and DC in a single window: at least what white noise of that size could look like."""
-    lines = 3 * series.harmonics.shape[2]
-    length = series.sampling_rate * np.diff(series.edges)
-    noise = np.nan_to_num(series.noise)
-    thd = np.sqrt(_CERTAIN * _SPREAD * np.sqrt(lines) * 2 / length) * noise
-    dc = _CERTAIN * noise * series.fundamental / (np.sqrt(2 * length) * volts[:, None])
-    return np.maximum(levels.thd, thd), np.maximum(levels.dc, dc)
+    def _without_seen_notch(self, channel: int, parts: Sequence[ChannelEvent]) -> BoolArray:
+        """Windows amid notching in which no notch was seen: what is in them may be its harmonics."""
+        series = self.series
+        system = series.systems[channel]
+        inside = np.zeros(series.n_windows, dtype=bool)
+        for group in group_overlapping(part for part in parts if part.type == "notching" and part.system == system):
+            start, end = min(part.start for part in group), max(part.end for part in group)
+            inside |= (series.edges[1:] > start) & (series.edges[:-1] < end)
+        inside[series.notches[channel] > 0] = False
+        return inside
 
+    def _find_severe_flicker(self, flicker: Sequence[ChannelEvent]) -> list[ChannelEvent]:
+        """Find ten minutes of severe flicker with repeated changes, where nothing else in them explains it."""
+        series = self.series
+        intervals = series.intervals
+        severe: list[ChannelEvent] = []
+        for channel, interval in zip(*np.nonzero(np.nan_to_num(series.severity) > self.thresholds.pst), strict=True):
+            places = np.flatnonzero(intervals == interval)
+            first, stop = int(places[0]), int(places[-1]) + 1
+            start, end = series.edges[first], series.edges[stop]
+            number = series.numbers[channel]
+            is_known = any(
+                part.number == number and part.start < end and part.end > start for part in (*flicker, *severe)
+            )
+            changes = np.nan_to_num(series.modulation[channel, places]) > self.thresholds.flicker
+            is_repeated = int(np.sum(np.diff(changes, prepend=False) & changes)) >= _MIN_CHANGES
+            if is_repeated and not is_known and not self.windows.skipped[places].any():
+                depth = _greatest(series.modulation[channel, places])
+                details = {
+                    "pst": float(series.severity[channel, interval]),
+                    "depth": depth,
+                    "frequency": float("nan"),
+                    "pinst": _greatest(series.sensation[channel, places]),
+                }
+                severe.append(series.part(int(channel), first, stop, "flicker", 100 * depth, details))
+        return severe
 
-def _thd_without_noise(series: SteadySeries) -> FloatArray:
-    """THD less the contribution of white noise in the three lines of each order."""
-    lines = 3 * series.harmonics.shape[2]
-    length = series.sampling_rate * np.diff(series.edges)
-    distortion: FloatArray = np.sqrt(
-        np.maximum(series.thd_without_notches**2 - lines * 2 / length * series.noise**2, 0.0)
-    )
-    return distortion
-
-
-def _unsteady_windows(series: SteadySeries) -> BoolArray:
-    """Windows that are no whole number of cycles: where nothing is live, a machine runs up, or the phase jumps."""
-    turns = series.frequency * np.diff(series.edges)
-    return ~(np.abs(turns / series.cycles - 1) < _OFF)
+    def _measure(
+        self, quantity: _Quantity, row: int, channel: int, first: int, stop: int, used: IntArray
+    ) -> ChannelEvent:
+        """Measure the windows from `first` to before `stop`, of which those `used` are above the threshold."""
+        series = self.series
+        magnitude = 100 * float(np.median(quantity.values[row, used]))
+        details: dict[str, float] = {}
+        if quantity.type == "harmonics":
+            orders = np.nanmedian(series.harmonics[channel, used], axis=0)
+            details = {"thd": magnitude / 100, "order": float(np.argmax(orders) + 2)}
+            details["order_fraction"] = float(orders.max())
+        elif quantity.type == "notching":
+            details = {"per_cycle": float(np.median(series.notches[channel, used])), "depth": magnitude / 100}
+        elif quantity.type == "flicker":
+            per_window = 2 * series.cycles
+            frequency = series.cycles * (stop - first) / float(series.edges[stop] - series.edges[first])
+            piece = series.urms[channel, first * per_window : stop * per_window]
+            rate, depth = strongest_modulation(piece, 2 * frequency, frequency)
+            magnitude = 100 * depth
+            details = {"frequency": rate, "depth": depth, "pinst": _greatest(series.sensation[channel, used])}
+        elif quantity.type == "unbalance":
+            details = {"zero_sequence": float(np.median(series.zero_sequence[row, used]))}
+        return series.part(channel, first, stop, quantity.type, magnitude, details)
 
 
 def _reference_volts(series: SteadySeries, given: Sequence[float] | None) -> FloatArray:
@@ -420,65 +450,6 @@ def _find_stretches(above: BoolArray, skipped: BoolArray, minimum: int) -> list[
             cuts.append(k + 1)
     cuts.append(places.size)
     return [(int(places[a]), int(places[b - 1]) + 1) for a, b in pairwise(cuts) if b - a >= minimum]
-
-
-def _measure_part(
-    series: SteadySeries,
-    event_type: str,
-    channel: int,
-    row: int,
-    values: FloatArray,
-    first: int,
-    stop: int,
-    used: IntArray,
-) -> ChannelEvent:
-    """Measure the windows from `first` to before `stop`, of which those `used` are above the threshold."""
-    magnitude = 100 * float(np.median(values[row, used]))
-    details: dict[str, float] = {}
-    if event_type == "harmonics":
-        orders = np.nanmedian(series.harmonics[channel, used], axis=0)
-        details = {"thd": magnitude / 100, "order": float(np.argmax(orders) + 2)}
-        details["order_fraction"] = float(orders.max())
-    elif event_type == "notching":
-        details = {"per_cycle": float(np.median(series.notches[channel, used])), "depth": magnitude / 100}
-    elif event_type == "flicker":
-        per_window = 2 * series.cycles
-        frequency = series.cycles * (stop - first) / float(series.edges[stop] - series.edges[first])
-        piece = series.urms[channel, first * per_window : stop * per_window]
-        rate, depth = strongest_modulation(piece, 2 * frequency, frequency)
-        magnitude = 100 * depth
-        details = {
-            "frequency": rate,
-            "depth": depth,
-            "pinst": _greatest(series.sensation[channel, used]),
-        }
-    elif event_type == "unbalance":
-        zero = series.zero_sequence[row, used]
-        details = {"zero_sequence": float(np.median(zero))}
-    return _make_part(series, event_type, channel, magnitude, first, stop, details)
-
-
-def _make_part(
-    series: SteadySeries,
-    event_type: str,
-    channel: int,
-    magnitude: float,
-    first: int,
-    stop: int,
-    details: Mapping[str, float],
-) -> ChannelEvent:
-    start, end = float(series.edges[first]), float(series.edges[stop])
-    return series.part_on(channel)(
-        type=event_type,
-        category=event_type,
-        magnitude=magnitude,
-        start=start,
-        end=end,
-        duration=end - start,
-        cut_start=first == 0,
-        cut_end=stop == series.n_windows,
-        details=details,
-    )
 
 
 def _greatest(values: FloatArray) -> float:

@@ -1,4 +1,4 @@
-"""Flicker: a slow modulation of the voltage."""
+"""Flicker: slow variations of the half-cycle RMS."""
 
 from collections.abc import Sequence
 

@@ -91,7 +91,8 @@ class Flickermeter:
             raise PqswarmError(
                 f"a flickermeter needs four samples per cycle, not {sampling_rate:g} Hz for {nominal_frequency:g} Hz."
             )
-        chosen = (120 if nominal_frequency > 55 else 230) if lamp is None else lamp
+        usual = 120 if nominal_frequency > 55 else 230
+        chosen = usual if lamp is None else lamp
         if chosen not in _LAMPS:
             raise PqswarmError(f"lamp must be 230 or 120, not {lamp!r}.")
         self._step = max(int(sampling_rate / _LOWEST_RATE), 1)
@@ -155,8 +156,7 @@ class Flickermeter:
 
     def _measure(self, volts: FloatArray) -> FloatArray:
         """Square, decimate by a triangular filter, and weight whole steps."""
-        n_channels = volts.shape[0]
-        square = (volts**2).reshape(n_channels, -1, self._step)
+        square = (volts**2).reshape(volts.shape[0], -1, self._step)
         total = square.sum(axis=-1)
         rising = np.einsum("cki,i->ck", square, np.arange(self._step) / self._step)
         sums = np.stack([total, rising])
@@ -190,8 +190,7 @@ class _Filters:
         relative = np.divide(square, level, out=np.ones_like(square), where=level > 0)
         weighted, self._states[1] = self._run(self.weight, relative, zi=self._states[1])
         sensation, self._states[2] = self._run(self.smooth, weighted**2, zi=self._states[2])
-        values: FloatArray = np.maximum(sensation, 0.0) * self.gain
-        return values
+        return np.asarray(np.maximum(sensation, 0.0) * self.gain)
 
 
 @lru_cache(maxsize=32)
@@ -203,20 +202,15 @@ def _design_filters(rate: float, nominal_frequency: float, lamp: _Lamp) -> tuple
     eye = [lamp.k * w1, 0.0], [1.0, 2 * 2 * np.pi * lamp.damping, w1**2]
     brain = [1 / w2, 1.0], [1 / (w3 * w4), 1 / w3 + 1 / w4, 1.0]
     highest = 42.0 if nominal_frequency > 55 else 35.0
-    weight: Any = np.concatenate(
-        [
-            signal.butter(1, 0.05, "high", fs=rate, output="sos"),
-            signal.butter(6, highest, fs=rate, output="sos"),
-            *(signal.tf2sos(*signal.bilinear(*stage, fs=rate)) for stage in (eye, brain)),
-        ]
-    )
+    sections = [signal.butter(1, 0.05, "high", fs=rate, output="sos"), signal.butter(6, highest, fs=rate, output="sos")]
+    sections += [signal.tf2sos(*signal.bilinear(*stage, fs=rate)) for stage in (eye, brain)]
+    weight: Any = np.concatenate(sections)
     level = _low_pass(_LEVEL_SECONDS, rate)
     smooth = _low_pass(_SMOOTHING_SECONDS, rate)
     # Scaled so that the just perceptible sine of 8.8 Hz reaches 1 at its peaks.
     tone = np.array([8.8, 17.6])
     through = np.abs(signal.sosfreqz(weight, tone, fs=rate)[1][0]) * lamp.perceptible / 100
-    ripple = np.abs(signal.sosfreqz(smooth, tone, fs=rate)[1][1])
-    gain = 2 / (through**2 * (1 + ripple))
+    gain = 2 / (through**2 * (1 + np.abs(signal.sosfreqz(smooth, tone, fs=rate)[1][1])))
     return weight, level, smooth, float(gain)
 
 
@@ -224,8 +218,7 @@ def _low_pass(seconds: float, rate: float) -> FloatArray:
     """Low-pass of first order as a section, with a time constant."""
     from scipy import signal
 
-    sos: FloatArray = signal.tf2sos(*signal.bilinear([1.0], [seconds, 1.0], fs=rate))
-    return sos
+    return np.asarray(signal.tf2sos(*signal.bilinear([1.0], [seconds, 1.0], fs=rate)))
 
 
 def short_term_severity(sensation: FloatArray) -> float:

@@ -71,8 +71,7 @@ def measure_spectrum(
     if best < 0:
         return None
     start = max(round((places[best] - 0.5 / frequency) * sampling_rate), 0)
-    piece = signal[start : start + round(cycles * cycle)]
-    direct, phasors, noise = fit_harmonics(piece, cycle, orders, cycles)
+    direct, phasors, noise = fit_harmonics(signal[start : start + round(cycles * cycle)], cycle, orders, cycles)
     sizes = np.abs(phasors)
     if sizes[0] < 0.3 * np.sqrt(2) * float(np.nanmax(steadiness)):
         return None

@@ -1,6 +1,7 @@
 """Steady quantities of voltages that arrive in blocks."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,13 +11,11 @@ from pqswarm.measure.steady.flickermeter import Flickermeter, short_term_severit
 from pqswarm.measure.steady.series import (
     INTERVAL,
     SteadySeries,
+    WindowMeter,
     WindowValues,
     build_series,
     highest_order,
     interval_of,
-    measure_windows,
-    window_frequency_deviation,
-    window_phasors,
 )
 from pqswarm.recordings.recording import ChannelHeader
 
@@ -94,18 +93,15 @@ class SteadyMeter:
             raise PqswarmError(
                 f"steady quantities need at least 4 samples per cycle, not {sampling_rate:g} Hz for {frequency:g} Hz."
             )
-        self._rate = float(sampling_rate)
+        cycles = max(round(nominal_frequency / 5), 1)
         self._nominal = float(nominal_frequency)
-        self._cycles = max(round(nominal_frequency / 5), 1)
         self._bounds = (frequency * (1 - _RANGE), frequency * (1 + _RANGE))
-        self._frequency = float(frequency)
-        shortest = int(self._cycles * sampling_rate / self._bounds[1])
-        self._orders = highest_order(sampling_rate, frequency, shortest, self._cycles)
-        self._least_notch = min_notch
+        orders = highest_order(sampling_rate, frequency, int(cycles * sampling_rate / self._bounds[1]), cycles)
+        self._meter = WindowMeter(float(sampling_rate), float(frequency), cycles, orders, min_notch)
         self._channels = tuple(ChannelHeader(one.name, one.unit, one.phase) for one in channels)
         self._systems = tuple(systems) if systems is not None else ("",) * len(channels)
         self._numbers = tuple(numbers) if numbers is not None else tuple(range(len(channels)))
-        self._most = _WINDOWS * (int(self._cycles * sampling_rate / self._bounds[0]) + 1)
+        self._most = _WINDOWS * (int(cycles * sampling_rate / self._bounds[0]) + 1)
         self._buffer = np.empty((len(channels), 0))
         self._filled = 0
         self._position = 0
@@ -143,49 +139,41 @@ class SteadyMeter:
 
     def finish(self) -> SteadySeries:
         """Measure the remaining windows and return the series; samples after the last whole window are dropped."""
-        while (left := self._filled // self._length) > 0:
+        while (left := self._filled // self._meter.length) > 0:
             self._measure(min(left, _WINDOWS))
+        sensation, severity = self._flicker.finish()
         return build_series(
             self._channels,
             self._systems,
             self._numbers,
-            self._rate,
             self._nominal,
-            self._cycles,
-            self._orders,
-            np.concatenate([*self._starts, [self._position]]) / self._rate,
+            self._meter,
+            np.concatenate([*self._starts, [self._position]]) / self._meter.sampling_rate,
             self._windows,
-            *self._flicker.finish(),
+            sensation,
+            severity,
         )
-
-    @property
-    def _length(self) -> int:
-        """Samples of a window."""
-        return round(self._cycles * self._rate / self._frequency)
 
     def _measure(self, n_windows: int) -> None:
         """Measure `n_windows` windows at the start of the buffer, or one less if the frequency turns out lower."""
         volts = self._buffer[:, : self._filled]
         known = np.abs(volts) < _ABSURD  # not NaN either
         samples = np.where(known, volts, 0.0)
-        length = self._length
+        length = self._meter.length
         self._follow(samples, known, n_windows)
-        if self._length != length:  # measured once more with the better window
+        if self._meter.length != length:  # measured once more with the better window
             self._follow(samples, known, n_windows)
-            length = self._length
+            length = self._meter.length
         n_windows = min(n_windows, self._filled // length)
         if not n_windows:
             self._filled = 0
             return
         used = n_windows * length
         good: BoolArray = np.all(known[:, :used].reshape(known.shape[0], n_windows, length), axis=-1)
-        self._windows.append(
-            measure_windows(
-                samples, good, length, self._cycles, self._rate, self._frequency, self._orders, self._least_notch
-            )
-        )
+        self._windows.append(self._meter.measure(samples, good))
         starts = self._position + np.arange(n_windows) * length
-        self._flicker.feed(np.where(known, volts, np.nan)[:, :used], good, interval_of(starts / self._rate))
+        intervals = interval_of(starts / self._meter.sampling_rate)
+        self._flicker.feed(np.where(known, volts, np.nan)[:, :used], good, intervals)
         self._starts.append(starts)
         self._position += used
         self._buffer[:, : self._filled - used] = self._buffer[:, used : self._filled].copy()
@@ -193,17 +181,17 @@ class SteadyMeter:
 
     def _follow(self, samples: FloatArray, known: BoolArray, n_windows: int) -> None:
         """Set the frequency to that of these windows, if they have one."""
-        length = self._length
+        length = self._meter.length
         n_windows = min(n_windows, self._filled // length)
         table = samples[:, : n_windows * length].reshape(samples.shape[0], n_windows, length)
         good = known[:, : n_windows * length].reshape(table.shape).all(axis=-1)
-        first, second = window_phasors(table, self._frequency, self._rate)
+        first, second = self._meter.phasors(table)
         live = good & (np.abs(first + second) > 0.5 * np.sqrt(np.einsum("cwi,cwi->cw", table, table) / length))
-        deviation = window_frequency_deviation(first, second, live, (length - length // 2) / self._rate)
+        deviation = self._meter.deviation(first, second, live)
         if np.isfinite(deviation).sum() >= _ENOUGH:
-            measured = self._frequency + float(np.nanmedian(deviation))
+            measured = self._meter.frequency + float(np.nanmedian(deviation))
             if self._bounds[0] < measured < self._bounds[1]:
-                self._frequency = measured
+                self._meter = replace(self._meter, frequency=measured)
 
 
 class _FlickerLog:

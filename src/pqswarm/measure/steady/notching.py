@@ -55,13 +55,13 @@ def measure_notches(
     quarter = np.partition(rough, n_samples // 4, axis=-1)[..., n_samples // 4]
     steep = np.maximum(0.3 * minimum, _ROUGH * quarter / _QUARTER)
     for c, w in zip(*np.nonzero(rough.max(axis=-1) > steep), strict=True):
-        found = (_find_notches_by_jumps if n_samples >= _FINE_SAMPLES else _find_notches_by_deviations)(
+        notches = (_find_notches_by_jumps if n_samples >= _FINE_SAMPLES else _find_notches_by_deviations)(
             wave[c, w], minimum
         )
-        if found:
-            depth[c, w] = max(height for _, _, height in found)
-            count[c, w] = len(found)
-            smooth[c, w] = _repaired_thd(wave[c, w], found)
+        if notches:
+            depth[c, w] = max(height for _, _, height in notches)
+            count[c, w] = len(notches)
+            smooth[c, w] = _repaired_thd(wave[c, w], notches)
     return depth, count, smooth
 
 
@@ -81,14 +81,14 @@ def _find_notches_by_jumps(wave: FloatArray, minimum: float) -> list[tuple[int, 
     places = [i for i, _ in edges]
     if not edges or np.mean(_fast_jumps(wave)[places] / np.maximum(up, down)[places]) < _FAST:
         return []
-    found = []
+    notches = []
     used = -1
     for (i, way), (j, back) in zip(edges, [*edges[1:], *((k + n, sign) for k, sign in edges[:1])], strict=True):
         if i != used and 0 < j - i <= _LONGEST * n and way != back:
             used = j % n
             height = min(up[i], down[used]) if way > 0 else min(down[i], up[used])
-            found.append((i + 1, j, _notch_depth(wave, i, j, float(height))))
-    return found
+            notches.append((i + 1, j, _notch_depth(wave, i, j, float(height))))
+    return notches
 
 
 def _find_notches_by_deviations(wave: FloatArray, minimum: float) -> list[tuple[int, int, float]]:
@@ -154,16 +154,14 @@ def _notch_peaks(height: FloatArray, minimum: float) -> list[int]:
     return [place for k, place in enumerate(places) if k == 0 or place - places[k - 1] > 1]
 
 
-def _repaired_thd(wave: FloatArray, found: list[tuple[int, int, float]]) -> float:
+def _repaired_thd(wave: FloatArray, notches: list[tuple[int, int, float]]) -> float:
     """THD of the shape with a straight line in place of each notch."""
     n = wave.size
     keep = np.ones(n, dtype=bool)
-    for first, last, _ in found:
+    for first, last, _ in notches:
         keep[np.arange(first - 1, last + 3) % n] = False
     x = np.flatnonzero(keep)
     if x.size < n // 2:
         return 0.0
-    places = np.concatenate([x - n, x, x + n])
-    values = np.tile(wave[x], 3)
-    lines = np.abs(np.fft.rfft(np.interp(np.arange(n), places, values)))
+    lines = np.abs(np.fft.rfft(np.interp(np.arange(n), np.concatenate([x - n, x, x + n]), np.tile(wave[x], 3))))
     return float(np.sqrt(np.sum(lines[2:51] ** 2)) / lines[1]) if lines[1] > 0 else 0.0

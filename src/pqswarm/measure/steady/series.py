@@ -1,14 +1,13 @@
-"""What is measured in each window of 10 or 12 cycles."""
+"""Steady quantities through a recording: what is measured in each window of 10 or 12 cycles."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.measure.event import ChannelEvent, ChannelEventMaker
+from pqswarm.measure.event import ChannelEvent
 from pqswarm.measure.steady.flicker import measure_modulation
 from pqswarm.measure.steady.notching import measure_notches
 from pqswarm.measure.steady.unbalance import measure_unbalance
@@ -38,97 +37,107 @@ class WindowValues:
     squares: FloatArray
 
 
-def window_phasors(table: FloatArray, frequency: float, sampling_rate: float) -> tuple[AnyArray, AnyArray]:
-    """Complex RMS of the fundamental in the first and second half of each window (channels, windows, n)."""
-    half = table.shape[-1] // 2
-    angle = 2 * np.pi * frequency / sampling_rate * np.arange(table.shape[-1])
-    basis = np.exp(-1j * angle) * (np.sqrt(2) / half)
-    # Not by matrix product: threads cost more here than they bring.
-    parts = [
-        np.einsum("cwi,i->cw", table[..., piece], basis.real[piece])
-        + 1j * np.einsum("cwi,i->cw", table[..., piece], basis.imag[piece])
-        for piece in (slice(0, half), slice(table.shape[-1] - half, None))
-    ]
-    return parts[0], parts[1]
+@dataclass(frozen=True)
+class WindowMeter:
+    """Measures windows of some cycles of a frequency [Hz], with harmonics up to an order.
 
+    `min_notch` is the minimum depth of a notch [fraction of the peak].
+    """
 
-def window_frequency_deviation(first: AnyArray, second: AnyArray, good: BoolArray, seconds: float) -> FloatArray:
-    """Deviation of the frequency [Hz] in each window, from phasors `seconds` apart; NaN where no channel is good."""
-    together = np.sum(np.where(good, second * np.conj(first), 0.0), axis=0)
-    return np.where(together != 0, np.angle(together) / (2 * np.pi * seconds), np.nan)
+    sampling_rate: float
+    frequency: float
+    cycles: int
+    orders: int
+    min_notch: float
 
+    @property
+    def length(self) -> int:
+        """Samples of a window."""
+        return round(self.cycles * self.sampling_rate / self.frequency)
 
-def window_half_cycle_squares(samples: FloatArray, n_windows: int, length: int, cycles: int) -> FloatArray:
-    """Mean square of each half cycle (channels, windows, 2 x cycles), of the broken line through the squares."""
-    square = np.pad(samples[:, : n_windows * length] ** 2, ((0, 0), (1, 1)), mode="edge")
-    integral = np.zeros_like(square)
-    np.cumsum((square[:, 1:] + square[:, :-1]) / 2, axis=1, out=integral[:, 1:])
-    # Sample i covers the time from i - 1/2 to i + 1/2; the padding shifts it by one.
-    places = 0.5 + np.arange(n_windows * 2 * cycles + 1) * (length / (2 * cycles))
-    index = np.minimum(places.astype(np.int64), square.shape[1] - 2)
-    part = places - index
-    at = integral[:, index] + part * square[:, index] + part**2 / 2 * (square[:, index + 1] - square[:, index])
-    means: FloatArray = np.maximum(np.diff(at, axis=1), 0.0) * (2 * cycles / length)
-    return means.reshape(samples.shape[0], n_windows, 2 * cycles)
+    def _angle(self, n: int) -> FloatArray:
+        """Angle of the fundamental at each of `n` samples."""
+        return np.asarray(2 * np.pi * self.frequency / self.sampling_rate * np.arange(n))
 
+    def phasors(self, table: FloatArray) -> tuple[AnyArray, AnyArray]:
+        """Complex RMS of the fundamental in the first and second half of each window (channels, windows, n)."""
+        half = table.shape[-1] // 2
+        basis = np.exp(-1j * self._angle(table.shape[-1])) * (np.sqrt(2) / half)
+        # Not by matrix product: threads cost more here than they bring.
+        first, second = (
+            np.einsum("cwi,i->cw", table[..., piece], basis.real[piece])
+            + 1j * np.einsum("cwi,i->cw", table[..., piece], basis.imag[piece])
+            for piece in (slice(0, half), slice(table.shape[-1] - half, None))
+        )
+        return first, second
 
-def measure_windows(
-    samples: FloatArray,
-    good: BoolArray,
-    length: int,
-    cycles: int,
-    sampling_rate: float,
-    frequency: float,
-    orders: int,
-    min_notch: float,
-) -> WindowValues:
-    """Measure windows of `length` samples; `samples` [V] have no NaN, `good` (channels, windows) marks the complete."""
-    n_channels, n_windows = good.shape
-    table = np.ascontiguousarray(samples[:, : n_windows * length]).reshape(n_channels, n_windows, length)
-    rms = np.sqrt(np.einsum("cwi,cwi->cw", table, table) / length)
-    first, second = window_phasors(table, frequency, sampling_rate)
-    phasor = (first + second) / 2
-    size = np.abs(phasor)
-    live = good & (size > np.maximum(_MIN_LIVE * rms, _NOTHING))
-    deviation = window_frequency_deviation(first, second, live, (length - length // 2) / sampling_rate)
-    # The fundamental is taken out before the transform: a window is never exactly a whole number of cycles.
-    angle = 2 * np.pi * frequency / sampling_rate * np.arange(length)
-    rest = table - np.sqrt(2) * (phasor.real[..., None] * np.cos(angle) - phasor.imag[..., None] * np.sin(angle))
-    lines = np.fft.rfft(rest, axis=-1) * (np.sqrt(2) / length)
-    power = lines.real**2 + lines.imag**2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        per_fundamental = 1 / np.where(live, size, np.nan)
-        # Harmonic subgroups of IEC 61000-4-7: the line and its two neighbours.
-        middle = np.arange(2, orders + 1) * cycles
-        groups = power[..., middle - 1] + power[..., middle] + power[..., middle + 1]
-        harmonics = np.sqrt(groups) * per_fundamental[..., None]
-        # Lines midway between the harmonics; the median of an exponential distribution is ln 2 of its mean.
-        between = power[..., cycles // 2 + cycles :: cycles]
-        noise = np.sqrt(np.median(between, axis=-1) / np.log(2) * (length / 2)) * per_fundamental
-    thd = np.sqrt(np.sum(harmonics**2, axis=-1))
-    # The shape common to all cycles of the window: the harmonics alone.
-    common = lines[..., ::cycles] * (length / np.sqrt(2))
-    common[..., 1] += phasor * (length / np.sqrt(2))
-    depth, count, smooth = measure_notches(common, length // cycles, length, np.where(live, size, 0.0), thd, min_notch)
-    unknown = ~good
-    for values in (rms, thd, smooth, noise, depth, count):
-        values[unknown] = np.nan
-    dc = np.where(good, lines[..., 0].real / np.sqrt(2), np.nan)
-    squares = window_half_cycle_squares(samples, n_windows, length, cycles)
-    squares[unknown] = np.nan
-    return WindowValues(
-        frequency=frequency + deviation,
-        phasor=np.where(good, phasor, np.nan),
-        rms=rms,
-        harmonics=harmonics.astype(np.float32),
-        thd=thd,
-        smooth_thd=smooth,
-        dc=dc,
-        notch_depth=depth,
-        notches=count,
-        noise=noise,
-        squares=squares,
-    )
+    def deviation(self, first: AnyArray, second: AnyArray, good: BoolArray) -> FloatArray:
+        """Deviation of the frequency [Hz] in each window, from :meth:`phasors`; NaN where no channel is good."""
+        seconds = (self.length - self.length // 2) / self.sampling_rate
+        together = np.sum(np.where(good, second * np.conj(first), 0.0), axis=0)
+        return np.where(together != 0, np.angle(together) / (2 * np.pi * seconds), np.nan)
+
+    def half_cycle_squares(self, samples: FloatArray, n_windows: int) -> FloatArray:
+        """Mean square of each half cycle (channels, windows, 2 x cycles), of the broken line through the squares."""
+        n_halves = 2 * self.cycles
+        square = np.pad(samples[:, : n_windows * self.length] ** 2, ((0, 0), (1, 1)), mode="edge")
+        integral = np.zeros_like(square)
+        np.cumsum((square[:, 1:] + square[:, :-1]) / 2, axis=1, out=integral[:, 1:])
+        # Sample i covers the time from i - 1/2 to i + 1/2; the padding shifts it by one.
+        places = 0.5 + np.arange(n_windows * n_halves + 1) * (self.length / n_halves)
+        index = np.minimum(places.astype(np.int64), square.shape[1] - 2)
+        part = places - index
+        at = integral[:, index] + part * square[:, index] + part**2 / 2 * (square[:, index + 1] - square[:, index])
+        means: FloatArray = np.maximum(np.diff(at, axis=1), 0.0) * (n_halves / self.length)
+        return means.reshape(samples.shape[0], n_windows, n_halves)
+
+    def measure(self, samples: FloatArray, good: BoolArray) -> WindowValues:
+        """Measure windows; `samples` [V] have no NaN, `good` (channels, windows) marks the complete."""
+        n_channels, n_windows = good.shape
+        length = self.length
+        table = np.ascontiguousarray(samples[:, : n_windows * length]).reshape(n_channels, n_windows, length)
+        rms = np.sqrt(np.einsum("cwi,cwi->cw", table, table) / length)
+        first, second = self.phasors(table)
+        phasor = (first + second) / 2
+        size = np.abs(phasor)
+        live = good & (size > np.maximum(_MIN_LIVE * rms, _NOTHING))
+        # The fundamental is taken out before the transform: a window is never exactly a whole number of cycles.
+        angle = self._angle(length)
+        rest = table - np.sqrt(2) * (phasor.real[..., None] * np.cos(angle) - phasor.imag[..., None] * np.sin(angle))
+        lines = np.fft.rfft(rest, axis=-1) * (np.sqrt(2) / length)
+        power = lines.real**2 + lines.imag**2
+        with np.errstate(divide="ignore", invalid="ignore"):
+            per_fundamental = 1 / np.where(live, size, np.nan)
+            # Harmonic subgroups of IEC 61000-4-7: the line and its two neighbours.
+            middle = np.arange(2, self.orders + 1) * self.cycles
+            groups = power[..., middle - 1] + power[..., middle] + power[..., middle + 1]
+            harmonics = np.sqrt(groups) * per_fundamental[..., None]
+            # Lines midway between the harmonics; the median of an exponential distribution is ln 2 of its mean.
+            between = power[..., self.cycles // 2 + self.cycles :: self.cycles]
+            noise = np.sqrt(np.median(between, axis=-1) / np.log(2) * (length / 2)) * per_fundamental
+        thd = np.sqrt(np.sum(harmonics**2, axis=-1))
+        # The shape common to all cycles of the window: the harmonics alone.
+        common = lines[..., :: self.cycles] * (length / np.sqrt(2))
+        common[..., 1] += phasor * (length / np.sqrt(2))
+        depth, count, smooth = measure_notches(
+            common, length // self.cycles, length, np.where(live, size, 0.0), thd, self.min_notch
+        )
+        squares = self.half_cycle_squares(samples, n_windows)
+        for values in (rms, thd, smooth, noise, depth, count, squares):
+            values[~good] = np.nan
+        return WindowValues(
+            frequency=self.frequency + self.deviation(first, second, live),
+            phasor=np.where(good, phasor, np.nan),
+            rms=rms,
+            harmonics=harmonics.astype(np.float32),
+            thd=thd,
+            smooth_thd=smooth,
+            dc=np.where(good, lines[..., 0].real / np.sqrt(2), np.nan),
+            notch_depth=depth,
+            notches=count,
+            noise=noise,
+            squares=squares,
+        )
 
 
 def highest_order(sampling_rate: float, frequency: float, shortest: int, cycles: int) -> int:
@@ -225,10 +234,27 @@ class SteadySeries:
         """Number of windows."""
         return self.edges.size - 1
 
-    def part_on(self, i: int) -> ChannelEventMaker:
-        """Return a function that makes parts on channel `i`."""
-        one = self.channels[i]
-        return partial(ChannelEvent, number=self.numbers[i], channel=one.name, phase=one.phase, system=self.systems[i])
+    def part(
+        self, i: int, first: int, stop: int, event_type: str, magnitude: float, details: Mapping[str, float]
+    ) -> ChannelEvent:
+        """Make the part on channel `i` of the windows from `first` to before `stop`."""
+        header = self.channels[i]
+        start, end = float(self.edges[first]), float(self.edges[stop])
+        return ChannelEvent(
+            number=self.numbers[i],
+            channel=header.name,
+            phase=header.phase,
+            type=event_type,
+            magnitude=magnitude,
+            start=start,
+            end=end,
+            duration=end - start,
+            category=event_type,
+            system=self.systems[i],
+            cut_start=first == 0,
+            cut_end=stop == self.n_windows,
+            details=details,
+        )
 
     @property
     def samples_per_cycle(self) -> float:
@@ -272,16 +298,15 @@ def build_series(
     channels: Sequence[ChannelHeader],
     systems: Sequence[str],
     numbers: Sequence[int],
-    sampling_rate: float,
     nominal_frequency: float,
-    cycles: int,
-    orders: int,
+    meter: WindowMeter,
     edges: FloatArray,
     windows: Sequence[WindowValues],
     sensation: FloatArray,
     severity: FloatArray,
 ) -> SteadySeries:
     """Put together what was measured in pieces."""
+    cycles = meter.cycles
     n_channels = len(channels)
 
     def together(name: str, *shape: int) -> AnyArray:
@@ -299,14 +324,14 @@ def build_series(
         systems=tuple(systems),
         numbers=tuple(numbers),
         groups=groups,
-        sampling_rate=sampling_rate,
+        sampling_rate=meter.sampling_rate,
         nominal_frequency=nominal_frequency,
         cycles=cycles,
         edges=edges,
         frequency=np.concatenate([np.empty(0), *(one.frequency for one in windows)]),
         rms=together("rms"),
         fundamental=np.abs(phasor),
-        harmonics=together("harmonics", orders - 1),
+        harmonics=together("harmonics", meter.orders - 1),
         thd=together("thd"),
         thd_without_notches=together("smooth_thd"),
         dc=together("dc"),

@@ -130,15 +130,22 @@ def select_channels(
     frequency = _measure_supply_frequency(candidates or bank, recording)
     judged = _states_by_samples(candidates, rate, frequency or recording.nominal_frequency, nominal) | judged
     kept = [one for one in bank if judged[one][0] in _USED] or _dead_supply(bank, candidates, judged)
-    dead_phases = [one for one in candidates if one.phase and judged[one][0] == DISCONNECTED]
-    together = [one for one in candidates if one in kept or one in dead_phases]
-    systems = dict(zip(together, name_systems([one.channel for one in together]), strict=True))
+    systems = _name_supply(candidates, kept, judged)
     states = [ChannelState(one.number, one.channel.name, one.phase, systems.get(one, ""), *judged[one]) for one in bank]
     states += _list_values(recording) if names is None else []
     states.sort(key=lambda state: state.number)
     if not kept:
         raise PqswarmError(f"{source} has no voltage that can be analysed. {' '.join(describe_states(states))}")
     return tuple(replace(one, system=systems[one]) for one in kept), tuple(states), frequency
+
+
+def _name_supply(
+    candidates: Sequence[SupplyChannel], kept: Sequence[SupplyChannel], judged: _Judged
+) -> dict[SupplyChannel, str]:
+    """Systems of the channels that are kept, and of the dead phases beside them."""
+    dead_phases = [one for one in candidates if one.phase and judged[one][0] == DISCONNECTED]
+    members = [one for one in candidates if one in kept or one in dead_phases]
+    return dict(zip(members, name_systems([one.channel for one in members]), strict=True))
 
 
 def _list_values(recording: Recording) -> list[ChannelState]:
@@ -266,12 +273,15 @@ def _states_by_samples(
         beside = max((one.size for one in members if one in waves), default=0.0)
         for one in members:
             judged[one] = (CONNECTED, "") if is_short else _state_by_size(one, one in waves, beside, strongest)
-    live = [[one for one in members if judged[one][0] == CONNECTED] for members in systems.values()]
+    return judged | _find_sums(list(systems.values()), judged)
+
+
+def _find_sums(systems: Sequence[Sequence[SupplyChannel]], judged: _Judged) -> _Judged:
+    """The connected channels that follow the sum of the three phases of a system."""
+    live = [[one for one in members if judged[one][0] == CONNECTED] for members in systems]
     triples = [members for members in live if sorted(one.phase for one in members) == ["A", "B", "C"]]
-    for members in live:
-        if members not in triples:
-            judged |= {one: (DERIVED, _SUM_OF_PHASES) for one in members if _is_sum(one, triples)}
-    return judged
+    others = [one for members in live if members not in triples for one in members]
+    return {one: (DERIVED, _SUM_OF_PHASES) for one in others if any(_is_sum(one, triple) for triple in triples)}
 
 
 def _fits_nominal(one: SupplyChannel, nominal: float | Mapping[str, float] | None, phased: bool) -> bool:
@@ -294,15 +304,12 @@ def _state_by_size(one: SupplyChannel, wave: bool, beside: float, strongest: flo
     return (CONNECTED, "") if wave else (AUXILIARY, "no waveform of the supply frequency")
 
 
-def _is_sum(one: SupplyChannel, triples: Sequence[Sequence[SupplyChannel]]) -> bool:
+def _is_sum(one: SupplyChannel, triple: Sequence[SupplyChannel]) -> bool:
     """Whether a channel follows the sum of three phases, and none of them alone."""
-    for triple in triples:
-        phases = [phase.filled for phase in triple]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            follows = np.corrcoef([one.filled, *phases, np.sum(phases, axis=0)])[0, 1:] ** 2
-        if follows[-1] > _SUM and follows[:-1].max() < _NOT_ONE:
-            return True
-    return False
+    phases = [phase.filled for phase in triple]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        follows = np.corrcoef([one.filled, *phases, np.sum(phases, axis=0)])[0, 1:] ** 2
+    return bool(follows[-1] > _SUM and follows[:-1].max() < _NOT_ONE)
 
 
 def _largest_rms(x: FloatArray, cycle: float) -> float:
@@ -331,8 +338,7 @@ def _group_phases(channels: Sequence[ChannelHeader]) -> list[list[ChannelHeader]
     groups: list[list[ChannelHeader]] = []
     for channel in channels:
         phases = {member.phase for member in groups[-1]} if groups else set()
-        is_repeated = bool(channel.phase) and channel.phase in phases
-        if is_repeated or len(channel.phase) not in map(len, phases):
+        if (bool(channel.phase) and channel.phase in phases) or len(channel.phase) not in map(len, phases):
             groups.append([channel])
         else:
             groups[-1].append(channel)

@@ -118,8 +118,7 @@ class LevelFacts:
     @cached_property
     def known(self) -> FloatArray:
         """The known values."""
-        values: FloatArray = self.urms[np.isfinite(self.urms)]
-        return values
+        return np.asarray(self.urms[np.isfinite(self.urms)])
 
     @cached_property
     def levels(self) -> list[Level]:
@@ -197,8 +196,7 @@ class LevelFacts:
         steady = np.arange(self.urms.size) < 1
         for level in self.levels:
             steady[level.first : level.last + 1] = True
-        values: FloatArray = self.urms[steady & (np.abs(self.urms - self.together) < 0.05 * self.together)]
-        return values
+        return np.asarray(self.urms[steady & (np.abs(self.urms - self.together) < 0.05 * self.together)])
 
     @cached_property
     def is_odd(self) -> bool:

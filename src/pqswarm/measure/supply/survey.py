@@ -47,6 +47,10 @@ class Supply:
         """Name of the system of a channel; empty if there is only one."""
         return self.systems[i] if len(set(self.systems)) > 1 else ""
 
+    def members_of(self, system: str) -> list[int]:
+        """Channels of a system, by the name of :meth:`system_of`."""
+        return [i for i in range(len(self.numbers)) if self.system_of(i) == system]
+
     def part_on(self, i: int) -> ChannelEventMaker:
         """Return a function that makes parts on channel `i`."""
         header = self.headers[i]
@@ -136,9 +140,8 @@ def _choose_stretch(source: RecordingSource) -> Recording:
     starts = (0, (source.n_samples - PAGE) // 2, source.n_samples - PAGE)
     looks = [source.read(start, start + PAGE) for start in starts]
     voltages = [[one.samples[np.isfinite(one.samples)] for one in look.voltages] for look in looks]
-    size = np.array([[x.std() if x.size else 0.0 for x in own] for own in voltages])
-    live = (size > 0.5 * size.max(axis=0)).sum(axis=1)
-    return looks[int(live.argmax())]
+    size = np.array([[x.std() if x.size else 0.0 for x in rows] for rows in voltages])
+    return looks[int((size > 0.5 * size.max(axis=0)).sum(axis=1).argmax())]
 
 
 _SOUND = 0.7  # tuned

@@ -88,11 +88,11 @@ def parse_configuration(text: str) -> Configuration:
 
 def _channel_counts(line: str, n_lines: int) -> tuple[int, int]:
     """The numbers of analog and status channels; there must be as many lines."""
-    found = {letter.upper(): int(count) for count, letter in re.findall(r"(\d{1,7})\s*([AaDd])", line)}
-    if "A" not in found:
+    counts = {letter.upper(): int(count) for count, letter in re.findall(r"(\d{1,7})\s*([AaDd])", line)}
+    if "A" not in counts:
         raise RecordingError("is not a COMTRADE configuration: its second line does not count the analog channels.")
-    analog = found["A"]
-    status = found.get("D", 0)
+    analog = counts["A"]
+    status = counts.get("D", 0)
     if not analog:
         raise RecordingError("has no analog channels, only status channels.")
     if analog > MAX_CHANNELS:
@@ -148,20 +148,34 @@ def _status_line(line: str) -> tuple[str, int]:
 
 def _parse_rest(following: deque[str], config: Configuration) -> None:
     """Frequency, rates, dates, data format and time unit; any may be missing."""
-    config.frequency = number_from_text(following.popleft() if following else "", 0.0)
-    if not np.isfinite(config.frequency):
-        config.frequency = 0.0
+    frequency = number_from_text(following.popleft() if following else "", 0.0)
+    config.frequency = frequency if np.isfinite(frequency) else 0.0
+    _take_rates(following, config)
+    _take_dates(following, config)
+    if not (following and _is_kind(following[0])):
+        config.notes.append("The configuration ends early: the format was detected from the data.")
+        return
+    config.kind = following.popleft().strip().upper()
+    factor = number_from_text(following[0], 1.0) if following and following[0] else 1.0
+    if 0 < factor < 1e9 and config.revision > 1991:
+        config.time_unit *= factor
+
+
+def _take_rates(following: deque[str], config: Configuration) -> None:
+    """The sampling rates; there may be more, or fewer, than announced."""
     announced = number_from_text(following.popleft() if following else "", 0.0)
-    n_rates = int(announced) if 0 <= announced <= len(following) else 0
     rates: list[tuple[float, int]] = []
-    while following and (len(rates) < max(1, n_rates) or _is_rate(following[0])):
-        if not _is_rate(following[0]):
-            break
+    is_trusted = 1 <= announced <= len(following)
+    while following and _is_rate(following[0]):
         if len(rates) == _MAX_RATES:
             raise RecordingError(f"is damaged: its configuration has more than {_MAX_RATES} sampling rates.")
         rate, end = (number_from_text(part) for part in following.popleft().split(",")[:2])
         rates.append((rate, int(end)))
-    config.rates = rates if n_rates else []
+    config.rates = rates if is_trusted else []
+
+
+def _take_dates(following: deque[str], config: Configuration) -> None:
+    """The time of the first sample, and the unit of the time stamps."""
     dates: list[str] = []
     while following and len(dates) < 2 and not _is_kind(following[0]):
         dates.append(following.popleft())
@@ -173,13 +187,6 @@ def _parse_rest(following: deque[str], config: Configuration) -> None:
         config.notes += list_date_notes(date, month_first=True)
     if any(re.search(r":\d+[.,]\d{7,}$", date.strip()) for date in dates):
         config.time_unit = 1e-9  # time stamps count nanoseconds where the dates have nine digits
-    if following and _is_kind(following[0]):
-        config.kind = following.popleft().strip().upper()
-        factor = number_from_text(following[0], 1.0) if following and following[0] else 1.0
-        if 0 < factor < 1e9 and config.revision > 1991:
-            config.time_unit *= factor
-    else:
-        config.notes.append("The configuration ends early: the format was detected from the data.")
 
 
 def _is_rate(line: str) -> bool:

@@ -121,8 +121,8 @@ def _open_binary(content: StoredBytes, kind: str, config: Configuration, notes: 
 
     def stamps() -> Iterator[FloatArray]:
         for first in range(0, count, step):
-            found = _read_rows(content, row, first, min(first + step, count))["t"]
-            yield np.where(found == _NO_STAMP, np.nan, found)
+            stored = _read_rows(content, row, first, min(first + step, count))["t"]
+            yield np.where(stored == _NO_STAMP, np.nan, stored)
 
     def status(first: int, stop: int) -> AnyArray:
         words = -(-len(config.status) // 16)
@@ -136,8 +136,7 @@ def _open_binary(content: StoredBytes, kind: str, config: Configuration, notes: 
 
 
 def _open_ascii(content: StoredBytes, config: Configuration, notes: list[str]) -> DataRows:
-    n_columns = len(config.analog) + 1
-    rows = TextRows(content, ",", ".", "latin-1", minimum=n_columns)
+    rows = TextRows(content, ",", ".", "latin-1", minimum=len(config.analog) + 1)
     for _ in rows.index():
         pass
     if rows.n_short:

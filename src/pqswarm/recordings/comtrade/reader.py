@@ -34,6 +34,8 @@ _SHORTEST = 16  # minimum samples of a segment
 _MAX_SEGMENTS = 100
 _STATES = 4_000_000
 _MAX_ROWS = 262_144  # states and rows read at once
+_Section = tuple[float, range, int]
+"""Rate [Hz], samples, and number of joined segments."""
 
 
 def open_comtrade(path: Path, options: Options) -> list[RawSource]:
@@ -196,8 +198,8 @@ def _segments(
     """Rate [Hz], samples, time from the first sample of the file [s], and notes of each section at the high rate."""
     n = data.n_rows
     if given_rate is not None:
-        told = config.rates[0][0] if len(config.rates) == 1 else 0.0
-        return [(told, range(n), 0.0, [])]
+        rate = config.rates[0][0] if len(config.rates) == 1 else 0.0
+        return [(rate, range(n), 0.0, [])]
     groups = _group_rates(config, n)
     if not groups:
         notes = ["The configuration gives no sampling rate: it was derived from the time stamps."]
@@ -205,19 +207,8 @@ def _segments(
         if not rate:
             raise RecordingError("gives no sampling rate, neither directly nor by time stamps; set sampling_rate.")
         return [(rate, range(kept.start, kept.stop), seconds, notes)]
-    notes = []
-    announced = max(group[1].stop for group in groups)
-    if len(groups) == 1 and n > announced:
-        notes.append(f"The data have {count_text(n - announced, 'row')} more than the configuration says: ignored.")
-    if config.rates[-1][1] > n:
-        notes.append(f"The configuration announces {config.rates[-1][1]:g} samples, the data have {n}.")
-    long = [group for group in groups if len(group[1]) >= min(_SHORTEST, n)]
-    high = max(group[0] for group in long)
-    chosen = [group for group in long if group[0] >= high / 2]
-    if len(chosen) > _MAX_SEGMENTS:
-        notes.append(f"The file has {len(chosen)} sections at the high rate: the {_MAX_SEGMENTS} longest are kept.")
-        shortest = sorted((len(group[1]) for group in chosen), reverse=True)[_MAX_SEGMENTS - 1]
-        chosen = [group for group in chosen if len(group[1]) >= shortest][:_MAX_SEGMENTS]
+    notes = _compare_lengths(groups, config.rates[-1][1], n)
+    chosen = _choose_sections(groups, n, notes)
     if len(groups) > 1:
         parts = ", ".join(f"{len(kept)} at {frequency_text(rate)}" for rate, kept, _ in groups[:6])
         notes.append(f"The file has several rates ({parts}): each section at the high rate is a separate recording.")
@@ -227,13 +218,36 @@ def _segments(
             rate,
             kept,
             _seconds_before(config, kept.start),
-            notes + [joined.format(n, frequency_text(rate))] * (n > 1),
+            notes + [joined.format(count, frequency_text(rate))] * (count > 1),
         )
-        for rate, kept, n in chosen
+        for rate, kept, count in chosen
     ]
 
 
-def _group_rates(config: Configuration, n: int) -> list[tuple[float, range, int]]:
+def _compare_lengths(groups: list[_Section], announced: int, n: int) -> list[str]:
+    """Notes if the data have more rows than the configuration says, or fewer."""
+    notes = []
+    used = max(kept.stop for _, kept, _ in groups)
+    if len(groups) == 1 and n > used:
+        notes.append(f"The data have {count_text(n - used, 'row')} more than the configuration says: ignored.")
+    if announced > n:
+        notes.append(f"The configuration announces {announced:g} samples, the data have {n}.")
+    return notes
+
+
+def _choose_sections(groups: list[_Section], n: int, notes: list[str]) -> list[_Section]:
+    """The sections at the high rate, and of many the longest."""
+    long = [group for group in groups if len(group[1]) >= min(_SHORTEST, n)]
+    high = max(group[0] for group in long)
+    chosen = [group for group in long if group[0] >= high / 2]
+    if len(chosen) > _MAX_SEGMENTS:
+        notes.append(f"The file has {len(chosen)} sections at the high rate: the {_MAX_SEGMENTS} longest are kept.")
+        shortest = sorted((len(group[1]) for group in chosen), reverse=True)[_MAX_SEGMENTS - 1]
+        chosen = [group for group in chosen if len(group[1]) >= shortest][:_MAX_SEGMENTS]
+    return chosen
+
+
+def _group_rates(config: Configuration, n: int) -> list[_Section]:
     """Rate, samples and number of adjacent segments with almost equal rates; empty without a rate."""
     if not config.rates or any(not 0 < rate < 1e9 for rate, _ in config.rates):
         return []

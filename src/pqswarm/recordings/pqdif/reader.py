@@ -1,4 +1,8 @@
-"""The series of PQDIF channels: how they are defined, stored, scaled and shared."""
+"""PQDIF (IEEE 1159.3): the waveforms of observations.
+
+A data source record defines channels and their series (time, values), monitor settings give the nominal frequency and
+transducer ratios, and each observation record refers to the definitions before it. Series may be scaled, and shared.
+"""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -17,6 +21,11 @@ from pqswarm.recordings.stamps import find_rate_of_stamps
 from pqswarm.recordings.units import clean
 
 _MAX_LINKS = 4  # a series that shares one that shares one ...
+
+
+_TimeBase = tuple[float, float, datetime | None]
+"""Rate [Hz], 0 if unknown; time of the first sample [s]; and its date, if the series has dates."""
+_NO_TIME: _TimeBase = (0.0, 0.0, None)
 
 
 @dataclass(frozen=True)
@@ -61,7 +70,7 @@ class Instances:
         self.all_series = series
         self.definitions = definitions
         self.memory: dict[tuple[int, int], Stored | None] = {}
-        self.time_bases: dict[tuple[int, int], tuple[float, float, datetime | None]] = {}
+        self.time_bases: dict[tuple[int, int], _TimeBase] = {}
 
     def definition(self, i: int) -> Definition | None:
         """Definition of a channel."""
@@ -159,20 +168,20 @@ def read_pqdif(path: Path, options: Options) -> list[RawRecording]:
             reader.n_bytes += size
             reader.take(kind, body)
     except DamageError as damage:
-        if not reader.found:
+        if not reader.recordings:
             raise RecordingError(f"is damaged, or is not a PQDIF file: {damage}.") from None
         notes.append(f"The file is damaged after observation {reader.n_observations}: {damage}.")
-    if not reader.found:
+    if not reader.recordings:
         held = count_text(reader.n_observations, "observation")
         raise RecordingError(f"has no waveforms in its {held}, only trends or other values: export the waveforms.")
-    skipped = reader.n_observations - len(reader.found)
+    skipped = reader.n_observations - len(reader.recordings)
     if skipped:
         notes.append(
             f"{skipped} of {count_text(reader.n_observations, 'observation')} without usable waveforms: ignored."
         )
-    for recording in reader.found:
+    for recording in reader.recordings:
         recording.notes[:0] = notes
-    return reader.found
+    return reader.recordings
 
 
 class _Collector:
@@ -185,7 +194,7 @@ class _Collector:
         self.station = ""
         self.frequency = 0.0
         self.ratios: dict[int, float] = {}
-        self.found: list[RawRecording] = []
+        self.recordings: list[RawRecording] = []
         self.n_observations = 0
         self.n_samples = 0
         self.n_bytes = 0
@@ -205,7 +214,7 @@ class _Collector:
             self.n_observations += 1
             recording = self.observation(body)
             if recording is not None:
-                self.found.append(recording)
+                self.recordings.append(recording)
 
     def observation(self, body: Collection) -> RawRecording | None:
         instances = body.collection(tags.CHANNEL_INSTANCES).collections(tags.ONE_CHANNEL_INSTANCE)
@@ -259,12 +268,12 @@ class _Collector:
         channel = RawChannel(definition.name, definition.unit, definition.phase, values)
         return _Waveform(channel, rate, first, start, ratio)
 
-    def series(self, found: Stored | None) -> FloatArray | None:
-        if found is None or found.method & tags.INCREMENT or found.values.kind not in _NUMERIC:
+    def series(self, stored: Stored | None) -> FloatArray | None:
+        if stored is None or stored.method & tags.INCREMENT or stored.values.kind not in _NUMERIC:
             return None
-        self.count(found.values.size)
+        self.count(stored.values.size)
         with np.errstate(over="ignore", invalid="ignore"):
-            return found.in_units(found.values.array().astype(np.float64))
+            return stored.in_units(stored.values.array().astype(np.float64))
 
     def count(self, n_samples: int) -> None:
         """Refuse series that overlap or are shared by many channels, which would multiply memory."""
@@ -273,40 +282,52 @@ class _Collector:
         if self.n_samples > self.n_bytes:
             raise RecordingError("has more samples than it has bytes: its series overlap.")
 
-    def time_base(
-        self, found: Stored | None, size: int, name: str, notes: list[str]
-    ) -> tuple[float, float, datetime | None]:
-        """Rate [Hz], 0 if unknown; time of the first sample [s]; and its date, if the series has dates."""
-        if found is None or not found.values.size:
-            return 0.0, 0.0, None
-        if found.values.kind == 50:
-            raw = found.values.array()
-            seconds = (raw["days"].astype(np.float64) - float(raw["days"][0])) * 86400 + raw["seconds"]
-            if raw.size != size or not np.isfinite(seconds).all():
-                return 0.0, 0.0, None
-            rate, kept = find_rate_of_stamps(seconds, notes)
-            return rate if kept == slice(0, size) else 0.0, 0.0, moment(*raw[0].item())
-        if found.values.kind not in _NUMERIC:
-            return 0.0, 0.0, None
-        unit = 1 / (self.frequency or 50.0) if found.unit == tags.CYCLES else 1.0
-        stored = found.values.array()
+    def time_base(self, stored: Stored | None, size: int, name: str, notes: list[str]) -> _TimeBase:
+        """The time base of a channel of `size` values."""
+        if stored is None or not stored.values.size:
+            return _NO_TIME
+        if stored.values.kind == 50:
+            return _dated_base(stored.values, size, notes)
+        if stored.values.kind not in _NUMERIC:
+            return _NO_TIME
+        unit = 1 / (self.frequency or 50.0) if stored.unit == tags.CYCLES else 1.0
+        if stored.method & tags.INCREMENT:
+            return _stepped_base(stored, unit, size, name, notes)
+        self.count(stored.values.size)
         with np.errstate(all="ignore"):
-            if found.method & tags.INCREMENT:
-                count, step, first = increments(stored[:1000].astype(np.float64))
-                step = float(found.in_units(step, only_scale=True)) * unit
-                first = float(found.in_units(first)) * unit
-                if count != size and count:
-                    notes.append(f"{name}: the time series has {count:g} values, the channel {size}.")
-                rate = 1 / step if step > 1e-12 else 0.0
-                if 1 < rate < 1e9 and abs(round(rate) / rate - 1) < (2e-7 if found.values.kind == 40 else 1e-12):
-                    rate = float(round(rate))  # the precision of a step in single precision
-                return rate, (first if abs(first) < 1e9 else 0.0), None
-            self.count(stored.size)
-            times = found.in_units(stored.astype(np.float64)) * unit
+            times = stored.in_units(stored.values.array().astype(np.float64)) * unit
         if times.size != size or not np.isfinite(times).all():
-            return 0.0, 0.0, None
-        rate, kept = find_rate_of_stamps(times, notes)
-        return (rate if kept == slice(0, size) else 0.0), (float(times[0]) if abs(times[0]) < 1e9 else 0.0), None
+            return _NO_TIME
+        return _rate_of_all(times, size, notes), (float(times[0]) if abs(times[0]) < 1e9 else 0.0), None
+
+
+def _rate_of_all(times: FloatArray, size: int, notes: list[str]) -> float:
+    """Rate of time stamps without a gap [Hz], else 0."""
+    rate, kept = find_rate_of_stamps(times, notes)
+    return rate if kept == slice(0, size) else 0.0
+
+
+def _dated_base(values: Vector, size: int, notes: list[str]) -> _TimeBase:
+    """Time base of a series of dates."""
+    dates = values.array()
+    seconds = (dates["days"].astype(np.float64) - float(dates["days"][0])) * 86400 + dates["seconds"]
+    if dates.size != size or not np.isfinite(seconds).all():
+        return _NO_TIME
+    return _rate_of_all(seconds, size, notes), 0.0, moment(*dates[0].item())
+
+
+def _stepped_base(stored: Stored, unit: float, size: int, name: str, notes: list[str]) -> _TimeBase:
+    """Time base of a series that is stored as its steps."""
+    with np.errstate(all="ignore"):
+        count, step, first = increments(stored.values.array()[:1000].astype(np.float64))
+        step = float(stored.in_units(step, only_scale=True)) * unit
+        first = float(stored.in_units(first)) * unit
+        if count != size and count:
+            notes.append(f"{name}: the time series has {count:g} values, the channel {size}.")
+        rate = 1 / step if step > 1e-12 else 0.0
+        if 1 < rate < 1e9 and abs(round(rate) / rate - 1) < (2e-7 if stored.values.kind == 40 else 1e-12):
+            rate = float(round(rate))  # the precision of a step in single precision
+    return rate, (first if abs(first) < 1e9 else 0.0), None
 
 
 def _ratios(settings: Collection) -> dict[int, float]:

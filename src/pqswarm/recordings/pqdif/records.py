@@ -104,8 +104,8 @@ class Collection:
 
     def number(self, wanted: bytes, default: float = float("nan")) -> float:
         """The number of the first scalar with a tag."""
-        found = self.scalar(wanted)
-        value = float("nan") if found is None else found.number()
+        scalar = self.scalar(wanted)
+        value = float("nan") if scalar is None else scalar.number()
         return default if np.isnan(value) else value
 
     def integer(self, wanted: bytes, default: int = -1) -> int:
@@ -115,8 +115,8 @@ class Collection:
 
     def guid(self, wanted: bytes) -> bytes:
         """The GUID of the first scalar with a tag; empty if there is none."""
-        found = self.scalar(wanted)
-        return found.content if found is not None and found.kind == 60 else b""
+        scalar = self.scalar(wanted)
+        return scalar.content if scalar is not None and scalar.kind == 60 else b""
 
 
 def moment(days: int, seconds: float) -> datetime | None:

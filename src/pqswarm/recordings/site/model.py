@@ -1,4 +1,4 @@
-"""A recording with a site applied: channels are selected, renamed and scaled on reading."""
+"""A site: nominal values of a meter, and names, phases, ratios and units of its channels; and recordings seen so."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -236,12 +236,12 @@ class Site:
 
     def with_states(self, states: Mapping[str, str]) -> "Site":
         """Return the site with states of channels, by name or pattern, that take precedence over its own."""
-        own = {
+        changed = {
             name: replace(rule, state=next((one for key, one in states.items() if fnmatchcase(name, key)), rule.state))
             for name, rule in self.channels.items()
         }
-        added = {key: replace(self.rule(key), state=state) for key, state in states.items() if key not in own}
-        return replace(self, channels={**added, **own})
+        added = {key: replace(self.rule(key), state=state) for key, state in states.items() if key not in changed}
+        return replace(self, channels={**added, **changed})
 
     def nominal_voltage(self, channel: ChannelHeader) -> float | None:
         """Return the nominal voltage of a channel.
@@ -259,9 +259,9 @@ class Site:
         """
         if not channel.is_voltage:
             return None
-        own = self._own_nominal(channel.name)
-        if own is not None or self.line_to_line is None or channel.phase in ("", "N"):
-            return own
+        nominal = self._own_nominal(channel.name)
+        if nominal is not None or self.line_to_line is None or channel.phase in ("", "N"):
+            return nominal
         return self.line_to_line if len(channel.phase) == 2 else self.line_to_line / sqrt(3)
 
     def _own_nominal(self, name: str) -> float | None:
@@ -341,12 +341,12 @@ class Site:
                 ignored.append(channel.name)
             elif rule.ratio != 1:
                 scaled.append(f"{channel.name} x {rule.ratio:g}")
-        said = []
+        notes = []
         if scaled:
-            said.append(f"Ratios of {self.source}: {first_names(scaled, 6)}.")
+            notes.append(f"Ratios of {self.source}: {first_names(scaled, 6)}.")
         if ignored:
-            said.append(f"Ignored by {self.source}: {first_names(ignored, 6)}.")
-        return tuple(said)
+            notes.append(f"Ignored by {self.source}: {first_names(ignored, 6)}.")
+        return tuple(notes)
 
 
 class _Units(Mapping[str, str]):

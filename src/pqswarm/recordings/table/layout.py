@@ -1,4 +1,4 @@
-"""The header of a table: rates, frequencies, units and dates, to the right of, below or after their names."""
+"""The layout of a text table: separators, first row of data, names, units, time, and the settings of its header."""
 
 import re
 from dataclasses import dataclass, field
@@ -36,9 +36,10 @@ _INTERVAL_KEY = re.compile(
 )
 _RATE_KEY = re.compile(r"(?:sampl(?:e|ing)[ _]?(?:rate|frequency)|fs)(?:\W.*)?", re.IGNORECASE)
 _FREQUENCY_KEY = re.compile(r"(?:nominal|line|mains|grid|system)[ _]?frequency(?:\W.*)?", re.IGNORECASE)
+_LENGTH_KEY = re.compile(r"(?:record|memory) length(?:\W.*)?", re.IGNORECASE)
+_SETTINGS = (("rate", _RATE_KEY), ("frequency", _FREQUENCY_KEY), ("length", _LENGTH_KEY))
 _UNITS_KEY = re.compile(r"vertical units?|y[ _]?units?", re.IGNORECASE)
 _SOURCE_KEY = re.compile(r"(?:source|channel)", re.IGNORECASE)
-_LENGTH_KEY = re.compile(r"(?:record|memory) length(?:\W.*)?", re.IGNORECASE)
 _TRIGGER_KEY = re.compile(
     r"(?:trigger|start|recording|measurement) ?(?:date|time).*|date|time|date(?: ?[/&] ?| and )time", re.IGNORECASE
 )
@@ -59,7 +60,7 @@ def kind_of(text: str, decimal: str) -> str:
     if not text:
         return ""
     if len(text) < 60:
-        plain = text if decimal == "." else ("x" if "." in text else text.replace(decimal, "."))
+        plain = "x" if decimal != "." and "." in text else text.replace(decimal, ".")
         if _NUMBER.fullmatch(plain):
             return "n"
         if _STAMP.fullmatch(text):
@@ -87,8 +88,8 @@ def metadata_of(rows: list[list[str]], decimal: str) -> list[tuple[str, str]]:
             if kind_of(key, decimal) != "x":
                 continue
             for sign in ("=", ":"):
-                name, found, value = key.partition(sign)
-                if found and value.strip():
+                name, separator, value = key.partition(sign)
+                if separator and value.strip():
                     pairs.append((clean(name), value.strip()))
                     break
             if i + 1 < len(row) and row[i + 1]:
@@ -112,26 +113,31 @@ def quantity(text: str, decimal: str) -> float:
 
 def take_metadata(layout: "Layout", metadata: list[tuple[str, str]], names: list[str]) -> None:
     """Copy what the header says into the layout and the names."""
-    day = clock = ""
+    triggers = []
     for key, value in metadata:
         amount = quantity(value, layout.decimal)
-        if _INTERVAL_KEY.fullmatch(key) and amount > 0 and not layout.rate:
+        settings = [name for name, pattern in _SETTINGS if amount > 0 and pattern.fullmatch(key)]
+        if settings:
+            setattr(layout, settings[0], amount)
+        elif amount > 0 and not layout.rate and _INTERVAL_KEY.fullmatch(key):
             layout.rate = 1 / amount if amount > 1e-12 else 0.0
-        elif _RATE_KEY.fullmatch(key) and amount > 0:
-            layout.rate = amount
-        elif _FREQUENCY_KEY.fullmatch(key) and amount > 0:
-            layout.frequency = amount
-        elif _LENGTH_KEY.fullmatch(key) and amount > 0:
-            layout.length = amount
         elif _SOURCE_KEY.fullmatch(key) and len(names) == 2 and names[1].startswith("column "):
             names[1] = value
         elif _TRIGGER_KEY.fullmatch(key):
-            if not day and (found := _DAY.match(value.strip())):
-                day = found[0]
-                value = value.strip()[found.end() :]
-            if not clock and (found := _CLOCK.match(value.strip())):
-                clock = found[0]
-    layout.trigger = f"{day} {clock}".strip() if day else ""
+            triggers.append(value.strip())
+    layout.trigger = _find_trigger(triggers)
+
+
+def _find_trigger(texts: list[str]) -> str:
+    """The first date and the first time of day in some texts; empty without a date."""
+    day = clock = ""
+    for text in texts:
+        date = None if day else _DAY.match(text)
+        if date is not None:
+            day = date[0]
+        time = _CLOCK.match(text[date.end() :].strip() if date else text)
+        clock = clock or (time[0] if time else "")
+    return f"{day} {clock}".strip() if day else ""
 
 
 def take_blocks(rows: list[list[str]], columns: list[int], names: list[str], units: list[str]) -> list[int]:
@@ -222,14 +228,7 @@ def find_layout(lines: list[str], options: Options) -> Layout:
     """Detect the layout of a table from its non-empty lines; the notes describe it."""
     if any(len(line) > _LONGEST_LINE for line in lines):
         raise RecordingError("is not a table: it has lines of more than 100000 characters.")
-    tail = lines[-(len(lines) // 3 + 1) :]
-    tail = tail[:-1] if len(tail) > 3 else tail  # the last line may be incomplete
-    sample = tail[:: len(tail) // 60 + 1]
-    delimiter, decimal, columns = _separators(sample, options)
-    if (delimiter, decimal, len(columns)) == (",", ".", 2) and _is_one_column(lines, sample, options):
-        delimiter = ";"
-        decimal = ","
-        columns = [0]
+    delimiter, decimal, columns = _separators(lines, options)
     if not columns:
         raise RecordingError("is not a recognisable table of numbers.")
     if len(columns) > _MAX_COLUMNS:
@@ -238,14 +237,13 @@ def find_layout(lines: list[str], options: Options) -> Layout:
     layout.first_row = _first_row_of_data(lines, layout, columns)
     above = lines[max(0, layout.first_row - HEADER_ROWS) : layout.first_row]
     head = [split(line, delimiter) for line in above]
-    left = [split(line, delimiter)[: columns[0]] for line in lines[layout.first_row : layout.first_row + 50]]
-    if delimiter == " ":  # spaces also separate words
-        metadata = metadata_of([[line] for line in above], decimal)
-    else:
-        metadata = metadata_of(head + [row for row in left if any(row)], decimal)
-    names, units = _column_headers(head, columns, decimal)
-    take_metadata(layout, metadata, names)
     data = [split(line, delimiter) for line in lines[layout.first_row : layout.first_row + 200]]
+    left = [row[: columns[0]] for row in data[:50]]
+    settings = [[line] for line in above]  # spaces also separate words
+    if delimiter != " ":
+        settings = head + [row for row in left if any(row)]
+    names, units = _column_headers(head, columns, decimal)
+    take_metadata(layout, metadata_of(settings, decimal), names)
     for column in take_blocks(data[:50], columns, names, units):
         at = columns.index(column)
         del columns[at], names[at], units[at]
@@ -258,10 +256,13 @@ def find_layout(lines: list[str], options: Options) -> Layout:
     return layout
 
 
-def _separators(sample: list[str], options: Options) -> tuple[str, str, list[int]]:
+def _separators(lines: list[str], options: Options) -> tuple[str, str, list[int]]:
     """Delimiter, decimal sign and the columns that hold numbers or time stamps."""
+    tail = lines[-(len(lines) // 3 + 1) :]
+    tail = tail[:-1] if len(tail) > 3 else tail  # the last line may be incomplete
+    sample = tail[:: len(tail) // 60 + 1]
     best: tuple[float, int] = (0.0, 0)
-    found: tuple[str, str, list[int]] = (",", ".", [])
+    separators: tuple[str, str, list[int]] = (",", ".", [])
     for delimiter, decimal in _CANDIDATES:
         if options.delimiter not in (None, delimiter) or options.decimal not in (None, decimal):
             continue
@@ -277,8 +278,11 @@ def _separators(sample: list[str], options: Options) -> tuple[str, str, list[int
         score = (round(good / max(filled, 1), 2), len(columns))
         if columns and score > best:
             best = score
-            found = (delimiter, decimal, columns)
-    return found
+            separators = (delimiter, decimal, columns)
+    delimiter, decimal, columns = separators
+    if (delimiter, decimal, len(columns)) == (",", ".", 2) and _is_one_column(lines, sample, options):
+        return ";", ",", [0]
+    return separators
 
 
 def _is_one_column(lines: list[str], sample: list[str], options: Options) -> bool:
@@ -304,16 +308,17 @@ def _first_row_of_data(lines: list[str], layout: Layout, columns: list[int]) -> 
 def _column_headers(head: list[list[str]], columns: list[int], decimal: str) -> tuple[list[str], list[str]]:
     """Names and units of the columns, from the last lines before the data."""
     rows = [[row[c].lstrip("#% ") if c < len(row) else "" for c in columns] for row in head[-40:]]
-    texts = [row for row in rows if _is_heading_row(row, decimal) and all(row[-1:])]
+    headings = [row for row in rows if row[-1] and _is_heading_row(row, decimal)]
+    names = [f"column {c + 1}" for c in columns]
     units = [""] * len(columns)
-    if texts and all(_is_unit_cell(text) for text in texts[-1] if text):
-        units = texts.pop()
-    if not texts or sum(bool(text) for text in texts[-1]) * 2 < len(columns):
-        return [f"column {c + 1}" for c in columns], units
-    split_names = [split_unit(text) for text in texts[-1]]
-    names = [name or f"column {c + 1}" for (name, _), c in zip(split_names, columns, strict=True)]
-    names = [f"CH{name}" if name.isdigit() else name for name in names]
-    return names, [unit or given for (_, unit), given in zip(split_names, units, strict=True)]
+    if headings and all(_is_unit_cell(text) for text in headings[-1] if text):
+        units = headings.pop()
+    if headings and sum(map(bool, headings[-1])) * 2 >= len(columns):
+        for i, text in enumerate(headings[-1]):
+            name, unit = split_unit(text)
+            names[i] = f"CH{name}" if name.isdigit() else name or names[i]
+            units[i] = unit or units[i]
+    return names, units
 
 
 def _is_heading_row(row: list[str], decimal: str) -> bool:
@@ -353,38 +358,38 @@ class _Columns:
         return next((word for word in words if word in TIME_UNITS), "")
 
 
-def _choose_time_column(found: _Columns) -> int | None:
+def _choose_time_column(columns: _Columns) -> int | None:
     """The column that the caller names, else the first by content, else by heading, else the first if it counts."""
-    given = found.time_column
+    given = columns.time_column
     if given is not None:
-        known: list[str | int] = list(found.places) if isinstance(given, int) else list(found.headings)
+        known: list[str | int] = list(columns.places) if isinstance(given, int) else list(columns.headings)
         if given not in known:
-            names = ", ".join(clean(name) for name in found.headings[:20])
+            names = ", ".join(clean(name) for name in columns.headings[:20])
             raise RecordingError(f"has no column {given!r} for the time; it has {names}.")
         return known.index(given)
-    by_content = (i for i, kind in enumerate(found.kinds) if kind in ("t", "u"))
-    by_heading = (i for i, name in enumerate(found.names) if _TIME_NAME.fullmatch(name))
+    by_content = (i for i, kind in enumerate(columns.kinds) if kind in ("t", "u"))
+    by_heading = (i for i, name in enumerate(columns.names) if _TIME_NAME.fullmatch(name))
     at = next(chain(by_content, by_heading), None)
-    return 0 if at is None and (found.ascends or _INDEX_NAME.fullmatch(found.names[0])) else at
+    return 0 if at is None and (columns.ascends or _INDEX_NAME.fullmatch(columns.names[0])) else at
 
 
 def _find_time(
     layout: Layout, columns: list[int], headings: list[str], units: list[str], data: list[list[str]], options: Options
 ) -> None:
     """Decide which column is the time; the others are channels."""
-    found = _describe_columns(layout.decimal, columns, headings, units, data, options)
-    at = _choose_time_column(found)
+    described = _describe_columns(layout.decimal, columns, headings, units, data, options)
+    at = _choose_time_column(described)
     if at is not None and len(columns) > 1:
         layout.time_column = columns[at]
-        layout.time_kind = _time_kind(layout, found, at)
-        unit = found.time_unit(at)
+        layout.time_kind = _time_kind(layout, described, at)
+        unit = described.time_unit(at)
         layout.time_unit = TIME_UNITS.get(unit, 1.0)
         if layout.time_kind == "number" and not unit:
-            layout.time_without_unit = clean(found.names[at])
-    rest = [i for i, c in enumerate(columns) if c != layout.time_column and found.kinds[i] not in ("t", "u")]
+            layout.time_without_unit = clean(described.names[at])
+    rest = [i for i, c in enumerate(columns) if c != layout.time_column and described.kinds[i] not in ("t", "u")]
     layout.columns = [columns[i] for i in rest]
-    layout.names = [found.names[i] for i in rest]
-    layout.units = [found.units[i].strip("[]() ") for i in rest]
+    layout.names = [described.names[i] for i in rest]
+    layout.units = [described.units[i].strip("[]() ") for i in rest]
     if not layout.columns:
         raise RecordingError("is not a recording: its table has only a time column.")
 
@@ -406,12 +411,12 @@ def _describe_columns(
     return _Columns(columns, headings, names, units, kinds, steps, options.time_column)
 
 
-def _time_kind(layout: Layout, found: _Columns, at: int) -> str:
+def _time_kind(layout: Layout, columns: _Columns, at: int) -> str:
     """What the time column holds; see :class:`Layout`."""
-    if found.kinds[at] in ("t", "u"):
-        return "stamp" if found.kinds[at] == "t" else "quantity"
-    counts = at == 0 and found.ascends and bool((found.steps == 1).all())
-    has_unit = found.units[at].strip("[]() ").casefold() in TIME_UNITS
+    if columns.kinds[at] in ("t", "u"):
+        return "stamp" if columns.kinds[at] == "t" else "quantity"
+    counts = at == 0 and columns.ascends and bool((columns.steps == 1).all())
+    has_unit = columns.units[at].strip("[]() ").casefold() in TIME_UNITS
     return "index" if counts and (not has_unit or layout.rate) else "number"
 
 

@@ -1,4 +1,9 @@
-"""The time column of a table, with interpolation of missing times."""
+"""Text tables: a time column or a given rate, and one column for each channel.
+
+Separators, decimal comma, header rows (HIOKI MEMORY HiCORDER, Tektronix, Rigol, Keysight, Siglent and plain ones),
+units and the time column are detected and described in the notes; arguments of :func:`pqswarm.recordings.read`
+override them.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
@@ -27,8 +32,8 @@ _MAX_HELD = 1_000_000  # rows without a time, after which the last time is repea
 class TimeColumn:
     """The times of rows, in pieces; missing ones are interpolated: the position of a row determines its time."""
 
-    def __init__(self, found: Iterable[FloatArray], unit: float) -> None:
-        self.found = found
+    def __init__(self, numbers: Iterable[FloatArray], unit: float) -> None:
+        self.numbers = numbers
         self.unit = unit
         self.first = self.last = np.nan
         self.n_times = self.n_missing = 0
@@ -38,7 +43,7 @@ class TimeColumn:
         last = np.nan
         held = 0
         begun = False
-        for numbers in self.found:
+        for numbers in self.numbers:
             times = numbers * self.unit
             finite = np.isfinite(times)
             self.n_times += int(finite.sum())
@@ -123,8 +128,7 @@ def _open_text(content: FileBytes, options: Options) -> tuple[StoredBytes, list[
         parts = [stored.read(0, half), stored.read(size // 2, size // 2 + quarter), stored.read(size - quarter, size)]
         parts = [_whole_lines(part, i > 0, i < 2) for i, part in enumerate(parts)]
     text, encoding = decode(b"\n".join(parts), options.encoding)
-    n_head = len(_solid_lines(parts[0].decode("latin-1")))
-    return stored, _solid_lines(text), n_head, encoding
+    return stored, _solid_lines(text), len(_solid_lines(parts[0].decode("latin-1"))), encoding
 
 
 def _keeps_ascii(encoding: str) -> bool:
@@ -197,20 +201,13 @@ def _find_rate(
 ) -> tuple[float, slice, datetime | None]:
     """Rate [Hz], rows of data to keep, and time of the first one; this also indexes the rows."""
     if layout.time_column is None or layout.time_kind == "index":
-        if layout.rate:
-            notes.append(f"The sampling rate of {frequency_text(layout.rate)} is from the header.")
-        elif options.sampling_rate is None:
-            why = "counts samples" if layout.time_kind == "index" else "is missing"
-            raise RecordingError(f"does not give its sampling rate: a time column {why}; set sampling_rate.")
-        for _ in rows.index():
-            pass
-        return layout.rate, slice(0, rows.n_rows - layout.first_row), date_from_text(layout.trigger)
+        return _take_rate_of_header(rows, layout, options, notes)
     clock = Clock(layout.date) if layout.time_kind == "stamp" else None
     value: Callable[[str], float] | Clock | None = clock
     if layout.time_kind == "quantity":
         value = partial(quantity, decimal=layout.decimal)
     column = TimeColumn(rows.index(layout.time_column, layout.first_row, value), layout.time_unit)
-    found: list[str] = []
+    stamp_notes: list[str] = []
     per_second = 1.0
 
     def find_unit(rate: float) -> float:
@@ -219,33 +216,46 @@ def _find_rate(
             per_second = _guess_time_unit(rows, layout, rate, notes)
         return per_second
 
-    rate, kept, seconds = find_rate_of_pieces(column.pieces(), found, find_unit)
+    rate, kept, seconds = find_rate_of_pieces(column.pieces(), stamp_notes, find_unit)
     if column.n_times < 2:
         raise RecordingError("does not give its sampling rate: its time column holds no times.")
     if column.n_missing:
         notes.append(f"{count_text(column.n_missing, 'row')} without a time: interpolated.")
-    n_rows = rows.n_rows - layout.first_row
+    whole = slice(0, rows.n_rows - layout.first_row)
     start = clock.first if clock else shift_time(date_from_text(layout.trigger), column.first / per_second)
     if options.sampling_rate is not None:
-        return rate, slice(0, n_rows), start
-    if found and _agrees_with_stamps(layout, n_rows, rate, (column.last - column.first) / per_second):
-        if kept != slice(0, n_rows):
+        return rate, whole, start
+    span = (column.last - column.first) / per_second
+    if stamp_notes and _agrees_with_stamps(layout, whole.stop, rate, span):
+        if kept != whole:
             notes.append("Some time stamps are wrong: the rate and length of the header are used.")
-        return layout.rate, slice(0, n_rows), start
-    notes += found
-    if layout.rate and rate and abs(layout.rate / rate - 1) < 0.01:
+        return layout.rate, whole, start
+    notes += stamp_notes
+    if not rate or (layout.rate and abs(layout.rate / rate - 1) < 0.01):
         rate = layout.rate  # more precise than rounded time stamps
-    elif not rate:
-        rate = layout.rate
     return rate, kept, shift_time(start, seconds) if kept.start else start
+
+
+def _take_rate_of_header(
+    rows: TextRows, layout: Layout, options: Options, notes: list[str]
+) -> tuple[float, slice, datetime | None]:
+    """Do so without a time column."""
+    if layout.rate:
+        notes.append(f"The sampling rate of {frequency_text(layout.rate)} is from the header.")
+    elif options.sampling_rate is None:
+        why = "counts samples" if layout.time_kind == "index" else "is missing"
+        raise RecordingError(f"does not give its sampling rate: a time column {why}; set sampling_rate.")
+    for _ in rows.index():
+        pass
+    return layout.rate, slice(0, rows.n_rows - layout.first_row), date_from_text(layout.trigger)
 
 
 def _agrees_with_stamps(layout: Layout, n_rows: int, rate: float, span: float) -> bool:
     """Whether the rate of the header matches the stamps, apart from rounded or wrong ones."""
     if not layout.rate:
         return False
-    told = (n_rows - 1) / layout.rate
-    return abs(span - told) < max(0.001 * told, 2 / layout.rate) or (
+    expected = (n_rows - 1) / layout.rate
+    return abs(span - expected) < max(0.001 * expected, 2 / layout.rate) or (
         layout.length == n_rows and abs(rate / layout.rate - 1) < 0.01
     )
 
@@ -255,8 +265,7 @@ def _guess_time_unit(rows: TextRows, layout: Layout, rate: float, notes: list[st
     n_rows = rows.n_rows - layout.first_row
 
     def fetch(first: int, stop: int) -> list[FloatArray]:
-        columns = layout.columns[:MOST_CHANNELS]
-        table = rows.table(layout.first_row + first, layout.first_row + stop, columns)
+        table = rows.table(layout.first_row + first, layout.first_row + stop, layout.columns[:MOST_CHANNELS])
         return [scale_samples(column, 1.0)[0] for column in table.T]
 
     for per_second, words in ((1e3, "milliseconds"), (1e6, "microseconds"), (1e9, "nanoseconds")):

@@ -1,7 +1,11 @@
-"""From the parts on each channel to the list of events."""
+"""From the parts on each channel to the list of events.
+
+Some events belong together: transients at the edges of sags, and the same event on several systems.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -11,8 +15,7 @@ from pqswarm.measure.detect.scan import Scan
 from pqswarm.measure.detect.spans import find_spans, standard_duration
 from pqswarm.measure.event import ChannelEvent, Event, group_overlapping, group_parts
 from pqswarm.measure.group.distortion import Distortion, rises_in_thd
-from pqswarm.measure.group.joins import join_systems, join_transients
-from pqswarm.measure.group.sag_phasors import SagPhasors
+from pqswarm.measure.group.sag_type import SagPhasors
 from pqswarm.measure.group.sentences import describe_change, describe_levels, describe_steady, describe_transients
 from pqswarm.measure.ieee1159 import category
 from pqswarm.measure.supply.survey import Supply
@@ -78,8 +81,7 @@ class EventList:
 
     def _is_partial(self, part: ChannelEvent) -> bool:
         """Whether other phases of the system stay live during an interruption."""
-        own = self.supply.numbers.index(part.number)
-        members = [i for i in range(len(self.supply.numbers)) if self.supply.system_of(i) == self.supply.system_of(own)]
+        members = self.supply.members_of(self.supply.system_of(self.supply.numbers.index(part.number)))
         return len(members) > 1 and not self._all_phases([part], members)
 
     def steady(self, parts: Iterable[ChannelEvent]) -> list[Event]:
@@ -151,8 +153,7 @@ class EventList:
         start, end = min(part.start for part in group), max(part.end for part in group)
         urms = min(part.details["urms_start"] for part in group), max(part.details["urms_end"] for part in group)
         is_cut = any(part.cut_start or part.cut_end for part in group)
-        system = group[0].system
-        members = [i for i in range(len(self.supply.numbers)) if self.supply.system_of(i) == system]
+        members = self.supply.members_of(group[0].system)
         sag_type = ""
         details: dict[str, float] = {}
         if worst.type != "swell":
@@ -171,11 +172,11 @@ class EventList:
             details=details,
             sentence="",
         )
-        said = describe_levels(event)
+        sentence = describe_levels(event)
         if rises_in_thd(details, self.thresholds.thd):
             before = f", {100 * details['thd_before']:.1f} % before" if "thd_before" in details else ""
-            said += f"; THD {100 * details['thd_during']:.1f} % during{before}"
-        return replace(event, sentence=said)
+            sentence += f"; THD {100 * details['thd_during']:.1f} % during{before}"
+        return replace(event, sentence=sentence)
 
     def _distortion(self, worst: ChannelEvent) -> dict[str, float]:
         """Harmonics before and during an event, on its worst channel."""
@@ -226,16 +227,90 @@ def _join_by_channel(group: Sequence[ChannelEvent]) -> list[ChannelEvent]:
     """One part for each channel, with the worst magnitude, over all of its stretches."""
     joined = []
     for number in dict.fromkeys(part.number for part in sorted(group, key=lambda part: part.number)):
-        own = [part for part in group if part.number == number]
-        start, end = min(part.start for part in own), max(part.end for part in own)
+        parts = [part for part in group if part.number == number]
+        start, end = min(part.start for part in parts), max(part.end for part in parts)
         joined.append(
             replace(
-                max(own, key=lambda part: abs(part.magnitude)),
+                max(parts, key=lambda part: abs(part.magnitude)),
                 start=start,
                 end=end,
                 duration=end - start,
-                cut_start=any(part.cut_start for part in own),
-                cut_end=any(part.cut_end for part in own),
+                cut_start=any(part.cut_start for part in parts),
+                cut_end=any(part.cut_end for part in parts),
             )
         )
     return joined
+
+
+_AT_EDGE = 1.0  # tuned
+"""A transient within this many cycles of the edge of a sag or swell is part of it."""
+_SAME_TIME = 1.0  # tuned
+"""Events of two systems start and end within this many cycles if they are the same."""
+_SAME_SIZE = 0.02  # tuned
+"""Their magnitudes differ by no more [pu]."""
+
+
+def join_transients(
+    large: Iterable[Event], transients: Iterable[Event], frequency: float
+) -> tuple[list[Event], list[Event]]:
+    """Make one event of a sag or swell and the transients at its edges."""
+    kept = list(large)
+    left = []
+    reach = _AT_EDGE / frequency
+    for transient in transients:
+        near = [
+            event
+            for event in kept
+            if any(
+                part.number == other.number and abs(transient.start - edge) < reach
+                for part in event.parts
+                for other in transient.parts
+                for edge in (part.start, part.end)
+            )
+        ]
+        if near:
+            event = min(near, key=lambda one: abs(one.start - transient.start))
+            peak = max(transient.magnitude, event.details.get("transient_peak", 0.0))
+            addition = "" if "transient_peak" in event.details else f"; with a transient of {peak:.2f} pu at its edge"
+            kept[kept.index(event)] = replace(
+                event, sentence=event.sentence + addition, details={**event.details, "transient_peak": peak}
+            )
+        else:
+            left.append(transient)
+    return kept, left
+
+
+def join_systems(events: Iterable[Event], frequency: float) -> list[Event]:
+    """Merge the same event on several systems: two busbars, or the feeders of one, see the same sag."""
+    kept: list[Event] = []
+    for event in sorted(events, key=lambda one: (one.start, one.system)):
+        since = event.start - _SAME_TIME / frequency
+        near = takewhile(lambda other: other.start > since, reversed(kept))  # noqa: B023 (used up at once)
+        twin = next((other for other in near if _is_same_event(event, other, frequency)), None)
+        if twin is None:
+            kept.append(event)
+        else:
+            kept[kept.index(twin)] = replace(twin, also=(*twin.also, event.system))
+    return [
+        replace(one, sentence=f"{one.sentence}; the same on {', '.join(one.also)}") if one.also else one for one in kept
+    ]
+
+
+def _is_same_event(event: Event, other: Event, frequency: float) -> bool:
+    """Whether an event is the same in another system: in type, phases, time and size."""
+    close = _SAME_TIME / frequency
+    return (
+        (event.type, event.category, set(event.phases)) == (other.type, other.category, set(other.phases))
+        and event.system not in (other.system, *other.also)
+        and all(event.phases)
+        and abs(event.start - other.start) < close
+        and abs(event.end - other.end) < close
+        and all(_close(event, other, phase) for phase in set(event.phases))
+    )
+
+
+def _close(event: Event, other: Event, phase: str) -> bool:
+    """Whether two events are of one size on a phase."""
+    sizes = [[part.magnitude for part in one.parts if part.phase == phase] for one in (event, other)]
+    maximum = _SAME_SIZE * (100 if event.unit == "%" else 1)
+    return len(sizes[0]) == len(sizes[1]) and all(abs(a - b) < maximum for a, b in zip(*sizes, strict=True))
