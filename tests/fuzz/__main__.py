@@ -30,7 +30,7 @@ def main():
     else:
         from tests.fuzz.harness import Campaign
     from tests.fuzz.harness import Limits, try_again
-    from tests.fuzz.targets import TARGETS, Shares
+    from tests.fuzz.targets import TARGETS
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, help="wall-clock time; an hour unless --files is given")
@@ -39,18 +39,13 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--target", choices=TARGETS, action="append", help="default: all")
-    parser.add_argument(
-        "--analysed", type=float, default=1.0, help="factor on the fraction of accepted cases that are analysed"
-    )
-    parser.add_argument("--limit", type=float, default=Limits.seconds, help="processor time of a case [s]")
-    parser.add_argument("--memory", type=int, default=Limits.memory, help="memory of a case [MB]")
     parser.add_argument("--findings", type=Path, default=Path("fuzz-findings"), metavar="FOLDER")
     parser.add_argument("--samples", type=Path, metavar="FOLDER", help="recordings to damage instead of small ones")
     parser.add_argument("--again", type=Path, nargs="+", metavar="FOLDER", help="repeat these cases")
     parser.add_argument("--minimise", type=Path, metavar="FOLDER", help="minimise the files of a finding")
     parser.add_argument("--guided", action="store_true", help="let new lines of code guide the mutations (atheris)")
     given = parser.parse_args()
-    limits = Limits(given.limit, 6 * given.limit, given.memory)
+    limits = Limits()
     if given.minimise:
         from tests.fuzz.minimise import minimise
 
@@ -61,7 +56,6 @@ def main():
         for folder, outcome in zip(given.again, outcomes, strict=True):
             sys.stdout.write(f"{folder}: {outcome.word} {outcome.sentence}\n{outcome.trace}")
         return int(any(outcome.word == "finding" for outcome in outcomes))
-    shares = Shares(*(min(factor * given.analyzed, 1.0) for factor in vars(Shares()).values()))
     campaign = Campaign(
         seed=given.seed,
         first=given.first,
@@ -69,8 +63,6 @@ def main():
         seconds=given.seconds or (MANY if given.files else 3600.0),
         workers=given.workers,
         targets=tuple(given.target or TARGETS),
-        shares=shares,
-        limits=limits,
         findings=given.findings,
         samples=given.samples,
     )

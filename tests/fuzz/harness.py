@@ -6,13 +6,13 @@ one dies, after the case that killed it has been kept. Case n of a seed is the s
 
 import hashlib
 import json
+import math
 import mmap
 import os
 import random
 import resource
 import shutil
 import signal
-import struct
 import sys
 import tempfile
 import time
@@ -21,6 +21,7 @@ import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
 from tests.fuzz.generate import generate
 from tests.fuzz.layouts import MUTATORS
 from tests.fuzz.seeds import CORPUS, make_seeds, read_case, write_case
@@ -85,33 +86,29 @@ class Board:
     COLUMNS = ("files", "accepted", "refused", "findings", "slowest_us", "slowest_case")
 
     def __init__(self, workers):
-        self.workers = workers
-        self.width = 8 * len(self.COLUMNS) * len(TARGETS) + 16
-        self.memory = mmap.mmap(-1, workers * self.width)
+        shape = (workers, 1 + len(TARGETS), len(self.COLUMNS))
+        numbers = np.frombuffer(mmap.mmap(-1, 8 * math.prod(shape)), dtype=np.int64).reshape(shape)
+        self.cases, self.counts = numbers[:, 0, :2], numbers[:, 1:]
 
     def enter(self, worker, number, place):
-        struct.pack_into("<qq", self.memory, worker * self.width, number, place)
+        self.cases[worker] = number, place
 
     def current(self, worker):
-        return struct.unpack_from("<qq", self.memory, worker * self.width)
+        return self.cases[worker].tolist()
 
     def count(self, worker, target, word, seconds, number):
-        at = worker * self.width + 16 + 8 * len(self.COLUMNS) * TARGETS.index(target)
-        row = list(struct.unpack_from("<6q", self.memory, at))
+        row = self.counts[worker, TARGETS.index(target)]
         row[0] += 1
         row[{"accepted": 1, "refused": 2}.get(word, 3)] += 1
         if seconds * 1e6 > row[4]:
-            row[4:] = [int(seconds * 1e6), number]
-        struct.pack_into("<6q", self.memory, at, *row)
+            row[4:] = int(seconds * 1e6), number
 
     def table(self):
         """Rows of numbers by target."""
         rows = {}
-        for place, target in enumerate(TARGETS):
-            offset = 16 + 8 * len(self.COLUMNS) * place
-            each = [struct.unpack_from("<6q", self.memory, w * self.width + offset) for w in range(self.workers)]
-            slowest, case = max(row[4:] for row in each)
-            rows[target] = [*(sum(row[i] for row in each) for i in range(4)), slowest / 1e6, case]
+        for target, each in zip(TARGETS, self.counts.swapaxes(0, 1), strict=True):
+            slowest, case = max(each[:, 4:].tolist())
+            rows[target] = [*each[:, :4].sum(axis=0).tolist(), slowest / 1e6, case]
         return rows
 
 

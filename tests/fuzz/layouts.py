@@ -22,6 +22,18 @@ from tests.reference import pqdif
 
 CLASSES = {pqdif.guid(name): name for name in pqdif.GUIDS}
 ELEMENT = 28  # bytes of an element of a PQDIF collection
+ODD_NAMES = [
+    "../x.cfg",
+    "/x.dat",
+    "C:\\x.csv",
+    "x.zip",
+    "a/x.cff",
+    "x.csv",
+    "xl/x.xml",
+    "\x1b[2J.csv",
+    "x.mat",
+    "<b>.csv",
+]
 ODD_TYPES = ("<f4", "<f8", ">f8", "<i2", "<u8", "?", "<c16", "<U3", "|S4", "<M8[us]", "<f2")
 
 BOMBS = 0.002
@@ -203,19 +215,7 @@ def mutate_zip(files, rng):
     name = rng.choice(list(members))
     members[name] = mutate(members[name], rng, rng.choice((mutate_text, mutate_bytes)))
     if rng.random() < 0.3:
-        odd = (
-            "../x.cfg",
-            "/x.dat",
-            "C:\\x.csv",
-            "x.zip",
-            "a/x.cff",
-            "x.csv",
-            "xl/x.xml",
-            "\x1b[2J.csv",
-            "x.mat",
-            "<b>.csv",
-        )
-        members[rng.choice(odd)] = members.pop(name)
+        members[rng.choice(ODD_NAMES)] = members.pop(name)
     if rng.random() < 0.1:
         members[rng.choice(("inner.zip", "inner.csv", "x.npz"))] = content
     if rng.random() < BOMBS:

@@ -94,11 +94,10 @@ class ArrayFile:
             raise PqswarmError(f"{path} does not fit into memory.") from error
 
     def _manifest(self, archive: zipfile.ZipFile) -> dict[str, Any]:
+        content = self._member(archive, _MANIFEST, _MANIFEST_LIMIT)
         try:
-            manifest = json.loads(self._member(archive, _MANIFEST, _MANIFEST_LIMIT))
+            manifest = json.loads(content)
         except (ValueError, RecursionError) as error:
-            if isinstance(error, FileFormatError):
-                raise
             raise FileFormatError(f"is damaged: its manifest is not readable ({damage_text(error)}).") from error
         if not isinstance(manifest, dict) or manifest.get("format") != self.format:
             raise FileFormatError(f"is not a pqswarm {self.what}: its manifest names another format.")

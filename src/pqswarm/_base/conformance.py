@@ -59,7 +59,7 @@ def require_parameter_class(kind: type[Parameters], make: Callable[[Mapping[str,
     for row in kind.table():
         require(row["meaning"] and row["range"], f"parameter {row['name']} has no meaning or range")
         require(is_frozen(kind.of(given), row["name"]), "parameters can be changed")
-    wrong = [("no_such_thing", 1)]
+    wrong: list[tuple[str, Any]] = [("no_such_thing", 1)]
     for field in dataclasses.fields(kind):
         wrong.append((field.name, object()))
         for limit, beyond in ((field.metadata["low"], -1), (field.metadata["high"], 1)):

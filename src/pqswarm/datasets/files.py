@@ -79,9 +79,24 @@ def _build_dataset(manifest: dict[str, Any], arrays: dict[str, AnyArray]) -> Dat
     for kind in ("class_names", "parameter_names"):
         if not all(map(is_name, manifest[kind])) or len(set(manifest[kind])) < len(manifest[kind]):
             raise FileFormatError(f"is damaged: the {kind!r} of its manifest are not distinct names.")
+    _check_arrays(manifest, arrays, len(snr))
+    return Dataset(
+        **arrays,
+        snr=snr,
+        class_names=tuple(manifest["class_names"]),
+        feature_names=tuple(manifest["feature_names"]),
+        parameter_names=tuple(manifest["parameter_names"]),
+        seed=manifest["seed"],
+        preset=manifest["preset"],
+        version=manifest["version"],
+        feature_options=options,
+    )
+
+
+def _check_arrays(manifest: dict[str, Any], arrays: dict[str, AnyArray], n_levels: int) -> None:
     n = arrays["y"].size
     shapes = {
-        "features": (len(snr), n, len(manifest["feature_names"])),
+        "features": (n_levels, n, len(manifest["feature_names"])),
         "y": (n,),
         "source": (n,),
         "seeds": (n,),
@@ -102,14 +117,3 @@ def _build_dataset(manifest: dict[str, Any], arrays: dict[str, AnyArray]) -> Dat
             allowed = PARAMETERS.get(name, _ANY)  # parameters of plugins may be unknown here
             if not ((given >= allowed.low) & (given <= allowed.high)).all():
                 raise FileFormatError(f"is damaged: it holds impossible values of {name}.")
-    return Dataset(
-        **arrays,
-        snr=snr,
-        class_names=tuple(manifest["class_names"]),
-        feature_names=tuple(manifest["feature_names"]),
-        parameter_names=tuple(manifest["parameter_names"]),
-        seed=manifest["seed"],
-        preset=manifest["preset"],
-        version=manifest["version"],
-        feature_options=options,
-    )

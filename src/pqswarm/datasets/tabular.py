@@ -78,32 +78,16 @@ def read_samples(
 
 
 def _read_csv(content: bytes, source: str, label: str | None, ignore: Sequence[str], drop_missing: bool) -> Samples:
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        raise PqswarmError(f"{source}, line {line}: this is not UTF-8 text: save it as CSV in UTF-8.") from None
-    if "\0" in text:
-        raise FileFormatError(f"{source} is not a CSV file: it holds binary data.")
-    header = text.split("\n", 1)[0]
-    delimiter = max(_DELIMITERS, key=header.count)
+    text = _csv_text(content, source)
+    delimiter = max(_DELIMITERS, key=text.split("\n", 1)[0].count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    # Not lists of Python numbers, which take four times the memory.
+    numbers = packed.array("d")
+    labels = []
+    lines = packed.array("q")
     try:
         names = [name.strip() for name in next(reader, [])]
-        if len(names) < 2:
-            raise PqswarmError(f"{source} needs a header with the names of at least two columns, features and a label.")
-        check_sample_column_names(names, source)
-        for name in ignore:
-            if name not in names:
-                raise unknown_name(f"column to ignore in {source}", name, names)
-        place = names.index(sample_label_column([name for name in names if name not in ignore], label, source))
-        columns = [i for i, name in enumerate(names) if i != place and name not in ignore]
-        if not columns:
-            raise PqswarmError(f"{source} has only the label column and no features.")
-        # Not lists of Python numbers, which take four times the memory.
-        numbers = packed.array("d")
-        labels = []
-        lines = packed.array("q")
+        place, columns = _csv_columns(names, source, label, ignore)
         for cells in reader:
             if not any(cell.strip() for cell in cells):
                 continue
@@ -126,6 +110,32 @@ def _read_csv(content: bytes, source: str, label: str | None, ignore: Sequence[s
     kept = [names[i] for i in columns]
     features = np.frombuffer(numbers).reshape(len(lines), len(kept))
     return assemble_samples(features, labels, kept, source, lambda i: f"line {lines[i]}, column {names[place]!r}")
+
+
+def _csv_text(content: bytes, source: str) -> str:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise PqswarmError(f"{source}, line {line}: this is not UTF-8 text: save it as CSV in UTF-8.") from None
+    if "\0" in text:
+        raise FileFormatError(f"{source} is not a CSV file: it holds binary data.")
+    return text
+
+
+def _csv_columns(names: list[str], source: str, label: str | None, ignore: Sequence[str]) -> tuple[int, list[int]]:
+    """Places of the label and of the features."""
+    if len(names) < 2:
+        raise PqswarmError(f"{source} needs a header with the names of at least two columns, features and a label.")
+    check_sample_column_names(names, source)
+    for name in ignore:
+        if name not in names:
+            raise unknown_name(f"column to ignore in {source}", name, names)
+    place = names.index(sample_label_column([name for name in names if name not in ignore], label, source))
+    columns = [i for i, name in enumerate(names) if i != place and name not in ignore]
+    if not columns:
+        raise PqswarmError(f"{source} has only the label column and no features.")
+    return place, columns
 
 
 def _cell_number(cell: str, delimiter: str, where: str, column: str) -> float:
@@ -157,11 +167,11 @@ def _read_npz(content: bytes, source: str) -> Samples:
     if y.dtype.kind == "S":
         y = np.char.decode(y, "utf-8", "replace")
     names = named.get("feature_names")
-    made = Samples.of(X, y, source=source)
+    samples = Samples.of(X, y, source=source)
     if names is None:
-        return made
+        return samples
     check_sample_column_names(names, source)
-    return Samples(made.features, made.y, made.class_names, tuple(names))
+    return Samples(samples.features, samples.y, samples.class_names, tuple(names))
 
 
 def _check_tabular_code_points(arrays: dict[str, AnyArray], source: str) -> None:
@@ -198,11 +208,11 @@ def _known_tabular_arrays(content: bytes, source: str) -> dict[str, AnyArray]:
                 raise FileFormatError(f"{source} has more than {_MAX_VALUES} values, more than is read.")
             return arrays
     except FileFormatError as error:
-        told = str(error)
+        message = str(error)
         remedy = (
-            " Labels of Python objects are saved as text: y.astype(str)." if "plain numbers or text" in told else ""
+            " Labels of Python objects are saved as text: y.astype(str)." if "plain numbers or text" in message else ""
         )
-        raise FileFormatError(told if told.startswith(source) else f"{source} {told}{remedy}") from None
+        raise FileFormatError(message if message.startswith(source) else f"{source} {message}{remedy}") from None
     except PqswarmError:
         raise
     except DAMAGE as error:

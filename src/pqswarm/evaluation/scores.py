@@ -12,9 +12,8 @@ from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator, SubsetError
 from pqswarm.evaluation.devices import ExactEvaluator
-from pqswarm.evaluation.estimators import accepts_argument
+from pqswarm.evaluation.estimators import accepts_argument, refit_fold
 from pqswarm.evaluation.exact.naive_bayes.evaluator import KernelNBEvaluator
-from pqswarm.evaluation.refit import refit_fold
 from pqswarm.evaluation.tables import take_table
 
 _Formula = Callable[[AnyArray, AnyArray, AnyArray], FloatArray]
@@ -228,9 +227,9 @@ class ScoredEvaluator(Evaluator):
         labels = self.evaluator.row_labels
         n_classes = self.evaluator.classes.size
         classes = range(n_classes) if n_classes > 2 else [1]
-        areas, doubtful = zip(
-            *(self._areas(responses[:, c], slack[:, c], labels == c, selected) for c in classes), strict=True
-        )
+        of_classes = [self._areas(responses[:, c], slack[:, c], labels == c, selected) for c in classes]
+        areas = [area for area, _ in of_classes]
+        doubtful = [folds for _, folds in of_classes]
         weights = self._true.T if self._kwargs.get("average") == "weighted" and n_classes > 2 else None
         return np.average(areas, axis=0, weights=weights), np.unique(np.concatenate(doubtful))
 

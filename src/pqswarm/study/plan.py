@@ -7,7 +7,7 @@ from functools import cached_property
 from math import inf
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError, model_validator
+from pydantic import Discriminator, Field, Tag, ValidationError, model_validator
 
 from pqswarm._base.random import derived_seed
 from pqswarm.errors import PqswarmError, unknown_name
@@ -22,6 +22,7 @@ from pqswarm.study.plan_data import (
     NamedFile,
     OwnDataPlan,
     OwnHeldOutPlan,
+    PlanPart,
     Seed,
     Title,
     is_own,
@@ -36,10 +37,6 @@ _RESERVED = (ALL_FEATURES, ONE_STANDARD_ERROR, "algorithm", "level", "all", "res
 _SHOWN = ("title", "paper", "control", "comparisons", "margin")
 
 
-class _Plan(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
 _Data = Annotated[Annotated[DatasetPlan, Tag("generated")] | Annotated[OwnDataPlan, Tag("own")], Discriminator(is_own)]
 _HeldOut = Annotated[
     Annotated[HeldOutPlan, Tag("generated")] | Annotated[OwnHeldOutPlan, Tag("own")] | Annotated[None, Tag("none")],
@@ -48,7 +45,7 @@ _HeldOut = Annotated[
 _Named = Annotated[Annotated[NamedEvents, Tag("generated")] | Annotated[NamedFile, Tag("own")], Discriminator(is_own)]
 
 
-class StudyPlan(_Plan):
+class StudyPlan(PlanPart):
     """A whole study.
 
     Attributes
@@ -141,13 +138,9 @@ class StudyPlan(_Plan):
     @model_validator(mode="after")
     def _check(self) -> Self:
         for what, group in (("classifiers", self.classifiers), ("algorithms", self.algorithms)):
-            for key, names in (
-                ("name", [member.name for member in group]),
-                ("id", [member.id or member.name for member in group]),
-            ):
-                twice = next((name for name in names if names.count(name) > 1), None)
-                if twice is not None:
-                    raise ValueError(f"{what} contains the {key} {twice!r} twice: change one of them")
+            _check_unique(f"{what} contains the name", [member.name for member in group], "change one of them")
+            ids = [member.id or member.name for member in group]
+            _check_unique(f"{what} contains the id", ids, "change one of them")
         for algorithm in self.algorithms:
             if algorithm.name.lower() in _RESERVED:
                 raise ValueError(
@@ -173,14 +166,9 @@ class StudyPlan(_Plan):
         """Check the data of each cell; see :meth:`cells`."""
         if self.datasets and self.dataset != DatasetPlan():
             raise ValueError("dataset and datasets are both given: keep one of them")
-        names = [one.name for one in self.datasets]
-        twice = next((name for name in names if names.count(name) > 1), None)
-        if twice is not None:
-            raise ValueError(f"datasets contains the name {twice!r} twice: rename one of them")
-        files = [one.file for one in self.datasets if isinstance(one, NamedFile)]
-        twice = next((file for file in files if files.count(file) > 1), None)
-        if twice is not None:
-            raise ValueError(f"datasets contains the file {twice!r} twice: it would count twice")
+        _check_unique("datasets contains the name", [data.name for data in self.datasets], "rename one of them")
+        files = [data.file for data in self.datasets if isinstance(data, NamedFile)]
+        _check_unique("datasets contains the file", files, "it would count twice")
         if isinstance(self.held_out, HeldOutPlan) and self.held_out.cross_dataset and len(self.dataset_seeds) < 2:
             raise ValueError("held_out.cross_dataset needs several dataset.seeds")
         for cell in self.cells().values() if self.multiverse is None else ():  # a specification has checked its own
@@ -357,6 +345,12 @@ class StudyPlan(_Plan):
         ours, theirs = map(_flat_plan, plans)
         pairs = {key: (ours.get(key, "absent"), theirs.get(key, "absent")) for key in dict.fromkeys([*ours, *theirs])}
         return [(key, one, two) for key, (one, two) in pairs.items() if one != two]
+
+
+def _check_unique(what: str, names: list[str], remedy: str) -> None:
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(f"{what} {twice!r} twice: {remedy}")
 
 
 def _without_unset(tree: Any) -> Any:

@@ -27,7 +27,9 @@ _GENERATED = ("preset", "classes", "events_per_class", "snr", "features", "seed"
 """Keys of generated events, which do not apply to your own data."""
 
 
-class _Part(BaseModel):
+class PlanPart(BaseModel):
+    """A table of a plan."""
+
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
@@ -52,7 +54,7 @@ def _changed_feature_options(given: Any) -> Any:
     return FeatureOptions.of(given).changed() if isinstance(given, dict) else given
 
 
-class DatasetPlan(_Part):
+class DatasetPlan(PlanPart):
     """The events to study and their features.
 
     Attributes
@@ -145,7 +147,7 @@ def is_own(given: Any) -> Literal["own", "generated", "none"]:
     return "own" if keys.keys() & {"file", "fraction"} else "generated"
 
 
-class _FromFile(_Part):
+class _FromFile(PlanPart):
     """A table that may name a file, relative to the folder of the plan."""
 
     _folder: Path = PrivateAttr(default=Path())
@@ -271,7 +273,7 @@ class OwnHeldOutPlan(_FromFile):
         return None if self.file is None else self.located(self.file)
 
 
-class HeldOutPlan(_Part):
+class HeldOutPlan(PlanPart):
     """Generated events that no search uses, to test selected subsets.
 
     Attributes

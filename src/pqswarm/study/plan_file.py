@@ -29,6 +29,7 @@ _RENAMED_KEYS = {
     "readings": "specifications",
     "best_share": "best_fraction",
     "catfish_share": "catfish_fraction",
+    "neighbours": "neighbors",
 }
 _RENAMED_PRESETS = {"paper-stepped": "paper-grid", "field-16": "field-extended"}
 
@@ -164,19 +165,29 @@ def format_plan(plan: StudyPlan) -> str:
     if isinstance(plan.held_out, HeldOutPlan):
         unused = ("events_per_class", "seeds") if plan.held_out.cross_dataset else ("cross_dataset",)
         parts["held_out"] = {key: value for key, value in parts["held_out"].items() if key not in unused}
-    tables = {
-        key: [value] if isinstance(value, dict) else value for key, value in parts.items() if _is_plan_table(value)
-    }
-    lines = [f"{key} = {to_toml(value)}" for key, value in parts.items() if key not in tables]
-    for key, members in tables.items():
-        for member in members:
-            lines += ["", f"[{key}]" if isinstance(parts[key], dict) else f"[[{key}]]"]
-            preset = member.get("preset") if isinstance(member.get("preset"), dict) else None
-            own = {name: entry for name, entry in member.items() if name != "preset" or preset is None}
-            lines += [f"{name} = {to_toml(entry)}" for name, entry in own.items() if entry != {}]
-            if preset is not None:
-                lines += ["", f"[{key}.preset]", *preset_lines(preset, f"{key}.preset.")]
-    return "\n".join([*lines, *_multiverse_lines(plan.multiverse)])
+    lines = []
+    tables = []
+    for key, value in parts.items():
+        if isinstance(value, dict):
+            tables += _table_lines(key, f"[{key}]", value)
+        elif isinstance(value, tuple) and any(isinstance(member, dict) for member in value):
+            for member in value:
+                tables += _table_lines(key, f"[[{key}]]", member)
+        else:
+            lines.append(f"{key} = {to_toml(value)}")
+    return "\n".join([*lines, *tables, *_multiverse_lines(plan.multiverse)])
+
+
+def _table_lines(key: str, heading: str, table: Mapping[str, Any]) -> list[str]:
+    """The lines of a table; a preset that is not a name has tables of its own."""
+    lines = ["", heading]
+    below = []
+    for name, value in table.items():
+        if name == "preset" and isinstance(value, dict):
+            below = ["", f"[{key}.preset]", *preset_lines(value, f"{key}.preset.")]
+        elif value != {}:
+            lines.append(f"{name} = {to_toml(value)}")
+    return lines + below
 
 
 def _multiverse_lines(plan: MultiversePlan | None) -> list[str]:
@@ -190,7 +201,3 @@ def _multiverse_lines(plan: MultiversePlan | None) -> list[str]:
     for name, table in {"multiverse": parts, **tables}.items():
         lines += ["", f"[{name}]", *(f"{toml_key(key)} = {to_toml(value)}" for key, value in table.items())]
     return lines
-
-
-def _is_plan_table(value: Any) -> bool:
-    return isinstance(value, dict) or (isinstance(value, tuple) and any(isinstance(member, dict) for member in value))

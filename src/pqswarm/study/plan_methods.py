@@ -5,22 +5,18 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from pqswarm.errors import unknown_name
 from pqswarm.evaluation import CLASSIFIERS, Classifier
 from pqswarm.search import ALGORITHMS, Search
 from pqswarm.search.ranking import required_filter
-from pqswarm.study.plan_data import Seed
+from pqswarm.study.plan_data import PlanPart, Seed
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._+-]{0,39}$")]
 
 
-class _Plan(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class FoldsPlan(_Plan):
+class FoldsPlan(PlanPart):
     """The cross-validation.
 
     Attributes
@@ -38,7 +34,7 @@ class FoldsPlan(_Plan):
     stage_two_seed: Seed = 1
 
 
-class SubsetsPlan(_Plan):
+class SubsetsPlan(PlanPart):
     """Which subsets the searches may propose; features are given by name or position.
 
     Attributes
@@ -56,7 +52,7 @@ class SubsetsPlan(_Plan):
     groups: tuple[tuple[str | int, ...], ...] = ()
 
 
-class ClassifierPlan(_Plan):
+class ClassifierPlan(PlanPart):
     """A classifier with given hyperparameters, or with those found by grid search.
 
     Attributes
@@ -87,7 +83,7 @@ class ClassifierPlan(_Plan):
     name: Name
     id: Name | None = None
     kind: str
-    parameters: dict[str, Any] = {}
+    parameters: dict[str, Any] = Field(default={})
     scaling: Literal["once", "minmax", "standard", "robust"] = "once"
     grid_search: Annotated[bool, Field(strict=True)] = True
 
@@ -125,7 +121,7 @@ class ClassifierPlan(_Plan):
         return CLASSIFIERS.find(self.kind)(self.parameters if settings is None else settings)
 
 
-class AlgorithmPlan(_Plan):
+class AlgorithmPlan(PlanPart):
     """A search algorithm with its parameters.
 
     Attributes
@@ -144,7 +140,7 @@ class AlgorithmPlan(_Plan):
     name: Name
     id: Name | None = None
     algorithm: str
-    parameters: dict[str, Any] = {}  # checked by the algorithm
+    parameters: dict[str, Any] = Field(default={})  # checked by the algorithm
 
     @model_validator(mode="before")
     @classmethod

@@ -62,9 +62,8 @@ class KNNOnCuda(CudaBackend["KNNEvaluator"]):
     def __init__(self, evaluator: "KNNEvaluator") -> None:
         super().__init__(evaluator)
         cp = self._cp
-        n = len(evaluator.data)
         self._metric = evaluator.metric_number
-        self._n = n
+        self._n = n = len(evaluator.data)
         self._n_padded = -(-n // _SIDE) * _SIDE
         self._slab = min(self._n_padded, max(1, _SLAB // (16 * self._n_padded)) * _SIDE)
         self._keys = 1 if self._metric == 2 else _KEYS

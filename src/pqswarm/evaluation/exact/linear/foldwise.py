@@ -6,8 +6,8 @@ import numpy as np
 
 from pqswarm._base.typing import AnyArray, FloatArray, IntArray
 from pqswarm.evaluation.base import Evaluator
+from pqswarm.evaluation.estimators import refit_fold
 from pqswarm.evaluation.memory import MAX_SOLVED_BYTES
-from pqswarm.evaluation.refit import refit_fold
 
 EPSILON = float(np.finfo(np.float64).eps)
 _TABLE = 2**25  # maximum size of a table of products; larger ones are computed on demand
