@@ -152,7 +152,7 @@ def test_the_analysis(app, sag, analysis):
     assert [one["channel"] for one in found["references"]] == ["UA", "UB", "UC"]
     assert found["events"][0]["probabilities"] == analysis.events[0].as_dict()["probabilities"]
     assert "sag_with_harmonics" in found["events"][0]["possible"]
-    assert (found["events"][0]["recording"], found["events"][0]["reference_source"]) == (sag, "nominal")
+    assert (found["events"][0]["recording"], found["events"][0]["reference_source"]) == (sag, "pre-event")
     listed = get(app, f"/api/events?recording={sag}")["rows"]
     assert [one | event for one, event in zip(listed, found["events"], strict=True)] == found["events"]
 
