@@ -37,7 +37,7 @@ READY = {
     "statistics": "document.querySelectorAll('.statistics .point').length > 0",
     "studies": "document.querySelectorAll('#section tr.link').length > 0",
     "recording": "document.querySelector('.waves')?.dataset.state === 'ready'",
-    "study": "document.querySelectorAll('#section svg').length > 0",
+    "study": "document.querySelector('.study iframe:not(.coming)') !== null",
 }
 """JavaScript condition to wait for before each screenshot."""
 

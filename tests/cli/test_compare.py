@@ -90,16 +90,16 @@ def test_runs_that_a_study_wrote(tmp_path):
     content = json.loads(invoke(path, "-f", "json", "--control", "B", "--pair", "A", "B"))
     assert content["left_out"] == ["SFFS"]
     (row,), (pair,) = content["unpaired"], content["pairs"]
-    assert (row["algorithm"], row["against"], row["verdict"]) == ("B", "A", "worse")
-    assert (pair["algorithm"], pair["superiority"], pair["verdict"]) == ("A", 1.0, "better")
+    assert (row["algorithm"], row["against"], row["conclusion"]) == ("B", "A", "worse")
+    assert (pair["algorithm"], pair["superiority"], pair["conclusion"]) == ("A", 1.0, "better")
     assert pair["p_value"] == pytest.approx(stats.mannwhitneyu(range(6), range(10, 16), method="exact").pvalue)
     text = invoke(path, "--column", "size")
     assert "Left out (single run): SFFS." in text
     assert "Independent runs: A against every other algorithm" in text
     assert text.splitlines()[-2].endswith("inconclusive")
-    assert json.loads(invoke(path, "-f", "json", "--column", "size", "--margin", "0.9"))["unpaired"][0]["verdict"] == (
-        "practically equal"
-    )
+    assert json.loads(invoke(path, "-f", "json", "--column", "size", "--margin", "0.9"))["unpaired"][0][
+        "conclusion"
+    ] == ("practically equal")
 
 
 def test_data_sets_are_not_compared_as_runs(accuracies):

@@ -5,9 +5,10 @@ import pytest
 from scipy.stats import binomtest
 
 from pqswarm.search import ACO, BPSO, GA, SFFS, CatfishBPSO, ChaoticBPSO, Run, minimize
-from pqswarm.search.aco import deposit, pheromone_probability
-from pqswarm.search.bpso import binary_velocity
-from pqswarm.search.ga import crossover, fitness, roulette
+from pqswarm.search._move_kernels import binary_move_velocities
+from pqswarm.search._population_kernels import deposit_on_paths, exchange_tails, spin_wheel
+from pqswarm.search.aco import pheromone_probability
+from pqswarm.search.ga import fitness
 from tests.reference import searches
 from tests.search.problems import PROBLEMS, problem
 
@@ -74,19 +75,20 @@ class TestGA:
     def test_crossover_keeps_what_both_parents_have(self):
         rng = np.random.default_rng(1)
         parents = rng.random((7, 20)) < 0.5
-        children = crossover(parents, np.array([5, 1, 20]))
+        children = parents.copy()
+        exchange_tails(children, np.array([5, 1, 20]))
         for k in range(0, 6, 2):
             np.testing.assert_array_equal(np.sort(children[k : k + 2], axis=0), np.sort(parents[k : k + 2], axis=0))
         np.testing.assert_array_equal(children[4:], parents[4:])
 
     def test_roulette_chooses_in_proportion(self):
         weights = np.array([0.0, 1.0, 3.0, 0.0])
-        chosen = roulette(weights, np.random.default_rng(0).random(4000))
+        chosen = spin_wheel(weights, np.random.default_rng(0).random(4000))
         counts = np.bincount(chosen, minlength=4)
         assert counts[0] == counts[3] == 0
         assert binomtest(int(counts[2]), 4000, 0.75).pvalue > 1e-4
-        assert set(roulette(np.zeros(3), np.linspace(0, 0.999, 99))) == {0, 1, 2}
-        assert roulette(weights, np.array([1.0])).tolist() == [2]
+        assert set(spin_wheel(np.zeros(3), np.linspace(0, 0.999, 99))) == {0, 1, 2}
+        assert spin_wheel(weights, np.array([1.0])).tolist() == [2]
 
     def test_fitness(self):
         errors = np.array([0.1, 0.4, 0.8])
@@ -131,7 +133,7 @@ class TestACO:
 
     def test_deposit_by_hand(self):
         paths = np.array([[True, False, True], [True, True, False]])
-        new = deposit(np.ones((2, 3)), paths, np.array([0.5, 0.0]), factor=5, evaporation=0.2, low=0.3, high=1.05)
+        new = deposit_on_paths(np.ones((2, 3)), paths, np.array([0.5, 0.0]), 5.0, 0.2, 0.3, 1.05)
         np.testing.assert_allclose(new, [[1.05, 1.0, 0.9], [0.8, 0.9, 1.0]])
         np.testing.assert_allclose(pheromone_probability(new), [1.05 / 1.85, 1.0 / 1.9, 0.9 / 1.9])
 
@@ -174,17 +176,17 @@ class TestACO:
 
 class TestBPSO:
     def test_velocity_by_hand(self):
-        velocity = binary_velocity(
+        velocity = binary_move_velocities(
             np.array([[0.5, 5.0, -5.0]]),
             np.array([[True, False, True]]),
             np.array([[True, True, False]]),
             np.array([False, True, False]),
             np.array([[0.5, 0.25, 1.0]]),
             np.array([[0.25, 1.0, 0.5]]),
-            inertia=1.0,
-            cognitive=2.0,
-            social=2.0,
-            limit=6.0,
+            1.0,
+            2.0,
+            2.0,
+            6.0,
         )
         np.testing.assert_allclose(velocity, [[0.0, 6.0, -6.0]])
 

@@ -12,7 +12,7 @@ from pqswarm.search.learning2d import (
     adaptive_weight,
     cardinality,
     learning_set,
-    neighbourhood_best,
+    neighborhood_best,
     position,
     ranks,
     self_learning_set,
@@ -88,9 +88,9 @@ def test_ties_go_to_the_lowest_index():
     assert ranks(np.array([1.0, 2.0, 2.0, 1.0])).tolist() == [3, 1, 2, 4]
     # Particles 29, 0 and 1 are neighbours of particle 0.
     errors = np.full(30, 0.5)
-    assert neighbourhood_best(errors)[0] == 0
-    assert neighbourhood_best(errors)[29] == 0
-    assert neighbourhood_best(errors, neighbours=20).tolist() == [0] * 30
+    assert neighborhood_best(errors)[0] == 0
+    assert neighborhood_best(errors)[29] == 0
+    assert neighborhood_best(errors, neighbors=20).tolist() == [0] * 30
 
 
 def test_wheel_without_positive_sum_returns_the_likeliest():
@@ -155,13 +155,13 @@ def test_negative_likelihoods_are_clipped_at_zero():
 
 def test_neighbours_alone_are_learnt_from_without_unification():
     errors = np.linspace(0.1, 0.9, 30)[np.random.default_rng(2).permutation(30)]
-    for neighbours in (1, 4):
-        search = UPSO2D(9, 3, {"neighbours": neighbours, "cognitive": 0.0, "unification": 0.0})
+    for neighbors in (1, 4):
+        search = UPSO2D(9, 3, {"neighbors": neighbors, "cognitive": 0.0, "unification": 0.0})
         before = search.velocities.copy()
         masks = told(search, errors)
         search.ask()
         for i in range(30):
-            around = [(i + k) % 30 for k in range(-neighbours, neighbours + 1)]
+            around = [(i + k) % 30 for k in range(-neighbors, neighbors + 1)]
             best = min(around, key=lambda k: errors[k])
             changed = search.velocities[i] != before[i]
             np.testing.assert_array_equal(changed, learning_set(masks[best], masks[i]) > 0)
@@ -192,5 +192,5 @@ def test_options_change_the_search():
         return np.concatenate(asked)
 
     plain = path()
-    for options in ({"randomness": "particle"}, {"clip_negative": True}, {"refresh_gap": 4}, {"neighbours": 3}):
+    for options in ({"randomness": "particle"}, {"clip_negative": True}, {"refresh_gap": 4}, {"neighbors": 3}):
         assert not np.array_equal(plain, path(**options)), options

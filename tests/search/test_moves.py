@@ -5,16 +5,13 @@ import pytest
 
 from pqswarm.errors import PqswarmError
 from pqswarm.search import ALGORITHMS, GA, Run, advance_runs
-from pqswarm.search._move_kernels import learn_in_two_dimensions
-from pqswarm.search._population_kernels import breed_population
-from pqswarm.search.aco import deposit
-from pqswarm.search.bpso import binary_velocity
-from pqswarm.search.ga import crossover, roulette
+from pqswarm.search._move_kernels import binary_move_velocities, learn_in_two_dimensions
+from pqswarm.search._population_kernels import breed_population, deposit_on_paths, exchange_tails, spin_wheel
 from pqswarm.search.learning2d import (
     adaptive_weight,
     cardinality,
     learning_set,
-    neighbourhood_best,
+    neighborhood_best,
     position,
     ranks,
     self_learning_set,
@@ -71,12 +68,12 @@ def test_velocities_in_two_dimensions(unification):
 
 def test_neighbours_and_trust():
     rng = np.random.default_rng(2)
-    for count, neighbours in ((2, 1), (3, 4), (30, 1), (30, 7), (30, 100)):
+    for count, neighbors in ((2, 1), (3, 4), (30, 1), (30, 7), (30, 100)):
         errors, previous = rng.integers(0, 4, (2, count)) / 4.0
         errors[rng.random(count) < 0.1] = np.inf
-        around = np.sort((np.arange(count)[:, np.newaxis] + np.arange(-neighbours, neighbours + 1)) % count, axis=1)
+        around = np.sort((np.arange(count)[:, np.newaxis] + np.arange(-neighbors, neighbors + 1)) % count, axis=1)
         best = errors[around].argmin(axis=1)
-        assert np.array_equal(neighbourhood_best(errors, neighbours), around[np.arange(count), best])
+        assert np.array_equal(neighborhood_best(errors, neighbors), around[np.arange(count), best])
         worst = errors.max()
         share = np.isinf(errors).astype(float) if np.isinf(worst) else errors / max(worst, 0.25)
         expected = np.where(errors < previous, 1 - share, share - 1) + 0.0
@@ -88,12 +85,9 @@ def test_binary_velocities(limit):
     rng = np.random.default_rng(3)
     v, (r1, r2), (x, pbest) = rng.normal(size=(30, 99)), rng.random((2, 30, 99)), rng.random((2, 30, 99)) < 0.5
     gbest = rng.random(99) < 0.5
-    options = {"inertia": 0.7, "cognitive": 2.1, "social": 1.3, "limit": limit}
     step = 0.7 * v + 2.1 * r1 * (pbest - x.astype(float)) + 1.3 * r2 * (gbest - x.astype(float))
-    found = binary_velocity(v, x, pbest, gbest, r1, r2, **options)
+    found = binary_move_velocities(v, x, pbest, gbest, r1, r2, 0.7, 2.1, 1.3, limit)
     assert same_bits(found + 0.0, np.clip(step, -limit, limit) + 0.0)  # versions of NumPy differ in the sign of zero
-    with pytest.raises(PqswarmError, match="must have the shape of velocity"):
-        binary_velocity(v, x, pbest, gbest, r1[:, :1], r2, **options)
 
 
 def slow_roulette(weights, u):
@@ -106,14 +100,14 @@ def test_wheels_and_children():
     rng = np.random.default_rng(4)
     for m, n in ((2, 1), (3, 9), (11, 40), (30, 99)):
         for weights in (rng.random(m), rng.integers(0, 2, m) * 0.5, np.zeros(m), np.r_[1.0, np.full(m - 1, 1e-300)]):
-            assert np.array_equal(
-                roulette(weights, np.linspace(0, 1, 77)), slow_roulette(weights, np.linspace(0, 1, 77))
-            )
+            u = np.linspace(0, 1, 77)
+            assert np.array_equal(spin_wheel(weights, u), slow_roulette(weights, u))
             population = rng.random((m, n)) < 0.5
             pairs, u = m // 2, rng.random(m)
             crossed, where, bits, places, flipped = (rng.random(k) for k in (pairs, pairs, m * n, m, m))
             cuts = np.where(crossed < 0.8, 1 + (where * (n - 1)).astype(int), n)
-            children = crossover(population[slow_roulette(weights, u)], cuts)
+            children = population[slow_roulette(weights, u)]
+            exchange_tails(children, cuts)
             made = breed_population(population, weights, np.concatenate([u, crossed, where, bits]), 0.8, 0.2, True)
             assert np.array_equal(made, children ^ (bits.reshape(m, n) < 0.2))
             made = breed_population(
@@ -121,8 +115,6 @@ def test_wheels_and_children():
             )
             one = np.arange(n) == (places * n).astype(int)[:, np.newaxis]
             assert np.array_equal(made, children ^ (one & (flipped < 0.2)[:, np.newaxis]))
-    with pytest.raises(PqswarmError, match="2 cuts need 4 parents"):
-        crossover(np.ones((3, 4), dtype=bool), np.array([1, 2]))
 
 
 def test_pheromone():
@@ -130,10 +122,8 @@ def test_pheromone():
     for ants in (1, 5, 40):
         pheromone, paths, errors = rng.random((2, 99)) + 0.3, rng.random((ants, 99)) < 0.4, rng.random(ants)
         total = (1.0 - 0.2) * pheromone + (np.stack([paths, ~paths]) * (1.0 - errors)[:, np.newaxis]).sum(axis=1) / 5.0
-        made = deposit(pheromone, paths, errors, factor=5, evaporation=0.2, low=0.4, high=1.2)
+        made = deposit_on_paths(pheromone, paths, errors, 5.0, 0.2, 0.4, 1.2)
         assert same_bits(made, np.clip(total, 0.4, 1.2))
-    with pytest.raises(PqswarmError, match="deposit needs pheromone"):
-        deposit(pheromone, paths, errors[:3], factor=5, evaporation=0.2, low=0.4, high=1.2)
 
 
 class Told:

@@ -38,7 +38,7 @@ def test_all_runs_obey(tmp_path):
 
 def test_unknown_features_are_named(tmp_path):
     plan = read_plan(PLAN.replace("hue", "hues"))
-    with pytest.raises(PqswarmError, match="unknown feature in fixed_features 'hues': did you mean 'hue'"):
+    with pytest.raises(PqswarmError, match="unknown feature in fixed 'hues': did you mean 'hue'"):
         run_study(plan, tmp_path / "study", jobs=1, data=FRAME)
 
 

@@ -43,9 +43,9 @@ def query(
     mark, sign = _read_format(separator, decimal)
     if not 0 < seconds <= 1e6:
         raise PqswarmError(f"--seconds must be above 0 and at most 1000000, not {seconds:g}.")
-    with Archive(folder, read_only=True) as found:
+    with Archive(folder, read_only=True) as archive:
         writer = csv.writer(sys.stdout, delimiter=mark, lineterminator="\n")
-        for row in run_query(found, statement, seconds):
+        for row in run_query(archive, statement, seconds):
             writer.writerow([table_cell(value, sign) for value in row])
 
 
@@ -67,8 +67,8 @@ def export(
     mark, sign = _read_format(separator, decimal)
     check_ending("--out", out, [".csv", ".parquet"])
     check_writable(out, overwrite)
-    with Archive(folder, read_only=True) as found:
-        count = export_archive(found, out, mark, sign)
+    with Archive(folder, read_only=True) as archive:
+        count = export_archive(archive, out, mark, sign)
     echo(f"wrote {file_text(out)}: {count_text(count, 'event')}")
 
 
@@ -83,9 +83,9 @@ def check(folder: Folder) -> None:
     from pqswarm.identify import Archive
     from pqswarm.identify.archive.export import check_archive
 
-    with Archive(folder, read_only=True) as found:
-        counts = found.counts()
-        problems = list(check_archive(found))
+    with Archive(folder, read_only=True) as archive:
+        counts = archive.counts()
+        problems = list(check_archive(archive))
     for is_damage, text in problems:
         echo(f"{'damage: ' if is_damage else ''}{text}")
     sizes = ", ".join(count_text(counts[f"{noun}s"], noun) for noun in ("file", "recording", "event"))

@@ -121,7 +121,7 @@ def compare(
     def best_first(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         return sorted(rows, key=lambda row: mean_ranks[row["algorithm"]])
 
-    found: dict[str, Any] = {
+    report: dict[str, Any] = {
         "n_blocks": ranks.n_blocks,
         "left_out": list(given.left_out),
         "lower_is_better": not higher_is_better,
@@ -131,11 +131,11 @@ def compare(
         "alpha": comparison.alpha,
         "posthoc": best_first(comparison.rows()),
     }
-    found |= _comparisons(given, comparison.control, pair, margin, higher_is_better)
+    report |= _comparisons(given, comparison.control, pair, margin, higher_is_better)
     if contrast:
-        found["contrast"] = contrast_estimation(given.values, given.names).rows()
+        report["contrast"] = contrast_estimation(given.values, given.names).rows()
     as_json = partial(json.dumps, indent=2, ensure_ascii=False, allow_nan=False)
-    text = as_json(found) if form == "json" else _tables(form, found)
+    text = as_json(report) if form == "json" else _tables(form, report)
     if out is None:
         typer.echo(text)
         return
@@ -154,39 +154,41 @@ def _comparisons(
     samples = given.samples if given.blocks else dict(zip(given.names, given.values.T, strict=True))
     options: Any = {"lower_is_better": not higher_is_better, "margin": margin}
     with_control, of_pair = ("paired", "paired_pairs") if given.blocks else ("unpaired", "pairs")
-    found = {with_control: [one.row() for one in compare_all(samples, control=control, **options)]}
+    tables = {with_control: [one.row() for one in compare_all(samples, control=control, **options)]}
     if pair is not None:
-        found[of_pair] = [one.row() for one in compare_all(samples, pairs=[pair], **options)]
-    return found
+        tables[of_pair] = [one.row() for one in compare_all(samples, pairs=[pair], **options)]
+    return tables
 
 
-def _tables(style: str, found: dict[str, Any]) -> str:
+def _tables(style: str, report: dict[str, Any]) -> str:
     from pqswarm.statistics import table
     from pqswarm.statistics.tables import csv_comment_cell, escape_markdown
 
-    better, side = ("lower", "worse") if found["lower_is_better"] else ("higher", "better")
-    title = f"Mean ranks of {len(found['ranks'])} algorithms over {found['n_blocks']} rows; {better} results are better"
-    left_out = f"Left out (single run): {', '.join(found['left_out'])}." if found["left_out"] else ""
+    better, side = ("lower", "worse") if report["lower_is_better"] else ("higher", "better")
+    title = (
+        f"Mean ranks of {len(report['ranks'])} algorithms over {report['n_blocks']} rows; {better} results are better"
+    )
+    left_out = f"Left out (single run): {', '.join(report['left_out'])}." if report["left_out"] else ""
     sections = [
-        (title, found["ranks"], left_out),
-        ("Friedman test: do the algorithms differ?", found["friedman"], ""),
-        (f"Post hoc: every algorithm against {found['control']}", found["posthoc"], _compare_explanation(found)),
+        (title, report["ranks"], left_out),
+        ("Friedman test: do the algorithms differ?", report["friedman"], ""),
+        (f"Post hoc: every algorithm against {report['control']}", report["posthoc"], _compare_explanation(report)),
     ]
     for key, title in (
-        ("paired", f"{found['control']} against every other algorithm"),
+        ("paired", f"{report['control']} against every other algorithm"),
         ("paired_pairs", "The chosen pair"),
     ):
-        if key in found:
-            sections.append((f"{title}, over {found['n_blocks']} data sets or blocks", found[key], _PAIRED))
-    if "unpaired" in found:
-        title = f"Independent runs: {found['control']} against every other algorithm, all pairs of runs"
-        sections.append((title, found["unpaired"], "" if "pairs" in found else _UNPAIRED))
-    if "pairs" in found:
+        if key in report:
+            sections.append((f"{title}, over {report['n_blocks']} data sets or blocks", report[key], _PAIRED))
+    if "unpaired" in report:
+        title = f"Independent runs: {report['control']} against every other algorithm, all pairs of runs"
+        sections.append((title, report["unpaired"], "" if "pairs" in report else _UNPAIRED))
+    if "pairs" in report:
         title = "Independent runs: the chosen pair, all pairs of runs"
-        sections.append((title, found["pairs"], _UNPAIRED))
-    if "contrast" in found:
+        sections.append((title, report["pairs"], _UNPAIRED))
+    if "contrast" in report:
         title = f"Contrast estimation: results of the row minus those of the column; positive: the row is {side}"
-        sections.append((title, found["contrast"], ""))
+        sections.append((title, report["contrast"], ""))
     parts = []
     for title, rows, note in sections:
         if style == "md":
@@ -211,13 +213,13 @@ _UNPAIRED = (
 )
 
 
-def _compare_explanation(found: dict[str, Any]) -> str:
-    alpha = found["alpha"]
+def _compare_explanation(report: dict[str, Any]) -> str:
+    alpha = report["alpha"]
     note = (
         f"p (Hommel) is the adjusted p-value, significant if at most {alpha:g}. alpha/i is the threshold for the "
         f"unadjusted p that some papers print as APV, not a p-value (alpha = {alpha:g}, i = 1 for the largest p)."
     )
-    p = found["friedman"][-1]["p_value"]  # corrected for ties, where there are any
+    p = report["friedman"][-1]["p_value"]  # corrected for ties, where there are any
     if p > alpha:
         note += f" The Friedman test is not significant (p = {p:.3g}): these comparisons should not be interpreted."
     return note

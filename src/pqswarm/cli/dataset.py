@@ -74,14 +74,14 @@ def dataset(
     try:
         with progress_bars() as show:
             report = partial(show, "events")
-            made = make_dataset(events_per_class, levels, seed, chosen, jobs, report, options)
+            events = make_dataset(events_per_class, levels, seed, chosen, jobs, report, options)
     except KeyboardInterrupt:
         raise Stopped("stopped; nothing was written.") from None
-    written = made.save(out)
+    written = events.save(out)
     typer.echo(
-        f"wrote {written}: {count_text(len(made), 'event')} of {len(made.class_names)} classes, "
-        f"{len(made.feature_names)} features, {count_text(len(made.snr), 'noise level')}, "
+        f"wrote {written}: {count_text(len(events), 'event')} of {len(events.class_names)} classes, "
+        f"{len(events.feature_names)} features, {count_text(len(events.snr), 'noise level')}, "
         f"{unit_text(written.stat().st_size, 'B')}"
     )
     if csv is not None:
-        typer.echo(f"wrote {made.write_csv(csv, levels[0])}")
+        typer.echo(f"wrote {events.write_csv(csv, levels[0])}")

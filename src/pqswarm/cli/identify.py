@@ -84,7 +84,7 @@ def identify(
     open_archive = None if archive is None else Archive(archive)
     is_stopped = False
     try:
-        for path, found, remark in identify_many(
+        for path, file_results, remark in identify_many(
             paths,
             options,
             model_path=model,
@@ -96,7 +96,7 @@ def identify(
         ):
             if results.unprinted and not outputs.paths and open_archive is None:
                 break
-            results.add_file(path, found, remark)
+            results.add_file(path, file_results, remark)
     except KeyboardInterrupt:
         is_stopped = True
     finally:
@@ -162,13 +162,13 @@ class _Results:
         """Print a result; if that fails, files are still written."""
         self.unprinted = echo(text, nl=not self.as_json) or self.unprinted
 
-    def add_file(self, path: Path, found: "Iterable[Analysis | Failure]", remark: str) -> None:
+    def add_file(self, path: Path, file_results: "Iterable[Analysis | Failure]", remark: str) -> None:
         """Add the recordings of a file."""
         self.n_files += 1
         if len(self.paths) > 1:
             remark = f" ({remark})" if remark else ""
             echo(f"[{self.n_files}/{len(self.paths)}] {file_text(path)}{remark}", err=True)
-        for result in found:
+        for result in file_results:
             self._add(result)
 
     def _add(self, result: "Analysis | Failure") -> None:

@@ -145,12 +145,12 @@ def choose_format(given: str | None, out: Path | None, endings: Mapping[str, str
     if out is None or not out.suffix:
         return given or usual
     by_ending = {ending: name for name, ending in endings.items() if ending}
-    found = by_ending.get(out.suffix.lower())
-    if given is None and found is None:
+    by_suffix = by_ending.get(out.suffix.lower())
+    if given is None and by_suffix is None:
         raise PqswarmError(f"--out must end in {', '.join(by_ending)}, not {out.name!r}, unless --format is given.")
-    if given is not None and found not in (None, given):
+    if given is not None and by_suffix not in (None, given):
         raise PqswarmError(f"--format {given} and --out {out} contradict each other: give only one.")
-    return given or str(found)
+    return given or str(by_suffix)
 
 
 def read_levels(text: str) -> list[float]:

@@ -45,10 +45,10 @@ def _specification_text(name: str, specification: str) -> str:
     plan = read_study(name).plan if Path(name).is_dir() else load_plan(name)
     if plan.multiverse is None:
         raise PqswarmError(f"{name} has no multiverse: leave --specification out.")
-    found = {one.name: one for one in plan.multiverse.list_specifications()}
-    if specification not in found:
-        raise unknown_name("specification", specification, found)
-    return format_plan(plan.plan_for(found[specification]))
+    specifications = {one.name: one for one in plan.multiverse.list_specifications()}
+    if specification not in specifications:
+        raise unknown_name("specification", specification, specifications)
+    return format_plan(plan.plan_for(specifications[specification]))
 
 
 @app.command(cls=Command)

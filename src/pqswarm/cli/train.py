@@ -89,7 +89,7 @@ def train(
 
     Reproduce the bundled model: pqswarm train
 
-    Learn from corrected verdicts: pqswarm train --archive june.archive
+    Learn from corrected events: pqswarm train --archive june.archive
     """
     from pqswarm.identify import load_site
     from pqswarm.identify import train as train_model
@@ -148,8 +148,8 @@ def _check(model: "Model", preset: "str | Preset", jobs: int, show: "Progress") 
     from pqswarm.identify import check_model
 
     levels = (20.0, 30.0, 40.0, 50.0, inf)
-    found = check_model(model, 50, levels, n_jobs=jobs, preset=preset, rate=_RATES[0], progress=show)
-    by_noise = {f"{level:g} dB, {_RATES[0]:g} Hz": one for level, one in zip(levels, found, strict=True)}
+    checks = check_model(model, 50, levels, n_jobs=jobs, preset=preset, rate=_RATES[0], progress=show)
+    by_noise = {f"{level:g} dB, {_RATES[0]:g} Hz": one for level, one in zip(levels, checks, strict=True)}
     by_rate = {
         f"40 dB, {rate:g} Hz": check_model(model, 50, [40.0], n_jobs=jobs, preset=preset, rate=rate, progress=show)[0]
         for rate in _RATES[1:]

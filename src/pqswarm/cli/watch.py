@@ -82,10 +82,10 @@ def watch(
                     delivered = watcher.run_once()
                 except KeyboardInterrupt:
                     analyzed = count_text(watcher.n_analyzed, "file")
-                    said = f"stopped; {analyzed} analysed, the archive {file_text(home)} is complete"
+                    state_text = f"stopped; {analyzed} analysed, the archive {file_text(home)} is complete"
                     if once:
-                        raise Stopped(f"{said}, but not all files were seen: the next run resumes.") from None
-                    _print_watch_message(f"{said}.")
+                        raise Stopped(f"{state_text}, but not all files were seen: the next run resumes.") from None
+                    _print_watch_message(f"{state_text}.")
                     return
     except Timeout:
         raise PqswarmError(
@@ -106,13 +106,13 @@ def _receivers(webhook: str | None, jsonl: Path | None, timeout: float) -> "list
     """The requested receivers, or the standard output."""
     from pqswarm.identify.folder.receivers import JsonLines, StreamReceiver, Webhook
 
-    found: list[Receiver] = []
+    receivers: list[Receiver] = []
     if webhook is not None:
-        found.append(Webhook(webhook, timeout))
+        receivers.append(Webhook(webhook, timeout))
     if jsonl is not None:
         check_no_folder(jsonl, "--jsonl the name of a file")
-        found.append(JsonLines(jsonl))
-    return found or [StreamReceiver(sys.stdout)]
+        receivers.append(JsonLines(jsonl))
+    return receivers or [StreamReceiver(sys.stdout)]
 
 
 @contextmanager

@@ -167,11 +167,11 @@ def _read_npz(content: bytes, source: str) -> Samples:
     if y.dtype.kind == "S":
         y = np.char.decode(y, "utf-8", "replace")
     names = named.get("feature_names")
-    made = Samples.of(X, y, source=source)
+    samples = Samples.of(X, y, source=source)
     if names is None:
-        return made
+        return samples
     check_sample_column_names(names, source)
-    return Samples(made.features, made.y, made.class_names, tuple(names))
+    return Samples(samples.features, samples.y, samples.class_names, tuple(names))
 
 
 def _check_tabular_code_points(arrays: dict[str, AnyArray], source: str) -> None:
@@ -208,11 +208,11 @@ def _known_tabular_arrays(content: bytes, source: str) -> dict[str, AnyArray]:
                 raise FileFormatError(f"{source} has more than {_MAX_VALUES} values, more than is read.")
             return arrays
     except FileFormatError as error:
-        told = str(error)
+        message = str(error)
         remedy = (
-            " Labels of Python objects are saved as text: y.astype(str)." if "plain numbers or text" in told else ""
+            " Labels of Python objects are saved as text: y.astype(str)." if "plain numbers or text" in message else ""
         )
-        raise FileFormatError(told if told.startswith(source) else f"{source} {told}{remedy}") from None
+        raise FileFormatError(message if message.startswith(source) else f"{source} {message}{remedy}") from None
     except PqswarmError:
         raise
     except DAMAGE as error:

@@ -52,12 +52,12 @@ def describe_feature(name: str, sampling_rate: float | None = None) -> str:
     >>> describe_feature("D3.energy", 25_000)
     'energy of the 1.56 to 3.12 kHz band: grows with its amplitude and duration'
     """
-    found = _NAME.fullmatch(name)
-    if found is None:
+    match = _NAME.fullmatch(name)
+    if match is None:
         raise PqswarmError(f"{name!r} is not the name of a wavelet feature, such as 'D3.energy' or 'A8.median'.")
-    kind = found[1]
-    level = int(found[2])
-    function = found[3]
+    kind = match[1]
+    level = int(match[2])
+    function = match[3]
     if function not in _WORDS:
         raise unknown_name("function of a wavelet feature", function, FUNCTIONS)
     if sampling_rate is None:

@@ -16,7 +16,10 @@ def fit_slopes(places, ends, rows, errors, slopes, shrinkage, steps):
     Good subsets weigh more; the penalty is worth `shrinkage` of them. Return the standard deviation of the residuals.
     """
     n, m = slopes.size, rows.size
-    weights, y, low, mean = np.empty(m), np.empty(m), np.inf, 0.0
+    weights = np.empty(m)
+    y = np.empty(m)
+    low = np.inf
+    mean = 0.0
     worst = -np.inf
     for i in range(m):
         low = min(low, errors[rows[i]])
@@ -29,27 +32,34 @@ def fit_slopes(places, ends, rows, errors, slopes, shrinkage, steps):
     for i in range(m):
         spread += (y[i] - mean) * (y[i] - mean) / m
     half = 0.5 * np.sqrt(spread) + 1e-12
-    centre, total, level = np.zeros(n), 0.0, 0.0
+    center = np.zeros(n)
+    total = 0.0
+    level = 0.0
     for i in range(m):
         weights[i] = half / (half + y[i])
         total += weights[i]
         level += weights[i] * y[i]
         for k in range(ends[rows[i]], ends[rows[i] + 1]):
-            centre[places[k]] += weights[i]
+            center[places[k]] += weights[i]
     level /= total
-    diagonal, ridge = np.empty(n), 0.0
+    diagonal = np.empty(n)
+    ridge = 0.0
     for j in range(n):
-        centre[j] /= total
-        diagonal[j] = total * centre[j] * (1.0 - centre[j])
+        center[j] /= total
+        diagonal[j] = total * center[j] * (1.0 - center[j])
         ridge += diagonal[j]
     ridge = shrinkage / total * ridge / n + 1e-9
-    residual, direction, image, squares = np.zeros(n), np.zeros(n), np.zeros(n), 0.0
+    residual = np.zeros(n)
+    direction = np.zeros(n)
+    image = np.zeros(n)
+    squares = 0.0
     before = 1.0
     for step in range(steps + 1):
         v = slopes if step == 0 else direction
-        shift, common = 0.0, 0.0
+        shift = 0.0
+        common = 0.0
         for j in range(n):
-            shift += centre[j] * v[j]
+            shift += center[j] * v[j]
             image[j] = 0.0
         for i in range(m):
             value = -shift
@@ -62,11 +72,11 @@ def fit_slopes(places, ends, rows, errors, slopes, shrinkage, steps):
                 image[places[k]] += value
         if step == 0:
             for j in range(n):
-                residual[j] = image[j] - centre[j] * common - ridge * slopes[j]
+                residual[j] = image[j] - center[j] * common - ridge * slopes[j]
         else:
             curvature = 0.0
             for j in range(n):
-                image[j] += ridge * direction[j] - centre[j] * common
+                image[j] += ridge * direction[j] - center[j] * common
                 curvature += direction[j] * image[j]
             if not curvature > 0.0:
                 break
@@ -119,9 +129,13 @@ def change(masks, kinds, draws, leaving, entering, keep_size):
             if keep_size and min(gone, come) < 0:
                 break
             if gone >= 0:
-                masks[i, gone], draws[i, gone], size = False, 1.0, size - 1
+                masks[i, gone] = False
+                draws[i, gone] = 1.0
+                size -= 1
             if come >= 0:
-                masks[i, come], draws[i, come], size = True, 1.0, size + 1
+                masks[i, come] = True
+                draws[i, come] = 1.0
+                size = size + 1
 
 
 @njit(cache=True, nogil=True)

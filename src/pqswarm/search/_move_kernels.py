@@ -14,7 +14,10 @@ _MAGNITUDE = 0x7FFFFFFFFFFFFFFF  # all bits but the sign
 
 @njit(cache=True, nogil=True)
 def binary_move_velocities(velocity, position, pbest, gbest, r1, r2, inertia, cognitive, social, limit):
-    """Return the velocities, (m, n), of particles in the space of bits after one step."""
+    r"""Return the velocities, (m, n), of particles in the space of bits after one step, clipped to `limit`.
+
+    .. math:: v \leftarrow \omega v + c_1 r_1 (pbest - x) + c_2 r_2 (gbest - x)
+    """
     out = np.empty(velocity.shape)
     for i in range(velocity.shape[0]):
         for j in range(velocity.shape[1]):
@@ -45,19 +48,44 @@ def learn_in_two_dimensions(
     out = np.empty(velocities.shape)
     gbest_size = gbest.sum()
     for i in range(m):
-        x, a, b, w = positions[i], pbest[i], nbest[i], weights[i]
-        x_size, a_size, b_size = x.sum(), a.sum(), b.sum()
+        x = positions[i]
+        a = pbest[i]
+        b = nbest[i]
+        w = weights[i]
+        x_size = x.sum()
+        a_size = a.sum()
+        b_size = b.sum()
         for j in range(n):
             size = j + 1
             out[i, 0, j] = _learn_element(
-                *(velocities[i, 0, j], size == a_size, size == gbest_size, size == b_size, size == x_size),
-                *(r1[i, 0, j], r2[i, 0, j], w, inertia, cognitive, social, unification),
+                velocities[i, 0, j],
+                size == a_size,
+                size == gbest_size,
+                size == b_size,
+                size == x_size,
+                r1[i, 0, j],
+                r2[i, 0, j],
+                w,
+                inertia,
+                cognitive,
+                social,
+                unification,
             )
         for j in range(n):
             new = not x[j]
             out[i, 1, j] = _learn_element(
-                *(velocities[i, 1, j], a[j] & new, gbest[j] & new, b[j] & new, x[j]),
-                *(r1[i, 1, j], r2[i, 1, j], w, inertia, cognitive, social, unification),
+                velocities[i, 1, j],
+                a[j] & new,
+                gbest[j] & new,
+                b[j] & new,
+                x[j],
+                r1[i, 1, j],
+                r2[i, 1, j],
+                w,
+                inertia,
+                cognitive,
+                social,
+                unification,
             )
     return out
 
@@ -76,13 +104,13 @@ def notice_better(masks, errors, pbest, pbest_errors, all_better):
 
 
 @njit(cache=True, nogil=True)
-def best_around(errors, neighbours):
+def best_around(errors, neighbors):
     """Return the position of the lowest error among each position on a ring and its neighbours; of equals the first."""
     count = errors.size
     best = np.empty(count, np.int64)
     for i in range(count):
         best[i] = i
-        for step in range(-min(neighbours, count), min(neighbours, count) + 1):
+        for step in range(-min(neighbors, count), min(neighbors, count) + 1):
             k = (i + step) % count
             if errors[k] < errors[best[i]] or (errors[k] == errors[best[i]] and k < best[i]):
                 best[i] = k
@@ -92,12 +120,13 @@ def best_around(errors, neighbours):
 @njit(cache=True, nogil=True)
 def trust(errors, previous):
     """Return the self-confidence of each particle."""
-    worst, out = 0.0, np.zeros(errors.size)
+    worst = 0.0
+    out = np.zeros(errors.size)
     for error in errors:
         worst = max(worst, error)
     for i in range(errors.size if worst > 0.0 else 0):
-        share = errors[i] / worst if worst < np.inf else 1.0 * (errors[i] == np.inf)
-        weight = min(1.0 - share, 1.0)
+        fraction = errors[i] / worst if worst < np.inf else 1.0 * (errors[i] == np.inf)
+        weight = min(1.0 - fraction, 1.0)
         out[i] = (weight if errors[i] < previous[i] else -weight) + 0.0  # the sum turns -0 into 0
     return out
 
@@ -109,7 +138,9 @@ def spin(velocities, row, r):
     xi = np.empty(m, np.int64)
     for i in range(m):
         rho = velocities[i, row]
-        total, place, largest = 0.0, -1, 0
+        total = 0.0
+        place = -1
+        largest = 0
         for j in range(n):
             total += rho[j]
             if place < 0 and total >= r[i]:

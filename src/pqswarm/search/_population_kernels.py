@@ -14,7 +14,8 @@ def spin_wheel(weights, u):
     equal = True
     for weight in weights:
         equal = equal and weight == 0.0
-    wheel, total = np.empty(weights.size), 0.0
+    wheel = np.empty(weights.size)
+    total = 0.0
     for k in range(weights.size):
         total += 1.0 if equal else weights[k]
         wheel[k] = total
@@ -52,7 +53,8 @@ def breed_population(population, weights, draws, crossover_probability, mutation
     for each bit; or, if not `each_bit`, twice m (which bit of a chromosome may be flipped, and whether it is).
     """
     m, n = population.shape
-    chosen, pairs = spin_wheel(weights, draws[:m]), m // 2
+    chosen = spin_wheel(weights, draws[:m])
+    pairs = m // 2
     children = np.empty((m, n), np.bool_)
     for i in range(m):
         for j in range(n):
@@ -74,7 +76,13 @@ def breed_population(population, weights, draws, crossover_probability, mutation
 
 @njit(cache=True, nogil=True)
 def deposit_on_paths(pheromone, paths, errors, factor, evaporation, low, high):
-    """Return the pheromone, (2, n), after evaporation and the deposits of ants on their paths, (m, n)."""
+    r"""Return the pheromone, (2, n), after evaporation and the deposits of ants on their paths, (m, n).
+
+    .. math:: \tau \leftarrow \mathrm{clip}((1 - \rho) \tau + \frac{1}{a} \sum (1 - J), \tau_{min}, \tau_{max})
+
+    Row 0 is to take, row 1 to leave a feature. The sum is over the ants whose subset, a row of `paths`, used the edge;
+    their `errors` J are at most 1.
+    """
     out = np.zeros(pheromone.shape)
     for ant in range(paths.shape[0]):
         for j in range(paths.shape[1]):

@@ -11,26 +11,8 @@ from pqswarm.search.base import Search, SearchParameters, as_rates
 
 
 def pheromone_probability(pheromone: FloatArray) -> FloatArray:
-    """Return the probability, (n,), that an ant takes each feature, from the pheromone of :func:`deposit`."""
+    """Return the probability, (n,), that an ant takes each feature, from the pheromone, (2, n)."""
     return np.asarray(pheromone[0] / pheromone.sum(axis=0))
-
-
-def deposit(
-    pheromone: FloatArray, paths: BoolArray, errors: FloatArray, *, factor: float, evaporation: float, low: float,
-    high: float,
-) -> FloatArray:  # fmt: skip
-    r"""Let pheromone evaporate and ants deposit more; it has shape (2, n), row 0 to take, row 1 to leave a feature.
-
-    .. math:: \tau \leftarrow \mathrm{clip}((1 - \rho) \tau + \frac{1}{a} \sum (1 - J), \tau_{min}, \tau_{max})
-
-    The sum is over the ants whose subset, a row of `paths`, used the edge; their `errors` J are at most 1.
-    """
-    from pqswarm.search import _population_kernels
-
-    if pheromone.shape != (2, paths.shape[1]) or errors.shape != (len(paths),):
-        raise PqswarmError("deposit needs pheromone of shape (2, n), paths of shape (m, n), and m errors.")
-    options = float(factor), float(evaporation), float(low), float(high)
-    return np.asarray(_population_kernels.deposit_on_paths(pheromone, paths, errors, *options))
 
 
 class ACOParameters(SearchParameters):
@@ -91,13 +73,23 @@ class ACO(Search):
         return self._resize(draws < pheromone_probability(self.pheromone))
 
     def _learn(self, masks: BoolArray, errors: FloatArray) -> None:
+        from pqswarm.search._population_kernels import deposit_on_paths
+
         p = self.parameters
         order = np.argsort(errors, kind="stable")
         if errors[order[0]] < self.best_error:
             self.best, self.best_error = masks[order[0]].copy(), np.array(errors[order[0]])
         if p.depositors == "global-best":
-            masks, errors, order = np.vstack([self.best, masks]), np.append(self.best_error, errors), np.array([0])
+            masks = np.vstack([self.best, masks])
+            errors = np.append(self.best_error, errors)
+            order = np.array([0])
         count = max(1, round(p.best_fraction * len(errors))) if p.depositors == "best-fraction" else 1
-        limits = {"low": p.pheromone_low, "high": p.pheromone_high}
-        paths, rates = masks[order[:count]], as_rates(errors)[order[:count]]
-        self.pheromone = deposit(self.pheromone, paths, rates, factor=p.factor, evaporation=p.evaporation, **limits)
+        self.pheromone = deposit_on_paths(
+            self.pheromone,
+            masks[order[:count]],
+            as_rates(errors)[order[:count]],
+            float(p.factor),
+            float(p.evaporation),
+            float(p.pheromone_low),
+            float(p.pheromone_high),
+        )

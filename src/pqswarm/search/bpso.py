@@ -7,28 +7,8 @@ import numpy as np
 
 from pqswarm._base.parameters import parameter
 from pqswarm._base.typing import BoolArray, FloatArray
-from pqswarm.errors import PqswarmError
 from pqswarm.search.base import SearchParameters
 from pqswarm.search.swarm import VelocityParameters, VelocitySwarm
-
-
-def binary_velocity(
-    velocity: FloatArray, position: BoolArray, pbest: BoolArray, gbest: BoolArray, r1: FloatArray, r2: FloatArray, *,
-    inertia: float, cognitive: float, social: float, limit: float,
-) -> FloatArray:  # fmt: skip
-    r"""Return the velocities after one step, clipped to plus and minus `limit`.
-
-    .. math:: v \leftarrow \omega v + c_1 r_1 (pbest - x) + c_2 r_2 (gbest - x)
-
-    All arrays have shape (m, n), except `gbest` (n,).
-    """
-    from pqswarm.search._move_kernels import binary_move_velocities
-
-    same = velocity.shape == position.shape == pbest.shape == r1.shape == r2.shape
-    if not same or gbest.shape != velocity.shape[1:]:
-        raise PqswarmError("position, pbest, r1 and r2 must have the shape of velocity, and gbest that of its rows.")
-    weights = float(inertia), float(cognitive), float(social), float(limit)
-    return np.asarray(binary_move_velocities(velocity, position, pbest, gbest, r1, r2, *weights))
 
 
 def take_probability(velocity: FloatArray) -> FloatArray:
@@ -62,10 +42,20 @@ class BinarySwarm(VelocitySwarm):
         """Return the weight of the old velocity."""
 
     def _move(self) -> BoolArray:
-        p, particles = self.parameters, (self.velocities, self.positions, self.pbest, self.gbest)
-        r1, r2, inertia = self._random_numbers(), self._random_numbers(), self._inertia()
-        self.velocities = binary_velocity(
-            *particles, r1, r2, inertia=inertia, cognitive=p.cognitive, social=p.social, limit=p.velocity_limit
+        from pqswarm.search._move_kernels import binary_move_velocities
+
+        p = self.parameters
+        self.velocities = binary_move_velocities(
+            self.velocities,
+            self.positions,
+            self.pbest,
+            self.gbest,
+            self._random_numbers(),
+            self._random_numbers(),
+            float(self._inertia()),
+            float(p.cognitive),
+            float(p.social),
+            float(p.velocity_limit),
         )
         return self._resize(self.rng.random(self.positions.shape) < take_probability(self.velocities))
 

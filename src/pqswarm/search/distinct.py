@@ -19,7 +19,8 @@ def move(masks: BoolArray, kinds: FloatArray, draws: FloatArray, *, keep_size: b
 
     `draws`, (m, n), select the features: those with the largest numbers. With `keep_size` features are only exchanged.
     """
-    rows, sizes = np.arange(len(masks)), masks.sum(axis=1)
+    rows = np.arange(len(masks))
+    sizes = masks.sum(axis=1)
     can_add, can_drop = sizes < masks.shape[1], sizes > 1
     added = can_add & ((kinds < 0.3) | (kinds >= 0.6) | ~can_drop)
     dropped = (sizes > 0) & (kinds >= 0.3) & (added | can_drop) | (~can_add & can_drop)

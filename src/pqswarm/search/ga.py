@@ -5,8 +5,7 @@ from typing import ClassVar
 import numpy as np
 
 from pqswarm._base.parameters import parameter
-from pqswarm._base.typing import BoolArray, FloatArray, IntArray
-from pqswarm.errors import PqswarmError
+from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.search.base import Search, SearchParameters, as_rates
 
 
@@ -18,24 +17,6 @@ def fitness(errors: FloatArray, kind: str = "accuracy") -> FloatArray:
     """
     rates = as_rates(errors)
     return np.asarray((1.0 if kind == "accuracy" else rates.max()) - rates)
-
-
-def roulette(weights: FloatArray, u: FloatArray) -> IntArray:
-    """Choose with replacement, one per uniform number in `u`, in proportion to the weights; equally if all are zero."""
-    from pqswarm.search._population_kernels import spin_wheel
-
-    return np.asarray(spin_wheel(weights, u))
-
-
-def crossover(parents: BoolArray, cuts: IntArray) -> BoolArray:
-    """Exchange the tails of rows 0 and 1, 2 and 3, and so on; a pair keeps the first `cuts` features."""
-    from pqswarm.search._population_kernels import exchange_tails
-
-    if 2 * len(cuts) > len(parents):
-        raise PqswarmError(f"{len(cuts)} cuts need {2 * len(cuts)} parents, not {len(parents)}.")
-    children = parents.copy()
-    exchange_tails(children, cuts)
-    return children
 
 
 class GAParameters(SearchParameters):
@@ -97,10 +78,19 @@ class GA(Search):
     def _children(self) -> BoolArray:
         from pqswarm.search._population_kernels import breed_population
 
-        p, (count, n), each_bit = self.parameters, self.population.shape, self.parameters.mutation == "bit"
+        p = self.parameters
+        count, n = self.population.shape
+        each_bit = p.mutation == "bit"
         draws = self.rng.random(count + 2 * (count // 2) + count * (n if each_bit else 2))
-        weights, rates = fitness(self.errors, p.fitness), (p.crossover_probability, p.mutation_probability)
-        children = self._resize(breed_population(self.population, weights, draws, *rates, each_bit))
+        children = breed_population(
+            self.population,
+            fitness(self.errors, p.fitness),
+            draws,
+            p.crossover_probability,
+            p.mutation_probability,
+            each_bit,
+        )
+        children = self._resize(children)
         if p.elites:
             elites = np.argsort(self.errors, kind="stable")[: min(p.elites, count)]
             children[count - elites.size :] = self.population[elites]

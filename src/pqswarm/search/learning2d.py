@@ -3,6 +3,9 @@ r"""Learning in two dimensions: the number of features, and the features (Algori
 The velocity of a particle is a 2 x n matrix of selection likelihoods: row 0 for each cardinality 1 ... n
 (:math:`\rho`), row 1 for each feature (:math:`\sigma`). The functions accept one particle or any stack: masks have
 shape (..., n), velocities and learning sets (..., 2, n).
+
+:func:`learning_set`, :func:`self_learning_set` and :func:`ranks` are the definition of what the kernels of the searches
+compute in one pass; tests compare them to the last bit. The others call those kernels.
 """
 
 import numpy as np
@@ -41,10 +44,10 @@ def self_learning_set(particle: BoolArray) -> FloatArray:
 
 def _learning_set_with_size(mask: BoolArray, features: BoolArray) -> FloatArray:
     """Put the one-hot size of `mask` above `features`; an empty mask has no size."""
-    learnt = np.empty((*mask.shape[:-1], 2, mask.shape[-1]))
-    learnt[..., 0, :] = mask.sum(axis=-1, keepdims=True) == np.arange(1, mask.shape[-1] + 1)
-    learnt[..., 1, :] = features
-    return learnt
+    learned = np.empty((*mask.shape[:-1], 2, mask.shape[-1]))
+    learned[..., 0, :] = mask.sum(axis=-1, keepdims=True) == np.arange(1, mask.shape[-1] + 1)
+    learned[..., 1, :] = features
+    return learned
 
 
 def adaptive_weight(errors: FloatArray, previous: FloatArray) -> FloatArray:
@@ -115,16 +118,16 @@ def _by_particle(likelihoods: FloatArray, numbers: ArrayLike, kind: type) -> tup
     return rows, each.reshape(-1)
 
 
-def neighbourhood_best(pbest_errors: FloatArray, neighbours: int = 1) -> IntArray:
-    """Return, for each particle on a ring, the one with the best position among it and `neighbours` on each side.
+def neighborhood_best(pbest_errors: FloatArray, neighbors: int = 1) -> IntArray:
+    """Return, for each particle on a ring, the one with the best position among it and `neighbors` on each side.
 
     Ties go to the lowest index.
 
     Examples
     --------
-    >>> neighbourhood_best(np.array([0.3, 0.2, 0.2, 0.4, 0.3])).tolist()
+    >>> neighborhood_best(np.array([0.3, 0.2, 0.2, 0.4, 0.3])).tolist()
     [1, 1, 1, 2, 0]
     """
     from pqswarm.search._move_kernels import best_around
 
-    return np.asarray(best_around(pbest_errors, neighbours))
+    return np.asarray(best_around(pbest_errors, neighbors))

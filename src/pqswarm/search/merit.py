@@ -12,14 +12,17 @@ from pqswarm.search.base import SearchParameters
 from pqswarm.search.distinct import DistinctSearch
 from pqswarm.search.umda import frequencies
 
-_ELITES, _BEST_FRACTION = 20, 0.3  # best subsets that never leave the population; fraction of it that is learned from
+_ELITES = 20  # best subsets that never leave the population
+_BEST_FRACTION = 0.3  # of the population, that is learned from
 _MEMORY = 450  # number of the best and of the last subsets that the model learns from
-_SHRINKAGE, _STEPS = 25.0, 4  # of the model: subsets that the penalty is worth; steps of a fit
+_SHRINKAGE = 25.0  # subsets that the penalty of the model is worth
+_STEPS = 4  # of a fit of the model
 _NOISE = 0.3  # of a prediction, in standard deviations of the residuals
 _PASSED = 0.9  # fraction of the best of the population that would pass the limits of a race
 _EXTRAPOLATED = 1.5  # difference in all folds for one in the tested folds, of a dropped subset
 _STALLED = 240  # subsets without improvement before the elites are changed instead of drawing by frequencies
-_IDLE, _PATIENCE = 600, 0.7  # subsets without improvement before a new start: at least, and per subset before them
+_IDLE = 600  # subsets without improvement before a new start, at least
+_PATIENCE = 0.7  # subsets without improvement before a new start, per subset before them
 
 
 class MeritParameters(SearchParameters):
@@ -102,7 +105,8 @@ class Merit(DistinctSearch):
         random = self._count < p.initial
         if not random and self._count - improved > max(_IDLE, _PATIENCE * (improved - begin)):
             self.epoch[:] = begin = improved = self._count
-            self._elites, self._leaders = self._elites[:0], None
+            self._elites = self._elites[:0]
+            self._leaders = None
         if random or self._count == begin:
             return self._make_distinct(self.rng.random((p.batch, n)) < self._first_frequencies())
         from pqswarm.search._merit_kernels import fit_slopes, predict_errors
@@ -118,7 +122,8 @@ class Merit(DistinctSearch):
             masks = self._resize(self.rng.random((count, n)) < likely)
         picks = self.rng.random((count, 3))
         predicted = predict_errors(masks, self.slopes) + _NOISE * noise * np.sqrt(6.0) * (picks[:, 0] + picks[:, 1] - 1)
-        order, ranked = np.argsort(predicted, kind="stable"), p.batch - round(p.unranked * p.batch)
+        order = np.argsort(predicted, kind="stable")
+        ranked = p.batch - round(p.unranked * p.batch)
         best, rest = self._first_new(masks, order[:0], order, ranked)
         chosen, _ = self._first_new(masks, best, rest[np.argsort(picks[rest, 2], kind="stable")], p.batch)
         batch = masks[chosen]
@@ -126,7 +131,8 @@ class Merit(DistinctSearch):
 
     def _first_new(self, masks: BoolArray, found: IntArray, order: IntArray, count: int) -> tuple[IntArray, IntArray]:
         """Up to `count` new subsets, those found and the first in an order, and the others; few are looked at."""
-        start, step = 0, 2 * (count - found.size)
+        start = 0
+        step = 2 * (count - found.size)
         while found.size < count and start < order.size:
             looked = np.concatenate([found, order[start : start + step]])
             start += step
@@ -176,7 +182,8 @@ class Merit(DistinctSearch):
     def _learn(self, masks: BoolArray, errors: FloatArray) -> None:
         parts = np.full((len(masks), 3), np.inf)
         if errors.ndim == 2:
-            parts, errors = np.where(np.isnan(errors[:, :3]), np.inf, errors[:, :3]), errors[:, 3]
+            parts = np.where(np.isnan(errors[:, :3]), np.inf, errors[:, :3])
+            errors = errors[:, 3]
             errors = self._estimated(parts, errors)
         super()._learn(masks, errors)
         self.parts = np.concatenate([self.parts, parts])
@@ -191,14 +198,17 @@ class Merit(DistinctSearch):
         if not dropped.any():
             return errors
         best = self._tested_best()
-        level, worst = self.parts[best].mean(axis=0), self.seen.errors[best].max()
+        level = self.parts[best].mean(axis=0)
+        worst = self.seen.errors[best].max()
         guess = level.sum() + _EXTRAPOLATED * np.where(np.isfinite(parts), parts - level, 0.0).sum(axis=1)
         return np.where(dropped, np.maximum(guess, np.nextafter(worst, np.inf)), errors)
 
     def _note(self, masks: BoolArray) -> None:
         """Note the features of new subsets, and which are among the best."""
         features = np.nonzero(masks)[1]
-        first, end, count = self._ends[self._count], self._ends[self._count] + features.size, self._count + len(masks)
+        first = self._ends[self._count]
+        end = self._ends[self._count] + features.size
+        count = self._count + len(masks)
         if end > self._places.size:  # double the capacity: amortised constant time
             self._places = np.concatenate([self._places[:first], np.empty(2 * end, dtype=np.uint32)])
         if count >= self._ends.size:
@@ -211,7 +221,9 @@ class Merit(DistinctSearch):
         elites = np.concatenate([self._elites, new[whole]])
         self._elites = elites[self._order(elites)[:_ELITES]]
         self._best = np.concatenate([self._best, np.arange(self._count, count)])
-        self._best, self._count, self._leaders = self._best[self._order(self._best)[:_MEMORY]], count, None
+        self._best = self._best[self._order(self._best)[:_MEMORY]]
+        self._count = count
+        self._leaders = None
 
     def _order(self, rows: IntArray) -> IntArray:
         """The order of these subsets by error, of equals the smaller first, then the earlier."""

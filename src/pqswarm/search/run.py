@@ -112,7 +112,8 @@ class Run:
         self.search = search
         self.max_evaluations = max_evaluations
         self.blocks = blocks if search.races else ()
-        self._spent, self._unit = 0, sum(self.blocks) or 1  # folds tested, and those of an evaluation
+        self._spent = 0  # folds tested
+        self._unit = sum(self.blocks) or 1  # folds of an evaluation
         self.best: BoolArray = np.zeros(search.n_features, dtype=np.bool_)
         self.best_error = np.inf
         # What is known of the first subsets of a batch cut by the budget: errors, or the outcome of a race.
@@ -132,11 +133,6 @@ class Run:
         """Evaluations so far; one that was begun counts."""
         return -(-self._spent // self._unit)
 
-    @property
-    def stalled(self) -> int:
-        """Evaluations since the best subset was found; all, if none was found."""
-        return self.n_evaluations - (self._improvements[-1][0] + 1 if self._improvements else 0)
-
     def ask(self) -> BoolArray:
         """Return the subsets to evaluate next, within the budget; see :meth:`Search.ask`."""
         if self.done:
@@ -145,7 +141,8 @@ class Run:
 
     def next_masks(self) -> BoolArray:
         """Return the subsets of :meth:`ask` without a copy; they must not be changed."""
-        asked, told = self.search._ask(), len(self._partial)
+        asked = self.search._ask()
+        told = len(self._partial)
         return asked[told : told + self.max_evaluations - self.n_evaluations]
 
     def tell(self, errors: ArrayLike) -> None:
@@ -173,7 +170,8 @@ class Run:
             error, size = float(errors[row]), int(sizes[row])
             as_good = self.search.prefers_small and error == self.best_error
             if not self._improvements or error < self.best_error or (as_good and size < self._improvements[-1][2]):
-                self.best, self.best_error = masks[row].copy(), error
+                self.best = masks[row].copy()
+                self.best_error = error
                 self._improvements.append((int(before[row]), error, size))
             self._extend_front(masks[row], error, size)
 
@@ -193,10 +191,11 @@ class Run:
 
     def _front_arrays(self) -> dict[str, AnyArray]:
         """The front by ascending size, as arrays."""
-        masks, errors = np.zeros((len(self._front), self.best.size), dtype=np.bool_), np.empty(len(self._front))
-        for row, size in enumerate(sorted(self._front)):
-            masks[row], errors[row] = self._front[size]
-        return {"front_masks": masks, "front_errors": errors}
+        points = [self._front[size] for size in sorted(self._front)]
+        return {
+            "front_masks": np.array([mask for mask, _ in points], dtype=np.bool_).reshape(-1, self.best.size),
+            "front_errors": np.array([error for _, error in points], dtype=np.float64),
+        }
 
     def result(self) -> SearchResult:
         """Return the best subset so far, with its history."""
@@ -245,7 +244,8 @@ class Run:
         self.best = own["best"].astype(np.bool_)
         self._improvements = [(int(start), float(error), int(size)) for start, error, size in own["improvements"]]
         self.best_error = self._improvements[-1][1] if self._improvements else np.inf
-        self._front, self._lowest = {}, self._nothing_found()
+        self._front = {}
+        self._lowest = self._nothing_found()
         for mask, error in zip(own["front_masks"].astype(np.bool_), own["front_errors"].tolist(), strict=True):
             self._extend_front(mask, error, int(mask.sum()))
         if self._improvements:  # a state without front: the best is known

@@ -26,11 +26,18 @@ class Swarm(Search):
     equivariant = True
     parameters: SwarmParameters
     state_fields: ClassVar[tuple[str, ...]] = (
-        "iteration", "positions", "errors", "pbest", "pbest_errors", "gbest", "gbest_error",
-    )  # fmt: skip
+        "iteration",
+        "positions",
+        "errors",
+        "pbest",
+        "pbest_errors",
+        "gbest",
+        "gbest_error",
+    )
 
     def _start(self) -> None:
-        count, n = self.parameters.swarm_size, self.n_features
+        count = self.parameters.swarm_size
+        n = self.n_features
         self.iteration = np.array(0)
         self.positions = self._random_subsets(count, self.parameters.start_probability)
         self.errors: FloatArray = np.full(count, np.inf)

@@ -7,7 +7,7 @@ import numpy as np
 from pqswarm._base.parameters import parameter
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.search.base import SearchParameters
-from pqswarm.search.learning2d import adaptive_weight, neighbourhood_best
+from pqswarm.search.learning2d import adaptive_weight, neighborhood_best
 from pqswarm.search.swarm import VelocityParameters, VelocitySwarm
 
 
@@ -26,7 +26,7 @@ class UPSO2DParameters(VelocityParameters):
     unification: float = parameter(
         "weight of the global best relative to the neighbours' best", default=0.9, low=0, high=1, symbol="u"
     )
-    neighbours: int = parameter("neighbours on each side of a particle, on a ring", default=1, low=1)
+    neighbors: int = parameter("neighbours on each side of a particle, on a ring", default=1, low=1)
 
 
 class UPSO2D(VelocitySwarm):
@@ -63,8 +63,9 @@ class UPSO2D(VelocitySwarm):
         from pqswarm.search._move_kernels import likeliest, spin
 
         self._refresh()
-        self.velocities = self._learnt_velocities()
-        likelihoods, count = self.velocities, len(self.velocities)
+        self.velocities = self._learned_velocities()
+        likelihoods = self.velocities
+        count = len(self.velocities)
         if self.parameters.clip_negative:
             likelihoods = likelihoods.copy()
             rho = likelihoods[:, 0]
@@ -80,11 +81,11 @@ class UPSO2D(VelocitySwarm):
             self.velocities[stale] = self.rng.random((int(stale.sum()), 2, self.n_features))
             self.stagnation[stale] = 0
 
-    def _learnt_velocities(self) -> FloatArray:
+    def _learned_velocities(self) -> FloatArray:
         from pqswarm.search._move_kernels import learn_in_two_dimensions
 
         p = self.parameters
-        bests = self.pbest, self.gbest, self.pbest[neighbourhood_best(self.pbest_errors, p.neighbours)]
+        bests = self.pbest, self.gbest, self.pbest[neighborhood_best(self.pbest_errors, p.neighbors)]
         r1, r2 = self._random_numbers(), self._random_numbers()
         rates = float(p.inertia), float(p.cognitive), float(p.social), float(p.unification)
         velocities = learn_in_two_dimensions(self.velocities, self.positions, *bests, r1, r2, self.weights, *rates)

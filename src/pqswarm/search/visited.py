@@ -33,7 +33,8 @@ class VisitedSubsets:
 
     @packed.setter
     def packed(self, packed: AnyArray) -> None:
-        self._packed, self._count = packed, len(packed)
+        self._packed = packed
+        self._count = len(packed)
         self._rows = {key: row for row, key in enumerate(_mask_keys(packed))}
 
     @property
@@ -64,11 +65,13 @@ class VisitedSubsets:
 
     def add(self, masks: BoolArray, errors: FloatArray) -> None:
         """Add new subsets and their errors."""
-        packed, end = np.packbits(masks, axis=1), self._count + len(masks)
+        packed = np.packbits(masks, axis=1)
+        end = self._count + len(masks)
         if end > len(self._packed):  # double the capacity: amortised constant time
             self._packed = np.concatenate([self.packed, np.zeros((end, packed.shape[1]), dtype=np.uint8)])
             self._errors = np.concatenate([self.errors, np.empty(end)])
-        self._packed[self._count : end], self._errors[self._count : end] = packed, errors
+        self._packed[self._count : end] = packed
+        self._errors[self._count : end] = errors
         self._rows.update(zip(_mask_keys(packed), range(self._count, end), strict=True))
         self._count = end
 

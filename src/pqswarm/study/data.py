@@ -125,23 +125,23 @@ def _open_events(plan: DatasetPlan, path: Path, jobs: int, digest: str | None, k
     """Return the planned events, from the file if it exists; a study that has started must have the same digest."""
     if not path.exists():
         options = plan.feature_options
-        made = make_dataset(plan.events_per_class, plan.snr, plan.seed, plan.make_preset(), jobs, features=options)
-        if digest not in (None, _digest(made)):
+        events = make_dataset(plan.events_per_class, plan.snr, plan.seed, plan.make_preset(), jobs, features=options)
+        if digest not in (None, _digest(events)):
             raise PqswarmError(
                 f"{path} is missing, and the events generated here differ from those this study started with: copy the "
                 f"file from where it started, or give --out another folder to start again."
             )
         if keep:
             path.parent.mkdir(exist_ok=True)
-            made.save(path)
-        return made
+            events.save(path)
+        return events
     try:
         kept = load_dataset(path)
     except FileFormatError as error:
         raise FileFormatError(f"{str(error).rstrip('.')}. Remove it to generate the events again.") from None
     planned = (plan.seed, plan.make_preset().name, plan.snr, plan.n_events, plan.class_names, __version__)
-    found = (kept.seed, kept.preset["name"], kept.snr, len(kept), kept.class_names, kept.version)
-    if found != planned or kept.feature_options != plan.feature_options:
+    stored = (kept.seed, kept.preset["name"], kept.snr, len(kept), kept.class_names, kept.version)
+    if stored != planned or kept.feature_options != plan.feature_options:
         raise PqswarmError(f"{path} does not hold the events of the plan: remove it to generate them again.")
     if digest not in (None, _digest(kept)):
         raise PqswarmError(

@@ -142,10 +142,10 @@ def _count_done(dataset: str, cell: "StudyPlan", places: set[tuple[str, str, str
         any((dataset, "HeldOut", name, place_text(level, seed)) in places for name in names for level in tested)
         for seed in held_out_seeds(cell)
     )
-    made = (dataset, "Events", "", "") in places
+    is_generated = (dataset, "Events", "", "") in places
     steps = {"AllFeatures": "hyperparameters", "OneStandardError": "smaller", "StageTwo": "stage II"}
     done = {step: kinds[kind] for kind, step in (steps | {"HeldOut": "held-out"}).items()}
-    return Counter({"events": len(cell.dataset.snr) * made + len(tested) * begun} | done)
+    return Counter({"events": len(cell.dataset.snr) * is_generated + len(tested) * begun} | done)
 
 
 def _best_statuses(statuses: Iterable[RunStatus]) -> dict[str, RunStatus]:

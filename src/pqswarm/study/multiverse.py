@@ -111,14 +111,14 @@ class MultiversePlan(BaseModel):
         combinations = self._combinations()
         digits = len(str(len(combinations)))
         names = {choice: list(alternatives) for choice, alternatives in self.choices.items()}
-        found = [
-            self._specification(
-                f"r{i:0{digits}}", {choice: names[choice][k] for choice, k in zip(names, row, strict=True)}
-            )
-            for i, row in enumerate(combinations, 1)
-        ]
         first = {choice: alternatives[0] for choice, alternatives in names.items()}
-        return found + [self._specification(name, first | chosen, marked=True) for name, chosen in self.marked.items()]
+        specifications = []
+        for number, row in enumerate(combinations, 1):
+            chosen = {choice: names[choice][k] for choice, k in zip(names, row, strict=True)}
+            specifications.append(self._specification(f"r{number:0{digits}}", chosen))
+        for name, changed in self.marked.items():
+            specifications.append(self._specification(name, first | changed, marked=True))
+        return specifications
 
     def _specification(self, name: str, chosen: dict[str, str], marked: bool = False) -> Specification:
         changes: Changes = {}
@@ -145,10 +145,10 @@ class MultiversePlan(BaseModel):
         wanted = 64 if self.specifications is None else self.specifications
         if wanted > total:
             raise ValueError(f"specifications: there are only {total} combinations of the choices")
-        found: dict[tuple[int, ...], None] = {}
-        while len(found) < wanted:
-            found[tuple(int(rng.integers(n)) for n in levels)] = None
-        return list(found)
+        rows_drawn: dict[tuple[int, ...], None] = {}
+        while len(rows_drawn) < wanted:
+            rows_drawn[tuple(int(rng.integers(n)) for n in levels)] = None
+        return list(rows_drawn)
 
 
 def orthogonal_array(levels: Sequence[int], rows: int | None, rng: np.random.Generator) -> list[tuple[int, ...]]:
@@ -190,15 +190,15 @@ def _functions(levels: Sequence[int], m: int) -> list[tuple[int, ...]] | None:
     """For each choice one linear function on GF(2)^m, or two, so that all are independent in pairs; None if too few."""
     ordered = sorted(range(1, 2**m), key=lambda v: (v.bit_count() % 2 == 0, v.bit_count(), v))
     taken: set[int] = set()
-    found: dict[int, tuple[int, ...]] = {}
+    functions: dict[int, tuple[int, ...]] = {}
     for i in sorted(range(len(levels)), key=lambda i: -levels[i]):  # those of four need three functions each
         free = [one for one in ordered if one not in taken]
-        own = next(_spaces(free, taken, levels[i]), None)
-        if own is None:
+        space = next(_spaces(free, taken, levels[i]), None)
+        if space is None:
             return None
-        found[i] = own
-        taken |= {own[0], own[-1], own[0] ^ own[-1]} - {0}
-    return [found[i] for i in range(len(levels))]
+        functions[i] = space
+        taken |= {space[0], space[-1], space[0] ^ space[-1]} - {0}
+    return [functions[i] for i in range(len(levels))]
 
 
 def _spaces(free: Sequence[int], taken: set[int], levels: int) -> Iterator[tuple[int, ...]]:

@@ -29,6 +29,7 @@ _RENAMED_KEYS = {
     "readings": "specifications",
     "best_share": "best_fraction",
     "catfish_share": "catfish_fraction",
+    "neighbours": "neighbors",
 }
 _RENAMED_PRESETS = {"paper-stepped": "paper-grid", "field-16": "field-extended"}
 

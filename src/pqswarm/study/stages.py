@@ -26,14 +26,14 @@ Masks = Mapping[str, BoolArray]
 def search_grid(plan: ClassifierPlan, events: Dataset | Samples, folds: Folds, jobs: int) -> GridFinding | None:
     """Search the grid of a classifier's hyperparameters; None if it has none."""
     search = CLASSIFIERS[plan.kind].search_grid
-    found = search(events.X(inf), events.y, folds, scaling=plan.scaling, n_jobs=jobs)
-    return None if found is None else GridFinding(plan.name, found)
+    result = search(events.X(inf), events.y, folds, scaling=plan.scaling, n_jobs=jobs)
+    return None if result is None else GridFinding(plan.name, result)
 
 
 def choose_hyperparameters(plan: ClassifierPlan, grid: GridFinding | None) -> Hyperparameters:
     """Return the planned hyperparameters, otherwise the best of a grid, otherwise the defaults."""
-    found = None if grid is None or plan.parameters else grid.result.best
-    return Hyperparameters(plan.name, plan.make(found).settings)
+    settings = None if grid is None or plan.parameters else grid.result.best
+    return Hyperparameters(plan.name, plan.make(settings).settings)
 
 
 def find_smaller(
@@ -67,8 +67,8 @@ def find_smaller(
     masks = np.stack(candidates)
     errors = evaluator.errors(masks)
     chosen = min(np.flatnonzero(errors <= allowed).tolist(), key=lambda row: (masks[row].sum(), errors[row]))
-    found = masks[chosen] if problem.groups is None else problem.groups.expand(masks[chosen])
-    return OneStandardError(name, found, float(errors[chosen]), width)
+    mask_found = masks[chosen] if problem.groups is None else problem.groups.expand(masks[chosen])
+    return OneStandardError(name, mask_found, float(errors[chosen]), width)
 
 
 def _without_several(evaluator: Any, mask: BoolArray, least_costly: IntArray, allowed: float) -> BoolArray:

@@ -155,10 +155,10 @@ class Store:
             ended
         )  # in this order: a run that ends meanwhile is in both
         try:
-            found = {one.key: one for one in map(row_status, rows)}
+            statuses = {one.key: one for one in map(row_status, rows)}
         except (ValueError, TypeError, OverflowError) as error:
             raise self.damaged(error) from None
-        return list(found.values())
+        return list(statuses.values())
 
     def places(self) -> list[tuple[str, str, str, str]]:
         """Return the keys of all findings: data set, kind, classifier, and level and seed as by :func:`place_text`."""

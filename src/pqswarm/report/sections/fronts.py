@@ -64,7 +64,8 @@ def _front_sentences(groups: "Mapping[str, Sequence[RunRecord]]", classifier: "C
     size, error, title = min(matching, key=lambda one: one[:2])
     return [
         f"The smallest subset that does as well as all {classifier.n_features} features "
-        f"({percent(classifier.all_features)}) has {features(size)}: {title} found one with an error rate of {percent(error)}."
+        f"({percent(classifier.all_features)}) has {features(size)}: {title} found one with an error rate of "
+        f"{percent(error)}."
     ]
 
 

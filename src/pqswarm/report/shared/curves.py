@@ -74,17 +74,6 @@ def attained_errors(record: "RunRecord") -> FloatArray:
     return np.asarray(np.minimum.accumulate(lowest))
 
 
-def pareto_front(records: "Sequence[RunRecord]") -> tuple[IntArray, FloatArray]:
-    """Return sizes and errors of the Pareto-optimal subsets of all runs; a run without a front has its final subset."""
-    lowest = np.full(records[0].mask.size, np.inf)
-    for record in records:
-        lowest = np.minimum(lowest, attained_errors(record))
-        lowest[record.size - 1] = min(lowest[record.size - 1], record.error)
-    lowest = np.minimum.accumulate(lowest)
-    sizes = np.flatnonzero(lowest < np.append(np.inf, lowest[:-1])) + 1
-    return sizes, lowest[sizes - 1]
-
-
 def selection_fractions(groups: Groups) -> dict[str, FloatArray]:
     """Return the fraction of the runs of each algorithm that selected each feature, 0 to 1."""
     return {title: np.mean([record.mask for record in group], axis=0) for title, group in groups.items()}
