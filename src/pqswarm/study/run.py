@@ -258,7 +258,7 @@ class _Cell:
         return problem
 
     def best_subsets(self, name: str, problem: StudyProblem, scheduler: Scheduler) -> Masks:
-        """Return the best subsets of one classifier, and the smallest within one standard error of the reference's."""
+        """Return the best subsets of one classifier, and the smallest within one standard error of the baseline's."""
         plan = self.plan
         runs = {one.name: scheduler.runs(self.name, name, one.name) for one in plan.algorithms}
         masks = {ALL_FEATURES: np.ones(problem.X.shape[1], dtype=np.bool_)}

@@ -20,7 +20,7 @@ class SeriesMark:
 
 
 def mark(artist: _Artist, series: str = "", tips: Sequence[str] = (), key: str = "") -> _Artist:
-    """Set series and tooltips of an artist on a page, and the key of a multiverse's specification, and return the artist."""
+    """Set series and tooltips of an artist on a page, and the key of a specification, and return the artist."""
     setattr(artist, _ATTRIBUTE, SeriesMark(series, tuple(tips), key))
     return artist
 
